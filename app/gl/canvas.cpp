@@ -1,0 +1,98 @@
+#include "app/gl/canvas.h"
+
+#include <epoxy/gl.h>
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_impl_opengl3.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace palimpsest {
+
+Canvas::Canvas() {
+  if (const int version = epoxy_gl_version(); !epoxy_is_desktop_gl() || version < 33) {
+    throw Error(
+        fmt::format("OpenGL 3.3 is needed, but this machine offers {}.{}", version / 10, version % 10));
+  }
+  IMGUI_CHECKVERSION();
+  context_ = ImGui::CreateContext();
+  make_current();
+  ImGuiIO& io = ImGui::GetIO();
+  io.IniFilename = nullptr;  // settings are ours to keep
+  io.LogFilename = nullptr;
+  io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard | ImGuiConfigFlags_DockingEnable;
+  ImGui_ImplOpenGL3_Init("#version 330 core");
+  glGenFramebuffers(1, &framebuffer_);
+}
+
+Canvas::~Canvas() {
+  make_current();
+  glDeleteTextures(1, &texture_);
+  glDeleteFramebuffers(1, &framebuffer_);
+  ImGui_ImplOpenGL3_Shutdown();
+  ImGui::DestroyContext(context_);
+}
+
+void Canvas::make_current() const { ImGui::SetCurrentContext(context_); }
+
+void Canvas::resize(int width, int height) {
+  if (width == width_ && height == height_) return;
+  width_ = width;
+  height_ = height;
+  glDeleteTextures(1, &texture_);
+  glGenTextures(1, &texture_);
+  glBindTexture(GL_TEXTURE_2D, texture_);
+  glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, width, height, 0, GL_RGBA, GL_UNSIGNED_BYTE, nullptr);
+  glBindTexture(GL_TEXTURE_2D, 0);
+  glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
+  glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture_, 0);
+  if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
+    throw Error(fmt::format("OpenGL cannot draw into a picture of {} by {} pixels", width, height));
+  }
+}
+
+void Canvas::draw_frame(int width, int height, const std::function<void()>& draw) {
+  make_current();
+  resize(std::max(width, 1), std::max(height, 1));
+  ImGui_ImplOpenGL3_NewFrame();
+  ImGui::NewFrame();
+  draw();
+  ImGui::Render();
+  glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
+  glViewport(0, 0, width_, height_);
+  glDisable(GL_SCISSOR_TEST);
+  glClearColor(0, 0, 0, 1);
+  glClear(GL_COLOR_BUFFER_BIT);
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+}
+
+void Canvas::show() const {
+  glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer_);
+  glBindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
+  glDisable(GL_SCISSOR_TEST);
+  glBlitFramebuffer(0, 0, width_, height_, 0, 0, width_, height_, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+  glBindFramebuffer(GL_FRAMEBUFFER, 0);
+}
+
+Image Canvas::read_pixels() const {
+  Image image{.width = width_, .height = height_, .rgb = {}};
+  if (width_ == 0) return image;  // nothing was drawn yet
+  const std::size_t row = static_cast<std::size_t>(width_) * 3;
+  image.rgb.resize(row * static_cast<std::size_t>(height_));
+  glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer_);
+  glPixelStorei(GL_PACK_ALIGNMENT, 1);
+  glReadPixels(0, 0, width_, height_, GL_RGB, GL_UNSIGNED_BYTE, image.rgb.data());
+  glPixelStorei(GL_PACK_ALIGNMENT, 4);
+  glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
+  // OpenGL's first row is the lowest one.
+  for (int y = 0; y < height_ / 2; ++y) {
+    const auto top = image.rgb.begin() + static_cast<std::ptrdiff_t>(row) * y;
+    const auto bottom = image.rgb.begin() + static_cast<std::ptrdiff_t>(row) * (height_ - 1 - y);
+    std::swap_ranges(top, top + static_cast<std::ptrdiff_t>(row), bottom);
+  }
+  return image;
+}
+
+}  // namespace palimpsest

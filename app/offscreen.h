@@ -1,0 +1,34 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "app/gl/image.h"
+
+namespace palimpsest {
+
+/// Draws what a window would show, without a window, a display or a graphics card: this is how
+/// `palimpsest render` makes pictures. Time advances by a sixtieth of a second per frame, so that the same
+/// calls give the same picture.
+class Offscreen {
+ public:
+  /// Pixels in each direction, and how much larger than in the design everything is drawn. Throws an Error
+  /// when EGL offers no OpenGL 3.3.
+  Offscreen(int width, int height, float scale = 1);
+  ~Offscreen();
+  Offscreen(const Offscreen&) = delete;
+  Offscreen& operator=(const Offscreen&) = delete;
+
+  /// How much larger than in the design everything is drawn.
+  float scale() const;
+
+  /// Draws `frames` frames through `draw` and returns the last one. Dear ImGui needs a few frames until
+  /// sizes have settled.
+  Image render(const std::function<void()>& draw, int frames = 4);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace palimpsest

@@ -1,0 +1,42 @@
+#include "app/session/paths.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "core/error.h"
+
+namespace palimpsest {
+
+std::filesystem::path program_folder() {
+  std::error_code failed;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
+  return failed ? std::filesystem::current_path() : program.parent_path();
+}
+
+std::filesystem::path asset(std::string_view relative) {
+  std::vector<std::filesystem::path> folders;
+  if (const char* chosen = std::getenv("PALIMPSEST_ASSETS"); chosen != nullptr && *chosen != '\0') {
+    folders.emplace_back(chosen);
+  }
+  folders.push_back(program_folder() / "assets");
+  const std::filesystem::path source = PALIMPSEST_SOURCE_DIR;
+  folders.push_back(source / "assets");
+  folders.push_back(source);
+
+  std::string searched;
+  for (const std::filesystem::path& folder : folders) {
+    std::error_code ignored;
+    if (std::filesystem::exists(folder / relative, ignored)) return folder / relative;
+    searched += "\n  " + folder.string();
+  }
+  throw Error(
+      fmt::format("the file '{}' was not found; searched:{}\n"
+                  "set PALIMPSEST_ASSETS to the folder that holds it",
+                  relative, searched));
+}
+
+}  // namespace palimpsest

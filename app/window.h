@@ -1,0 +1,66 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "app/gl/image.h"
+
+namespace palimpsest {
+
+/// How a window opens.
+struct WindowOptions {
+  std::string title = "Palimpsest";
+  int width = 1600;   // in screen coordinates
+  int height = 1000;  // in screen coordinates
+  float scale = 0;    // size of the user interface; 0 takes the monitor's own scale
+  bool visible = true;
+  bool vsync = true;  // off for tests, which want every frame at once
+};
+
+/// A window with Dear ImGui in it. It draws when something happens and sleeps otherwise.
+class Window {
+ public:
+  /// Opens the window; throws an Error that says what is missing (a display, OpenGL 3.3).
+  explicit Window(const WindowOptions& options = {});
+  ~Window();
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+
+  /// Draws frames through `draw` until the window is closed.
+  void run(const std::function<void()>& draw);
+
+  /// Handles what has happened and draws one frame at once, without sleeping.
+  void draw_frame(const std::function<void()>& draw);
+
+  /// Asks for another frame; also wakes a sleeping window, and may be called from any thread. A callback
+  /// that animates calls it in every frame.
+  void request_redraw();
+
+  /// Closes the window after the present frame.
+  void close();
+
+  /// Whether somebody asked to close the window.
+  bool closing() const;
+
+  /// How much larger than in the design everything is drawn (1 on an ordinary monitor).
+  float scale() const;
+
+  /// Overrides the scale; 0 goes back to the monitor's own.
+  void set_scale(float scale);
+
+  /// Changes the title.
+  void set_title(const std::string& title);
+
+  /// Called after every frame has been shown (the test engine's hook).
+  void set_after_frame(std::function<void()> after_frame);
+
+  /// The last frame.
+  Image read_pixels() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace palimpsest
