@@ -3,58 +3,89 @@
 
 #include <fmt/format.h>
 #include <imgui.h>
+#include <imgui_microtex/imgui_microtex.h>
 #include <imgui_te_context.h>
 #include <imgui_te_engine.h>
 #include <imgui_te_internal.h>
 
 #include <cstdio>
 #include <exception>
+#include <memory>
+#include <optional>
 
 #include "app/window.h"
 #include "tests/gui/tests.h"
 
+namespace palimpsest {
 namespace {
 
-int run(const char* filter) {
-  palimpsest::Window window(
-      {.title = "Palimpsest tests", .width = 1920, .height = 1080, .scale = 1, .vsync = false});
+std::unique_ptr<Window> window;
+bool picture_wanted = false;
+std::optional<Image> picture;
+
+void after_frame(ImGuiTestEngine* engine) {
+  if (picture_wanted) {
+    picture = window->read_pixels();
+    picture_wanted = false;
+  }
+  ImGuiTestEngine_PostSwap(engine);
+}
+
+// Prints the tests that failed and the totals; true when tests ran and all of them passed.
+bool report(ImGuiTestEngine* engine) {
+  for (int i = 0; i < engine->TestsAll.Size; ++i) {
+    const ImGuiTest* test = engine->TestsAll[i];
+    if (test->Output.Status == ImGuiTestStatus_Error) {
+      fmt::print("FAILED {}: {}\n", test->Category.c_str(), test->Name.c_str());
+    }
+  }
+  ImGuiTestEngineResultSummary summary;
+  ImGuiTestEngine_GetResultSummary(engine, &summary);
+  const int unfinished = summary.CountInQueue;
+  fmt::print("{} passed, {} failed\n", summary.CountSuccess,
+             summary.CountTested - summary.CountSuccess + unfinished);
+  return summary.CountTested > 0 && summary.CountSuccess == summary.CountTested && unfinished == 0;
+}
+
+bool run(const char* filter) {
+  window = std::make_unique<Window>(
+      WindowOptions{.title = "Palimpsest tests", .width = 1920, .height = 1080, .scale = 1, .vsync = false});
   ImGuiTestEngine* engine = ImGuiTestEngine_CreateContext();
   ImGuiTestEngineIO& io = ImGuiTestEngine_GetIO(engine);
   io.ConfigRunSpeed = ImGuiTestRunSpeed_Fast;
   io.ConfigNoThrottle = true;
   io.ConfigLogToTTY = true;
   io.ConfigVerboseLevel = ImGuiTestVerboseLevel_Warning;
-  for (const auto register_tests : palimpsest::gui_tests) register_tests(engine, window);
+  for (const auto register_tests : gui_tests) register_tests(engine);
   ImGuiTestEngine_Start(engine, ImGui::GetCurrentContext());
-  window.set_after_frame([engine] { ImGuiTestEngine_PostSwap(engine); });
-  ImGuiTestEngine_QueueTests(engine, ImGuiTestGroup_Tests, filter, ImGuiTestRunFlags_RunFromCommandLine);
-  // The tests draw what they need themselves; a test of the program draws the program.
-  while (!ImGuiTestEngine_IsTestQueueEmpty(engine)) {
-    if (window.closing()) break;
-    window.draw_frame([] {});
-  }
+  window->set_after_frame([engine] { after_frame(engine); });
 
-  for (int i = 0; i < engine->TestsAll.Size; ++i) {
-    const ImGuiTest* test = engine->TestsAll[i];
-    if (test->Output.Status == ImGuiTestStatus_Error)
-      fmt::print("FAILED {}: {}\n", test->Category.c_str(), test->Name.c_str());
-  }
-  ImGuiTestEngineResultSummary summary;
-  ImGuiTestEngine_GetResultSummary(engine, &summary);
-  fmt::print("{} passed, {} failed\n", summary.CountSuccess, summary.CountTested - summary.CountSuccess);
-  const bool good =
-      summary.CountTested > 0 && summary.CountSuccess == summary.CountTested && summary.CountInQueue == 0;
+  ImGuiTestEngine_QueueTests(engine, ImGuiTestGroup_Tests, filter, ImGuiTestRunFlags_RunFromCommandLine);
+  // The tests draw what they need themselves.
+  while (!ImGuiTestEngine_IsTestQueueEmpty(engine) && !window->closing()) window->draw_frame([] {});
+
+  const bool good = report(engine);
   ImGuiTestEngine_Stop(engine);
-  window.set_after_frame(nullptr);
-  // The engine must outlive Dear ImGui's context, which the window owns: it is left to the end of the
-  // program.
-  return good ? 0 : 1;
+  ImGuiMicroTeX::Release();  // its textures belong to the window
+  window.reset();            // the engine must outlive Dear ImGui's context
+  ImGuiTestEngine_DestroyContext(engine);
+  return good;
 }
 
 }  // namespace
 
+Window& test_window() { return *window; }
+
+Image take_picture(ImGuiTestContext* context) {
+  picture_wanted = true;
+  while (picture_wanted) context->Yield();
+  return *picture;
+}
+
+}  // namespace palimpsest
+
 int main(int argc, char** argv) try {
-  return run(argc > 1 ? argv[1] : nullptr);
+  return palimpsest::run(argc > 1 ? argv[1] : nullptr) ? 0 : 1;
 } catch (const std::exception& error) {
   fmt::print(stderr, "tests_gui: {}\n", error.what());
   return 1;

@@ -1,16 +1,25 @@
 #pragma once
 
+#include "app/gl/image.h"
+
+struct ImGuiTestContext;
 struct ImGuiTestEngine;
 
 namespace palimpsest {
 
 class Window;
 
-// One function per file of tests; each registers its tests and may keep the window.
-void register_window_tests(ImGuiTestEngine* engine, Window& window);
+/// The window that the tests drive.
+Window& test_window();
 
-/// Every function that registers GUI tests.
-inline constexpr void (*gui_tests[])(ImGuiTestEngine*, Window&) = {
+/// Lets one frame be drawn and returns it. Tests run in a thread of their own, which cannot call OpenGL.
+Image take_picture(ImGuiTestContext* context);
+
+// One function per file of tests.
+void register_window_tests(ImGuiTestEngine* engine);
+
+/// Every function that registers GUI tests: the runner calls them in this order.
+inline constexpr void (*gui_tests[])(ImGuiTestEngine*) = {
     register_window_tests,
 };
 

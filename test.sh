@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Builds everything and runs every test: the mathematics, the kernels, the window. Arguments go to ctest,
+# for example: ./test.sh -R gui
+set -euo pipefail
+
+# shellcheck source=run.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/run.sh"
+
+install_packages "${build_packages[@]}" "${test_packages[@]}"
+configure
+build
+if (cd "$root" && ctest --preset release --parallel "$(nproc)" "$@"); then
+  say "All tests passed."
+else
+  fail "Some tests failed; their output is above."
+fi
