@@ -1,0 +1,231 @@
+#include "core/io/capture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "core/error.h"
+#include "core/io/npz.h"
+#include "core/io/utf8.h"
+
+namespace palimpsest {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+/// An object in a JSON text, whose fields are read by name. A field that is absent or null is nothing; one of
+/// another type is an InputError that names it.
+class Fields {
+ public:
+  Fields(const json& object, std::string what) : object_(object), what_(std::move(what)) {
+    if (!object_.is_object())
+      throw InputError(fmt::format("{}: expected an object, found {}", what_, found(object_)));
+  }
+
+  void read(const char* key, std::string& value) const {
+    if (const json* field = find(key)) value = text(*field, name(key));
+  }
+  void read(const char* key, std::optional<double>& value) const {
+    if (const json* field = find(key)) value = number(*field, name(key));
+  }
+  void read(const char* key, std::optional<int>& value) const {
+    if (const json* field = find(key)) value = integer(*field, name(key));
+  }
+  void read(const char* key, std::optional<bool>& value) const {
+    const json* field = find(key);
+    if (field == nullptr) return;
+    if (!field->is_boolean()) fail(name(key), "true or false", *field);
+    value = field->get<bool>();
+  }
+  void read(const char* key, std::vector<int>& values) const { read_list(key, values, integer); }
+  void read(const char* key, std::vector<double>& values) const { read_list(key, values, number); }
+  void read(const char* key, std::map<std::string, double>& values) const {
+    const json* field = find(key);
+    if (field == nullptr) return;
+    if (!field->is_object()) fail(name(key), "an object of numbers", *field);
+    for (const auto& [entry, value] : field->items()) values[entry] = number(value, name(key));
+  }
+  void read(const char* key, std::optional<NextPiece>& value) const {
+    const json* field = find(key);
+    if (field == nullptr) return;
+    if (!field->is_array() || field->size() != 2) fail(name(key), "a piece and its probability", *field);
+    value = NextPiece{text((*field)[0], name(key)), number((*field)[1], name(key))};
+  }
+
+  /// The object in a field, if there is one.
+  std::optional<Fields> object(const char* key) const {
+    const json* field = find(key);
+    return field == nullptr ? std::nullopt : std::optional<Fields>(Fields(*field, name(key)));
+  }
+
+  static std::string text(const json& value, const std::string& what) {
+    if (!value.is_string()) fail(what, "a string", value);
+    return value.get<std::string>();
+  }
+
+ private:
+  static double number(const json& value, const std::string& what) {
+    if (!value.is_number()) fail(what, "a number", value);
+    return value.get<double>();
+  }
+
+  static int integer(const json& value, const std::string& what) {
+    if (!value.is_number_integer()) fail(what, "an integer", value);
+    const double number = value.get<double>();
+    if (number < 0 || number > std::numeric_limits<int>::max()) {
+      throw InputError(fmt::format("{}: the integer {} is out of range", what, number));
+    }
+    return static_cast<int>(number);
+  }
+
+  template <class Value>
+  void read_list(const char* key, std::vector<Value>& values,
+                 Value (*convert)(const json&, const std::string&)) const {
+    const json* field = find(key);
+    if (field == nullptr) return;
+    if (!field->is_array()) fail(name(key), "a list", *field);
+    for (const json& value : *field) values.push_back(convert(value, name(key)));
+  }
+
+  const json* find(const char* key) const {
+    const auto field = object_.find(key);
+    return field == object_.end() || field->is_null() ? nullptr : &*field;
+  }
+
+  std::string name(const char* key) const { return fmt::format("{}: \"{}\"", what_, key); }
+
+  static std::string found(const json& value) { return value.type_name(); }
+
+  [[noreturn]] static void fail(const std::string& what, std::string_view expected, const json& value) {
+    throw InputError(fmt::format("{}: expected {}, found {}", what, expected, found(value)));
+  }
+
+  const json& object_;
+  std::string what_;
+};
+
+json parse_json(const std::string& text, const std::string& what) {
+  try {
+    return json::parse(text);
+  } catch (const json::parse_error& error) {
+    // The library starts its messages with "[json.exception.parse_error.101] ".
+    const std::string_view message = error.what();
+    const std::size_t end = message.find("] ");
+    throw InputError(fmt::format("{} is not valid JSON: {}", what,
+                                 shown(end == std::string_view::npos ? message : message.substr(end + 2))));
+  }
+}
+
+/// The fields that a picker shows, which captures and summaries have in common.
+template <class Described>
+void describe(const Fields& meta, Described& described) {
+  meta.read("name", described.name);
+  meta.read("rule", described.rule);
+  meta.read("model", described.model);
+  meta.read("text", described.text);
+  meta.read("layer", described.layer);
+  meta.read("reproduction_error", described.reproduction_error);
+}
+
+void read_meta(const Fields& meta, Capture& capture) {
+  describe(meta, capture);
+  meta.read("source", capture.source);
+  meta.read("licence", capture.licence);
+  meta.read("notes", capture.notes);
+  meta.read("scale", capture.scale);
+  meta.read("q_k_normalised", capture.q_k_normalised);
+  meta.read("heads", capture.heads);
+  meta.read("next_piece", capture.next_piece);
+  if (const auto scores = meta.object("head_scores")) {
+    HeadScores& read = capture.head_scores.emplace();
+    scores->read("previous", read.previous);
+    scores->read("first", read.first);
+    scores->read("induction", read.induction);
+    scores->read("induction_places", read.induction_places);
+  }
+  if (const auto training = meta.object("trained")) {
+    Training& read = capture.trained.emplace();
+    training->read("steps", read.steps);
+    training->read("natural_val_loss", read.held_out_loss);
+    training->read("recall_accuracy", read.recall);
+  }
+}
+
+std::vector<std::string> read_tokens(const std::string& text, const std::string& what) {
+  const json list = parse_json(text, what);
+  if (!list.is_array())
+    throw InputError(fmt::format("{}: expected a list of strings, found {}", what, list.type_name()));
+  std::vector<std::string> tokens;
+  for (const json& token : list)
+    tokens.push_back(Fields::text(token, fmt::format("{}[{}]", what, tokens.size())));
+  return tokens;
+}
+
+/// How many positions an input has: axis 0, or axis 1 behind a batch axis ([B, T, H, K]).
+std::optional<Index> positions(const Arrays& arrays) {
+  const auto q = arrays.find("q");
+  if (q == arrays.end() || q->second.rank() == 0) return std::nullopt;
+  return q->second.shape[q->second.rank() == 4 ? 1 : 0];
+}
+
+std::string stem(const fs::path& path) { return valid_utf8(path.stem().string()); }
+
+}  // namespace
+
+Capture read_capture(const fs::path& path) {
+  Npz npz = read_npz(path);
+  Capture capture;
+  capture.file = path;
+  capture.arrays = std::move(npz.arrays);
+  capture.name = stem(path);
+  if (const auto meta = npz.texts.find("meta"); meta != npz.texts.end()) {
+    const std::string what = fmt::format("{}: meta", path.string());
+    const json parsed = parse_json(meta->second, what);
+    read_meta(Fields(parsed, what), capture);
+  }
+  if (const auto tokens = npz.texts.find("tokens"); tokens != npz.texts.end()) {
+    const std::string what = fmt::format("{}: tokens", path.string());
+    capture.tokens = read_tokens(tokens->second, what);
+    const auto length = positions(capture.arrays);
+    if (length && static_cast<std::size_t>(*length) != capture.tokens.size()) {
+      throw InputError(fmt::format("{}: {} tokens, but q {} has {} positions", what, capture.tokens.size(),
+                                   to_string(capture.arrays.find("q")->second.shape), *length));
+    }
+  }
+  return capture;
+}
+
+std::vector<CaptureSummary> list_captures(const fs::path& folder) {
+  std::vector<CaptureSummary> summaries;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->path().extension() != ".npz" || entry->is_directory(ignored)) continue;
+    CaptureSummary& summary = summaries.emplace_back();
+    summary.file = entry->path();
+    summary.name = stem(summary.file);
+    try {
+      const auto meta = read_npz_text(summary.file, "meta");
+      const std::string what = fmt::format("{}: meta", summary.file.string());
+      if (meta) {
+        const json parsed = parse_json(*meta, what);
+        describe(Fields(parsed, what), summary);
+      }
+    } catch (const Error& problem) {
+      summary.error = problem.what();
+    }
+  }
+  if (error)
+    throw InputError(fmt::format("{}: the folder cannot be read: {}", folder.string(), error.message()));
+  std::sort(summaries.begin(), summaries.end(), [](const CaptureSummary& a, const CaptureSummary& b) {
+    return std::tie(a.name, a.file) < std::tie(b.name, b.file);
+  });
+  return summaries;
+}
+
+}  // namespace palimpsest

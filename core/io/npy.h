@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/array.h"
+
+namespace palimpsest {
+
+/// The array in an .npy, row-major whatever its order in the file. float16 and float32 are kept as float;
+/// float64, integers and bool as double. `what` names the array in messages, e.g. `x.npz: array "q"`. Throws
+/// InputError for any other dtype, for a 64-bit integer that a double cannot hold, and for broken bytes.
+Array parse_npy(std::span<const std::byte> bytes, std::string_view what);
+
+/// The text in an .npy: a list of bytes (uint8, rank 1) or one string (S or U), as valid UTF-8 with trailing
+/// zeros dropped as numpy does. Nothing if the .npy holds anything else. Throws InputError for broken bytes.
+std::optional<std::string> parse_npy_text(std::span<const std::byte> bytes, std::string_view what);
+
+/// An array as an .npy of version 1.0: float32 or float64, row-major, in this machine's byte order.
+std::vector<std::byte> format_npy(const Array& array);
+
+/// A text as an .npy of its UTF-8 bytes: uint8, rank 1.
+std::vector<std::byte> format_npy_text(std::string_view text);
+
+}  // namespace palimpsest

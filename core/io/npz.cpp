@@ -1,0 +1,245 @@
+#include "core/io/npz.h"
+
+#include <fmt/format.h>
+#include <zip.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "core/error.h"
+#include "core/io/npy.h"
+#include "core/io/npy_header.h"
+#include "core/io/utf8.h"
+
+namespace palimpsest {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Discard {
+  void operator()(zip_t* archive) const { zip_discard(archive); }
+  void operator()(zip_file_t* member) const { zip_fclose(member); }
+};
+using Archive = std::unique_ptr<zip_t, Discard>;
+using Member = std::unique_ptr<zip_file_t, Discard>;
+
+constexpr std::string_view extension = ".npy";
+
+bool may_be_text(std::string_view name) { return name == "tokens" || name == "meta"; }
+
+std::string zip_problem(int code) {
+  zip_error_t error;
+  zip_error_init_with_code(&error, code);
+  const std::string problem = zip_error_strerror(&error);
+  zip_error_fini(&error);
+  return problem;
+}
+
+/// What is left of NpzLimits::total_bytes.
+class Budget {
+ public:
+  explicit Budget(const NpzLimits& limits) : total_(limits.total_bytes), left_(limits.total_bytes) {}
+
+  std::uint64_t left() const { return left_; }
+
+  void take(std::uint64_t bytes, std::string_view what) {
+    if (bytes > left_)
+      throw InputError(fmt::format("{}: the file holds more than {} bytes in all, the limit", what, total_));
+    left_ -= bytes;
+  }
+
+ private:
+  std::uint64_t total_;
+  std::uint64_t left_;
+};
+
+/// Refuses whatever is plainly no .npz, with a better reason than the zip library could give.
+void check_start(const fs::path& path) {
+  const auto refuse = [&](std::string_view problem) {
+    throw InputError(fmt::format("{}: {}", path.string(), problem));
+  };
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (!fs::exists(status)) refuse("no such file");
+  if (fs::is_directory(status)) refuse("is a folder, not an .npz file");
+  if (!fs::is_regular_file(status)) refuse("is not a regular file");
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) refuse(fmt::format("cannot be opened: {}", std::strerror(errno)));
+  std::array<char, 6> buffer{};
+  file.read(buffer.data(), buffer.size());
+  const std::string_view start(buffer.data(), static_cast<std::size_t>(file.gcount()));
+  if (start.empty()) refuse("is empty; expected an .npz file");
+  if (start == "\x93NUMPY") refuse("is a single array (.npy); give an .npz with named arrays (numpy.savez)");
+  if (!start.starts_with("PK")) refuse("is not an .npz file (a zip archive of .npy arrays)");
+}
+
+Archive open_to_read(const fs::path& path) {
+  check_start(path);
+  int error = 0;
+  Archive archive(zip_open(path.string().c_str(), ZIP_RDONLY, &error));
+  if (!archive)
+    throw InputError(fmt::format("{}: broken or truncated .npz: {}", path.string(), zip_problem(error)));
+  return archive;
+}
+
+/// Inflates one member. Memory grows with what really comes out, not with what the archive claims.
+std::vector<std::byte> inflate(zip_t* archive, zip_uint64_t index, const Budget& budget,
+                               std::string_view what) {
+  zip_stat_t claim;
+  zip_stat_init(&claim);
+  if (zip_stat_index(archive, index, 0, &claim) != 0 || (claim.valid & ZIP_STAT_SIZE) == 0) {
+    throw InputError(fmt::format("{}: {}", what, zip_strerror(archive)));
+  }
+  Budget(budget).take(claim.size, what);
+  const Member member(zip_fopen_index(archive, index, 0));
+  if (!member) throw InputError(fmt::format("{}: cannot be inflated: {}", what, zip_strerror(archive)));
+
+  constexpr std::size_t first_bytes = 1 << 16;
+  std::vector<std::byte> bytes;
+  std::size_t filled = 0;
+  for (;;) {
+    if (filled == bytes.size()) bytes.resize(std::max(first_bytes, 2 * filled));
+    const zip_int64_t count = zip_fread(member.get(), &bytes[filled], bytes.size() - filled);
+    if (count < 0) {
+      throw InputError(fmt::format("{}: cannot be inflated: {}", what, zip_file_strerror(member.get())));
+    }
+    if (count == 0) break;  // the library has now compared the checksum
+    filled += static_cast<std::size_t>(count);
+    if (filled > claim.size) break;
+  }
+  if (filled != claim.size) {
+    throw InputError(fmt::format("{}: inflates to {} bytes, but the archive claims {}", what,
+                                 filled > claim.size ? "more" : fmt::to_string(filled), claim.size));
+  }
+  bytes.resize(filled);
+  return bytes;
+}
+
+/// The name without ".npy"; nothing for other members.
+std::optional<std::string> array_name(zip_t* archive, zip_uint64_t index) {
+  const char* name = zip_get_name(archive, index, 0);
+  if (name == nullptr || !std::string_view(name).ends_with(extension)) return std::nullopt;
+  return valid_utf8(std::string_view(name).substr(0, std::strlen(name) - extension.size()));
+}
+
+std::string describe(const fs::path& path, std::string_view name) {
+  return fmt::format("{}: array \"{}\"", path.string(), shown(name));
+}
+
+void read_member(zip_t* archive, zip_uint64_t index, const std::string& name, std::string_view what,
+                 Budget& budget, Npz& npz) {
+  const std::vector<std::byte> bytes = inflate(archive, index, budget, what);
+  if (may_be_text(name)) {
+    if (auto text = parse_npy_text(bytes, what)) {
+      budget.take(bytes.size(), what);
+      if (!npz.texts.emplace(name, std::move(*text)).second)
+        throw InputError(fmt::format("{}: is there twice", what));
+      return;
+    }
+  }
+  const NpyHeader header = parse_npy_header(bytes, what);
+  const std::size_t kept_bytes =
+      header.kind == 'f' && header.item_bytes <= sizeof(float) ? sizeof(float) : sizeof(double);
+  budget.take(std::max(bytes.size(), static_cast<std::size_t>(header.size) * kept_bytes), what);
+  if (!npz.arrays.emplace(name, parse_npy(bytes, what)).second)
+    throw InputError(fmt::format("{}: is there twice", what));
+}
+
+zip_uint64_t member_count(zip_t* archive) {
+  return static_cast<zip_uint64_t>(std::max<zip_int64_t>(0, zip_get_num_entries(archive, 0)));
+}
+
+/// The file that `path` leads to, so that a link is written through and not replaced.
+fs::path writable_target(const fs::path& path) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  const auto refuse = [&](std::string_view problem) {
+    throw InputError(fmt::format("{}: cannot be written: {}", path.string(), problem));
+  };
+  if (fs::is_directory(status) || path.filename().empty()) refuse("is a folder");
+  if (fs::exists(status) && !fs::is_regular_file(status)) refuse("is not a regular file");
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder, ignored)) refuse(fmt::format("there is no folder {}", folder.string()));
+  return fs::exists(status) ? fs::canonical(path) : path;
+}
+
+void add_member(zip_t* archive, const fs::path& path, const std::string& name,
+                const std::vector<std::byte>& bytes) {
+  const auto check = [&](bool done) {
+    if (!done)
+      throw InputError(fmt::format("{}: cannot be written: {}", describe(path, name), zip_strerror(archive)));
+  };
+  zip_source_t* source = zip_source_buffer(archive, bytes.data(), bytes.size(), 0);
+  check(source != nullptr);
+  const zip_int64_t index =
+      zip_file_add(archive, (name + std::string(extension)).c_str(), source, ZIP_FL_ENC_UTF_8);
+  if (index < 0) zip_source_free(source);
+  check(index >= 0);
+  const auto member = static_cast<zip_uint64_t>(index);
+  check(zip_set_file_compression(archive, member, ZIP_CM_STORE, 0) == 0);
+  constexpr zip_uint16_t first_of_january_1980 = 1 << 5 | 1;
+  check(zip_file_set_dostime(archive, member, 0, first_of_january_1980, 0) == 0);
+}
+
+}  // namespace
+
+Npz read_npz(const fs::path& path, const NpzLimits& limits) {
+  const Archive archive = open_to_read(path);
+  Budget budget(limits);
+  Npz npz;
+  for (zip_uint64_t index = 0; index < member_count(archive.get()); ++index) {
+    const auto name = array_name(archive.get(), index);
+    if (!name) continue;
+    const std::string what = describe(path, *name);
+    try {
+      read_member(archive.get(), index, *name, what, budget, npz);
+    } catch (const std::bad_alloc&) {
+      throw InputError(fmt::format("{}: does not fit into memory", what));
+    }
+  }
+  return npz;
+}
+
+std::optional<std::string> read_npz_text(const fs::path& path, std::string_view name,
+                                         const NpzLimits& limits) {
+  const Archive archive = open_to_read(path);
+  for (zip_uint64_t index = 0; index < member_count(archive.get()); ++index) {
+    if (array_name(archive.get(), index) != name) continue;
+    const std::string what = describe(path, name);
+    return parse_npy_text(inflate(archive.get(), index, Budget(limits), what), what);
+  }
+  return std::nullopt;
+}
+
+void write_npz(const fs::path& path, const Arrays& arrays, const Texts& texts) {
+  if (arrays.empty() && texts.empty())
+    throw InputError(fmt::format("{}: cannot be written: there are no arrays", path.string()));
+  const fs::path target = writable_target(path);
+  // The library reads these when the archive is closed. It then writes a temporary file beside the target and
+  // renames it.
+  std::vector<std::vector<std::byte>> members;
+  members.reserve(arrays.size() + texts.size());
+  int error = 0;
+  Archive archive(zip_open(target.string().c_str(), ZIP_CREATE | ZIP_TRUNCATE, &error));
+  if (!archive) throw InputError(fmt::format("{}: cannot be written: {}", path.string(), zip_problem(error)));
+  for (const auto& [name, array] : arrays) {
+    add_member(archive.get(), path, name, members.emplace_back(format_npy(array)));
+  }
+  for (const auto& [name, text] : texts) {
+    add_member(archive.get(), path, name, members.emplace_back(format_npy_text(text)));
+  }
+  if (zip_close(archive.get()) != 0) {
+    throw InputError(fmt::format("{}: cannot be written: {}", path.string(), zip_strerror(archive.get())));
+  }
+  archive.release();
+}
+
+}  // namespace palimpsest

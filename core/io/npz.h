@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/array.h"
+
+namespace palimpsest {
+
+using Texts = std::map<std::string, std::string, std::less<>>;
+
+/// What an .npz holds.
+struct Npz {
+  Arrays arrays;
+  Texts texts;  // `tokens` and `meta`, where they are text
+};
+
+/// How much a file may ask for: a small one can inflate to any size.
+struct NpzLimits {
+  /// All members together, inflated, each counted as it is kept in memory where that is more (integers become
+  /// double).
+  std::uint64_t total_bytes = std::uint64_t{8} << 30;
+};
+
+/// All arrays of an .npz, under their names without ".npy"; members that are no .npy are ignored. Members
+/// named `tokens` or `meta` that hold text (see parse_npy_text) are texts. Throws InputError naming file,
+/// array and problem; a plain .npy is refused.
+Npz read_npz(const std::filesystem::path& path, const NpzLimits& limits = {});
+
+/// One text of an .npz without inflating anything else; nothing if it has no such member or that is not text.
+/// Throws InputError.
+std::optional<std::string> read_npz_text(const std::filesystem::path& path, std::string_view name,
+                                         const NpzLimits& limits = {});
+
+/// Writes an .npz that numpy can open: stored, the same bytes for the same contents. A file that is already
+/// there is replaced only once the new one is complete. Throws InputError, also if there is nothing to write.
+void write_npz(const std::filesystem::path& path, const Arrays& arrays, const Texts& texts = {});
+
+}  // namespace palimpsest

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace palimpsest {
+
+/// `text` with every byte sequence that is not UTF-8 replaced by U+FFFD; valid text comes back unchanged.
+std::string valid_utf8(std::string_view text);
+
+/// Text from a file as a message may show it: valid UTF-8, no control characters, at most 80 bytes.
+std::string shown(std::string_view text);
+
+/// Appends one code point as UTF-8; what is no code point becomes U+FFFD.
+void append_utf8(std::string& text, char32_t code_point);
+
+}  // namespace palimpsest

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/error.h"
+#include "tests/catch.h"
+
+namespace palimpsest::testing {
+
+/// A folder of this test alone, removed with everything in it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    const auto name =
+        "palimpsest-" + std::to_string(std::random_device{}()) + std::to_string(std::random_device{}());
+    path_ = std::filesystem::temp_directory_path() / name;
+    std::filesystem::create_directory(path_);
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline void write_file(const std::filesystem::path& path, std::string_view bytes) {
+  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+inline std::filesystem::path data(std::string_view name) {
+  return std::filesystem::path(PALIMPSEST_TEST_DATA) / "io" / name;
+}
+
+inline std::span<const std::byte> as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+/// Matches a message that contains `part`; the two versions of Catch2 name this matcher differently.
+inline auto says(const std::string& part) {
+#if __has_include(<catch2/catch_all.hpp>)
+  return Catch::Matchers::ContainsSubstring(part);
+#else
+  return Catch::Matchers::Contains(part);
+#endif
+}
+
+/// The message of the InputError that `action` throws; "" if it throws none.
+template <class Action>
+std::string input_error(Action action) {
+  try {
+    action();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace palimpsest::testing

@@ -1,0 +1,250 @@
+#include "core/io/npy.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "core/io/npz.h"
+#include "core/io/utf8.h"
+#include "tests/core/io/files.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+/// An .npy with the given header text and data.
+std::string npy(const std::string& header, const std::string& data, int version = 1) {
+  std::string bytes = "\x93NUMPY";
+  bytes += static_cast<char>(version);
+  bytes += '\0';
+  for (int i = 0; i < (version == 1 ? 2 : 4); ++i) bytes += static_cast<char>(header.size() >> 8 * i & 0xFF);
+  return bytes + header + data;
+}
+
+std::string header(const std::string& dtype, const std::vector<Index>& shape, bool fortran = false) {
+  return fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}{}), }}\n", dtype,
+                     fortran ? "True" : "False", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+}
+
+template <class Value>
+std::string bytes_of(const std::vector<Value>& values, char order) {
+  std::string bytes;
+  for (const Value value : values) {
+    std::string item(reinterpret_cast<const char*>(&value), sizeof(Value));
+    if ((order == '>') != (std::endian::native == std::endian::big))
+      item = std::string(item.rbegin(), item.rend());
+    bytes += item;
+  }
+  return bytes;
+}
+
+Array parse(const std::string& bytes) { return parse_npy(as_bytes(bytes), "x.npz: array \"q\""); }
+
+std::string refusal(const std::string& bytes) {
+  return input_error([&] { parse(bytes); });
+}
+
+/// Reads `values` back in both byte orders.
+template <class Value>
+void check_dtype(const std::string& dtype, const std::vector<Value>& values, bool kept_as_float = false) {
+  INFO(dtype);
+  const auto length = static_cast<Index>(values.size());
+  for (const char order : {'<', '>'}) {
+    const Array array = parse(npy(header(order + dtype, {length}), bytes_of(values, order)));
+    REQUIRE(array.shape == std::vector<Index>{length});
+    CHECK(array.is_f32() == kept_as_float);
+    for (Index i = 0; i < length; ++i)
+      CHECK(array[i] == static_cast<double>(values[static_cast<std::size_t>(i)]));
+  }
+}
+
+template <class Integer>
+void check_integers(const std::string& dtype) {
+  using Limits = std::numeric_limits<Integer>;
+  check_dtype<Integer>(dtype,
+                       {0, 1, 100, Limits::min(), sizeof(Integer) < 8 ? Limits::max() : Integer{1} << 53});
+}
+
+double half_value(unsigned bits) {
+  const double sign = bits & 0x8000 ? -1 : 1;
+  const int exponent = static_cast<int>(bits >> 10 & 0x1F);
+  const double fraction = bits & 0x3FF;
+  if (exponent == 31) return fraction > 0 ? std::nan("") : sign * std::numeric_limits<double>::infinity();
+  if (exponent == 0) return sign * std::ldexp(fraction, -24);
+  return sign * std::ldexp(1024 + fraction, exponent - 25);
+}
+
+}  // namespace
+
+TEST_CASE("every accepted dtype is read in both byte orders", "[npy]") {
+  check_integers<std::int8_t>("i1");
+  check_integers<std::int16_t>("i2");
+  check_integers<std::int32_t>("i4");
+  check_integers<std::int64_t>("i8");
+  check_integers<std::uint8_t>("u1");
+  check_integers<std::uint16_t>("u2");
+  check_integers<std::uint32_t>("u4");
+  check_integers<std::uint64_t>("u8");
+  const auto infinity = std::numeric_limits<float>::infinity();
+  check_dtype<float>("f4", {1.5F, -0.1F, 1e-45F, infinity, -infinity}, true);
+  check_dtype<double>("f8", {0.1, -5e-324, 1.7976931348623157e308, infinity});
+  check_dtype<std::uint8_t>("b1", {0, 1, 1});
+  CHECK(parse(npy(header("|b1", {2}), std::string("\x00\x07", 2)))[1] == 1);
+}
+
+TEST_CASE("all 65536 float16 numbers are exact", "[npy]") {
+  std::vector<std::uint16_t> bits(65536);
+  for (std::size_t i = 0; i < bits.size(); ++i) bits[i] = static_cast<std::uint16_t>(i);
+  const Array array = parse(npy(header("<f2", {65536}), bytes_of(bits, '<')));
+  REQUIRE(array.is_f32());
+  int wrong = 0;
+  for (Index i = 0; i < array.size(); ++i) {
+    const double expected = half_value(static_cast<unsigned>(i));
+    const bool same = std::isnan(expected)
+                          ? std::isnan(array[i])
+                          : array[i] == expected && std::signbit(array[i]) == std::signbit(expected);
+    wrong += same ? 0 : 1;
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("an integer that a double cannot hold is refused with its index", "[npy]") {
+  const std::vector<std::int64_t> odd{1, 2, 3, 4, (std::int64_t{1} << 53) + 1, 6};
+  CHECK_THAT(refusal(npy(header("<i8", {2, 3}), bytes_of(odd, '<'))), says("9007199254740993 at [1, 1]"));
+  const std::vector<std::uint64_t> largest{~std::uint64_t{0}};
+  CHECK_THAT(refusal(npy(header("<u8", {}), bytes_of(largest, '<'))), says("18446744073709551615 at []"));
+  // Even ones may be exact, down to the most negative.
+  const std::vector<std::int64_t> even{std::numeric_limits<std::int64_t>::min(), std::int64_t{3} << 60};
+  CHECK(parse(npy(header("<i8", {2}), bytes_of(even, '<')))[0] == -std::ldexp(1.0, 63));
+}
+
+TEST_CASE("Fortran order becomes row-major at every rank", "[npy]") {
+  const std::vector<std::int16_t> stored{0, 3, 1, 4, 2, 5};
+  const Array matrix = parse(npy(header("<i2", {2, 3}, true), bytes_of(stored, '<')));
+  for (Index i = 0; i < 6; ++i) CHECK(matrix[i] == static_cast<double>(i));
+
+  const std::vector<Index> shape{2, 3, 4, 5};
+  std::vector<std::int16_t> values(120);
+  for (int a = 0; a < 2; ++a)
+    for (int b = 0; b < 3; ++b)
+      for (int c = 0; c < 4; ++c)
+        for (int d = 0; d < 5; ++d)
+          values[static_cast<std::size_t>(a + 2 * (b + 3 * (c + 4 * d)))] =
+              static_cast<std::int16_t>(d + 5 * (c + 4 * (b + 3 * a)));
+  const Array array = parse(npy(header(">i2", shape, true), bytes_of(values, '>')));
+  REQUIRE(array.shape == shape);
+  for (Index i = 0; i < array.size(); ++i) REQUIRE(array[i] == static_cast<double>(i));
+}
+
+TEST_CASE("empty and 0-d arrays, other versions and spellings of the header", "[npy]") {
+  CHECK(parse(npy(header("<f4", {0, 3}), "")).size() == 0);
+  CHECK(parse(npy(header("<f4", {3, 0, 2}, true), "")).shape == std::vector<Index>{3, 0, 2});
+  const std::string one = bytes_of(std::vector<double>{2.5}, '<');
+  CHECK(parse(npy(header("<f8", {}), one)).rank() == 0);
+  CHECK(parse(npy(header("<f8", {}), one))[0] == 2.5);
+  for (const int version : {2, 3}) CHECK(parse(npy(header("<f8", {1}), one, version))[0] == 2.5);
+  CHECK(parse(npy(R"({"shape":(1L,1L),"fortran_order":False,"descr":"<f8"})", one)).rank() == 2);
+}
+
+TEST_CASE("what cannot be read is refused by name", "[npy]") {
+  for (const std::string dtype : {"<c8", "<c16", "|O", "<U3", "|S5", "<M8[s]", "|V4", "<f16", "<i3", "|b2",
+                                  "", "<", "f", "<f99999999999"}) {
+    INFO(dtype);
+    const std::string message = refusal(npy(header(dtype, {0}), ""));
+    CHECK_THAT(message, says("x.npz: array \"q\": dtype '" + dtype + "'") && says("accepted are float16"));
+  }
+  CHECK_THAT(refusal(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", "1234")),
+             says("[('a', '<f4')]"));
+}
+
+TEST_CASE("hostile headers are refused before anything is allocated", "[npy]") {
+  CHECK_THAT(refusal(npy(header("<f4", {1'000'000'000'000}), "1234")), says("needs 1000000000000 elements"));
+  CHECK_THAT(refusal(npy(header("<f4", {Index{1} << 40, Index{1} << 40}), "1234")), says("too large"));
+  CHECK_THAT(refusal(npy(header("<f4", {0, Index{1} << 40, Index{1} << 40}), "")), says("too large"));
+  CHECK_THAT(refusal(npy(header("<f4", {-1}), "1234")), says("negative"));
+  CHECK_THAT(refusal(npy(header("<f4", {2, -2}), "1234")), says("negative"));
+  CHECK_THAT(refusal(npy(header("<f4", {2}), "1234567")), says("7 bytes of data"));
+  CHECK_THAT(refusal(npy(header("<f4", {2}), "123456789")), says("9 bytes of data"));
+  CHECK_THAT(refusal(npy(header("<f4", std::vector<Index>(65, 1)), "1234")), says("more than 64 axes"));
+  CHECK_THAT(refusal(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}", "")),
+             says("too long"));
+  CHECK_THAT(refusal(std::string("\x93NUMPY\x02\x00\xFF\xFF\xFF\x7F", 12) + std::string(1000, ' ')),
+             says("claims 2147483647 bytes, but only 1000 follow"));
+  CHECK_THAT(refusal(std::string("\x93NUMPY\x04\x00\x00\x00\x00\x00", 12)), says("version 4.0"));
+  for (const std::string text :
+       {"", "{", "{}", "}", "{'descr'", "{'descr: '<f4'", "{'descr': '<f4'", "{'descr': [('a', '<f4')",
+        "[1, 2]", "{'descr': '<f4', 'fortran_order': Maybe, 'shape': ()}",
+        "{'descr': '<f4', 'fortran_order': False}", "{'descr': '<f4', 'fortran_order': False, 'shape': 4}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (4",
+        "{'descr': '<f4', 'descr': '<f8', 'fortran_order': False, 'shape': ()}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (), 'more': 1}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (x,)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': ()} and more", "\xFF\xFE\x00garbage"}) {
+    INFO(text);
+    CHECK_THAT(refusal(npy(text, "1234")), says("broken .npy header"));
+  }
+}
+
+TEST_CASE("no prefix and no damaged header of an .npy gets past the checks", "[npy]") {
+  const std::string whole = npy(header("<f4", {2, 3}), std::string(24, 'x'));
+  for (std::size_t length = 0; length < whole.size(); ++length)
+    REQUIRE(refusal(whole.substr(0, length)) != "");
+
+  std::mt19937 random(1);
+  for (int trial = 0; trial < 20000; ++trial) {
+    std::string damaged = whole;
+    for (int change = 0; change <= trial % 3; ++change) {
+      damaged[random() % damaged.size()] =
+          static_cast<char>(trial % 2 ? random() : "0123456789(){}[],:' "[random() % 20]);
+    }
+    try {
+      const Array array = parse(damaged);
+      REQUIRE(array.size() <= 24);
+    } catch (const InputError&) {
+    }
+  }
+}
+
+TEST_CASE("format_npy and parse_npy are inverse", "[npy]") {
+  const Array doubles({2, 1, 3}, std::vector<double>{0.1, -0.0, 5e-324, 1e308, -2, 3});
+  const Array floats({3}, std::vector<float>{0.1F, 1e-45F, -7});
+  for (const Array& array :
+       {doubles, floats, Array({}, std::vector<double>{4}), Array({0, 5}, std::vector<float>{})}) {
+    const auto bytes = format_npy(array);
+    const Array back = parse_npy(bytes, "array");
+    CHECK(back.shape == array.shape);
+    CHECK(back.values == array.values);
+    CHECK((bytes.size() - static_cast<std::size_t>(array.size()) * (array.is_f32() ? 4 : 8)) % 64 == 0);
+  }
+}
+
+TEST_CASE("text is read from bytes and from strings", "[npy]") {
+  const auto text = [](const std::string& bytes) { return parse_npy_text(as_bytes(bytes), "array"); };
+  CHECK(parse_npy_text(format_npy_text("na\xC3\xAFve"), "array") == "na\xC3\xAFve");
+  CHECK(parse_npy_text(format_npy_text(""), "array") == "");
+  CHECK(text(npy(header("|S4", {}), std::string("ab\0\0", 4))) == "ab");
+  CHECK(text(npy(header("<U2", {}), bytes_of(std::vector<std::uint32_t>{0x1F600, 0xE9}, '<'))) ==
+        "\xF0\x9F\x98\x80\xC3\xA9");
+  CHECK(text(npy(header(">U2", {1}), bytes_of(std::vector<std::uint32_t>{0x110000, 'a'}, '>'))) ==
+        "\xEF\xBF\xBD"
+        "a");
+  CHECK(text(npy(header("|S0", {}), "")) == "");
+  CHECK(text(npy(header("<f4", {1}), "1234")) == std::nullopt);
+  CHECK(text(npy(header("|S1", {2}), "ab")) == std::nullopt);
+}
+
+TEST_CASE("whatever is not UTF-8 is replaced visibly", "[npy]") {
+  const std::string mark = "\xEF\xBF\xBD";
+  CHECK(valid_utf8("\xE6\xBC\xA2 ok \xF0\x9F\x98\x80") == "\xE6\xBC\xA2 ok \xF0\x9F\x98\x80");
+  CHECK(valid_utf8("a\xFF"
+                   "b") == "a" + mark + "b");
+  CHECK(valid_utf8("\xC3") == mark);
+  CHECK(valid_utf8("\xC0\xAF") == mark + mark);                        // overlong
+  CHECK(valid_utf8("\xED\xA0\x80") == mark + mark + mark);             // a surrogate
+  CHECK(valid_utf8("\xF4\x90\x80\x80") == mark + mark + mark + mark);  // beyond the last code point
+}
