@@ -31,37 +31,27 @@ void append(std::vector<std::byte>& bytes, const void* first, std::size_t count)
   bytes.insert(bytes.end(), begin, begin + count);
 }
 
-/// Calls visit(row_major, stored) for every element: its place in the result and its place in the file.
-template <class Visit>
-void for_each_element(const NpyHeader& header, Visit visit) {
-  if (!header.fortran_order) {
-    for (Index i = 0; i < header.size; ++i) visit(i, i);
-    return;
+/// Where the file keeps the element `flat` of the row-major result.
+Index stored_place(const NpyHeader& header, Index flat) {
+  if (!header.fortran_order) return flat;
+  Index place = 0;
+  Index stride = header.size;
+  for (std::size_t axis = header.shape.size(); axis-- > 0;) {
+    stride /= header.shape[axis];
+    place += flat % header.shape[axis] * stride;
+    flat /= header.shape[axis];
   }
-  const std::size_t rank = header.shape.size();
-  std::vector<Index> strides(rank, 1);
-  for (std::size_t axis = 1; axis < rank; ++axis) strides[axis] = strides[axis - 1] * header.shape[axis - 1];
-  std::vector<Index> index(rank, 0);
-  Index stored = 0;
-  for (Index i = 0; i < header.size; ++i) {
-    visit(i, stored);
-    for (std::size_t axis = rank; axis-- > 0;) {
-      stored += strides[axis];
-      if (++index[axis] < header.shape[axis]) break;
-      stored -= strides[axis] * header.shape[axis];
-      index[axis] = 0;
-    }
-  }
+  return place;
 }
 
 /// All elements, each turned into a number by decode(bits, row_major).
 template <class Kept, std::unsigned_integral Bits, class Decode>
 Array decode_all(const NpyHeader& header, const std::byte* data, Decode decode) {
   std::vector<Kept> values(static_cast<std::size_t>(header.size));
-  for_each_element(header, [&](Index row_major, Index stored) {
-    const Bits bits = load<Bits>(data + stored * static_cast<Index>(sizeof(Bits)), header.big_endian);
-    values[static_cast<std::size_t>(row_major)] = decode(bits, row_major);
-  });
+  for (Index i = 0; i < header.size; ++i) {
+    const std::byte* item = data + stored_place(header, i) * static_cast<Index>(sizeof(Bits));
+    values[static_cast<std::size_t>(i)] = decode(load<Bits>(item, header.big_endian), i);
+  }
   return Array(header.shape, std::move(values));
 }
 
