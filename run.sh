@@ -18,7 +18,6 @@ build_packages=(
   libeigen3-dev libfmt-dev nlohmann-json3-dev libcli11-dev libzip-dev
   libegl1 libgl1 libglx-mesa0 libegl-mesa0 libgl1-mesa-dri
 )
-test_packages=(catch2 xvfb xauth)
 
 say() { printf '%s\n' "$*"; }
 

@@ -6,7 +6,7 @@ set -euo pipefail
 # shellcheck source=run.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/run.sh"
 
-install_packages "${build_packages[@]}" "${test_packages[@]}"
+install_packages "${build_packages[@]}" catch2 xvfb xauth
 configure
 build
 if (cd "$root" && ctest --preset release --parallel "$(nproc)" "$@"); then
