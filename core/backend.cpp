@@ -1,0 +1,31 @@
+#include "core/backend.h"
+
+#include "core/error.h"
+
+namespace palimpsest {
+
+namespace {
+
+class CpuBackend : public Backend {
+ public:
+  std::string name() const override { return "cpu"; }
+
+  std::optional<std::string> missing(const Variant& variant, const Settings& settings, Form form,
+                                     Precision) const override {
+    return variant.rule->missing(form, settings);
+  }
+
+  Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+             std::stop_token stop) const override {
+    return variant.rule->run(sequence, form, precision, chunk_size, std::move(stop));
+  }
+};
+
+}  // namespace
+
+const Backend& cpu_backend() {
+  static const CpuBackend backend;
+  return backend;
+}
+
+}  // namespace palimpsest

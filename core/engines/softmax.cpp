@@ -1,0 +1,135 @@
+#include "core/engines/softmax.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace palimpsest {
+
+namespace {
+
+template <class Scalar>
+constexpr Scalar minus_infinity = -std::numeric_limits<Scalar>::infinity();
+
+/// q k^T with -inf on the keys that a query must not see. The mask is additive: exp makes it 0.
+template <class Scalar>
+Matrix<Scalar> masked_scores(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, Index first_query, Index first_key) {
+  Matrix<Scalar> X = Q * K.transpose();
+  for (Index i = 0; i < X.rows(); ++i) {
+    const Index seen = std::clamp<Index>(first_query + i + 1 - first_key, 0, X.cols());
+    X.row(i).tail(X.cols() - seen).setConstant(minus_infinity<Scalar>);
+  }
+  return X;
+}
+
+/// exp(x - m), where a key that is not seen (-inf) weighs nothing whatever m is.
+template <class Scalar>
+Scalar weight(Scalar x, Scalar m) {
+  return x == minus_infinity<Scalar> ? Scalar(0) : std::exp(x - m);
+}
+
+}  // namespace
+
+template <class Scalar>
+SoftmaxState<Scalar>::SoftmaxState(Index queries, Index dv)
+    : m(Vector<Scalar>::Constant(queries, minus_infinity<Scalar>)),
+      l(Vector<Scalar>::Zero(queries)),
+      Y(Matrix<Scalar>::Zero(queries, dv)) {}
+
+template <class Scalar>
+Matrix<Scalar> SoftmaxState<Scalar>::output() const {
+  return (Y.array().colwise() / l.array()).matrix();
+}
+
+template <class Scalar>
+RowVector<Scalar> softmax_stream(const RowVector<Scalar>& q, const Matrix<Scalar>& K, const Matrix<Scalar>& V,
+                                 Recorder* record) {
+  Scalar m = minus_infinity<Scalar>;
+  Scalar l = 0;
+  RowVector<Scalar> y = RowVector<Scalar>::Zero(V.cols());
+  RowVector<Scalar> scores(K.rows());
+  for (Index j = 0; j < K.rows(); ++j) {
+    const Scalar x = q.dot(K.row(j));
+    const Scalar m_new = std::max(m, x);
+    const Scalar fade = weight(m, m_new);
+    const Scalar w = weight(x, m_new);
+    l = l * fade + w;
+    y = y * fade + w * V.row(j);
+    m = m_new;
+    scores(j) = x;
+  }
+  const RowVector<Scalar> o = y / l;
+  if (record) {
+    (*record)("x", scores);
+    (*record)("m", static_cast<double>(m));
+    (*record)("w", scores.unaryExpr([m](Scalar x) { return weight(x, m); }));
+    (*record)("l", static_cast<double>(l));
+    (*record)("y", y.transpose());
+    (*record)("o", o.transpose());
+  }
+  return o;
+}
+
+template <class Scalar>
+void softmax_tile(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix<Scalar>& V, Index first_query,
+                  Index first_key, SoftmaxState<Scalar>& state, Recorder* record) {
+  if (record) {
+    (*record)("m_in", state.m);
+    (*record)("l_in", state.l);
+    (*record)("Y_in", state.Y);
+  }
+  const Matrix<Scalar> X = masked_scores(Q, K, first_query, first_key);
+  const Vector<Scalar> m = state.m.cwiseMax(X.rowwise().maxCoeff());
+  const Vector<Scalar> fade = state.m.binaryExpr(m, [](Scalar old, Scalar now) { return weight(old, now); });
+  Matrix<Scalar> E(X.rows(), X.cols());
+  for (Index i = 0; i < X.rows(); ++i) {
+    for (Index j = 0; j < X.cols(); ++j) E(i, j) = weight(X(i, j), m(i));
+  }
+  state.l = state.l.cwiseProduct(fade) + E.rowwise().sum();
+  state.Y = (state.Y.array().colwise() * fade.array()).matrix() + E * V;
+  state.m = m;
+  if (record) {
+    (*record)("X", X);
+    (*record)("m", state.m);
+    (*record)("E", E);
+    (*record)("l", state.l);
+    (*record)("Y", state.Y);
+  }
+}
+
+template <class Scalar>
+Matrix<Scalar> softmax_dense(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix<Scalar>& V,
+                             Index first_query, Recorder* record) {
+  if (Q.rows() == 0) return Matrix<Scalar>(0, V.cols());
+  Matrix<Scalar> A = masked_scores(Q, K, first_query, Index{0});
+  if (record) (*record)("X", A);
+  const Vector<Scalar> m = A.rowwise().maxCoeff();
+  A = (A.colwise() - m).array().exp().matrix();
+  const Vector<Scalar> l = A.rowwise().sum();
+  if (record) {
+    (*record)("m", m);
+    (*record)("E", A);
+    (*record)("l", l);
+  }
+  A.array().colwise() /= l.array();
+  const Matrix<Scalar> O = A * V;
+  if (record) {
+    (*record)("A", A);
+    (*record)("O", O);
+  }
+  return O;
+}
+
+#define PALIMPSEST_INSTANTIATE(Scalar)                                                                             \
+  template struct SoftmaxState<Scalar>;                                                                            \
+  template RowVector<Scalar> softmax_stream(const RowVector<Scalar>&, const Matrix<Scalar>&, const Matrix<Scalar>&, \
+                                            Recorder*);                                                            \
+  template void softmax_tile(const Matrix<Scalar>&, const Matrix<Scalar>&, const Matrix<Scalar>&, Index, Index,    \
+                             SoftmaxState<Scalar>&, Recorder*);                                                    \
+  template Matrix<Scalar> softmax_dense(const Matrix<Scalar>&, const Matrix<Scalar>&, const Matrix<Scalar>&, Index, \
+                                        Recorder*);
+PALIMPSEST_INSTANTIATE(double)
+PALIMPSEST_INSTANTIATE(float)
+#undef PALIMPSEST_INSTANTIATE
+
+}  // namespace palimpsest

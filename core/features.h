@@ -1,0 +1,24 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/matrix.h"
+
+namespace palimpsest {
+
+/// The names of the feature maps of kernelised attention (spec 3.3): elu1, relu, squared, taylor1, taylor2.
+std::span<const std::string> feature_maps();
+
+/// phi applied to every row of `x` [L, K]: [L, m]. `map` is one of feature_maps().
+template <class Scalar>
+Matrix<Scalar> features(std::string_view map, const Matrix<Scalar>& x);
+
+/// The number m of features that `map` makes of K channels.
+Index feature_count(std::string_view map, Index channels);
+
+/// Whether the denominator can be 0, so that eps > 0 is the default.
+bool needs_eps(std::string_view map);
+
+}  // namespace palimpsest

@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/functions/rows.h"
+#include "core/functions/signature.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// `pattern` with "#1", "#2", … replaced by the arguments.
+std::string filled(const std::string& pattern, std::span<const std::string> arguments) {
+  std::string result;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] != '#') {
+      result += pattern[i];
+      continue;
+    }
+    const auto argument = static_cast<std::size_t>(pattern[++i] - '1');
+    result += argument < arguments.size() ? arguments[argument] : "?";
+  }
+  return result;
+}
+
+std::vector<Function> all_functions() {
+  std::vector<Function> all = decay_functions();
+  for (auto& rows : {softmax_functions(), feature_functions()})
+    all.insert(all.end(), rows.begin(), rows.end());
+  return all;
+}
+
+}  // namespace
+
+Function function(std::string name, const std::string& signature, Pattern pattern,
+                  std::function<Matrix<double>(Arguments)> evaluate, std::function<Term(CallCell&)> explain,
+                  std::string words) {
+  Function row;
+  row.name = name;
+  row.latex = [latex = std::move(pattern.latex)](std::span<const std::string> arguments) {
+    return filled(latex, arguments);
+  };
+  row.binds = pattern.binds;
+  row.arguments_bind = pattern.arguments_bind;
+  row.shape = [name = std::move(name), parsed = Signature(signature)](std::span<const Shape> arguments) {
+    return parsed.result(name, arguments);
+  };
+  row.evaluate = std::move(evaluate);
+  row.explain = std::move(explain);
+  row.words = std::move(words);
+  return row;
+}
+
+Pattern applied(std::string_view name, int arguments) {
+  std::string list = "#1";
+  for (int i = 2; i <= arguments; ++i) list += fmt::format(", #{}", i);
+  return {fmt::format("\\mathrm{{{}}}\\left({}\\right)", name, list)};
+}
+
+std::span<const Function> functions() {
+  static const std::vector<Function> table = all_functions();
+  return table;
+}
+
+const Function& find_function(std::string_view name) {
+  for (const Function& function : functions()) {
+    if (function.name == name) return function;
+  }
+  std::vector<std::string_view> known;
+  for (const Function& function : functions()) known.push_back(function.name);
+  throw Error(fmt::format("there is no function \"{}\"; known are: {}", name, fmt::join(known, ", ")));
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <Eigen/Core>
+
+namespace palimpsest {
+
+using Index = Eigen::Index;
+
+/// Row-major everywhere: row t of a matrix is token t, contiguous in memory.
+template <class Scalar>
+using Matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// A column vector.
+template <class Scalar>
+using Vector = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
+
+/// A row vector: one token of a [T, D] matrix.
+template <class Scalar>
+using RowVector = Eigen::Matrix<Scalar, 1, Eigen::Dynamic>;
+
+/// Which numbers an engine computes with.
+enum class Precision { f64, f32 };
+
+/// How a variant is computed.
+enum class Form { recurrent, chunkwise, parallel };
+
+inline constexpr Form all_forms[] = {Form::recurrent, Form::chunkwise, Form::parallel};
+inline constexpr Precision all_precisions[] = {Precision::f64, Precision::f32};
+
+/// The name of a form as the command line and the files spell it.
+const char* name(Form form);
+
+/// The name of a precision as the command line and the files spell it.
+const char* name(Precision precision);
+
+}  // namespace palimpsest

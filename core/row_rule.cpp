@@ -1,0 +1,135 @@
+#include "core/row_rule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/engines/chunkwise.h"
+#include "core/engines/parallel.h"
+#include "core/engines/recurrent.h"
+#include "core/error.h"
+#include "core/row_trace.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr Index rows_at_a_time = 256;  // of the recurrent form: bounds memory, changes no result
+constexpr double parallel_limit = 6e9;  // bytes of [n, n] matrices
+
+void stop_if_asked(const std::stop_token& stop) {
+  if (stop.stop_requested()) throw Cancelled();
+}
+
+template <class Scalar>
+Matrix<Scalar> run_parallel(const RowRule& rule, const Sequence& sequence, Matrix<Scalar>& S) {
+  const Program<Scalar> program = rule.encoder().encode<Scalar>(sequence, 0, sequence.tokens);
+  const Precision precision = std::is_same_v<Scalar, double> ? Precision::f64 : Precision::f32;
+  const double bytes = parallel_bytes(program.structure, sequence.tokens, precision);
+  if (bytes > parallel_limit) {
+    throw Unsupported(fmt::format("the parallel form of {} tokens needs {:.1f} GB for its n x n matrices; the limit "
+                                  "is {:.0f} GB. The chunkwise form has no such limit",
+                                  sequence.tokens, bytes / 1e9, parallel_limit / 1e9));
+  }
+  return parallel(program, S);
+}
+
+/// Runs blocks of `block_size` rows through `engine`, then the reads at the end if the program wants them.
+template <class Scalar, class Engine>
+Matrix<Scalar> run_blocks(const RowRule& rule, const Sequence& sequence, Matrix<Scalar>& S, Index block_size,
+                          const std::stop_token& stop, Engine engine) {
+  const Index T = sequence.tokens;
+  const bool reads_at_end = rule.encoder().encode<Scalar>(sequence, 0, 0).structure.read_at == ReadAt::end;
+  Matrix<Scalar> read(T, S.cols());
+  for (Index first = 0; first < T; first += block_size) {
+    stop_if_asked(stop);
+    const Index count = std::min(block_size, T - first);
+    const Program<Scalar> program = rule.encoder().encode<Scalar>(sequence, first, count);
+    const Matrix<Scalar> o = engine(program, S);
+    if (!reads_at_end) read.middleRows(first, count) = o;
+  }
+  for (Index first = 0; reads_at_end && first < T; first += block_size) {
+    const Index count = std::min(block_size, T - first);
+    read.middleRows(first, count) = rule.encoder().encode<Scalar>(sequence, first, count).q * S;
+  }
+  return read;
+}
+
+template <class Scalar>
+Output run_row_program(const RowRule& rule, const Sequence& sequence, Form form, Index chunk_size,
+                       const std::stop_token& stop) {
+  Matrix<Scalar> S = rule.initial_state<Scalar>(sequence);
+  Matrix<Scalar> read;
+  if (form == Form::parallel) {
+    read = run_parallel<Scalar>(rule, sequence, S);
+  } else if (form == Form::chunkwise) {
+    read = run_blocks<Scalar>(rule, sequence, S, chunk_size, stop,
+                              [](const auto& program, auto& state) { return chunk(program, state); });
+  } else {
+    read = run_blocks<Scalar>(rule, sequence, S, rows_at_a_time, stop,
+                              [](const auto& program, auto& state) { return recurrent(program, state); });
+  }
+  stop_if_asked(stop);
+  return {rule.finish<Scalar>(read, sequence).template cast<double>(), rule.named_states<Scalar>(S)};
+}
+
+}  // namespace
+
+template <class Scalar>
+Matrix<Scalar> RowRule::initial_state(const Sequence& sequence) const {
+  const Program<Scalar> empty = encoder_.encode<Scalar>(sequence, 0, 0);
+  Matrix<Scalar> S = Matrix<Scalar>::Zero(empty.k.cols(), empty.v.cols());
+  const auto fill = [&](const char* name, auto part) {
+    if (!sequence.has(name)) return;
+    const MatrixView& given = sequence.at(name);
+    if (given.rows() != part.rows() || given.columns() != part.cols()) {
+      throw InputError(fmt::format("array \"{}\": shape [{}, {}]; expected [{}, {}]", name, given.rows(),
+                                   given.columns(), part.rows(), part.cols()));
+    }
+    part = given.all<Scalar>();
+  };
+  if (!normalised_) {
+    fill("initial_state", S.leftCols(S.cols()));
+  } else {
+    fill("initial_S", S.leftCols(S.cols() - 1));
+    fill("initial_z", S.rightCols(1));
+  }
+  return S;
+}
+
+template <class Scalar>
+std::vector<std::pair<std::string, Matrix<double>>> RowRule::named_states(const Matrix<Scalar>& state) const {
+  const Matrix<double> S = state.template cast<double>();
+  if (!normalised_) return {{"S", S}};
+  return {{"S", S.leftCols(S.cols() - 1)}, {"z", S.rightCols(1)}};
+}
+
+template <class Scalar>
+Matrix<Scalar> RowRule::finish(const Matrix<Scalar>& read, const Sequence& sequence) const {
+  if (!normalised_) return read;
+  const auto eps = static_cast<Scalar>(sequence.parameter("eps"));
+  const auto denominator = read.col(read.cols() - 1).array() + eps;
+  return (read.leftCols(read.cols() - 1).array().colwise() / denominator).matrix();
+}
+
+Output RowRule::run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+                    std::stop_token stop) const {
+  require_chunk_size(chunk_size);
+  if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
+  return precision == Precision::f64 ? run_row_program<double>(*this, sequence, form, chunk_size, stop)
+                                     : run_row_program<float>(*this, sequence, form, chunk_size, stop);
+}
+
+std::unique_ptr<Trace> RowRule::trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+                                      std::size_t budget) const {
+  require_chunk_size(chunk_size);
+  if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
+  return make_row_trace(*this, sequence, form, precision, chunk_size, budget);
+}
+
+template Matrix<double> RowRule::initial_state<double>(const Sequence&) const;
+template Matrix<float> RowRule::initial_state<float>(const Sequence&) const;
+template Matrix<double> RowRule::finish<double>(const Matrix<double>&, const Sequence&) const;
+template Matrix<float> RowRule::finish<float>(const Matrix<float>&, const Sequence&) const;
+
+}  // namespace palimpsest

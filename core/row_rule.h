@@ -1,0 +1,74 @@
+#pragma once
+
+#include "core/program.h"
+#include "core/rule.h"
+
+namespace palimpsest {
+
+/// The names under which the four matrices of a program stand in a record.
+struct ProgramNames {
+  std::string q;
+  std::string k;
+  std::string v;
+  std::string o;  // what the program reads, before any closing step
+};
+
+/// How a row program's steps are named and written. The defaults suit every rule that uses q, k and v as they come.
+struct Notation {
+  ProgramNames token = {"q", "k", "v", "o"};  // of one token
+  ProgramNames rows = {"Q", "K", "V", "O"};   // of a chunk
+  std::vector<Operation> token_before = {};   // from q, k, v to the program's rows
+  std::vector<Operation> token_after = {};    // from what is read to o
+  std::vector<Operation> rows_before = {};    // the same for chunks, from Q, K, V and to O
+  std::vector<Operation> rows_after = {};
+  std::vector<std::string> parameters = {};   // further numbers that these operations use
+  Symbols symbols = {};                       // added to the usual ones, or in their place
+};
+
+/// A variant that is a row program (spec 1.1): recurrent, chunkwise and parallel come from the three engines, the steps
+/// from its structure.
+class RowRule : public Rule {
+ public:
+  /// How a variant names its steps; may depend on its options.
+  using NotationOf = std::function<Notation(const Settings&)>;
+
+  /// `normalised`: the last value column is a constant 1, its read is the denominator of the others (plus eps), and
+  /// the state splits into S and z.
+  RowRule(Encoder encoder, NotationOf notation, bool normalised)
+      : encoder_(std::move(encoder)), notation_(std::move(notation)), normalised_(normalised) {}
+
+  Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+             std::stop_token stop = {}) const override;
+  std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+                               std::size_t budget) const override;
+
+  const Encoder& encoder() const { return encoder_; }
+  Notation notation(const Settings& settings) const { return notation_(settings); }
+  bool normalised() const { return normalised_; }
+
+  /// The state before the first token, [K, V] of the program.
+  template <class Scalar>
+  Matrix<Scalar> initial_state(const Sequence& sequence) const;
+
+  /// A program's state under the variant's names.
+  template <class Scalar>
+  std::vector<std::pair<std::string, Matrix<double>>> named_states(const Matrix<Scalar>& state) const;
+
+  /// What the program reads, as the variant's output: [L, V].
+  template <class Scalar>
+  Matrix<Scalar> finish(const Matrix<Scalar>& read, const Sequence& sequence) const;
+
+ private:
+  Encoder encoder_;
+  NotationOf notation_;
+  bool normalised_;
+};
+
+/// A rule from a generic encoding function `Program<Scalar> encode(const Rows<Scalar>&)`.
+template <class Function>
+std::shared_ptr<const Rule> row_rule(Function encode, Notation notation = {}) {
+  return std::make_shared<RowRule>(
+      make_encoder(encode), [notation](const Settings&) { return notation; }, false);
+}
+
+}  // namespace palimpsest

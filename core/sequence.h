@@ -1,0 +1,58 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/array.h"
+#include "core/variant.h"
+
+namespace palimpsest {
+
+/// One head's inputs to one variant: validated views under their contract names, and the resolved settings.
+class Sequence {
+ public:
+  Index tokens = 0;  // T
+  Index dk = 0;      // K
+  Index dv = 0;      // V
+  Settings settings;
+
+  /// Whether the optional array `name` was given.
+  bool has(std::string_view name) const { return views_.find(name) != views_.end(); }
+
+  /// The array `name`: [T, columns] with an axis n, otherwise [rows, columns] with columns 1 for a vector.
+  const MatrixView& at(std::string_view name) const;
+
+  /// A resolved parameter of this head.
+  double parameter(std::string_view name) const;
+
+  /// A resolved option.
+  const std::string& option(std::string_view name) const;
+
+  /// Whether the decay came as g = log alpha. at("alpha") then holds g.
+  bool gates_are_logs = false;
+
+ private:
+  friend struct Binder;
+  std::shared_ptr<const Arrays> arrays_;  // keeps the views alive
+  std::map<std::string, MatrixView, std::less<>> views_;
+};
+
+/// All heads of all batches of one set of arrays, bound to one variant.
+struct SequenceBatch {
+  std::vector<Sequence> heads;  // head (b, h) is heads[b * head_count + h]
+  Index batch_count = 1;
+  Index head_count = 1;
+  int rank = 2;                      // of q: 2 [T, K], 3 [T, H, K], 4 [B, T, H, K]
+  std::vector<std::string> ignored;  // arrays that the variant does not know
+};
+
+/// Checks every array that `variant` takes (presence, rank, sizes, ranges; the rank of q tells whether there are head
+/// and batch axes) and gives a view per head. q, k and v may have fewer heads: head h of H uses head floor(h Hx / H).
+/// Parameters that the file holds as arrays are taken over unless `given` has them.
+/// Throws InputError naming the array, the index and what was expected.
+SequenceBatch bind(const Variant& variant, std::shared_ptr<const Arrays> arrays, const Settings& given);
+
+}  // namespace palimpsest

@@ -1,0 +1,273 @@
+#include "core/softmax_trace.h"
+
+#include <algorithm>
+
+#include "core/engines/softmax.h"
+#include "core/error.h"
+
+namespace palimpsest {
+
+template <class Scalar>
+KeyValueCache<Scalar>::KeyValueCache(const Sequence& sequence) {
+  const bool has_keys = sequence.has("initial_k_cache");
+  if (has_keys != sequence.has("initial_v_cache")) {
+    throw InputError(R"("initial_k_cache" and "initial_v_cache" must be given together)");
+  }
+  if (has_keys) earlier = sequence.at("initial_k_cache").rows();
+  K.resize(earlier + sequence.tokens, sequence.dk);
+  V.resize(earlier + sequence.tokens, sequence.dv);
+  if (has_keys) {
+    K.topRows(earlier) = sequence.at("initial_k_cache").all<Scalar>();
+    V.topRows(earlier) = sequence.at("initial_v_cache").all<Scalar>();
+  }
+  K.bottomRows(sequence.tokens) = sequence.at("k").all<Scalar>();
+  V.bottomRows(sequence.tokens) = sequence.at("v").all<Scalar>();
+}
+
+template struct KeyValueCache<double>;
+template struct KeyValueCache<float>;
+
+namespace {
+
+/// A phase whose lines write out the given results.
+struct ShownLine {
+  std::string title;
+  std::string sentence;
+  std::string result;
+  std::vector<std::string> inlined;
+  double weight;
+};
+
+Phase make_phase(std::string title, std::vector<Operation> operations, const std::vector<ShownLine>& shown) {
+  Phase phase{std::move(title), std::move(operations), {}};
+  std::vector<Equation> equations;
+  for (const Operation& operation : phase.operations) equations.push_back(operation.equation);
+  std::size_t taken = 0;
+  for (const ShownLine& line : shown) {
+    Line made{line.title, line.sentence, {line.result, tensor(line.result)}, {}, line.weight};
+    while (taken < phase.operations.size()) {
+      const Operation& operation = phase.operations[taken++];
+      made.operations.push_back(operation.id);
+      if (operation.equation.result == line.result) {
+        made.equation.expression = expand(operation.equation.expression, equations, line.inlined);
+        break;
+      }
+    }
+    phase.lines.push_back(std::move(made));
+  }
+  return phase;
+}
+
+std::vector<Phase> softmax_phases(Form form, bool scaled) {
+  const auto query = [&](const char* name) { return scaled ? tensor("scale") * tensor(name) : tensor(name); };
+  if (form == Form::recurrent) {
+    return {make_phase(
+        "token by token",
+        {{"score", "How similar", "How similar is the query of “{token}” to every key kept so far?",
+          {"x", transpose(query("q")) * transpose(tensor("K_cache"))}},
+         {"peak", "The best match", "The largest score; taking it out keeps the exponential in range.",
+          {"m", call("row_max", {tensor("x")})}},
+         {"weights", "How much each counts", "Exponentials turn scores into weights.",
+          {"w", call("exp_difference", {tensor("x"), tensor("m")})}},
+         {"denominator", "All weights", "The sum of the weights.", {"l", call("row_sum", {tensor("w")})}},
+         {"numerator", "Weighted values", "The values, each as often as its weight says.",
+          {"y", transpose(tensor("V_cache")) * transpose(tensor("w"))}},
+         {"output", "What comes out", "Weighted values over all weights: an average.",
+          {"o", call("reciprocal", {tensor("l")}) * tensor("y")}}},
+        {{"Who is looked at", "Every earlier token is still there, and every one is weighed anew.", "w", {}, 1},
+         {"What comes out", "The average of the values under these weights.", "o", {"y"}, 2}})};
+  }
+  if (form == Form::parallel) {
+    return {make_phase(
+        "the whole sequence at once",
+        {{"scores", "How similar", "Every query meets every key; the future is masked by adding minus infinity.",
+          {"X", call("causal", {query("Q") * transpose(tensor("K_cache")), tensor("first_query"),
+                                tensor("first_key")})}},
+         {"peak", "The best match", "The largest score of each row keeps the exponential in range.",
+          {"m", call("row_max", {tensor("X")})}},
+         {"weights", "How much each counts", "Exponentials turn scores into weights.",
+          {"E", call("exp_difference", {tensor("X"), tensor("m")})}},
+         {"denominator", "All weights", "The sum of each row.", {"l", call("row_sum", {tensor("E")})}},
+         {"attention", "Attention", "Each row divided by its sum: shares that add up to 1.",
+          {"A", call("divide_rows", {tensor("E"), tensor("l")})}},
+         {"output", "What comes out", "Every row is an average of values.", {"O", tensor("A") * tensor("V_cache")}}},
+        {{"Who reads whom", "All pairs at once, the future masked.", "X", {}, 1},
+         {"Attention", "Exponentials, divided by their sum.", "A", {"E"}, 1},
+         {"What comes out", "Every row is an average of values.", "O", {}, 1}})};
+  }
+  const Expression fade = call("exp_difference", {tensor("m_in"), tensor("m")});
+  return {make_phase(
+              "tile by tile",
+              {{"scores", "How similar", "The queries of this chunk meet one tile of keys.",
+                {"X", call("causal", {query("Q") * transpose(tensor("K")), tensor("first_query"),
+                                      tensor("first_key")})}},
+               {"peak", "The best match so far", "Does this tile raise the largest score?",
+                {"m", call("maximum", {tensor("m_in"), call("row_max", {tensor("X")})})}},
+               {"weights", "How much each counts", "Exponentials under the new maximum.",
+                {"E", call("exp_difference", {tensor("X"), tensor("m")})}},
+               {"denominator", "All weights so far", "What was summed before is rescaled to the new maximum.",
+                {"l", hadamard(fade, tensor("l_in")) + call("row_sum", {tensor("E")})}},
+               {"numerator", "Weighted values so far", "So are the values: rescale, then add this tile.",
+                {"Y", hadamard(fade, tensor("Y_in")) + tensor("E") * tensor("V")}}},
+              {{"Who reads whom", "One tile of keys at a time.", "X", {}, 1},
+               {"Weights", "Exponentials under the largest score so far.", "E", {}, 1},
+               {"All weights so far", "Rescale, then add.", "l", {}, 1},
+               {"Weighted values so far", "Rescale, then add.", "Y", {}, 1}}),
+          make_phase("the chunk is done",
+                     {{"output", "What comes out", "Weighted values over all weights: an average.",
+                       {"O", call("divide_rows", {tensor("Y"), tensor("l")})}}},
+                     {{"What comes out", "The average of the values under these weights.", "O", {}, 1}})};
+}
+
+Symbols softmax_symbols(Form form) {
+  Symbols symbols = {{"scale", {"\\sigma", Role::plain, "scale of the query"}},
+                     {"first_query", {"i_0", Role::plain, "number of the first query"}},
+                     {"first_key", {"j_0", Role::plain, "number of the first key"}},
+                     {"K_cache", {form == Form::recurrent ? "K_{\\le t}" : "K", Role::key, "all keys so far"}},
+                     {"V_cache", {form == Form::recurrent ? "V_{\\le t}" : "V", Role::value, "all values so far"}}};
+  if (form == Form::recurrent) {
+    symbols.insert({{"q", {"q_t", Role::query, "what is asked"}},
+                    {"x", {"x_t", Role::plain, "scores"}},
+                    {"m", {"m_t", Role::plain, "largest score"}},
+                    {"w", {"w_t", Role::plain, "weights"}},
+                    {"l", {"\\ell_t", Role::gate, "sum of weights"}},
+                    {"y", {"y_t", Role::value, "weighted values"}},
+                    {"o", {"o_t", Role::output, "what comes out"}}});
+    return symbols;
+  }
+  symbols.insert({{"Q", {"Q", Role::query, "what is asked"}},
+                  {"K", {"K", Role::key, "a tile of keys"}},
+                  {"V", {"V", Role::value, "their values"}},
+                  {"X", {"X", Role::plain, "scores"}},
+                  {"m", {"m", Role::plain, "largest score so far"}},
+                  {"E", {"E", Role::plain, "weights"}},
+                  {"l", {"\\ell", Role::gate, "sum of weights"}},
+                  {"Y", {"Y", Role::value, "weighted values"}},
+                  {"m_in", {"m^{-}", Role::plain, "largest score before"}},
+                  {"l_in", {"\\ell^{-}", Role::gate, "sum before"}},
+                  {"Y_in", {"Y^{-}", Role::value, "weighted values before"}},
+                  {"A", {"A", Role::plain, "attention"}},
+                  {"O", {"O", Role::output, "what comes out"}}});
+  return symbols;
+}
+
+template <class Scalar>
+class SoftmaxTrace : public Trace {
+ public:
+  SoftmaxTrace(const Sequence& sequence, Form new_form, Index chunk_size)
+      : sequence_(sequence), cache_(sequence), chunk_size_(chunk_size) {
+    form = new_form;
+    tokens = sequence.tokens;
+    scaled_ = sequence.parameter("scale") != 1;
+    phases = softmax_phases(form, scaled_);
+    symbols = softmax_symbols(form);
+    if (form != Form::chunkwise) return;
+    for (Index first = 0; first < tokens; first += chunk_size_) {
+      chunk_start_.push_back(block_total_);
+      block_total_ += key_tiles(first) + 1;
+    }
+  }
+
+  Index block_count() const override {
+    if (form == Form::recurrent) return tokens;
+    if (form == Form::parallel) return tokens > 0 ? 1 : 0;
+    return block_total_;
+  }
+
+  Block block(Index index) const override {
+    if (form == Form::recurrent) return {0, index, 1, 0, cache_.earlier + index + 1};
+    if (form == Form::parallel) return {0, 0, tokens, 0, cache_.K.rows()};
+    const auto after = std::upper_bound(chunk_start_.begin(), chunk_start_.end(), index);
+    const Index chunk = after - chunk_start_.begin() - 1;
+    const Index first = chunk * chunk_size_;
+    const Index count = std::min(chunk_size_, tokens - first);
+    const Index tile = index - chunk_start_[static_cast<std::size_t>(chunk)];
+    if (tile == key_tiles(first)) return {1, first, count, 0, keys_seen(first)};
+    return {0, first, count, tile * chunk_size_, std::min(chunk_size_, keys_seen(first) - tile * chunk_size_)};
+  }
+
+  Index block_of(Index token, Index phase) const override {
+    if (form == Form::recurrent) return token;
+    if (form == Form::parallel) return 0;
+    const Index chunk = token / chunk_size_;
+    return chunk_start_[static_cast<std::size_t>(chunk)] + (phase == 0 ? 0 : key_tiles(chunk * chunk_size_));
+  }
+
+  const Record& record(Index index) override {
+    if (index != recorded_) {
+      recorded_ = -1;
+      record_ = compute(block(index));
+      recorded_ = index;
+    }
+    return record_;
+  }
+
+ private:
+  /// Keys that the last query of the chunk starting at `first` sees.
+  Index keys_seen(Index first) const { return cache_.earlier + std::min(first + chunk_size_, tokens); }
+  Index key_tiles(Index first) const { return (keys_seen(first) + chunk_size_ - 1) / chunk_size_; }
+
+  Matrix<Scalar> queries(const Block& block) const {
+    return sequence_.at("q").template rows<Scalar>(block.first_token, block.count) *
+           static_cast<Scalar>(sequence_.parameter("scale"));
+  }
+
+  Record compute(const Block& block) const {
+    Record record;
+    Recorder recorder(record);
+    const Matrix<Scalar> q = sequence_.at("q").template rows<Scalar>(block.first_token, block.count);
+    const Matrix<Scalar> Q = queries(block);
+    if (scaled_) recorder("scale", sequence_.parameter("scale"));
+    if (form == Form::recurrent) {
+      const Matrix<Scalar> K = cache_.K.topRows(block.key_count);
+      const Matrix<Scalar> V = cache_.V.topRows(block.key_count);
+      recorder("q", q.transpose());
+      recorder("K_cache", K);
+      recorder("V_cache", V);
+      softmax_stream<Scalar>(Q.row(0), K, V, &recorder);
+      return record;
+    }
+    recorder("Q", q);
+    recorder("first_query", static_cast<double>(cache_.earlier + block.first_token));
+    recorder("first_key", static_cast<double>(block.first_key));
+    if (form == Form::parallel) {
+      recorder("K_cache", cache_.K);
+      recorder("V_cache", cache_.V);
+      softmax_dense(Q, cache_.K, cache_.V, cache_.earlier, &recorder);
+      return record;
+    }
+    const Index last_key = block.phase == 1 ? block.key_count : block.first_key + block.key_count;
+    SoftmaxState<Scalar> state(block.count, sequence_.dv);
+    for (Index first_key = 0; first_key < last_key; first_key += chunk_size_) {
+      const Index count = std::min(chunk_size_, last_key - first_key);
+      const Matrix<Scalar> K = cache_.K.middleRows(first_key, count);
+      const Matrix<Scalar> V = cache_.V.middleRows(first_key, count);
+      const bool is_last = first_key + count == last_key;
+      if (is_last && block.phase == 0) {
+        recorder("K", K);
+        recorder("V", V);
+      }
+      softmax_tile(Q, K, V, cache_.earlier + block.first_token, first_key, state, is_last ? &recorder : nullptr);
+    }
+    if (block.phase == 1) recorder("O", state.output());
+    return record;
+  }
+
+  Sequence sequence_;
+  KeyValueCache<Scalar> cache_;
+  Index chunk_size_;
+  bool scaled_ = false;
+  std::vector<Index> chunk_start_;  // the first block of each chunk of queries
+  Index block_total_ = 0;
+  Record record_;
+  Index recorded_ = -1;
+};
+
+}  // namespace
+
+std::unique_ptr<Trace> make_softmax_trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size) {
+  if (precision == Precision::f64) return std::make_unique<SoftmaxTrace<double>>(sequence, form, chunk_size);
+  return std::make_unique<SoftmaxTrace<float>>(sequence, form, chunk_size);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,96 @@
+#include "core/trace.h"
+
+#include <algorithm>
+
+namespace palimpsest {
+
+const Operation& Trace::operation(const Cursor& cursor) const {
+  return phase(block(cursor.block)).operations[static_cast<std::size_t>(cursor.operation)];
+}
+
+Step Trace::step(const Cursor& cursor) {
+  const Record& values = record(cursor.block);
+  const Operation& current = operation(cursor);
+  const auto whole = [&](const std::string& name) {
+    const Matrix<double>& tensor = values.at(name);
+    return Cells{name, 0, 0, tensor.rows(), tensor.cols()};
+  };
+  Step step{&current, whole(current.equation.result), {}};
+  if (current.by_row) {
+    step.written.first_row = cursor.row;
+    step.written.rows = 1;
+  }
+  for (const std::string& name : operands(current.equation.expression)) step.read.push_back(whole(name));
+  return step;
+}
+
+namespace {
+
+Index operation_count(const Trace& trace, Index block) {
+  return static_cast<Index>(trace.phase(trace.block(block)).operations.size());
+}
+
+}  // namespace
+
+Cursor Trace::last() const {
+  if (block_count() == 0) return {};
+  const Index block_index = block_count() - 1;
+  return {block_index, operation_count(*this, block_index) - 1, block(block_index).count - 1};
+}
+
+Cursor Trace::next(Cursor cursor) const {
+  if (block_count() == 0) return cursor;
+  const Index rows = block(cursor.block).count;
+  if (operation(cursor).by_row && cursor.row + 1 < rows) {
+    ++cursor.row;
+    return cursor;
+  }
+  if (cursor.operation + 1 < operation_count(*this, cursor.block)) {
+    ++cursor.operation;
+    if (operation(cursor).by_row) cursor.row = 0;
+    return cursor;
+  }
+  if (cursor.block + 1 < block_count()) return {cursor.block + 1, 0, 0};
+  return cursor;
+}
+
+Cursor Trace::previous(Cursor cursor) const {
+  if (block_count() == 0) return cursor;
+  if (operation(cursor).by_row && cursor.row > 0) {
+    --cursor.row;
+    return cursor;
+  }
+  if (cursor.operation > 0) {
+    --cursor.operation;
+    if (operation(cursor).by_row) cursor.row = block(cursor.block).count - 1;
+    return cursor;
+  }
+  if (cursor.block > 0) {
+    --cursor.block;
+    return {cursor.block, operation_count(*this, cursor.block) - 1, block(cursor.block).count - 1};
+  }
+  return cursor;
+}
+
+Cursor Trace::at_token(const Cursor& cursor, Index token) const {
+  if (block_count() == 0) return cursor;
+  token = std::clamp<Index>(token, 0, tokens - 1);
+  const Block from = block(cursor.block);
+  const bool inside = token >= from.first_token && token < from.first_token + from.count;
+  const Index target = inside ? cursor.block : block_of(token, from.phase);
+  const Block to = block(target);
+  const Index operations = static_cast<Index>(phase(to).operations.size());
+  return {target, std::min(cursor.operation, operations - 1), token - to.first_token};
+}
+
+Cursor Trace::at_chunk(const Cursor& cursor, Index chunk_size, int direction) const {
+  if (block_count() == 0) return cursor;
+  const Index chunk = token(cursor) / std::max<Index>(chunk_size, 1);
+  const Index start = chunk * chunk_size;
+  const bool inside = token(cursor) > start;
+  const Index target = direction > 0 ? start + chunk_size : (inside ? start : start - chunk_size);
+  if (target >= tokens) return at_token(cursor, tokens - 1);
+  return at_token(cursor, target);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/expression.h"
+#include "core/matrix.h"
+
+namespace palimpsest {
+
+/// One kind of step: a definition, and what it means to a person.
+struct Operation {
+  std::string id;        // "decay", "read", "error", ... ; unique in its phase
+  std::string title;     // "What is there now"
+  std::string sentence;  // what the step asks, one plain sentence; {token} stands for the label at the cursor
+  Equation equation;     // the tensor it makes, and from what
+  bool by_row = false;   // made one row at a time: the cursor walks through the rows
+};
+
+/// One line of pictures on the Stage: an equation in which the results of several operations are written out.
+struct Line {
+  std::string title;
+  std::string sentence;
+  Equation equation;                    // definitions of inner operations are named subexpressions
+  std::vector<std::string> operations;  // ids of the operations that this line contains, in order
+  double weight = 1;                    // share of the height
+};
+
+/// Steps that repeat for every block: one token (recurrent), one chunk (chunkwise) or the sequence (parallel).
+struct Phase {
+  std::string title;
+  std::vector<Operation> operations;
+  std::vector<Line> lines;
+};
+
+/// One pass through a phase's operations.
+struct Block {
+  Index phase = 0;
+  Index first_token = 0;
+  Index count = 1;      // tokens
+  Index first_key = 0;  // softmax tiles: the keys this block looks at
+  Index key_count = 0;
+};
+
+/// Where we are: a block, one of its operations, and a row of it (the token first_token + row).
+struct Cursor {
+  Index block = 0;
+  Index operation = 0;
+  Index row = 0;
+
+  bool operator==(const Cursor&) const = default;
+};
+
+/// Rows of tensors that one step reads and writes.
+struct Step {
+  const Operation* operation = nullptr;
+  Cells written;
+  std::vector<Cells> read;
+};
+
+/// All steps of one form of one sequence, known without computing anything; the values of a block are computed on
+/// demand from the nearest checkpoint, by the engine itself. Stepping backwards gives bit-identical values.
+class Trace {
+ public:
+  virtual ~Trace() = default;
+
+  Form form = Form::recurrent;
+  Index tokens = 0;
+  std::vector<Phase> phases;
+  Symbols symbols;
+
+  virtual Index block_count() const = 0;
+
+  /// What block `index` covers; 0 <= index < block_count().
+  virtual Block block(Index index) const = 0;
+
+  /// The first block of `phase` that covers `token`.
+  virtual Index block_of(Index token, Index phase) const = 0;
+
+  /// Every tensor of block `index`, as the engine computed it. The reference is valid until the next call.
+  virtual const Record& record(Index index) = 0;
+
+  const Phase& phase(const Block& block) const { return phases[static_cast<std::size_t>(block.phase)]; }
+  const Operation& operation(const Cursor& cursor) const;
+
+  /// The token under the cursor.
+  Index token(const Cursor& cursor) const { return block(cursor.block).first_token + cursor.row; }
+
+  /// What the step at the cursor reads and writes; with by_row operations only the row at the cursor is written.
+  Step step(const Cursor& cursor);
+
+  /// First and last position. An empty sequence has no blocks: both are the default cursor.
+  Cursor first() const { return {}; }
+  Cursor last() const;
+
+  /// The next position one operation (or row of a by_row operation) on; unchanged at the end.
+  Cursor next(Cursor cursor) const;
+
+  /// The previous position; next() undone.
+  Cursor previous(Cursor cursor) const;
+
+  /// The same operation at `token`, clamped to the sequence.
+  Cursor at_token(const Cursor& cursor, Index token) const;
+
+  /// The same operation `chunks` blocks of `chunk_size` tokens on: the first token of that chunk.
+  Cursor at_chunk(const Cursor& cursor, Index chunk_size, int direction) const;
+};
+
+}  // namespace palimpsest

@@ -1,0 +1,131 @@
+#include "core/variant.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/error.h"
+
+namespace palimpsest {
+
+std::string describe(Range range) {
+  switch (range) {
+    case Range::finite: return "finite";
+    case Range::decay: return "[0, 1]";
+    case Range::unit: return "[0, 1]";
+    case Range::non_negative: return ">= 0";
+    case Range::strength: return "finite; stable in [0, 2] if |k| = 1";
+    case Range::finite_or_minus_inf: return "finite or -inf";
+  }
+  return "";
+}
+
+bool contains(Range range, double value) {
+  switch (range) {
+    case Range::finite:
+    case Range::strength: return std::isfinite(value);
+    case Range::decay:
+    case Range::unit: return value >= 0 && value <= 1;
+    case Range::non_negative: return value >= 0 && std::isfinite(value);
+    case Range::finite_or_minus_inf: return value < std::numeric_limits<double>::infinity();
+  }
+  return false;
+}
+
+const Variant& find_variant(std::string_view id, std::span<const Variant> table) {
+  const auto found = std::ranges::find(table, id, &Variant::id);
+  if (found != table.end()) return *found;
+  std::vector<std::string> known;
+  for (const Variant& variant : table) known.push_back(variant.id);
+  throw InputError(fmt::format("there is no variant \"{}\"; known: {}", id, fmt::join(known, ", ")));
+}
+
+std::vector<Input> all_inputs(const Variant& variant) {
+  std::vector<Input> inputs = {{"q", {"n", "dk"}, Range::finite, "query: what is asked of the memory"},
+                               {"k", {"n", "dk"}, Range::finite, "key: where it is written"},
+                               {"v", {"n", "dv"}, Range::finite, "value: what is written"}};
+  inputs.insert(inputs.end(), variant.inputs.begin(), variant.inputs.end());
+  return inputs;
+}
+
+std::vector<Parameter> all_parameters(const Variant& variant) {
+  constexpr double largest = std::numeric_limits<double>::max();
+  std::vector<Parameter> parameters = {
+      {"scale", -largest, largest, "multiplies q once, before anything else", 1.0, true}};
+  parameters.insert(parameters.end(), variant.parameters.begin(), variant.parameters.end());
+  return parameters;
+}
+
+Settings resolve(const Variant& variant, const Settings& given) {
+  Settings settings;
+  for (const Option& option : variant.options) settings.options[option.name] = option.values.front();
+  const std::vector<Parameter> parameters = all_parameters(variant);
+  for (const Parameter& parameter : parameters) {
+    if (parameter.standard) settings.parameters[parameter.name] = *parameter.standard;
+  }
+
+  std::vector<std::string> known;
+  for (const Option& option : variant.options) known.push_back(option.name);
+  for (const Parameter& parameter : parameters) known.push_back(parameter.name);
+  const auto reject_unknown = [&](const std::string& name) {
+    if (std::ranges::find(known, name) == known.end()) {
+      throw InputError(
+          fmt::format("{} has no parameter \"{}\"; it takes: {}", variant.id, name, fmt::join(known, ", ")));
+    }
+  };
+  for (const auto& [name, value] : given.options) {
+    reject_unknown(name);
+    const auto option = std::ranges::find(variant.options, name, &Option::name);
+    if (option == variant.options.end()) {
+      throw InputError(fmt::format("parameter {} of {} is a number, not \"{}\"", name, variant.id, value));
+    }
+    if (std::ranges::find(option->values, value) == option->values.end()) {
+      throw InputError(fmt::format("option {} of {} is \"{}\"; expected one of: {}", name, variant.id, value,
+                                   fmt::join(option->values, ", ")));
+    }
+    settings.options[name] = value;
+  }
+  for (const Option& option : variant.options) {
+    const bool was_given = given.options.find(option.name) != given.options.end();
+    if (!was_given && !option.follows.empty()) settings.options[option.name] = settings.options[option.follows];
+  }
+  if (variant.complete) variant.complete(settings);
+  for (const auto& [name, value] : given.parameters) {
+    reject_unknown(name);
+    const auto parameter = std::ranges::find(parameters, name, &Parameter::name);
+    if (parameter == parameters.end()) {
+      throw InputError(fmt::format("option {} of {} is a word, not the number {}", name, variant.id, value));
+    }
+    if (!(value >= parameter->minimum && value <= parameter->maximum)) {
+      throw InputError(fmt::format("parameter {} of {} is {}; expected a number in [{:g}, {:g}]", name, variant.id,
+                                   value, parameter->minimum, parameter->maximum));
+    }
+    settings.parameters[name] = value;
+  }
+  return settings;
+}
+
+std::string initial_name(const Variant& variant, std::string_view state) {
+  return variant.states.size() == 1 ? "initial_state" : fmt::format("initial_{}", state);
+}
+
+std::string final_name(const Variant& variant, std::string_view state) {
+  return variant.states.size() == 1 ? "final_state" : fmt::format("final_{}", state);
+}
+
+Input decay_input(std::vector<std::string> shape) {
+  return {"alpha", std::move(shape), Range::decay, "decay of the state: how much is kept"};
+}
+
+Input beta_input() {
+  return {"beta", {"n"}, Range::strength, "write strength, the learning rate of the memory"};
+}
+
+Input initial_state_input() {
+  return {"initial_state", {"dk", "dv"}, Range::finite, "state before the first token", "0"};
+}
+
+}  // namespace palimpsest

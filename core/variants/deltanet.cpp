@@ -1,0 +1,27 @@
+#include "core/row_rule.h"
+#include "core/variants.h"
+
+namespace palimpsest {
+
+/// Spec 3.5: S_t = S_{t-1} + beta_t k_t (v_t - S_{t-1}^T k_t)^T.
+Variant deltanet() {
+  return {
+      .id = "deltanet",
+      .label = "DeltaNet",
+      .words = "Before it writes, each token reads what the memory already says for its key, and corrects only that.",
+      .paper = "Schlag et al., Linear Transformers Are Secretly Fast Weight Programmers, 2021",
+      .inputs = {beta_input(), initial_state_input()},
+      .loss = {.words = "Make the memory answer v when asked with k: one gradient step with learning rate beta.",
+               .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
+               .step = "S_t = S_{t-1} - \\beta_t\\nabla\\mathcal L(S_{t-1})"},
+      .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
+        return Program<Scalar>{.structure = {.erase = Erase::decayed, .beta = true},
+                               .q = rows.scaled_q(),
+                               .k = rows("k"),
+                               .v = rows("v"),
+                               .beta = rows("beta")};
+      }),
+  };
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+
+#include "core/error.h"
+#include "core/features.h"
+#include "core/row_rule.h"
+#include "core/variants.h"
+
+namespace palimpsest {
+
+namespace {
+
+std::vector<std::string> map_names() { return {feature_maps().begin(), feature_maps().end()}; }
+
+/// [V | 1]: the constant channel collects the denominator.
+template <class Scalar>
+Matrix<Scalar> with_ones(const Matrix<Scalar>& v) {
+  Matrix<Scalar> extended(v.rows(), v.cols() + 1);
+  extended << v, Matrix<Scalar>::Ones(v.rows(), 1);
+  return extended;
+}
+
+Notation notation(const Settings& settings) {
+  const std::string& map_q = settings.options.find("feature_map_q")->second;
+  const std::string& map_k = settings.options.find("feature_map_k")->second;
+  const auto query = [&](const char* q) {
+    const auto scale = settings.parameters.find("scale");
+    const bool scaled = scale != settings.parameters.end() && scale->second != 1;
+    return scaled ? tensor("scale") * tensor(q) : tensor(q);
+  };
+  const auto before = [&](const char* prefix, const ProgramNames& raw, const ProgramNames& mapped, const char* ones) {
+    return std::vector<Operation>{
+        {"features_k", "Key features", "The key is mapped to features; their products stand for similarity.",
+         {mapped.k, call(prefix + map_k, {tensor(raw.k)})}},
+        {"features_q", "Query features", "The query is mapped to features too.",
+         {mapped.q, call(prefix + map_q, {query(raw.q.c_str())})}},
+        {"ones", "A value and a 1", "A constant 1 beside the value adds up the weights themselves.",
+         {mapped.v, call(ones, {tensor(raw.v)})}}};
+  };
+  const char* sentence = "Divide by the sum of the weights: the answer becomes an average.";
+  const ProgramNames token = {"q_features", "k_features", "v_one", "read"};
+  const ProgramNames rows = {"Q_features", "K_features", "V_ones", "READ"};
+  return {
+      .token = token,
+      .rows = rows,
+      .token_before = before("features/", {"q", "k", "v", "o"}, token, "append_one"),
+      .token_after = {{"normalise", "Averaged", sentence,
+                       {"o", call("normalise", {tensor("read"), tensor("eps")})}}},
+      .rows_before = before("row_features/", {"Q", "K", "V", "O"}, rows, "append_ones"),
+      .rows_after = {{"normalise", "Averaged", sentence,
+                      {"O", call("row_normalise", {tensor("READ"), tensor("eps")})}}},
+      .parameters = {"eps"},
+      .symbols = {{"q_features", {"\\phi(q_t)", Role::query, "query features"}},
+                  {"k_features", {"\\phi(k_t)", Role::key, "key features"}},
+                  {"v_one", {"v_t^1", Role::value, "value, and a 1"}},
+                  {"read", {"r_t", Role::output, "sum, and sum of weights"}},
+                  {"Q_features", {"\\phi(Q)", Role::query, "query features"}},
+                  {"K_features", {"\\phi(K)", Role::key, "key features"}},
+                  {"V_ones", {"V^1", Role::value, "values, and a 1 each"}},
+                  {"READ", {"R^o", Role::output, "sums, and sums of weights"}},
+                  {"eps", {"\\epsilon", Role::plain, "added to the denominator"}}},
+  };
+}
+
+}  // namespace
+
+/// Spec 3.3: o_t = S_t^T phi(q_t) / (z_t^T phi(q_t) + eps), with S_t and z_t sums over the past.
+Variant kernel() {
+  const auto encode = []<class Scalar>(const Rows<Scalar>& rows) {
+    const std::string& map_q = rows.sequence.option("feature_map_q");
+    const std::string& map_k = rows.sequence.option("feature_map_k");
+    const Index dk = rows.sequence.dk;
+    if (feature_count(map_q, dk) != feature_count(map_k, dk)) {
+      throw InputError(fmt::format("feature_map_q = {} makes {} features of {} channels but feature_map_k = {} makes "
+                                   "{}; both must give the same number",
+                                   map_q, feature_count(map_q, dk), dk, map_k, feature_count(map_k, dk)));
+    }
+    return Program<Scalar>{.q = features<Scalar>(map_q, rows.scaled_q()),
+                           .k = features<Scalar>(map_k, rows("k")),
+                           .v = with_ones<Scalar>(rows("v"))};
+  };
+  return {
+      .id = "kernel",
+      .label = "Kernelised attention",
+      .words = "Linear attention on features of q and k, divided by the sum of the weights.",
+      .paper = "Katharopoulos et al., Transformers are RNNs, 2020; Arora et al., Based, 2024 (taylor2)",
+      .options = {{"feature_map", map_names(), "map of q and k"},
+                  {"feature_map_q", map_names(), "map of q", "feature_map"},
+                  {"feature_map_k", map_names(), "map of k; both must give the same number m of features",
+                   "feature_map"}},
+      .inputs = {{"initial_S", {"m", "dv"}, Range::finite, "feature memory", "0"},
+                 {"initial_z", {"m"}, Range::finite, "sum of key features", "0"}},
+      .parameters = {{.name = "eps",
+                      .minimum = 0,
+                      .maximum = 1e300,
+                      .meaning = "added to the denominator",
+                      .standard_words = "1e-6 if a map is relu, squared or taylor1, else 0"}},
+      .states = {"S", "z"},
+      .loss = {.words = "As linear attention, in feature space; the sum of weights is the same memory taught the "
+                        "constant 1. The quotient of the two is not a step on one loss.",
+               .latex = "-\\langle S^{\\top}\\phi(k_t), v_t\\rangle",
+               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
+      .rule = std::make_shared<RowRule>(make_encoder(encode), notation, true),
+      .complete =
+          [](Settings& settings) {
+            const bool needed = needs_eps(settings.options["feature_map_q"]) ||
+                                needs_eps(settings.options["feature_map_k"]);
+            settings.parameters.emplace("eps", needed ? 1e-6 : 0.0);
+          },
+  };
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,28 @@
+#include "core/row_rule.h"
+#include "core/variants.h"
+
+namespace palimpsest {
+
+/// Spec 3.2: S_t = S_{t-1} + k_t v_t^T.
+Variant linear() {
+  return {
+      .id = "linear",
+      .label = "Linear attention",
+      .words = "Every value is added to the memory along its key. Nothing is ever taken out.",
+      .paper = "Katharopoulos et al., Transformers are RNNs, 2020",
+      .options = {{"causal", {"true", "false"}, "false: every token reads the state after the last one"}},
+      .inputs = {initial_state_input()},
+      .loss = {.words = "Make the answer to k point along v. The loss has no floor, so every step adds.",
+               .latex = "-\\langle S^{\\top}k_t, v_t\\rangle",
+               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
+      .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
+        const bool causal = rows.sequence.option("causal") == "true";
+        return Program<Scalar>{.structure = {.read_at = causal ? ReadAt::after_row : ReadAt::end},
+                               .q = rows.scaled_q(),
+                               .k = rows("k"),
+                               .v = rows("v")};
+      }),
+  };
+}
+
+}  // namespace palimpsest

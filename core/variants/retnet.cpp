@@ -1,0 +1,30 @@
+#include "core/row_rule.h"
+#include "core/variants.h"
+
+namespace palimpsest {
+
+/// Spec 3.4: S_t = gamma S_{t-1} + k_t v_t^T.
+Variant retnet() {
+  return {
+      .id = "retnet",
+      .label = "RetNet",
+      .words = "The memory fades by the same factor at every token.",
+      .paper = "Sun et al., Retentive Network, 2023",
+      .inputs = {initial_state_input()},
+      .parameters = {{"gamma", 0, 1, "decay per token", {}, true}},
+      .loss = {.words = "As linear attention, plus a pull of the whole memory towards zero.",
+               .latex = "-\\langle S^{\\top}k_t, v_t\\rangle + \\tfrac{1-\\gamma}{2}\\|S\\|_F^2",
+               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
+      .rule = row_rule(
+          []<class Scalar>(const Rows<Scalar>& rows) {
+            return Program<Scalar>{.structure = {.decay = Decay::scalar},
+                                   .q = rows.scaled_q(),
+                                   .k = rows("k"),
+                                   .v = rows("v"),
+                                   .gate = rows.repeated("gamma")};
+          },
+          {.symbols = {{"alpha", {"\\gamma", Role::gate, "how much is kept"}}}}),
+  };
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,88 @@
+#include <fmt/format.h>
+
+#include "core/engines/softmax.h"
+#include "core/error.h"
+#include "core/rule.h"
+#include "core/softmax_trace.h"
+#include "core/variants.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr double parallel_limit = 6e9;  // bytes of the [n, p + n] matrix
+
+template <class Scalar>
+Output run_softmax(const Sequence& sequence, Form form, Index chunk_size, const std::stop_token& stop) {
+  const KeyValueCache<Scalar> cache(sequence);
+  const Index T = sequence.tokens;
+  const Index p = cache.earlier;
+  const Matrix<Scalar> Q = sequence.at("q").all<Scalar>() * static_cast<Scalar>(sequence.parameter("scale"));
+  Matrix<Scalar> o(T, sequence.dv);
+  if (form == Form::parallel) {
+    const double bytes = static_cast<double>(T) * static_cast<double>(p + T) * sizeof(Scalar);
+    if (bytes > parallel_limit) {
+      throw Unsupported(fmt::format("the parallel form of {} tokens needs {:.1f} GB for its n x n matrix; the limit is "
+                                    "{:.0f} GB. The chunkwise form has no such limit",
+                                    T, bytes / 1e9, parallel_limit / 1e9));
+    }
+    o = softmax_dense(Q, cache.K, cache.V, p);
+  }
+  for (Index t = 0; form == Form::recurrent && t < T; ++t) {
+    if (stop.stop_requested()) throw Cancelled();
+    o.row(t) = softmax_stream<Scalar>(Q.row(t), cache.K.topRows(p + t + 1), cache.V.topRows(p + t + 1));
+  }
+  for (Index first = 0; form == Form::chunkwise && first < T; first += chunk_size) {
+    if (stop.stop_requested()) throw Cancelled();
+    const Index count = std::min(chunk_size, T - first);
+    const Index keys = p + first + count;
+    SoftmaxState<Scalar> state(count, sequence.dv);
+    for (Index first_key = 0; first_key < keys; first_key += chunk_size) {
+      const Index key_count = std::min(chunk_size, keys - first_key);
+      softmax_tile<Scalar>(Q.middleRows(first, count), cache.K.middleRows(first_key, key_count),
+                           cache.V.middleRows(first_key, key_count), p + first, first_key, state);
+    }
+    o.middleRows(first, count) = state.output();
+  }
+  return {o.template cast<double>(),
+          {{"k_cache", cache.K.template cast<double>()}, {"v_cache", cache.V.template cast<double>()}}};
+}
+
+/// Not a row program: its memory is the list of all keys and values.
+class SoftmaxRule : public Rule {
+ public:
+  Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+             std::stop_token stop) const override {
+    require_chunk_size(chunk_size);
+    return precision == Precision::f64 ? run_softmax<double>(sequence, form, chunk_size, stop)
+                                       : run_softmax<float>(sequence, form, chunk_size, stop);
+  }
+
+  std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+                               std::size_t) const override {
+    require_chunk_size(chunk_size);
+    return make_softmax_trace(sequence, form, precision, chunk_size);
+  }
+};
+
+}  // namespace
+
+/// Spec 3.1: o_t = sum_j exp(q_t . k_j) v_j / sum_j exp(q_t . k_j) over j <= t.
+Variant softmax() {
+  return {
+      .id = "softmax",
+      .label = "Softmax attention",
+      .words = "Nothing is compressed: every earlier token is kept and weighed anew for every query.",
+      .paper = "Vaswani et al., Attention Is All You Need, 2017",
+      .inputs = {{"initial_k_cache", {"p", "dk"}, Range::finite, "keys before the sequence", "empty"},
+                 {"initial_v_cache", {"p", "dv"}, Range::finite, "values before the sequence", "empty"}},
+      .states = {"k_cache", "v_cache"},
+      .loss = {.words = "No gradient step: the cache grows by one row per token. The output is the Nadaraya-Watson "
+                        "average of the values under the kernel exp(q . k).",
+               .latex = "",
+               .step = ""},
+      .rule = std::make_shared<SoftmaxRule>(),
+  };
+}
+
+}  // namespace palimpsest
