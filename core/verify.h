@@ -1,0 +1,115 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/backend.h"
+#include "core/random_case.h"
+#include "core/variant.h"
+
+namespace palimpsest {
+
+/// Which cases verify() runs.
+struct VerifyPlan {
+  struct Size {
+    Index dk;
+    Index dv;
+  };
+  static constexpr Index whole_sequence = 0;  // as a chunk size: T
+
+  std::vector<std::string> variants = {};  // ids; none: the whole table
+  std::vector<const Backend*> backends = {&cpu_backend()};
+  std::vector<Precision> precisions = {std::begin(all_precisions), std::end(all_precisions)};
+  std::vector<Index> lengths = {0, 1, 2, 15, 16, 17, 63, 64, 65, 257};
+  std::vector<Index> chunk_sizes = {1, 7, 16, 64, whole_sequence};
+  std::vector<Size> sizes = {{12, 7}, {5, 20}};
+  std::uint64_t seed = 1;
+  int draws = 1;  // random instances of every case
+};
+
+/// Where two arrays are furthest apart, as a fraction of the largest element expected: max|X - Y| / max|Y|.
+/// 0 if there are no elements or both are equal; infinity if sizes differ, a NaN is found, or max|Y| is 0 and X is not.
+struct Disagreement {
+  double error = 0;
+  std::string array;  // "o", "final_state", ...
+  Index row = 0;      // the token, in o
+  Index column = 0;
+  double got = 0;
+  double expected = 0;
+};
+
+/// Compares every array of two outputs; the worst disagreement of all, an element that is not finite first.
+Disagreement compare(const Variant& variant, const Output& got, const Output& expected);
+
+/// All cases of one variant, with one choice of options, in one form on one device and in one precision.
+struct VerifyResult {
+  std::string variant;
+  std::string options;  // "causal=false"; empty: the variant has none
+  std::string device;
+  Form form = Form::recurrent;
+  Precision precision = Precision::f64;
+  Index runs = 0;
+  Disagreement worst = {};
+  double tolerance = 0;      // what worst.error must stay below
+  std::string exception;     // why the tolerance is not the usual one; mostly empty
+  std::string reproduction;  // the command line that runs the worst case
+  std::string message;       // what was thrown instead of a result; mostly empty
+
+  bool passed() const { return message.empty() && worst.error <= tolerance; }
+};
+
+/// A form that does not exist, or not on this device.
+struct MissingForm {
+  std::string variant;
+  std::string options;
+  std::string device;
+  Form form = Form::recurrent;
+  Precision precision = Precision::f64;
+  std::string reason;
+};
+
+struct VerifyReport {
+  std::vector<VerifyResult> results;
+  std::vector<MissingForm> missing;
+
+  bool passed() const;
+  Index runs() const;
+};
+
+/// Where verify() is: `done` of `total` choices of variant and options are finished.
+struct VerifyProgress {
+  std::string variant;
+  std::string options;
+  Index done = 0;
+  Index total = 0;
+};
+
+/// Runs every variant of `table` in every choice of options, form, precision, length and chunk size, with and without
+/// initial state, gates as alpha and as g, and compares with the f64 recurrence on the CPU (f32 runs with the f64
+/// recurrence on the inputs as f32 holds them). `progress` may be empty.
+/// Throws InputError for an unknown variant, Cancelled when asked to stop.
+VerifyReport verify(const VerifyPlan& plan, std::span<const Variant> table = variants(),
+                    const std::function<void(const VerifyProgress&)>& progress = {}, std::stop_token stop = {});
+
+/// A variant, options and precision that need more room than 1e-10 (f64) or 2e-5 (f32).
+struct ToleranceException {
+  std::string variant;
+  std::string options;  // a part of VerifyResult::options; empty: any
+  Precision precision = Precision::f32;
+  double tolerance = 0;
+  std::string reason;  // with the factor measured
+};
+
+/// All exceptions there are.
+std::span<const ToleranceException> tolerance_exceptions();
+
+/// The report as a table for a terminal.
+std::string to_table(const VerifyReport& report);
+
+/// The report as JSON: {"passed": ..., "results": [...], "missing": [...]}.
+std::string to_json(const VerifyReport& report);
+
+}  // namespace palimpsest
