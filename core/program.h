@@ -51,6 +51,14 @@ struct Program {
 
   Index rows() const { return k.rows(); }
 
+  /// Row `t` alone.
+  Program row(Index t) const {
+    Program one{.structure = structure, .q = q.middleRows(t, 1), .k = k.middleRows(t, 1), .v = v.middleRows(t, 1)};
+    if (gate.cols() > 0) one.gate = gate.middleRows(t, 1);
+    if (beta.cols() > 0) one.beta = beta.middleRows(t, 1);
+    return one;
+  }
+
   /// b = beta k, the write direction of every row: [N, K].
   Matrix<Scalar> b() const {
     if (!structure.beta) return k;

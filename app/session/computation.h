@@ -1,0 +1,71 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "app/session/inputs.h"
+#include "core/recall.h"
+#include "core/rule.h"
+
+namespace palimpsest {
+
+/// Everything that decides what is computed; nothing about where one looks.
+struct Choice {
+  std::string variant = "gated_deltanet";
+  Form form = Form::recurrent;
+  Precision precision = Precision::f64;
+  Index chunk_size = 8;
+  Index head = 0;  // over batches and heads: batch * heads + head
+  Settings settings;
+  Adjustments adjustments;
+};
+
+/// One form of the present sequence.
+struct FormResult {
+  std::string missing;  // why it does not exist; empty if it does
+  Output output;
+  std::unique_ptr<Trace> trace;
+  double residual = 0;               // max |o - o_ref| / max |o_ref|, final states included
+  std::vector<double> token_residual;  // the same for the output of each token
+  Index first_bad_token = -1;        // the first beyond the tolerance; -1: none
+};
+
+/// What the timeline shows of a token.
+struct TokenFacts {
+  std::optional<double> alpha;  // how much is kept, mean over the channels
+  std::optional<double> beta;   // how much is written
+  std::optional<Recall> recall;
+};
+
+/// All that was computed for one choice. Built away from the window's thread, never changed afterwards (but for what
+/// traces remember).
+struct Computation {
+  const Variant* variant = nullptr;
+  Choice choice;
+  Inputs inputs;
+  Sequence sequence;
+  Output reference;  // the f64 recurrence
+  std::array<FormResult, 3> forms;
+  std::vector<TokenFacts> tokens;
+  double tolerance = 0;
+  double worst = 0;                      // the largest residual of the forms that exist
+  bool agree = true;                     // worst <= tolerance
+  std::optional<double> capture_error;   // this head's distance to the layer's own output, if nothing was changed
+  std::uint64_t version = 0;
+
+  FormResult& form(Form form) { return forms[static_cast<std::size_t>(form)]; }
+  const FormResult& form(Form form) const { return forms[static_cast<std::size_t>(form)]; }
+};
+
+/// Computes everything for one head. Throws InputError, Unsupported or Cancelled.
+std::shared_ptr<Computation> compute(const DataSet& data, const Choice& choice, std::stop_token stop);
+
+/// The largest |x - y| over the largest |y|; 0 for two empty or two zero matrices. NaN or infinity in x alone gives
+/// infinity.
+double relative_error(const Matrix<double>& x, const Matrix<double>& y);
+
+}  // namespace palimpsest

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "app/session/data_set.h"
+
+namespace palimpsest {
+
+/// Sizes and seed of made-up data.
+struct PresetSize {
+  Index tokens = 32;
+  Index dk = 16;
+  Index dv = 16;
+  std::uint64_t seed = 1;
+
+  bool operator==(const PresetSize&) const = default;
+};
+
+/// A kind of made-up sequence.
+struct Preset {
+  std::string id;
+  std::string label;
+  std::string words;  // what it shows, one sentence
+};
+
+/// The table of presets.
+std::span<const Preset> presets();
+
+/// "preset:overwrite?T=32&K=16&V=16&seed=1": how a data set made from a preset is called.
+std::string preset_id(const Preset& preset, const PresetSize& size);
+
+/// Makes the data that `id` (see preset_id) names; the same id gives the same numbers everywhere.
+/// Throws InputError if there is no such preset or a size is out of range.
+DataSet make_preset(const std::string& id);
+
+/// The sizes in a preset's id; the defaults if `id` is not one.
+PresetSize preset_size(const std::string& id);
+
+/// Opens a capture that we ship by "capture:NAME". Throws InputError.
+DataSet open_capture(const std::string& id);
+
+}  // namespace palimpsest

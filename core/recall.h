@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/rule.h"
+
+namespace palimpsest {
+
+/// How well the memory answers a token's own value for its own key, just before and just after its write.
+struct Recall {
+  double before = 0;  // |S~^T k - v|^2 / 2 on the decayed state
+  double after = 0;   // |S^T k - v|^2 / 2 after the write
+};
+
+/// The recall of every token of one head in f64; nothing for rules that keep no state matrix (softmax).
+std::optional<std::vector<Recall>> recall(const Rule& rule, const Sequence& sequence, std::stop_token stop = {});
+
+}  // namespace palimpsest
