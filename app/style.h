@@ -1,0 +1,92 @@
+#pragma once
+
+#include <imgui.h>
+
+#include <string>
+
+#include "core/colour_map.h"
+#include "core/expression.h"
+
+/// How everything looks: the only place with colours, type and sizes. The state belongs to the current Dear
+/// ImGui context, so that a window and a picture drawn off screen can differ.
+namespace palimpsest::style {
+
+enum class Theme { dark, light };
+
+/// Sets colours, sizes and fonts of the current Dear ImGui context. Call it outside of a frame: at the start
+/// and whenever theme or scale change. Cheap when nothing has changed.
+void apply(Theme theme, float scale);
+
+/// What was applied last: dark at scale 1 before the first call.
+Theme theme();
+float scale();
+
+/// Screen pixels of a length in the design, whole ones.
+float px(float design_pixels);
+
+/// The colours of a theme. Each of the roles keeps a contrast of at least 4.5:1 on the panel.
+struct Palette {
+  ImU32 background, panel, edge;  // behind the panels; a panel; its outline and the tracks of sliders
+  ImU32 text, dim, faint;         // what is read; captions; what is off or waits (not for reading)
+  ImU32 accent, good, alarm;      // the keyboard's focus; forms agree; something is wrong
+  ImU32 query, key, value, gate, strength, error;
+  ColourMap map;  // of numbers; its zero is the panel
+
+  /// The colour of a symbol, its slider, its bar and its picture's frame. Plain ones and states take the text's.
+  ImU32 role(Role role) const;
+
+  /// The same while something else is lit: brought towards the panel.
+  ImU32 role_dim(Role role) const;
+};
+
+/// The colours of the theme in use.
+const Palette& colours();
+const Palette& colours(Theme theme);
+
+/// A colour between two; part 0 gives `from`.
+ImU32 mix(ImU32 from, ImU32 to, float part);
+
+/// `colour` with an alpha in [0, 1].
+ImU32 with_alpha(ImU32 colour, float alpha);
+
+/// "#e9b44c", as LaTeX takes it.
+std::string hex(ImU32 colour);
+ImU32 colour(Rgb8 colour);
+
+/// Distances in design pixels, for px().
+inline constexpr float panel_gap = 8;
+inline constexpr float panel_padding = 16;
+inline constexpr float corner = 8;
+inline constexpr float line = 1;        // the one weight of line
+inline constexpr float formula = 26;    // the formula above the stage
+inline constexpr float formula_label = 16;  // a symbol under its matrix or beside its slider
+
+/// What a text is for; decides its font and size.
+enum class Text {
+  body,          // 14
+  strong,        // 14, heavier: the word at the cursor, the program's name
+  caption,       // 12
+  title,         // 16
+  number,        // 14, digits of one width
+  number_small,  // 12, digits of one width
+  number_large,  // 28, digits of one width
+};
+
+/// The font of a text, and its size in design pixels (what ImGui::PushFont takes).
+ImFont* font(Text text);
+float font_size(Text text);
+
+/// Uses the font of a text, and if given a colour, until the end of the scope.
+class TextStyle {
+ public:
+  explicit TextStyle(Text text);
+  TextStyle(Text text, ImU32 colour);
+  ~TextStyle();
+  TextStyle(const TextStyle&) = delete;
+  TextStyle& operator=(const TextStyle&) = delete;
+
+ private:
+  int colours_ = 0;
+};
+
+}  // namespace palimpsest::style

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <imgui.h>
+
+#include <string_view>
+
+#include "app/style.h"
+
+/// The small pieces that all panels are made of. Labels are also their identities ("##" works as in Dear
+/// ImGui).
+namespace palimpsest::style {
+
+/// Starts a panel in the current window: a rounded surface with padding and its title as a caption (none when
+/// empty or after "##"). `size` is in screen pixels; 0 takes what is left. Returns false when nothing of it is
+/// visible; call end_panel either way.
+bool begin_panel(const char* title, ImVec2 size = {0, 0}, ImGuiWindowFlags flags = 0);
+void end_panel();
+
+/// Small dimmed text; wraps at the panel's edge.
+void caption(std::string_view text);
+
+/// Plain text that wraps at the panel's edge.
+void paragraph(std::string_view text);
+
+/// A word in a rounded outline, filled when selected; true when pressed. `colour` tints outline and word (the
+/// agreement badge), 0 takes the text's.
+bool pill_button(const char* label, bool selected = false, ImU32 colour = 0);
+
+/// The size that pill_button will take.
+ImVec2 pill_size(const char* label);
+
+/// A word without outline; bright and underlined when selected (the workspaces); true when pressed.
+bool tab_button(const char* label, bool selected);
+
+/// How a slider behaves.
+template <class Number>
+struct SliderLook {
+  Number minimum{};
+  Number maximum{};
+  Number reset{};                // what a double click goes back to
+  const char* format = nullptr;  // as for printf; by default "%.2f" or "%d"
+  Role role = Role::plain;
+  bool logarithmic = false;
+  std::string_view shown{};  // shown in place of the number, such as "learned × 1.00"
+};
+
+/// A slider with its symbol (LaTeX, may be empty) and words above the track and its number on the right; true
+/// when the value was changed. Dragging and the arrow keys change it, a double click resets it, Ctrl+click
+/// takes a typed number. `words` is its identity.
+bool slider(const char* symbol, const char* words, double* value, const SliderLook<double>& look);
+bool slider(const char* symbol, const char* words, float* value, const SliderLook<float>& look);
+bool slider(const char* symbol, const char* words, int* value, const SliderLook<int>& look);
+
+/// A key as printed on the keyboard, in a faint outline: "Space".
+void key_hint(const char* key);
+
+/// A small square of colour and a word: an entry of a legend.
+void legend(ImU32 colour, const char* word);
+
+}  // namespace palimpsest::style

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <imgui.h>
+
+#include <string>
+
+namespace palimpsest {
+
+/// Extent of a formula in screen pixels; `baseline` is its distance from the top.
+struct FormulaSize {
+  float width = 0;
+  float height = 0;
+  float baseline = 0;
+};
+
+/// The extent of a formula whose letters are `size_px` screen pixels high (style::px). Never throws: LaTeX that
+/// cannot be read is measured as the text it will be drawn as.
+FormulaSize measure_formula(const std::string& latex, float size_px);
+
+/// Draws a formula with its left end at `position.x` and its baseline at `position.y`, in `colour` where the
+/// LaTeX does not say another with \fgcolor{#rrggbb}{…}. LaTeX that cannot be read is drawn as its source, and
+/// reported once on standard error.
+FormulaSize draw_formula(ImDrawList* list, ImVec2 position, const std::string& latex, float size_px,
+                         ImU32 colour);
+
+/// A formula as an item of the current window, like ImGui::TextUnformatted.
+void formula(const std::string& latex, float size_px, ImU32 colour);
+
+/// How many formulas hold a texture now.
+int cached_formulas();
+
+}  // namespace palimpsest

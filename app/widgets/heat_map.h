@@ -1,0 +1,59 @@
+#pragma once
+
+#include <imgui.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "core/matrix.h"
+
+namespace palimpsest {
+
+/// A block of a matrix; a count of -1 reaches to the end.
+struct Block {
+  Index first_row = 0;
+  Index first_column = 0;
+  Index rows = -1;
+  Index columns = -1;
+
+  friend bool operator==(const Block&, const Block&) = default;
+};
+
+/// How a matrix is drawn.
+struct HeatMapLook {
+  float range = 1;          // the magnitude with the strongest colour
+  bool transposed = false;  // rows of the matrix run to the right
+  Block block{};            // what is drawn, in rows and columns of the matrix
+  Index finished_rows = -1;     // of the drawn rows only the first ones; the rest is blank paper. -1: all
+  Index finished_columns = -1;  // the same for the drawn columns
+  bool dim = false;         // something else is lit
+  bool grid = true;         // a thin line between cells that are at least 6 design pixels large
+};
+
+/// Draws `values` into the rectangle at `position` with `size` (screen pixels, rounded to whole ones; cells are
+/// stretched to fill it) in the current window. `key` names the place on the screen that keeps the numbers on
+/// the graphics card; they are sent again only when `version`, block or size change. Where several cells share
+/// a pixel it shows the one of largest magnitude, and NaN before all, so that thin structures do not vanish.
+void heat_map(std::string_view key, const Matrix<double>& values, std::uint64_t version, ImVec2 position,
+              ImVec2 size, const HeatMapLook& look);
+
+/// A cell in the picture: rows and columns as drawn, after choosing the block and transposing.
+struct Cell {
+  Index row = 0;
+  Index column = 0;
+
+  friend bool operator==(const Cell&, const Cell&) = default;
+};
+
+/// The drawn cell under the pointer, of `rows` by `columns` drawn ones.
+std::optional<Cell> hovered_cell(ImVec2 position, ImVec2 size, Index rows, Index columns, ImVec2 mouse);
+
+/// The rectangle of a drawn cell on the screen (for frames), in whole pixels.
+struct Rectangle {
+  ImVec2 minimum;
+  ImVec2 maximum;
+};
+Rectangle cell_rectangle(ImVec2 position, ImVec2 size, Index rows, Index columns, Cell cell);
+
+}  // namespace palimpsest
