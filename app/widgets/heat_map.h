@@ -11,20 +11,20 @@
 namespace palimpsest {
 
 /// A block of a matrix; a count of -1 reaches to the end.
-struct Block {
+struct MatrixBlock {
   Index first_row = 0;
   Index first_column = 0;
   Index rows = -1;
   Index columns = -1;
 
-  friend bool operator==(const Block&, const Block&) = default;
+  friend bool operator==(const MatrixBlock&, const MatrixBlock&) = default;
 };
 
 /// How a matrix is drawn.
 struct HeatMapLook {
   float range = 1;          // the magnitude with the strongest colour
   bool transposed = false;  // rows of the matrix run to the right
-  Block block{};            // what is drawn, in rows and columns of the matrix
+  MatrixBlock block{};            // what is drawn, in rows and columns of the matrix
   Index finished_rows = -1;     // of the drawn rows only the first ones; the rest is blank paper. -1: all
   Index finished_columns = -1;  // the same for the drawn columns
   bool dim = false;         // something else is lit

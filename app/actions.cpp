@@ -1,0 +1,122 @@
+#include "app/actions.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+
+#include "app/application.h"
+
+namespace palimpsest {
+
+namespace {
+
+using Grain = Session::Grain;
+
+void choose_form(Application& application, Form form) {
+  Choice choice = application.session.choice();
+  choice.form = form;
+  application.session.choose(std::move(choice));
+}
+
+void change_chunk(Application& application, double factor) {
+  Choice choice = application.session.choice();
+  const Index size = choice.chunk_size;
+  choice.chunk_size = factor > 1 ? size * 2 : std::max<Index>(size / 2, 1);
+  application.session.choose(std::move(choice));
+}
+
+void change_head(Application& application, int direction) {
+  Choice choice = application.session.choice();
+  choice.head += direction;
+  application.session.choose(std::move(choice));
+}
+
+void change_variant(Application& application, int direction) {
+  const auto table = variants();
+  Choice choice = application.session.choice();
+  const auto present = std::ranges::find(table, choice.variant, &Variant::id) - table.begin();
+  const auto size = static_cast<std::ptrdiff_t>(table.size());
+  choice.variant = table[static_cast<std::size_t>((present + direction + size) % size)].id;
+  application.session.choose(std::move(choice));
+}
+
+}  // namespace
+
+std::span<const Action> actions() {
+  static constexpr Action table[] = {
+      {"Time", "play or pause", ImGuiKey_Space, [](Application& a) { a.playing = !a.playing; }},
+      {"Time", "one operation on", ImGuiKey_RightArrow, [](Application& a) { a.step(Grain::operation, 1); }},
+      {"Time", "one operation back", ImGuiKey_LeftArrow, [](Application& a) { a.step(Grain::operation, -1); }},
+      {"Time", "one token on", ImGuiMod_Shift | ImGuiKey_RightArrow, [](Application& a) { a.step(Grain::token, 1); }},
+      {"Time", "one token back", ImGuiMod_Shift | ImGuiKey_LeftArrow, [](Application& a) { a.step(Grain::token, -1); }},
+      {"Time", "one chunk on", ImGuiMod_Ctrl | ImGuiKey_RightArrow, [](Application& a) { a.step(Grain::chunk, 1); }},
+      {"Time", "one chunk back", ImGuiMod_Ctrl | ImGuiKey_LeftArrow, [](Application& a) { a.step(Grain::chunk, -1); }},
+      {"Time", "to the end", ImGuiKey_End, [](Application& a) { a.step(Grain::end, 1); }},
+      {"Time", "to the start", ImGuiKey_Home, [](Application& a) { a.step(Grain::end, -1); }},
+      {"Time", "play faster", ImGuiKey_UpArrow,
+       [](Application& a) { a.steps_per_second = std::min(a.steps_per_second * 2, 64.0F); }},
+      {"Time", "play slower", ImGuiKey_DownArrow,
+       [](Application& a) { a.steps_per_second = std::max(a.steps_per_second / 2, 0.25F); }},
+      {"Form", "recurrent", ImGuiKey_1, [](Application& a) { choose_form(a, Form::recurrent); }},
+      {"Form", "chunkwise", ImGuiKey_2, [](Application& a) { choose_form(a, Form::chunkwise); }},
+      {"Form", "parallel", ImGuiKey_3, [](Application& a) { choose_form(a, Form::parallel); }},
+      {"Form", "larger chunks", ImGuiKey_RightBracket, [](Application& a) { change_chunk(a, 2); }},
+      {"Form", "smaller chunks", ImGuiKey_LeftBracket, [](Application& a) { change_chunk(a, 0.5); }},
+      {"Data", "next variant", ImGuiKey_V, [](Application& a) { change_variant(a, 1); }},
+      {"Data", "previous variant", ImGuiMod_Shift | ImGuiKey_V, [](Application& a) { change_variant(a, -1); }},
+      {"Data", "next head", ImGuiKey_H, [](Application& a) { change_head(a, 1); }},
+      {"Data", "previous head", ImGuiMod_Shift | ImGuiKey_H, [](Application& a) { change_head(a, -1); }},
+      {"Data", "open a file", ImGuiMod_Ctrl | ImGuiKey_O, [](Application& a) { a.show_open = true; }},
+      {"View", "dark or light", ImGuiKey_L,
+       [](Application& a) {
+         const bool dark = a.view.theme == style::Theme::dark;
+         a.view.theme = dark ? style::Theme::light : style::Theme::dark;
+       }},
+      {"View", "one colour scale, or one per matrix", ImGuiKey_C,
+       [](Application& a) { a.view.shared_scale = !a.view.shared_scale; }},
+      {"View", "S as key x value, or value x key", ImGuiKey_T,
+       [](Application& a) { a.view.state_value_by_key = !a.view.state_value_by_key; }},
+      {"View", "numbers in large cells", ImGuiKey_N, [](Application& a) { a.view.numbers = !a.view.numbers; }},
+      {"View", "let go of the clicked number", ImGuiKey_Escape,
+       [](Application& a) {
+         a.pinned.reset();
+         a.show_keys = false;
+         a.show_open = false;
+       }},
+      {"Help", "these keys", ImGuiMod_Shift | ImGuiKey_Slash, [](Application& a) { a.show_keys = !a.show_keys; }},
+      {"Help", "quit", ImGuiMod_Ctrl | ImGuiKey_Q, [](Application& a) { a.quit(); }},
+  };
+  return table;
+}
+
+std::string key_name(int chord) {
+  const auto key = static_cast<ImGuiKey>(chord & ~ImGuiMod_Mask_);
+  std::string name;
+  if ((chord & ImGuiMod_Ctrl) != 0) name += "Ctrl+";
+  if (key == ImGuiKey_Slash && (chord & ImGuiMod_Shift) != 0) return name + "?";
+  if ((chord & ImGuiMod_Shift) != 0) name += "Shift+";
+  switch (key) {
+    case ImGuiKey_LeftArrow: return name + "←";
+    case ImGuiKey_RightArrow: return name + "→";
+    case ImGuiKey_UpArrow: return name + "↑";
+    case ImGuiKey_DownArrow: return name + "↓";
+    case ImGuiKey_LeftBracket: return name + "[";
+    case ImGuiKey_RightBracket: return name + "]";
+    case ImGuiKey_Escape: return name + "Esc";
+    default: return name + ImGui::GetKeyName(key);
+  }
+}
+
+void handle_keys(Application& application) {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (io.WantTextInput) return;
+  for (const Action& action : actions()) {
+    if (ImGui::Shortcut(action.key, ImGuiInputFlags_RouteGlobal | ImGuiInputFlags_Repeat)) action.perform(application);
+  }
+  // A question mark that the layout types without Shift+/ opens the help as well.
+  for (const ImWchar character : io.InputQueueCharacters) {
+    if (character == '?' && !ImGui::IsKeyChordPressed(ImGuiMod_Shift | ImGuiKey_Slash)) application.show_keys = true;
+  }
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,134 @@
+#include "app/application.h"
+
+#include <imgui.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+
+#include "app/actions.h"
+#include "app/panels.h"
+#include "app/session/paths.h"
+#include "app/session/presets.h"
+#include "core/error.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr const char* first_capture = "capture:gated_deltanet_overwrite_l1";
+constexpr float top_bar_height = 48;
+constexpr float status_bar_height = 28;
+
+}  // namespace
+
+Application::Application() = default;
+
+void Application::open_first_capture() {
+  try {
+    session.open(open_capture(first_capture));
+  } catch (const Error& error) {
+    session.set_message(error.what());
+  }
+}
+
+void Application::drop(const std::filesystem::path& path) { session.open(path); }
+
+void Application::step(Session::Grain by, int direction) {
+  view.show_welcome = false;
+  if (!session.step(by, direction)) playing = false;
+}
+
+double Application::since_step() const { return ImGui::GetTime() - last_step_; }
+
+bool Application::animating() const { return playing || session.computing() || since_step() < 0.3; }
+
+void Application::play() {
+  if (!playing) {
+    play_debt_ = 0;
+    return;
+  }
+  play_debt_ += std::min<double>(ImGui::GetIO().DeltaTime, 0.25) * steps_per_second;
+  for (; playing && play_debt_ >= 1; play_debt_ -= 1) step(grain, 1);
+}
+
+/// Lays the panels out as designed; afterwards a person may drag them anywhere. The side columns keep their width and
+/// the timeline its height when the window grows: the stage takes the rest.
+void Application::layout(float top, float bottom) {
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  const ImVec2 position = {viewport->WorkPos.x, viewport->WorkPos.y + top};
+  const ImVec2 size = {viewport->WorkSize.x, std::max(viewport->WorkSize.y - top - bottom, 1.0F)};
+  ImGui::SetNextWindowPos(position);
+  ImGui::SetNextWindowSize(size);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {style::px(8), 0});
+  ImGui::Begin("##dock", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoBackground |
+                   ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNavFocus | ImGuiWindowFlags_NoSavedSettings);
+  ImGui::PopStyleVar();
+  dockspace_ = ImGui::GetID("panels");
+  const bool resized = size.x != layout_width_ || size.y != layout_height_;
+  if (resized && size.x > 1 && size.y > 1) {
+    layout_width_ = size.x;
+    layout_height_ = size.y;
+    const float inner = size.x - style::px(16);
+    const bool wide = inner > style::px(1500);
+    const float side = style::px(wide ? 340.0F : 272.0F);
+    const float timeline = std::min(style::px(220), size.y * 0.34F);
+
+    ImGui::DockBuilderRemoveNode(dockspace_);
+    ImGui::DockBuilderAddNode(dockspace_, ImGuiDockNodeFlags_DockSpace);
+    ImGui::DockBuilderSetNodeSize(dockspace_, {inner, size.y});
+    ImGuiID rest = dockspace_;
+    const ImGuiID floor = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, timeline / size.y, nullptr, &rest);
+    ImGuiID left = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, side / inner, nullptr, &rest);
+    ImGuiID right = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Right, side / (inner - side), nullptr, &rest);
+    const ImGuiID left_bottom = ImGui::DockBuilderSplitNode(left, ImGuiDir_Down, 0.42F, nullptr, &left);
+    const ImGuiID right_bottom = ImGui::DockBuilderSplitNode(right, ImGuiDir_Down, 0.5F, nullptr, &right);
+    for (const Panel& panel : panels()) {
+      ImGuiID node = rest;
+      switch (panel.place) {
+        case Place::left_top: node = left; break;
+        case Place::left_bottom: node = left_bottom; break;
+        case Place::center: node = rest; break;
+        case Place::right_top: node = right; break;
+        case Place::right_bottom: node = right_bottom; break;
+        case Place::bottom: node = floor; break;
+      }
+      ImGui::DockBuilderDockWindow(panel.title, node);
+    }
+    ImGui::DockBuilderFinish(dockspace_);
+  }
+  ImGui::DockSpace(dockspace_, {0, 0}, ImGuiDockNodeFlags_AutoHideTabBar);
+  ImGui::End();
+}
+
+void Application::draw(float scale) {
+  if (applied_scale_ != scale || applied_theme_ != view.theme) {
+    style::apply(view.theme, scale);
+    if (applied_scale_ != scale) layout_width_ = 0;
+    applied_scale_ = scale;
+    applied_theme_ = view.theme;
+  }
+  session.update();
+  handle_keys(*this);
+  play();
+  const std::uint64_t version = session.computed() ? session.computed()->version : 0;
+  if (!(session.cursor() == seen_cursor_) || version != seen_version_) {
+    seen_cursor_ = session.cursor();
+    seen_version_ = version;
+    last_step_ = ImGui::GetTime();
+  }
+
+  draw_top_bar(*this, style::px(top_bar_height));
+  layout(style::px(top_bar_height), style::px(status_bar_height));
+  hovered.reset();
+  for (const Panel& panel : panels()) {
+    ImGui::Begin(panel.title, nullptr, ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoScrollbar);
+    panel.draw(*this);
+    ImGui::End();
+  }
+  draw_status_bar(*this, style::px(status_bar_height));
+  draw_overlays(*this);
+  hovered_before_ = hovered;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "app/session/session.h"
+#include "app/style.h"
+
+namespace palimpsest {
+
+/// A cell of a recorded tensor that somebody points at.
+struct CellFocus {
+  std::string tensor;
+  Index row = 0;
+  Index column = 0;
+
+  bool operator==(const CellFocus&) const = default;
+};
+
+/// How the program looks, apart from what it computes.
+struct ViewOptions {
+  style::Theme theme = style::Theme::dark;
+  bool shared_scale = true;       // one colour scale per kind of tensor; otherwise each picture its own
+  bool state_value_by_key = false;  // draw S as value x key, as some papers write it
+  bool numbers = true;            // values as text in cells that are large enough
+  bool show_welcome = true;       // the line that says what to press
+};
+
+/// The program in front of a person: one session, its panels, its keys. Draws one frame of Dear ImGui; knows nothing of
+/// windows.
+class Application {
+ public:
+  Application();
+
+  /// Draws one frame into the current Dear ImGui context. `scale` is how much larger than in the design things are.
+  void draw(float scale);
+
+  /// Whether the next frame will look different although nobody does anything.
+  bool animating() const;
+
+  Session session;
+  ViewOptions view;
+
+  /// What the mouse points at in this frame, on any panel; the other panels answer to it.
+  std::optional<CellFocus> hovered;
+  /// A cell that was clicked stays in focus until another click or Escape.
+  std::optional<CellFocus> pinned;
+  /// The cell that "why this number?" explains: hovered, else pinned.
+  std::optional<CellFocus> focus() const { return hovered_before_ ? hovered_before_ : pinned; }
+
+  // Playing
+  bool playing = false;
+  float steps_per_second = 2;
+  Session::Grain grain = Session::Grain::operation;
+
+  // Overlays
+  bool show_keys = false;
+  bool show_open = false;
+  std::string open_path;  // what is typed in the open dialog
+
+  /// Opens the capture that greets a newcomer. Problems are left in session.message().
+  void open_first_capture();
+
+  /// Files dropped on the window.
+  void drop(const std::filesystem::path& path);
+
+  /// Closes the program; set by the window.
+  std::function<void()> quit = [] {};
+
+  /// Steps and stops where nothing follows.
+  void step(Session::Grain by, int direction);
+
+  /// Seconds since the cursor last moved: pictures fade in over the first fraction of one.
+  double since_step() const;
+
+ private:
+  void play();
+  void layout(float top, float bottom);
+
+  std::optional<CellFocus> hovered_before_;  // of the previous frame: complete when all panels have drawn
+  double last_step_ = -1;
+  double play_debt_ = 0;
+  Cursor seen_cursor_;
+  std::uint64_t seen_version_ = 0;
+  unsigned dockspace_ = 0;
+  float layout_width_ = 0;
+  float layout_height_ = 0;
+  float applied_scale_ = 0;
+  std::optional<style::Theme> applied_theme_;
+};
+
+}  // namespace palimpsest
