@@ -30,8 +30,12 @@ struct VerifyPlan {
   int draws = 1;  // random instances of every case
 };
 
+/// Every choice of options that `variant` takes. An option that follows another one does so, or is set on its own.
+std::vector<Settings> option_choices(const Variant& variant);
+
 /// Where two arrays are furthest apart, as a fraction of the largest element expected: max|X - Y| / max|Y|.
-/// 0 if there are no elements or both are equal; infinity if sizes differ, a NaN is found, or max|Y| is 0 and X is not.
+/// 0 if there are no elements or all are equal; infinity if sizes differ, a NaN is found (or an infinity that is not
+/// expected, or any in o), or max|Y| is 0 and X is not.
 struct Disagreement {
   double error = 0;
   std::string array;  // "o", "final_state", ...
@@ -41,7 +45,7 @@ struct Disagreement {
   double expected = 0;
 };
 
-/// Compares every array of two outputs; the worst disagreement of all, an element that is not finite first.
+/// The worst disagreement of all arrays of two outputs.
 Disagreement compare(const Variant& variant, const Output& got, const Output& expected);
 
 /// All cases of one variant, with one choice of options, in one form on one device and in one precision.
@@ -53,10 +57,10 @@ struct VerifyResult {
   Precision precision = Precision::f64;
   Index runs = 0;
   Disagreement worst = {};
-  double tolerance = 0;      // what worst.error must stay below
-  std::string exception;     // why the tolerance is not the usual one; mostly empty
-  std::string reproduction;  // the command line that runs the worst case
-  std::string message;       // what was thrown instead of a result; mostly empty
+  double tolerance = 0;           // what worst.error must stay below
+  std::string exception = {};     // why the tolerance is not the usual one; mostly empty
+  std::string reproduction = {};  // the command line that runs the worst case
+  std::string message = {};       // what was thrown instead of a result; mostly empty
 
   bool passed() const { return message.empty() && worst.error <= tolerance; }
 };
@@ -81,8 +85,8 @@ struct VerifyReport {
 
 /// Where verify() is: `done` of `total` choices of variant and options are finished.
 struct VerifyProgress {
-  std::string variant;
-  std::string options;
+  std::string variant = {};
+  std::string options = {};
   Index done = 0;
   Index total = 0;
 };

@@ -1,0 +1,205 @@
+#include "core/random_case.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <random>
+
+#include "core/error.h"
+#include "core/rule.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr Index other_size = 3;  // of an axis that nothing else fixes
+
+/// Random numbers by arithmetic alone: the distributions of <random> differ between libraries.
+class Numbers {
+ public:
+  /// A stream of its own for every array, so that one more array leaves the others as they are.
+  Numbers(std::uint64_t seed, std::string_view name) : bits_(seed) {
+    for (const char letter : name) bits_.seed(bits_() ^ static_cast<unsigned char>(letter));
+  }
+
+  /// [0, 1).
+  double uniform() { return static_cast<double>(bits_() >> 11) * 0x1p-53; }
+
+  /// About N(0, 1): the sum of twelve uniform numbers has variance 1.
+  double normal() {
+    double sum = -6;
+    for (int i = 0; i < 12; ++i) sum += uniform();
+    return sum;
+  }
+
+  /// What a decay takes away: mostly little, and now and then exactly nothing (0) or everything (1).
+  double forgotten() {
+    constexpr double rare = 1.0 / 64;
+    const double choice = uniform();
+    if (choice < rare) return 0;
+    if (choice > 1 - rare) return 1;
+    const double x = uniform();
+    return x * x * x;
+  }
+
+  /// A number within `range`.
+  double within(Range range) {
+    switch (range) {
+      case Range::finite:
+      case Range::finite_or_minus_inf: return normal();
+      case Range::decay: return 1 - forgotten();
+      case Range::unit:
+      case Range::strength:
+      case Range::non_negative: return uniform();
+    }
+    return 0;
+  }
+
+ private:
+  std::mt19937_64 bits_;
+};
+
+std::vector<Index> shape_of(const Input& input, const RandomCase& random) {
+  std::vector<Index> shape;
+  for (const std::string& axis : input.shape) {
+    const bool is_earlier = axis == "p";
+    shape.push_back(axis == "n"    ? random.tokens
+                    : axis == "dk" ? random.dk
+                    : axis == "dv" ? random.dv
+                    : is_earlier   ? random.earlier
+                                   : other_size);
+  }
+  return shape;
+}
+
+Array empty_array(const std::vector<Index>& shape) {
+  Array array;
+  array.shape = shape;
+  array.values = std::vector<double>(static_cast<std::size_t>(array.size()));
+  return array;
+}
+
+Array random_array(const Input& input, const RandomCase& random) {
+  Numbers numbers(random.seed, input.name);
+  Array array = empty_array(shape_of(input, random));
+  for (double& value : std::get<0>(array.values)) {
+    value = input.range == Range::decay && random.log_gates ? std::log1p(-numbers.forgotten())
+                                                            : numbers.within(input.range);
+  }
+  return array;
+}
+
+/// Divides every vector of the last axis by its length.
+void normalise(Array& array) {
+  auto& values = std::get<0>(array.values);
+  const auto width = static_cast<std::size_t>(array.shape.back());
+  for (std::size_t first = 0; first < values.size(); first += width) {
+    double squares = 0;
+    for (std::size_t i = first; i < first + width; ++i) squares += values[i] * values[i];
+    for (std::size_t i = first; i < first + width; ++i) values[i] /= std::sqrt(squares);
+  }
+}
+
+Array as_array(const Matrix<double>& matrix, std::vector<Index> shape) {
+  return {std::move(shape), std::vector<double>(matrix.data(), matrix.data() + matrix.size())};
+}
+
+/// The states that an earlier random text leaves: whatever a rule keeps, they are states that it can reach.
+void add_initial_states(const Variant& variant, const Settings& settings, const RandomCase& random, Arrays& arrays) {
+  RandomCase before = random;
+  before.tokens = random.earlier;
+  before.initial_state = false;
+  before.seed = random.seed + 0x9e3779b97f4a7c15;
+  const auto text = std::make_shared<const Arrays>(random_arrays(variant, settings, before));
+  const SequenceBatch bound = palimpsest::bind(variant, text, settings);
+  const bool streams = !variant.rule->missing(Form::recurrent, settings);
+  const Output output = variant.rule->run(bound.heads.front(), streams ? Form::recurrent : Form::chunkwise,
+                                          Precision::f64, 1);
+  for (const Input& input : variant.inputs) {
+    for (const auto& [state, value] : output.states) {
+      if (input.name != initial_name(variant, state)) continue;
+      const bool is_vector = input.shape.size() == 1;
+      arrays[input.name] = as_array(value, is_vector ? std::vector<Index>{value.size()}
+                                                     : std::vector<Index>{value.rows(), value.cols()});
+    }
+  }
+}
+
+}  // namespace
+
+std::string to_string(const RandomCase& random) {
+  return fmt::format("random:T={},K={},V={},p={},seed={}{}{}", random.tokens, random.dk, random.dv, random.earlier,
+                     random.seed, random.initial_state ? ",state" : "", random.log_gates ? ",g" : "");
+}
+
+RandomCase parse_random_case(std::string_view text) {
+  const auto misunderstood = [&](std::string_view part) {
+    return InputError(fmt::format("\"{}\": \"{}\" is not understood; expected for example {}", text, part,
+                                  to_string(RandomCase{})));
+  };
+  constexpr std::string_view prefix = "random:";
+  if (!text.starts_with(prefix)) throw misunderstood(text);
+  RandomCase random;
+  const auto read = [&](std::string_view part, auto& number) {
+    const std::string_view digits = part.substr(part.find('=') + 1);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error != std::errc() || end != digits.data() + digits.size()) throw misunderstood(part);
+  };
+  for (std::string_view rest = text.substr(prefix.size()); !rest.empty();) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    const std::string_view part = rest.substr(0, comma);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    if (part.starts_with("T=")) read(part, random.tokens);
+    else if (part.starts_with("K=")) read(part, random.dk);
+    else if (part.starts_with("V=")) read(part, random.dv);
+    else if (part.starts_with("p=")) read(part, random.earlier);
+    else if (part.starts_with("seed=")) read(part, random.seed);
+    else if (part == "state") random.initial_state = true;
+    else if (part == "g") random.log_gates = true;
+    else throw misunderstood(part);
+  }
+  constexpr Index largest = 1 << 20;
+  for (const Index size : {random.tokens, random.dk, random.dv, random.earlier}) {
+    if (size < 0 || size > largest) throw misunderstood(text);
+  }
+  if (random.dk == 0 || random.dv == 0) throw misunderstood(text);
+  return random;
+}
+
+Arrays random_arrays(const Variant& variant, const Settings& settings, const RandomCase& random) {
+  Arrays arrays;
+  for (const Input& input : all_inputs(variant)) {
+    if (input.absent && !random.initial_state) continue;
+    const bool is_log = input.range == Range::decay && random.log_gates;
+    arrays[is_log ? "g" : input.name] = random_array(input, random);
+  }
+  normalise(arrays.at("k"));
+  for (double& q : std::get<0>(arrays.at("q").values)) q /= std::sqrt(static_cast<double>(random.dk));
+  if (random.initial_state) add_initial_states(variant, settings, random, arrays);
+  return arrays;
+}
+
+Settings random_settings(const Variant& variant, const Settings& given, std::uint64_t seed) {
+  Settings settings = resolve(variant, given);
+  for (const Parameter& parameter : all_parameters(variant)) {
+    if (settings.parameters.contains(parameter.name)) continue;
+    Numbers numbers(seed, parameter.name);
+    const double width = std::min(parameter.maximum - parameter.minimum, 4.0);
+    settings.parameters[parameter.name] = parameter.minimum + width * (1 - numbers.forgotten());
+  }
+  return settings;
+}
+
+Arrays rounded_to_f32(const Arrays& arrays) {
+  Arrays rounded;
+  for (const auto& [name, array] : arrays) {
+    std::vector<float> values(static_cast<std::size_t>(array.size()));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(array[static_cast<Index>(i)]);
+    rounded[name] = Array(array.shape, std::move(values));
+  }
+  return rounded;
+}
+
+}  // namespace palimpsest

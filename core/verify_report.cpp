@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/verify.h"
+
+namespace palimpsest {
+
+namespace {
+
+std::string with_options(const std::string& variant, const std::string& options) {
+  return options.empty() ? variant : variant + " " + options;
+}
+
+std::string place(const Disagreement& worst) {
+  if (worst.array.empty() || worst.error == 0) return "";
+  return fmt::format("{}[{}, {}]", worst.array, worst.row, worst.column);
+}
+
+/// JSON has no infinity and no NaN: they become their names.
+nlohmann::json number(double value) {
+  if (std::isfinite(value)) return value;
+  return fmt::format("{}", value);
+}
+
+nlohmann::json to_json(const VerifyResult& result) {
+  nlohmann::json json = {{"variant", result.variant},
+                         {"options", result.options},
+                         {"device", result.device},
+                         {"form", name(result.form)},
+                         {"precision", name(result.precision)},
+                         {"runs", result.runs},
+                         {"error", number(result.worst.error)},
+                         {"tolerance", result.tolerance},
+                         {"passed", result.passed()},
+                         {"reproduction", result.reproduction}};
+  if (!result.exception.empty()) json["exception"] = result.exception;
+  if (!result.message.empty()) json["message"] = result.message;
+  if (result.worst.error > 0) {
+    json["where"] = {{"array", result.worst.array},
+                     {"row", result.worst.row},
+                     {"column", result.worst.column},
+                     {"got", number(result.worst.got)},
+                     {"expected", number(result.worst.expected)}};
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string to_table(const VerifyReport& report) {
+  std::size_t widest = 0;
+  for (const VerifyResult& result : report.results) {
+    widest = std::max(widest, with_options(result.variant, result.options).size());
+  }
+  std::string table = fmt::format("{:<{}}  {:<10} {:<6} {:<9} {:>6} {:>9} {:>9}  {}\n", "variant", widest, "form",
+                                  "device", "precision", "runs", "error", "allowed", "worst at");
+  int failed = 0;
+  for (const VerifyResult& result : report.results) {
+    table += fmt::format("{:<{}}  {:<10} {:<6} {:<9} {:>6} {:>9.1e} {:>9.1e}  {}\n",
+                         with_options(result.variant, result.options), widest, name(result.form), result.device,
+                         name(result.precision), result.runs, result.worst.error, result.tolerance,
+                         place(result.worst));
+    if (!result.exception.empty()) table += fmt::format("    allowed more: {}\n", result.exception);
+    if (result.passed()) continue;
+    ++failed;
+    if (!result.message.empty()) table += fmt::format("    FAILED: {}\n", result.message);
+    else table += fmt::format("    FAILED: {} is {:.9g}, expected {:.9g}\n", place(result.worst), result.worst.got,
+                              result.worst.expected);
+    table += fmt::format("    {}\n", result.reproduction);
+  }
+  for (const MissingForm& missing : report.missing) {
+    table += fmt::format("{:<{}}  {:<10} {:<6} {:<9} missing: {}\n", with_options(missing.variant, missing.options),
+                         widest, name(missing.form), missing.device, name(missing.precision), missing.reason);
+  }
+  table += failed == 0 ? fmt::format("all {} runs agree with the f64 recurrence\n", report.runs())
+                       : fmt::format("{} of {} rows FAILED\n", failed, report.results.size());
+  return table;
+}
+
+std::string to_json(const VerifyReport& report) {
+  nlohmann::json json = {{"passed", report.passed()},
+                         {"runs", report.runs()},
+                         {"results", nlohmann::json::array()},
+                         {"missing", nlohmann::json::array()}};
+  for (const VerifyResult& result : report.results) json["results"].push_back(to_json(result));
+  for (const MissingForm& missing : report.missing) {
+    json["missing"].push_back({{"variant", missing.variant},
+                               {"options", missing.options},
+                               {"device", missing.device},
+                               {"form", name(missing.form)},
+                               {"precision", name(missing.precision)},
+                               {"reason", missing.reason}});
+  }
+  return json.dump(2) + "\n";
+}
+
+}  // namespace palimpsest
