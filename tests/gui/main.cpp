@@ -1,5 +1,6 @@
 // Runs the GUI tests: the test engine drives a real window, at full speed. The exit status is 0 only when
-// tests ran and all of them passed. An argument filters the tests by name.
+// tests ran and all of them passed. An argument filters the tests by name; `--offscreen` instead checks that
+// the same pictures come out where there is no display.
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -12,7 +13,9 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <string_view>
 
+#include "app/offscreen.h"
 #include "app/window.h"
 #include "tests/gui/tests.h"
 
@@ -72,6 +75,18 @@ bool run(const char* filter) {
   return good;
 }
 
+// Draws a white rectangle, without a window, and looks where it lies.
+bool check_offscreen() {
+  Offscreen offscreen(64, 48, 2);
+  const auto draw = [] { ImGui::GetBackgroundDrawList()->AddRectFilled({10, 20}, {30, 40}, IM_COL32_WHITE); };
+  const Image image = offscreen.render(draw);
+  const Image again = offscreen.render(draw);
+  const bool good = image.width == 64 && image.height == 48 && image.pixel(20, 30)[0] == 255 &&
+                    image.pixel(20, 10)[0] == 0 && image.pixel(40, 30)[1] == 0 && image.rgb == again.rgb;
+  fmt::print("off-screen: {}\n", good ? "as expected" : "the picture is wrong");
+  return good;
+}
+
 }  // namespace
 
 Window& test_window() { return *window; }
@@ -85,7 +100,9 @@ Image take_picture(ImGuiTestContext* context) {
 }  // namespace palimpsest
 
 int main(int argc, char** argv) try {
-  return palimpsest::run(argc > 1 ? argv[1] : nullptr) ? 0 : 1;
+  const char* argument = argc > 1 ? argv[1] : nullptr;
+  const bool offscreen = argument != nullptr && std::string_view(argument) == "--offscreen";
+  return (offscreen ? palimpsest::check_offscreen() : palimpsest::run(argument)) ? 0 : 1;
 } catch (const std::exception& error) {
   fmt::print(stderr, "tests_gui: {}\n", error.what());
   return 1;
