@@ -35,7 +35,7 @@ std::optional<std::vector<Recall>> recall(const Rule& rule, const Sequence& sequ
       if (block.structure.decay == Decay::key) decayed.array().colwise() *= alpha.row(t).transpose().array();
       const double before = half_squared_error(decayed, row.k, row.v);
       recurrent(row, S);
-      recalls.push_back({before, half_squared_error(S, row.k, row.v)});
+      recalls.push_back({before, half_squared_error(S, row.k, row.v), S.cwiseAbs().maxCoeff()});
     }
   }
   return recalls;

@@ -11,6 +11,7 @@ namespace palimpsest {
 struct Recall {
   double before = 0;  // |S~^T k - v|^2 / 2 on the decayed state
   double after = 0;   // |S^T k - v|^2 / 2 after the write
+  double largest = 0;  // the largest |S_ij| after the write
 };
 
 /// The recall of every token of one head in f64; nothing for rules that keep no state matrix (softmax).

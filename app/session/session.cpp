@@ -19,6 +19,7 @@ struct Session::Job {
   std::jthread thread;
 };
 
+Session::Session() = default;
 Session::~Session() = default;
 
 bool Session::open(const std::filesystem::path& path) try {

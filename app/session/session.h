@@ -14,7 +14,7 @@ namespace palimpsest {
 /// in message() and leaves what was open as it was.
 class Session {
  public:
-  Session() = default;
+  Session();
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;

@@ -1,0 +1,503 @@
+#include "app/widgets/picture_equation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/style.h"
+#include "app/widgets/formula.h"
+#include "app/widgets/heat_map.h"
+#include "core/notation.h"
+
+namespace palimpsest {
+
+using style::px;
+
+/// A box of the layout. Boxes of a row are centred on one axis; captions hang below the pictures.
+struct PictureEquation::Node {
+  enum class Kind { picture, number, glyph, bracket, row, stack, group };
+
+  Kind kind = Kind::row;
+  std::string tensor = {};  // picture, number; the result's name for a group
+  std::string key = {};     // of the texture
+  std::string latex = {};   // glyph
+  bool transposed = false;  // picture
+  bool right = false;       // bracket: the closing one
+  Index rows = 0;           // as drawn
+  Index columns = 0;
+  std::vector<Node> parts = {};
+
+  float width = 0;
+  float above = 0;  // from the axis upwards
+  float below = 0;  // from the axis downwards, captions included
+};
+
+namespace {
+
+constexpr float gap = 10;            // between the parts of a row
+constexpr float thin = 12;           // the side of a vector
+constexpr float smallest_side = 30;  // of a matrix
+constexpr float largest_cell = 26;
+constexpr float caption_distance = 6;
+constexpr float caption_height = 20;
+constexpr float bracket_width = 7;
+constexpr float glyph_size = 22;
+
+/// The length of a side with `count` cells.
+float side(Index count, float cell) {
+  if (count == 1) return std::max(px(thin), std::min(cell, px(22)));
+  return std::max(px(smallest_side), static_cast<float>(count) * cell);
+}
+
+std::string placeholder(std::size_t index) { return fmt::format("@{}@", index); }
+
+/// "\left(" and "\right)" tear a formula that is cut in pieces: plain brackets instead.
+std::string plain_brackets(std::string latex) {
+  for (const char* sized : {"\\left", "\\right"}) {
+    for (auto at = latex.find(sized); at != std::string::npos; at = latex.find(sized)) {
+      const bool is_arrow = latex.compare(at, 6, "\\lefta") == 0 || latex.compare(at, 7, "\\righta") == 0;
+      if (is_arrow) break;
+      latex.erase(at, std::string_view(sized).size());
+    }
+  }
+  return latex;
+}
+
+bool blank(const std::string& text) {
+  return text.find_first_not_of(" \\,;!{}") == std::string::npos;
+}
+
+}  // namespace
+
+/// Turns an expression into boxes.
+struct PictureEquation::Builder {
+  const PictureScene& scene;
+  std::string id;
+  int pictures = 0;
+
+  static Node glyph(std::string latex) { return {.kind = Node::Kind::glyph, .latex = std::move(latex)}; }
+
+  Node picture(const std::string& name, bool transposed) {
+    const Matrix<double>& value = scene.record.at(name);
+    if (value.rows() == 1 && value.cols() == 1) return {.kind = Node::Kind::number, .tensor = name};
+    const auto symbol = scene.symbols.find(name);
+    const bool is_state = symbol != scene.symbols.end() && symbol->second.role == Role::state;
+    if (is_state && scene.transpose_states) transposed = !transposed;
+    return {.kind = Node::Kind::picture,
+            .tensor = name,
+            .key = fmt::format("{}/{}{}/{}", id, name, transposed ? "^T" : "", pictures++),
+            .transposed = transposed,
+            .rows = transposed ? value.cols() : value.rows(),
+            .columns = transposed ? value.rows() : value.cols()};
+  }
+
+  bool is_number(const Expression& expression) const {
+    const Shape size = shape(expression, scene.record);
+    return size.rows == 1 && size.columns == 1;
+  }
+
+  static bool is_sum(const Expression& expression) {
+    if (expression.kind() == Expression::Kind::named) return is_sum(expression.arguments()[0]);
+    return expression.kind() == Expression::Kind::sum || expression.kind() == Expression::Kind::difference;
+  }
+
+  Node in_brackets(Node inner) {
+    return {.kind = Node::Kind::row,
+            .parts = {{.kind = Node::Kind::bracket},
+                      std::move(inner),
+                      {.kind = Node::Kind::bracket, .right = true}}};
+  }
+
+  /// A factor: sums get brackets, unless they are stacked and so hold together by themselves.
+  Node factor(const Expression& expression, bool transposed) {
+    Node node = build(expression, transposed);
+    return is_sum(expression) ? in_brackets(std::move(node)) : node;
+  }
+
+  /// A term of a sum or difference: flat vectors are stacked, one above the other.
+  Node sum(const Expression& expression, bool transposed) {
+    const bool minus = expression.kind() == Expression::Kind::difference;
+    const Shape size = shape(expression, scene.record);
+    const Index rows = transposed ? size.columns : size.rows;
+    const Index columns = transposed ? size.rows : size.columns;
+    const bool flat = rows == 1 && columns > 1;
+    Node node{.kind = flat ? Node::Kind::stack : Node::Kind::row};
+    node.parts.push_back(build(expression.arguments()[0], transposed));
+    node.parts.push_back(glyph(minus ? "-" : "+"));
+    const Expression& second = expression.arguments()[1];
+    Node last = build(second, transposed);
+    node.parts.push_back(minus && is_sum(second) ? in_brackets(std::move(last)) : std::move(last));
+    return node;
+  }
+
+  Node product(const Expression& expression, bool transposed) {
+    Expression first = expression.arguments()[0];
+    Expression second = expression.arguments()[1];
+    const bool has_number = is_number(first) || is_number(second);
+    if (transposed && !has_number) std::swap(first, second);
+    Node node{.kind = Node::Kind::row};
+    node.parts.push_back(factor(first, transposed));
+    if (!has_number) node.parts.push_back(glyph("\\cdot"));
+    node.parts.push_back(factor(second, transposed));
+    return node;
+  }
+
+  /// The pieces of a function's LaTeX with pictures where its arguments stand.
+  Node function(const Expression& expression, bool transposed) {
+    const Function& definition = find_function(expression.name());
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < expression.arguments().size(); ++i) names.push_back(placeholder(i));
+    std::string rest = plain_brackets(definition.latex(names));
+    Node node{.kind = Node::Kind::row};
+    std::vector<bool> shown(names.size(), false);
+    while (!rest.empty()) {
+      std::size_t first = std::string::npos;
+      std::size_t which = 0;
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        const std::size_t at = rest.find(names[i]);
+        if (at < first) {
+          first = at;
+          which = i;
+        }
+      }
+      const std::string piece = rest.substr(0, first);
+      if (!blank(piece)) node.parts.push_back(glyph(piece));
+      if (first == std::string::npos) break;
+      node.parts.push_back(build(expression.arguments()[which], false));
+      shown[which] = true;
+      rest = rest.substr(first + names[which].size());
+    }
+    for (std::size_t i = 0; i < names.size(); ++i) {  // arguments that the formula does not write
+      if (!shown[i]) node.parts.push_back(build(expression.arguments()[i], false));
+    }
+    if (!transposed) return node;
+    Node whole{.kind = Node::Kind::row};
+    whole.parts.push_back(in_brackets(std::move(node)));
+    whole.parts.push_back(glyph("^{\\top}"));
+    return whole;
+  }
+
+  Node build(const Expression& expression, bool transposed) {
+    const auto arguments = expression.arguments();
+    switch (expression.kind()) {
+      case Expression::Kind::tensor: return picture(expression.name(), transposed);
+      case Expression::Kind::transpose: return build(arguments[0], !transposed);
+      case Expression::Kind::product: return product(expression, transposed);
+      case Expression::Kind::sum:
+      case Expression::Kind::difference: return sum(expression, transposed);
+      case Expression::Kind::hadamard: {
+        Node node{.kind = Node::Kind::row};
+        node.parts.push_back(factor(arguments[0], transposed));
+        node.parts.push_back(glyph("\\odot"));
+        node.parts.push_back(factor(arguments[1], transposed));
+        return node;
+      }
+      case Expression::Kind::diagonal: {
+        Node node{.kind = Node::Kind::row};
+        node.parts.push_back(glyph("\\mathrm{Diag}"));
+        node.parts.push_back(in_brackets(build(arguments[0], false)));
+        return node;
+      }
+      case Expression::Kind::function: return function(expression, transposed);
+      case Expression::Kind::named: {
+        Node node{.kind = Node::Kind::group, .tensor = expression.name()};
+        node.parts.push_back(build(arguments[0], transposed));
+        return node;
+      }
+    }
+    return {};
+  }
+};
+
+/// Sizes and drawing.
+struct PictureEquation::Painter {
+  using Kind = Node::Kind;
+
+  static std::string number_of(const PictureScene& scene, const std::string& tensor) {
+    const double value = scene.record.at(tensor)(0, 0);
+    return std::abs(value) >= 1e-3 && std::abs(value) < 1e4 ? fmt::format("{:.3g}", value) : number_text(value);
+  }
+
+  static const Symbol& symbol_of(const PictureScene& scene, const std::string& tensor) {
+    static const Symbol unknown;
+    const auto found = scene.symbols.find(tensor);
+    return found == scene.symbols.end() ? unknown : found->second;
+  }
+
+  static bool flat_picture(const Node& node) {
+    return node.kind == Kind::picture && node.rows == 1;
+  }
+
+  static void measure(Node& node, float cell, const PictureScene& scene) {
+    for (Node& part : node.parts) measure(part, cell, scene);
+    const float captions = px(caption_distance + caption_height);
+    switch (node.kind) {
+      case Kind::picture:
+        node.width = side(node.columns, cell);
+        node.above = side(node.rows, cell) / 2;
+        node.below = node.above + captions;
+        break;
+      case Kind::number: {
+        const style::TextStyle text(style::Text::number_large);
+        const ImVec2 size = ImGui::CalcTextSize(number_of(scene, node.tensor).c_str());
+        node.width = size.x;
+        node.above = size.y / 2;
+        node.below = size.y / 2;
+        break;
+      }
+      case Kind::glyph: {
+        const FormulaSize size = measure_formula(node.latex, px(glyph_size));
+        node.width = size.width;
+        node.above = size.height / 2;
+        node.below = size.height / 2;
+        break;
+      }
+      case Kind::bracket:
+        node.width = px(bracket_width);
+        break;
+      case Kind::group:
+        node.width = node.parts[0].width;
+        node.above = node.parts[0].above;
+        node.below = node.parts[0].below;
+        break;
+      case Kind::row: {
+        node.width = 0;
+        node.above = node.below = 0;
+        for (const Node& part : node.parts) {
+          node.above = std::max(node.above, part.above);
+          node.below = std::max(node.below, part.below);
+          node.width += part.width;
+        }
+        if (!node.parts.empty()) node.width += px(gap) * static_cast<float>(node.parts.size() - 1);
+        break;
+      }
+      case Kind::stack: {
+        float height = 0;
+        node.width = 0;
+        for (const Node& part : node.parts) {
+          node.width = std::max(node.width, part.width);
+          height += part.kind == Kind::glyph ? 0 : part.above + part.below;
+        }
+        node.above = node.below = height / 2;
+        break;
+      }
+    }
+  }
+
+  PictureScene& scene;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+
+  void draw(const Node& node, float x, float axis) {
+    switch (node.kind) {
+      case Kind::picture: draw_picture(node, x, axis); return;
+      case Kind::number: draw_number(node, x, axis); return;
+      case Kind::glyph: draw_glyph(node, x, axis); return;
+      case Kind::bracket: return;  // drawn by the row, which knows the height
+      case Kind::group:
+        draw(node.parts[0], x, axis);
+        if (node.tensor == scene.lit) frame({x, axis - node.above}, {x + node.width, axis + node.below});
+        return;
+      case Kind::row:
+        for (const Node& part : node.parts) {
+          if (part.kind == Kind::bracket) draw_bracket(part, x, axis, bracket_height(node));
+          else draw(part, x, axis);
+          x += part.width + px(gap);
+        }
+        return;
+      case Kind::stack: {
+        float y = axis - node.above;
+        for (std::size_t i = 0; i < node.parts.size(); ++i) {
+          const Node& part = node.parts[i];
+          if (part.kind == Kind::glyph) {
+            // beside the lower one: the stack stays compact
+            draw_glyph(part, x - part.width - px(4), y + node.parts[i + 1].above);
+            continue;
+          }
+          draw(part, x + (node.width - part.width) / 2, y + part.above);
+          y += part.above + part.below;
+        }
+        return;
+      }
+    }
+  }
+
+  /// Brackets are as high as the pictures between them, without captions.
+  static float bracket_height(const Node& row) {
+    float height = px(28);
+    for (const Node& part : row.parts) height = std::max(height, part.above * 2);
+    return height;
+  }
+
+  void draw_bracket(const Node& node, float x, float axis, float height) const {
+    const float top = axis - height / 2;
+    const float bottom = axis + height / 2;
+    const float outer = node.right ? x + node.width : x;
+    const float inner = node.right ? x : x + node.width;
+    const float bend = std::min(height * 0.3F, px(18));
+    list->AddBezierCubic({inner, top}, {outer, top + bend}, {outer, bottom - bend}, {inner, bottom},
+                         style::colours().dim, px(1.5F));
+  }
+
+  void draw_glyph(const Node& node, float x, float axis) const {
+    const FormulaSize size = measure_formula(node.latex, px(glyph_size));
+    draw_formula(list, {x, axis - size.height / 2 + size.baseline}, node.latex, px(glyph_size), style::colours().dim);
+  }
+
+  void draw_number(const Node& node, float x, float axis) {
+    const Symbol& symbol = symbol_of(scene, node.tensor);
+    const style::TextStyle text(style::Text::number_large);
+    const std::string shown = number_of(scene, node.tensor);
+    list->AddText({x, axis - node.above}, style::colours().role(symbol.role), shown.c_str());
+    const bool hovered = ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({x, axis - node.above},
+                                                                               {x + node.width, axis + node.below});
+    if (hovered) point_at({node.tensor, 0, 0});
+    if (node.tensor == scene.lit) frame({x, axis - node.above}, {x + node.width, axis + node.below});
+  }
+
+  void point_at(const CellFocus& cell) {
+    scene.hovered = cell;
+    scene.clicked = scene.clicked || ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+  }
+
+  void draw_picture(const Node& node, float x, float axis) {
+    const Matrix<double>& values = scene.record.at(node.tensor);
+    const Symbol& symbol = symbol_of(scene, node.tensor);
+    const ImVec2 position = {std::round(x), std::round(axis - node.above)};
+    const ImVec2 size = {std::round(node.width), std::round(node.above * 2)};
+    const Index finished = scene.finished_rows(node.tensor);
+    const ImU32 edge = style::colours().edge;
+    list->AddRect({position.x - 1, position.y - 1}, {position.x + size.x + 1, position.y + size.y + 1}, edge);
+    if (finished != 0) {
+      HeatMapLook look{.range = static_cast<float>(scene.range(node.tensor)), .transposed = node.transposed};
+      if (node.transposed) look.finished_columns = finished;
+      else look.finished_rows = finished;
+      heat_map(node.key, values, scene.version, position, size, look);
+      if (node.tensor == scene.lit && scene.fade < 1) {
+        list->AddRectFilled(position, {position.x + size.x, position.y + size.y},
+                            style::with_alpha(style::colours().panel, static_cast<float>(1 - scene.fade)));
+      }
+      if (scene.numbers) draw_values(node, values, position, size, finished);
+      hover(node, values, position, size, finished);
+    }
+    draw_focus(node, position, size);
+    draw_caption(node, symbol, position, size, finished == 0);
+    if (node.tensor == scene.lit) frame(position, {position.x + size.x, position.y + size.y});
+  }
+
+  /// The numbers themselves, where cells have room for them.
+  void draw_values(const Node& node, const Matrix<double>& values, ImVec2 position, ImVec2 size, Index finished) const {
+    const float cell_width = size.x / static_cast<float>(node.columns);
+    const float cell_height = size.y / static_cast<float>(node.rows);
+    if (cell_width < px(38) || cell_height < px(16)) return;
+    const style::TextStyle text(style::Text::number_small);
+    for (Index i = 0; i < node.rows; ++i) {
+      for (Index j = 0; j < node.columns; ++j) {
+        const Index row = node.transposed ? j : i;
+        const Index column = node.transposed ? i : j;
+        if (finished > 0 && row >= finished) continue;
+        const std::string shown = fmt::format("{:.2f}", values(row, column));
+        const ImVec2 extent = ImGui::CalcTextSize(shown.c_str());
+        const Rectangle cell = cell_rectangle(position, size, node.rows, node.columns, {i, j});
+        list->AddText({(cell.minimum.x + cell.maximum.x - extent.x) / 2, (cell.minimum.y + cell.maximum.y - extent.y) / 2},
+                      style::colours().text, shown.c_str());
+      }
+    }
+  }
+
+  void hover(const Node& node, const Matrix<double>&, ImVec2 position, ImVec2 size, Index finished) {
+    if (!ImGui::IsWindowHovered()) return;
+    const auto cell = hovered_cell(position, size, node.rows, node.columns, ImGui::GetMousePos());
+    if (!cell) return;
+    const Index row = node.transposed ? cell->column : cell->row;
+    const Index column = node.transposed ? cell->row : cell->column;
+    if (finished > 0 && row >= finished) return;
+    point_at({node.tensor, row, column});
+  }
+
+  void frame_cells(const Node& node, ImVec2 position, ImVec2 size, const Cells& cells, ImU32 colour) const {
+    if (cells.rows <= 0 || cells.columns <= 0) return;
+    const Index last_row = cells.first_row + cells.rows - 1;
+    const Index last_column = cells.first_column + cells.columns - 1;
+    const auto drawn = [&](Index row, Index column) { return node.transposed ? Cell{column, row} : Cell{row, column}; };
+    const Rectangle first = cell_rectangle(position, size, node.rows, node.columns,
+                                           drawn(cells.first_row, cells.first_column));
+    const Rectangle last = cell_rectangle(position, size, node.rows, node.columns, drawn(last_row, last_column));
+    list->AddRect({first.minimum.x - 1, first.minimum.y - 1}, {last.maximum.x + 1, last.maximum.y + 1}, colour, 0, 0,
+                  px(1.5F));
+  }
+
+  void draw_focus(const Node& node, ImVec2 position, ImVec2 size) const {
+    for (const Cells& source : scene.sources) {
+      if (source.tensor == node.tensor) frame_cells(node, position, size, source, style::colours().accent);
+    }
+    if (scene.focus && scene.focus->tensor == node.tensor) {
+      frame_cells(node, position, size, {node.tensor, scene.focus->row, scene.focus->column, 1, 1},
+                  style::colours().text);
+    }
+  }
+
+  /// The symbol, and its words where they fit under the picture.
+  void draw_caption(const Node& node, const Symbol& symbol, ImVec2 position, ImVec2 size, bool waits) const {
+    std::string latex = symbol.latex.empty() ? node.tensor : symbol.latex;
+    const bool is_vector = scene.record.at(node.tensor).cols() == 1 || scene.record.at(node.tensor).rows() == 1;
+    if (node.transposed && !is_vector) latex = fmt::format("{}^{{\\top}}", latex.size() > 1 ? "{" + latex + "}" : latex);
+    const ImU32 colour = waits ? style::colours().faint : style::colours().role(symbol.role);
+    const FormulaSize extent = measure_formula(latex, px(style::formula_label));
+    const style::TextStyle text(style::Text::caption);
+    const ImVec2 words = ImGui::CalcTextSize(symbol.words.c_str());
+    const float room = size.x + px(2 * gap);
+    const bool has_words = !symbol.words.empty() && extent.width + px(6) + words.x <= std::max(room, px(90)) &&
+                           size.x >= px(40);
+    const float width = extent.width + (has_words ? px(6) + words.x : 0);
+    const float x = position.x + (size.x - width) / 2;
+    const float baseline = position.y + size.y + px(caption_distance + 13);
+    draw_formula(list, {x, baseline}, latex, px(style::formula_label), colour);
+    if (has_words) {
+      list->AddText({x + extent.width + px(6), baseline - words.y * 0.78F},
+                    waits ? style::colours().faint : style::colours().dim, symbol.words.c_str());
+    }
+  }
+
+  void frame(ImVec2 minimum, ImVec2 maximum) const {
+    const float margin = px(5);
+    const Symbol& symbol = symbol_of(scene, scene.lit);
+    const bool neutral = symbol.role == Role::plain || symbol.role == Role::state;
+    const ImU32 colour = neutral ? style::colours().accent : style::colours().role(symbol.role);
+    list->AddRect({minimum.x - margin, minimum.y - margin}, {maximum.x + margin, maximum.y + margin}, colour, px(6), 0,
+                  px(1.5F));
+  }
+};
+
+PictureEquation::PictureEquation(std::string id, const Equation& equation, const PictureScene& scene) {
+  Builder builder{scene, std::move(id)};
+  auto root = std::make_shared<Node>(Node{.kind = Node::Kind::row});
+  // Sums of a token's vectors lie flat, one above the other; products keep the order of the formula.
+  const bool lies_flat = Builder::is_sum(equation.expression) && scene.record.at(equation.result).cols() == 1;
+  root->parts.push_back(builder.picture(equation.result, lies_flat));
+  root->parts.push_back(Builder::glyph("="));
+  root->parts.push_back(builder.build(equation.expression, lies_flat));
+  root_ = std::move(root);
+}
+
+ImVec2 PictureEquation::fit(ImVec2 available, const PictureScene& scene) {
+  const auto extent = [&](float cell) {
+    Painter::measure(*root_, cell, scene);
+    return ImVec2{root_->width, root_->above + root_->below};
+  };
+  float small = 0;
+  float large = px(largest_cell);
+  for (int halving = 0; halving < 12; ++halving) {
+    const float middle = (small + large) / 2;
+    const ImVec2 size = extent(middle);
+    const bool fits = size.x <= available.x && size.y <= available.y;
+    (fits ? small : large) = middle;
+  }
+  return extent(small);
+}
+
+void PictureEquation::draw(ImVec2 position, PictureScene& scene) {
+  Painter{scene}.draw(*root_, position.x, position.y + root_->above);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <imgui.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/application.h"
+#include "core/trace.h"
+
+namespace palimpsest {
+
+/// What an equation of pictures needs to know of the present step. Made once a frame.
+struct PictureScene {
+  const Record& record;
+  const Symbols& symbols;
+  std::uint64_t version = 0;  // changes whenever the record does
+  std::string lit;            // the tensor that the step at the cursor makes
+  double fade = 1;            // 0 just after a step, then 1: the lit picture appears
+
+  /// How many rows of a tensor are there already: 0 it waits, -1 all of them.
+  std::function<Index(const std::string& tensor)> finished_rows;
+  /// The magnitude with the strongest colour.
+  std::function<double(const std::string& tensor)> range;
+  bool numbers = true;            // values as text where cells have room
+  bool transpose_states = false;  // S drawn as value x key
+
+  std::optional<CellFocus> focus = {};    // framed, with
+  std::vector<Cells> sources = {};        // what it was made from
+  std::optional<CellFocus> hovered = {};  // out: the cell under the mouse
+  bool clicked = false;                   // out: and it was clicked
+};
+
+/// An equation in which every symbol is the picture of its matrix, laid out from the expression alone.
+class PictureEquation {
+ public:
+  /// `id` keeps the pictures of different equations apart.
+  PictureEquation(std::string id, const Equation& equation, const PictureScene& scene);
+
+  /// Chooses the largest cells with which everything fits into `available` pixels and returns the extent. One cell has
+  /// the same size in all pictures of the equation, so that sides that belong together have the same length.
+  ImVec2 fit(ImVec2 available, const PictureScene& scene);
+
+  /// Draws with the left upper corner at `position`, fades what waits, frames what is lit, and notes what is hovered.
+  void draw(ImVec2 position, PictureScene& scene);
+
+ private:
+  struct Node;
+  struct Builder;
+  struct Painter;
+  std::shared_ptr<Node> root_;
+};
+
+}  // namespace palimpsest
