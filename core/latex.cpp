@@ -17,6 +17,7 @@ struct Part {
   bool begins_with_digit = false;  // a factor before it needs a \cdot
   bool has_superscript = false;    // another one would be an error
   bool begins_with_minus = false;  // right of a plus it needs brackets
+  bool is_product = false;         // two factors side by side
 };
 
 class Writer {
@@ -61,8 +62,8 @@ class Writer {
     const bool chosen = !all_lit() && name == style_.lit;
     const std::string body = chosen ? fmt::format("\\underline{{{}}}", symbol.latex) : symbol.latex;
     const bool has_superscript = !chosen && symbol.latex.find('^') != std::string::npos;
-    return {coloured(body + superscript, symbol.role, lit || chosen), Precedence::atom, false,
-            has_superscript || !superscript.empty()};
+    return {.latex = coloured(body + superscript, symbol.role, lit || chosen),
+            .has_superscript = has_superscript || !superscript.empty()};
   }
 
   const double* number_of(const Expression& expression) const {
@@ -76,12 +77,13 @@ class Writer {
     const bool chosen = !all_lit() && tensor.name() == style_.lit;
     const std::string digits = number_latex(value);
     const std::string body = chosen ? fmt::format("\\underline{{{}}}", digits) : digits;
-    const bool is_power = digits.find('^') != std::string::npos;
-    return {coloured(body, symbol_of(tensor.name()).role, lit || chosen),
-            digits.starts_with('-') ? Precedence::sum
-            : is_power              ? Precedence::product
-                                    : Precedence::atom,
-            !digits.starts_with('-'), false, digits.starts_with('-')};
+    const bool negative = digits.starts_with('-');
+    const Precedence unsigned_binds =
+        digits.find('^') == std::string::npos ? Precedence::atom : Precedence::product;
+    return {.latex = coloured(body, symbol_of(tensor.name()).role, lit || chosen),
+            .binds = negative ? Precedence::sum : unsigned_binds,
+            .begins_with_digit = !negative,
+            .begins_with_minus = negative};
   }
 
   Part write(const Expression& expression, bool lit) const {
@@ -95,19 +97,21 @@ class Writer {
       case Expression::Kind::product:
         return write_product(argument(0), argument(1));
       case Expression::Kind::hadamard:
-        return {within(argument(0), Precedence::hadamard) + " \\odot " +
-                    within(argument(1), Precedence::hadamard),
-                Precedence::hadamard};
+        return {
+            within(argument(0), Precedence::hadamard) + " \\odot " + within(argument(1), Precedence::product),
+            Precedence::hadamard};
       case Expression::Kind::sum: {
         // a + (b + c) needs no brackets, but a negative number does.
         const auto [left, right] = std::pair(argument(0), argument(1));
-        return {left.latex + " + " + bracketed(right, right.begins_with_minus), Precedence::sum, false, false,
-                left.begins_with_minus};
+        return {.latex = left.latex + " + " + bracketed(right, right.begins_with_minus),
+                .binds = Precedence::sum,
+                .begins_with_minus = left.begins_with_minus};
       }
       case Expression::Kind::difference: {
         const auto [left, right] = std::pair(argument(0), argument(1));
-        return {left.latex + " - " + within(right, Precedence::hadamard), Precedence::sum, false, false,
-                left.begins_with_minus};
+        return {.latex = left.latex + " - " + within(right, Precedence::hadamard),
+                .binds = Precedence::sum,
+                .begins_with_minus = left.begins_with_minus};
       }
       case Expression::Kind::diagonal:
         return {fmt::format("\\mathrm{{Diag}}\\left({}\\right)", argument(0).latex)};
@@ -124,20 +128,22 @@ class Writer {
     const Part part = write(argument, lit);
     if (number_of(argument)) return part;
     if (part.binds < Precedence::atom || part.has_superscript) {
-      return {fmt::format("\\left({}\\right)^{{\\top}}", part.latex), Precedence::atom, false, true};
+      return {.latex = fmt::format("\\left({}\\right)^{{\\top}}", part.latex), .has_superscript = true};
     }
     const bool chosen = argument.name() == style_.lit;
     if (argument.kind() == Expression::Kind::tensor && !chosen)
       return symbol(argument.name(), lit, "^{\\top}");
-    return {part.latex + "^{\\top}", Precedence::atom, false, true};
+    return {.latex = part.latex + "^{\\top}", .has_superscript = true};
   }
 
-  /// Products associate, so a (b c) is written like (a b) c.
+  /// a (b c) keeps its brackets: they say what is multiplied first, and c a number would not fit after b.
   static Part write_product(const Part& left, const Part& right) {
-    const bool bracketed_right = right.binds < Precedence::product;
+    const bool bracketed_right = right.binds < Precedence::product || right.is_product;
     const std::string join = right.begins_with_digit && !bracketed_right ? " \\cdot " : " ";
-    return {within(left, Precedence::product) + join + within(right, Precedence::product),
-            Precedence::product, left.begins_with_digit && left.binds >= Precedence::product};
+    return {.latex = within(left, Precedence::product) + join + bracketed(right, bracketed_right),
+            .binds = Precedence::product,
+            .begins_with_digit = left.begins_with_digit && left.binds >= Precedence::product,
+            .is_product = true};
   }
 
   Part write_call(const Expression& expression, bool lit) const {

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/expression.h"
+#include "core/term.h"
+
+namespace palimpsest {
+
+/// How a call is written: LaTeX with "#1", "#2" for the arguments, how tightly it binds, and how tightly the
+/// arguments must bind to stand in it without brackets.
+struct Pattern {
+  std::string latex;
+  Precedence binds = Precedence::atom;
+  Precedence arguments_bind = Precedence::sum;
+};
+
+using Arguments = std::span<const Matrix<double>>;
+
+/// One row of the table. `signature` gives the shapes: "[L, K], [L, 1] -> [L, K]"; equal letters are equal
+/// sizes, and "V+1" is one more than V.
+Function function(std::string name, const std::string& signature, Pattern pattern,
+                  std::function<Matrix<double>(Arguments)> evaluate, std::function<Term(CallCell&)> explain,
+                  std::string words);
+
+/// "\\mathrm{name}\\left(#1, #2\\right)".
+Pattern applied(std::string_view name, int arguments = 1);
+
+std::vector<Function> decay_functions();
+std::vector<Function> softmax_functions();
+std::vector<Function> feature_functions();
+
+}  // namespace palimpsest

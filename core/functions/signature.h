@@ -1,0 +1,39 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/expression.h"
+
+namespace palimpsest {
+
+/// The shapes that a function takes and gives: "[L, K], [L, 1] -> [L, K]".
+class Signature {
+ public:
+  explicit Signature(const std::string& text);
+
+  /// The shape of the value for `arguments`; throws Error naming `function` and all shapes if they do not
+  /// fit.
+  Shape result(const std::string& function, std::span<const Shape> arguments) const;
+
+ private:
+  /// A size: `letter` plus `more`, or `more` alone.
+  struct Size {
+    char letter = 0;
+    Index more = 0;
+  };
+  struct Sizes {
+    Size rows;
+    Size columns;
+  };
+
+  static Size parse_size(const std::string& text);
+  static std::vector<Sizes> parse(const std::string& text);
+
+  std::string text_;
+  std::vector<Sizes> arguments_;
+  Sizes result_;
+};
+
+}  // namespace palimpsest

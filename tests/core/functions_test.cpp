@@ -1,0 +1,268 @@
+#include <cmath>
+#include <limits>
+#include <random>
+#include <set>
+
+#include "core/expression.h"
+#include "tests/catch.h"
+
+using namespace palimpsest;
+
+namespace {
+
+using Columns = std::vector<std::vector<double>>;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+const double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+constexpr Index awkward_sizes[] = {0, 1, 2, 7};
+
+/// Numbers in [-1, 1] with some exact zeros.
+Matrix<double> random_matrix(std::mt19937& random, Index rows, Index columns) {
+  Matrix<double> result(rows, columns);
+  for (Index i = 0; i < result.size(); ++i) {
+    const double number = std::uniform_real_distribution<double>(-1, 1)(random);
+    result.data()[i] = std::uniform_int_distribution<int>(0, 5)(random) == 0 ? 0 : number;
+  }
+  return result;
+}
+
+Matrix<double> of(const std::string& name, const std::vector<Matrix<double>>& arguments) {
+  Record record;
+  std::vector<Expression> tensors;
+  for (const Matrix<double>& argument : arguments) {
+    tensors.push_back(tensor("x" + std::to_string(tensors.size())));
+    record.set(tensors.back().name(), argument);
+  }
+  return evaluate(call(name, tensors), record);
+}
+
+/// Checks the shape and every cell against `cell(row, column)`.
+template <class Cell>
+void check_cells(const Matrix<double>& value, Index rows, Index columns, const Cell& cell) {
+  REQUIRE(value.rows() == rows);
+  REQUIRE(value.cols() == columns);
+  for (Index i = 0; i < rows; ++i) {
+    for (Index j = 0; j < columns; ++j) {
+      const double expected = cell(i, j);
+      INFO("cell " << i << ", " << j << ": " << value(i, j) << " for " << expected);
+      const bool both_nan = std::isnan(expected) && std::isnan(value(i, j));
+      REQUIRE((both_nan || value(i, j) == expected || std::abs(value(i, j) - expected) <= 1e-14));
+    }
+  }
+}
+
+/// alpha_{first} ... alpha_{last}, both included, of one channel.
+double decays(const Matrix<double>& alpha, Index first, Index last, Index channel) {
+  double product = 1;
+  for (Index token = first; token <= last; ++token) product *= alpha(token, channel);
+  return product;
+}
+
+Matrix<double> number(double value) { return Matrix<double>::Constant(1, 1, value); }
+
+}  // namespace
+
+TEST_CASE("masks keep the lower triangle, whatever stands above") {
+  std::mt19937 random(1);
+  for (const Index L : awkward_sizes) {
+    for (const Index M : awkward_sizes) {
+      Matrix<double> X = random_matrix(random, L, M);
+      if (L > 1 && M > 1) X(0, 1) = not_a_number;
+      check_cells(of("lower", {X}), L, M, [&](Index i, Index j) { return j <= i ? X(i, j) : 0; });
+      check_cells(of("strictly_lower", {X}), L, M, [&](Index i, Index j) { return j < i ? X(i, j) : 0; });
+      check_cells(of("causal", {X, number(5), number(4)}), L, M,
+                  [&](Index i, Index j) { return 4 + j <= 5 + i ? X(i, j) : -infinity; });
+      check_cells(of("causal", {X, number(0), number(3)}), L, M,
+                  [&](Index i, Index j) { return 3 + j <= i ? X(i, j) : -infinity; });
+    }
+  }
+}
+
+TEST_CASE("products of decays, with zeros and negative decays") {
+  std::mt19937 random(2);
+  for (const Index L : awkward_sizes) {
+    const Matrix<double> scalar = random_matrix(random, L, 1);
+    check_cells(of("decay_mask", {scalar}), L, L,
+                [&](Index i, Index j) { return j <= i ? decays(scalar, j + 1, i, 0) : 0; });
+    for (const Index K : {1, 2, 7}) {
+      const Matrix<double> alpha = random_matrix(random, L, K);
+      check_cells(of("cumulative_decay", {alpha}), L, K,
+                  [&](Index i, Index d) { return decays(alpha, 0, i, d); });
+      check_cells(of("remaining_decay", {alpha}), L, K,
+                  [&](Index j, Index d) { return decays(alpha, j + 1, L - 1, d); });
+      check_cells(of("total_decay", {alpha}), K, 1,
+                  [&](Index d, Index) { return decays(alpha, 0, L - 1, d); });
+      const Matrix<double> X = random_matrix(random, L, K);
+      const Matrix<double> Y = random_matrix(random, L, K);
+      check_cells(of("decay_scores", {X, Y, alpha}), L, L, [&](Index i, Index j) {
+        double score = 0;
+        for (Index d = 0; d < K && j <= i; ++d) score += X(i, d) * Y(j, d) * decays(alpha, j + 1, i, d);
+        return score;
+      });
+    }
+  }
+}
+
+TEST_CASE("the solve undoes the multiplication by I + N") {
+  std::mt19937 random(3);
+  for (const Index L : awkward_sizes) {
+    for (const Index D : awkward_sizes) {
+      const Matrix<double> N = random_matrix(random, L, L).triangularView<Eigen::StrictlyLower>();
+      const Matrix<double> R = random_matrix(random, L, D);
+      const Matrix<double> U = of("solve_unit_lower", {N, R});
+      check_cells(U, L, D, [&](Index i, Index d) {
+        double rest = R(i, d);
+        for (Index j = 0; j < i; ++j) rest -= N(i, j) * U(j, d);
+        return rest;
+      });
+      const Matrix<double> product = N * U + U;
+      check_cells(product, L, D, [&](Index i, Index d) { return R(i, d); });
+    }
+  }
+}
+
+TEST_CASE("softmax, whole and in pieces") {
+  std::mt19937 random(4);
+  for (const Index L : awkward_sizes) {
+    for (const Index M : awkward_sizes) {
+      Matrix<double> X = 3 * random_matrix(random, L, M);
+      if (L > 1 && M > 1) X(1, 0) = -infinity;
+      if (L > 2) X.row(2).setConstant(-infinity);
+      const auto total = [&](Index i) {
+        double sum = 0;
+        for (Index j = 0; j < M; ++j) sum += std::exp(X(i, j));
+        return sum;
+      };
+      const auto largest = [&](Index i) {
+        double result = -infinity;
+        for (Index j = 0; j < M; ++j) result = std::max(result, X(i, j));
+        return result;
+      };
+      check_cells(of("row_softmax", {X}), L, M,
+                  [&](Index i, Index j) { return X(i, j) == -infinity ? 0 : std::exp(X(i, j)) / total(i); });
+      check_cells(of("exp", {X}), L, M, [&](Index i, Index j) { return std::exp(X(i, j)); });
+      check_cells(of("row_max", {X}), L, 1, [&](Index i, Index) { return largest(i); });
+
+      const Matrix<double> m = of("row_max", {X});
+      const Matrix<double> weights = of("exp_difference", {X, m});
+      check_cells(weights, L, M,
+                  [&](Index i, Index j) { return X(i, j) == -infinity ? 0 : std::exp(X(i, j) - m(i, 0)); });
+      check_cells(of("row_sum", {weights}), L, 1, [&](Index i, Index) {
+        double sum = 0;
+        for (Index j = 0; j < M; ++j) sum += weights(i, j);
+        return sum;
+      });
+      const Matrix<double> divisors = random_matrix(random, L, 1).array() + 2;
+      check_cells(of("divide_rows", {weights, divisors}), L, M,
+                  [&](Index i, Index j) { return weights(i, j) / divisors(i, 0); });
+
+      const Matrix<double> Y = random_matrix(random, L, M);
+      check_cells(of("maximum", {X, Y}), L, M, [&](Index i, Index j) { return std::max(X(i, j), Y(i, j)); });
+    }
+    const Matrix<double> x = random_matrix(random, L, 1);
+    double sum = 0;
+    double most = -infinity;
+    for (Index i = 0; i < L; ++i) {
+      sum += x(i, 0);
+      most = std::max(most, x(i, 0));
+    }
+    check_cells(of("column_sum", {x}), 1, 1, [&](Index, Index) { return sum; });
+    check_cells(of("column_max", {x}), 1, 1, [&](Index, Index) { return most; });
+  }
+}
+
+TEST_CASE("softmax of huge numbers does not overflow") {
+  Matrix<double> X(1, 3);
+  X << 1000, 1000, -1000;
+  check_cells(of("row_softmax", {X}), 1, 3, [](Index, Index j) { return j < 2 ? 0.5 : 0; });
+}
+
+TEST_CASE("a NaN is passed on by maxima") {
+  Matrix<double> x(3, 1);
+  x << 1, not_a_number, 2;
+  CHECK(std::isnan(of("column_max", {x})(0, 0)));
+  CHECK(std::isnan(of("row_max", {x.transpose()})(0, 0)));
+  CHECK(std::isnan(of("features/relu", {x})(1, 0)));
+  CHECK(std::isnan(of("maximum", {x, x})(1, 0)));
+}
+
+TEST_CASE("feature maps of columns and of rows") {
+  std::mt19937 random(5);
+  const double root = std::sqrt(2.0);
+  for (const Index K : awkward_sizes) {
+    const Matrix<double> x = random_matrix(random, K, 1);
+    std::map<std::string, std::vector<double>> expected;
+    std::vector<double> packed;
+    double squares = 0;
+    expected["taylor1"] = {1};
+    expected["taylor2"] = {1};
+    for (Index i = 0; i < K; ++i) {
+      const double each = x(i, 0);
+      squares += each * each;
+      expected["elu1"].push_back(each > 0 ? each + 1 : std::exp(each));
+      expected["relu"].push_back(each > 0 ? each : 0);
+      expected["taylor2"].push_back(each);
+      for (Index j = i; j < K; ++j) packed.push_back(each * x(j, 0) * (i == j ? 1 : root));
+    }
+    for (Index i = 0; i < K; ++i) expected["taylor1"].push_back(x(i, 0) / std::sqrt(squares));
+    for (const double each : packed) expected["taylor2"].push_back(each / root);
+    expected["squared"] = packed;
+
+    for (const char* map : {"elu1", "relu", "squared", "taylor1", "taylor2"}) {
+      INFO(map << " of " << K << " channels");
+      const std::vector<double>& features = expected[map];
+      const auto count = static_cast<Index>(features.size());
+      check_cells(of(std::string("features/") + map, {x}), count, 1,
+                  [&](Index f, Index) { return features[static_cast<std::size_t>(f)]; });
+      for (const Index L : awkward_sizes) {
+        const Matrix<double> rows = Matrix<double>::Ones(L, 1) * x.transpose();
+        check_cells(of(std::string("row_features/") + map, {rows}), L, count,
+                    [&](Index, Index f) { return features[static_cast<std::size_t>(f)]; });
+      }
+    }
+  }
+}
+
+TEST_CASE("features of two vectors meet with their kernel") {
+  std::mt19937 random(6);
+  const Matrix<double> q = random_matrix(random, 5, 1);
+  const Matrix<double> k = random_matrix(random, 5, 1);
+  const double s = q.col(0).dot(k.col(0));
+  const auto meet = [&](const std::string& map) { return of(map, {q}).col(0).dot(of(map, {k}).col(0)); };
+  CHECK(meet("features/squared") == Approx(s * s));
+  CHECK(meet("features/taylor1") == Approx(1 + s / (q.norm() * k.norm())));
+  CHECK(meet("features/taylor2") == Approx(1 + s + s * s / 2));
+}
+
+TEST_CASE("a constant 1 is appended, and divided by at the end") {
+  std::mt19937 random(7);
+  for (const Index V : awkward_sizes) {
+    const Matrix<double> v = random_matrix(random, V, 1);
+    const Matrix<double> with_one = of("append_one", {v});
+    check_cells(with_one, V + 1, 1, [&](Index i, Index) { return i < V ? v(i, 0) : 1; });
+    const Matrix<double> r = random_matrix(random, V + 1, 1);
+    check_cells(of("normalise", {r, number(0.5)}), V, 1,
+                [&](Index i, Index) { return r(i, 0) / (r(V, 0) + 0.5); });
+    for (const Index L : awkward_sizes) {
+      const Matrix<double> rows = random_matrix(random, L, V);
+      check_cells(of("append_ones", {rows}), L, V + 1,
+                  [&](Index t, Index i) { return i < V ? rows(t, i) : 1; });
+      const Matrix<double> R = random_matrix(random, L, V + 1);
+      check_cells(of("row_normalise", {R, number(0)}), L, V,
+                  [&](Index t, Index i) { return R(t, i) / R(t, V); });
+    }
+  }
+}
+
+TEST_CASE("every function has its own name, words and an explanation") {
+  std::set<std::string> names;
+  for (const Function& function : functions()) {
+    INFO(function.name);
+    CHECK(names.insert(function.name).second);
+    CHECK(&find_function(function.name) == &function);
+    CHECK_FALSE(function.words.empty());
+    CHECK(function.explain);
+    CHECK_THROWS(function.shape(std::vector<Shape>(7)));
+  }
+}

@@ -1,0 +1,155 @@
+#include "tests/core/random_expression.h"
+
+#include <functional>
+
+namespace palimpsest::testing {
+
+namespace {
+
+/// The K with K (K + 1) / 2 = count, or -1.
+Index triangular_root(Index count) {
+  for (Index K = 0; K <= count; ++K) {
+    if (K * (K + 1) / 2 == count) return K;
+  }
+  return -1;
+}
+
+}  // namespace
+
+Expression RandomExpressions::grow(Index rows, Index columns, int depth) {
+  if (depth == 0) return leaf(rows, columns);
+  if (with_functions && upto(2) == 0) return function(rows, columns, depth - 1);
+  return operation(rows, columns, depth - 1);
+}
+
+Expression RandomExpressions::leaf(Index rows, Index columns) {
+  Matrix<double> value(rows, columns);
+  for (Index i = 0; i < value.size(); ++i) {
+    const double number = std::uniform_real_distribution<double>(-1, 1)(random_);
+    value.data()[i] = whole_numbers ? static_cast<double>(upto(6) - 3) : number;
+  }
+  const std::string name = "t" + std::to_string(record.tensors().size());
+  record.set(name, value);
+  return tensor(name);
+}
+
+Expression RandomExpressions::operation(Index rows, Index columns, int depth) {
+  switch (upto(11)) {
+    case 0:
+      ++grown["transpose"];
+      return transpose(grow(columns, rows, depth));
+    case 1:
+      ++grown["number times matrix"];
+      return grow(1, 1, depth) * grow(rows, columns, depth);
+    case 2:
+      ++grown["matrix times number"];
+      return grow(rows, columns, depth) * grow(1, 1, depth);
+    case 3:
+      ++grown["outer product"];
+      return grow(rows, 1, depth) * grow(1, columns, depth);
+    case 4:
+      ++grown["diagonal on the left"];
+      return diagonal(grow(rows, 1, depth)) * grow(rows, columns, depth);
+    case 5:
+      ++grown["diagonal on the right"];
+      return grow(rows, columns, depth) * diagonal(grow(columns, 1, depth));
+    case 6: {
+      // A single inner index would make a [1, 1] factor of a single row.
+      ++grown["product"];
+      const Index inner = upto(5);
+      return inner == 1 ? grow(rows, 2, depth) * grow(2, columns, depth)
+                        : grow(rows, inner, depth) * grow(inner, columns, depth);
+    }
+    case 7: {
+      ++grown["hadamard"];
+      const Expression other =
+          upto(1) == 0 ? grow(rows, upto(1) == 0 ? 1 : columns, depth) : grow(1, columns, depth);
+      return upto(1) == 0 ? hadamard(grow(rows, columns, depth), other)
+                          : hadamard(other, grow(rows, columns, depth));
+    }
+    case 8:
+      ++grown["sum"];
+      return grow(rows, columns, depth) + grow(rows, columns, depth);
+    case 9:
+      ++grown["difference"];
+      return grow(rows, columns, depth) - grow(rows, columns, depth);
+    case 10:
+      if (rows != columns) return leaf(rows, columns);
+      ++grown["diagonal"];
+      return diagonal(grow(rows, 1, depth));
+    default:
+      break;
+  }
+  const Expression definition = grow(rows, columns, depth);
+  const std::string name = "named" + std::to_string(record.tensors().size());
+  const bool recorded = upto(1) == 0;
+  ++grown[recorded ? "named, recorded" : "named"];
+  if (recorded) record.set(name, evaluate(definition, record));
+  return named(name, definition);
+}
+
+Expression RandomExpressions::function(Index rows, Index columns, int depth) {
+  const auto matrix = [&] { return grow(rows, columns, depth); };
+  const auto any_column = [&] { return grow(rows, 1, depth); };
+  const auto bounded = [&](Index r, Index c) { return call("row_softmax", {grow(r, c, depth)}); };
+
+  std::map<std::string, std::function<std::vector<Expression>()>> possible;
+  for (const char* name : {"lower", "strictly_lower", "cumulative_decay", "remaining_decay", "row_softmax"}) {
+    possible[name] = [&] { return std::vector{matrix()}; };
+  }
+  possible["exp"] = [&] { return std::vector{bounded(rows, columns)}; };
+  possible["maximum"] = [&] { return std::vector{matrix(), matrix()}; };
+  possible["solve_unit_lower"] = [&] {
+    return std::vector{call("strictly_lower", {bounded(rows, rows)}), matrix()};
+  };
+  possible["exp_difference"] = [&] { return std::vector{bounded(rows, columns), bounded(rows, 1)}; };
+  possible["divide_rows"] = [&] { return std::vector{matrix(), call("exp", {bounded(rows, 1)})}; };
+  possible["causal"] = [&] { return std::vector{matrix(), leaf(1, 1), leaf(1, 1)}; };
+  if (rows == columns) {
+    possible["decay_mask"] = [&] { return std::vector{any_column()}; };
+    possible["decay_scores"] = [&] {
+      const Index K = upto(5);
+      return std::vector{grow(rows, K, depth), grow(rows, K, depth), grow(rows, K, depth)};
+    };
+  }
+  if (columns == 1) {
+    possible["total_decay"] = [&] { return std::vector{grow(upto(6), rows, depth)}; };
+    possible["row_max"] = [&] { return std::vector{grow(rows, 1 + upto(5), depth)}; };
+    possible["row_sum"] = [&] { return std::vector{grow(rows, upto(6), depth)}; };
+  }
+  if (rows == 1 && columns == 1) {
+    possible["column_max"] = [&] { return std::vector{grow(1 + upto(5), 1, depth)}; };
+    possible["column_sum"] = [&] { return std::vector{grow(upto(6), 1, depth)}; };
+  }
+
+  // The same maps and constants for a column of `size` and for rows of `size`.
+  const auto add_vector_functions = [&](Index size, const std::string& prefix, const std::string& append,
+                                        const std::string& divide,
+                                        const std::function<Expression(Index)>& of) {
+    possible[prefix + "elu1"] = [=] { return std::vector{of(size)}; };
+    possible[prefix + "relu"] = [=] { return std::vector{of(size)}; };
+    if (const Index K = triangular_root(size); K >= 0) {
+      possible[prefix + "squared"] = [=] { return std::vector{of(K)}; };
+    }
+    if (size >= 2) possible[prefix + "taylor1"] = [=] { return std::vector{of(size - 1)}; };
+    // 1 + K + K (K + 1) / 2 = (K + 1) (K + 2) / 2
+    if (const Index K = triangular_root(size) - 1; K >= 0) {
+      possible[prefix + "taylor2"] = [=] { return std::vector{of(K)}; };
+    }
+    if (size >= 1) possible[append] = [=] { return std::vector{of(size - 1)}; };
+    possible[divide] = [=, this] { return std::vector{of(size + 1), leaf(1, 1)}; };
+  };
+  if (columns == 1) {
+    add_vector_functions(rows, "features/", "append_one", "normalise",
+                         [=, this](Index n) { return grow(n, 1, depth); });
+  }
+  add_vector_functions(columns, "row_features/", "append_ones", "row_normalise",
+                       [=, this](Index n) { return grow(rows, n, depth); });
+
+  auto chosen = possible.begin();
+  std::advance(chosen, upto(static_cast<Index>(possible.size()) - 1));
+  ++grown[chosen->first];
+  return call(chosen->first, chosen->second());
+}
+
+}  // namespace palimpsest::testing
