@@ -423,7 +423,7 @@ struct PictureEquation::Painter {
     const Rectangle first = cell_rectangle(position, size, node.rows, node.columns,
                                            drawn(cells.first_row, cells.first_column));
     const Rectangle last = cell_rectangle(position, size, node.rows, node.columns, drawn(last_row, last_column));
-    list->AddRect({first.minimum.x - 1, first.minimum.y - 1}, {last.maximum.x + 1, last.maximum.y + 1}, colour, 0, 0,
+    list->AddRect({first.minimum.x - 1, first.minimum.y - 1}, {last.maximum.x + 1, last.maximum.y + 1}, colour, 0,
                   px(1.5F));
   }
 
@@ -464,7 +464,7 @@ struct PictureEquation::Painter {
     const Symbol& symbol = symbol_of(scene, scene.lit);
     const bool neutral = symbol.role == Role::plain || symbol.role == Role::state;
     const ImU32 colour = neutral ? style::colours().accent : style::colours().role(symbol.role);
-    list->AddRect({minimum.x - margin, minimum.y - margin}, {maximum.x + margin, maximum.y + margin}, colour, px(6), 0,
+    list->AddRect({minimum.x - margin, minimum.y - margin}, {maximum.x + margin, maximum.y + margin}, colour, px(6),
                   px(1.5F));
   }
 };
