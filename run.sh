@@ -66,17 +66,23 @@ install_packages() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
 }
 
-# Configures the build folder if it is new, was moved, or the presets changed; ninja sees to the rest.
+# Configures the build folder, starting over if it was made elsewhere.
 configure() {
   local cache=$root/build/CMakeCache.txt fresh=()
   if [[ -f $cache ]] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache"; then
     fresh=(--fresh)
-  elif [[ -f $root/build/build.ninja && ! $root/CMakePresets.json -nt $cache && -z ${PALIMPSEST_CUDA:-} ]]; then
-    return
   fi
   local options=()
   if [[ -n ${PALIMPSEST_CUDA:-} ]]; then options+=("-DPALIMPSEST_CUDA=$PALIMPSEST_CUDA"); fi
   (cd "$root" && cmake "${fresh[@]}" --preset release "${options[@]}")
+}
+
+# Whether the build folder must be configured by hand: it is new, was made elsewhere, or the presets or the
+# wishes of the caller changed. Ninja sees to all other changes.
+unconfigured() {
+  local cache=$root/build/CMakeCache.txt
+  [[ ! -f $root/build/build.ninja || $root/CMakePresets.json -nt $cache || -n ${PALIMPSEST_CUDA:-} ]] ||
+    ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache"
 }
 
 # Compiles the given targets, or everything.
@@ -88,7 +94,7 @@ build() {
 
 main() {
   install_packages "${build_packages[@]}"
-  configure
+  if unconfigured; then configure; fi
   build palimpsest palimpsest_assets
   if (($# > 0)) || [[ -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]]; then
     exec "$root/build/palimpsest" "$@"
