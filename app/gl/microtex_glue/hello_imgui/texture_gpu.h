@@ -7,6 +7,7 @@
 
 #include <memory>
 
+// NOLINTBEGIN(readability-identifier-naming): the names are the renderer's.
 namespace HelloImGui {
 
 /// A picture on the graphics card, freed with its last reference while the OpenGL context is current.
@@ -30,3 +31,4 @@ using TextureGpuPtr = std::shared_ptr<TextureGpu>;
 TextureGpuPtr CreateTextureGpuFromRgbaData(const unsigned char* rgba, int width, int height);
 
 }  // namespace HelloImGui
+// NOLINTEND(readability-identifier-naming)
