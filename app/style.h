@@ -13,8 +13,8 @@ namespace palimpsest::style {
 
 enum class Theme { dark, light };
 
-/// Sets colours, sizes and fonts of the current Dear ImGui context. Call it outside of a frame: at the start
-/// and whenever theme or scale change. Cheap when nothing has changed.
+/// Sets colours, sizes and fonts of the current Dear ImGui context. Call it before the first frame and
+/// whenever theme or scale may have changed, where no style is pushed. Cheap when nothing has changed.
 void apply(Theme theme, float scale);
 
 /// What was applied last: dark at scale 1 before the first call.
@@ -32,7 +32,8 @@ struct Palette {
   ImU32 query, key, value, gate, strength, error;
   ColourMap map;  // of numbers; its zero is the panel
 
-  /// The colour of a symbol, its slider, its bar and its picture's frame. Plain ones and states take the text's.
+  /// The colour of a symbol, its slider, its bar and its picture's frame. Plain ones and states take the
+  /// text's.
   ImU32 role(Role role) const;
 
   /// The same while something else is lit: brought towards the panel.
@@ -57,8 +58,9 @@ ImU32 colour(Rgb8 colour);
 inline constexpr float panel_gap = 8;
 inline constexpr float panel_padding = 16;
 inline constexpr float corner = 8;
-inline constexpr float line = 1;        // the one weight of line
-inline constexpr float formula = 26;    // the formula above the stage
+inline constexpr float line = 1;            // the one weight of line
+inline constexpr float lit_line = 2;        // under and around what is selected or under the cursor
+inline constexpr float formula = 26;        // the formula above the stage
 inline constexpr float formula_label = 16;  // a symbol under its matrix or beside its slider
 
 /// What a text is for; decides its font and size.

@@ -39,8 +39,8 @@ inline constexpr int nan_step = colour_steps + 1;
 /// A smaller range than this (also a negative one and NaN) counts as no range: every number is at step 0.
 inline constexpr float smallest_range = 1e-30F;
 
-/// What a value is multiplied by to count half steps: in float32, 2 * colour_steps / range, or 0 when there is
-/// no range.
+/// What a value is multiplied by to count half steps: in float32, 2 * colour_steps / range, or 0 when there
+/// is no range.
 float half_steps_per_unit(float range);
 
 /// The step of `value` in [-colour_steps, colour_steps], or nan_step. The magnitude in whole half steps,

@@ -11,8 +11,8 @@
 namespace palimpsest::style {
 
 /// Starts a panel in the current window: a rounded surface with padding and its title as a caption (none when
-/// empty or after "##"). `size` is in screen pixels; 0 takes what is left. Returns false when nothing of it is
-/// visible; call end_panel either way.
+/// empty or after "##"). `size` is in screen pixels; 0 takes what is left. Returns false when nothing of it
+/// is visible; call end_panel either way.
 bool begin_panel(const char* title, ImVec2 size = {0, 0}, ImGuiWindowFlags flags = 0);
 void end_panel();
 

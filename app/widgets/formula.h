@@ -13,13 +13,13 @@ struct FormulaSize {
   float baseline = 0;
 };
 
-/// The extent of a formula whose letters are `size_px` screen pixels high (style::px). Never throws: LaTeX that
-/// cannot be read is measured as the text it will be drawn as.
+/// The extent of a formula whose letters are `size_px` screen pixels high (style::px). Never throws: LaTeX
+/// that cannot be read is measured as the text it will be drawn as.
 FormulaSize measure_formula(const std::string& latex, float size_px);
 
 /// Draws a formula with its left end at `position.x` and its baseline at `position.y`, in `colour` where the
-/// LaTeX does not say another with \fgcolor{#rrggbb}{…}. LaTeX that cannot be read is drawn as its source, and
-/// reported once on standard error.
+/// LaTeX does not say another with \fgcolor{#rrggbb}{…}. LaTeX that cannot be read is drawn as its source,
+/// and reported once on standard error.
 FormulaSize draw_formula(ImDrawList* list, ImVec2 position, const std::string& latex, float size_px,
                          ImU32 colour);
 

@@ -22,19 +22,20 @@ struct MatrixBlock {
 
 /// How a matrix is drawn.
 struct HeatMapLook {
-  float range = 1;          // the magnitude with the strongest colour
-  bool transposed = false;  // rows of the matrix run to the right
-  MatrixBlock block{};            // what is drawn, in rows and columns of the matrix
+  float range = 1;              // the magnitude with the strongest colour
+  bool transposed = false;      // rows of the matrix run to the right
+  MatrixBlock block{};          // what is drawn, in rows and columns of the matrix
   Index finished_rows = -1;     // of the drawn rows only the first ones; the rest is blank paper. -1: all
   Index finished_columns = -1;  // the same for the drawn columns
-  bool dim = false;         // something else is lit
-  bool grid = true;         // a thin line between cells that are at least 6 design pixels large
+  bool dim = false;             // something else is lit
+  bool grid = true;             // a thin line between cells that are at least 6 design pixels large
 };
 
-/// Draws `values` into the rectangle at `position` with `size` (screen pixels, rounded to whole ones; cells are
-/// stretched to fill it) in the current window. `key` names the place on the screen that keeps the numbers on
-/// the graphics card; they are sent again only when `version`, block or size change. Where several cells share
-/// a pixel it shows the one of largest magnitude, and NaN before all, so that thin structures do not vanish.
+/// Draws `values` into the rectangle at `position` with `size` (screen pixels, rounded to whole ones; cells
+/// are stretched to fill it) in the current window. `key` names the place on the screen that keeps the
+/// numbers on the graphics card; they are sent again only when `version`, block or size change. Where several
+/// cells share a pixel it shows the one of largest magnitude, and NaN before all, so that thin structures do
+/// not vanish.
 void heat_map(std::string_view key, const Matrix<double>& values, std::uint64_t version, ImVec2 position,
               ImVec2 size, const HeatMapLook& look);
 

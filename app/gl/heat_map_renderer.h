@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+
+#include "app/gl/program.h"
+#include "app/gl/texture.h"
+#include "core/colour_map.h"
+
+namespace palimpsest {
+
+/// Pixels of the picture, counted from its upper left corner.
+struct PixelRectangle {
+  int x = 0;
+  int y = 0;
+  int width = 0;
+  int height = 0;
+};
+
+/// Where and how a table of numbers is drawn.
+struct HeatMapPass {
+  unsigned numbers = 0;  // a texture with one number per cell
+  int picture_height = 0;
+  PixelRectangle rectangle;  // the cells are stretched to fill it
+  PixelRectangle clip;       // nothing is drawn outside
+  float range = 1;
+  int line = 0;  // width of a line between cells in pixels; 0: none
+  bool dim = false;
+};
+
+/// Draws tables of numbers through a colour map into the current framebuffer, exactly as core/colour_map.h
+/// says. A cell's lines lie at its left and upper edges; they take the colour of the cell, brought halfway
+/// towards the paper.
+class HeatMapRenderer {
+ public:
+  static constexpr float strength_of_lines = 0.55F;
+  static constexpr float strength_when_dim = 0.35F;
+
+  HeatMapRenderer();
+  ~HeatMapRenderer();
+  HeatMapRenderer(const HeatMapRenderer&) = delete;
+  HeatMapRenderer& operator=(const HeatMapRenderer&) = delete;
+
+  /// The colours from now on.
+  void set_colours(const ColourMap& map);
+
+  /// Leaves the state of OpenGL as it found it.
+  void draw(const HeatMapPass& pass) const;
+
+ private:
+  Program program_;
+  unsigned no_vertices_ = 0;
+  std::optional<ColourMap> map_;
+  Texture bright_;
+  Texture dim_;
+};
+
+}  // namespace palimpsest

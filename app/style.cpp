@@ -1,0 +1,349 @@
+#include "app/style.h"
+
+#include <fmt/format.h>
+#include <ft2build.h>
+#include FT_FREETYPE_H
+#include <imgui_freetype.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <initializer_list>
+#include <optional>
+
+#include "app/gl/context_local.h"
+#include "app/session/paths.h"
+#include "core/error.h"
+
+namespace palimpsest::style {
+namespace {
+
+constexpr ImU32 rgb(std::uint32_t hex) { return IM_COL32(hex >> 16 & 255, hex >> 8 & 255, hex & 255, 255); }
+
+Palette palette(Theme theme) {
+  if (theme == Theme::dark) {
+    return {.background = rgb(0x16181d),
+            .panel = rgb(0x1d2027),
+            .edge = rgb(0x2b2f39),
+            .text = rgb(0xe8e6e1),
+            .dim = rgb(0x9a9ca3),
+            .faint = rgb(0x5b5f69),
+            .accent = rgb(0x6fb1ff),
+            .good = rgb(0x4fc3a1),
+            .alarm = rgb(0xff6b5e),
+            .query = rgb(0xc792ea),
+            .key = rgb(0xe9b44c),
+            .value = rgb(0x4fc3a1),
+            .gate = rgb(0x6fb1ff),
+            .strength = rgb(0xff8fb2),
+            .error = rgb(0xff6b5e),
+            .map = dark_colour_map};
+  }
+  return {.background = rgb(0xf3efe7),
+          .panel = rgb(0xfbf9f4),
+          .edge = rgb(0xddd6c8),
+          .text = rgb(0x23211d),
+          .dim = rgb(0x6d685e),
+          .faint = rgb(0xa8a294),
+          .accent = rgb(0x1f64b8),
+          .good = rgb(0x00795a),
+          .alarm = rgb(0xc0301c),
+          .query = rgb(0x7a3fb0),
+          .key = rgb(0x9a6a00),
+          .value = rgb(0x00795a),
+          .gate = rgb(0x1f64b8),
+          .strength = rgb(0xc2306a),
+          .error = rgb(0xc0301c),
+          .map = light_colour_map};
+}
+
+// The fonts of one Dear ImGui context, and how far Dear ImGui's size of each (ascender to descender) exceeds
+// the usual one (the em).
+struct Face {
+  ImFont* font = nullptr;
+  float height = 1;
+};
+
+struct State {
+  Theme theme = Theme::dark;
+  float scale = 1;
+  bool applied = false;
+  Face body;
+  Face strong;
+  Face number;
+};
+
+State& state() { return context_local<State>(); }
+
+// Ascender to descender in units of the em.
+float height_of(const std::filesystem::path& file) {
+  FT_Library library = nullptr;
+  FT_Face face = nullptr;
+  FT_Init_FreeType(&library);
+  if (FT_New_Face(library, file.c_str(), 0, &face) != 0) {
+    FT_Done_FreeType(library);
+    throw Error(fmt::format("'{}' is not a font", file.string()));
+  }
+  const float height =
+      static_cast<float>(face->ascender - face->descender) / static_cast<float>(face->units_per_EM);
+  FT_Done_FreeType(library);  // and its faces
+  return height;
+}
+
+// A font that takes the glyphs it lacks from the others, at the same size of the em.
+Face load(std::initializer_list<std::filesystem::path> files) {
+  Face face;
+  for (const std::filesystem::path& file : files) {
+    const float height = height_of(file);
+    ImFontConfig config;
+    config.MergeMode = face.font != nullptr;
+    config.FontLoaderFlags = ImGuiFreeTypeLoaderFlags_LightHinting;
+    if (face.font == nullptr) {
+      face.height = height;
+    } else {
+      config.ExtraSizeScale = height / face.height;
+    }
+    face.font = ImGui::GetIO().Fonts->AddFontFromFileTTF(file.c_str(), 0, &config);
+  }
+  return face;
+}
+
+// Fonts with Chinese, Japanese and Korean, where the system has one.
+std::optional<std::filesystem::path> east_asian_font() {
+  for (const char* file : {"/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
+                           "/usr/share/fonts/truetype/wqy/wqy-microhei.ttc",
+                           "/usr/share/fonts/truetype/droid/DroidSansFallbackFull.ttf"}) {
+    if (std::filesystem::exists(file)) return file;
+  }
+  return std::nullopt;
+}
+
+void load_fonts(State& fonts) {
+  const auto regular = asset("fonts/Inter-Regular.otf");
+  const auto semi_bold = asset("fonts/Inter-SemiBold.otf");
+  const auto mono = asset("fonts/JetBrainsMono-Regular.ttf");
+  const auto mathematics = asset("fonts/latex/latinmodern-math.otf");
+  const auto east_asian = east_asian_font().value_or(mathematics);
+  fonts.body = load({regular, mono, mathematics, east_asian});
+  fonts.strong = load({semi_bold, mono, mathematics, east_asian});
+  fonts.number = load({mono, regular, mathematics, east_asian});
+  ImGui::GetIO().FontDefault = fonts.body.font;
+}
+
+void set_colours(ImGuiStyle& style, const Palette& c) {
+  const auto set = [&style](ImGuiCol index, ImU32 value) {
+    style.Colors[index] = ImGui::ColorConvertU32ToFloat4(value);
+  };
+  const ImU32 field = mix(c.panel, c.edge, 0.5F);
+  const ImU32 none = with_alpha(c.panel, 0);
+  set(ImGuiCol_Text, c.text);
+  set(ImGuiCol_TextDisabled, c.faint);
+  set(ImGuiCol_TextLink, c.accent);
+  set(ImGuiCol_TextSelectedBg, with_alpha(c.accent, 0.35F));
+  set(ImGuiCol_WindowBg, c.background);
+  set(ImGuiCol_ChildBg, none);
+  set(ImGuiCol_PopupBg, c.panel);
+  set(ImGuiCol_Border, c.edge);
+  set(ImGuiCol_BorderShadow, none);
+  set(ImGuiCol_FrameBg, field);
+  set(ImGuiCol_FrameBgHovered, c.edge);
+  set(ImGuiCol_FrameBgActive, c.edge);
+  for (const ImGuiCol bar : {ImGuiCol_TitleBg, ImGuiCol_TitleBgActive, ImGuiCol_TitleBgCollapsed,
+                             ImGuiCol_MenuBarBg, ImGuiCol_TableHeaderBg}) {
+    set(bar, c.panel);
+  }
+  set(ImGuiCol_ScrollbarBg, none);
+  set(ImGuiCol_ScrollbarGrab, c.edge);
+  set(ImGuiCol_ScrollbarGrabHovered, c.faint);
+  set(ImGuiCol_ScrollbarGrabActive, c.dim);
+  set(ImGuiCol_CheckMark, c.text);
+  set(ImGuiCol_SliderGrab, c.dim);
+  set(ImGuiCol_SliderGrabActive, c.text);
+  set(ImGuiCol_Button, field);
+  set(ImGuiCol_ButtonHovered, c.edge);
+  set(ImGuiCol_ButtonActive, c.faint);
+  set(ImGuiCol_Header, field);
+  set(ImGuiCol_HeaderHovered, c.edge);
+  set(ImGuiCol_HeaderActive, c.edge);
+  for (const ImGuiCol line : {ImGuiCol_Separator, ImGuiCol_TableBorderStrong, ImGuiCol_TableBorderLight}) {
+    set(line, c.edge);
+  }
+  for (const ImGuiCol handle : {ImGuiCol_SeparatorHovered, ImGuiCol_ResizeGripHovered}) set(handle, c.faint);
+  for (const ImGuiCol handle : {ImGuiCol_SeparatorActive, ImGuiCol_ResizeGripActive}) set(handle, c.dim);
+  set(ImGuiCol_ResizeGrip, none);
+  for (const ImGuiCol tab : {ImGuiCol_Tab, ImGuiCol_TabDimmed}) set(tab, c.background);
+  for (const ImGuiCol tab : {ImGuiCol_TabSelected, ImGuiCol_TabDimmedSelected, ImGuiCol_TabHovered}) {
+    set(tab, c.panel);
+  }
+  set(ImGuiCol_TabSelectedOverline, c.text);
+  set(ImGuiCol_TabDimmedSelectedOverline, none);
+  set(ImGuiCol_DockingPreview, with_alpha(c.accent, 0.35F));
+  set(ImGuiCol_DockingEmptyBg, c.background);
+  set(ImGuiCol_PlotLines, c.text);
+  set(ImGuiCol_PlotLinesHovered, c.accent);
+  set(ImGuiCol_PlotHistogram, c.faint);
+  set(ImGuiCol_PlotHistogramHovered, c.accent);
+  set(ImGuiCol_TableRowBg, none);
+  set(ImGuiCol_TableRowBgAlt, none);
+  set(ImGuiCol_DragDropTarget, c.accent);
+  set(ImGuiCol_NavCursor, c.accent);
+  set(ImGuiCol_NavWindowingHighlight, c.accent);
+  set(ImGuiCol_NavWindowingDimBg, with_alpha(c.background, 0.6F));
+  set(ImGuiCol_ModalWindowDimBg, with_alpha(c.background, 0.6F));
+}
+
+void set_sizes(ImGuiStyle& style, float scale) {
+  style.WindowPadding = {panel_gap, panel_gap};
+  style.FramePadding = {12, 6};
+  style.ItemSpacing = {8, 8};
+  style.ItemInnerSpacing = {8, 4};
+  style.CellPadding = {8, 4};
+  style.IndentSpacing = 16;
+  style.ScrollbarSize = 12;
+  style.ScrollbarRounding = 6;
+  style.GrabMinSize = 12;
+  style.WindowRounding = 0;
+  style.ChildRounding = corner;
+  style.PopupRounding = corner;
+  style.FrameRounding = 6;
+  style.GrabRounding = 6;
+  style.TabRounding = 6;
+  style.WindowBorderSize = 0;
+  style.ChildBorderSize = line;
+  style.PopupBorderSize = line;
+  style.FrameBorderSize = 0;
+  style.TabBarBorderSize = line;
+  style.TabBarOverlineSize = lit_line;
+  style.DockingSeparatorSize = panel_gap;
+  style.SeparatorTextBorderSize = line;
+  style.WindowTitleAlign = {0, 0.5F};
+  style.WindowMenuButtonPosition = ImGuiDir_None;
+  style.DisabledAlpha = 0.45F;
+  style.ScaleAllSizes(scale);
+  // Whole pixels, so that text and edges are sharp at any scale.
+  for (float* width : {&style.ChildBorderSize, &style.PopupBorderSize, &style.TabBarBorderSize,
+                       &style.TabBarOverlineSize, &style.SeparatorTextBorderSize}) {
+    *width = std::max(1.0F, std::round(*width));
+  }
+  style.FontSizeBase = font_size(Text::body);
+  style.FontScaleMain = 1;
+  style.FontScaleDpi = scale;
+}
+
+const Face& face(Text text) {
+  const State& fonts = state();
+  switch (text) {
+    case Text::strong:
+      return fonts.strong;
+    case Text::number:
+    case Text::number_small:
+    case Text::number_large:
+      return fonts.number;
+    default:
+      return fonts.body;
+  }
+}
+
+float em(Text text) {
+  switch (text) {
+    case Text::caption:
+    case Text::number_small:
+      return 12;
+    case Text::title:
+      return 16;
+    case Text::number_large:
+      return 28;
+    default:
+      return 14;
+  }
+}
+
+}  // namespace
+
+void apply(Theme theme, float scale) {
+  State& now = state();
+  if (now.applied && now.theme == theme && now.scale == scale) return;
+  if (now.body.font == nullptr) load_fonts(now);
+  now.theme = theme;
+  now.scale = scale;
+  now.applied = true;
+  ImGuiStyle fresh;
+  set_colours(fresh, colours());
+  set_sizes(fresh, scale);
+  ImGui::GetStyle() = fresh;
+}
+
+Theme theme() { return state().theme; }
+
+float scale() { return state().scale; }
+
+float px(float design_pixels) { return std::round(design_pixels * scale()); }
+
+ImU32 Palette::role(Role role) const {
+  switch (role) {
+    case Role::query:
+    case Role::output:
+      return query;
+    case Role::key:
+      return key;
+    case Role::value:
+      return value;
+    case Role::gate:
+      return gate;
+    case Role::strength:
+      return strength;
+    case Role::error:
+      return error;
+    case Role::plain:
+    case Role::state:
+      return text;
+  }
+  return text;
+}
+
+ImU32 Palette::role_dim(Role which) const { return mix(panel, role(which), 0.45F); }
+
+const Palette& colours(Theme theme) {
+  static const std::array<Palette, 2> palettes = {palette(Theme::dark), palette(Theme::light)};
+  return palettes[theme == Theme::dark ? 0 : 1];
+}
+
+const Palette& colours() { return colours(theme()); }
+
+ImU32 mix(ImU32 from, ImU32 to, float part) {
+  const ImVec4 a = ImGui::ColorConvertU32ToFloat4(from);
+  const ImVec4 b = ImGui::ColorConvertU32ToFloat4(to);
+  return ImGui::ColorConvertFloat4ToU32({a.x + (b.x - a.x) * part, a.y + (b.y - a.y) * part,
+                                         a.z + (b.z - a.z) * part, a.w + (b.w - a.w) * part});
+}
+
+ImU32 with_alpha(ImU32 colour, float alpha) {
+  const auto byte = static_cast<ImU32>(std::lround(alpha * 255));
+  return (colour & ~IM_COL32_A_MASK) | byte << IM_COL32_A_SHIFT;
+}
+
+std::string hex(ImU32 colour) {
+  return fmt::format("#{:02x}{:02x}{:02x}", colour >> IM_COL32_R_SHIFT & 255,
+                     colour >> IM_COL32_G_SHIFT & 255, colour >> IM_COL32_B_SHIFT & 255);
+}
+
+ImU32 colour(Rgb8 colour) { return IM_COL32(colour.red, colour.green, colour.blue, 255); }
+
+ImFont* font(Text text) { return face(text).font; }
+
+float font_size(Text text) { return em(text) * face(text).height; }
+
+TextStyle::TextStyle(Text text) { ImGui::PushFont(font(text), font_size(text)); }
+
+TextStyle::TextStyle(Text text, ImU32 colour) : TextStyle(text) {
+  ImGui::PushStyleColor(ImGuiCol_Text, colour);
+  colours_ = 1;
+}
+
+TextStyle::~TextStyle() {
+  ImGui::PopStyleColor(colours_);
+  ImGui::PopFont();
+}
+
+}  // namespace palimpsest::style

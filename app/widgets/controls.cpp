@@ -1,0 +1,278 @@
+#include "app/widgets/controls.h"
+
+#include <imgui_internal.h>  // to build a slider of our own
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <type_traits>
+
+#include "app/widgets/formula.h"
+
+namespace palimpsest::style {
+namespace {
+
+constexpr float slider_height = 40;
+constexpr float track_height = 4;
+constexpr float knob_radius = 7;
+constexpr float pill_height = 28;
+constexpr float pill_padding = 14;
+
+// The part of a label that is shown.
+std::string_view shown_part(std::string_view label) { return label.substr(0, label.find("##")); }
+
+ImVec2 text_size(std::string_view text) {
+  return ImGui::CalcTextSize(text.data(), text.data() + text.size());
+}
+
+void draw_text(ImVec2 position, ImU32 colour, std::string_view text) {
+  ImGui::GetWindowDrawList()->AddText({std::floor(position.x), std::floor(position.y)}, colour, text.data(),
+                                      text.data() + text.size());
+}
+
+// Tells the GUI tests about the item that was just added.
+void report_item(ImGuiID id, const char* label, ImGuiItemStatusFlags flags) {
+  ImGuiContext& g = *ImGui::GetCurrentContext();  // the name that the macro wants
+  IMGUI_TEST_ENGINE_ITEM_INFO(id, label, g.LastItemData.StatusFlags | flags);
+}
+
+struct Press {
+  bool pressed = false;
+  bool hovered = false;
+};
+
+// An item at the cursor that can be pressed and draws nothing but the keyboard's focus.
+Press press(const char* label, ImVec2 size, float rounding, ImRect& box) {
+  ImGuiWindow* window = ImGui::GetCurrentWindow();
+  const ImGuiID id = window->GetID(label);
+  box = ImRect(window->DC.CursorPos, {window->DC.CursorPos.x + size.x, window->DC.CursorPos.y + size.y});
+  ImGui::ItemSize(box);
+  if (!ImGui::ItemAdd(box, id)) return {};
+  Press result;
+  bool held = false;
+  result.pressed = ImGui::ButtonBehavior(box, id, &result.hovered, &held);
+  ImGui::RenderNavCursor(box, id, ImGuiNavRenderCursorFlags_None, rounding);
+  report_item(id, label, 0);
+  return result;
+}
+
+template <class Number>
+constexpr ImGuiDataType data_type() {
+  if constexpr (std::is_same_v<Number, double>) return ImGuiDataType_Double;
+  if constexpr (std::is_same_v<Number, float>) return ImGuiDataType_Float;
+  return ImGuiDataType_S32;
+}
+
+// Symbol and words from the left, the number from the right, all on one baseline.
+void draw_slider_label(const ImRect& box, const char* symbol, std::string_view words, std::string_view number,
+                       ImU32 role, bool enabled) {
+  const Palette& c = colours();
+  const float strength = enabled ? 1.0F : ImGui::GetStyle().DisabledAlpha;
+  float baseline = 0;
+  float x = box.Min.x;
+  {
+    const TextStyle text(Text::body);
+    baseline = std::round(box.Min.y + ImGui::GetFontBaked()->Ascent);
+    if (*symbol != '\0') {
+      x += draw_formula(ImGui::GetWindowDrawList(), {x, baseline}, symbol, px(formula_label),
+                        mix(c.panel, role, strength))
+               .width +
+           px(8);
+    }
+    draw_text({x, box.Min.y}, mix(c.panel, c.dim, strength), words);
+  }
+  const TextStyle text(Text::number_small);
+  draw_text({box.Max.x - text_size(number).x, baseline - ImGui::GetFontBaked()->Ascent},
+            mix(c.panel, c.text, strength), number);
+}
+
+template <class Number>
+bool any_slider(const char* symbol, const char* words, Number* value, const SliderLook<Number>& look) {
+  ImGuiWindow* window = ImGui::GetCurrentWindow();
+  if (window->SkipItems) return false;
+  constexpr ImGuiDataType type = data_type<Number>();
+  const char* format = look.format != nullptr ? look.format : std::is_integral_v<Number> ? "%d" : "%.2f";
+  const ImGuiID id = window->GetID(words);
+  const ImRect box(window->DC.CursorPos, {window->DC.CursorPos.x + ImGui::CalcItemWidth(),
+                                          window->DC.CursorPos.y + px(slider_height)});
+  ImGui::ItemSize(box);
+  if (!ImGui::ItemAdd(box, id, nullptr, ImGuiItemFlags_Inputable)) return false;
+  report_item(id, words, ImGuiItemStatusFlags_Inputable);
+
+  const ImGuiContext& context = *ImGui::GetCurrentContext();
+  const bool enabled = (context.CurrentItemFlags & ImGuiItemFlags_Disabled) == 0;
+  const bool hovered = ImGui::ItemHoverable(box, id, context.LastItemData.ItemFlags);
+  bool typing = ImGui::TempInputIsActive(id);
+  bool changed = false;
+  if (!typing) {
+    const bool clicked = hovered && ImGui::IsMouseClicked(ImGuiMouseButton_Left, ImGuiInputFlags_None, id);
+    const bool focused = context.NavActivateId == id;
+    if (clicked && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+      changed = *value != look.reset;
+      *value = look.reset;
+      ImGui::ClearActiveID();
+    } else if (clicked || focused) {
+      typing = (clicked && context.IO.KeyCtrl) ||
+               (focused && (context.NavActivateFlags & ImGuiActivateFlags_PreferInput) != 0);
+      if (clicked) ImGui::SetKeyOwner(ImGuiKey_MouseLeft, id);
+      if (!typing) {
+        ImGui::SetActiveID(id, window);
+        ImGui::SetFocusID(id, window);
+        ImGui::FocusWindow(window);
+        ImGui::GetCurrentContext()->ActiveIdUsingNavDirMask |= 1 << ImGuiDir_Left | 1 << ImGuiDir_Right;
+      }
+    }
+  }
+  if (typing) {
+    return ImGui::TempInputScalar(box, id, words, type, value, format, &look.minimum, &look.maximum);
+  }
+
+  ImRect track(box.Min.x, box.Max.y - px(2 * knob_radius), box.Max.x, box.Max.y);
+  ImRect grab;
+  const ImGuiSliderFlags flags = look.logarithmic ? ImGuiSliderFlags_Logarithmic : ImGuiSliderFlags_None;
+  if (ImGui::SliderBehavior(track, id, type, value, &look.minimum, &look.maximum, format, flags, &grab)) {
+    changed = true;
+  }
+  if (changed) ImGui::MarkItemEdited(id);
+
+  const Palette& c = colours();
+  const ImU32 role = look.role == Role::plain ? c.dim : c.role(look.role);
+  std::array<char, 64> number{};
+  ImGui::DataTypeFormatString(number.data(), static_cast<int>(number.size()), type, value, format);
+  draw_slider_label(box, symbol, shown_part(words), look.shown.empty() ? number.data() : look.shown, role,
+                    enabled);
+
+  ImDrawList* list = window->DrawList;
+  const ImU32 ink = mix(c.panel, role, enabled ? 1.0F : context.Style.DisabledAlpha);
+  const float radius = px(knob_radius);
+  const float half = px(track_height) / 2;
+  // The grab moves between the ends of the track less its own half; the knob takes the same part of its way.
+  const float way = track.GetWidth() - grab.GetWidth();
+  const float part = way > 0 ? (grab.GetCenter().x - track.Min.x - grab.GetWidth() / 2) / way : 0;
+  const ImVec2 knob(track.Min.x + radius + std::clamp(part, 0.0F, 1.0F) * (track.GetWidth() - 2 * radius),
+                    track.GetCenter().y);
+  list->AddRectFilled({track.Min.x, knob.y - half}, {track.Max.x, knob.y + half}, c.edge, half);
+  list->AddRectFilled({track.Min.x, knob.y - half}, {knob.x, knob.y + half}, ink, half);
+  const bool active = context.ActiveId == id;
+  if (hovered || active) list->AddCircleFilled(knob, radius + px(3), with_alpha(ink, active ? 0.35F : 0.2F));
+  list->AddCircleFilled(knob, radius, ink);
+  ImGui::RenderNavCursor(box, id);
+  return changed;
+}
+
+void wrapped(std::string_view text) {
+  ImGui::PushTextWrapPos(0);
+  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+  ImGui::PopTextWrapPos();
+}
+
+}  // namespace
+
+bool begin_panel(const char* title, ImVec2 size, ImGuiWindowFlags flags) {
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, colours().panel);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(panel_padding), px(panel_padding)));
+  const bool visible =
+      ImGui::BeginChild(title, size, ImGuiChildFlags_Borders | ImGuiChildFlags_AlwaysUseWindowPadding, flags);
+  ImGui::PopStyleVar();
+  ImGui::PopStyleColor();
+  if (const std::string_view words = shown_part(title); visible && !words.empty()) {
+    caption(words);
+    ImGui::Dummy({0, 0});
+  }
+  return visible;
+}
+
+void end_panel() { ImGui::EndChild(); }
+
+void caption(std::string_view text) {
+  const TextStyle style(Text::caption, colours().dim);
+  wrapped(text);
+}
+
+void paragraph(std::string_view text) {
+  const TextStyle style(Text::body, colours().dim);
+  wrapped(text);
+}
+
+ImVec2 pill_size(const char* label) {
+  const TextStyle style(Text::body);
+  return {std::ceil(text_size(shown_part(label)).x) + 2 * px(pill_padding), px(pill_height)};
+}
+
+bool pill_button(const char* label, bool selected, ImU32 colour) {
+  const Palette& c = colours();
+  const ImVec2 size = pill_size(label);
+  const float rounding = size.y / 2;
+  ImRect box;
+  const Press state = press(label, size, rounding, box);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImU32 bright = colour != 0 ? colour : c.text;
+  const ImU32 quiet = colour != 0 ? colour : c.dim;
+  if (selected) {
+    list->AddRectFilled(box.Min, box.Max, bright, rounding);
+  } else {
+    if (state.hovered) list->AddRectFilled(box.Min, box.Max, mix(c.panel, c.edge, 0.5F), rounding);
+    list->AddRect(box.Min, box.Max, colour != 0 ? colour : c.edge, rounding, px(line));
+  }
+  const TextStyle style(Text::body);
+  const std::string_view words = shown_part(label);
+  const ImVec2 extent = text_size(words);
+  draw_text({box.Min.x + (size.x - extent.x) / 2, box.Min.y + (size.y - extent.y) / 2},
+            selected        ? c.panel
+            : state.hovered ? bright
+                            : quiet,
+            words);
+  return state.pressed;
+}
+
+bool tab_button(const char* label, bool selected) {
+  const Palette& c = colours();
+  const TextStyle style(Text::body);
+  const std::string_view words = shown_part(label);
+  const ImVec2 extent = text_size(words);
+  ImRect box;
+  const Press state = press(label, {std::ceil(extent.x), px(pill_height)}, 0, box);
+  draw_text({box.Min.x, box.Min.y + (px(pill_height) - extent.y) / 2},
+            selected || state.hovered ? c.text : c.dim, words);
+  if (selected) {
+    ImGui::GetWindowDrawList()->AddRectFilled({box.Min.x, box.Max.y - px(lit_line)}, box.Max, c.text);
+  }
+  return state.pressed;
+}
+
+bool slider(const char* symbol, const char* words, double* value, const SliderLook<double>& look) {
+  return any_slider(symbol, words, value, look);
+}
+
+bool slider(const char* symbol, const char* words, float* value, const SliderLook<float>& look) {
+  return any_slider(symbol, words, value, look);
+}
+
+bool slider(const char* symbol, const char* words, int* value, const SliderLook<int>& look) {
+  return any_slider(symbol, words, value, look);
+}
+
+void key_hint(const char* key) {
+  const Palette& c = colours();
+  const TextStyle style(Text::caption);
+  const ImVec2 extent = text_size(key);
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const ImVec2 size(std::ceil(extent.x) + 2 * px(6), px(20));
+  ImGui::Dummy(size);
+  ImGui::GetWindowDrawList()->AddRect(from, {from.x + size.x, from.y + size.y}, c.edge, px(4), px(line));
+  draw_text({from.x + px(6), from.y + (size.y - extent.y) / 2}, c.dim, key);
+}
+
+void legend(ImU32 colour, const char* word) {
+  const TextStyle style(Text::caption);
+  const ImVec2 extent = text_size(word);
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float middle = std::round(from.y + extent.y / 2);
+  ImGui::Dummy({px(12) + px(4) + std::ceil(extent.x), extent.y});
+  ImGui::GetWindowDrawList()->AddRectFilled({from.x, middle - px(2)}, {from.x + px(12), middle + px(2)},
+                                            colour);
+  draw_text({from.x + px(12) + px(4), from.y}, colours().dim, word);
+}
+
+}  // namespace palimpsest::style

@@ -1,0 +1,128 @@
+#include "app/widgets/formula.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <set>
+#include <tuple>
+
+#include "app/gl/context_local.h"
+#include "app/gl/frame_cache.h"
+#include "app/gl/texture.h"
+#include "app/style.h"
+#include "app/widgets/formula_painter.h"
+
+namespace palimpsest {
+namespace {
+
+// A formula at a size in pixels of the picture.
+using LayoutKey = std::tuple<std::string, float>;
+using PictureKey = std::tuple<std::string, float, ImU32>;
+
+struct Layout {
+  bool known = false;
+  bool readable = false;
+  FormulaExtent extent;
+};
+
+struct Picture {
+  bool painted = false;
+  Texture texture;
+  ImVec2 size;  // in pixels
+};
+
+struct Formulas {
+  FrameCache<LayoutKey, Layout> layouts;
+  FrameCache<PictureKey, Picture> pictures;
+  std::set<std::string> reported;
+};
+
+float density() { return ImGui::GetIO().DisplayFramebufferScale.y; }
+
+void report(const std::string& latex, const char* problem) {
+  if (!context_local<Formulas>().reported.insert(latex).second) return;
+  fmt::print(stderr, "The formula '{}' cannot be read: {}\n", latex, problem);
+}
+
+const Layout& layout(const std::string& latex, float pixels) {
+  Layout& result = context_local<Formulas>().layouts[LayoutKey(latex, pixels)];
+  if (result.known) return result;
+  result.known = true;
+  try {
+    result.extent = LaidOutFormula(latex, pixels).extent();
+    result.readable = true;
+  } catch (const std::exception& error) {
+    report(latex, error.what());
+  }
+  return result;
+}
+
+const Picture& picture(const std::string& latex, float pixels, ImU32 colour) {
+  Picture& result = context_local<Formulas>().pictures[PictureKey(latex, pixels, colour)];
+  if (result.painted) return result;
+  const std::uint32_t argb = (colour >> IM_COL32_A_SHIFT & 255) << 24 |
+                             (colour >> IM_COL32_R_SHIFT & 255) << 16 |
+                             (colour >> IM_COL32_G_SHIFT & 255) << 8 | (colour >> IM_COL32_B_SHIFT & 255);
+  const FormulaPicture painted = LaidOutFormula(latex, pixels).paint(argb);
+  result.texture.upload_pixels(painted.rgba, painted.width, painted.height);
+  result.size = {static_cast<float>(painted.width), static_cast<float>(painted.height)};
+  result.painted = true;
+  return result;
+}
+
+// What stands in for LaTeX that cannot be read.
+ImFont* source_font() { return style::font(style::Text::number); }
+
+FormulaSize source_size(const std::string& latex, float size_px) {
+  const ImVec2 extent = source_font()->CalcTextSizeA(size_px, FLT_MAX, 0, latex.c_str());
+  return {.width = extent.x, .height = extent.y, .baseline = extent.y * 0.8F};
+}
+
+FormulaSize size_of(const FormulaExtent& extent) {
+  const float ascent = std::ceil(extent.ascent);
+  return {.width = std::ceil(extent.width) / density(),
+          .height = (ascent + std::ceil(extent.descent)) / density(),
+          .baseline = ascent / density()};
+}
+
+float whole(float coordinate) { return std::round(coordinate * density()) / density(); }
+
+}  // namespace
+
+FormulaSize measure_formula(const std::string& latex, float size_px) {
+  const Layout& found = layout(latex, size_px * density());
+  return found.readable ? size_of(found.extent) : source_size(latex, size_px);
+}
+
+FormulaSize draw_formula(ImDrawList* list, ImVec2 position, const std::string& latex, float size_px,
+                         ImU32 colour) {
+  const Layout& found = layout(latex, size_px * density());
+  if (!found.readable) {
+    const FormulaSize size = source_size(latex, size_px);
+    list->AddText(source_font(), size_px, {position.x, position.y - size.baseline}, colour, latex.c_str());
+    return size;
+  }
+  const FormulaSize size = size_of(found.extent);
+  const Picture& shown = picture(latex, size_px * density(), colour);
+  const float margin = FormulaExtent::margin / density();
+  // Pixel on pixel, so that it stays sharp.
+  const ImVec2 from(whole(position.x) - margin, whole(position.y) - size.baseline - margin);
+  list->AddImage(static_cast<ImTextureID>(shown.texture.name()), from,
+                 {from.x + shown.size.x / density(), from.y + shown.size.y / density()});
+  return size;
+}
+
+void formula(const std::string& latex, float size_px, ImU32 colour) {
+  const FormulaSize size = measure_formula(latex, size_px);
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  ImGui::Dummy({size.width, size.height});
+  if (!ImGui::IsItemVisible()) return;
+  draw_formula(ImGui::GetWindowDrawList(), {from.x, from.y + size.baseline}, latex, size_px, colour);
+}
+
+int cached_formulas() { return static_cast<int>(context_local<Formulas>().pictures.size()); }
+
+}  // namespace palimpsest

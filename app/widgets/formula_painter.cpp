@@ -1,0 +1,433 @@
+#include "app/widgets/formula_painter.h"
+
+#include <fmt/format.h>
+#include <ft2build.h>
+#include FT_FREETYPE_H
+#include FT_OUTLINE_H
+#include <microtex.h>
+#include <utils/utf.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+
+#include "app/session/paths.h"
+#include "core/error.h"
+
+namespace palimpsest {
+namespace {
+
+// FreeType counts in 64ths of a pixel.
+FT_Pos fixed(float pixels) { return std::lround(pixels * 64); }
+
+FT_Library freetype() {
+  struct Library {
+    Library() { FT_Init_FreeType(&library); }
+    FT_Library library = nullptr;  // ends with the process: MicroTeX keeps our fonts until then
+  };
+  static const Library instance;
+  return instance.library;
+}
+
+FT_Face load_face(const std::string& file) {
+  FT_Face face = nullptr;
+  if (FT_New_Face(freetype(), file.c_str(), 0, &face) != 0) {
+    throw Error(fmt::format("'{}' is not a font", file));
+  }
+  return face;
+}
+
+class FormulaFont : public microtex::Font {
+ public:
+  explicit FormulaFont(const std::string& file) : face_(load_face(file)) {}
+  bool operator==(const microtex::Font& other) const override {
+    return face_ == dynamic_cast<const FormulaFont&>(other).face_;
+  }
+  FT_Face face() const { return face_; }
+
+ private:
+  FT_Face face_;
+};
+
+// Where filled shapes end up: colours over each other by their coverage.
+class Paper {
+ public:
+  Paper(int width, int height) {
+    picture_.width = width;
+    picture_.height = height;
+    picture_.rgba.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 4);
+  }
+
+  // Fills an outline in pixels with y upwards from the lower edge of the paper.
+  void fill(FT_Outline& outline, microtex::color colour) {
+    FT_BBox box;
+    FT_Outline_Get_CBox(&outline, &box);
+    const int left = static_cast<int>(box.xMin >> 6);
+    const int bottom = static_cast<int>(box.yMin >> 6);
+    const int width = static_cast<int>((box.xMax + 63) >> 6) - left;
+    const int height = static_cast<int>((box.yMax + 63) >> 6) - bottom;
+    if (width <= 0 || height <= 0) return;
+    std::vector<std::uint8_t> coverage(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+    FT_Bitmap bitmap{};
+    bitmap.width = static_cast<unsigned>(width);
+    bitmap.rows = static_cast<unsigned>(height);
+    bitmap.pitch = width;
+    bitmap.buffer = coverage.data();
+    bitmap.num_grays = 256;
+    bitmap.pixel_mode = FT_PIXEL_MODE_GRAY;
+    FT_Outline_Translate(&outline, -FT_Pos{left} * 64, -FT_Pos{bottom} * 64);
+    FT_Outline_Get_Bitmap(freetype(), &outline, &bitmap);
+    const int top = picture_.height - bottom - height;
+    for (int y = 0; y < height; ++y) {
+      for (int x = 0; x < width; ++x) {
+        blend(left + x, top + y, colour,
+              coverage[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
+                       static_cast<std::size_t>(x)]);
+      }
+    }
+  }
+
+  int height() const { return picture_.height; }
+  FormulaPicture take() { return std::move(picture_); }
+
+ private:
+  void blend(int x, int y, microtex::color colour, std::uint8_t coverage) {
+    if (coverage == 0 || x < 0 || y < 0 || x >= picture_.width || y >= picture_.height) return;
+    std::uint8_t* pixel =
+        picture_.rgba.data() + (static_cast<std::size_t>(y) * static_cast<std::size_t>(picture_.width) +
+                                static_cast<std::size_t>(x)) *
+                                   4;
+    const float above = static_cast<float>(microtex::color_a(colour)) * static_cast<float>(coverage) / 65025;
+    const float below = static_cast<float>(pixel[3]) / 255 * (1 - above);
+    const float alpha = above + below;
+    const std::array<microtex::color, 3> ink = {microtex::color_r(colour), microtex::color_g(colour),
+                                                microtex::color_b(colour)};
+    for (std::size_t i = 0; i < ink.size(); ++i) {
+      pixel[i] = static_cast<std::uint8_t>(
+          std::lround((static_cast<float>(ink[i]) * above + static_cast<float>(pixel[i]) * below) / alpha));
+    }
+    pixel[3] = static_cast<std::uint8_t>(std::lround(alpha * 255));
+  }
+
+  FormulaPicture picture_;
+};
+
+// x' = xx x + xy y + x0 and so on, to pixels with y downwards.
+struct Transform {
+  float xx = 1, xy = 0, x0 = 0;
+  float yx = 0, yy = 1, y0 = 0;
+
+  microtex::Point operator()(float x, float y) const { return {xx * x + xy * y + x0, yx * x + yy * y + y0}; }
+  bool upright() const { return xy == 0 && yx == 0; }
+
+  void translate(float dx, float dy) {
+    const microtex::Point moved = (*this)(dx, dy);
+    x0 = moved.x;
+    y0 = moved.y;
+  }
+  void scale(float sx, float sy) {
+    xx *= sx;
+    yx *= sx;
+    xy *= sy;
+    yy *= sy;
+  }
+  void rotate(float angle) {
+    const float c = std::cos(angle);
+    const float s = std::sin(angle);
+    const Transform before = *this;
+    xx = before.xx * c + before.xy * s;
+    xy = before.xy * c - before.xx * s;
+    yx = before.yx * c + before.yy * s;
+    yy = before.yy * c - before.yx * s;
+  }
+};
+
+// A closed shape that FreeType can fill.
+class Shape {
+ public:
+  void move_to(microtex::Point point) {
+    close();
+    add(point, FT_CURVE_TAG_ON);
+  }
+  void line_to(microtex::Point point) { add(point, FT_CURVE_TAG_ON); }
+  void quad_to(microtex::Point control, microtex::Point point) {
+    add(control, FT_CURVE_TAG_CONIC);
+    add(point, FT_CURVE_TAG_ON);
+  }
+  void cubic_to(microtex::Point first, microtex::Point second, microtex::Point point) {
+    add(first, FT_CURVE_TAG_CUBIC);
+    add(second, FT_CURVE_TAG_CUBIC);
+    add(point, FT_CURVE_TAG_ON);
+  }
+
+  void fill(Paper& paper, microtex::color colour) {
+    close();
+    if (ends_.empty()) return;
+    for (FT_Vector& point : points_) point.y = FT_Pos{paper.height()} * 64 - point.y;
+    FT_Outline outline{};
+    outline.n_contours = static_cast<decltype(outline.n_contours)>(ends_.size());
+    outline.n_points = static_cast<decltype(outline.n_points)>(points_.size());
+    outline.points = points_.data();
+    outline.tags = tags_.data();
+    outline.contours = ends_.data();
+    paper.fill(outline, colour);
+    *this = {};
+  }
+
+ private:
+  using Tag = std::remove_pointer_t<decltype(FT_Outline::tags)>;
+  using End = std::remove_pointer_t<decltype(FT_Outline::contours)>;
+
+  void add(microtex::Point point, int tag) {
+    points_.push_back({fixed(point.x), fixed(point.y)});
+    tags_.push_back(static_cast<Tag>(tag));
+  }
+  void close() {
+    if (!points_.empty() && (ends_.empty() || static_cast<std::size_t>(ends_.back()) + 1 < points_.size())) {
+      ends_.push_back(static_cast<End>(points_.size() - 1));
+    }
+  }
+
+  std::vector<FT_Vector> points_;  // y downwards until filled
+  std::vector<Tag> tags_;
+  std::vector<End> ends_;
+};
+
+// Letters keep their fraction of a pixel in x and sit on whole pixels in y, lightly hinted; horizontal rules
+// are whole pixels: so a formula is as sharp as text.
+class Painter : public microtex::Graphics2D {
+ public:
+  Painter(Paper& paper, float x, float y) : paper_(paper) { transform_.translate(x, y); }
+
+  void setColor(microtex::color colour) override { colour_ = colour; }
+  microtex::color getColor() const override { return colour_; }
+  void setStroke(const microtex::Stroke& stroke) override { stroke_ = stroke; }
+  const microtex::Stroke& getStroke() const override { return stroke_; }
+  void setStrokeWidth(float width) override { stroke_.lineWidth = width; }
+  void setDash(const std::vector<float>& dash) override { dash_ = dash; }
+  std::vector<float> getDash() override { return dash_; }
+  microtex::sptr<microtex::Font> getFont() const override { return font_; }
+  void setFont(const microtex::sptr<microtex::Font>& font) override {
+    font_ = std::dynamic_pointer_cast<FormulaFont>(font);
+  }
+  float getFontSize() const override { return font_size_; }
+  void setFontSize(float size) override { font_size_ = size; }
+
+  void translate(float dx, float dy) override { transform_.translate(dx, dy); }
+  void scale(float sx, float sy) override { transform_.scale(sx, sy); }
+  void rotate(float angle) override { transform_.rotate(angle); }
+  void rotate(float angle, float x, float y) override {
+    transform_.translate(x, y);
+    transform_.rotate(angle);
+    transform_.translate(-x, -y);
+  }
+  void reset() override { transform_ = {}; }
+  float sx() const override { return std::hypot(transform_.xx, transform_.yx); }
+  float sy() const override { return std::hypot(transform_.xy, transform_.yy); }
+
+  void drawGlyph(microtex::u16 glyph, float x, float y) override {
+    if (font_) draw_glyph(font_->face(), glyph, font_size_, x, y);
+  }
+
+  void draw_glyph(FT_Face face, FT_UInt glyph, float size, float x, float y) {
+    const bool upright = transform_.upright();
+    FT_Set_Char_Size(face, 0, std::max<FT_Pos>(fixed(size * sy()), 64), 72, 72);
+    const FT_Int32 flags = FT_LOAD_NO_BITMAP | (upright ? FT_LOAD_TARGET_LIGHT : FT_LOAD_NO_HINTING);
+    if (FT_Load_Glyph(face, glyph, flags) != 0 || face->glyph->format != FT_GLYPH_FORMAT_OUTLINE) return;
+    FT_Outline& outline = face->glyph->outline;
+    const microtex::Point origin = transform_(x, y);
+    if (!upright) {
+      const auto part = [](float value) { return static_cast<FT_Fixed>(std::lround(value * 65536)); };
+      const FT_Matrix turn = {part(transform_.xx / sx()), part(-transform_.xy / sy()),
+                              part(-transform_.yx / sx()), part(transform_.yy / sy())};
+      FT_Outline_Transform(&outline, &turn);
+    }
+    const float baseline = upright ? std::round(origin.y) : origin.y;
+    FT_Outline_Translate(&outline, fixed(origin.x), fixed(static_cast<float>(paper_.height()) - baseline));
+    paper_.fill(outline, colour_);
+  }
+
+  bool beginPath(microtex::i32) override {
+    shape_ = {};
+    return false;
+  }
+  void moveTo(float x, float y) override { shape_.move_to(transform_(x, y)); }
+  void lineTo(float x, float y) override { shape_.line_to(transform_(x, y)); }
+  void cubicTo(float x1, float y1, float x2, float y2, float x3, float y3) override {
+    shape_.cubic_to(transform_(x1, y1), transform_(x2, y2), transform_(x3, y3));
+  }
+  void quadTo(float x1, float y1, float x2, float y2) override {
+    shape_.quad_to(transform_(x1, y1), transform_(x2, y2));
+  }
+  void closePath() override {}  // a filled shape is closed anyway
+  void fillPath(microtex::i32) override { shape_.fill(paper_, colour_); }
+
+  void drawLine(float x1, float y1, float x2, float y2) override {
+    const float length = std::hypot(x2 - x1, y2 - y1);
+    if (length == 0) return;
+    const float half = std::max(stroke_.lineWidth, 1 / sy()) / 2;
+    const float nx = -(y2 - y1) / length * half;
+    const float ny = (x2 - x1) / length * half;
+    fill_polygon({microtex::Point(x1 + nx, y1 + ny), microtex::Point(x2 + nx, y2 + ny),
+                  microtex::Point(x2 - nx, y2 - ny), microtex::Point(x1 - nx, y1 - ny)});
+  }
+
+  void drawRect(float x, float y, float w, float h) override {
+    drawLine(x, y, x + w, y);
+    drawLine(x + w, y, x + w, y + h);
+    drawLine(x + w, y + h, x, y + h);
+    drawLine(x, y + h, x, y);
+  }
+
+  void fillRect(float x, float y, float w, float h) override {
+    if (!transform_.upright()) {
+      fill_polygon({microtex::Point(x, y), microtex::Point(x + w, y), microtex::Point(x + w, y + h),
+                    microtex::Point(x, y + h)});
+      return;
+    }
+    const microtex::Point from = transform_(x, y);
+    const float height = std::max(1.0F, std::round(h * sy()));
+    const float top = std::round(from.y + (h * sy() - height) / 2);
+    const float right = from.x + std::max(1.0F, w * sx());
+    Shape rule;
+    rule.move_to({from.x, top});
+    rule.line_to({right, top});
+    rule.line_to({right, top + height});
+    rule.line_to({from.x, top + height});
+    rule.fill(paper_, colour_);
+  }
+
+  // MicroTeX rounds only the frames of \Ovalbox and the like, which we do not use.
+  void drawRoundRect(float x, float y, float w, float h, float, float) override { drawRect(x, y, w, h); }
+  void fillRoundRect(float x, float y, float w, float h, float, float) override { fillRect(x, y, w, h); }
+
+ private:
+  void fill_polygon(const std::array<microtex::Point, 4>& corners) {
+    Shape polygon;
+    polygon.move_to(transform_(corners[0].x, corners[0].y));
+    for (std::size_t i = 1; i < corners.size(); ++i) {
+      polygon.line_to(transform_(corners[i].x, corners[i].y));
+    }
+    polygon.fill(paper_, colour_);
+  }
+
+  Paper& paper_;
+  Transform transform_;
+  microtex::color colour_ = microtex::black;
+  microtex::Stroke stroke_;
+  std::vector<float> dash_;
+  std::shared_ptr<FormulaFont> font_;
+  float font_size_ = 1;
+  Shape shape_;
+};
+
+// Text that is not in the mathematical font, such as Chinese words.
+class PlainText : public microtex::TextLayout {
+ public:
+  PlainText(const std::string& text, float size) : size_(size) {
+    static const FT_Face shared = load_face(asset("fonts/Inter-Regular.otf").string());
+    face_ = shared;
+    float x = 0;
+    FT_Set_Char_Size(face_, 0, fixed(100), 72, 72);
+    int bytes = 0;
+    for (int at = 0; at < static_cast<int>(text.size()); at += bytes) {
+      const FT_UInt glyph = FT_Get_Char_Index(face_, microtex::nextUnicode(text, at, bytes));
+      glyphs_.push_back({glyph, x});
+      if (FT_Load_Glyph(face_, glyph, FT_LOAD_NO_HINTING) == 0) {
+        x += static_cast<float>(face_->glyph->linearHoriAdvance) / 65536 / 100 * size_;
+      }
+      bytes = std::max(bytes, 1);
+    }
+    width_ = x;
+  }
+
+  void getBounds(microtex::Rect& bounds) override { bounds = {0, -0.75F * size_, width_, size_}; }
+
+  void draw(microtex::Graphics2D& graphics, float x, float y) override {
+    auto& painter = dynamic_cast<Painter&>(graphics);
+    for (const Placed& placed : glyphs_) painter.draw_glyph(face_, placed.glyph, size_, x + placed.x, y);
+  }
+
+ private:
+  struct Placed {
+    FT_UInt glyph;
+    float x;
+  };
+
+  FT_Face face_ = nullptr;
+  float size_;
+  float width_ = 0;
+  std::vector<Placed> glyphs_;
+};
+
+class Factory : public microtex::PlatformFactory {
+ public:
+  microtex::sptr<microtex::Font> createFont(const std::string& file) override {
+    return std::make_shared<FormulaFont>(file);
+  }
+  microtex::sptr<microtex::TextLayout> createTextLayout(const std::string& text, microtex::FontStyle,
+                                                        float size) override {
+    return std::make_shared<PlainText>(text, size);
+  }
+};
+
+// MicroTeX is one per process and cannot start twice.
+void start_microtex() {
+  static const bool started = [] {
+    microtex::PlatformFactory::registerFactory("palimpsest", std::make_unique<Factory>());
+    microtex::PlatformFactory::activate("palimpsest");
+    const microtex::FontSrcFile font(asset("fonts/latex/latinmodern-math.clm1").string(),
+                                     asset("fonts/latex/latinmodern-math.otf").string());
+    microtex::MicroTeX::init(font);
+    return true;
+  }();
+  (void)started;
+}
+
+microtex::Render* parse(const std::string& latex, float size) {
+  start_microtex();
+  return microtex::MicroTeX::parse(latex, 0, size, size / 3, microtex::black, true,
+                                   {true, microtex::TexStyle::display});
+}
+
+}  // namespace
+
+struct LaidOutFormula::State {
+  std::unique_ptr<microtex::Render> render;
+  float size = 0;
+  FormulaExtent extent;
+};
+
+LaidOutFormula::LaidOutFormula(const std::string& latex, float size) : state_(std::make_unique<State>()) {
+  state_->render.reset(parse(latex, size));
+  state_->size = size;
+  // It tells its extent in whole pixels, cut off: ask at a size where that does not matter.
+  constexpr float magnified = 256;
+  microtex::Render& render = *state_->render;
+  render.setTextSize(size * magnified);
+  FormulaExtent& extent = state_->extent;
+  extent.width = static_cast<float>(render.getWidth()) / magnified;
+  extent.descent = static_cast<float>(render.getDepth()) / magnified;
+  extent.ascent = static_cast<float>(render.getHeight()) / magnified - extent.descent;
+  render.setTextSize(size);
+}
+
+LaidOutFormula::~LaidOutFormula() = default;
+
+FormulaExtent LaidOutFormula::extent() const { return state_->extent; }
+
+FormulaPicture LaidOutFormula::paint(std::uint32_t argb) const {
+  const FormulaExtent& extent = state_->extent;
+  constexpr int margin = FormulaExtent::margin;
+  const int above = static_cast<int>(std::ceil(extent.ascent));
+  const int below = static_cast<int>(std::ceil(extent.descent));
+  Paper paper(static_cast<int>(std::ceil(extent.width)) + 2 * margin, above + below + 2 * margin);
+  Painter painter(paper, margin, static_cast<float>(margin + above) - extent.ascent);
+  state_->render->setForeground(argb);
+  state_->render->draw(painter, 0, 0);
+  return paper.take();
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace palimpsest {
+
+/// A formula as pixels: 8-bit red, green, blue and alpha (not premultiplied), rows from top to bottom.
+struct FormulaPicture {
+  int width = 0;
+  int height = 0;
+  std::vector<std::uint8_t> rgba;
+};
+
+/// What is known before anything is painted, in pixels. The picture may reach a little beyond, by `margin` on
+/// each side, so that slanted letters are not cut off.
+struct FormulaExtent {
+  static constexpr int margin = 2;
+  float width = 0;
+  float ascent = 0;   // above the baseline
+  float descent = 0;  // below
+};
+
+/// A formula that has been read and laid out. `size` is the size of its letters in pixels.
+class LaidOutFormula {
+ public:
+  /// Throws std::exception when the LaTeX cannot be read.
+  LaidOutFormula(const std::string& latex, float size);
+  ~LaidOutFormula();
+  LaidOutFormula(const LaidOutFormula&) = delete;
+  LaidOutFormula& operator=(const LaidOutFormula&) = delete;
+
+  FormulaExtent extent() const;
+
+  /// Paints it in `argb` where the LaTeX does not say another colour. Its baseline is the lower edge of row
+  /// margin + ceil(ascent) - 1, its left end the left edge of column `margin`.
+  FormulaPicture paint(std::uint32_t argb) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace palimpsest
