@@ -21,8 +21,12 @@ struct PresetSize {
 struct Preset {
   std::string id;
   std::string label;
-  std::string words;  // what it shows, one sentence
+  std::string words;        // what it shows, one sentence
+  Index fewest_tokens = 1;  // that it needs to make sense
 };
+
+inline constexpr Index most_preset_tokens = 65536;
+inline constexpr Index most_preset_channels = 512;
 
 /// The table of presets.
 std::span<const Preset> presets();
