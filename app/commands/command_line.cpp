@@ -1,0 +1,126 @@
+#include "app/commands/command_line.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "app/commands/commands.h"
+#include "app/commands/versions.h"
+#include "core/error.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr const char* exit_statuses =
+    "Exit status: 0 done; 1 a check of verify failed; 2 bad usage or input; 3 this variant has no such "
+    "form,\n"
+    "device or precision; 130 interrupted.";
+
+int report(const Console& console, std::string message, int status) {
+  std::ranges::replace(message, '\n', ' ');
+  console.error << "palimpsest: " << message << std::endl;
+  return status;
+}
+
+/// Runs `action`; whatever it throws becomes one line and an exit status.
+int guarded(const Console& console, const Action& action) try {
+  return action();
+} catch (const Unsupported& error) {
+  return report(console, error.what(), exit_unsupported);
+} catch (const Cancelled&) {
+  return report(console, "interrupted", exit_interrupted);
+} catch (const std::bad_alloc&) {
+  return report(console, "there is not enough memory for this", exit_bad_usage);
+} catch (const std::exception& error) {
+  return report(console, error.what(), exit_bad_usage);
+}
+
+/// The program without a window answers for what it cannot do.
+Command needs_window(std::string message) {
+  return [message](CLI::App& command, Console) -> Action {
+    command.allow_extras();
+    return [message]() -> int { throw InputError(message); };
+  };
+}
+
+/// The command line as CLI11 sees it, and what each command does.
+class Parser {
+ public:
+  Parser(const Console& console, const WindowCommands& window_commands) : console_(console) {
+    app_.set_version_flag("--version", "palimpsest " + version());
+    app_.set_help_all_flag("--help-all", "Print the help of every command");
+    app_.require_subcommand(0, 1);
+    app_.footer(exit_statuses);
+    const Command no_window = [](CLI::App&, Console) -> Action {
+      return []() -> int {
+        throw InputError(
+            "a command is missing: run, verify or info (this program has no window; see --help)");
+      };
+    };
+    without_command_ = (window_commands.window ? window_commands.window : no_window)(app_, console);
+    add("run", "Run one variant on the arrays of a file", add_run);
+    add("verify", "Compare every form, device and precision with the f64 recurrence", add_verify);
+    add("info", "Variants, forms and why one is missing; devices; versions", add_info);
+    add("render", "Draw a picture of the program without a window",
+        window_commands.render ? window_commands.render
+                               : needs_window("render needs the program with a window (palimpsest)"));
+  }
+
+  int run(int argc, const char* const* argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::Success& asked) {  // --help, --version
+      return app_.exit(asked, console_.out, console_.error);
+    } catch (const CLI::ParseError& error) {
+      return report(console_, fmt::format("{} (see {} --help)", error.what(), asked_for()), exit_bad_usage);
+    }
+    const int status = guarded(console_, action());
+    console_.out.flush();
+    if (!console_.out) return report(console_, "the output could not be written", exit_bad_usage);
+    return status;
+  }
+
+ private:
+  void add(const char* name, const char* words, const Command& command) {
+    CLI::App* subcommand = app_.add_subcommand(name, words);
+    actions_.emplace_back(subcommand, command(*subcommand, console_));
+  }
+
+  const Action& action() const {
+    for (const auto& [command, action] : actions_) {
+      if (command->parsed()) return action;
+    }
+    return without_command_;
+  }
+
+  /// "palimpsest run": the command whose help fits.
+  std::string asked_for() const {
+    for (const auto& [command, action] : actions_) {
+      if (command->parsed()) return "palimpsest " + command->get_name();
+    }
+    return "palimpsest";
+  }
+
+  Console console_;
+  CLI::App app_{"Palimpsest shows how linear attention works and proves that its forms agree.", "palimpsest"};
+  Action without_command_;
+  std::vector<std::pair<CLI::App*, Action>> actions_;
+};
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv, std::ostream& out, std::ostream& error,
+                     const WindowCommands& window_commands) {
+  const Console console{out, error, &error == &std::cerr && isatty(STDERR_FILENO) != 0};
+  return Parser(console, window_commands).run(argc, argv);
+}
+
+}  // namespace palimpsest

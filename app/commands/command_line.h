@@ -1,0 +1,45 @@
+#pragma once
+
+#include <functional>
+#include <ostream>
+
+namespace CLI {
+class App;
+}
+
+namespace palimpsest {
+
+/// What a command returns to whoever started the program.
+enum ExitStatus {
+  exit_done = 0,
+  exit_failed_checks = 1,
+  exit_bad_usage = 2,
+  exit_unsupported = 3,
+  exit_interrupted = 130
+};
+
+/// Where a command writes.
+struct Console {
+  std::ostream& out;
+  std::ostream& error;
+  bool shows_progress = false;  // error is a terminal
+};
+
+/// What a command does once its options are parsed; returns the exit status. May throw any Error.
+using Action = std::function<int()>;
+
+/// Adds the options of a command to `command` and gives its action.
+using Command = std::function<Action(CLI::App& command, Console console)>;
+
+/// What only the program with a window has.
+struct WindowCommands {
+  Command window;  // without a command
+  Command render;
+};
+
+/// Parses the arguments and runs what they ask for. Returns the exit status; every error is one line on
+/// `error`.
+int run_command_line(int argc, const char* const* argv, std::ostream& out, std::ostream& error,
+                     const WindowCommands& window_commands = {});
+
+}  // namespace palimpsest

@@ -1,0 +1,48 @@
+#include "app/commands/devices.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <thread>
+#include <vector>
+
+#include "core/error.h"
+#include "kernels/cuda_backend.h"
+#include "kernels/device.h"
+
+namespace palimpsest {
+
+std::span<const Backend* const> backends() {
+  static const std::array<const Backend*, 2> all = {&cpu_backend(), &cuda_backend()};
+  return all;
+}
+
+const Backend& find_backend(std::string_view name) {
+  std::vector<std::string> known;
+  for (const Backend* backend : backends()) {
+    if (backend->name() == name) return *backend;
+    known.push_back(backend->name());
+  }
+  throw InputError(
+      fmt::format("there is no device \"{}\"; expected one of: {}", name, fmt::join(known, ", ")));
+}
+
+std::string unavailable(const Backend& backend) {
+  return &backend == &cuda_backend() ? cuda_unavailable() : std::string();
+}
+
+std::string describe(const Backend& backend) {
+  if (const std::string reason = unavailable(backend); !reason.empty()) return "cannot be used: " + reason;
+  if (&backend == &cpu_backend())
+    return fmt::format("{} threads", std::max(1U, std::thread::hardware_concurrency()));
+  std::vector<std::string> cards;
+  for (const Device& card : cuda_devices()) {
+    cards.push_back(fmt::format("{}, compute capability {}.{}, {} GiB", card.name, card.major, card.minor,
+                                card.memory >> 30));
+  }
+  return fmt::format("{}", fmt::join(cards, "; "));
+}
+
+}  // namespace palimpsest

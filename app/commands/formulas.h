@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/variant.h"
+
+namespace palimpsest {
+
+/// One step of a form, as a formula.
+struct Formula {
+  std::string operation;  // its id: "decay"
+  std::string title;      // what it does in words
+  std::string latex;
+  std::string text;  // the same in plain Unicode
+};
+
+/// The steps of one form with the default options, in order; none if the form does not exist.
+std::vector<Formula> formulas(const Variant& variant, Form form);
+
+}  // namespace palimpsest

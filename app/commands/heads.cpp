@@ -1,0 +1,101 @@
+#include "app/commands/heads.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include "app/commands/parallel_for.h"
+#include "core/error.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// One array of every head, joined.
+struct Joined {
+  const SequenceBatch& batch;
+  std::vector<const Matrix<double>*> heads;
+  bool has_tokens = false;  // rows are tokens: the axis H stands behind them, not in front
+  bool is_vector = false;   // [D, 1] stands for [D]
+
+  Index rows() const { return heads.front()->rows(); }
+  Index columns() const { return heads.front()->cols(); }
+
+  std::vector<Index> shape() const {
+    std::vector<Index> axes;
+    if (batch.rank == 4) axes.push_back(batch.batch_count);
+    if (has_tokens) axes.push_back(rows());
+    if (batch.rank >= 3) axes.push_back(batch.head_count);
+    if (!has_tokens) axes.push_back(rows());
+    if (!is_vector) axes.push_back(columns());
+    return axes;
+  }
+
+  /// Where row `row` of head `head` of batch `b` lies among the rows of all.
+  Index target(Index b, Index head, Index row) const {
+    return has_tokens ? (b * rows() + row) * batch.head_count + head
+                      : (b * batch.head_count + head) * rows() + row;
+  }
+
+  template <class Scalar>
+  Array array() const {
+    std::vector<Scalar> values(heads.size() * static_cast<std::size_t>(rows() * columns()));
+    for (Index i = 0; i < static_cast<Index>(heads.size()); ++i) {
+      for (Index row = 0; row < rows(); ++row) {
+        const Index first = target(i / batch.head_count, i % batch.head_count, row) * columns();
+        Eigen::Map<RowVector<Scalar>>(values.data() + first, columns()) =
+            heads[static_cast<std::size_t>(i)]->row(row).template cast<Scalar>();
+      }
+    }
+    return {shape(), std::move(values)};
+  }
+
+  Array array(Precision precision) const {
+    return precision == Precision::f64 ? array<double>() : array<float>();
+  }
+};
+
+/// Whether a state is a vector: its initial value is an input with one axis (under the state's own name where
+/// a rule starts from given weights).
+bool is_vector(const Variant& variant, const std::string& state) {
+  return std::ranges::any_of(variant.inputs, [&](const Input& input) {
+    return (input.name == initial_name(variant, state) || input.name == state) && input.shape.size() == 1;
+  });
+}
+
+}  // namespace
+
+Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceBatch& batch, Form form,
+                 Precision precision, Index chunk_size) {
+  if (batch.heads.empty()) {
+    throw InputError(fmt::format("there is nothing to compute: {} batches of {} heads", batch.batch_count,
+                                 batch.head_count));
+  }
+  const unsigned threads = backend.name() == "cpu" ? std::max(1U, std::thread::hardware_concurrency()) : 1;
+  std::vector<Output> outputs(batch.heads.size());
+  parallel_for(static_cast<Index>(outputs.size()), threads, [&](Index i) {
+    const auto head = static_cast<std::size_t>(i);
+    outputs[head] = backend.run(variant, batch.heads[head], form, precision, chunk_size);
+  });
+
+  const auto of_every_head = [&](auto part) {
+    std::vector<const Matrix<double>*> heads;
+    for (const Output& output : outputs) heads.push_back(&part(output));
+    return heads;
+  };
+  Arrays arrays;
+  const auto o = of_every_head([](const Output& output) -> const auto& { return output.o; });
+  arrays["o"] = Joined{batch, o, true, false}.array(precision);
+  for (std::size_t i = 0; i < outputs.front().states.size(); ++i) {
+    const std::string& state = outputs.front().states[i].first;
+    const auto values =
+        of_every_head([i](const Output& output) -> const auto& { return output.states[i].second; });
+    arrays[final_name(variant, state)] =
+        Joined{batch, values, false, is_vector(variant, state)}.array(precision);
+  }
+  return arrays;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/commands/commands.h"
+#include "app/commands/devices.h"
+#include "app/commands/heads.h"
+#include "app/commands/values.h"
+#include "core/error.h"
+#include "core/io/npz.h"
+#include "core/io/utf8.h"
+#include "core/random_case.h"
+#include "core/variant.h"
+
+namespace palimpsest {
+
+namespace {
+
+struct RunOptions {
+  std::string variant;
+  std::string form = "recurrent";
+  std::string device = "cpu";
+  std::string precision = "f64";
+  std::string chunk = "64";
+  std::string input;
+  std::string output;
+  std::vector<std::string> settings;
+};
+
+/// The arrays of a file, or of a random case.
+Npz read_input(const std::string& input, const Variant& variant, const Settings& given) {
+  if (!input.starts_with("random:")) return read_npz(input);
+  return {random_arrays(variant, resolve(variant, given), parse_random_case(input)), {}};
+}
+
+/// One line that names what the variant does not know.
+void tell_ignored(const Console& console, const RunOptions& options, std::vector<std::string> names,
+                  const Texts& texts) {
+  for (const auto& [name, text] : texts) names.push_back(name);
+  if (names.empty()) return;
+  std::ranges::sort(names);
+  for (std::string& name : names) name = shown(name);
+  console.error << fmt::format("palimpsest: {}: {} does not know and ignores: {}\n", options.input,
+                               options.variant, fmt::join(names, ", "));
+}
+
+int run(const RunOptions& options, const Console& console) {
+  const Variant& variant = find_variant(options.variant);
+  const Form form = parse_form(options.form);
+  const Backend& backend = find_backend(options.device);
+  const Precision precision = parse_precision(options.precision);
+  const Index chunk_size = parse_count(options.chunk, "--chunk");
+  require_chunk_size(chunk_size);
+  const Settings given = parse_settings(variant, options.settings);
+  if (const auto reason = backend.missing(variant, resolve(variant, given), form, precision)) {
+    throw Unsupported(fmt::format("{} has no {} form in {} on {} with these settings: {}", variant.id,
+                                  name(form), name(precision), backend.name(), *reason));
+  }
+
+  Npz npz = read_input(options.input, variant, given);
+  Arrays results;
+  try {
+    const SequenceBatch batch = bind(variant, std::make_shared<const Arrays>(std::move(npz.arrays)), given);
+    tell_ignored(console, options, batch.ignored, npz.texts);
+    results = run_heads(backend, variant, batch, form, precision, chunk_size);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", options.input, error.what()));
+  }
+  write_npz(options.output, results);
+  return exit_done;
+}
+
+}  // namespace
+
+Action add_run(CLI::App& command, Console console) {
+  const auto options = std::make_shared<RunOptions>();
+  command.add_option("VARIANT", options->variant, "Id of the variant; palimpsest info lists them")
+      ->required();
+  command.add_option("--form", options->form, "recurrent, chunkwise or parallel")->capture_default_str();
+  command.add_option("--device", options->device, "cpu or cuda")->capture_default_str();
+  command.add_option("--precision", options->precision, "f64 or f32")->capture_default_str();
+  command.add_option("--chunk", options->chunk, "Tokens per chunk of the chunkwise form; changes no result")
+      ->capture_default_str();
+  command.add_option("--input", options->input, "The .npz with q, k, v and what else the variant takes")
+      ->required();
+  command.add_option("--output", options->output, "The .npz to write: o and the final states")->required();
+  command.add_option("--param", options->settings, "NAME=VALUE: an option or a parameter of the variant")
+      ->take_all();
+  return [options, console] { return run(*options, console); };
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,83 @@
+#include "app/commands/values.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "core/error.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// Whether all of `text` spells a number that fits.
+template <class Number>
+bool parse_all(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// The value among `all` with this name.
+template <class Named>
+Named parse_name(std::string_view text, const char* what, const Named* begin, const Named* end) {
+  const auto found = std::find_if(begin, end, [&](Named value) { return name(value) == text; });
+  if (found != end) return *found;
+  std::vector<std::string> known;
+  std::transform(begin, end, std::back_inserter(known), [](Named value) { return name(value); });
+  throw InputError(
+      fmt::format("there is no {} \"{}\"; expected one of: {}", what, text, fmt::join(known, ", ")));
+}
+
+}  // namespace
+
+Index parse_count(std::string_view text, std::string_view what) {
+  Index count = 0;
+  if (!parse_all(text, count) || count < 0) {
+    throw InputError(fmt::format("{} is \"{}\"; expected a whole number", what, text));
+  }
+  return count;
+}
+
+double parse_number(std::string_view text, std::string_view what) {
+  double number = 0;
+  if (!parse_all(text, number) || !std::isfinite(number)) {
+    throw InputError(fmt::format("{} is \"{}\"; expected a number such as 0.5", what, text));
+  }
+  return number;
+}
+
+Settings parse_settings(const Variant& variant, const std::vector<std::string>& assignments) {
+  const std::vector<Parameter> parameters = all_parameters(variant);
+  Settings settings;
+  for (const std::string& assignment : assignments) {
+    const std::size_t equals = assignment.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw InputError(fmt::format("--param \"{}\": expected NAME=VALUE", assignment));
+    }
+    const std::string name = assignment.substr(0, equals);
+    const std::string value = assignment.substr(equals + 1);
+    if (settings.options.contains(name) || settings.parameters.contains(name)) {
+      throw InputError(fmt::format("--param {} is given twice", name));
+    }
+    // An unknown name is kept as an option, so that resolve() lists what there is.
+    if (std::ranges::find(parameters, name, &Parameter::name) == parameters.end()) {
+      settings.options[name] = value;
+    } else {
+      settings.parameters[name] = parse_number(value, "--param " + name);
+    }
+  }
+  return settings;
+}
+
+Form parse_form(std::string_view text) {
+  return parse_name(text, "form", std::begin(all_forms), std::end(all_forms));
+}
+
+Precision parse_precision(std::string_view text) {
+  return parse_name(text, "precision", std::begin(all_precisions), std::end(all_precisions));
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/variant.h"
+
+namespace palimpsest {
+
+/// The whole number that all of `text` spells; throws InputError calling it `what`.
+Index parse_count(std::string_view text, std::string_view what);
+
+/// The finite number that all of `text` spells; throws InputError calling it `what`.
+double parse_number(std::string_view text, std::string_view what);
+
+/// "NAME=VALUE" for each option or parameter of `variant`. Values of options are checked by resolve().
+Settings parse_settings(const Variant& variant, const std::vector<std::string>& assignments);
+
+/// The form called `text`; throws InputError listing all.
+Form parse_form(std::string_view text);
+
+/// The precision called `text`; throws InputError listing all.
+Precision parse_precision(std::string_view text);
+
+}  // namespace palimpsest
