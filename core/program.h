@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "core/exponential.h"
 #include "core/matrix.h"
 #include "core/sequence.h"
 
@@ -68,7 +69,7 @@ struct Program {
   /// alpha itself whatever the gates are: [N, 1] or [N, K].
   Matrix<Scalar> alpha() const {
     if (!structure.gates_are_logs) return gate;
-    return gate.array().exp().matrix();
+    return exponential(gate.array()).matrix();
   }
 };
 

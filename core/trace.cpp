@@ -30,12 +30,19 @@ Index operation_count(const Trace& trace, Index block) {
   return static_cast<Index>(trace.phase(trace.block(block)).operations.size());
 }
 
+/// Where stepping through all of `block` ends: on its last row if an operation goes through the rows, else still on
+/// the first.
+Cursor end_of(const Trace& trace, Index block) {
+  const Block last = trace.block(block);
+  const bool goes_by_row = std::ranges::any_of(trace.phase(last).operations, &Operation::by_row);
+  return {block, operation_count(trace, block) - 1, goes_by_row ? last.count - 1 : 0};
+}
+
 }  // namespace
 
 Cursor Trace::last() const {
   if (block_count() == 0) return {};
-  const Index block_index = block_count() - 1;
-  return {block_index, operation_count(*this, block_index) - 1, block(block_index).count - 1};
+  return end_of(*this, block_count() - 1);
 }
 
 Cursor Trace::next(Cursor cursor) const {
@@ -65,11 +72,7 @@ Cursor Trace::previous(Cursor cursor) const {
     if (operation(cursor).by_row) cursor.row = block(cursor.block).count - 1;
     return cursor;
   }
-  if (cursor.block > 0) {
-    --cursor.block;
-    return {cursor.block, operation_count(*this, cursor.block) - 1, block(cursor.block).count - 1};
-  }
-  return cursor;
+  return cursor.block > 0 ? end_of(*this, cursor.block - 1) : cursor;
 }
 
 Cursor Trace::at_token(const Cursor& cursor, Index token) const {

@@ -96,7 +96,7 @@ class Trace {
   /// The next position one operation (or row of a by_row operation) on; unchanged at the end.
   Cursor next(Cursor cursor) const;
 
-  /// The previous position; next() undone.
+  /// The previous position: next() undone on the way from first() to last().
   Cursor previous(Cursor cursor) const;
 
   /// The same operation at `token`, clamped to the sequence.

@@ -17,8 +17,8 @@ class Rule;
 
 /// Options and parameters by name, as `--param NAME=VALUE` gives them and resolve() completes them.
 struct Settings {
-  std::map<std::string, std::string, std::less<>> options;
-  std::map<std::string, double, std::less<>> parameters;
+  std::map<std::string, std::string, std::less<>> options = {};
+  std::map<std::string, double, std::less<>> parameters = {};
 };
 
 /// Which numbers an array or a parameter may hold.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/exponential.h"
+
 namespace palimpsest {
 
 namespace {
@@ -37,8 +39,8 @@ ChunkDecay<Scalar>::ChunkDecay(const Structure& structure, const Matrix<Scalar>&
     }
   }
   if (logs) {
-    cumulative_ = cumulative_.array().exp().matrix();
-    remaining_ = remaining_.array().exp().matrix();
+    cumulative_ = exponential(cumulative_.array()).matrix();
+    remaining_ = exponential(remaining_.array()).matrix();
   }
 
   if (structure.decay == Decay::scalar) {
@@ -49,7 +51,7 @@ ChunkDecay<Scalar>::ChunkDecay(const Structure& structure, const Matrix<Scalar>&
       mask_(i, i) = logs ? Scalar(0) : Scalar(1);
     }
     if (logs) {
-      for (Index i = 0; i < L; ++i) mask_.row(i).head(i + 1) = mask_.row(i).head(i + 1).array().exp();
+      for (Index i = 0; i < L; ++i) mask_.row(i).head(i + 1) = exponential(mask_.row(i).head(i + 1).array());
     }
   }
 }
@@ -76,7 +78,7 @@ Matrix<Scalar> ChunkDecay<Scalar>::key_scores(const Matrix<Scalar>& X, const Mat
     else rows.rowwise() *= factor;
   };
   const auto decayed = [&](const auto& values, const auto& weights) -> Matrix<Scalar> {
-    if (logs) return (values.array() * weights.exp()).matrix();
+    if (logs) return (values.array() * exponential(weights)).matrix();
     return (values.array() * weights).matrix();
   };
 

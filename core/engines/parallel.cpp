@@ -1,5 +1,7 @@
 #include "core/engines/parallel.h"
 
+#include "core/exponential.h"
+
 namespace palimpsest {
 
 namespace {
@@ -33,7 +35,7 @@ Dense<Scalar> dense_scores(const Program<Scalar>& program, const Matrix<Scalar>&
   Table<Scalar> between = Table<Scalar>::Constant(n, columns, neutral);
   Table<Scalar> since_start = Table<Scalar>::Constant(1, columns, neutral);
   const auto factors = [&](const auto& table) -> Table<Scalar> {
-    if (logs) return table.exp();
+    if (logs) return exponential(table);
     return table;
   };
 

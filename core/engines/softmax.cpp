@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/exponential.h"
+
 namespace palimpsest {
 
 namespace {
@@ -104,7 +106,7 @@ Matrix<Scalar> softmax_dense(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, c
   Matrix<Scalar> A = masked_scores(Q, K, first_query, Index{0});
   if (record) (*record)("X", A);
   const Vector<Scalar> m = A.rowwise().maxCoeff();
-  A = (A.colwise() - m).array().exp().matrix();
+  A = exponential((A.colwise() - m).array()).matrix();
   const Vector<Scalar> l = A.rowwise().sum();
   if (record) {
     (*record)("m", m);
