@@ -178,9 +178,10 @@ class CallCell;
 /// A named function that expressions may call.
 struct Function {
   std::string name;
-  /// LaTeX of the call, from the LaTeX of the arguments.
+  /// LaTeX of the call, from the LaTeX of the arguments. Every piece between two arguments is complete by
+  /// itself, so that pictures can stand in their places.
   std::function<std::string(std::span<const std::string> arguments)> latex;
-  /// How tightly that LaTeX binds, and how tightly it needs every argument to bind.
+  /// How tightly that LaTeX binds, and how tightly it needs every argument to bind: atoms may get subscripts.
   Precedence binds = Precedence::atom;
   Precedence arguments_bind = Precedence::sum;
   /// The shape of the value; throws Error naming the function and the shapes if they do not fit.

@@ -150,7 +150,9 @@ class Writer {
     const Function& function = find_function(expression.name());
     std::vector<std::string> arguments;
     for (const Expression& argument : expression.arguments()) {
-      arguments.push_back(within(write(argument, lit), function.arguments_bind));
+      const std::string written = within(write(argument, lit), function.arguments_bind);
+      // Braces, because a second subscript would be an error.
+      arguments.push_back(function.arguments_bind == Precedence::atom ? "{" + written + "}" : written);
     }
     return {function.latex(arguments), function.binds};
   }

@@ -211,10 +211,10 @@ std::vector<Function> feature_functions() {
       function("append_ones", "[L, V] -> [L, V+1]", {"\\left[#1, \\mathbf{1}\\right]"}, append_ones,
                explain_append_ones, "the values, then a 1 each that will add up the weights"),
       function("normalise", "[V+1, 1], [1, 1] -> [V, 1]",
-               {"\\frac{{#1}_{1:V}}{{#1}_{V+1} + #2}", Precedence::product, Precedence::atom}, normalise,
+               {"#1_{1:V} / \\left(#1_{V+1} + #2\\right)", Precedence::hadamard, Precedence::atom}, normalise,
                explain_normalise, "the weighted sum, divided by the sum of the weights"),
       function("row_normalise", "[L, V+1], [1, 1] -> [L, V]",
-               {"\\frac{{#1}_{:,1:V}}{{#1}_{:,V+1} + #2}", Precedence::product, Precedence::atom},
+               {"#1_{:,1:V} / \\left(#1_{:,V+1} + #2\\right)", Precedence::hadamard, Precedence::atom},
                row_normalise, explain_row_normalise, "the weighted sum, divided by the sum of the weights"),
   };
   for (const FeatureMap& map : feature_maps_of_the_table()) {

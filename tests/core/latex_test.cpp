@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cctype>
 
 #include "core/expression.h"
@@ -222,7 +223,22 @@ TEST_CASE("LaTeX of function calls") {
   CHECK(plain(call("causal", {S * k, v, v}) * k) == "\\left(S_{t-1} k_t + \\log M\\right) k_t");
   CHECK(plain(call("lower", {S * k})) == "\\mathrm{tril}\\left(S_{t-1} k_t\\right)");
   CHECK(plain(call("decay_mask", {tensor("alpha")})) == "\\left[{\\alpha_t}_{j+1:i}\\right]_{j \\le i}");
+  CHECK(plain(call("normalise", {v, tensor("alpha")})) ==
+        "{v_t}_{1:V} / \\left({v_t}_{V+1} + {\\alpha_t}\\right)");
   CHECK(plain(call("maximum", {k})) == "\\max\\left(k_t, ?\\right)");
+}
+
+TEST_CASE("the pieces of a call's LaTeX between its arguments are complete by themselves") {
+  for (const Function& function : functions()) {
+    std::string rest = function.latex(std::vector<std::string>{"@", "@", "@"});
+    INFO(function.name << ": " << rest);
+    CHECK(count(rest, "@") >= 1);
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find('@'), rest.size());
+      CHECK(is_balanced(rest.substr(0, end)));
+      rest.erase(0, end + 1);
+    }
+  }
 }
 
 TEST_CASE("LaTeX read back by the rules of precedence has the value of the expression") {
