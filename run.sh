@@ -75,13 +75,14 @@ configure() {
   local options=()
   if [[ -n ${PALIMPSEST_CUDA:-} ]]; then options+=("-DPALIMPSEST_CUDA=$PALIMPSEST_CUDA"); fi
   (cd "$root" && cmake "${fresh[@]}" --preset release "${options[@]}")
+  touch "$root/build/configured"
 }
 
 # Whether the build folder must be configured by hand: it is new, was made elsewhere, or the presets or the
 # wishes of the caller changed. Ninja sees to all other changes.
 unconfigured() {
   local cache=$root/build/CMakeCache.txt
-  [[ ! -f $root/build/build.ninja || $root/CMakePresets.json -nt $cache || -n ${PALIMPSEST_CUDA:-} ]] ||
+  [[ ! -f $root/build/build.ninja || $root/CMakePresets.json -nt $root/build/configured || -n ${PALIMPSEST_CUDA:-} ]] ||
     ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache"
 }
 
