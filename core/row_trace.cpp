@@ -1,6 +1,7 @@
 #include "core/row_trace.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/checkpoints.h"
 #include "core/engines/chunkwise.h"
@@ -46,12 +47,22 @@ class RowTrace : public Trace {
   Index block_of(Index token, Index phase) const override { return phase * write_blocks_ + token / size_; }
 
   const Record& record(Index index) override {
-    if (index != recorded_) {
-      recorded_ = -1;
-      record_ = compute(block(index));
-      recorded_ = index;
+    if (index != recent_.block) std::swap(recent_, earlier_);
+    if (index != recent_.block) {
+      recent_.block = -1;
+      recent_.record = compute(block(index));
+      recent_.block = index;
     }
-    return record_;
+    return recent_.record;
+  }
+
+  void prepare(std::stop_token stop) override {
+    const bool needs_states = form != Form::parallel || phases.size() > 1;
+    for (Index kept = 0; needs_states && kept <= write_blocks_ && !stop.stop_requested();
+         kept += checkpoints_.spacing()) {
+      state_before(kept);
+    }
+    Trace::prepare(stop);
   }
 
  private:
@@ -127,8 +138,15 @@ class RowTrace : public Trace {
   Structure structure_;
   bool scaled_ = false;
   Checkpoints<Scalar> checkpoints_;
-  Record record_;
-  Index recorded_ = -1;
+
+  /// The last two blocks that were asked for: a parallel form that reads at the end has two, and one walks between
+  /// them.
+  struct Recorded {
+    Index block = -1;
+    Record record = {};
+  };
+  Recorded recent_;
+  Recorded earlier_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,10 @@ class Trace {
 
   /// Every tensor of block `index`, as the engine computed it. The reference is valid until the next call.
   virtual const Record& record(Index index) = 0;
+
+  /// Computes ahead what makes record() quick: the states that are kept, and what the parallel form shows. Returns
+  /// early, with nothing lost, when asked to stop.
+  virtual void prepare(std::stop_token stop);
 
   const Phase& phase(const Block& block) const { return phases[static_cast<std::size_t>(block.phase)]; }
   const Operation& operation(const Cursor& cursor) const;
