@@ -58,6 +58,8 @@ Palette palette(Theme theme) {
           .map = light_colour_map};
 }
 
+constexpr float ordinary_em = 14;
+
 // The fonts of one Dear ImGui context, and how far Dear ImGui's size of each (ascender to descender) exceeds
 // the usual one (the em).
 struct Face {
@@ -91,21 +93,31 @@ float height_of(const std::filesystem::path& file) {
   return height;
 }
 
+// Accents such as the bar of a letter, which is put after it; fonts have them at the height of small letters,
+// and we write them mostly over capitals.
+constexpr ImWchar accents[] = {0x300, 0x36f, 0x20d0, 0x20ff, 0};
+constexpr float accents_raised = 0.12F;  // of the em
+
 // A font that takes the glyphs it lacks from the others, at the same size of the em.
 Face load(std::initializer_list<std::filesystem::path> files) {
+  ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
   Face face;
   for (const std::filesystem::path& file : files) {
     const float height = height_of(file);
     ImFontConfig config;
     config.MergeMode = face.font != nullptr;
     config.FontLoaderFlags = ImGuiFreeTypeLoaderFlags_LightHinting;
-    if (face.font == nullptr) {
-      face.height = height;
-    } else {
-      config.ExtraSizeScale = height / face.height;
-    }
-    face.font = ImGui::GetIO().Fonts->AddFontFromFileTTF(file.c_str(), 0, &config);
+    if (face.font == nullptr) face.height = height;
+    config.ExtraSizeScale = height / face.height;
+    config.GlyphExcludeRanges = accents;
+    const float size = ordinary_em * face.height;  // only what offsets are counted in
+    face.font = atlas.AddFontFromFileTTF(file.c_str(), size, &config);
+    config.MergeMode = true;
+    config.GlyphExcludeRanges = nullptr;
+    config.GlyphOffset.y = -accents_raised * ordinary_em;
+    atlas.AddFontFromFileTTF(file.c_str(), size, &config);
   }
+  face.font->AddRemapChar(0x1d40, 0x22a4);  // the small T of a transpose, which the fonts lack, by the sign
   return face;
 }
 
@@ -124,10 +136,10 @@ void load_fonts(State& fonts) {
   const auto semi_bold = asset("fonts/Inter-SemiBold.otf");
   const auto mono = asset("fonts/JetBrainsMono-Regular.ttf");
   const auto mathematics = asset("fonts/latex/latinmodern-math.otf");
-  const auto east_asian = east_asian_font().value_or(mathematics);
-  fonts.body = load({regular, mono, mathematics, east_asian});
-  fonts.strong = load({semi_bold, mono, mathematics, east_asian});
-  fonts.number = load({mono, regular, mathematics, east_asian});
+  const auto last = east_asian_font().value_or(mathematics);
+  fonts.body = load({regular, mono, mathematics, last});
+  fonts.strong = load({semi_bold, mono, mathematics, last});
+  fonts.number = load({mono, regular, mathematics, last});
   ImGui::GetIO().FontDefault = fonts.body.font;
 }
 
@@ -158,6 +170,10 @@ void set_colours(ImGuiStyle& style, const Palette& c) {
   set(ImGuiCol_ScrollbarGrabHovered, c.faint);
   set(ImGuiCol_ScrollbarGrabActive, c.dim);
   set(ImGuiCol_CheckMark, c.text);
+  set(ImGuiCol_CheckboxSelectedBg, c.edge);
+  set(ImGuiCol_InputTextCursor, c.text);
+  set(ImGuiCol_TreeLines, c.edge);
+  set(ImGuiCol_UnsavedMarker, c.text);
   set(ImGuiCol_SliderGrab, c.dim);
   set(ImGuiCol_SliderGrabActive, c.text);
   set(ImGuiCol_Button, field);
@@ -187,6 +203,7 @@ void set_colours(ImGuiStyle& style, const Palette& c) {
   set(ImGuiCol_TableRowBg, none);
   set(ImGuiCol_TableRowBgAlt, none);
   set(ImGuiCol_DragDropTarget, c.accent);
+  set(ImGuiCol_DragDropTargetBg, none);
   set(ImGuiCol_NavCursor, c.accent);
   set(ImGuiCol_NavWindowingHighlight, c.accent);
   set(ImGuiCol_NavWindowingDimBg, with_alpha(c.background, 0.6F));

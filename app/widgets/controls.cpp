@@ -64,6 +64,25 @@ constexpr ImGuiDataType data_type() {
   return ImGuiDataType_S32;
 }
 
+// Moves the logarithm of the value. (Dear ImGui's own logarithmic sliders take what their format rounds away
+// for zero.)
+template <class Number>
+bool drag_logarithm(const ImRect& track, ImGuiID id, Number* value, const SliderLook<Number>& look,
+                    ImRect& grab) {
+  const double from = std::log(static_cast<double>(look.minimum));
+  const double to = std::log(static_cast<double>(look.maximum));
+  double at = std::log(std::clamp(static_cast<double>(*value), static_cast<double>(look.minimum),
+                                  static_cast<double>(look.maximum)));
+  if (!ImGui::SliderBehavior(track, id, ImGuiDataType_Double, &at, &from, &to, "%.3f", ImGuiSliderFlags_None,
+                             &grab)) {
+    return false;
+  }
+  const double moved = std::is_integral_v<Number> ? std::round(std::exp(at)) : std::exp(at);
+  const Number before = *value;
+  *value = std::clamp(static_cast<Number>(moved), look.minimum, look.maximum);
+  return *value != before;
+}
+
 // Symbol and words from the left, the number from the right, all on one baseline.
 void draw_slider_label(const ImRect& box, const char* symbol, std::string_view words, std::string_view number,
                        ImU32 role, bool enabled) {
@@ -128,10 +147,11 @@ bool any_slider(const char* symbol, const char* words, Number* value, const Slid
     return ImGui::TempInputScalar(box, id, words, type, value, format, &look.minimum, &look.maximum);
   }
 
-  ImRect track(box.Min.x, box.Max.y - px(2 * knob_radius), box.Max.x, box.Max.y);
+  const ImRect track(box.Min.x, box.Max.y - px(2 * knob_radius), box.Max.x, box.Max.y);
   ImRect grab;
-  const ImGuiSliderFlags flags = look.logarithmic ? ImGuiSliderFlags_Logarithmic : ImGuiSliderFlags_None;
-  if (ImGui::SliderBehavior(track, id, type, value, &look.minimum, &look.maximum, format, flags, &grab)) {
+  if (look.logarithmic ? drag_logarithm(track, id, value, look, grab)
+                       : ImGui::SliderBehavior(track, id, type, value, &look.minimum, &look.maximum, format,
+                                               ImGuiSliderFlags_None, &grab)) {
     changed = true;
   }
   if (changed) ImGui::MarkItemEdited(id);
@@ -161,10 +181,21 @@ bool any_slider(const char* symbol, const char* words, Number* value, const Slid
   return changed;
 }
 
+// Text in the current font, wrapped, with a little more room between lines than Dear ImGui gives.
 void wrapped(std::string_view text) {
-  ImGui::PushTextWrapPos(0);
-  ImGui::TextUnformatted(text.data(), text.data() + text.size());
-  ImGui::PopTextWrapPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const char* const end = text.data() + text.size();
+  ImGui::BeginGroup();
+  ImGui::PushStyleVarY(ImGuiStyleVar_ItemSpacing, px(4));
+  for (const char* from = text.data(); from < end;) {
+    const char* to = ImGui::GetFont()->CalcWordWrapPosition(ImGui::GetFontSize(), from, end, width);
+    if (to == from) ++to;  // a letter at least, however narrow the panel
+    ImGui::TextUnformatted(from, to);
+    for (from = to; from < end && *from == ' ';) ++from;
+    if (from < end && *from == '\n') ++from;
+  }
+  ImGui::PopStyleVar();
+  ImGui::EndGroup();
 }
 
 }  // namespace
@@ -257,9 +288,11 @@ void key_hint(const char* key) {
   const Palette& c = colours();
   const TextStyle style(Text::caption);
   const ImVec2 extent = text_size(key);
-  const ImVec2 from = ImGui::GetCursorScreenPos();
   const ImVec2 size(std::ceil(extent.x) + 2 * px(6), px(20));
-  ImGui::Dummy(size);
+  const float line_height = std::max(ImGui::GetCurrentWindow()->DC.CurrLineSize.y, size.y);
+  ImVec2 from = ImGui::GetCursorScreenPos();
+  ImGui::Dummy({size.x, line_height});
+  from.y += std::floor((line_height - size.y) / 2);
   ImGui::GetWindowDrawList()->AddRect(from, {from.x + size.x, from.y + size.y}, c.edge, px(4), px(line));
   draw_text({from.x + px(6), from.y + (size.y - extent.y) / 2}, c.dim, key);
 }

@@ -40,7 +40,7 @@ struct SliderLook {
   Number reset{};                // what a double click goes back to
   const char* format = nullptr;  // as for printf; by default "%.2f" or "%d"
   Role role = Role::plain;
-  bool logarithmic = false;
+  bool logarithmic = false;  // needs a positive minimum
   std::string_view shown{};  // shown in place of the number, such as "learned × 1.00"
 };
 
@@ -51,7 +51,8 @@ bool slider(const char* symbol, const char* words, double* value, const SliderLo
 bool slider(const char* symbol, const char* words, float* value, const SliderLook<float>& look);
 bool slider(const char* symbol, const char* words, int* value, const SliderLook<int>& look);
 
-/// A key as printed on the keyboard, in a faint outline: "Space".
+/// A key as printed on the keyboard, in a faint outline: "Space". Centred in the line when it follows
+/// something higher.
 void key_hint(const char* key);
 
 /// A small square of colour and a word: an entry of a legend.

@@ -37,13 +37,13 @@ struct Picture {
 struct Formulas {
   FrameCache<LayoutKey, Layout> layouts;
   FrameCache<PictureKey, Picture> pictures;
-  std::set<std::string> reported;
 };
 
 float density() { return ImGui::GetIO().DisplayFramebufferScale.y; }
 
 void report(const std::string& latex, const char* problem) {
-  if (!context_local<Formulas>().reported.insert(latex).second) return;
+  static std::set<std::string> reported;
+  if (!reported.insert(latex).second) return;
   fmt::print(stderr, "The formula '{}' cannot be read: {}\n", latex, problem);
 }
 

@@ -4,14 +4,18 @@
 #include <ft2build.h>
 #include FT_FREETYPE_H
 #include FT_OUTLINE_H
+#include <core/formula.h>
 #include <microtex.h>
+#include <render/builder.h>
 #include <utils/utf.h>
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <memory>
+#include <string_view>
 
 #include "app/session/paths.h"
 #include "core/error.h"
@@ -386,10 +390,42 @@ void start_microtex() {
   (void)started;
 }
 
+// MicroTeX leaves out italic corrections, so that slanted capitals touch the sign that follows: here they get
+// a thin space.
+std::string with_italic_corrections(const std::string& latex) {
+  constexpr std::string_view slanted = "FPTUVWY";
+  constexpr std::array<std::string_view, 9> signs = {"+",       "-",     "=",     "\\odot",  "\\cdot",
+                                                     "\\times", "\\le ", "\\ge ", "\\approx"};
+  const auto letter_at = [&](std::size_t i) {
+    return i < latex.size() && std::isalpha(static_cast<unsigned char>(latex[i])) != 0;
+  };
+  std::string result;
+  for (std::size_t i = 0; i < latex.size(); ++i) {
+    result += latex[i];
+    if (slanted.find(latex[i]) == std::string_view::npos) continue;
+    if (letter_at(i + 1) || (i > 0 && (letter_at(i - 1) || latex[i - 1] == '\\'))) continue;
+    const std::string_view rest =
+        std::string_view(latex).substr(std::min(latex.find_first_not_of(" }", i + 1), latex.size()));
+    if (std::any_of(signs.begin(), signs.end(),
+                    [&](std::string_view sign) { return rest.starts_with(sign); })) {
+      result += "\\,";
+    }
+  }
+  return result;
+}
+
+// What MicroTeX::parse does, but strictly: that one draws what it does not understand in red.
 microtex::Render* parse(const std::string& latex, float size) {
   start_microtex();
-  return microtex::MicroTeX::parse(latex, 0, size, size / 3, microtex::black, true,
-                                   {true, microtex::TexStyle::display});
+  microtex::Formula nothing;
+  const microtex::Parser strict(false, "", &nothing);
+  microtex::Formula formula(strict, with_italic_corrections(latex));
+  return microtex::RenderBuilder()
+      .setStyle(microtex::TexStyle::display)
+      .setTextSize(size)
+      .setMathFontName(microtex::MicroTeX::mathFontNames().front())
+      .setLineSpace({size / 3, microtex::UnitType::pixel})
+      .build(formula);
 }
 
 }  // namespace
