@@ -86,12 +86,12 @@ void Application::layout(float top, float bottom) {
     for (const Panel& panel : panels()) {
       ImGuiID node = rest;
       switch (panel.place) {
-        case Place::left_top: node = left; break;
-        case Place::left_bottom: node = left_bottom; break;
-        case Place::center: node = rest; break;
-        case Place::right_top: node = right; break;
-        case Place::right_bottom: node = right_bottom; break;
-        case Place::bottom: node = floor; break;
+        case PanelPlace::left_top: node = left; break;
+        case PanelPlace::left_bottom: node = left_bottom; break;
+        case PanelPlace::center: node = rest; break;
+        case PanelPlace::right_top: node = right; break;
+        case PanelPlace::right_bottom: node = right_bottom; break;
+        case PanelPlace::bottom: node = floor; break;
       }
       ImGui::DockBuilderDockWindow(panel.title, node);
     }

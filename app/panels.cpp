@@ -4,12 +4,12 @@ namespace palimpsest {
 
 std::span<const Panel> panels() {
   static constexpr Panel list[] = {
-      {"Data", Place::left_top, draw_data},
-      {"Equation", Place::left_bottom, draw_equation},
-      {"Stage", Place::center, draw_stage},
-      {"Forms", Place::right_top, draw_forms},
-      {"Why this number?", Place::right_bottom, draw_why},
-      {"Timeline", Place::bottom, draw_timeline},
+      {"Data", PanelPlace::left_top, draw_data},
+      {"Equation", PanelPlace::left_bottom, draw_equation},
+      {"Stage", PanelPlace::center, draw_stage},
+      {"Forms", PanelPlace::right_top, draw_forms},
+      {"Why this number?", PanelPlace::right_bottom, draw_why},
+      {"Timeline", PanelPlace::bottom, draw_timeline},
   };
   return list;
 }

@@ -7,12 +7,12 @@ namespace palimpsest {
 class Application;
 
 /// Where a panel lies when the program starts.
-enum class Place { left_top, left_bottom, center, right_top, right_bottom, bottom };
+enum class PanelPlace { left_top, left_bottom, center, right_top, right_bottom, bottom };
 
 /// One dockable view over the session.
 struct Panel {
   const char* title;  // also its window's name
-  Place place;
+  PanelPlace place;
   void (*draw)(Application&);  // inside its window
 };
 
