@@ -1,0 +1,90 @@
+#include "app/overlays/keys_help.h"
+
+#include <imgui.h>
+
+#include <string_view>
+#include <vector>
+
+#include "app/actions.h"
+#include "app/application.h"
+#include "app/overlays/card.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr std::size_t column_count = 3;
+constexpr float key_width = 84;
+
+struct Group {
+  std::string_view name;
+  std::vector<const Action*> rows;
+};
+
+std::vector<Group> groups() {
+  std::vector<Group> all;
+  for (const Action& action : actions()) {
+    if (all.empty() || all.back().name != action.group) all.push_back({action.group, {}});
+    all.back().rows.push_back(&action);
+  }
+  return all;
+}
+
+/// The groups in order, in columns of about the same height.
+std::vector<std::vector<Group>> columns() {
+  const std::size_t target = (actions().size() + column_count - 1) / column_count;
+  std::vector<std::vector<Group>> all(1);
+  std::size_t height = 0;
+  for (Group& group : groups()) {
+    if (height > 0 && height + group.rows.size() > target + 1 && all.size() < column_count) {
+      all.emplace_back();
+      height = 0;
+    }
+    height += group.rows.size();
+    all.back().push_back(std::move(group));
+  }
+  return all;
+}
+
+void draw_row(const Action& action) {
+  const float x = ImGui::GetCursorPosX();
+  style::key_hint(key_name(action.key).c_str());
+  ImGui::SameLine(0, 0);
+  ImGui::SetCursorPosX(x + style::px(key_width));
+  const style::TextStyle style(style::Text::body);
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const ImVec2 extent = text_extent(action.words);
+  draw_text({from.x, from.y + (style::px(20) - extent.y) / 2}, style::colours().text, action.words);
+  ImGui::Dummy({extent.x, style::px(20)});
+}
+
+void draw_column(const std::vector<Group>& column) {
+  ImGui::BeginGroup();
+  for (const Group& group : column) {
+    if (&group != &column.front()) ImGui::Dummy({0, style::px(4)});
+    style::caption(group.name);
+    for (const Action* row : group.rows) draw_row(*row);
+  }
+  ImGui::EndGroup();
+}
+
+}  // namespace
+
+void draw_keys_help(Application& application) {
+  if (!begin_card("Keys", application.show_keys)) return;
+  {
+    const style::TextStyle style(style::Text::title);
+    ImGui::TextUnformatted("Every action has a key");
+  }
+  ImGui::Dummy({0, style::px(4)});
+  const std::vector<std::vector<Group>> all = columns();
+  for (const std::vector<Group>& column : all) {
+    if (&column != &all.front()) ImGui::SameLine(0, style::px(40));
+    draw_column(column);
+  }
+  end_card();
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,188 @@
+#include "app/panels/adjusting.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "app/application.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+bool takes(const Variant& variant, std::string_view input) {
+  return std::ranges::find(variant.inputs, input, &Input::name) != variant.inputs.end();
+}
+
+void change(Application& application, const auto& edit) {
+  Choice choice = application.session.choice();
+  edit(choice);
+  application.session.choose(std::move(choice));
+}
+
+/// A slider for one of the adjustments; a factor on what was learned is shown as such.
+void adjustment(Application& application, const char* symbol, const char* words, double Adjustments::* member,
+                style::SliderLook<double> look, bool is_factor) {
+  double value = application.session.choice().adjustments.*member;
+  const std::string shown = fmt::format("learned × {:.2f}", value);
+  if (is_factor) look.shown = shown;
+  ImGui::SetNextItemWidth(-FLT_MIN);
+  if (!style::slider(symbol, words, &value, look)) return;
+  change(application, [&](Choice& choice) { choice.adjustments.*member = value; });
+}
+
+void decay(Application& application, const Computation& computed) {
+  if (!takes(*computed.variant, "alpha")) return;
+  if (computed.inputs.made_up_alpha) {
+    adjustment(application, "\\alpha", "how much is kept", &Adjustments::missing_alpha,
+               {.minimum = 0, .maximum = 1, .reset = 0.98, .format = "%.3f at every token", .role = Role::gate}, false);
+    return;
+  }
+  adjustment(application, "\\alpha", "how much is kept", &Adjustments::decay,
+             {.minimum = 0, .maximum = 4, .reset = 1, .role = Role::gate}, true);
+  tooltip("Every decay to this power: 2 forgets twice as fast, 0 not at all. A double click goes back.");
+}
+
+void strength(Application& application, const Computation& computed) {
+  if (!takes(*computed.variant, "beta")) return;
+  if (!computed.inputs.made_up_beta) {
+    adjustment(application, "\\beta", "how much is written", &Adjustments::beta,
+               {.minimum = 0, .maximum = 3, .reset = 1, .role = Role::strength}, true);
+    tooltip("Every β times this. A double click goes back.");
+    return;
+  }
+  const std::string shown = fmt::format("{:.2f} at every token", computed.inputs.beta);
+  adjustment(application, "\\beta", "how much is written", &Adjustments::missing_beta,
+             {.minimum = 0, .maximum = 2, .reset = 0, .role = Role::strength, .shown = shown}, false);
+}
+
+void key_length(Application& application) {
+  adjustment(application, "\\|k\\|", "key length", &Adjustments::key_length,
+             {.minimum = 0, .maximum = 2, .reset = 1, .role = Role::key}, true);
+}
+
+/// How a parameter is written in the formulas.
+std::string parameter_symbol(const Trace* trace, const std::string& name) {
+  static constexpr std::pair<const char*, const char*> known[] = {
+      {"gamma", "\\gamma"}, {"eps", "\\epsilon"}, {"scale", "\\sigma"}, {"eta", "\\eta"}, {"theta", "\\theta"}};
+  if (trace) {
+    if (const auto found = trace->symbols.find(name); found != trace->symbols.end()) return found->second.latex;
+  }
+  const auto found = std::ranges::find(known, std::string_view(name), [](const auto& row) { return std::string_view(row.first); });
+  return found == std::end(known) ? std::string() : found->second;
+}
+
+Role parameter_role(const std::string& name) {
+  if (name == "gamma") return Role::gate;
+  return name == "eta" || name == "theta" ? Role::strength : Role::plain;
+}
+
+void parameter(Application& application, const Computation& computed, const Parameter& parameter) {
+  const auto& settings = computed.sequence.settings.parameters;
+  const auto resolved = settings.find(parameter.name);
+  if (resolved == settings.end()) return;
+  const auto chosen = application.session.choice().settings.parameters.find(parameter.name);
+  double value = chosen == application.session.choice().settings.parameters.end() ? resolved->second : chosen->second;
+  const bool bounded = parameter.maximum - parameter.minimum < 1000;
+  const double usual = parameter.standard.value_or(resolved->second);
+  const double maximum = bounded ? parameter.maximum : std::max({1.0, 4 * usual, value});
+  const style::SliderLook<double> look = {.minimum = std::max(parameter.minimum, bounded ? parameter.minimum : 0.0),
+                                          .maximum = maximum,
+                                          .reset = usual,
+                                          .format = "%.4g",
+                                          .role = parameter_role(parameter.name),
+                                          .logarithmic = !bounded};
+  const std::string words = parameter.name == "scale" ? "scale of the query" : parameter.meaning;
+  ImGui::SetNextItemWidth(-FLT_MIN);
+  if (style::slider(parameter_symbol(application.session.trace(), parameter.name).c_str(),
+                    fmt::format("{}###{}", words, parameter.name).c_str(), &value, look)) {
+    change(application, [&](Choice& choice) { choice.settings.parameters[parameter.name] = value; });
+  }
+}
+
+void option(Application& application, const Computation& computed, const Option& option) {
+  const auto& settings = computed.sequence.settings.options;
+  const auto resolved = settings.find(option.name);
+  if (resolved == settings.end() || option.values.size() < 2) return;
+  ImGui::PushID(option.name.c_str());
+  style::caption(option.meaning.empty() ? option.name : option.meaning);
+  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  for (std::size_t i = 0; i < option.values.size(); ++i) {
+    const char* value = option.values[i].c_str();
+    const float width = style::pill_size(value).x;
+    if (i > 0 && ImGui::GetItemRectMax().x + style::px(4) + width <= right) ImGui::SameLine(0, style::px(4));
+    if (style::pill_button(value, resolved->second == value)) {
+      change(application, [&](Choice& choice) { choice.settings.options[option.name] = value; });
+    }
+  }
+  ImGui::PopID();
+}
+
+/// Whether writing also takes the old value out: only then a write can overshoot.
+bool erases(const Trace& trace) {
+  return std::ranges::any_of(trace.phases, [](const Phase& phase) {
+    return std::ranges::any_of(phase.operations,
+                               [](const Operation& operation) { return operation.id == "read" || operation.id == "overlap"; });
+  });
+}
+
+/// Where the present token's write lies between nothing and overshooting.
+void stability(const Application& application, const Trace* trace) {
+  const Computation& computed = *application.session.computed();
+  if (!trace || !erases(*trace) || !computed.sequence.has("beta") || computed.sequence.tokens == 0) return;
+  const Index token = std::min(application.session.token(), computed.sequence.tokens - 1);
+  const double beta = computed.sequence.at("beta")(token, 0);
+  const double product = beta * computed.sequence.at("k").rows<double>(token, 1).squaredNorm();
+
+  constexpr double limit = 2;
+  constexpr double end = 2.5;
+  const style::Palette& c = style::colours();
+  const bool stable = product <= limit;
+  const float width = ImGui::GetContentRegionAvail().x;
+  const ImVec2 words = ImGui::GetCursorScreenPos();
+  style::caption("stable while β‖k‖² ≤ 2");
+  {
+    const style::TextStyle style(style::Text::number_small);
+    const std::string number = fmt::format("{:.2f}", product);
+    draw_text({words.x + width - text_extent(number).x, words.y}, stable ? c.text : c.alarm, number);
+  }
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float half = style::px(2);
+  const float middle = from.y + style::px(6);
+  const auto x = [&](double value) { return from.x + width * static_cast<float>(std::clamp(value / end, 0.0, 1.0)); };
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled({from.x, middle - half}, {x(limit), middle + half}, style::mix(c.panel, c.good, 0.6F), half);
+  list->AddRectFilled({x(limit), middle - half}, {x(end), middle + half}, style::mix(c.panel, c.alarm, 0.6F), half);
+  list->AddCircleFilled({x(product), middle}, style::px(5), stable ? c.strength : c.alarm);
+  ImGui::Dummy({width, style::px(12)});
+  tooltip("β‖k‖² of this token. Above 2 a write overshoots by more than what was wrong, and the memory grows.");
+}
+
+bool is_changed(const Choice& choice) {
+  return !(choice.adjustments == Adjustments()) || !choice.settings.parameters.empty() || !choice.settings.options.empty();
+}
+
+}  // namespace
+
+void adjusting(Application& application) {
+  const Computation& computed = *application.session.computed();
+  const Variant& variant = *computed.variant;
+  for (const Option& row : variant.options) option(application, computed, row);
+  decay(application, computed);
+  strength(application, computed);
+  key_length(application);
+  stability(application, application.session.trace());
+  for (const Parameter& row : all_parameters(variant)) parameter(application, computed, row);
+  if (is_changed(application.session.choice()) && style::pill_button("as it was")) {
+    change(application, [](Choice& choice) {
+      choice.adjustments = {};
+      choice.settings = {};
+    });
+  }
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,78 @@
+#include "app/panels/cell_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// What the rows or columns of a tensor stand for.
+struct Axis {
+  std::optional<Index> first_token;  // set where every index is a token
+  const char* word = "channel";
+};
+
+struct Axes {
+  Axis rows;
+  Axis columns;
+};
+
+Role role_of(const Trace& trace, const std::string& tensor) {
+  const auto symbol = trace.symbols.find(tensor);
+  return symbol == trace.symbols.end() ? Role::plain : symbol->second.role;
+}
+
+/// Told from role and size: rows of a chunk are its tokens, those of a state are channels of the key.
+Axes axes_of(const Trace& trace, const Block& block, const Matrix<double>& values, const std::string& tensor) {
+  const Role role = role_of(trace, tensor);
+  if (role == Role::state) return {{{}, "key channel"}, {{}, "value channel"}};
+  const bool weights = role == Role::plain || role == Role::gate;
+  Axes axes;
+  if (trace.form != Form::recurrent && values.rows() == block.count) axes.rows.first_token = block.first_token;
+  if (block.key_count > 0) {  // softmax: keys and values kept so far
+    const bool kept = role == Role::key || role == Role::value;
+    if (kept && values.rows() == block.key_count && values.cols() > 1) axes.rows.first_token = block.first_key;
+    if (weights && values.cols() == block.key_count) axes.columns.first_token = block.first_key;
+  } else if (weights && values.cols() == block.count && trace.form != Form::recurrent && values.rows() > 1) {
+    axes.columns.first_token = block.first_token;
+  }
+  return axes;
+}
+
+std::string index_words(const Axis& axis, Index index, const std::vector<std::string>& labels) {
+  if (!axis.first_token) return fmt::format("{} {}", axis.word, index);
+  const auto token = static_cast<std::size_t>(*axis.first_token + index);
+  if (token >= labels.size()) return fmt::format("token {}", token + 1);
+  return fmt::format("token {} “{}”", token + 1, visible_label(labels[token]));
+}
+
+}  // namespace
+
+const Operation* maker_of(const Trace& trace, const Block& block, const std::string& tensor) {
+  const std::vector<Operation>& operations = trace.phase(block).operations;
+  const auto found = std::ranges::find_if(operations, [&](const Operation& row) { return row.equation.result == tensor; });
+  return found == operations.end() ? nullptr : &*found;
+}
+
+std::string cell_place(const Trace& trace, const Block& block, const Matrix<double>& values, const CellFocus& cell,
+                       const std::vector<std::string>& labels) {
+  const Axes axes = axes_of(trace, block, values, cell.tensor);
+  if (values.rows() == 1 && values.cols() == 1) return {};
+  if (values.cols() == 1) return index_words(axes.rows, cell.row, labels);
+  if (values.rows() == 1) return index_words(axes.columns, cell.column, labels);
+  return index_words(axes.rows, cell.row, labels) + ", " + index_words(axes.columns, cell.column, labels);
+}
+
+std::string cell_indices(const Matrix<double>& values, const CellFocus& cell) {
+  if (values.rows() == 1 && values.cols() == 1) return {};
+  if (values.cols() == 1) return fmt::format("[{}]", cell.row);
+  if (values.rows() == 1) return fmt::format("[{}]", cell.column);
+  return fmt::format("[{}, {}]", cell.row, cell.column);
+}
+
+}  // namespace palimpsest

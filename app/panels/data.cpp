@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+
+#include "app/application.h"
+#include "app/panels.h"
+#include "app/panels/adjusting.h"
+#include "app/panels/pickers.h"
+#include "app/session/presets.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/text.h"
+#include "core/error.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr Index most_pills = 9;  // more heads than this go into a list
+
+std::string rule_words(const DataSet& data) {
+  if (data.rule.empty()) return {};
+  const auto table = variants();
+  const auto found = std::ranges::find(table, data.rule, &Variant::id);
+  return found == table.end() ? data.rule : found->label;
+}
+
+void what_is_open(Application& application) {
+  const DataSet& data = application.session.data();
+  data_picker(application, ImGui::GetContentRegionAvail().x);
+  std::string words = rule_words(data);
+  if (!data.source.empty()) words += (words.empty() ? "" : " · ") + data.source;
+  if (!words.empty()) style::caption(words);
+}
+
+/// One of a few as pills, or of many as a list. Returns the chosen one.
+Index pick(const char* words, Index present, Index count) {
+  Index chosen = present;
+  ImGui::PushID(words);
+  ImGui::AlignTextToFramePadding();
+  style::caption(words);
+  ImGui::SameLine(0, style::px(12));
+  if (count > most_pills) {
+    int value = static_cast<int>(present);
+    ImGui::SetNextItemWidth(style::px(120));
+    if (ImGui::InputInt("##number", &value)) chosen = std::clamp<Index>(value, 0, count - 1);
+  } else {
+    for (Index i = 0; i < count; ++i) {
+      if (i > 0) ImGui::SameLine(0, style::px(14));
+      if (style::tab_button(fmt::format("{}", i).c_str(), i == present)) chosen = i;
+    }
+  }
+  ImGui::PopID();
+  return chosen;
+}
+
+void head_choice(Application& application) {
+  const DataSet& data = application.session.data();
+  const Index present = application.session.choice().head;
+  Index batch = present / data.heads;
+  Index head = present % data.heads;
+  if (data.batches > 1) batch = pick("batch", batch, data.batches);
+  if (data.heads > 1) head = pick("head", head, data.heads);
+  if (batch * data.heads + head == present) return;
+  Choice choice = application.session.choice();
+  choice.head = batch * data.heads + head;
+  application.session.choose(std::move(choice));
+}
+
+/// A size of a preset; the data are made anew when the mouse lets go, since that starts from the first token.
+bool size_slider(const char* words, Index* size, Index smallest, Index largest) {
+  ImGuiStorage* memory = ImGui::GetStateStorage();
+  const ImGuiID key = ImGui::GetID(words) + 1;
+  int value = memory->GetInt(key, 0) > 0 ? memory->GetInt(key) : static_cast<int>(*size);
+  style::SliderLook<int> look;
+  look.minimum = static_cast<int>(smallest);
+  look.maximum = static_cast<int>(largest);
+  look.reset = std::clamp(16, look.minimum, look.maximum);
+  look.logarithmic = true;
+  ImGui::SetNextItemWidth(-FLT_MIN);
+  const bool changed = style::slider("", words, &value, look);
+  const bool finished = ImGui::IsItemDeactivated() || (changed && !ImGui::IsItemActive());
+  memory->SetInt(key, finished ? 0 : ImGui::IsItemActive() ? value : 0);
+  if (!finished || value == *size) return false;
+  *size = value;
+  return true;
+}
+
+void preset_sizes(Application& application) {
+  const std::string& id = application.session.data().id;
+  const auto all = presets();
+  const auto preset =
+      std::ranges::find_if(all, [&](const Preset& row) { return id.starts_with("preset:" + row.id + "?"); });
+  if (preset == all.end()) return;
+  style::paragraph(preset->words);
+  PresetSize size = preset_size(id);
+  bool changed = size_slider("tokens", &size.tokens, std::max<Index>(preset->fewest_tokens, 1), 4096);
+  changed |= size_slider("key channels K", &size.dk, 1, 128);
+  changed |= size_slider("value channels V", &size.dv, 1, 128);
+  ImGui::AlignTextToFramePadding();
+  style::caption(fmt::format("seed {}", size.seed));
+  ImGui::SameLine(0, style::px(12));
+  if (style::pill_button("another seed")) {
+    ++size.seed;
+    changed = true;
+  }
+  if (!changed) return;
+  try {
+    application.session.open(make_preset(preset_id(*preset, size)));
+  } catch (const Error& error) {
+    application.session.set_message(error.what());
+  }
+}
+
+void texts(const Session& session) {
+  const DataSet& data = session.data();
+  const bool is_preset = data.id.starts_with("preset:");
+  for (const std::string& note : session.computed()->inputs.notes) style::caption(note);
+  if (!data.text.empty()) {
+    style::caption("The text");
+    style::paragraph(data.text);
+  }
+  if (!data.notes.empty()) {
+    style::caption(is_preset ? "How it is made" : "What to look at");
+    style::paragraph(data.notes);
+  }
+}
+
+}  // namespace
+
+void draw_data(Application& application) {
+  if (style::begin_panel("What goes in")) {
+    what_is_open(application);
+    if (application.session.computed()) {
+      head_choice(application);
+      adjusting(application);
+      preset_sizes(application);
+      texts(application.session);
+    }
+  }
+  style::end_panel();
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+
+#include "app/application.h"
+#include "app/panels.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/formula.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr float line_size = 17;      // design pixels of a line's letters
+constexpr float smallest_size = 11;  // below this a long line scrolls instead
+constexpr float lit_bar = 12;        // room left of the lines for the mark of the lit one
+
+LatexStyle look(bool bright, const Record* numbers = nullptr) {
+  const auto colour = [bright](Role role, bool) {
+    return style::hex(bright ? style::colours().role(role) : style::colours().role_dim(role));
+  };
+  return {.colour = colour, .lit = {}, .numbers = numbers};
+}
+
+/// The size at which `latex` fits the panel, as far as it can be read.
+float fitting_size(const std::string& latex, float wanted, float width) {
+  const float natural = measure_formula(latex, style::px(wanted)).width;
+  if (natural <= width) return style::px(wanted);
+  return std::max(style::px(wanted) * width / natural, style::px(smallest_size));
+}
+
+void fitted_formula(const std::string& latex, float wanted) {
+  const float size = fitting_size(latex, wanted, ImGui::GetContentRegionAvail().x);
+  formula(latex, size, style::colours().text);
+}
+
+/// One line; returns whether it is hovered.
+bool draw_line(const Operation& operation, const Symbols& symbols, bool present, bool lit, Application& application,
+               Index index) {
+  const std::string text = latex(operation.equation, symbols, look(lit));
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float indent = style::px(lit_bar);
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float size = fitting_size(text, line_size, width - indent);
+  const FormulaSize extent = measure_formula(text, size);
+  const ImVec2 item = {std::max(width, extent.width + indent), std::max(extent.height + style::px(6), style::px(26))};
+  if (ImGui::InvisibleButton(operation.id.c_str(), item)) {
+    application.view.show_welcome = false;
+    Cursor cursor = application.session.cursor();
+    cursor.operation = index;
+    application.session.set_cursor(cursor);
+  }
+  const bool hovered = ImGui::IsItemHovered();
+  tooltip(operation.title);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (present) {
+    list->AddRectFilled({from.x, from.y + style::px(4)}, {from.x + style::px(style::lit_line), from.y + item.y - style::px(4)},
+                        style::colours().text);
+  }
+  draw_formula(list, {from.x + indent, from.y + (item.y - extent.height) / 2 + extent.baseline}, text, size,
+               style::colours().text);
+  return hovered;
+}
+
+/// All lines; returns the operation to write out below: the hovered one, else the present one.
+Index draw_lines(Application& application, const Trace& trace, const Phase& phase) {
+  const Index present = application.session.cursor().operation;
+  Index shown = present;
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), 0));
+  // What was hovered in the last frame is lit in this one.
+  ImGuiStorage* memory = ImGui::GetStateStorage();
+  const ImGuiID key = ImGui::GetID("previewed");
+  const Index previewed = memory->GetInt(key, -1);
+  for (std::size_t i = 0; i < phase.operations.size(); ++i) {
+    const auto index = static_cast<Index>(i);
+    const bool lit = index == present || index == previewed;
+    if (draw_line(phase.operations[i], trace.symbols, index == present, lit, application, index)) shown = index;
+  }
+  memory->SetInt(key, shown == present ? -1 : static_cast<int>(shown));
+  ImGui::PopStyleVar();
+  ImGui::Dummy({0, 0});
+  return shown;
+}
+
+/// The line once more with the numbers of this token; only those that are single numbers can be written into it.
+void draw_numbers(const Operation& operation, const Symbols& symbols, const Record& record) {
+  const std::string text = latex(operation.equation, symbols, look(true, &record));
+  if (text == latex(operation.equation, symbols, look(true))) return;
+  style::caption("With its numbers");
+  fitted_formula(text, line_size);
+}
+
+void draw_loss(const Variant& variant) {
+  style::caption("The problem it learns");
+  style::paragraph(variant.loss.words);
+  if (!variant.loss.latex.empty()) fitted_formula("\\mathcal L(S) = " + variant.loss.latex, 16);
+  if (!variant.loss.step.empty()) fitted_formula(variant.loss.step, 16);
+  style::caption(variant.paper);
+}
+
+}  // namespace
+
+void draw_equation(Application& application) {
+  const Computation* computed = application.session.computed();
+  const std::string title = computed ? fmt::format("{}, line by line###equation", computed->variant->label) : "###equation";
+  if (style::begin_panel(title.c_str(), {0, 0}, ImGuiWindowFlags_HorizontalScrollbar) && computed) {
+    Trace* trace = application.session.trace();
+    if (trace && trace->block_count() > 0) {
+      const Cursor cursor = application.session.cursor();
+      const Phase& phase = trace->phase(trace->block(cursor.block));
+      const Index shown = draw_lines(application, *trace, phase);
+      draw_numbers(phase.operations[static_cast<std::size_t>(shown)], trace->symbols, trace->record(cursor.block));
+    }
+    draw_loss(*computed->variant);
+  }
+  style::end_panel();
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,98 @@
+#include "app/panels/form_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// Whether any phase of the trace has an operation called `id`.
+bool has_operation(const Trace& trace, std::string_view id) {
+  return std::ranges::any_of(trace.phases, [&](const Phase& phase) {
+    return std::ranges::find(phase.operations, id, &Operation::id) != phase.operations.end();
+  });
+}
+
+bool reads_at_end(const Trace& trace) { return trace.phases.size() == 2 && !has_operation(trace, "denominator"); }
+
+std::string counted(Index count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+std::string recurrent_work(const Trace& trace, Index token) {
+  if (has_operation(trace, "denominator")) {
+    return fmt::format("weighs {} anew", counted(token + 1, "token", "tokens"));
+  }
+  if (reads_at_end(trace)) return fmt::format("{} steps, then everyone reads", trace.tokens);
+  return token == 0 ? "1 step" : fmt::format("{} steps, one after the other", token + 1);
+}
+
+std::string chunkwise_work(const Trace& trace, Index chunk_size, Index token) {
+  const Index chunks = (trace.tokens + chunk_size - 1) / chunk_size;
+  const Index chunk = token / chunk_size;
+  const Index size = std::min(chunk_size, trace.tokens - chunk * chunk_size);
+  const std::string place = fmt::format("chunk {} of {}", chunk + 1, chunks);
+  if (has_operation(trace, "denominator")) {
+    const Index tiles = trace.block_of(token, 1) - trace.block_of(token, 0);
+    return fmt::format("{}: {} of {} × {} scores", place, counted(tiles, "tile", "tiles"), size, chunk_size);
+  }
+  if (reads_at_end(trace)) return fmt::format("{}: one carried state, then everyone reads", place);
+  return fmt::format("{}: {} {} × {}, one carried state", place, has_operation(trace, "solve") ? "solve" : "scores", size,
+                     size);
+}
+
+std::string parallel_work(const Trace& trace) {
+  const std::string scores = fmt::format("{} × {} scores", trace.tokens, trace.tokens);
+  return has_operation(trace, "solve") ? scores + ", one solve" : scores;
+}
+
+}  // namespace
+
+const char* form_label(Form form) {
+  switch (form) {
+    case Form::recurrent: return "Recurrent";
+    case Form::chunkwise: return "Chunkwise";
+    case Form::parallel: return "Parallel";
+  }
+  return "";
+}
+
+std::string form_title(Form form, const Choice& choice) {
+  if (form != Form::chunkwise) return form_label(form);
+  return fmt::format("Chunkwise, C = {}", choice.chunk_size);
+}
+
+std::string form_work(const FormResult& result, const Computation& computed, Index token) {
+  if (!result.trace) return {};
+  const Trace& trace = *result.trace;
+  switch (trace.form) {
+    case Form::recurrent: return recurrent_work(trace, token);
+    case Form::chunkwise: return chunkwise_work(trace, computed.choice.chunk_size, token);
+    case Form::parallel: return parallel_work(trace);
+  }
+  return {};
+}
+
+Index first_bad_token(const Computation& computed) {
+  Index first = -1;
+  for (const FormResult& form : computed.forms) {
+    if (form.first_bad_token >= 0 && (first < 0 || form.first_bad_token < first)) first = form.first_bad_token;
+  }
+  return first;
+}
+
+std::string agreement_words(const Computation& computed) {
+  if (computed.agree) {
+    const auto count = std::ranges::count_if(computed.forms, [](const FormResult& form) { return form.missing.empty(); });
+    return fmt::format("{} agree · {}", counted(count, "form", "forms"), scientific(computed.worst));
+  }
+  const Index bad = first_bad_token(computed);
+  if (bad < 0) return fmt::format("forms end in different states · {}", scientific(computed.worst));
+  return fmt::format("forms differ from token {} · {}", bad + 1, scientific(computed.worst));
+}
+
+}  // namespace palimpsest

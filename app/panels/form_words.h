@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "app/session/computation.h"
+
+namespace palimpsest {
+
+/// "Recurrent": also the identity of whatever switches to it.
+const char* form_label(Form form);
+
+/// "Chunkwise, C = 8".
+std::string form_title(Form form, const Choice& choice);
+
+/// What this form does to come to the output of `token`, in plain words with its real sizes.
+std::string form_work(const FormResult& result, const Computation& computed, Index token);
+
+/// "3 forms agree · 4.4e-16", or from which token on they differ.
+std::string agreement_words(const Computation& computed);
+
+/// The first token at which any form differs from the recurrence; -1 if none does.
+Index first_bad_token(const Computation& computed);
+
+}  // namespace palimpsest

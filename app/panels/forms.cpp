@@ -1,0 +1,178 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+
+#include "app/application.h"
+#include "app/gl/context_local.h"
+#include "app/panels.h"
+#include "app/panels/form_words.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/heat_map.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr float strip_height = 16;
+
+/// The colour range of the three strips: the same, so that equal outputs look equal.
+struct OutputRange {
+  std::uint64_t version = 0;
+  double whole = 0;  // the largest magnitude of all tokens
+
+  double of(const Computation& computed, Index token, bool shared) {
+    const Matrix<double>& o = computed.reference.o;
+    if (o.size() == 0) return 1;
+    if (!shared) return o.row(token).cwiseAbs().maxCoeff();
+    if (version != computed.version) {
+      version = computed.version;
+      whole = o.cwiseAbs().maxCoeff();
+    }
+    return whole;
+  }
+};
+
+void switch_form(Application& application, Form form) {
+  Choice choice = application.session.choice();
+  choice.form = form;
+  application.session.choose(std::move(choice));
+}
+
+/// The recorded cell behind channel `channel` of the output; nothing where the step's record has no output.
+std::optional<CellFocus> output_cell(Application& application, Index channel) {
+  Trace* trace = application.session.trace();
+  if (!trace || trace->block_count() == 0) return std::nullopt;
+  const Cursor cursor = application.session.cursor();
+  const Record& record = trace->record(cursor.block);
+  if (trace->form == Form::recurrent && record.contains("o")) return CellFocus{"o", channel, 0};
+  if (trace->form != Form::recurrent && record.contains("O")) return CellFocus{"O", cursor.row, channel};
+  return std::nullopt;
+}
+
+void answer_pointer(Application& application, Form form, const Matrix<double>& o, Index token, ImVec2 position,
+                    ImVec2 size) {
+  const auto cell = hovered_cell(position, size, 1, o.cols(), ImGui::GetIO().MousePos);
+  if (!cell || !ImGui::IsItemHovered()) return;
+  if (form == application.session.choice().form) application.hovered = output_cell(application, cell->column);
+  tooltip(fmt::format("output of token {}, channel {}: {:+.6g}", token + 1, cell->column, o(token, cell->column)));
+}
+
+/// The form's name, which is lit for the present form and switches to the others, and its residual.
+void heading(Application& application, Form form, const FormResult& result) {
+  const style::Palette& c = style::colours();
+  const bool present = application.session.choice().form == form;
+  const bool exists = result.missing.empty();
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  ImGui::BeginDisabled(!exists);
+  if (ImGui::InvisibleButton(form_label(form), {width, style::px(18)})) switch_form(application, form);
+  ImGui::EndDisabled();
+  const bool lit = present || (exists && ImGui::IsItemHovered());
+  tooltip(exists ? fmt::format("Step through the {} form.", name(form)) : result.missing);
+  {
+    const style::TextStyle style(present ? style::Text::strong : style::Text::body);
+    draw_text(from, !exists ? c.faint : lit ? c.text : c.dim, form_title(form, application.session.computed()->choice));
+  }
+  if (!exists) return;
+  const style::TextStyle style(style::Text::number_small);
+  const std::string residual = scientific(result.residual);
+  const bool good = result.residual <= application.session.computed()->tolerance;
+  draw_text({from.x + width - text_extent(residual).x, from.y + style::px(1)}, good ? c.good : c.alarm, residual);
+  if (ImGui::IsMouseHoveringRect({from.x + width - text_extent(residual).x, from.y}, {from.x + width, from.y + style::px(18)})) {
+    ImGui::SetTooltip("Largest difference from the recurrence in f64, as a share of its largest output");
+  }
+}
+
+void strip(Application& application, Form form, const FormResult& result, Index token) {
+  const Computation& computed = *application.session.computed();
+  const ImVec2 position = ImGui::GetCursorScreenPos();
+  const ImVec2 size = {ImGui::GetContentRegionAvail().x, style::px(strip_height)};
+  const Matrix<double>& o = result.output.o;
+  HeatMapLook look;
+  look.range = static_cast<float>(context_local<OutputRange>().of(computed, token, application.view.shared_scale));
+  look.block = {token, 0, 1, -1};
+  ImGui::Dummy(size);
+  heat_map(fmt::format("output {}", name(form)), o, computed.version, position, size, look);
+  answer_pointer(application, form, o, token, position, size);
+}
+
+void first_difference(Application& application, const FormResult& result) {
+  if (result.first_bad_token < 0) return;
+  const style::TextStyle style(style::Text::caption, style::colours().alarm);
+  ImGui::Text("first differs at token %d", static_cast<int>(result.first_bad_token + 1));
+  if (ImGui::IsItemClicked()) application.session.go_to_token(result.first_bad_token);
+}
+
+void draw_form(Application& application, Form form) {
+  const Computation& computed = *application.session.computed();
+  const FormResult& result = computed.form(form);
+  const Index token = std::min<Index>(application.session.token(), computed.sequence.tokens - 1);
+  ImGui::PushID(form_label(form));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(4)));
+  heading(application, form, result);
+  if (!result.missing.empty()) {
+    style::caption(result.missing);
+  } else {
+    strip(application, form, result, token);
+    style::caption(form_work(result, computed, token));
+    first_difference(application, result);
+  }
+  ImGui::PopStyleVar();
+  ImGui::PopID();
+  ImGui::Dummy({0, 0});
+}
+
+void chunk_size(Application& application) {
+  const Session& session = application.session;
+  int size = static_cast<int>(session.choice().chunk_size);
+  style::SliderLook<int> look;
+  look.minimum = 1;
+  look.maximum = std::max(static_cast<int>(session.data().tokens), 2);
+  look.reset = std::min(8, look.maximum);
+  look.logarithmic = true;
+  ImGui::SetNextItemWidth(-FLT_MIN);
+  if (style::slider("", "chunk size", &size, look)) {
+    Choice choice = session.choice();
+    choice.chunk_size = size;
+    application.session.choose(std::move(choice));
+  }
+}
+
+void precision(Application& application) {
+  const Precision present = application.session.choice().precision;
+  ImGui::AlignTextToFramePadding();
+  style::caption("computed in");
+  for (const Precision choice_of : {Precision::f64, Precision::f32}) {
+    ImGui::SameLine(0, style::px(12));
+    const std::string label(name(choice_of));
+    if (style::tab_button(label.c_str(), present == choice_of)) {
+      Choice choice = application.session.choice();
+      choice.precision = choice_of;
+      application.session.choose(std::move(choice));
+    }
+  }
+}
+
+void own_output(const Session& session) {
+  const Computation& computed = *session.computed();
+  if (!computed.capture_error) return;
+  std::string words = fmt::format("The layer's own output: {}", scientific(*computed.capture_error));
+  if (session.data().stated_error) words += fmt::format(" (its file says {:.0e})", *session.data().stated_error);
+  style::caption(words);
+}
+
+}  // namespace
+
+void draw_forms(Application& application) {
+  if (style::begin_panel("The same sum, three ways") && application.session.computed()) {
+    for (const Form form : all_forms) draw_form(application, form);
+    chunk_size(application);
+    precision(application);
+    own_output(application.session);
+  }
+  style::end_panel();
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,195 @@
+#include "app/panels/pickers.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+
+#include "app/actions.h"
+#include "app/application.h"
+#include "app/gl/context_local.h"
+#include "app/session/paths.h"
+#include "app/session/presets.h"
+#include "app/widgets/choice_row.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/text.h"
+#include "core/error.h"
+#include "core/io/capture.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr float column_width = 340;
+constexpr float variant_width = 380;
+
+/// What lies in the folder of captures; looked up anew whenever the picker opens.
+struct Captures {
+  std::vector<CaptureSummary> list;
+  std::string problem;
+
+  void look_up() {
+    problem.clear();
+    try {
+      list = list_captures(asset("captures"));
+    } catch (const Error& error) {
+      list.clear();
+      problem = error.what();
+    }
+  }
+};
+
+/// A popup below the last item, as high as what it lists but inside the window.
+bool begin_list(const char* name) {
+  const ImVec2 below = {ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + style::px(4)};
+  ImGui::SetNextWindowPos(below, ImGuiCond_Appearing);
+  return ImGui::BeginPopup(name, ImGuiWindowFlags_NoMove);
+}
+
+float list_height() { return std::min(ImGui::GetMainViewport()->WorkSize.y * 0.66F, style::px(560)); }
+
+void open_data(Application& application, const auto& make) {
+  try {
+    application.session.open(make());
+  } catch (const Error& error) {
+    application.session.set_message(error.what());
+  }
+  ImGui::CloseCurrentPopup();
+}
+
+/// The text itself, on one line: what a person recognises a capture by.
+std::string title_of(const CaptureSummary& capture) {
+  if (capture.text.empty()) return capture.name;
+  constexpr std::size_t longest = 80;  // bytes; what the row has no room for is cut anyway
+  std::string text = capture.text.substr(0, capture.text.rfind(' ', longest));
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+std::string rule_label(const std::string& rule) {
+  const auto table = variants();
+  const auto found = std::ranges::find(table, rule, &Variant::id);
+  return found == table.end() ? "Other" : found->label;
+}
+
+void capture_row(Application& application, const CaptureSummary& capture, float width) {
+  const std::string stem = capture.file.stem().string();
+  const std::string id = "capture:" + stem;
+  std::string words = capture.error.empty() ? stem : capture.error;
+  if (capture.error.empty() && capture.layer) words += fmt::format(" · layer {}", *capture.layer);
+  ImGui::BeginDisabled(!capture.error.empty());
+  const std::string label = fmt::format("{}###{}", title_of(capture), stem);
+  if (choice_row(label.c_str(), words, application.session.data().id == id, width)) {
+    open_data(application, [&] { return open_capture(id); });
+  }
+  ImGui::EndDisabled();
+}
+
+/// Captures under the name of their rule, in the order of the variants.
+void list_of_captures(Application& application, float width) {
+  const auto& captures = context_local<Captures>();
+  if (!captures.problem.empty()) style::caption(captures.problem);
+  std::vector<std::string> rules;
+  for (const Variant& variant : variants()) rules.push_back(variant.id);
+  for (const CaptureSummary& capture : captures.list) {
+    if (std::ranges::find(rules, capture.rule) == rules.end()) rules.push_back(capture.rule);
+  }
+  for (const std::string& rule : rules) {
+    bool headed = false;
+    for (const CaptureSummary& capture : captures.list) {
+      if (capture.rule != rule) continue;
+      if (!headed) style::caption(rule_label(rule));
+      headed = true;
+      capture_row(application, capture, width);
+    }
+  }
+}
+
+void list_of_presets(Application& application, float width) {
+  for (const Preset& preset : presets()) {
+    const std::string prefix = "preset:" + preset.id + "?";
+    const bool selected = application.session.data().id.starts_with(prefix);
+    const std::string label = preset.label + "###" + preset.id;
+    if (!choice_row(label.c_str(), preset.words, selected, width)) continue;
+    PresetSize size;
+    size.tokens = std::max(size.tokens, preset.fewest_tokens);
+    open_data(application, [&] { return make_preset(preset_id(preset, size)); });
+  }
+}
+
+void column(const char* name, const char* title, Application& application, void (*list)(Application&, float)) {
+  ImGui::BeginGroup();
+  style::caption(title);
+  ImGui::BeginChild(name, {style::px(column_width), list_height()});
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(4)));
+  list(application, ImGui::GetContentRegionAvail().x - style::px(4));
+  ImGui::PopStyleVar();
+  ImGui::EndChild();
+  ImGui::EndGroup();
+}
+
+std::string data_title(const Session& session) { return session.data().title.empty() ? "Open…" : session.data().title; }
+
+std::string variant_label(const Application& application) {
+  return find_variant(application.session.choice().variant).label + " ▾###variant";
+}
+
+void open_a_file(Application& application) {
+  if (style::pill_button("Open a file…")) {
+    application.show_open = true;
+    ImGui::CloseCurrentPopup();
+  }
+  ImGui::SameLine();
+  style::key_hint("Ctrl+O");
+}
+
+}  // namespace
+
+float data_picker_width(const Application& application) {
+  return style::pill_size((data_title(application.session) + " ▾").c_str()).x;
+}
+
+void data_picker(Application& application, float width) {
+  const std::string title = data_title(application.session);
+  const float padding = style::pill_size("").x;
+  const std::string label = shortened(title, width - padding - text_extent(" ▾").x) + " ▾###data";
+  if (style::pill_button(label.c_str())) {
+    context_local<Captures>().look_up();
+    ImGui::OpenPopup("data list");
+  }
+  tooltip(title);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(style::px(12), style::px(12)));
+  if (begin_list("data list")) {
+    column("captures", "Captures: what flowed through a trained layer", application, list_of_captures);
+    ImGui::SameLine(0, style::px(16));
+    column("presets", "Presets: made up to show one thing", application, list_of_presets);
+    open_a_file(application);
+    ImGui::EndPopup();
+  }
+  ImGui::PopStyleVar();
+}
+
+float variant_picker_width(const Application& application) { return style::pill_size(variant_label(application).c_str()).x; }
+
+void variant_picker(Application& application) {
+  if (style::pill_button(variant_label(application).c_str())) ImGui::OpenPopup("variant list");
+  tooltip("The rule by which the memory is rewritten", "V");
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(style::px(8), style::px(8)));
+  if (begin_list("variant list")) {
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(2)));
+    for (const Variant& variant : variants()) {
+      const std::string label = variant.label + "###" + variant.id;
+      const bool present = variant.id == application.session.choice().variant;
+      if (!choice_row(label.c_str(), variant.words, present, style::px(variant_width))) continue;
+      Choice choice = application.session.choice();
+      choice.variant = variant.id;
+      application.session.choose(std::move(choice));
+      ImGui::CloseCurrentPopup();
+    }
+    ImGui::PopStyleVar();
+    ImGui::EndPopup();
+  }
+  ImGui::PopStyleVar();
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,19 @@
+#pragma once
+
+namespace palimpsest {
+
+class Application;
+
+/// A pill with the name of what is open, at most `width` screen pixels wide, that lists captures and presets.
+void data_picker(Application& application, float width);
+
+/// How wide that pill is with its whole name.
+float data_picker_width(const Application& application);
+
+/// The same for the variants.
+void variant_picker(Application& application);
+
+/// How wide that pill is.
+float variant_picker_width(const Application& application);
+
+}  // namespace palimpsest

@@ -1,0 +1,157 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <optional>
+
+#include "app/application.h"
+#include "app/gl/context_local.h"
+#include "app/panels.h"
+#include "app/panels/cell_words.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/formula.h"
+#include "app/widgets/text.h"
+#include "core/error.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// What is shown of one cell. Made anew only when another cell or another record is looked at.
+struct Answer {
+  std::optional<CellFocus> cell;
+  std::uint64_t version = 0;
+  Index block = -1;
+  Form form = Form::recurrent;
+
+  std::string symbol;  // LaTeX
+  std::string indices;
+  std::string words;
+  double value = 0;
+  std::string problem;
+  std::optional<Explanation> explanation;  // nothing: the data give it
+  std::vector<std::string> sources;
+};
+
+Symbol symbol_of(const Trace& trace, const std::string& tensor) {
+  const auto found = trace.symbols.find(tensor);
+  return found == trace.symbols.end() ? Symbol{.latex = "\\mathrm{" + tensor + "}", .words = tensor} : found->second;
+}
+
+std::string coloured(const Symbol& symbol) {
+  return fmt::format("\\fgcolor{{{}}}{{{}}}", style::hex(style::colours().role(symbol.role)), symbol.latex);
+}
+
+std::vector<std::string> source_words(const Trace& trace, const Explanation& explanation) {
+  std::vector<std::string> words;
+  for (const Cells& cells : explanation.sources) {
+    std::string name = symbol_of(trace, cells.tensor).words;
+    if (!name.empty() && std::ranges::find(words, name) == words.end()) words.push_back(std::move(name));
+  }
+  return words;
+}
+
+void fill(Answer& answer, const Session& session, Trace& trace) {
+  const CellFocus& cell = *answer.cell;
+  const Block block = trace.block(answer.block);
+  const Record& record = trace.record(answer.block);
+  answer.problem.clear();
+  answer.explanation.reset();
+  answer.sources.clear();
+  if (!record.contains(cell.tensor)) {
+    answer.problem = "This number belongs to another step.";
+    return;
+  }
+  const Matrix<double>& values = record.at(cell.tensor);
+  if (cell.row >= values.rows() || cell.column >= values.cols()) {
+    answer.problem = "This step has no such cell.";
+    return;
+  }
+  const Symbol symbol = symbol_of(trace, cell.tensor);
+  const std::string place = cell_place(trace, block, values, cell, session.data().labels);
+  answer.symbol = coloured(symbol);
+  answer.indices = cell_indices(values, cell);
+  answer.words = symbol.words + (place.empty() ? "" : ", " + place);
+  answer.value = values(cell.row, cell.column);
+  if (const Operation* maker = maker_of(trace, block, cell.tensor)) {
+    try {
+      answer.explanation = explain(maker->equation, trace.symbols, record, cell.row, cell.column);
+      answer.sources = source_words(trace, *answer.explanation);
+    } catch (const Error& error) {
+      answer.problem = error.what();
+    }
+  }
+}
+
+const Answer& answer_for(const CellFocus& cell, const Session& session, Trace& trace) {
+  auto& answer = context_local<Answer>();
+  const std::uint64_t version = session.computed()->version;
+  const Index block = session.cursor().block;
+  if (answer.cell == cell && answer.version == version && answer.block == block && answer.form == trace.form) return answer;
+  answer.cell = cell;
+  answer.version = version;
+  answer.block = block;
+  answer.form = trace.form;
+  fill(answer, session, trace);
+  return answer;
+}
+
+void arithmetic(const std::string& text, ImU32 colour) {
+  const style::TextStyle style(style::Text::number_small, colour);
+  ImGui::PushTextWrapPos(0);
+  ImGui::TextUnformatted(text.c_str());
+  ImGui::PopTextWrapPos();
+}
+
+/// The symbol with its indices and the value, on one baseline.
+void headline(const Answer& answer) {
+  const style::Palette& c = style::colours();
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float height = style::px(32);
+  const float baseline = from.y + style::px(22);
+  const FormulaSize symbol = draw_formula(ImGui::GetWindowDrawList(), {from.x, baseline}, answer.symbol, style::px(22), c.text);
+  const style::TextStyle number(style::Text::number);
+  const float ascent = ImGui::GetFontBaked()->Ascent;
+  draw_text({from.x + symbol.width + style::px(4), baseline - ascent}, c.dim, answer.indices);
+  const std::string value = fmt::format("{:+.6g}", answer.value);
+  draw_text({from.x + width - text_extent(value).x, baseline - ascent}, c.text, value);
+  ImGui::Dummy({width, height});
+}
+
+void draw_answer(const Answer& answer, bool pinned) {
+  const style::Palette& c = style::colours();
+  if (!answer.problem.empty()) {
+    style::paragraph(answer.problem);
+    return;
+  }
+  headline(answer);
+  if (!answer.explanation) {
+    style::paragraph(fmt::format("Given by the data: {}.", answer.words));
+  } else {
+    style::caption(answer.words);
+    arithmetic("= " + answer.explanation->formula, c.dim);
+    arithmetic("= " + answer.explanation->numbers, c.text);
+    arithmetic(fmt::format("= {:+.10g}", answer.explanation->value), c.text);
+    std::string made_of;
+    for (const std::string& words : answer.sources) made_of += (made_of.empty() ? "Made from: " : "; ") + words;
+    if (!made_of.empty()) style::caption(made_of + ".");
+  }
+  if (pinned) style::caption("Held by a click; Esc lets go.");
+}
+
+}  // namespace
+
+void draw_why(Application& application) {
+  if (style::begin_panel("Why this number?")) {
+    Trace* trace = application.session.trace();
+    const std::optional<CellFocus> cell = application.focus();
+    if (cell && trace && trace->block_count() > 0) {
+      draw_answer(answer_for(*cell, application.session, *trace), application.pinned == cell);
+    } else {
+      style::paragraph("Point at a cell of a picture: here stands how it was computed. A click holds it.");
+    }
+  }
+  style::end_panel();
+}
+
+}  // namespace palimpsest

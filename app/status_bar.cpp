@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+
+#include "app/application.h"
+#include "app/panels.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/icon_button.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr float item_height = 20;
+
+/// A word of the bar that can be pressed.
+bool word_button(const char* label) {
+  const style::Palette& c = style::colours();
+  const style::TextStyle style(style::Text::caption);
+  const std::string_view shown = std::string_view(label).substr(0, std::string_view(label).find("##"));
+  const ImVec2 extent = text_extent(shown);
+  const bool pressed = ImGui::InvisibleButton(label, {extent.x, style::px(item_height)});
+  const ImVec2 from = ImGui::GetItemRectMin();
+  draw_text({from.x, from.y + (style::px(item_height) - extent.y) / 2}, ImGui::IsItemHovered() ? c.text : c.dim, shown);
+  return pressed;
+}
+
+void line(std::string_view text, ImU32 colour, float width) {
+  const std::string shown = shortened(text, width);
+  const ImVec2 extent = text_extent(shown);
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  draw_text({from.x, from.y + (style::px(item_height) - extent.y) / 2}, colour, shown);
+  ImGui::Dummy({extent.x, style::px(item_height)});
+  if (shown != text) tooltip(text);
+}
+
+/// The form with the largest residual.
+Form worst_form(const Computation& computed) {
+  Form worst = Form::recurrent;
+  for (const Form form : all_forms) {
+    const FormResult& result = computed.form(form);
+    if (result.missing.empty() && result.residual > computed.form(worst).residual) worst = form;
+  }
+  return worst;
+}
+
+std::string residual_words(const Computation& computed) {
+  return fmt::format("worst residual {} ({}, {}) · tolerance {:g}", scientific(computed.worst), name(worst_form(computed)),
+                     name(computed.choice.precision), computed.tolerance);
+}
+
+std::string size_words(const Session& session, const Computation& computed) {
+  const Sequence& sequence = computed.sequence;
+  std::string words = fmt::format("{} tokens · K {} · V {}", sequence.tokens, sequence.dk, sequence.dv);
+  const DataSet& data = session.data();
+  if (data.heads > 1) words += fmt::format(" · head {} of {}", computed.choice.head % data.heads, data.heads);
+  if (data.batches > 1) words += fmt::format(" · batch {} of {}", computed.choice.head / data.heads, data.batches);
+  return words;
+}
+
+void message(Session& session, float width) {
+  if (icon_button("close message", Icon::close, item_height)) {
+    session.clear_message();
+    return;
+  }
+  tooltip("Close this message");
+  ImGui::SameLine(0, style::px(8));
+  const style::TextStyle style(style::Text::caption);
+  std::string text = session.message();
+  std::ranges::replace(text, '\n', ' ');
+  line(text, style::colours().alarm, width - style::px(item_height + 8));
+}
+
+void figures(const Session& session, float width) {
+  const Computation* computed = session.computed();
+  if (!computed) return;
+  const style::Palette& c = style::colours();
+  const style::TextStyle style(style::Text::caption);
+  line(residual_words(*computed) + "    " + size_words(session, *computed), computed->agree ? c.dim : c.alarm, width);
+}
+
+}  // namespace
+
+void draw_status_bar(Application& application, float height) {
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  ImGui::SetNextWindowPos({viewport->WorkPos.x, viewport->WorkPos.y + viewport->WorkSize.y - height});
+  ImGui::SetNextWindowSize({viewport->WorkSize.x, height});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding,
+                      ImVec2(style::px(style::panel_gap + style::panel_padding), (height - style::px(item_height)) / 2));
+  ImGui::Begin("Status bar", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
+                   ImGuiWindowFlags_NoScrollWithMouse);
+  ImGui::PopStyleVar();
+  const bool dark = application.view.theme == style::Theme::dark;
+  const char* other = dark ? "light theme###theme" : "dark theme###theme";
+  const float right = style::px(140);
+  const float width = ImGui::GetContentRegionAvail().x - right;
+  ImGui::BeginGroup();
+  if (application.session.message().empty()) figures(application.session, width);
+  else message(application.session, width);
+  ImGui::EndGroup();
+  ImGui::SameLine();
+  ImGui::SetCursorPosX(viewport->WorkSize.x - style::px(style::panel_gap + style::panel_padding) - right);
+  if (word_button(other)) application.view.theme = dark ? style::Theme::light : style::Theme::dark;
+  tooltip("Switches between dark and light", "L");
+  ImGui::SameLine(0, style::px(20));
+  if (word_button("? keys")) application.show_keys = true;
+  ImGui::End();
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,155 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/application.h"
+#include "app/panels.h"
+#include "app/panels/form_words.h"
+#include "app/panels/pickers.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr float widest_data_pill = 340;
+
+/// The bar's window across the top of the viewport, with its rounded surface drawn.
+void begin_bar(float height) {
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  ImGui::SetNextWindowPos(viewport->WorkPos);
+  ImGui::SetNextWindowSize({viewport->WorkSize.x, height});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::Begin("Top bar", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
+                   ImGuiWindowFlags_NoScrollWithMouse);
+  ImGui::PopStyleVar();
+  const float gap = style::px(style::panel_gap);
+  const ImVec2 from = {viewport->WorkPos.x + gap, viewport->WorkPos.y + std::min(gap, std::round(height / 8))};
+  const ImVec2 to = {viewport->WorkPos.x + viewport->WorkSize.x - gap, viewport->WorkPos.y + height - gap};
+  const style::Palette& c = style::colours();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled(from, to, c.panel, style::px(style::corner));
+  list->AddRect(from, to, c.edge, style::px(style::corner), style::px(style::line));
+  ImGui::SetCursorScreenPos({from.x + style::px(style::panel_padding),
+                             std::round((from.y + to.y - style::px(28)) / 2)});
+}
+
+void name_and_workspace() {
+  const style::Palette& c = style::colours();
+  {
+    const style::TextStyle style(style::Text::strong);
+    const ImVec2 extent = text_extent("Palimpsest");
+    const ImVec2 from = ImGui::GetCursorScreenPos();
+    draw_text({from.x, from.y + (style::px(28) - extent.y) / 2}, c.text, "Palimpsest");
+    ImGui::Dummy({extent.x, style::px(28)});
+  }
+  ImGui::SameLine(0, style::px(16));
+  const ImVec2 line = ImGui::GetCursorScreenPos();
+  ImGui::GetWindowDrawList()->AddLine({line.x, line.y + style::px(6)}, {line.x, line.y + style::px(22)}, c.faint, style::px(1));
+  ImGui::SameLine(0, style::px(16));
+  style::tab_button("Step", true);
+}
+
+void form_pills(Application& application, const Computation* computed) {
+  const Session& session = application.session;
+  for (const Form form : all_forms) {
+    const std::string missing = computed ? computed->form(form).missing : std::string();
+    ImGui::BeginDisabled(!missing.empty());
+    if (style::pill_button(form_label(form), session.choice().form == form)) {
+      Choice choice = session.choice();
+      choice.form = form;
+      application.session.choose(std::move(choice));
+    }
+    ImGui::EndDisabled();
+    if (missing.empty()) {
+      tooltip(fmt::format("Step through the {} form", name(form)), std::to_string(static_cast<int>(form) + 1));
+    } else {
+      tooltip(missing);
+    }
+    ImGui::SameLine();
+  }
+}
+
+float form_pills_width() {
+  float width = 0;
+  for (const Form form : all_forms) width += style::pill_size(form_label(form)).x + ImGui::GetStyle().ItemSpacing.x;
+  return width;
+}
+
+std::string agreement_explained(const Computation& computed) {
+  std::string words = fmt::format(
+      "Every form's outputs and final state against the recurrence in f64, as a share of the largest output. Forms agree "
+      "while no difference exceeds {:g} in {}.",
+      computed.tolerance, name(computed.choice.precision));
+  for (const Form form : all_forms) {
+    const FormResult& result = computed.form(form);
+    words += fmt::format("\n{}: {}", form_label(form), result.missing.empty() ? scientific(result.residual) : "missing");
+  }
+  return words;
+}
+
+/// A turning arc: something is under way.
+void draw_spinner(ImVec2 middle, ImU32 colour) {
+  const float turn = static_cast<float>(std::fmod(ImGui::GetTime() * 6, 2 * 3.14159265));
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->PathArcTo(middle, style::px(5), turn, turn + 4.2F, 16);
+  list->PathStroke(colour, style::px(2));
+}
+
+/// In place of the badge, as wide as it, so that nothing jumps.
+void computing(ImVec2 size) {
+  const style::Palette& c = style::colours();
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  ImGui::Dummy(size);
+  ImGui::GetWindowDrawList()->AddRect(from, {from.x + size.x, from.y + size.y}, c.edge, size.y / 2, style::px(1));
+  draw_spinner({from.x + style::px(16), from.y + size.y / 2}, c.dim);
+  const float height = text_extent("computing…").y;
+  draw_text({from.x + style::px(28), from.y + (size.y - height) / 2}, c.dim, "computing…");
+}
+
+void agreement_badge(Application& application, const Computation& computed) {
+  const std::string label = agreement_words(computed) + "###agreement";
+  if (application.session.computing()) {
+    computing(style::pill_size(label.c_str()));
+    return;
+  }
+  const style::Palette& c = style::colours();
+  const Index bad = computed.agree ? -1 : first_bad_token(computed);
+  if (style::pill_button(label.c_str(), false, computed.agree ? c.good : c.alarm) && bad >= 0) {
+    application.playing = false;
+    application.view.show_welcome = false;
+    application.session.go_to_token(bad);
+  }
+  tooltip(agreement_explained(computed) + (bad >= 0 ? "\nA click goes to the first token at which they differ." : ""));
+}
+
+}  // namespace
+
+void draw_top_bar(Application& application, float height) {
+  begin_bar(height);
+  name_and_workspace();
+  const Computation* computed = application.session.computed();
+  const float gap = ImGui::GetStyle().ItemSpacing.x;
+  const float badge =
+      computed ? style::pill_size((agreement_words(*computed) + "###agreement").c_str()).x : style::px(0);
+  const float margin = style::px(style::panel_gap + style::panel_padding - 8);
+  const float fixed = variant_picker_width(application) + gap + form_pills_width() + badge + margin;
+  ImGui::SameLine(0, style::px(24));
+  const float room = ImGui::GetContentRegionAvail().x - fixed - gap;
+  const float data_width = std::clamp(data_picker_width(application), style::px(80), std::max(std::min(room, style::px(widest_data_pill)), style::px(80)));
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(room - data_width, 0.0F));
+  variant_picker(application);
+  ImGui::SameLine();
+  data_picker(application, data_width);
+  ImGui::SameLine();
+  form_pills(application, computed);
+  if (computed) agreement_badge(application, *computed);
+  ImGui::End();
+}
+
+}  // namespace palimpsest
