@@ -1,0 +1,69 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/random_case.h"
+#include "core/rule.h"
+#include "core/sequence.h"
+#include "core/verify.h"
+
+namespace palimpsest::testing {
+
+/// One head of random inputs to a variant, ready to run.
+struct Case {
+  const Variant* variant = nullptr;
+  Settings settings;  // resolved
+  std::shared_ptr<const Arrays> arrays;
+  Sequence sequence;
+
+  std::string words;  // for INFO
+
+  Output run(Form form, Precision precision = Precision::f64, Index chunk_size = 1) const {
+    return variant->rule->run(sequence, form, precision, chunk_size);
+  }
+  std::unique_ptr<Trace> trace(Form form, Index chunk_size, Precision precision = Precision::f64,
+                               std::size_t budget = std::size_t{1} << 24) const {
+    return variant->rule->trace(sequence, form, precision, chunk_size, budget);
+  }
+};
+
+/// Binds `arrays` of one head.
+inline Case bound(const Variant& variant, const Settings& settings, Arrays arrays, std::string words = {}) {
+  auto shared = std::make_shared<const Arrays>(std::move(arrays));
+  SequenceBatch batch = palimpsest::bind(variant, shared, settings);
+  return {&variant, settings, shared, batch.heads.front(), std::move(words)};
+}
+
+/// A random case of one variant with these options.
+inline Case random_case(const Variant& variant, const Settings& given, const RandomCase& random) {
+  const Settings settings = random_settings(variant, given, random.seed);
+  std::string words = variant.id + " " + to_string(random);
+  for (const auto& [name, value] : settings.options) words += " " + name + "=" + value;
+  return bound(variant, settings, random_arrays(variant, settings, random), std::move(words));
+}
+
+/// Every variant of the table with every choice of options, with and without initial state, gates as alpha and as g,
+/// of one size. With an initial state the scale is not 1.
+inline std::vector<Case> all_cases(RandomCase random) {
+  std::vector<Case> cases;
+  for (const Variant& variant : variants()) {
+    bool has_gates = false;
+    for (const Input& input : variant.inputs) has_gates = has_gates || input.range == Range::decay;
+    for (Settings given : option_choices(variant)) {
+      for (const bool initial_state : {false, true}) {
+        for (const bool log_gates : {false, true}) {
+          if (log_gates && !has_gates) continue;
+          random.initial_state = initial_state;
+          random.log_gates = log_gates;
+          if (initial_state) given.parameters["scale"] = 0.375;
+          cases.push_back(random_case(variant, given, random));
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+}  // namespace palimpsest::testing

@@ -1,0 +1,112 @@
+#include "tests/core/oracles.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "tests/catch.h"
+#include "tests/core/cases.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+/// Every form of a case against its direct recurrence; the chunkwise form in several chunk sizes.
+void check_forms(const Case& each, Precision precision, double tolerance) {
+  const Output expected = direct(each.variant->id, *each.arrays, each.sequence.settings);
+  for (const Form form : all_forms) {
+    const Index whole = std::max<Index>(each.sequence.tokens, 1);
+    for (const Index chunk_size : form == Form::chunkwise ? std::vector<Index>{1, 7, 16, whole} : std::vector<Index>{1}) {
+      const Disagreement worst = compare(*each.variant, each.run(form, precision, chunk_size), expected);
+      INFO(fmt::format("{} {} {} chunk {}: {}[{}, {}] is {}, expected {}", each.words, name(form), name(precision),
+                       chunk_size, worst.array, worst.row, worst.column, worst.got, worst.expected));
+      CHECK(worst.error <= tolerance);
+    }
+  }
+}
+
+/// The same case with the numbers of one array changed.
+template <class Change>
+Case changed(const Case& each, const std::string& array, Change change) {
+  Arrays arrays = *each.arrays;
+  auto& values = std::get<0>(arrays.at(array).values);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = change(values[i], i);
+  return bound(*each.variant, each.settings, std::move(arrays), each.words + " changed " + array);
+}
+
+}  // namespace
+
+TEST_CASE("every form gives what its definition gives") {
+  for (const Index tokens : {0, 1, 2, 16, 17, 33, 65}) {
+    for (const Case& each : all_cases({.tokens = tokens, .dk = 5, .dv = 3, .seed = 7})) {
+      check_forms(each, Precision::f64, 1e-12);
+    }
+  }
+  for (const Case& each : all_cases({.tokens = 40, .dk = 1, .dv = 4, .seed = 8})) check_forms(each, Precision::f64, 1e-12);
+  for (const Case& each : all_cases({.tokens = 40, .dk = 4, .dv = 1, .seed = 9})) check_forms(each, Precision::f64, 1e-12);
+}
+
+TEST_CASE("f32 gives what the definition gives on the numbers as f32 holds them") {
+  for (const Case& each : all_cases({.tokens = 65, .dk = 12, .dv = 7, .seed = 3})) {
+    Settings settings = each.settings;
+    for (auto& [name, value] : settings.parameters) value = static_cast<double>(static_cast<float>(value));
+    check_forms(bound(*each.variant, settings, rounded_to_f32(*each.arrays), each.words), Precision::f32, 2e-5);
+  }
+}
+
+TEST_CASE("gates of exactly 0 and 1 and down to the smallest numbers are followed") {
+  const auto harsh = [](double, std::size_t i) {
+    constexpr double values[] = {0, 1, 1e-30, 0.5, 1 - 1e-12, 1e-300, 0, 0.9};
+    return values[i * 5 % 8];
+  };
+  for (const Case& each : all_cases({.tokens = 40, .dk = 5, .dv = 3, .seed = 4})) {
+    if (each.arrays->contains("alpha")) check_forms(changed(each, "alpha", harsh), Precision::f64, 1e-12);
+    if (each.arrays->contains("g")) {
+      const auto log = [&](double value, std::size_t i) { return std::log(harsh(value, i)); };
+      check_forms(changed(each, "g", log), Precision::f64, 1e-12);
+    }
+  }
+}
+
+TEST_CASE("a gate of exactly 0 forgets exactly") {
+  for (const Case& each : all_cases({.tokens = 20, .dk = 5, .dv = 3, .seed = 5})) {
+    const bool log_gates = each.arrays->contains("g");
+    if (!log_gates && !each.arrays->contains("alpha")) continue;
+    const double nothing = log_gates ? -std::numeric_limits<double>::infinity() : 0.0;
+    const Case forgetful = changed(each, log_gates ? "g" : "alpha", [&](double, std::size_t) { return nothing; });
+    const Case silent = changed(forgetful, "v", [](double v, std::size_t i) { return i / 3 < 10 ? v : 0.0; });
+    for (const Form form : all_forms) {
+      for (const Precision precision : all_precisions) {
+        INFO(each.words << " " << name(form) << " " << name(precision));
+        CHECK(silent.run(form, precision, 7).o.bottomRows(10).cwiseAbs().maxCoeff() == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("strong writes over and over the same keys are followed") {
+  for (const Case& each : all_cases({.tokens = 64, .dk = 4, .dv = 3, .seed = 6})) {
+    if (!each.arrays->contains("beta")) continue;
+    const Case strong = changed(each, "beta", [](double, std::size_t i) { return i % 3 == 0 ? 0.0 : 1.999; });
+    const auto same_key = [&](double, std::size_t i) { return std::get<0>(each.arrays->at("k").values)[i % 4]; };
+    check_forms(changed(strong, "k", same_key), Precision::f64, 1e-11);
+  }
+}
+
+TEST_CASE("large scores of softmax stay finite and right") {
+  const Variant& variant = find_variant("softmax");
+  const Case each = random_case(variant, {.parameters = {{"scale", 3000}}}, {.tokens = 33, .initial_state = true});
+  check_forms(each, Precision::f64, 1e-12);
+}
+
+TEST_CASE("what the definitions check would notice a fault") {
+  const Case each = random_case(find_variant("kda"), {}, {.tokens = 17});
+  const Output right = direct("kda", *each.arrays, each.sequence.settings);
+  for (const char* array : {"q", "k", "v", "alpha", "beta"}) {
+    const auto middle = static_cast<std::size_t>(each.arrays->at(array).size() / 2);
+    const Case off = changed(each, array, [&](double value, std::size_t i) { return i == middle ? value * 0.99 : value; });
+    INFO(array);
+    CHECK(compare(*each.variant, off.run(Form::chunkwise, Precision::f64, 7), right).error > 1e-6);
+  }
+}

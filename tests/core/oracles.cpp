@@ -1,0 +1,187 @@
+#include "tests/core/oracles.h"
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <stdexcept>
+
+namespace palimpsest::testing {
+
+namespace {
+
+using Dense = Eigen::MatrixXd;
+using Column = Eigen::VectorXd;
+
+/// One head of arrays by name.
+struct Head {
+  const Arrays& arrays;
+  const Settings& settings;
+
+  bool has(const char* name) const { return arrays.contains(name); }
+  Index rows(const char* name) const { return arrays.find(name)->second.shape[0]; }
+
+  /// Row t as a column vector.
+  Column row(const char* name, Index t) const {
+    const Array& array = arrays.find(name)->second;
+    const Index width = array.rank() == 1 ? 1 : array.shape[1];
+    Column x(width);
+    for (Index i = 0; i < width; ++i) x(i) = array[t * width + i];
+    return x;
+  }
+
+  Dense matrix(const char* name) const {
+    Dense X(rows(name), row(name, 0).size());
+    for (Index t = 0; t < X.rows(); ++t) X.row(t) = row(name, t).transpose();
+    return X;
+  }
+
+  Index tokens() const { return rows("q"); }
+  Index dk() const { return arrays.find("q")->second.shape[1]; }
+  Index dv() const { return arrays.find("v")->second.shape[1]; }
+  double parameter(const char* name) const { return settings.parameters.find(name)->second; }
+
+  Column q(Index t) const { return parameter("scale") * row("q", t); }
+  Column k(Index t) const { return row("k", t); }
+  Column v(Index t) const { return row("v", t); }
+  double beta(Index t) const { return row("beta", t)(0); }
+
+  Column alpha(Index t) const {
+    if (has("alpha")) return row("alpha", t);
+    return row("g", t).array().unaryExpr([](double g) { return std::exp(g); });
+  }
+
+  Dense initial_state() const { return has("initial_state") ? matrix("initial_state") : Dense::Zero(dk(), dv()); }
+};
+
+/// S_t = step(S_{t-1}, t); o_t = S_t^T q_t.
+template <class Step>
+Output recurrence(const Head& head, Step step) {
+  Dense S = head.initial_state();
+  Matrix<double> o(head.tokens(), head.dv());
+  for (Index t = 0; t < head.tokens(); ++t) {
+    S = step(S, t);
+    o.row(t) = (S.transpose() * head.q(t)).transpose();
+  }
+  return {o, {{"S", S}}};
+}
+
+/// I - beta k k^T.
+Dense householder(const Head& head, Index t) {
+  return Dense::Identity(head.dk(), head.dk()) - head.beta(t) * head.k(t) * head.k(t).transpose();
+}
+
+Dense written(const Head& head, Index t) { return head.k(t) * head.v(t).transpose(); }
+
+/// Spec 3.1: the explicit matrix, the mask added before the exponential.
+Output softmax(const Head& head) {
+  const Index p = head.has("initial_k_cache") ? head.rows("initial_k_cache") : 0;
+  const Index n = head.tokens();
+  Dense K(p + n, head.dk());
+  Dense V(p + n, head.dv());
+  for (Index j = 0; j < p + n; ++j) {
+    K.row(j) = (j < p ? head.row("initial_k_cache", j) : head.k(j - p)).transpose();
+    V.row(j) = (j < p ? head.row("initial_v_cache", j) : head.v(j - p)).transpose();
+  }
+  Matrix<double> o(n, head.dv());
+  for (Index i = 0; i < n; ++i) {
+    const Index seen = p + i + 1;
+    const Column x = K.topRows(seen) * head.q(i);
+    Column w(seen);
+    for (Index j = 0; j < seen; ++j) w(j) = std::exp(x(j) - x.maxCoeff());
+    o.row(i) = w.transpose() / w.sum() * V.topRows(seen);
+  }
+  return {o, {{"k_cache", K}, {"v_cache", V}}};
+}
+
+/// Spec 3.2: every token reads S_n = S_0 + K^T V.
+Output linear_not_causal(const Head& head) {
+  Dense S = head.initial_state();
+  for (Index t = 0; t < head.tokens(); ++t) S += written(head, t);
+  Matrix<double> o(head.tokens(), head.dv());
+  for (Index t = 0; t < head.tokens(); ++t) o.row(t) = (S.transpose() * head.q(t)).transpose();
+  return {o, {{"S", S}}};
+}
+
+/// Spec 3.3, the table of maps.
+Column phi(const std::string& map, const Column& x) {
+  const Index K = x.size();
+  std::vector<double> pairs;  // x x^T packed: the upper triangle by rows, what stands for two cells times sqrt 2
+  for (Index i = 0; i < K; ++i) {
+    for (Index j = i; j < K; ++j) pairs.push_back(i == j ? x(i) * x(i) : std::sqrt(2.0) * x(i) * x(j));
+  }
+  std::vector<double> features;
+  if (map == "elu1") {
+    for (const double each : x) features.push_back(each > 0 ? each + 1 : std::exp(each));
+  } else if (map == "relu") {
+    for (const double each : x) features.push_back(each > 0 ? each : 0);
+  } else if (map == "squared") {
+    features = pairs;
+  } else if (map == "taylor1") {
+    features.push_back(1);
+    for (const double each : x) features.push_back(each / x.norm());
+  } else if (map == "taylor2") {
+    features.push_back(1);
+    for (const double each : x) features.push_back(each);
+    for (const double each : pairs) features.push_back(each / std::sqrt(2.0));
+  } else {
+    throw std::logic_error("no oracle for the feature map " + map);
+  }
+  return Eigen::Map<const Column>(features.data(), static_cast<Index>(features.size()));
+}
+
+/// Spec 3.3: o_t = S_t^T phi(q_t) / (z_t . phi(q_t) + eps).
+Output kernel(const Head& head) {
+  const std::string& map_q = head.settings.options.find("feature_map_q")->second;
+  const std::string& map_k = head.settings.options.find("feature_map_k")->second;
+  const Index m = phi(map_k, Column::Ones(head.dk())).size();
+  Dense S = head.has("initial_S") ? head.matrix("initial_S") : Dense::Zero(m, head.dv());
+  Column z = head.has("initial_z") ? Column(head.matrix("initial_z")) : Column::Zero(m);
+  Matrix<double> o(head.tokens(), head.dv());
+  for (Index t = 0; t < head.tokens(); ++t) {
+    const Column key = phi(map_k, head.k(t));
+    const Column query = phi(map_q, head.q(t));
+    S += key * head.v(t).transpose();
+    z += key;
+    o.row(t) = (S.transpose() * query).transpose() / (z.dot(query) + head.parameter("eps"));
+  }
+  return {o, {{"S", S}, {"z", z}}};
+}
+
+}  // namespace
+
+Output direct(const std::string& id, const Arrays& arrays, const Settings& settings) {
+  const Head head{arrays, settings};
+  if (id == "softmax") return softmax(head);
+  if (id == "linear" && settings.options.at("causal") == "false") return linear_not_causal(head);
+  if (id == "linear") return recurrence(head, [&](const Dense& S, Index t) -> Dense { return S + written(head, t); });
+  if (id == "kernel") return kernel(head);
+  if (id == "retnet") {
+    const double gamma = head.parameter("gamma");
+    return recurrence(head, [&](const Dense& S, Index t) -> Dense { return gamma * S + written(head, t); });
+  }
+  if (id == "scalar_decay") {
+    return recurrence(head, [&](const Dense& S, Index t) -> Dense { return head.alpha(t)(0) * S + written(head, t); });
+  }
+  if (id == "gla") {
+    return recurrence(head, [&](const Dense& S, Index t) -> Dense {
+      return head.alpha(t).asDiagonal() * S + written(head, t);
+    });
+  }
+  if (id == "deltanet") {
+    return recurrence(head, [&](const Dense& S, Index t) -> Dense {
+      return householder(head, t) * S + head.beta(t) * written(head, t);
+    });
+  }
+  if (id == "gated_deltanet") {
+    return recurrence(head, [&](const Dense& S, Index t) -> Dense {
+      return head.alpha(t)(0) * householder(head, t) * S + head.beta(t) * written(head, t);
+    });
+  }
+  if (id == "kda") {
+    return recurrence(head, [&](const Dense& S, Index t) -> Dense {
+      return householder(head, t) * head.alpha(t).asDiagonal() * S + head.beta(t) * written(head, t);
+    });
+  }
+  throw std::logic_error("no oracle for " + id);
+}
+
+}  // namespace palimpsest::testing

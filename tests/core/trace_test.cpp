@@ -1,0 +1,231 @@
+#include "core/trace.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <random>
+
+#include "tests/catch.h"
+#include "tests/core/cases.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+/// Whether two records hold the same tensors, bit for bit.
+bool identical(const Record& a, const Record& b) {
+  if (a.tensors().size() != b.tensors().size()) return false;
+  for (const auto& [name, x] : a.tensors()) {
+    if (!b.contains(name)) return false;
+    const Matrix<double>& y = b.at(name);
+    if (x.rows() != y.rows() || x.cols() != y.cols()) return false;
+    if (x.size() > 0 && std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.size()) * sizeof(double)) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::vector<Record> records_forward(const Case& each, Form form, Index chunk_size, Precision precision) {
+  const auto trace = each.trace(form, chunk_size, precision);
+  std::vector<Record> records;
+  for (Index index = 0; index < trace->block_count(); ++index) records.push_back(trace->record(index));
+  return records;
+}
+
+/// The rows of tensor `name` of all blocks that have it, one below the other.
+Matrix<double> stacked(const std::vector<Record>& records, const std::string& name, bool columns) {
+  std::vector<Matrix<double>> parts;
+  Index rows = 0;
+  for (const Record& record : records) {
+    if (!record.contains(name)) continue;
+    parts.push_back(columns ? Matrix<double>(record.at(name).transpose()) : record.at(name));
+    rows += parts.back().rows();
+  }
+  Matrix<double> all(rows, parts.empty() ? 0 : parts.front().cols());
+  Index row = 0;
+  for (const Matrix<double>& part : parts) {
+    all.middleRows(row, part.rows()) = part;
+    row += part.rows();
+  }
+  return all;
+}
+
+double difference(const Matrix<double>& a, const Matrix<double>& b) {
+  REQUIRE(a.rows() == b.rows());
+  REQUIRE(a.cols() == b.cols());
+  return a.size() == 0 ? 0 : (a - b).cwiseAbs().maxCoeff() / std::max(1.0, b.cwiseAbs().maxCoeff());
+}
+
+Matrix<double> state_of(const Output& output, std::size_t index) { return output.states[index].second; }
+
+/// The program's state as a record holds it: S, with z as its last column where the rule has one.
+Matrix<double> whole_state(const Output& output) {
+  if (output.states.size() == 1) return state_of(output, 0);
+  Matrix<double> S(state_of(output, 0).rows(), state_of(output, 0).cols() + 1);
+  S << state_of(output, 0), state_of(output, 1);
+  return S;
+}
+
+}  // namespace
+
+TEST_CASE("stepping back, jumping and a tiny budget give the same bits as stepping forward") {
+  std::mt19937 shuffle(3);
+  for (const Case& each : all_cases({.tokens = 21, .dk = 4, .dv = 3, .seed = 21})) {
+    for (const Form form : all_forms) {
+      for (const Precision precision : all_precisions) {
+        const std::vector<Record> forward = records_forward(each, form, 5, precision);
+        const auto count = static_cast<Index>(forward.size());
+        for (const std::size_t budget : {std::size_t{0}, std::size_t{300}, std::size_t{1} << 20}) {
+          INFO(each.words << " " << name(form) << " " << name(precision) << " budget " << budget);
+          const auto trace = each.trace(form, 5, precision, budget);
+          bool backward = true;
+          for (Index index = count; index-- > 0;) {
+            backward = backward && identical(trace->record(index), forward[static_cast<std::size_t>(index)]);
+          }
+          CHECK(backward);
+          bool jumping = true;
+          for (int jump = 0; jump < 30; ++jump) {
+            const auto index = static_cast<Index>(shuffle() % static_cast<unsigned>(count));
+            jumping = jumping && identical(trace->record(index), forward[static_cast<std::size_t>(index)]);
+          }
+          CHECK(jumping);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("next and previous undo each other from the first position to the last") {
+  for (const Case& each : all_cases({.tokens = 11, .dk = 3, .dv = 2, .seed = 22})) {
+    for (const Form form : all_forms) {
+      INFO(each.words << " " << name(form));
+      const auto trace = each.trace(form, 4);
+      std::vector<Cursor> walk = {trace->first()};
+      while (trace->next(walk.back()) != walk.back()) {
+        walk.push_back(trace->next(walk.back()));
+        REQUIRE(walk.size() < 10000);
+      }
+      CHECK(walk.back() == trace->last());
+      bool undone = trace->previous(walk.front()) == walk.front();
+      for (std::size_t i = 1; i < walk.size(); ++i) undone = undone && trace->previous(walk[i]) == walk[i - 1];
+      CHECK(undone);
+
+      std::vector<bool> seen(static_cast<std::size_t>(trace->block_count()), false);
+      for (const Cursor& cursor : walk) seen[static_cast<std::size_t>(cursor.block)] = true;
+      CHECK(std::ranges::find(seen, false) == seen.end());
+    }
+  }
+}
+
+TEST_CASE("stepping keeps the token that was chosen") {
+  const Case each = random_case(find_variant("gla"), {}, {.tokens = 12});
+  const auto trace = each.trace(Form::chunkwise, 4);
+  const Cursor chosen = trace->at_token(trace->first(), 6);
+  CHECK(chosen == Cursor{1, 0, 2});
+  CHECK(trace->token(trace->next(chosen)) == 6);
+  CHECK(trace->token(trace->previous(trace->next(chosen))) == 6);
+}
+
+TEST_CASE("at_token goes to every token, keeps the operation and stops at the ends") {
+  for (const Case& each : all_cases({.tokens = 11, .dk = 3, .dv = 2, .seed = 23})) {
+    for (const Form form : all_forms) {
+      INFO(each.words << " " << name(form));
+      const auto trace = each.trace(form, 4);
+      const Cursor start{0, 1, 0};
+      for (Index token = 0; token < 11; ++token) {
+        const Cursor cursor = trace->at_token(start, token);
+        CHECK(trace->token(cursor) == token);
+        CHECK(cursor.operation == 1);
+        CHECK(trace->block(cursor.block).phase == 0);
+        CHECK(trace->at_token(cursor, token) == cursor);
+      }
+      CHECK(trace->token(trace->at_token(start, -5)) == 0);
+      CHECK(trace->token(trace->at_token(start, 500)) == 10);
+    }
+  }
+}
+
+TEST_CASE("at_chunk goes to the starts of chunks") {
+  const Case each = random_case(find_variant("gated_deltanet"), {}, {.tokens = 11});
+  const auto trace = each.trace(Form::recurrent, 1);
+  const auto from = [&](Index token) { return trace->at_token({0, 2, 0}, token); };
+  CHECK(trace->token(trace->at_chunk(from(0), 4, 1)) == 4);
+  CHECK(trace->token(trace->at_chunk(from(5), 4, 1)) == 8);
+  CHECK(trace->token(trace->at_chunk(from(9), 4, 1)) == 10);
+  CHECK(trace->token(trace->at_chunk(from(6), 4, -1)) == 4);
+  CHECK(trace->token(trace->at_chunk(from(4), 4, -1)) == 0);
+  CHECK(trace->token(trace->at_chunk(from(0), 4, -1)) == 0);
+  CHECK(trace->at_chunk(from(5), 4, 1).operation == 2);
+}
+
+TEST_CASE("an empty sequence has no blocks and its cursor stays") {
+  for (const Case& each : all_cases({.tokens = 0, .dk = 3, .dv = 2})) {
+    for (const Form form : all_forms) {
+      INFO(each.words << " " << name(form));
+      const auto trace = each.trace(form, 4);
+      CHECK(trace->block_count() == 0);
+      CHECK(trace->last() == Cursor{});
+      CHECK(trace->next({}) == Cursor{});
+      CHECK(trace->previous({}) == Cursor{});
+      CHECK(trace->at_token({}, 3) == Cursor{});
+      CHECK(trace->at_chunk({}, 4, 1) == Cursor{});
+    }
+  }
+}
+
+TEST_CASE("the blocks' outputs are those of the run, the last block's state is the final state") {
+  for (const Index tokens : {1, 11}) {
+    for (const Case& each : all_cases({.tokens = tokens, .dk = 3, .dv = 2, .seed = 24})) {
+      for (const Form form : all_forms) {
+        for (const Precision precision : all_precisions) {
+          INFO(each.words << " " << name(form) << " " << name(precision));
+          const std::vector<Record> records = records_forward(each, form, 4, precision);
+          const Output run = each.run(form, precision, 4);
+          const bool by_token = form == Form::recurrent;
+          const double rounding = precision == Precision::f64 ? 1e-14 : 1e-6;
+          CHECK(difference(stacked(records, by_token ? "o" : "O", by_token), run.o) <= rounding);
+
+          const char* after = by_token ? "S_after" : "S_out";
+          const Record* last = nullptr;
+          for (const Record& record : records) {
+            if (record.contains(after)) last = &record;
+          }
+          if (last) CHECK(difference(last->at(after), whole_state(run)) <= rounding);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a chunk solves for the very errors that the recurrence meets one by one") {
+  for (const Case& each : all_cases({.tokens = 21, .dk = 4, .dv = 3, .seed = 25})) {
+    const std::vector<Record> tokens = records_forward(each, Form::recurrent, 1, Precision::f64);
+    if (!tokens.front().contains("error")) continue;
+    const Matrix<double> errors = stacked(tokens, "error", true);
+    for (const Form form : {Form::chunkwise, Form::parallel}) {
+      INFO(each.words << " " << name(form));
+      CHECK(difference(stacked(records_forward(each, form, 8, Precision::f64), "U", false), errors) <= 1e-12);
+    }
+  }
+}
+
+TEST_CASE("a step says which cells it reads and writes") {
+  const Case each = random_case(find_variant("deltanet"), {}, {.tokens = 10, .dk = 3, .dv = 2});
+  const auto trace = each.trace(Form::chunkwise, 4);
+  Cursor cursor = trace->first();
+  while (trace->operation(cursor).id != "solve") cursor = trace->next(cursor);
+  cursor = trace->next(trace->next(cursor));
+  const Step step = trace->step(cursor);
+  CHECK(step.operation->id == "solve");
+  CHECK(step.written.tensor == "U");
+  CHECK(step.written.first_row == 2);
+  CHECK(step.written.rows == 1);
+  CHECK(step.written.columns == 2);
+  REQUIRE(step.read.size() == 2);
+  CHECK(step.read[0].tensor == "N");
+  CHECK(step.read[0].rows == 4);
+  CHECK(step.read[0].columns == 4);
+  CHECK(step.read[1].tensor == "R");
+}
