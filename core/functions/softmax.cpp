@@ -45,6 +45,8 @@ Matrix<double> divide_rows(Arguments a) {
   return result;
 }
 
+Matrix<double> reciprocal(Arguments a) { return a[0].cwiseInverse(); }
+
 Matrix<double> row_softmax(Arguments a) {
   Matrix<double> result = a[0];
   for (Index i = 0; i < result.rows(); ++i) {
@@ -136,6 +138,8 @@ Term explain_divide_rows(CallCell& cell) {
   return cell.at(0, cell.row(), cell.column()) / cell.at(1, cell.row(), 0);
 }
 
+Term explain_reciprocal(CallCell& cell) { return number(1) / cell.at(0, 0, 0); }
+
 Term explain_column_max(CallCell& cell) { return maximum(column_of(cell)); }
 
 Term explain_column_sum(CallCell& cell) { return sum(column_of(cell)); }
@@ -151,26 +155,28 @@ std::vector<Function> softmax_functions() {
   return {
       function("row_softmax", "[L, M] -> [L, M]", applied("softmax"), row_softmax, explain_softmax,
                "the exponential, divided by the sum of all exponentials of its row"),
-      function("exp", "[L, M] -> [L, M]", {"\\exp\\left(#1\\right)"}, exponential, explain_exp,
+      function("exp", "[L, M] -> [L, M]", {R"(\exp\left(#1\right))"}, exponential, explain_exp,
                "the exponential"),
       function("row_max", "[L, M] -> [L, 1]", applied("rowmax"), row_max, explain_row_max,
                "the largest of its row"),
       function("row_sum", "[L, M] -> [L, 1]", applied("rowsum"), row_sum, explain_row_sum,
                "the sum of its row"),
-      function("maximum", "[L, M], [L, M] -> [L, M]", {"\\max\\left(#1, #2\\right)"}, elementwise_maximum,
+      function("maximum", "[L, M], [L, M] -> [L, M]", {R"(\max\left(#1, #2\right))"}, elementwise_maximum,
                explain_maximum, "the larger of the two"),
       function("exp_difference", "[L, D], [L, 1] -> [L, D]",
-               {"\\exp\\left(#1 - #2\\right)", Precedence::atom, Precedence::hadamard}, exp_difference,
+               {R"(\exp\left(#1 - #2\right))", Precedence::atom, Precedence::hadamard}, exp_difference,
                explain_exp_difference,
                "the exponential of the distance to its row's maximum, so that none overflows"),
       function("divide_rows", "[L, D], [L, 1] -> [L, D]",
-               {"\\mathrm{Diag}\\left(#2\\right)^{-1} #1", Precedence::product, Precedence::product},
+               {R"(\mathrm{Diag}\left(#2\right)^{-1} #1)", Precedence::product, Precedence::product},
                divide_rows, explain_divide_rows, "divided by its row's number"),
-      function("column_max", "[D, 1] -> [1, 1]", {"\\max\\left(#1\\right)"}, column_max, explain_column_max,
+      function("reciprocal", "[1, 1] -> [1, 1]", {"#1^{-1}", Precedence::product, Precedence::atom},
+               reciprocal, explain_reciprocal, "one over it"),
+      function("column_max", "[D, 1] -> [1, 1]", {R"(\max\left(#1\right))"}, column_max, explain_column_max,
                "the largest of all"),
       function("column_sum", "[D, 1] -> [1, 1]", applied("sum"), column_sum, explain_column_sum,
                "the sum of all"),
-      function("causal", "[L, M], [1, 1], [1, 1] -> [L, M]", {"#1 + \\log M", Precedence::sum}, causal,
+      function("causal", "[L, M], [1, 1], [1, 1] -> [L, M]", {R"(#1 + \log M)", Precedence::sum}, causal,
                explain_causal,
                "kept where the key comes no later than the query, minus infinity elsewhere: a weight of 0"),
   };
