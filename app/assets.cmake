@@ -1,8 +1,7 @@
 # Fills the folder `destination` beside the program: fonts are copied from the folder `fonts` of the fetched
 # archive; everything in assets/ and the folder shaders/ of `source` is linked, so that edits show at once.
 file(MAKE_DIRECTORY "${destination}/fonts")
-foreach(font IN ITEMS Roboto/Roboto-Regular.ttf Roboto/Roboto-Bold.ttf Roboto/LICENSE.txt
-        Inconsolata-Medium.ttf DroidSans.ttf latex/latinmodern-math.otf latex/latinmodern-math.clm1)
+foreach(font IN ITEMS latex/latinmodern-math.otf latex/latinmodern-math.clm1)
   get_filename_component(folder "${destination}/fonts/${font}" DIRECTORY)
   file(COPY "${fonts}/${font}" DESTINATION "${folder}")
 endforeach()

@@ -109,10 +109,7 @@ target_link_libraries(imgui PUBLIC imgui_test_engine)
 
 file(GLOB_RECURSE microtex_sources "${microtex_dir}/MicroTeX/lib/*.cpp")
 list(FILTER microtex_sources EXCLUDE REGEX "/lib/wrapper/")
-third_party_library(microtex ${microtex_sources}
-  "${microtex_dir}/imgui_microtex/imgui_microtex.cpp"
-  "${microtex_dir}/imgui_microtex/internal/graphic_freetype.cpp"
-  "${CMAKE_CURRENT_LIST_DIR}/gl/microtex_glue/texture_gpu.cpp")
+third_party_library(microtex ${microtex_sources})
 # Its own build writes this header; the numbers appear only in a message that we never show.
 file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/microtex/microtexconfig.h" CONTENT "#pragma once
 #define MICROTEX_VERSION_MAJOR 1
@@ -120,12 +117,10 @@ file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/microtex/microtexconfig.h" CO
 #define MICROTEX_VERSION_PATCH 0
 ")
 target_include_directories(microtex SYSTEM PUBLIC
-  "${microtex_dir}" "${microtex_dir}/MicroTeX/lib" "${CMAKE_CURRENT_BINARY_DIR}/microtex"
-  "${CMAKE_CURRENT_LIST_DIR}/gl/microtex_glue")
+  "${microtex_dir}/MicroTeX/lib" "${CMAKE_CURRENT_BINARY_DIR}/microtex")
 set_target_properties(microtex PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)  # half the time
 set_source_files_properties("${microtex_dir}/MicroTeX/lib/unimath/math_type.cpp" PROPERTIES
   SKIP_UNITY_BUILD_INCLUSION ON)  # a macro of it would leak into its neighbours
 target_compile_definitions(microtex PRIVATE GLYPH_RENDER_TYPE=2)  # glyphs from the font file, not from paths
 # This file aborts the program where the locale en_US.UTF-8 is not installed; its Windows branch uses "C".
 set_source_files_properties("${microtex_dir}/MicroTeX/lib/utils/utils.cpp" PROPERTIES COMPILE_DEFINITIONS __WIN32__)
-target_link_libraries(microtex PUBLIC imgui)

@@ -85,7 +85,7 @@ class Context {
     if (display_ == EGL_NO_DISPLAY) return;
     eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
     if (context_ != EGL_NO_CONTEXT) eglDestroyContext(display_, context_);
-    eglTerminate(display_);
+    // The display stays open: it is one per process, and other contexts may live on it.
     display_ = EGL_NO_DISPLAY;
     context_ = EGL_NO_CONTEXT;
   }

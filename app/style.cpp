@@ -50,7 +50,7 @@ Palette palette(Theme theme) {
           .good = rgb(0x00795a),
           .alarm = rgb(0xc0301c),
           .query = rgb(0x7a3fb0),
-          .key = rgb(0x9a6a00),
+          .key = rgb(0x976700),
           .value = rgb(0x00795a),
           .gate = rgb(0x1f64b8),
           .strength = rgb(0xc2306a),

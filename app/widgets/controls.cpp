@@ -68,18 +68,25 @@ constexpr ImGuiDataType data_type() {
 // for zero.)
 template <class Number>
 bool drag_logarithm(const ImRect& track, ImGuiID id, Number* value, const SliderLook<Number>& look,
-                    ImRect& grab) {
-  const double from = std::log(static_cast<double>(look.minimum));
-  const double to = std::log(static_cast<double>(look.maximum));
-  double at = std::log(std::clamp(static_cast<double>(*value), static_cast<double>(look.minimum),
-                                  static_cast<double>(look.maximum)));
-  if (!ImGui::SliderBehavior(track, id, ImGuiDataType_Double, &at, &from, &to, "%.3f", ImGuiSliderFlags_None,
-                             &grab)) {
+                    const char* format, ImRect& grab) {
+  const auto minimum = static_cast<double>(look.minimum);
+  const auto maximum = static_cast<double>(look.maximum);
+  const double from = std::log(minimum);
+  const double to = std::log(maximum);
+  double at = std::log(std::clamp(static_cast<double>(*value), minimum, maximum));
+  if (!ImGui::SliderBehavior(track, id, ImGuiDataType_Double, &at, &from, &to, "%.2f",
+                             ImGuiSliderFlags_NoRoundToFormat, &grab)) {
     return false;
   }
-  const double moved = std::is_integral_v<Number> ? std::round(std::exp(at)) : std::exp(at);
+  // As it is shown, so that a person can type the same number.
+  std::array<char, 64> shown{};
+  const auto moved =
+      static_cast<Number>(std::is_integral_v<Number> ? std::round(std::exp(at)) : std::exp(at));
+  ImGui::DataTypeFormatString(shown.data(), static_cast<int>(shown.size()), data_type<Number>(), &moved,
+                              format);
   const Number before = *value;
-  *value = std::clamp(static_cast<Number>(moved), look.minimum, look.maximum);
+  ImGui::DataTypeApplyFromText(shown.data(), data_type<Number>(), value, format);
+  *value = std::clamp(*value, look.minimum, look.maximum);
   return *value != before;
 }
 
@@ -149,7 +156,7 @@ bool any_slider(const char* symbol, const char* words, Number* value, const Slid
 
   const ImRect track(box.Min.x, box.Max.y - px(2 * knob_radius), box.Max.x, box.Max.y);
   ImRect grab;
-  if (look.logarithmic ? drag_logarithm(track, id, value, look, grab)
+  if (look.logarithmic ? drag_logarithm(track, id, value, look, format, grab)
                        : ImGui::SliderBehavior(track, id, type, value, &look.minimum, &look.maximum, format,
                                                ImGuiSliderFlags_None, &grab)) {
     changed = true;

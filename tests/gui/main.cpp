@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <imgui.h>
-#include <imgui_microtex/imgui_microtex.h>
 #include <imgui_te_context.h>
 #include <imgui_te_engine.h>
 #include <imgui_te_internal.h>
@@ -69,8 +68,7 @@ bool run(const char* filter) {
 
   const bool good = report(engine);
   ImGuiTestEngine_Stop(engine);
-  ImGuiMicroTeX::Release();  // its textures belong to the window
-  window.reset();            // the engine must outlive Dear ImGui's context
+  window.reset();  // the engine must outlive Dear ImGui's context
   ImGuiTestEngine_DestroyContext(engine);
   return good;
 }

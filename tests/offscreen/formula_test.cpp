@@ -1,0 +1,141 @@
+#include "app/widgets/formula.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <string>
+
+#include "app/offscreen.h"
+#include "app/style.h"
+#include "tests/catch.h"
+
+using namespace palimpsest;
+
+namespace {
+
+constexpr int width = 400;
+constexpr int height = 120;
+
+Image draw(Offscreen& offscreen, const std::string& latex, float size, ImU32 colour) {
+  return offscreen.render(
+      [&] {
+        ImDrawList* list = ImGui::GetBackgroundDrawList();
+        list->AddRectFilled({0, 0}, {width, height}, IM_COL32_BLACK);
+        draw_formula(list, {20, 60}, latex, size, colour);
+      },
+      2);
+}
+
+// How many pixels are nearly of this colour.
+int count(const Image& image, int red, int green, int blue) {
+  int result = 0;
+  for (int y = 0; y < image.height; ++y) {
+    for (int x = 0; x < image.width; ++x) {
+      const std::uint8_t* p = image.pixel(x, y);
+      if (std::abs(p[0] - red) + std::abs(p[1] - green) + std::abs(p[2] - blue) < 60) ++result;
+    }
+  }
+  return result;
+}
+
+// The rows that hold any ink.
+struct Rows {
+  int first = height;
+  int last = -1;
+};
+
+Rows inked(const Image& image) {
+  Rows rows;
+  for (int y = 0; y < image.height; ++y) {
+    for (int x = 0; x < image.width; ++x) {
+      if (image.pixel(x, y)[0] < 100) continue;
+      rows.first = std::min(rows.first, y);
+      rows.last = y;
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("formula: it is drawn in its colours, standing on its baseline") {
+  Offscreen offscreen(width, height);
+  style::apply(style::Theme::dark, 1);
+  const Image white = draw(offscreen, "H", 40, IM_COL32_WHITE);
+  CHECK(count(white, 255, 255, 255) > 100);
+  const Rows rows = inked(white);
+  CHECK(rows.last == 59);  // the baseline is the lower edge of this row
+  CHECK(rows.first > 60 - 40);
+  CHECK(rows.first < 60 - 20);
+  const Image coloured =
+      draw(offscreen, R"(\fgcolor{#ff0000}{M} = \fgcolor{#0000ff}{M})", 40, IM_COL32(0, 255, 0, 255));
+  CHECK(count(coloured, 255, 0, 0) > 50);
+  CHECK(count(coloured, 0, 0, 255) > 50);
+  CHECK(count(coloured, 0, 255, 0) > 20);
+}
+
+TEST_CASE("formula: its measure does not depend on colours") {
+  Offscreen offscreen(width, height);
+  style::apply(style::Theme::dark, 1);
+  const FormulaSize plain = measure_formula(R"(S_t = \alpha_t S_{t-1} + k_t v_t^\top)", 26);
+  const FormulaSize coloured =
+      measure_formula(R"(\fgcolor{#123456}{S_t} = \alpha_t S_{t-1} + k_t \fgcolor{#abcdef}{v_t^\top})", 26);
+  CHECK(plain.width == Approx(coloured.width).margin(1));
+  CHECK(plain.height == coloured.height);
+  CHECK(plain.baseline == coloured.baseline);
+  CHECK(plain.width > 150);
+  CHECK(plain.baseline > plain.height / 2);
+  const FormulaSize doubled = measure_formula(R"(S_t = \alpha_t S_{t-1} + k_t v_t^\top)", 52);
+  CHECK(doubled.width == Approx(2 * plain.width).margin(2));
+}
+
+TEST_CASE("formula: everything that our formulas use can be read") {
+  Offscreen offscreen(width, height);
+  style::apply(style::Theme::dark, 1);
+  for (const char* latex :
+       {R"(\left( \alpha_t S_{t-1} \right)^\top)", R"(\underline{(\alpha_t S_{t-1})^\top k_t})",
+        R"(\mathrm{Diag}(\gamma) \odot G)", R"(\bar S \tilde{k} \hat q \widetilde G)", R"(\boldsymbol{1})",
+        R"(\lVert k \rVert^2 \le 2)", R"(\frac{\partial \mathcal{L}}{\partial S} \nabla)",
+        R"(\tfrac12 \sqrt{x})", R"(\sum_{i=1}^{t} \prod_j \exp\log\max)",
+        R"(\begin{pmatrix} a & b \\ c & d \end{pmatrix})",
+        R"((I + N)^{-1} U \quad \text{with} \quad \operatorname{tril}(A))", R"(+0.987 \cdot 10^{-3})",
+        R"(\rightarrow \infty \times \in \mathbb{R}^{d \times d})"}) {
+    INFO(latex);
+    // What cannot be read is measured as text, which is as high as a line.
+    const FormulaSize alone = measure_formula(latex, 30);
+    const FormulaSize beside_a_tall_one = measure_formula(std::string(latex) + R"(\rule{1em}{9em})", 30);
+    CHECK(alone.width > 0);
+    CHECK(beside_a_tall_one.height > 200);
+  }
+}
+
+TEST_CASE("formula: bad LaTeX is shown as it was written") {
+  Offscreen offscreen(width, height);
+  style::apply(style::Theme::dark, 1);
+  for (const char* latex : {R"(\frac{)", R"(\nosuchmacro{x})", "}", R"(\left( x)", "a^",
+                            R"(\begin{matrix} a)", "&", R"(\fgcolor{#ff)", "\xff\xfe", R"(\)"}) {
+    INFO(latex);
+    FormulaSize size;
+    CHECK_NOTHROW(size = measure_formula(latex, 20));
+    Image image;
+    CHECK_NOTHROW(image = draw(offscreen, latex, 20, IM_COL32_WHITE));
+  }
+  CHECK(measure_formula("", 20).width == 0);
+  CHECK(measure_formula(R"(\nosuchmacro{x})", 20).width > 100);
+  CHECK(count(draw(offscreen, R"(\nosuchmacro{x})", 20, IM_COL32_WHITE), 255, 255, 255) > 50);
+}
+
+TEST_CASE("formula: pictures that nobody asks for are forgotten") {
+  Offscreen offscreen(width, height);
+  style::apply(style::Theme::dark, 1);
+  for (int i = 0; i < 50; ++i) draw(offscreen, fmt::format("x_{{{}}}", i), 20, IM_COL32_WHITE);
+  const int many = cached_formulas();
+  CHECK(many >= 50);
+  offscreen.render(
+      [] {
+        draw_formula(ImGui::GetBackgroundDrawList(), {20, 60}, "y", 20, IM_COL32_WHITE);
+      },
+      130);
+  CHECK(cached_formulas() == 1);
+}

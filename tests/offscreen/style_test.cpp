@@ -1,0 +1,224 @@
+#include "app/style.h"
+
+#include <imgui.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "app/offscreen.h"
+#include "app/widgets/controls.h"
+#include "tests/catch.h"
+
+using namespace palimpsest;
+
+namespace {
+
+constexpr Role roles[] = {Role::plain,    Role::query, Role::key,   Role::value, Role::gate,
+                          Role::strength, Role::error, Role::state, Role::output};
+
+// Relative luminance as WCAG 2 defines it.
+double luminance(ImU32 colour) {
+  const auto part = [&](int shift) {
+    const double s = (colour >> shift & 255) / 255.0;
+    return s <= 0.04045 ? s / 12.92 : std::pow((s + 0.055) / 1.055, 2.4);
+  };
+  return 0.2126 * part(IM_COL32_R_SHIFT) + 0.7152 * part(IM_COL32_G_SHIFT) + 0.0722 * part(IM_COL32_B_SHIFT);
+}
+
+double contrast(ImU32 a, ImU32 b) {
+  const double x = luminance(a);
+  const double y = luminance(b);
+  return (std::max(x, y) + 0.05) / (std::min(x, y) + 0.05);
+}
+
+}  // namespace
+
+TEST_CASE("style: what is read has a contrast of 4.5 on its panel") {
+  CHECK(contrast(IM_COL32_WHITE, IM_COL32_BLACK) == Approx(21));
+  for (const style::Theme theme : {style::Theme::dark, style::Theme::light}) {
+    const style::Palette& colours = style::colours(theme);
+    for (const ImU32 surface : {colours.panel, colours.background}) {
+      INFO("theme " << static_cast<int>(theme) << " on " << style::hex(surface));
+      CHECK(contrast(colours.text, surface) >= 7);
+      for (const ImU32 ink : {colours.dim, colours.accent, colours.good, colours.alarm}) {
+        INFO(style::hex(ink));
+        CHECK(contrast(ink, surface) >= (surface == colours.panel ? 4.5 : 4.0));
+      }
+    }
+    for (const Role role : roles) {
+      INFO("theme " << static_cast<int>(theme) << ", role " << static_cast<int>(role));
+      CHECK(contrast(colours.role(role), colours.panel) >= 4.5);
+      // A dimmed one is clearly weaker, but still there.
+      CHECK(contrast(colours.role_dim(role), colours.panel) <
+            contrast(colours.role(role), colours.panel) / 1.5);
+      CHECK(contrast(colours.role_dim(role), colours.panel) >= 1.5);
+    }
+    CHECK(style::colour(colours.map.zero) == colours.panel);
+  }
+}
+
+TEST_CASE("style: colours are written as LaTeX wants them") {
+  CHECK(style::hex(IM_COL32(0xe9, 0xb4, 0x4c, 255)) == "#e9b44c");
+  CHECK(style::hex(IM_COL32(0, 0, 10, 0)) == "#00000a");
+  CHECK(style::mix(IM_COL32_BLACK, IM_COL32_WHITE, 0) == IM_COL32_BLACK);
+  CHECK(style::mix(IM_COL32_BLACK, IM_COL32_WHITE, 1) == IM_COL32_WHITE);
+}
+
+TEST_CASE("style: theme and scale belong to the context") {
+  Offscreen first(64, 64);
+  style::apply(style::Theme::light, 2);
+  CHECK(style::theme() == style::Theme::light);
+  CHECK(style::scale() == 2);
+  CHECK(style::px(8) == 16);
+  {
+    Offscreen second(64, 64);
+    CHECK(style::theme() == style::Theme::dark);
+    CHECK(style::scale() == 1);
+    style::apply(style::Theme::dark, 1.25F);
+    CHECK(style::px(8) == 10);
+    CHECK(style::px(1) == 1);
+    second.render([] {}, 1);
+  }
+  first.render([] { CHECK(style::scale() == 2); }, 1);
+}
+
+TEST_CASE("style: letters are of the size of the design at every scale") {
+  for (const float scale : {1.0F, 1.5F, 2.0F}) {
+    Offscreen offscreen(64, 64, scale);
+    style::apply(style::Theme::dark, scale);
+    offscreen.render(
+        [&] {
+          const style::TextStyle text(style::Text::body);
+          // Inter's lines are 1.21 em high; Dear ImGui takes whole pixels.
+          CHECK(ImGui::GetFontSize() == Approx(14 * 1.21 * scale).margin(0.5));
+        },
+        2);
+  }
+}
+
+TEST_CASE("style: every character that the program writes has a glyph") {
+  Offscreen offscreen(64, 64);
+  style::apply(style::Theme::dark, 1);
+  const std::u32string characters =
+      U"ABCxyz0189Σᵢⱼₖₜₛₙₘ₀₁₂₃₊₋αβγδεζηθικλμνξπρστφχψωΓΔΘΛΞΠΣΦΨΩ‖²³ᵀ⊙⊤←→↑↓−·“”…×½∇ℒ∂≤≥≈∞√∈′ℓ⋯–—▾●✓✗␣⏎"
+      U"\u0304\u0303\u0302\u0307\u030c";
+  for (const style::Text text : {style::Text::body, style::Text::strong, style::Text::number}) {
+    for (const char32_t character : characters) {
+      INFO("U+" << std::hex << static_cast<unsigned>(character));
+      ImWchar wanted = character;
+      if (wanted == 0x1d40) wanted = 0x22a4;
+      CHECK(style::font(text)->IsGlyphInFont(wanted));
+    }
+  }
+}
+
+TEST_CASE("style: the controls draw in every state") {
+  Offscreen offscreen(640, 480);
+  for (const style::Theme theme : {style::Theme::dark, style::Theme::light}) {
+    style::apply(theme, 1);
+    double real = 0.5;
+    int whole = 3;
+    float logarithmic = 1e-3F;
+    const Image image = offscreen.render([&] {
+      ImGui::SetNextWindowPos({0, 0});
+      ImGui::SetNextWindowSize({640, 480});
+      ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration);
+      if (style::begin_panel("A panel", {300, 460})) {
+        ImGui::PushItemWidth(-1);
+        style::slider(R"(\alpha)", "how much is kept", &real, {.maximum = 1, .reset = 1, .role = Role::gate});
+        style::slider("", "chunk size", &whole, {.minimum = 1, .maximum = 29, .reset = 8});
+        style::slider(R"(\eta)", "learning rate", &logarithmic,
+                      {.minimum = 1e-6F, .maximum = 1, .format = "%.1e", .logarithmic = true});
+        ImGui::PopItemWidth();
+        style::pill_button("Recurrent", true);
+        style::pill_button("Chunkwise");
+        style::tab_button("Step", true);
+        style::key_hint("Space");
+        style::legend(style::colours().gate, "kept");
+        style::paragraph(
+            "One token after the other; what is written stays until it is overwritten or fades.");
+      }
+      style::end_panel();
+      ImGui::End();
+    });
+    CHECK(real == 0.5);
+    CHECK(whole == 3);
+    const auto has = [&](ImU32 colour) {
+      for (std::size_t i = 0; i < image.rgb.size(); i += 3) {
+        if (IM_COL32(image.rgb[i], image.rgb[i + 1], image.rgb[i + 2], 255) == colour) return true;
+      }
+      return false;
+    };
+    const style::Palette& colours = style::colours();
+    CHECK(has(colours.background));
+    CHECK(has(colours.panel));
+    CHECK(has(colours.edge));
+    CHECK(has(colours.gate));
+    CHECK(has(colours.text));
+  }
+}
+
+TEST_CASE("style: a slider is dragged, reset and typed into") {
+  Offscreen offscreen(400, 200);
+  style::apply(style::Theme::dark, 1);
+  double value = 0.5;
+  ImVec2 from;
+  ImVec2 to;
+  const auto frame = [&] {
+    offscreen.render(
+        [&] {
+          ImGui::SetNextWindowPos({0, 0});
+          ImGui::SetNextWindowSize({400, 200});
+          ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration);
+          ImGui::SetNextItemWidth(300);
+          style::slider(
+              "", "rate", &value,
+              {.minimum = 1e-4, .maximum = 1, .reset = 0.25, .format = "%.1e", .logarithmic = true});
+          from = ImGui::GetItemRectMin();
+          to = ImGui::GetItemRectMax();
+          ImGui::End();
+        },
+        1);
+  };
+  ImGuiIO& io = ImGui::GetIO();
+  const auto press = [&](bool down) {
+    io.AddMouseButtonEvent(ImGuiMouseButton_Left, down);
+    frame();
+  };
+  const auto move = [&](float part) {
+    io.AddMousePosEvent(from.x + 7 + part * (to.x - from.x - 14), to.y - 7);
+    frame();
+  };
+  frame();
+  frame();
+  move(0.5F);
+  press(true);
+  press(false);
+  CHECK(value == Approx(1e-2).epsilon(0.1));
+  for (int i = 0; i < 60; ++i) frame();  // so that the next click is not a double one
+  press(true);
+  move(2);
+  CHECK(value == 1);
+  move(-2);
+  CHECK(value == 1e-4);
+  press(false);
+  for (int i = 0; i < 60; ++i) frame();
+  move(0.75F);
+  for (const bool down : {true, false, true, false}) press(down);
+  CHECK(value == 0.25);
+  for (int i = 0; i < 60; ++i) frame();
+  io.AddKeyEvent(ImGuiMod_Ctrl, true);
+  press(true);
+  press(false);
+  io.AddKeyEvent(ImGuiMod_Ctrl, false);
+  frame();
+  io.AddInputCharactersUTF8("0.125");
+  frame();
+  io.AddKeyEvent(ImGuiKey_Enter, true);
+  frame();
+  io.AddKeyEvent(ImGuiKey_Enter, false);
+  frame();
+  CHECK(value == 0.125);
+}
