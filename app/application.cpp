@@ -61,8 +61,8 @@ void Application::layout(float top, float bottom) {
   ImGui::SetNextWindowSize(size);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {style::px(8), 0});
   ImGui::Begin("##dock", nullptr,
-               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoBackground |
-                   ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNavFocus | ImGuiWindowFlags_NoSavedSettings);
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoBringToFrontOnFocus |
+                   ImGuiWindowFlags_NoNavFocus | ImGuiWindowFlags_NoSavedSettings);
   ImGui::PopStyleVar();
   dockspace_ = ImGui::GetID("panels");
   const bool resized = size.x != layout_width_ || size.y != layout_height_;
@@ -82,7 +82,7 @@ void Application::layout(float top, float bottom) {
     ImGuiID left = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, side / inner, nullptr, &rest);
     ImGuiID right = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Right, side / (inner - side), nullptr, &rest);
     const ImGuiID left_bottom = ImGui::DockBuilderSplitNode(left, ImGuiDir_Down, 0.42F, nullptr, &left);
-    const ImGuiID right_bottom = ImGui::DockBuilderSplitNode(right, ImGuiDir_Down, 0.5F, nullptr, &right);
+    const ImGuiID right_bottom = ImGui::DockBuilderSplitNode(right, ImGuiDir_Down, 0.44F, nullptr, &right);
     for (const Panel& panel : panels()) {
       ImGuiID node = rest;
       switch (panel.place) {
@@ -97,7 +97,11 @@ void Application::layout(float top, float bottom) {
     }
     ImGui::DockBuilderFinish(dockspace_);
   }
+  // Between the panels lies the background; a separator (docking takes the border's colour) shows itself only under
+  // the pointer.
+  ImGui::PushStyleColor(ImGuiCol_Border, style::colours().background);
   ImGui::DockSpace(dockspace_, {0, 0}, ImGuiDockNodeFlags_AutoHideTabBar);
+  ImGui::PopStyleColor();
   ImGui::End();
 }
 
@@ -122,7 +126,9 @@ void Application::draw(float scale) {
   layout(style::px(top_bar_height), style::px(status_bar_height));
   hovered.reset();
   for (const Panel& panel : panels()) {
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});  // the panel's surface fills its window
     ImGui::Begin(panel.title, nullptr, ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoScrollbar);
+    ImGui::PopStyleVar();
     panel.draw(*this);
     ImGui::End();
   }

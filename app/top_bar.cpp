@@ -15,7 +15,7 @@ namespace palimpsest {
 
 namespace {
 
-constexpr float widest_data_pill = 340;
+constexpr float widest_data_pill = 420;
 
 /// The bar's window across the top of the viewport, with its rounded surface drawn.
 void begin_bar(float height) {
@@ -51,6 +51,7 @@ void name_and_workspace() {
   ImGui::SameLine(0, style::px(16));
   const ImVec2 line = ImGui::GetCursorScreenPos();
   ImGui::GetWindowDrawList()->AddLine({line.x, line.y + style::px(6)}, {line.x, line.y + style::px(22)}, c.faint, style::px(1));
+  ImGui::Dummy({style::px(1), style::px(28)});
   ImGui::SameLine(0, style::px(16));
   style::tab_button("Step", true);
 }

@@ -138,6 +138,7 @@ void draw_open_dialog(Application& application) {
     const style::TextStyle style(style::Text::title);
     ImGui::TextUnformatted("Open a file with q, k and v");
   }
+  ImGui::Dummy({0, style::px(4)});
   ImGui::SetNextItemWidth(style::px(card_width));
   const bool entered = ImGui::InputText("##path", &application.open_path, ImGuiInputTextFlags_EnterReturnsTrue);
   if (ImGui::IsItemEdited()) application.session.clear_message();

@@ -8,6 +8,7 @@
 
 #include "app/application.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/formula.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -24,11 +25,17 @@ void change(Application& application, const auto& edit) {
   application.session.choose(std::move(choice));
 }
 
+/// "learned × 1.00", or only the factor where there is no room.
+std::string factor_words(double factor) {
+  const bool wide = ImGui::GetContentRegionAvail().x > style::px(280);
+  return fmt::format("{}× {:.2f}", wide ? "learned " : "", factor);
+}
+
 /// A slider for one of the adjustments; a factor on what was learned is shown as such.
 void adjustment(Application& application, const char* symbol, const char* words, double Adjustments::* member,
                 style::SliderLook<double> look, bool is_factor) {
   double value = application.session.choice().adjustments.*member;
-  const std::string shown = fmt::format("learned × {:.2f}", value);
+  const std::string shown = factor_words(value);
   if (is_factor) look.shown = shown;
   ImGui::SetNextItemWidth(-FLT_MIN);
   if (!style::slider(symbol, words, &value, look)) return;
@@ -39,7 +46,7 @@ void decay(Application& application, const Computation& computed) {
   if (!takes(*computed.variant, "alpha")) return;
   if (computed.inputs.made_up_alpha) {
     adjustment(application, "\\alpha", "how much is kept", &Adjustments::missing_alpha,
-               {.minimum = 0, .maximum = 1, .reset = 0.98, .format = "%.3f at every token", .role = Role::gate}, false);
+               {.minimum = 0, .maximum = 1, .reset = 0.98, .format = "%.3f", .role = Role::gate}, false);
     return;
   }
   adjustment(application, "\\alpha", "how much is kept", &Adjustments::decay,
@@ -55,13 +62,13 @@ void strength(Application& application, const Computation& computed) {
     tooltip("Every β times this. A double click goes back.");
     return;
   }
-  const std::string shown = fmt::format("{:.2f} at every token", computed.inputs.beta);
+  const std::string shown = fmt::format("{:.3f}", computed.inputs.beta);
   adjustment(application, "\\beta", "how much is written", &Adjustments::missing_beta,
              {.minimum = 0, .maximum = 2, .reset = 0, .role = Role::strength, .shown = shown}, false);
 }
 
 void key_length(Application& application) {
-  adjustment(application, "\\|k\\|", "key length", &Adjustments::key_length,
+  adjustment(application, "\\lVert k\\rVert", "key length", &Adjustments::key_length,
              {.minimum = 0, .maximum = 2, .reset = 1, .role = Role::key}, true);
 }
 
@@ -81,21 +88,27 @@ Role parameter_role(const std::string& name) {
   return name == "eta" || name == "theta" ? Role::strength : Role::plain;
 }
 
+/// The range of a slider for a number that may be anything: some way around what it usually is.
+style::SliderLook<double> range_of(const Parameter& parameter, double usual) {
+  constexpr double largest_range = 1000;
+  style::SliderLook<double> look = {.minimum = parameter.minimum, .maximum = parameter.maximum, .reset = usual};
+  if (parameter.maximum / 2 - parameter.minimum / 2 < largest_range / 2) return look;
+  look.logarithmic = usual > 0;
+  look.minimum = usual > 0 ? usual / 100 : 0;
+  look.maximum = usual > 0 ? usual * 100 : 1;
+  return look;
+}
+
 void parameter(Application& application, const Computation& computed, const Parameter& parameter) {
   const auto& settings = computed.sequence.settings.parameters;
   const auto resolved = settings.find(parameter.name);
   if (resolved == settings.end()) return;
-  const auto chosen = application.session.choice().settings.parameters.find(parameter.name);
-  double value = chosen == application.session.choice().settings.parameters.end() ? resolved->second : chosen->second;
-  const bool bounded = parameter.maximum - parameter.minimum < 1000;
-  const double usual = parameter.standard.value_or(resolved->second);
-  const double maximum = bounded ? parameter.maximum : std::max({1.0, 4 * usual, value});
-  const style::SliderLook<double> look = {.minimum = std::max(parameter.minimum, bounded ? parameter.minimum : 0.0),
-                                          .maximum = maximum,
-                                          .reset = usual,
-                                          .format = "%.4g",
-                                          .role = parameter_role(parameter.name),
-                                          .logarithmic = !bounded};
+  const auto& chosen = application.session.choice().settings.parameters;
+  const auto own = chosen.find(parameter.name);
+  double value = own == chosen.end() ? resolved->second : own->second;
+  style::SliderLook<double> look = range_of(parameter, parameter.standard.value_or(resolved->second));
+  look.format = "%.4g";
+  look.role = parameter_role(parameter.name);
   const std::string words = parameter.name == "scale" ? "scale of the query" : parameter.meaning;
   ImGui::SetNextItemWidth(-FLT_MIN);
   if (style::slider(parameter_symbol(application.session.trace(), parameter.name).c_str(),
@@ -130,6 +143,17 @@ bool erases(const Trace& trace) {
   });
 }
 
+/// "stable while β‖k‖² ≤ 2", in the colours of its symbols.
+void stability_words(ImVec2 from) {
+  const style::Palette& c = style::colours();
+  const std::string condition = fmt::format("\\fgcolor{{{}}}{{\\beta}}\\lVert\\fgcolor{{{}}}{{k}}\\rVert^2\\le 2",
+                                            style::hex(c.strength), style::hex(c.key));
+  const style::TextStyle style(style::Text::body, c.dim);
+  const float baseline = from.y + ImGui::GetFontBaked()->Ascent;
+  ImGui::TextUnformatted("stable while");
+  draw_formula(ImGui::GetWindowDrawList(), {ImGui::GetItemRectMax().x + style::px(6), baseline}, condition, style::px(15), c.dim);
+}
+
 /// Where the present token's write lies between nothing and overshooting.
 void stability(const Application& application, const Trace* trace) {
   const Computation& computed = *application.session.computed();
@@ -144,7 +168,7 @@ void stability(const Application& application, const Trace* trace) {
   const bool stable = product <= limit;
   const float width = ImGui::GetContentRegionAvail().x;
   const ImVec2 words = ImGui::GetCursorScreenPos();
-  style::caption("stable while β‖k‖² ≤ 2");
+  stability_words(words);
   {
     const style::TextStyle style(style::Text::number_small);
     const std::string number = fmt::format("{:.2f}", product);

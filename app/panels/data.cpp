@@ -18,21 +18,6 @@ namespace {
 
 constexpr Index most_pills = 9;  // more heads than this go into a list
 
-std::string rule_words(const DataSet& data) {
-  if (data.rule.empty()) return {};
-  const auto table = variants();
-  const auto found = std::ranges::find(table, data.rule, &Variant::id);
-  return found == table.end() ? data.rule : found->label;
-}
-
-void what_is_open(Application& application) {
-  const DataSet& data = application.session.data();
-  data_picker(application, ImGui::GetContentRegionAvail().x);
-  std::string words = rule_words(data);
-  if (!data.source.empty()) words += (words.empty() ? "" : " · ") + data.source;
-  if (!words.empty()) style::caption(words);
-}
-
 /// One of a few as pills, or of many as a list. Returns the chosen one.
 Index pick(const char* words, Index present, Index count) {
   Index chosen = present;
@@ -124,13 +109,17 @@ void texts(const Session& session) {
     style::caption(is_preset ? "How it is made" : "What to look at");
     style::paragraph(data.notes);
   }
+  if (!data.source.empty()) {
+    style::caption("Where it is from");
+    style::paragraph(data.source);
+  }
 }
 
 }  // namespace
 
 void draw_data(Application& application) {
   if (style::begin_panel("What goes in")) {
-    what_is_open(application);
+    data_picker(application, ImGui::GetContentRegionAvail().x);
     if (application.session.computed()) {
       head_choice(application);
       adjusting(application);

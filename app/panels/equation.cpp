@@ -36,6 +36,15 @@ void fitted_formula(const std::string& latex, float wanted) {
   formula(latex, size, style::colours().text);
 }
 
+/// Scrolls to the last item once, when the cursor has come to it.
+void keep_in_sight(Index operation) {
+  ImGuiStorage* memory = ImGui::GetStateStorage();
+  const ImGuiID key = ImGui::GetID("in sight");
+  if (memory->GetInt(key, -1) == static_cast<int>(operation)) return;
+  memory->SetInt(key, static_cast<int>(operation));
+  if (!ImGui::IsItemVisible()) ImGui::SetScrollHereY(0.5F);
+}
+
 /// One line; returns whether it is hovered.
 bool draw_line(const Operation& operation, const Symbols& symbols, bool present, bool lit, Application& application,
                Index index) {
@@ -54,6 +63,7 @@ bool draw_line(const Operation& operation, const Symbols& symbols, bool present,
   }
   const bool hovered = ImGui::IsItemHovered();
   tooltip(operation.title);
+  if (present) keep_in_sight(index);
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (present) {
     list->AddRectFilled({from.x, from.y + style::px(4)}, {from.x + style::px(style::lit_line), from.y + item.y - style::px(4)},

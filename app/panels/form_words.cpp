@@ -40,8 +40,8 @@ std::string chunkwise_work(const Trace& trace, Index chunk_size, Index token) {
     const Index tiles = trace.block_of(token, 1) - trace.block_of(token, 0);
     return fmt::format("{}: {} of {} × {} scores", place, counted(tiles, "tile", "tiles"), size, chunk_size);
   }
-  if (reads_at_end(trace)) return fmt::format("{}: one carried state, then everyone reads", place);
-  return fmt::format("{}: {} {} × {}, one carried state", place, has_operation(trace, "solve") ? "solve" : "scores", size,
+  if (reads_at_end(trace)) return fmt::format("{}: one state, then everyone reads", place);
+  return fmt::format("{}: {} {} × {}, one state", place, has_operation(trace, "solve") ? "solve" : "scores", size,
                      size);
 }
 

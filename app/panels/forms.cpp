@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "app/application.h"
-#include "app/gl/context_local.h"
 #include "app/panels.h"
 #include "app/panels/form_words.h"
 #include "app/widgets/controls.h"
@@ -15,24 +14,13 @@ namespace palimpsest {
 
 namespace {
 
-constexpr float strip_height = 16;
+constexpr float strip_height = 14;
 
-/// The colour range of the three strips: the same, so that equal outputs look equal.
-struct OutputRange {
-  std::uint64_t version = 0;
-  double whole = 0;  // the largest magnitude of all tokens
-
-  double of(const Computation& computed, Index token, bool shared) {
-    const Matrix<double>& o = computed.reference.o;
-    if (o.size() == 0) return 1;
-    if (!shared) return o.row(token).cwiseAbs().maxCoeff();
-    if (version != computed.version) {
-      version = computed.version;
-      whole = o.cwiseAbs().maxCoeff();
-    }
-    return whole;
-  }
-};
+/// The colour range of the three strips: that of the recurrence, so that equal outputs look equal.
+float output_range(const Computation& computed, Index token) {
+  const Matrix<double>& o = computed.reference.o;
+  return o.size() == 0 ? 1 : static_cast<float>(o.row(token).cwiseAbs().maxCoeff());
+}
 
 void switch_form(Application& application, Form form) {
   Choice choice = application.session.choice();
@@ -91,11 +79,22 @@ void strip(Application& application, Form form, const FormResult& result, Index 
   const ImVec2 size = {ImGui::GetContentRegionAvail().x, style::px(strip_height)};
   const Matrix<double>& o = result.output.o;
   HeatMapLook look;
-  look.range = static_cast<float>(context_local<OutputRange>().of(computed, token, application.view.shared_scale));
+  look.range = output_range(computed, token);
   look.block = {token, 0, 1, -1};
   ImGui::Dummy(size);
   heat_map(fmt::format("output {}", name(form)), o, computed.version, position, size, look);
+  // The outline shows where a strip lies whose numbers are all near zero.
+  ImGui::GetWindowDrawList()->AddRect(position, {position.x + size.x, position.y + size.y}, style::colours().edge, 0,
+                                      style::px(style::line));
   answer_pointer(application, form, o, token, position, size);
+}
+
+/// A caption on one line, however narrow the panel is.
+void one_line(const std::string& words) {
+  const style::TextStyle style(style::Text::caption, style::colours().dim);
+  const std::string shown = shortened(words, ImGui::GetContentRegionAvail().x);
+  ImGui::TextUnformatted(shown.c_str());
+  if (shown != words) tooltip(words);
 }
 
 void first_difference(Application& application, const FormResult& result) {
@@ -110,18 +109,18 @@ void draw_form(Application& application, Form form) {
   const FormResult& result = computed.form(form);
   const Index token = std::min<Index>(application.session.token(), computed.sequence.tokens - 1);
   ImGui::PushID(form_label(form));
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(4)));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(3)));
   heading(application, form, result);
   if (!result.missing.empty()) {
     style::caption(result.missing);
   } else {
     strip(application, form, result, token);
-    style::caption(form_work(result, computed, token));
+    one_line(form_work(result, computed, token));
     first_difference(application, result);
   }
+  ImGui::Dummy({0, style::px(3)});
   ImGui::PopStyleVar();
   ImGui::PopID();
-  ImGui::Dummy({0, 0});
 }
 
 void chunk_size(Application& application) {
@@ -140,19 +139,26 @@ void chunk_size(Application& application) {
   }
 }
 
+/// The precision, in the line of the panel's title.
 void precision(Application& application) {
-  const Precision present = application.session.choice().precision;
-  ImGui::AlignTextToFramePadding();
-  style::caption("computed in");
-  for (const Precision choice_of : {Precision::f64, Precision::f32}) {
-    ImGui::SameLine(0, style::px(12));
-    const std::string label(name(choice_of));
-    if (style::tab_button(label.c_str(), present == choice_of)) {
+  const ImVec2 resume = ImGui::GetCursorScreenPos();
+  const float right = resume.x + ImGui::GetContentRegionAvail().x;
+  const float gap = style::px(12);
+  float width = -gap;
+  for (const Precision each : {Precision::f64, Precision::f32}) width += text_extent(name(each)).x + gap;
+  const float title = ImGui::GetWindowPos().y - ImGui::GetScrollY() + style::px(style::panel_padding);
+  ImGui::SetCursorScreenPos({right - width, title - style::px(6)});
+  for (const Precision each : {Precision::f64, Precision::f32}) {
+    if (style::tab_button(name(each), application.session.choice().precision == each)) {
       Choice choice = application.session.choice();
-      choice.precision = choice_of;
+      choice.precision = each;
       application.session.choose(std::move(choice));
     }
+    tooltip(fmt::format("Compute the three forms in {}; they are compared with the recurrence in f64.", name(each)));
+    ImGui::SameLine(0, gap);
   }
+  ImGui::NewLine();
+  ImGui::SetCursorScreenPos(resume);
 }
 
 void own_output(const Session& session) {
@@ -167,9 +173,9 @@ void own_output(const Session& session) {
 
 void draw_forms(Application& application) {
   if (style::begin_panel("The same sum, three ways") && application.session.computed()) {
+    precision(application);
     for (const Form form : all_forms) draw_form(application, form);
     chunk_size(application);
-    precision(application);
     own_output(application.session);
   }
   style::end_panel();

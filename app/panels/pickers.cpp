@@ -39,10 +39,11 @@ struct Captures {
   }
 };
 
-/// A popup below the last item, as high as what it lists but inside the window.
-bool begin_list(const char* name) {
-  const ImVec2 below = {ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + style::px(4)};
-  ImGui::SetNextWindowPos(below, ImGuiCond_Appearing);
+/// A popup `width` screen pixels wide below the last item, moved to the left where the window ends.
+bool begin_list(const char* name, float width) {
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  const float end = viewport->WorkPos.x + viewport->WorkSize.x - style::px(style::panel_gap);
+  ImGui::SetNextWindowPos({std::min(ImGui::GetItemRectMin().x, end - width), ImGui::GetItemRectMax().y + style::px(4)});
   return ImGui::BeginPopup(name, ImGuiWindowFlags_NoMove);
 }
 
@@ -57,13 +58,13 @@ void open_data(Application& application, const auto& make) {
   ImGui::CloseCurrentPopup();
 }
 
-/// The text itself, on one line: what a person recognises a capture by.
-std::string title_of(const CaptureSummary& capture) {
-  if (capture.text.empty()) return capture.name;
-  constexpr std::size_t longest = 80;  // bytes; what the row has no room for is cut anyway
-  std::string text = capture.text.substr(0, capture.text.rfind(' ', longest));
-  std::ranges::replace(text, '\n', ' ');
-  return text;
+/// How the text begins, as far as it fits on one line.
+std::string first_words(const std::string& text, float width) {
+  constexpr std::size_t longest = 160;  // bytes; more never fits
+  std::string begin = text.substr(0, text.size() > longest ? text.rfind(' ', longest) : text.size());
+  std::ranges::replace(begin, '\n', ' ');
+  const style::TextStyle style(style::Text::caption);
+  return shortened(begin, width);
 }
 
 std::string rule_label(const std::string& rule) {
@@ -72,16 +73,23 @@ std::string rule_label(const std::string& rule) {
   return found == table.end() ? "Other" : found->label;
 }
 
+/// The name of a group, in line with the names of its rows.
+void heading(const std::string& words) {
+  ImGui::Dummy({0, style::px(4)});
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + style::px(12));
+  style::caption(words);
+}
+
 void capture_row(Application& application, const CaptureSummary& capture, float width) {
   const std::string stem = capture.file.stem().string();
   const std::string id = "capture:" + stem;
-  std::string words = capture.error.empty() ? stem : capture.error;
-  if (capture.error.empty() && capture.layer) words += fmt::format(" · layer {}", *capture.layer);
+  const std::string words = capture.error.empty() ? first_words(capture.text, width - style::px(24)) : capture.error;
   ImGui::BeginDisabled(!capture.error.empty());
-  const std::string label = fmt::format("{}###{}", title_of(capture), stem);
-  if (choice_row(label.c_str(), words, application.session.data().id == id, width)) {
+  const bool selected = application.session.data().id == id;
+  if (choice_row((capture.name + "###" + stem).c_str(), words, selected, width)) {
     open_data(application, [&] { return open_capture(id); });
   }
+  if (selected && ImGui::IsWindowAppearing()) ImGui::SetScrollHereY();
   ImGui::EndDisabled();
 }
 
@@ -98,7 +106,7 @@ void list_of_captures(Application& application, float width) {
     bool headed = false;
     for (const CaptureSummary& capture : captures.list) {
       if (capture.rule != rule) continue;
-      if (!headed) style::caption(rule_label(rule));
+      if (!headed) heading(rule_label(rule));
       headed = true;
       capture_row(application, capture, width);
     }
@@ -119,7 +127,11 @@ void list_of_presets(Application& application, float width) {
 
 void column(const char* name, const char* title, Application& application, void (*list)(Application&, float)) {
   ImGui::BeginGroup();
-  style::caption(title);
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + style::px(12));
+  {
+    const style::TextStyle style(style::Text::strong);
+    ImGui::TextUnformatted(title);
+  }
   ImGui::BeginChild(name, {style::px(column_width), list_height()});
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(4)));
   list(application, ImGui::GetContentRegionAvail().x - style::px(4));
@@ -159,10 +171,10 @@ void data_picker(Application& application, float width) {
   }
   tooltip(title);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(style::px(12), style::px(12)));
-  if (begin_list("data list")) {
-    column("captures", "Captures: what flowed through a trained layer", application, list_of_captures);
+  if (begin_list("data list", style::px(2 * column_width + 40))) {
+    column("captures", "From trained models", application, list_of_captures);
     ImGui::SameLine(0, style::px(16));
-    column("presets", "Presets: made up to show one thing", application, list_of_presets);
+    column("presets", "Made up to show one thing", application, list_of_presets);
     open_a_file(application);
     ImGui::EndPopup();
   }
@@ -175,7 +187,7 @@ void variant_picker(Application& application) {
   if (style::pill_button(variant_label(application).c_str())) ImGui::OpenPopup("variant list");
   tooltip("The rule by which the memory is rewritten", "V");
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(style::px(8), style::px(8)));
-  if (begin_list("variant list")) {
+  if (begin_list("variant list", style::px(variant_width + 16))) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(2)));
     for (const Variant& variant : variants()) {
       const std::string label = variant.label + "###" + variant.id;

@@ -17,7 +17,8 @@ namespace {
 
 constexpr float transport_height = 28;
 constexpr float overview_height = 8;
-constexpr float comfortable_column = 52;  // design pixels
+constexpr float narrowest_comfort = 48;  // design pixels
+constexpr float widest_comfort = 88;
 constexpr float widest_column = 120;
 
 /// The range of widths between "all of the text" and "a few words".
@@ -39,6 +40,21 @@ void measure_facts(TimelineView& view, const Computation& computed) {
   }
 }
 
+/// A width at which most labels of the text are readable.
+float comfortable(const std::vector<std::string>& labels) {
+  constexpr std::size_t sample = 256;
+  const style::TextStyle style(style::Text::body);
+  std::vector<float> widths;
+  for (const std::string& label : labels) {
+    if (widths.size() == sample) break;
+    widths.push_back(text_extent(visible_label(label)).x);
+  }
+  if (widths.empty()) return style::px(narrowest_comfort);
+  const auto most = widths.begin() + static_cast<std::ptrdiff_t>(widths.size() * 9 / 10);
+  std::nth_element(widths.begin(), most, widths.end());
+  return std::clamp(*most + style::px(12), style::px(narrowest_comfort), style::px(widest_comfort));
+}
+
 /// Chooses the zoom for new data and keeps it in range when the panel changes its size.
 void fit(TimelineView& view, const Session& session, float width) {
   const Computation& computed = *session.computed();
@@ -46,7 +62,7 @@ void fit(TimelineView& view, const Session& session, float width) {
   const float all = std::min(fitting(computed, width), style::px(widest_column));
   if (view.data_id != session.data().id) {
     view.data_id = session.data().id;
-    view.column = std::max(all, style::px(comfortable_column));
+    view.column = std::max(all, comfortable(session.data().labels));
     view.first = 0;
     view.followed = -1;
   }

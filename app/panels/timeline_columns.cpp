@@ -131,36 +131,39 @@ class Painter {
 
   void draw_token(Index token) {
     const Bars bars = bars_of(computed_.tokens[static_cast<std::size_t>(token)], view_);
+    const bool only_text = bars.kept < 0 && bars.written < 0 && bars.before < 0;
     const float left = columns_.left_pixel(token);
     const float right = columns_.left_pixel(token + 1);
     if (!readable_) {
       draw_thin(bars, left, std::max(right - (right - left > 3 ? 1.0F : 0.0F), left + 1), token);
       return;
     }
-    draw_label(token, left, right);
+    draw_label(token, left, right, only_text ? (box_top_ + box_bottom_) / 2 - style::px(9) : box_top_ + style::px(9));
     const float inset = style::px(6);
-    const float lane = box_top_ + style::px(36);
-    draw_lane(bars.kept, left + inset, right - inset, lane, ink(colours_.gate, token));
-    draw_lane(bars.written, left + inset, right - inset, lane + style::px(9), ink(colours_.strength, token));
+    float lane = box_top_ + style::px(36);
+    if (bars.kept >= 0) {
+      draw_lane(bars.kept, left + inset, right - inset, lane, ink(colours_.gate, token));
+      lane += style::px(9);
+    }
+    if (bars.written >= 0) draw_lane(bars.written, left + inset, right - inset, lane, ink(colours_.strength, token));
     const float bar = std::min(std::floor((right - left) / 2 - inset - style::px(1)), style::px(18));
     const float middle = std::round((left + right) / 2);
-    const float top = lane + style::px(18);
+    const float top = lane + style::px(10);
     draw_column(bars.before, middle - style::px(1) - bar, middle - style::px(1), top, box_bottom_ - style::px(5),
                 ink(colours_.error, token));
     draw_column(bars.after, middle + style::px(1), middle + style::px(1) + bar, top, box_bottom_ - style::px(5),
                 ink(colours_.good, token));
   }
 
-  void draw_label(Index token, float left, float right) {
+  void draw_label(Index token, float left, float right, float top) {
     const bool here = token == token_;
     const style::TextStyle text(here ? style::Text::strong : style::Text::body);
     const std::string label = visible_label(session_.data().labels[static_cast<std::size_t>(token)]);
     const ImU32 colour = token < reached_ ? colours_.text : colours_.faint;
-    draw_centred({left + style::px(3), box_top_ + style::px(9)}, right - left - style::px(6), colour, label);
+    draw_centred({left + style::px(3), top}, right - left - style::px(6), colour, label);
   }
 
   void draw_lane(float part, float left, float right, float top, ImU32 colour) {
-    if (part < 0) return;
     const float height = style::px(4);
     list_->AddRectFilled({left, top}, {right, top + height}, style::mix(colours_.background, colours_.edge, 0.6F),
                          height / 2);
@@ -175,18 +178,19 @@ class Painter {
 
   /// Narrow columns: all bars stand upright, errors over each other with the smaller in front.
   void draw_thin(const Bars& bars, float left, float right, Index token) {
-    const float lane = style::px(18);
-    const float top = box_top_ + style::px(4);
-    draw_column(bars.kept, left, right, top, top + lane, ink(colours_.gate, token));
-    draw_column(bars.written, left, right, top + lane + style::px(3), top + 2 * lane + style::px(3),
-                ink(colours_.strength, token));
-    const float errors = top + 2 * lane + style::px(8);
+    const float lane = style::px(14);
+    float top = box_top_ + style::px(5);
+    for (const auto& [part, colour] : {std::pair(bars.kept, colours_.gate), std::pair(bars.written, colours_.strength)}) {
+      if (part < 0) continue;
+      draw_column(part, left, right, top, top + lane, ink(colour, token));
+      top += lane + style::px(5);
+    }
     const float bottom = box_bottom_ - style::px(3);
     const bool after_behind = bars.after > bars.before;
     const ImU32 before = ink(colours_.error, token);
     const ImU32 after = ink(colours_.good, token);
-    draw_column(std::max(bars.before, bars.after), left, right, errors, bottom, after_behind ? after : before);
-    draw_column(std::min(bars.before, bars.after), left, right, errors, bottom, after_behind ? before : after);
+    draw_column(std::max(bars.before, bars.after), left, right, top, bottom, after_behind ? after : before);
+    draw_column(std::min(bars.before, bars.after), left, right, top, bottom, after_behind ? before : after);
   }
 
   /// Several tokens share a pixel.

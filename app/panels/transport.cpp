@@ -149,16 +149,18 @@ std::vector<LegendEntry> legend_entries(const Computation& computed) {
 float legend_width(const std::vector<LegendEntry>& entries) {
   const style::TextStyle style(style::Text::caption);
   float width = 0;
-  for (const LegendEntry& entry : entries) width += style::px(32) + text_extent(entry.word).x;
-  return width;
+  for (const LegendEntry& entry : entries) width += style::px(32) + std::ceil(text_extent(entry.word).x);
+  return width - style::px(16);
 }
 
 void legend(const std::vector<LegendEntry>& entries, float width) {
   align_right(width);
-  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + style::px(7));
+  ImVec2 position = ImGui::GetCursorScreenPos();
+  position.y += style::px(7);
   for (const LegendEntry& entry : entries) {
+    ImGui::SetCursorScreenPos(position);
     style::legend(entry.colour, entry.word);
-    if (&entry != &entries.back()) ImGui::SameLine(0, style::px(16));
+    position.x = ImGui::GetItemRectMax().x + style::px(16);
   }
 }
 
@@ -187,7 +189,8 @@ void draw_transport(Application& application) {
   ImGui::SameLine(0, style::px(20));
   speed(application);
   ImGui::SameLine(0, 0);
-  if (ImGui::GetContentRegionAvail().x > legend_space + style::px(16)) legend(entries, legend_space);
+  const bool fits = ImGui::GetContentRegionAvail().x > legend_space + style::px(16);
+  if (fits && !entries.empty()) legend(entries, legend_space);
 }
 
 }  // namespace palimpsest

@@ -72,7 +72,7 @@ bool icon_button(const char* label, Icon icon, float design_size) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (hovered) list->AddRectFilled(corner, ImGui::GetItemRectMax(), style::mix(c.panel, c.edge, 0.7F), style::px(6));
   const float half = std::round(side / 2);
-  Pen{list, {corner.x + half, corner.y + half}, std::round(side * 0.22F), hovered ? c.text : style::mix(c.dim, c.text, 0.6F)}
+  Pen{list, {corner.x + half, corner.y + half}, std::round(side * 0.24F), hovered ? c.text : style::mix(c.dim, c.text, 0.6F)}
       .draw(icon);
   return pressed;
 }
