@@ -147,7 +147,7 @@ Explanation Explainer::explain(Index row, Index column) {
   root_ = &equation_.expression;
   // The result's own name says nothing about where it came from.
   while (root_->kind() == Expression::Kind::named && root_->name() == equation_.result)
-    root_ = &root_->arguments()[0];
+    root_ = root_->arguments().data();
 
   const Shape size = palimpsest::shape(*root_, record_);
   if (row < 0 || column < 0 || row >= size.rows || column >= size.columns) {

@@ -56,7 +56,7 @@ Function function(std::string name, const std::string& signature, Pattern patter
 Pattern applied(std::string_view name, int arguments) {
   std::string list = "#1";
   for (int i = 2; i <= arguments; ++i) list += fmt::format(", #{}", i);
-  return {fmt::format("\\mathrm{{{}}}\\left({}\\right)", name, list)};
+  return {fmt::format(R"(\mathrm{{{}}}\left({}\right))", name, list)};
 }
 
 std::span<const Function> functions() {

@@ -38,11 +38,11 @@ class Writer {
 
   std::string coloured(const std::string& latex, Role role, bool lit) const {
     const std::string colour = style_.colour ? style_.colour(role, lit) : std::string();
-    return colour.empty() ? latex : fmt::format("\\fgcolor{{{}}}{{{}}}", colour, latex);
+    return colour.empty() ? latex : fmt::format(R"(\fgcolor{{{}}}{{{}}})", colour, latex);
   }
 
   static std::string bracketed(const Part& part, bool needed) {
-    return needed ? fmt::format("\\left({}\\right)", part.latex) : part.latex;
+    return needed ? fmt::format(R"(\left({}\right))", part.latex) : part.latex;
   }
 
   static std::string within(const Part& part, Precedence precedence) {
@@ -52,15 +52,15 @@ class Writer {
   Symbol symbol_of(const std::string& name) const {
     if (const auto found = symbols_.find(name); found != symbols_.end()) return found->second;
     std::string escaped;
-    for (const char c : name) escaped += c == '_' ? std::string("\\_") : std::string(1, c);
-    return {fmt::format("\\mathrm{{{}}}", escaped), Role::plain, {}};
+    for (const char c : name) escaped += c == '_' ? std::string(R"(\_)") : std::string(1, c);
+    return {fmt::format(R"(\mathrm{{{}}})", escaped), Role::plain, {}};
   }
 
   /// The symbol of a tensor, with a superscript set in its own colour.
   Part symbol(const std::string& name, bool lit, const std::string& superscript) const {
     const Symbol symbol = symbol_of(name);
     const bool chosen = !all_lit() && name == style_.lit;
-    const std::string body = chosen ? fmt::format("\\underline{{{}}}", symbol.latex) : symbol.latex;
+    const std::string body = chosen ? fmt::format(R"(\underline{{{}}})", symbol.latex) : symbol.latex;
     const bool has_superscript = !chosen && symbol.latex.find('^') != std::string::npos;
     return {.latex = coloured(body + superscript, symbol.role, lit || chosen),
             .has_superscript = has_superscript || !superscript.empty()};
@@ -76,7 +76,7 @@ class Writer {
   Part number(const Expression& tensor, double value, bool lit) const {
     const bool chosen = !all_lit() && tensor.name() == style_.lit;
     const std::string digits = number_latex(value);
-    const std::string body = chosen ? fmt::format("\\underline{{{}}}", digits) : digits;
+    const std::string body = chosen ? fmt::format(R"(\underline{{{}}})", digits) : digits;
     const bool negative = digits.starts_with('-');
     const Precedence unsigned_binds =
         digits.find('^') == std::string::npos ? Precedence::atom : Precedence::product;
@@ -97,9 +97,9 @@ class Writer {
       case Expression::Kind::product:
         return write_product(argument(0), argument(1));
       case Expression::Kind::hadamard:
-        return {
-            within(argument(0), Precedence::hadamard) + " \\odot " + within(argument(1), Precedence::product),
-            Precedence::hadamard};
+        return {within(argument(0), Precedence::hadamard) + R"( \odot )" +
+                    within(argument(1), Precedence::product),
+                Precedence::hadamard};
       case Expression::Kind::sum: {
         // a + (b + c) needs no brackets, but a negative number does.
         const auto [left, right] = std::pair(argument(0), argument(1));
@@ -114,7 +114,7 @@ class Writer {
                 .begins_with_minus = left.begins_with_minus};
       }
       case Expression::Kind::diagonal:
-        return {fmt::format("\\mathrm{{Diag}}\\left({}\\right)", argument(0).latex)};
+        return {fmt::format(R"(\mathrm{{Diag}}\left({}\right))", argument(0).latex)};
       case Expression::Kind::function:
         return write_call(expression, lit);
       case Expression::Kind::named:
@@ -125,21 +125,21 @@ class Writer {
 
   /// The transpose of a number is the number.
   Part write_transpose(const Expression& argument, bool lit) const {
-    const Part part = write(argument, lit);
+    Part part = write(argument, lit);
     if (number_of(argument)) return part;
     if (part.binds < Precedence::atom || part.has_superscript) {
-      return {.latex = fmt::format("\\left({}\\right)^{{\\top}}", part.latex), .has_superscript = true};
+      return {.latex = fmt::format(R"(\left({}\right)^{{\top}})", part.latex), .has_superscript = true};
     }
     const bool chosen = argument.name() == style_.lit;
     if (argument.kind() == Expression::Kind::tensor && !chosen)
-      return symbol(argument.name(), lit, "^{\\top}");
-    return {.latex = part.latex + "^{\\top}", .has_superscript = true};
+      return symbol(argument.name(), lit, R"(^{\top})");
+    return {.latex = part.latex + R"(^{\top})", .has_superscript = true};
   }
 
   /// a (b c) keeps its brackets: they say what is multiplied first, and c a number would not fit after b.
   static Part write_product(const Part& left, const Part& right) {
     const bool bracketed_right = right.binds < Precedence::product || right.is_product;
-    const std::string join = right.begins_with_digit && !bracketed_right ? " \\cdot " : " ";
+    const std::string join = right.begins_with_digit && !bracketed_right ? R"( \cdot )" : " ";
     return {.latex = within(left, Precedence::product) + join + bracketed(right, bracketed_right),
             .binds = Precedence::product,
             .begins_with_digit = left.begins_with_digit && left.binds >= Precedence::product,
@@ -161,7 +161,7 @@ class Writer {
     const bool chosen = !all_lit() && expression.name() == style_.lit;
     Part part = write(expression.arguments()[0], lit || chosen);
     if (chosen) {
-      part.latex = coloured(fmt::format("\\underline{{{}}}", part.latex), Role::plain, true);
+      part.latex = coloured(fmt::format(R"(\underline{{{}}})", part.latex), Role::plain, true);
       part.has_superscript = false;
     }
     return part;

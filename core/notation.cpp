@@ -140,13 +140,13 @@ class Reader {
 
   static std::string below(const std::string& text) {
     if (text.empty() || text == "t") return {};
-    const std::string small = replace_all(text, subscripts);
+    std::string small = replace_all(text, subscripts);
     if (!small.empty()) return small;
     return first_length(text) == text.size() ? "_" + text : fmt::format("_{{{}}}", text);
   }
 
   static std::string above(const std::string& text) {
-    const std::string small = replace_all(text, superscripts);
+    std::string small = replace_all(text, superscripts);
     return small.empty() && !text.empty() ? "^" + text : small;
   }
 

@@ -121,7 +121,7 @@ Term explain_decay_scores(CallCell& cell) {
 Term explain_solve(CallCell& cell) {
   const Index row = cell.row();
   const Index column = cell.column();
-  const Term right_side = cell.at(1, row, column);
+  Term right_side = cell.at(1, row, column);
   if (row == 0) return right_side;
   cell.reads(0, row, 0, 1, row);
   cell.reads_own(0, column, row, 1);
@@ -142,26 +142,26 @@ std::vector<Function> decay_functions() {
       function("strictly_lower", "[L, M] -> [L, M]", applied("stril"), strictly_lower, explain_strictly_lower,
                "the diagonal and everything above it is 0: each token meets only earlier ones"),
       function("decay_mask", "[L, 1] -> [L, L]",
-               {"\\left[#1_{j+1:i}\\right]_{j \\le i}", Precedence::atom, Precedence::atom}, decay_mask,
+               {R"(\left[#1_{j+1:i}\right]_{j \le i})", Precedence::atom, Precedence::atom}, decay_mask,
                explain_decay_mask, "1 on the diagonal, then the decays in between multiplied"),
       function("cumulative_decay", "[L, K] -> [L, K]",
-               {"\\left[#1_{1:i}\\right]_{i}", Precedence::atom, Precedence::atom}, cumulative_decay,
+               {R"(\left[#1_{1:i}\right]_{i})", Precedence::atom, Precedence::atom}, cumulative_decay,
                explain_cumulative_decay, "all decays from the first token up to this one, multiplied"),
       function("remaining_decay", "[L, K] -> [L, K]",
-               {"\\left[#1_{j+1:L}\\right]_{j}", Precedence::atom, Precedence::atom}, remaining_decay,
+               {R"(\left[#1_{j+1:L}\right]_{j})", Precedence::atom, Precedence::atom}, remaining_decay,
                explain_remaining_decay,
                "all decays after this token, multiplied: what is left of its write at the end"),
       function("total_decay", "[L, K] -> [K, 1]", {"#1_{1:L}", Precedence::atom, Precedence::atom},
                total_decay, explain_total_decay,
                "all decays multiplied: what is left of the memory carried in"),
       function("decay_scores", "[L, K], [L, K], [L, K] -> [L, L]",
-               {"\\left[\\sum_{d} #1_{i,d} #2_{j,d} #3_{j+1:i,d}\\right]_{j \\le i}", Precedence::atom,
+               {R"(\left[\sum_{d} #1_{i,d} #2_{j,d} #3_{j+1:i,d}\right]_{j \le i})", Precedence::atom,
                 Precedence::atom},
                decay_scores, explain_decay_scores,
                "a reading meets an earlier writing channel by channel, each channel faded by its own decays "
                "in between"),
       function("solve_unit_lower", "[L, L], [L, D] -> [L, D]",
-               {"\\left(I + #1\\right)^{-1} #2", Precedence::product, Precedence::product}, solve_unit_lower,
+               {R"(\left(I + #1\right)^{-1} #2)", Precedence::product, Precedence::product}, solve_unit_lower,
                explain_solve, "the right side, less what the earlier rows of the result already say"),
   };
 }

@@ -115,7 +115,7 @@ std::vector<FeatureMap> feature_maps_of_the_table() {
 
 Function on_column(const FeatureMap& map) {
   Function row = function(
-      "features/" + map.name, "[K, 1] -> [K, 1]", {"\\phi\\left(#1\\right)"},
+      "features/" + map.name, "[K, 1] -> [K, 1]", {R"(\phi\left(#1\right))"},
       [map](Arguments a) -> Matrix<double> { return map.evaluate(a[0].col(0)); },
       [map](CallCell& cell) {
         const Index K = cell.shape(0).rows;
@@ -136,7 +136,7 @@ Function on_column(const FeatureMap& map) {
 
 Function on_rows(const FeatureMap& map) {
   Function row = function(
-      "row_features/" + map.name, "[L, K] -> [L, K]", {"\\phi\\left(#1\\right)"},
+      "row_features/" + map.name, "[L, K] -> [L, K]", {R"(\phi\left(#1\right))"},
       [map](Arguments a) {
         Matrix<double> features(a[0].rows(), map.count(a[0].cols()));
         for (Index i = 0; i < features.rows(); ++i) features.row(i) = map.evaluate(a[0].row(i)).transpose();
@@ -206,15 +206,15 @@ Term explain_row_normalise(CallCell& cell) {
 
 std::vector<Function> feature_functions() {
   std::vector<Function> rows = {
-      function("append_one", "[V, 1] -> [V+1, 1]", {"\\left[#1, 1\\right]"}, append_one, explain_append_one,
+      function("append_one", "[V, 1] -> [V+1, 1]", {R"(\left[#1, 1\right])"}, append_one, explain_append_one,
                "the value, then a 1 that will add up the weights"),
-      function("append_ones", "[L, V] -> [L, V+1]", {"\\left[#1, \\mathbf{1}\\right]"}, append_ones,
+      function("append_ones", "[L, V] -> [L, V+1]", {R"(\left[#1, \mathbf{1}\right])"}, append_ones,
                explain_append_ones, "the values, then a 1 each that will add up the weights"),
       function("normalise", "[V+1, 1], [1, 1] -> [V, 1]",
-               {"#1_{1:V} / \\left(#1_{V+1} + #2\\right)", Precedence::hadamard, Precedence::atom}, normalise,
-               explain_normalise, "the weighted sum, divided by the sum of the weights"),
+               {R"(#1_{1:V} / \left(#1_{V+1} + #2\right))", Precedence::hadamard, Precedence::atom},
+               normalise, explain_normalise, "the weighted sum, divided by the sum of the weights"),
       function("row_normalise", "[L, V+1], [1, 1] -> [L, V]",
-               {"#1_{:,1:V} / \\left(#1_{:,V+1} + #2\\right)", Precedence::hadamard, Precedence::atom},
+               {R"(#1_{:,1:V} / \left(#1_{:,V+1} + #2\right))", Precedence::hadamard, Precedence::atom},
                row_normalise, explain_row_normalise, "the weighted sum, divided by the sum of the weights"),
   };
   for (const FeatureMap& map : feature_maps_of_the_table()) {

@@ -178,6 +178,11 @@ TEST_CASE("softmax of huge numbers does not overflow") {
   check_cells(of("row_softmax", {X}), 1, 3, [](Index, Index j) { return j < 2 ? 0.5 : 0; });
 }
 
+TEST_CASE("one over a number") {
+  CHECK(of("reciprocal", {number(-4)})(0, 0) == -0.25);
+  CHECK(of("reciprocal", {number(0)})(0, 0) == infinity);
+}
+
 TEST_CASE("a NaN is passed on by maxima") {
   Matrix<double> x(3, 1);
   x << 1, not_a_number, 2;

@@ -273,6 +273,7 @@ TEST_CASE("LaTeX of random expressions is balanced, in every style") {
           REQUIRE(count(written, "\\left(") == count(written, "\\right)"));
           REQUIRE(count(written, "\\left[") == count(written, "\\right]"));
           REQUIRE(count(written, "^{\\top}^") == 0);
+          REQUIRE(count(written, "^{-1}^") == 0);
         }
       }
     }

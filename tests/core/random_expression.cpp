@@ -119,6 +119,7 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
   }
   if (rows == 1 && columns == 1) {
     possible["column_max"] = [&] { return std::vector{grow(1 + upto(5), 1, depth)}; };
+    possible["reciprocal"] = [&] { return std::vector{call("exp", {bounded(1, 1)})}; };
     possible["column_sum"] = [&] { return std::vector{grow(upto(6), 1, depth)}; };
   }
 
