@@ -1,11 +1,15 @@
 #include "app/session/computation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <new>
 
 #include "core/error.h"
+#include "core/row_rule.h"
 
 namespace palimpsest {
 
@@ -13,6 +17,10 @@ namespace {
 
 constexpr double tolerance_f64 = 1e-10;
 constexpr double tolerance_f32 = 2e-5;
+constexpr Index late_from = 256;                          // tokens; below this the parallel form takes no time
+constexpr std::size_t budget = std::size_t{96} << 20;     // bytes of states that a trace keeps
+constexpr double largest_state = 256e6;                   // bytes
+constexpr double largest_rows = 1e9;                      // bytes of all features of q and k
 
 std::uint64_t next_version() {
   static std::atomic<std::uint64_t> version{0};
@@ -63,6 +71,84 @@ std::vector<TokenFacts> token_facts(const Computation& computation, const std::s
   return facts;
 }
 
+/// The chosen head's sequence; a problem in its numbers names the head.
+Sequence bind_head(const Computation& computation) try {
+  const Inputs& inputs = computation.inputs;
+  return std::move(palimpsest::bind(*computation.variant, inputs.arrays, inputs.settings).heads.front());
+} catch (const InputError& error) {
+  const DataSet& data = *computation.data;
+  if (data.heads * data.batches == 1) throw;
+  throw InputError(fmt::format("{} (head {})", error.what(), computation.choice.head));
+}
+
+/// Refuses sizes that would fill the machine's memory. Only feature maps multiply sizes so much.
+void require_affordable(const Rule& rule, const Sequence& sequence) {
+  const auto* rows = dynamic_cast<const RowRule*>(&rule);
+  if (!rows) return;
+  const Program<double> program = rows->encoder().encode<double>(sequence, 0, 0);
+  const double bytes = 8.0 * static_cast<double>(program.k.cols()) * static_cast<double>(program.v.cols());
+  if (bytes <= largest_state) return;
+  throw InputError(fmt::format("the state would have {} rows and {} columns, {:.1f} GB; choose another feature map or "
+                               "fewer channels",
+                               program.k.cols(), program.v.cols(), bytes / 1e9));
+}
+
+/// Why the parallel form is not made although the rule has it; empty if it is.
+std::string too_long_at_once(const Rule& rule, const Sequence& sequence) {
+  if (sequence.tokens > most_tokens_at_once) {
+    return fmt::format("The parallel form makes matrices of all pairs of tokens; it is shown up to {} tokens, and here "
+                       "are {}. The chunkwise form shows the same in pieces.",
+                       most_tokens_at_once, sequence.tokens);
+  }
+  if (const auto* rows = dynamic_cast<const RowRule*>(&rule)) {
+    const Index columns = rows->encoder().encode<double>(sequence, 0, 0).k.cols();
+    const double bytes = 16.0 * static_cast<double>(sequence.tokens) * static_cast<double>(columns);
+    if (bytes > largest_rows) {
+      return fmt::format("The parallel form needs the features of all tokens at once: {} for each of {} tokens. The "
+                         "chunkwise form makes them piece by piece.",
+                         columns, sequence.tokens);
+    }
+  }
+  return {};
+}
+
+/// One form, compared with the reference, its records around `token` at hand.
+FormResult make_form(const Computation& computation, Form form, Index token, const std::stop_token& stop) {
+  const Rule& rule = *computation.variant->rule;
+  const Choice& choice = computation.choice;
+  const Sequence& sequence = computation.sequence;
+  FormResult made;
+  try {
+    const bool is_reference = form == Form::recurrent && choice.precision == Precision::f64;
+    made.output = is_reference ? computation.reference
+                               : rule.run(sequence, form, choice.precision, choice.chunk_size, stop);
+    made.trace = rule.trace(sequence, form, choice.precision, choice.chunk_size, budget);
+  } catch (const Unsupported& reason) {
+    made.missing = reason.what();
+    return made;
+  }
+  compare(made, computation.reference, computation.tolerance);
+  made.trace->prepare(stop);
+  if (stop.stop_requested()) throw Cancelled();
+  if (made.trace->block_count() > 0) made.trace->record(made.trace->block_of(std::min(token, sequence.tokens - 1), 0));
+  return made;
+}
+
+void judge(Computation& computation) {
+  computation.worst = 0;
+  for (const FormResult& form : computation.forms) computation.worst = std::max(computation.worst, form.residual);
+  computation.agree = computation.worst <= computation.tolerance;
+}
+
+/// The largest difference to the layer's own output, where the layer computed just this.
+std::optional<double> distance_to_own_output(const Computation& computation) {
+  const auto own = computation.inputs.arrays->find("o");
+  const Matrix<double>& o = computation.reference.o;
+  const bool is_own = computation.inputs.is_original && computation.data->rule == computation.choice.variant;
+  if (!is_own || own == computation.inputs.arrays->end() || own->second.size() != o.size()) return std::nullopt;
+  return relative_error(o, MatrixView(own->second, 0, o.rows(), o.cols(), o.cols()).all<double>());
+}
+
 }  // namespace
 
 double relative_error(const Matrix<double>& x, const Matrix<double>& y) {
@@ -74,41 +160,58 @@ double relative_error(const Matrix<double>& x, const Matrix<double>& y) {
   return scale > 0 ? worst / scale : worst;
 }
 
-std::shared_ptr<Computation> compute(const DataSet& data, const Choice& choice, std::stop_token stop) {
+Index largest_chunk(Index tokens) { return std::clamp<Index>(tokens, 1, most_tokens_at_once); }
+
+std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data, const Choice& choice, Index token,
+                                     std::stop_token stop) {
   auto result = std::make_shared<Computation>();
   result->version = next_version();
+  result->data = std::move(data);
   result->choice = choice;
   result->variant = &find_variant(choice.variant);
   const Rule& rule = *result->variant->rule;
-  result->inputs = make_inputs(data, choice.head, *result->variant, choice.settings, choice.adjustments);
-  result->sequence = std::move(palimpsest::bind(*result->variant, result->inputs.arrays, result->inputs.settings).heads.front());
+  result->inputs = make_inputs(*result->data, choice.head, *result->variant, choice.settings, choice.adjustments);
+  result->sequence = bind_head(*result);
+  require_affordable(rule, result->sequence);
   result->tolerance = choice.precision == Precision::f64 ? tolerance_f64 : tolerance_f32;
   result->reference = rule.run(result->sequence, Form::recurrent, Precision::f64, choice.chunk_size, stop);
 
-  for (const Form form : all_forms) {
-    FormResult& made = result->form(form);
-    try {
-      made.output = rule.run(result->sequence, form, choice.precision, choice.chunk_size, stop);
-      made.trace = rule.trace(result->sequence, form, choice.precision, choice.chunk_size);
-    } catch (const Unsupported& reason) {
-      made.missing = reason.what();
-      continue;
-    }
-    compare(made, result->reference, result->tolerance);
-    result->worst = std::max(result->worst, made.residual);
-    if (stop.stop_requested()) throw Cancelled();
+  for (const Form form : {Form::recurrent, Form::chunkwise}) result->form(form) = make_form(*result, form, token, stop);
+  FormResult& parallel = result->form(Form::parallel);
+  parallel.missing = too_long_at_once(rule, result->sequence);
+  if (parallel.missing.empty()) {
+    if (has_late_form(*result)) parallel.missing = "The parallel form is still being computed.";
+    else parallel = make_form(*result, Form::parallel, token, stop);
   }
-  result->agree = result->worst <= result->tolerance;
+  judge(*result);
   result->tokens = token_facts(*result, stop);
-
-  const auto own = result->inputs.arrays->find("o");
-  const bool is_capture = own != result->inputs.arrays->end() && result->inputs.is_original && data.rule == choice.variant;
-  if (is_capture && own->second.size() == result->reference.o.size()) {
-    const MatrixView o(own->second, 0, result->reference.o.rows(), result->reference.o.cols(),
-                       result->reference.o.cols());
-    result->capture_error = relative_error(result->reference.o, o.all<double>());
-  }
+  result->capture_error = distance_to_own_output(*result);
   return result;
+}
+
+bool has_late_form(const Computation& computation) {
+  return computation.sequence.tokens > late_from &&
+         too_long_at_once(*computation.variant->rule, computation.sequence).empty();
+}
+
+FormResult compute_late_form(const Computation& computation, std::stop_token stop) {
+  FormResult failed;
+  try {
+    return make_form(computation, Form::parallel, 0, stop);
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    failed.missing = "There is not enough memory for the matrices of the parallel form.";
+  } catch (const std::exception& error) {
+    failed.missing = error.what();
+  }
+  return failed;
+}
+
+void add_late_form(Computation& computation, FormResult form) {
+  computation.form(Form::parallel) = std::move(form);
+  computation.version = next_version();
+  judge(computation);
 }
 
 }  // namespace palimpsest

@@ -41,9 +41,10 @@ struct TokenFacts {
   std::optional<Recall> recall;
 };
 
-/// All that was computed for one choice. Built away from the window's thread, never changed afterwards (but for what
-/// traces remember).
+/// All that was computed for one choice. Built away from the window's thread, never changed afterwards, but for what
+/// traces remember and for a parallel form that comes late.
 struct Computation {
+  std::shared_ptr<const DataSet> data;
   const Variant* variant = nullptr;
   Choice choice;
   Inputs inputs;
@@ -61,8 +62,25 @@ struct Computation {
   const FormResult& form(Form form) const { return forms[static_cast<std::size_t>(form)]; }
 };
 
-/// Computes everything for one head. Throws InputError, Unsupported or Cancelled.
-std::shared_ptr<Computation> compute(const DataSet& data, const Choice& choice, std::stop_token stop);
+/// The most tokens whose n x n matrices are made: the parallel form of longer sequences is missing.
+inline constexpr Index most_tokens_at_once = 4096;
+
+/// The largest chunk that can be chosen for this many tokens.
+Index largest_chunk(Index tokens);
+
+/// Computes everything for one head, with the records around `token` at hand; but for the parallel form of long
+/// sequences. Throws InputError, Unsupported or Cancelled.
+std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data, const Choice& choice, Index token = 0,
+                                     std::stop_token stop = {});
+
+/// Whether the parallel form of `computation` takes so long that compute() leaves it for later.
+bool has_late_form(const Computation& computation);
+
+/// The parallel form that compute() has left for later. Throws Cancelled; any other failure is said in `missing`.
+FormResult compute_late_form(const Computation& computation, std::stop_token stop = {});
+
+/// Puts it in its place.
+void add_late_form(Computation& computation, FormResult form);
 
 /// The largest |x - y| over the largest |y|; 0 for two empty or two zero matrices. NaN or infinity in x alone gives
 /// infinity.

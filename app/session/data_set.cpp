@@ -1,10 +1,9 @@
 #include "app/session/data_set.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <set>
 
 #include "core/error.h"
 #include "core/io/capture.h"
@@ -13,35 +12,112 @@ namespace palimpsest {
 
 namespace {
 
-/// Which known arrays have an axis of tokens.
-const std::map<std::string, bool, std::less<>>& has_token_axis() {
-  static const auto table = [] {
-    std::map<std::string, bool, std::less<>> known = {{"o", true}, {"g", true}};
-    for (const Variant& variant : variants()) {
-      for (const Input& input : all_inputs(variant)) {
-        known[input.name] = !input.shape.empty() && input.shape.front() == "n";
-      }
-    }
-    return known;
-  }();
-  return table;
+constexpr const char* necessary[] = {"q", "k", "v"};
+
+/// How the title calls the rule: as the name of the capture does before its colon, else by its label.
+std::string title_of(const Capture& capture) {
+  std::string words = capture.name;
+  std::string rule;
+  const auto table = variants();
+  const auto variant = std::ranges::find(table, capture.rule, &Variant::id);
+  if (variant != table.end()) rule = variant->label;
+  if (const std::size_t colon = words.find(": "); colon != std::string::npos && variant != table.end()) {
+    rule = words.substr(0, colon);
+    words = words.substr(colon + 2);
+  }
+  if (!rule.empty()) words += " · " + rule;
+  if (capture.layer) words += fmt::format(" · layer {}", *capture.layer);
+  return words;
 }
 
-/// The part of `array` that belongs to one head: axes [B, n, H, ...] or [B, H, ...] lose B and H.
-Array slice(const Array& array, bool tokens, int head_axes, Index batch, Index head, Index heads) {
-  const auto extent = [&](std::size_t axis) { return axis < array.shape.size() ? array.shape[axis] : Index{1}; };
-  const bool has_batch = head_axes == 2;
-  const std::size_t token_axis = has_batch ? 1 : 0;
-  const std::size_t head_axis = token_axis + (tokens ? 1 : 0);
-  const Index rows = tokens ? extent(token_axis) : 1;
-  const Index own_heads = extent(head_axis);
+void require_extents(const DataSet& data) {
+  for (const char* name : necessary) {
+    const auto found = data.arrays.find(name);
+    if (found == data.arrays.end()) throw InputError(fmt::format("array \"{}\" is missing", name));
+    const std::vector<Index>& shape = found->second.shape;
+    if (shape.size() < 2 || shape.size() > 4) {
+      throw InputError(fmt::format("array \"{}\": shape {} has rank {}; expected [T, D], [T, H, D] or [B, T, H, D]", name,
+                                   to_string(shape), shape.size()));
+    }
+    const std::size_t rank = data.arrays.find("q")->second.shape.size();
+    if (shape.size() != rank) {
+      throw InputError(fmt::format("array \"{}\": shape {} has rank {}; expected {} as in \"q\"", name, to_string(shape),
+                                   shape.size(), rank));
+    }
+    if (shape[rank == 4 ? 1 : 0] == 0) {
+      throw InputError(fmt::format("the sequence is empty: array \"{}\" has no tokens, so there is nothing to show", name));
+    }
+    if (std::ranges::find(shape, Index{0}) != shape.end()) {
+      throw InputError(fmt::format("array \"{}\": shape {} has an axis of size 0", name, to_string(shape)));
+    }
+  }
+}
+
+/// The axes of an array as its file has them: "B", "n" and "H" before what is its own.
+struct Layout {
+  int head_axes;    // 0, 1 (H) or 2 (B and H)
+  bool has_tokens;  // axis n
+
+  std::size_t token_axis() const { return head_axes == 2 ? 1 : 0; }
+  std::size_t head_axis() const { return token_axis() + (has_tokens ? 1 : 0); }
+  std::size_t own_axis() const { return head_axis() + (head_axes > 0 ? 1 : 0); }
+};
+
+int head_axes(const DataSet& data) { return static_cast<int>(data.arrays.find("q")->second.rank()) - 2; }
+
+bool has_tokens(const Input& input) { return !input.shape.empty() && input.shape.front() == "n"; }
+
+/// A decay may be one per head or one per channel whatever the variant wants: it is fitted later.
+bool rank_fits(const Input& input, const Layout& layout, std::size_t rank) {
+  const std::size_t own = input.shape.size() - (layout.has_tokens ? 1 : 0);
+  if (input.range == Range::decay && rank <= layout.own_axis() + 1) return rank >= layout.own_axis();
+  return rank == layout.own_axis() + own;
+}
+
+void require_fit(const DataSet& data, const Input& input, const std::string& name, const Array& array) {
+  const Layout layout{head_axes(data), has_tokens(input)};
+  const std::vector<Index>& shape = array.shape;
+  const auto wrong = [&](const std::string& what) {
+    throw InputError(fmt::format("array \"{}\": shape {} {}", name, to_string(shape), what));
+  };
+  if (!rank_fits(input, layout, shape.size())) {
+    std::vector<std::string> axes;
+    if (layout.head_axes == 2) axes.emplace_back("B");
+    if (layout.has_tokens) axes.emplace_back("n");
+    if (layout.head_axes > 0) axes.emplace_back("H");
+    axes.insert(axes.end(), input.shape.begin() + (layout.has_tokens ? 1 : 0), input.shape.end());
+    wrong(fmt::format("has rank {}; expected ({})", shape.size(), fmt::join(axes, ", ")));
+  }
+  if (layout.has_tokens && shape[layout.token_axis()] != data.tokens) {
+    wrong(fmt::format("has {} tokens; expected {} as in \"q\"", shape[layout.token_axis()], data.tokens));
+  }
+  if (layout.head_axes == 2 && shape[0] != data.batches) {
+    wrong(fmt::format("has {} batches; expected {} as in \"q\"", shape[0], data.batches));
+  }
+  if (layout.head_axes == 0) return;
+  const Index heads = shape[layout.head_axis()];
+  const bool shares = std::ranges::find(necessary, name) != std::end(necessary);
+  if (heads == 0 || (shares && data.heads % heads != 0)) {
+    wrong(fmt::format("has {} heads, which does not divide the {} heads of the others", heads, data.heads));
+  }
+  if (!shares && heads != data.heads) {
+    wrong(fmt::format("has {} heads; expected {} (only q, k and v may share heads)", heads, data.heads));
+  }
+}
+
+/// The part of `array` that belongs to one head: without the axes B and H. The array fits.
+Array slice(const Array& array, const Layout& layout, Index batch, Index head, Index heads) {
+  if (layout.head_axes == 0) return array;
+  const Index rows = layout.has_tokens ? array.shape[layout.token_axis()] : 1;
+  const Index own_heads = array.shape[layout.head_axis()];
+  const Index own_head = head * own_heads / heads;
+  const auto own = array.shape.begin() + static_cast<std::ptrdiff_t>(layout.own_axis());
   Index columns = 1;
-  for (std::size_t axis = head_axis + 1; axis < array.shape.size(); ++axis) columns *= array.shape[axis];
-  const Index own_head = heads > 0 ? head * own_heads / heads : 0;
+  for (auto extent = own; extent != array.shape.end(); ++extent) columns *= *extent;
 
   std::vector<Index> shape;
-  if (tokens) shape.push_back(rows);
-  shape.insert(shape.end(), array.shape.begin() + static_cast<std::ptrdiff_t>(head_axis) + 1, array.shape.end());
+  if (layout.has_tokens) shape.push_back(rows);
+  shape.insert(shape.end(), own, array.shape.end());
   return std::visit(
       [&](const auto& values) {
         std::remove_cvref_t<decltype(values)> part;
@@ -55,36 +131,48 @@ Array slice(const Array& array, bool tokens, int head_axes, Index batch, Index h
       array.values);
 }
 
+/// One number of a parameter that the file gives for each head.
+Array parameter_of_head(const Array& array, Index head) {
+  return array.size() == 1 ? array : Array({}, std::vector<double>{array[head]});
+}
+
+/// The layer's own output, if there is one of the right shape.
+void take_output(const DataSet& data, Index batch, Index head, Arrays& arrays) {
+  const auto found = data.arrays.find("o");
+  if (found == data.arrays.end()) return;
+  const Layout layout{head_axes(data), true};
+  std::vector<Index> expected = data.arrays.find("v")->second.shape;
+  if (layout.head_axes > 0) expected[layout.head_axis()] = data.heads;
+  if (found->second.shape == expected) arrays.emplace("o", slice(found->second, layout, batch, head, data.heads));
+}
+
+/// The most heads that an array of these has; the others share or must have as many.
+Index count_heads(const DataSet& data) {
+  const Layout layout{head_axes(data), true};
+  Index heads = 1;
+  for (const char* name : {"q", "k", "v", "alpha", "g", "beta"}) {
+    const auto found = data.arrays.find(name);
+    if (layout.head_axes == 0 || found == data.arrays.end()) continue;
+    if (layout.head_axis() < found->second.shape.size()) {
+      heads = std::max(heads, found->second.shape[layout.head_axis()]);
+    }
+  }
+  return heads;
+}
+
 }  // namespace
 
 void measure(DataSet& data) {
-  for (const char* name : {"q", "k", "v"}) {
-    const auto found = data.arrays.find(name);
-    if (found == data.arrays.end()) throw InputError(fmt::format("array \"{}\" is missing", name));
-    const Index rank = found->second.rank();
-    if (rank < 2 || rank > 4) {
-      throw InputError(fmt::format("array \"{}\": shape {} has rank {}; expected [T, D], [T, H, D] or [B, T, H, D]", name,
-                                   to_string(found->second.shape), rank));
-    }
-    if (rank != data.arrays.find("q")->second.rank()) {
-      throw InputError(fmt::format("array \"{}\": shape {} has rank {}; expected {} as in \"q\"", name,
-                                   to_string(found->second.shape), rank, data.arrays.find("q")->second.rank()));
-    }
-  }
+  require_extents(data);
   const std::vector<Index>& shape = data.arrays.find("q")->second.shape;
-  const int head_axes = static_cast<int>(shape.size()) - 2;
-  data.batches = head_axes == 2 ? shape[0] : 1;
-  data.tokens = shape[head_axes == 2 ? 1 : 0];
-  data.heads = 1;
-  if (head_axes > 0) {
-    for (const auto& [name, array] : data.arrays) {
-      const auto known = has_token_axis().find(name);
-      if (known == has_token_axis().end()) continue;
-      const std::size_t axis = static_cast<std::size_t>(head_axes - 1 + (known->second ? 1 : 0));
-      if (axis < array.shape.size()) data.heads = std::max(data.heads, array.shape[axis]);
-    }
+  const Layout layout{head_axes(data), true};
+  data.tokens = shape[layout.token_axis()];
+  data.batches = layout.head_axes == 2 ? shape[0] : 1;
+  data.heads = count_heads(data);
+  if (data.tokens > most_tokens) {
+    throw InputError(fmt::format("array \"q\": shape {} has {} tokens; at most {} can be shown", to_string(shape),
+                                 data.tokens, most_tokens));
   }
-  if (data.tokens == 0) throw InputError("the sequence is empty: array \"q\" has no tokens, so there is nothing to show");
   if (data.labels.empty()) {
     for (Index t = 0; t < data.tokens; ++t) data.labels.push_back(fmt::format("{}", t));
   }
@@ -96,14 +184,16 @@ void measure(DataSet& data) {
 DataSet open_file(const std::filesystem::path& path) {
   Capture capture = read_capture(path);
   DataSet data;
-  data.id = path.string();
+  std::error_code ignored;
+  const std::filesystem::path whole = std::filesystem::absolute(path, ignored);
+  data.id = (whole.empty() ? path : whole).lexically_normal().string();
+  data.title = title_of(capture);
   data.rule = capture.rule;
   data.text = capture.text;
   data.notes = capture.notes;
   data.stated_error = capture.reproduction_error;
   data.source = capture.model;
   if (!capture.licence.empty()) data.source += (data.source.empty() ? "" : " · ") + capture.licence;
-  data.title = capture.name;
   data.arrays = std::move(capture.arrays);
   data.labels = std::move(capture.tokens);
   try {
@@ -114,21 +204,38 @@ DataSet open_file(const std::filesystem::path& path) {
   return data;
 }
 
-Arrays head_arrays(const DataSet& data, Index head) {
-  const int head_axes = static_cast<int>(data.arrays.find("q")->second.rank()) - 2;
+Arrays head_arrays(const DataSet& data, Index head, const Variant& variant) {
+  const Index batch = head / data.heads;
+  const Index own_head = head % data.heads;
   Arrays arrays;
-  for (const auto& [name, array] : data.arrays) {
-    const auto known = has_token_axis().find(name);
-    if (known == has_token_axis().end()) {
-      if (array.size() == 1 || name == "gamma") arrays.emplace(name, array);
-      continue;
-    }
-    if (head_axes == 0) {
-      arrays.emplace(name, array);
-    } else if (array.rank() >= head_axes + (known->second ? 1 : 0)) {
-      arrays.emplace(name, slice(array, known->second, head_axes, head / data.heads, head % data.heads, data.heads));
-    }
+  const auto take = [&](const Input& input, const std::string& name) {
+    const auto found = data.arrays.find(name);
+    if (found == data.arrays.end()) return;
+    require_fit(data, input, name, found->second);
+    const Layout layout{head_axes(data), has_tokens(input)};
+    arrays.emplace(name, slice(found->second, layout, batch, own_head, data.heads));
+  };
+  for (const Input& input : all_inputs(variant)) {
+    take(input, input.name);
+    if (input.range == Range::decay) take(input, "g");
   }
+  for (const Parameter& parameter : all_parameters(variant)) {
+    const auto found = data.arrays.find(parameter.name);
+    if (found == data.arrays.end()) continue;
+    const Index size = found->second.size();
+    const bool fits = size == 1 || (parameter.per_head && head_axes(data) > 0 && size == data.heads);
+    if (!fits) {
+      throw InputError(fmt::format("array \"{}\": shape {}; expected one number{}", parameter.name,
+                                   to_string(found->second.shape), parameter.per_head ? " or one for each head" : ""));
+    }
+    arrays.emplace(parameter.name, parameter_of_head(found->second, own_head));
+  }
+  const bool has_fixed_decay = std::ranges::find(variant.parameters, "gamma", &Parameter::name) != variant.parameters.end();
+  if (has_fixed_decay && !arrays.contains("gamma")) {  // it can be made from the data's own decays
+    take(decay_input({"n"}), "alpha");
+    take(decay_input({"n"}), "g");
+  }
+  take_output(data, batch, own_head, arrays);
   return arrays;
 }
 

@@ -10,6 +10,14 @@
 
 namespace palimpsest {
 
+/// A parameter that a variant should have with some data, if nobody chooses another.
+struct Advice {
+  std::string variant;
+  std::string parameter;
+  double value = 0;
+  std::string why;
+};
+
 /// A sequence to look at: a capture, a preset, or somebody's own file. Holds all heads.
 struct DataSet {
   std::string id;      // "capture:NAME" of one we ship, "preset:NAME", or the path of a file
@@ -21,11 +29,15 @@ struct DataSet {
   Arrays arrays;
   std::vector<std::string> labels;  // one per token
   std::optional<double> stated_error;  // reproduction error stated by a capture
+  std::vector<Advice> advice;
 
   Index tokens = 0;
   Index batches = 1;
   Index heads = 1;
 };
+
+/// Longer sequences are refused: they have no place on a timeline.
+inline constexpr Index most_tokens = Index{1} << 20;
 
 /// A capture or any other npz with q, k and v. Throws InputError naming the file.
 DataSet open_file(const std::filesystem::path& path);
@@ -34,8 +46,8 @@ DataSet open_file(const std::filesystem::path& path);
 /// sequence.
 void measure(DataSet& data);
 
-/// The arrays of one head, without head and batch axes: [T, D]. Arrays that no variant knows are left out, except the
-/// layer's own output o.
-Arrays head_arrays(const DataSet& data, Index head);
+/// What `variant` takes of one head, without head and batch axes ([T, D]), and the layer's own output o. Throws
+/// InputError naming the array whose batches, tokens or heads do not fit.
+Arrays head_arrays(const DataSet& data, Index head, const Variant& variant);
 
 }  // namespace palimpsest

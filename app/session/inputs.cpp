@@ -49,6 +49,33 @@ double largest_squared_key(const Array& k) {
   return largest;
 }
 
+/// All decays multiplied, to the power of one over their number.
+double geometric_mean(const Array& decays, bool are_logs) {
+  double sum = 0;
+  for (Index i = 0; i < decays.size(); ++i) sum += are_logs ? decays[i] : std::log(decays[i]);
+  return std::exp(sum / static_cast<double>(std::max<Index>(decays.size(), 1)));
+}
+
+bool is_constant(const Array& array) {
+  for (Index i = 1; i < array.size(); ++i) {
+    if (!(std::abs(array[i] - array[0]) < 1e-6)) return false;
+  }
+  return true;
+}
+
+/// Sliders outside their meaning, as a file may hold them.
+void require_sensible(const Adjustments& adjustments) {
+  const auto require = [](const char* name, double value, double most) {
+    if (value >= 0 && value <= most) return;
+    throw InputError(fmt::format("adjustment {} is {}; expected a number in [0, {:g}]", name, value, most));
+  };
+  require("decay", adjustments.decay, 1e6);
+  require("beta", adjustments.beta, 1e6);
+  require("key_length", adjustments.key_length, 1e6);
+  require("missing_alpha", adjustments.missing_alpha, 1);
+  require("missing_beta", adjustments.missing_beta, 1e6);
+}
+
 struct Fitting {
   const Variant& variant;
   const Adjustments& adjustments;
@@ -58,9 +85,18 @@ struct Fitting {
   Index tokens() const { return arrays.at("k").shape[0]; }
   Index channels() const { return arrays.at("k").shape[1]; }
 
+  /// The same number for every token.
+  Array constant(double value) const {
+    return {{tokens()}, std::vector<double>(static_cast<std::size_t>(tokens()), value)};
+  }
+
   const Input* wanted(std::string_view name) const {
     const auto found = std::ranges::find(variant.inputs, name, &Input::name);
     return found == variant.inputs.end() ? nullptr : &*found;
+  }
+
+  bool has_parameter(std::string_view name) const {
+    return std::ranges::find(variant.parameters, name, &Parameter::name) != variant.parameters.end();
   }
 
   void changed() { result.is_original = false; }
@@ -70,6 +106,14 @@ struct Fitting {
     changed();
   }
 
+  void follow(const std::vector<Advice>& advice) {
+    for (const Advice& one : advice) {
+      if (one.variant != variant.id || result.settings.parameters.contains(one.parameter)) continue;
+      result.settings.parameters[one.parameter] = one.value;
+      note(fmt::format("{} is {:.3g}: {}", one.parameter, one.value, one.why));
+    }
+  }
+
   void fit_keys() {
     if (adjustments.key_length == 1) return;
     arrays["k"] = mapped(arrays["k"], [&](double x) { return x * adjustments.key_length; });
@@ -77,21 +121,16 @@ struct Fitting {
   }
 
   void fit_decay() {
-    const Input* input = wanted("alpha");
+    if (!wanted("alpha")) return;
     const bool has_logs = arrays.contains("g");
     const char* name = has_logs ? "g" : "alpha";
     const bool has_decay = has_logs || arrays.contains("alpha");
-    if (!input) {
-      if (has_decay && result.settings.parameters.find("gamma") == result.settings.parameters.end()) fit_gamma(name);
-      return;
-    }
     if (!has_decay) {
-      arrays["alpha"] = {{tokens()}, std::vector<double>(static_cast<std::size_t>(tokens()), adjustments.missing_alpha)};
-      name = "alpha";
+      arrays["alpha"] = constant(adjustments.missing_alpha);
       result.made_up_alpha = true;
       note(fmt::format("These data have no decay: {:.3g} at every token.", adjustments.missing_alpha));
     }
-    const bool per_channel = input->shape.size() == 2;
+    const bool per_channel = wanted("alpha")->shape.size() == 2;
     if (!per_channel && arrays[name].rank() == 2) {
       arrays[name] = channel_mean(arrays[name]);
       note("The decays of the channels are averaged to one per token.");
@@ -100,40 +139,27 @@ struct Fitting {
       arrays[name] = for_every_channel(arrays[name], channels());
       if (has_decay) note("One decay per token is used for every channel.");
     }
-    if (adjustments.decay != 1) {
-      const double power = adjustments.decay;
-      arrays[name] = mapped(arrays[name], [&](double x) {
-        if (power == 0) return has_logs ? 0.0 : 1.0;  // not 0 * -inf
-        return has_logs ? x * power : std::pow(x, power);
-      });
-      changed();
-    }
+    if (!has_decay || adjustments.decay == 1) return;
+    const double power = adjustments.decay;
+    arrays[name] = mapped(arrays[name], [&](double x) {
+      if (power == 0) return has_logs ? 0.0 : 1.0;  // not 0 * -inf
+      return has_logs ? x * power : std::pow(x, power);
+    });
+    changed();
   }
 
-  /// One fixed decay from decays per token: their geometric mean.
-  void fit_gamma(const char* name) {
-    if (std::ranges::find(variant.parameters, "gamma", &Parameter::name) == variant.parameters.end()) return;
-    const Array decays = arrays[name];
-    const bool has_logs = std::string_view(name) == "g";
-    double sum = 0;
-    bool constant = true;
-    for (Index i = 0; i < decays.size(); ++i) {
-      sum += has_logs ? decays[i] : std::log(decays[i]);
-      constant = constant && std::abs(decays[i] - decays[0]) < 1e-6;
-    }
-    result.settings.parameters["gamma"] = std::exp(sum / static_cast<double>(std::max<Index>(decays.size(), 1)));
-    if (!constant) note("RetNet has one fixed decay: the mean of the data's decays is used.");
-    arrays.erase(name);
-  }
-
-  void fit_gamma_without_data() {
-    const auto parameter = std::ranges::find(variant.parameters, "gamma", &Parameter::name);
-    if (parameter == variant.parameters.end() || result.settings.parameters.contains("gamma") ||
-        arrays.contains("gamma")) {
+  /// The one decay of rules that have a fixed one.
+  void fit_gamma() {
+    if (!has_parameter("gamma") || result.settings.parameters.contains("gamma") || arrays.contains("gamma")) return;
+    const bool has_logs = arrays.contains("g");
+    const auto decays = arrays.extract(has_logs ? "g" : "alpha");
+    if (decays.empty()) {
+      result.settings.parameters["gamma"] = adjustments.missing_alpha;
+      note(fmt::format("These data have no decay: gamma is {:.3g}.", adjustments.missing_alpha));
       return;
     }
-    result.settings.parameters["gamma"] = adjustments.missing_alpha;
-    note(fmt::format("These data have no decay: gamma is {:.3g}.", adjustments.missing_alpha));
+    result.settings.parameters["gamma"] = geometric_mean(decays.mapped(), has_logs);
+    if (!is_constant(decays.mapped())) note("RetNet has one fixed decay: the mean of the data's decays is used.");
   }
 
   void fit_beta() {
@@ -141,11 +167,11 @@ struct Fitting {
     if (!arrays.contains("beta")) {
       const double stable = 1 / std::max(1.0, largest_squared_key(arrays["k"]));
       result.beta = adjustments.missing_beta > 0 ? adjustments.missing_beta : stable;
-      arrays["beta"] = {{tokens()}, std::vector<double>(static_cast<std::size_t>(tokens()), result.beta)};
+      arrays["beta"] = constant(result.beta);
       result.made_up_beta = true;
       note(fmt::format("These data have no beta: {:.3g} at every token.", result.beta));
     }
-    if (adjustments.beta == 1) return;
+    if (result.made_up_beta || adjustments.beta == 1) return;
     arrays["beta"] = mapped(arrays["beta"], [&](double x) { return x * adjustments.beta; });
     changed();
   }
@@ -155,13 +181,16 @@ struct Fitting {
 
 Inputs make_inputs(const DataSet& data, Index head, const Variant& variant, const Settings& settings,
                    const Adjustments& adjustments) {
-  Fitting fitting{variant, adjustments, head_arrays(data, head)};
+  require_sensible(adjustments);
+  Fitting fitting{variant, adjustments, head_arrays(data, head, variant)};
   fitting.result.settings = settings;
+  if (!settings.options.empty() || !settings.parameters.empty()) fitting.changed();
+  if (!data.rule.empty() && data.rule != variant.id) fitting.changed();
+  fitting.follow(data.advice);
   fitting.fit_keys();
   fitting.fit_decay();
-  fitting.fit_gamma_without_data();
+  fitting.fit_gamma();
   fitting.fit_beta();
-  if (!data.rule.empty() && data.rule != variant.id) fitting.changed();
   fitting.result.arrays = std::make_shared<Arrays>(std::move(fitting.arrays));
   return std::move(fitting.result);
 }

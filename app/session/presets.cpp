@@ -243,6 +243,7 @@ const std::array<Row, 8>& table() {
 }
 
 constexpr std::string_view preset_prefix = "preset:";
+constexpr std::string_view capture_prefix = "capture:";
 
 const Row& find_row(std::string_view id) {
   std::string known;
@@ -346,11 +347,10 @@ PresetSize preset_size(const std::string& id) {
 }
 
 DataSet open_capture(const std::string& id) {
-  constexpr std::string_view prefix = "capture:";
   const std::string_view name =
-      id.starts_with(prefix) ? std::string_view(id).substr(prefix.size()) : std::string_view();
+      id.starts_with(capture_prefix) ? std::string_view(id).substr(capture_prefix.size()) : std::string_view();
   const bool is_plain = !name.empty() && name.find_first_of("/\\") == std::string_view::npos && name != "..";
-  if (!is_plain) throw InputError(fmt::format("\"{}\" is not a capture; expected {}NAME", id, prefix));
+  if (!is_plain) throw InputError(fmt::format("\"{}\" is not a capture; expected {}NAME", id, capture_prefix));
   std::filesystem::path path;
   try {
     path = asset(fmt::format("captures/{}.npz", name));
@@ -360,6 +360,12 @@ DataSet open_capture(const std::string& id) {
   DataSet data = open_file(path);
   data.id = id;
   return data;
+}
+
+DataSet open_data(const std::string& id) {
+  if (id.starts_with(preset_prefix)) return make_preset(id);
+  if (id.starts_with(capture_prefix)) return open_capture(id);
+  return open_file(id);
 }
 
 }  // namespace palimpsest

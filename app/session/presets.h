@@ -44,4 +44,7 @@ PresetSize preset_size(const std::string& id);
 /// Opens a capture that we ship by "capture:NAME". Throws InputError.
 DataSet open_capture(const std::string& id);
 
+/// Opens whatever `id` names: a preset, a capture or the path of a file. Throws InputError.
+DataSet open_data(const std::string& id);
+
 }  // namespace palimpsest

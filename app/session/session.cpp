@@ -3,154 +3,343 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <future>
-#include <nlohmann/json.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
 
-#include "app/session/paths.h"
 #include "app/session/presets.h"
+#include "app/session/session_file.h"
 #include "core/error.h"
 
 namespace palimpsest {
 
-/// A computation under way. Destroying it asks the thread to stop and waits for that.
-struct Session::Job {
-  std::promise<std::shared_ptr<Computation>> promise;
-  std::future<std::shared_ptr<Computation>> result = promise.get_future();
-  std::jthread thread;
-};
+namespace {
 
-Session::Session() = default;
-Session::~Session() = default;
+constexpr std::chrono::milliseconds patience{12};       // what a frame can spare
+constexpr std::uintmax_t small_file = std::uintmax_t{1} << 20;  // bytes
+constexpr Index small_sequence = 512;                   // tokens
 
-bool Session::open(const std::filesystem::path& path) try {
-  return open(open_file(path));
-} catch (const Error& error) {
-  message_ = error.what();
-  return false;
-}
+constexpr Index usual_chunk(Index tokens) { return tokens > 1024 ? 64 : 8; }
 
-bool Session::open(DataSet data) try {
-  Choice choice = choice_;
+/// What data are looked at with at first: their own rule, nothing changed.
+Choice first_choice(Choice choice, const DataSet& data) {
   if (!data.rule.empty()) {
     choice.variant = find_variant(data.rule).id;
     choice.settings = {};
   }
   choice.adjustments = {};
   choice.head = 0;
-  choice.chunk_size = std::clamp<Index>(data.tokens > 1024 ? 64 : 8, 1, data.tokens);
-  const std::shared_ptr<Computation> first = compute(data, choice, {});
-  job_.reset();
-  data_ = std::move(data);
-  choice_ = std::move(choice);
-  computed_ = first;
+  choice.chunk_size = std::min(usual_chunk(data.tokens), largest_chunk(data.tokens));
+  return choice;
+}
+
+/// Whether data are likely to be read and computed before anybody notices.
+bool is_small(const std::string& id) {
+  if (id.starts_with("capture:")) return true;
+  if (id.starts_with("preset:")) return preset_size(id).tokens <= small_sequence;
+  std::error_code unreadable;
+  const std::uintmax_t size = std::filesystem::file_size(id, unreadable);
+  return unreadable || size <= small_file;
+}
+
+bool same(const Settings& x, const Settings& y) { return x.options == y.options && x.parameters == y.parameters; }
+
+bool same_numbers(const Choice& x, const Choice& y) {
+  return x.variant == y.variant && x.precision == y.precision && x.chunk_size == y.chunk_size && x.head == y.head &&
+         same(x.settings, y.settings) && x.adjustments == y.adjustments;
+}
+
+/// `choice` with what differs between `from` and `to` changed in the same way.
+Choice with_changes(Choice choice, const Choice& from, const Choice& to) {
+  if (to.variant != from.variant) choice.variant = to.variant;
+  if (to.form != from.form) choice.form = to.form;
+  if (to.precision != from.precision) choice.precision = to.precision;
+  if (to.chunk_size != from.chunk_size) choice.chunk_size = to.chunk_size;
+  if (to.head != from.head) choice.head = to.head;
+  if (!same(to.settings, from.settings)) choice.settings = to.settings;
+  if (!(to.adjustments == from.adjustments)) choice.adjustments = to.adjustments;
+  return choice;
+}
+
+}  // namespace
+
+/// What is to be computed.
+struct Session::Opening {
+  std::shared_ptr<const DataSet> data;
+  Choice choice;
+  Place place;
+};
+
+/// A computation under way; the worker fills it, fetch() empties it.
+struct Session::Job {
+  const bool opens_data;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::shared_ptr<Computation> computation;
+  Place place;
+  std::optional<FormResult> late_form;
+  std::string problem;
+  bool has_result = false;  // a computation or a problem
+  bool finished = false;    // nothing more will come
+
+  explicit Job(bool opens) : opens_data(opens) {}
+
+  void work(const std::function<Opening()>& make, const std::stop_token& stop) {
+    std::string reason = "something went wrong";
+    try {
+      const Opening opening = make();
+      const std::shared_ptr<Computation> made = compute(opening.data, opening.choice, opening.place.token, stop);
+      report([&] {
+        computation = made;
+        place = opening.place;
+        has_result = true;
+        finished = !has_late_form(*made);
+      });
+      if (!has_late_form(*made)) return;
+      FormResult late = compute_late_form(*made, stop);
+      report([&] {
+        late_form = std::move(late);
+        finished = true;
+      });
+      return;
+    } catch (const std::bad_alloc&) {
+      reason = "there is not enough memory for this";
+    } catch (const std::exception& error) {
+      reason = error.what();
+    }
+    report([&] {
+      if (!has_result) problem = reason;
+      has_result = true;
+      finished = true;
+    });
+  }
+
+  /// Waits for the first result, or for all.
+  void wait_for_result() {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [this] { return has_result; });
+  }
+  void wait_for_all() {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [this] { return finished; });
+  }
+  void wait_a_moment() {
+    std::unique_lock lock(mutex);
+    changed.wait_for(lock, patience, [this] { return has_result; });
+  }
+
+ private:
+  template <class Write>
+  void report(Write write) {
+    {
+      const std::scoped_lock lock(mutex);
+      write();
+    }
+    changed.notify_all();
+  }
+};
+
+Session::~Session() = default;
+
+const DataSet& Session::data() const {
+  static const DataSet empty;
+  return computed_ ? *computed_->data : empty;
+}
+
+bool Session::open(const std::filesystem::path& path) { return open_named(path.string()); }
+
+bool Session::open(DataSet new_data) {
+  const bool is_small = new_data.tokens <= small_sequence;
+  return start_opening(
+      [data = std::make_shared<const DataSet>(std::move(new_data)), choice = choice_] {
+        return Opening{data, first_choice(choice, *data), {}};
+      },
+      is_small);
+}
+
+bool Session::open_named(const std::string& id) {
+  return start_opening(
+      [id, choice = choice_] {
+        const auto data = std::make_shared<const DataSet>(open_data(id));
+        return Opening{data, first_choice(choice, *data), {}};
+      },
+      is_small(id));
+}
+
+bool Session::from_json(const std::string& text, const std::filesystem::path& folder) {
+  SavedSession saved;
+  try {
+    saved = parse_session(text, folder);
+  } catch (const Error& error) {
+    message_ = fmt::format("this session cannot be opened: {}", error.what());
+    return false;
+  }
+  return start_opening(
+      [saved] {
+        const auto data = std::make_shared<const DataSet>(open_data(saved.data));
+        Choice choice = saved.choice;
+        choice.chunk_size = std::clamp<Index>(choice.chunk_size, 1, largest_chunk(data->tokens));
+        choice.head = std::clamp<Index>(choice.head, 0, data->heads * data->batches - 1);
+        return Opening{data, choice, saved.place};
+      },
+      is_small(saved.data));
+}
+
+std::string Session::to_json() const { return write_session({data().id, choice_, place_}); }
+
+bool Session::start_opening(std::function<Opening()> make, bool is_small) {
+  before_opening_ = choice_;
   message_.clear();
-  wanted_token_ = 0;
-  wanted_operation_.clear();
-  place_cursor();
-  return true;
-} catch (const std::exception& error) {
-  message_ = error.what();
-  return false;
+  start(std::make_shared<Job>(true), std::move(make));
+  if (is_small) job_->wait_for_result();
+  fetch();
+  return message_.empty();
 }
 
 void Session::choose(Choice choice) {
-  choice.chunk_size = std::clamp<Index>(choice.chunk_size, 1, std::max<Index>(data_.tokens, 1));
-  choice.head = std::clamp<Index>(choice.head, 0, data_.heads * data_.batches - 1);
-  if (choice.variant != choice_.variant) choice.settings = {};
-  const Form old_form = choice_.form;
-  const auto same_numbers = [&] {
-    const Choice& old = choice_;
-    return choice.variant == old.variant && choice.precision == old.precision && choice.chunk_size == old.chunk_size &&
-           choice.head == old.head && choice.settings.options == old.settings.options &&
-           choice.settings.parameters == old.settings.parameters && choice.adjustments == old.adjustments;
-  };
-  const bool recompute = !same_numbers();
+  if (!computed_ || (job_ && job_->opens_data)) {  // the new data will be computed with it
+    choice_ = std::move(choice);
+    return;
+  }
+  choice.chunk_size = std::clamp<Index>(choice.chunk_size, 1, largest_chunk(data().tokens));
+  choice.head = std::clamp<Index>(choice.head, 0, data().heads * data().batches - 1);
+  const bool old_settings = same(choice.settings, choice_.settings);
+  if (choice.variant != choice_.variant && old_settings) choice.settings = {};  // they belong to the old variant
+  const bool recompute = !same_numbers(choice, choice_);
   choice_ = std::move(choice);
-  if (choice_.form != old_form) place_cursor();
-  if (recompute) start();
+  place_cursor();
+  if (recompute) {
+    message_.clear();
+    start(std::make_shared<Job>(false), [data = computed_->data, choice = choice_, place = place_] {
+      return Opening{data, choice, place};
+    });
+    fetch();
+  }
 }
 
-void Session::start() {
-  job_ = std::make_unique<Job>();
-  job_->thread = std::jthread([promise = &job_->promise, data = data_, choice = choice_](std::stop_token stop) {
-    try {
-      promise->set_value(compute(data, choice, stop));
-    } catch (...) {
-      promise->set_exception(std::current_exception());
-    }
-  });
-  // Most sequences are short: then the answer is there in the same frame.
-  if (job_->result.wait_for(std::chrono::milliseconds(12)) == std::future_status::ready) update();
+void Session::start(std::shared_ptr<Job> job, std::function<Opening()> make) {
+  job_ = std::move(job);
+  worker_.start([job = job_, make = std::move(make)](const std::stop_token& stop) { job->work(make, stop); });
+  job_->wait_a_moment();  // most sequences are short: then the answer is there in the same frame
 }
 
 bool Session::update() {
-  if (!job_ || job_->result.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
-  const std::unique_ptr<Job> done = std::move(job_);
-  try {
-    computed_ = done->result.get();
-    message_.clear();
-  } catch (const std::exception& error) {
-    message_ = error.what();
-    if (computed_) {  // back to what is still shown
-      const Form form = choice_.form;
-      choice_ = computed_->choice;
-      choice_.form = form;
-    }
-    return false;
-  }
-  place_cursor();
-  return true;
+  replaced_.clear();
+  return fetch();
 }
 
 void Session::wait() {
+  replaced_.clear();
   while (job_) {
-    job_->result.wait();
-    update();
+    job_->wait_for_all();
+    fetch();
   }
 }
 
-Trace* Session::trace() { return computed_ ? computed_->form(choice_.form).trace.get() : nullptr; }
+bool Session::fetch() {
+  if (!job_) return false;
+  const std::shared_ptr<Job> job = job_;
+  std::shared_ptr<Computation> computation;
+  std::optional<FormResult> late_form;
+  {
+    const std::scoped_lock lock(job->mutex);
+    if (!job->has_result) return false;
+    computation = std::exchange(job->computation, nullptr);
+    late_form = std::exchange(job->late_form, std::nullopt);
+    if (job->finished) job_ = nullptr;
+  }
+  if (!job->problem.empty()) fail(*job, job->problem);
+  if (computation) accept(*job, computation, job->place);
+  if (late_form) {
+    add_late_form(*computed_, std::move(*late_form));
+    if (choice_.form == Form::parallel) place_cursor();
+  }
+  return computation || late_form;
+}
+
+void Session::accept(const Job& job, std::shared_ptr<Computation> computation, const Place& place) {
+  if (computed_) replaced_.push_back(std::move(computed_));
+  computed_ = std::move(computation);
+  if (!job.opens_data) {
+    place_cursor();
+    return;
+  }
+  const Choice wanted = with_changes(computed_->choice, before_opening_, choice_);
+  choice_ = computed_->choice;
+  place_ = place;
+  place_cursor();
+  choose(wanted);
+}
+
+/// Back to what is still shown; what was chosen while data were being opened is asked for again.
+void Session::fail(const Job& job, std::string problem) {
+  if (computed_) {
+    Choice shown = computed_->choice;
+    shown.form = choice_.form;
+    const Choice wanted = std::exchange(choice_, shown);
+    if (job.opens_data) choose(wanted);
+  }
+  message_ = std::move(problem);
+}
 
 void Session::set_cursor(const Cursor& cursor) {
-  Trace* current = trace();
+  const Trace* current = trace();
   if (!current || current->block_count() == 0) return;
   cursor_.block = std::clamp<Index>(cursor.block, 0, current->block_count() - 1);
   const Block block = current->block(cursor_.block);
   const auto operations = static_cast<Index>(current->phase(block).operations.size());
   cursor_.operation = std::clamp<Index>(cursor.operation, 0, operations - 1);
   cursor_.row = std::clamp<Index>(cursor.row, 0, block.count - 1);
-  wanted_token_ = current->token(cursor_);
-  wanted_operation_ = current->operation(cursor_).id;
+  place_ = {.token = current->token(cursor_),
+            .operation = current->operation(cursor_).id,
+            .phase = block.phase,
+            .tile = cursor_.block - current->block_of(block.first_token, block.phase)};
 }
 
-/// Finds the token, and if there is one the operation of the same name, in the present trace.
+/// Finds the token, and as far as the present trace has them the operation, the phase and the tile.
 void Session::place_cursor() {
-  Trace* current = trace();
+  const Trace* current = trace();
   cursor_ = {};
   if (!current || current->block_count() == 0) return;
-  const Index token = std::clamp<Index>(wanted_token_, 0, current->tokens - 1);
-  const Index block_index = current->block_of(token, 0);
-  const Block block = current->block(block_index);
-  const std::vector<Operation>& operations = current->phase(block).operations;
-  const auto same = std::ranges::find(operations, wanted_operation_, &Operation::id);
-  const Index operation = same == operations.end() ? 0 : same - operations.begin();
-  set_cursor({block_index, operation, token - block.first_token});
+  const auto phase_count = static_cast<Index>(current->phases.size());
+  const auto operation_in = [&](Index phase) -> std::optional<Index> {
+    const std::vector<Operation>& operations = current->phases[static_cast<std::size_t>(phase)].operations;
+    const auto same = std::ranges::find(operations, place_.operation, &Operation::id);
+    if (same == operations.end()) return std::nullopt;
+    return same - operations.begin();
+  };
+  Index phase = std::clamp<Index>(place_.phase, 0, phase_count - 1);
+  std::optional<Index> operation = operation_in(phase);
+  for (Index other = 0; !operation && other < phase_count; ++other) {
+    operation = operation_in(other);
+    if (operation) phase = other;
+  }
+  if (!operation) phase = 0;
+
+  const Index token = std::clamp<Index>(place_.token, 0, current->tokens - 1);
+  Index block = current->block_of(token, phase);
+  const Block first = current->block(block);
+  const Index tile = std::clamp<Index>(place_.tile, 0, current->block_count() - 1 - block);
+  const Block wanted = current->block(block + tile);
+  if (wanted.phase == phase && wanted.first_token == first.first_token) block += tile;
+  set_cursor({block, operation.value_or(0), token - first.first_token});
 }
 
 Index Session::token() const {
-  auto* self = const_cast<Session*>(this);
-  const Trace* current = self->trace();
+  const Trace* current = trace();
   return current && current->block_count() > 0 ? current->token(cursor_) : 0;
 }
 
 bool Session::step(Grain grain, int direction) {
-  Trace* current = trace();
+  const Trace* current = trace();
   if (!current || current->block_count() == 0) return false;
   const Cursor before = cursor_;
   switch (grain) {
     case Grain::operation: set_cursor(direction > 0 ? current->next(cursor_) : current->previous(cursor_)); break;
     case Grain::token: set_cursor(current->at_token(cursor_, current->token(cursor_) + direction)); break;
-    case Grain::chunk: set_cursor(current->at_chunk(cursor_, choice_.chunk_size, direction)); break;
+    case Grain::chunk: set_cursor(current->at_chunk(cursor_, computed_->choice.chunk_size, direction)); break;
     case Grain::end: set_cursor(direction > 0 ? current->last() : current->first()); break;
   }
   return !(cursor_ == before);
@@ -158,90 +347,6 @@ bool Session::step(Grain grain, int direction) {
 
 void Session::go_to_token(Index token) {
   if (const Trace* current = trace()) set_cursor(current->at_token(cursor_, token));
-}
-
-namespace {
-
-template <class Enum, std::size_t size>
-Enum by_name(const Enum (&values)[size], const std::string& wanted) {
-  for (const Enum value : values) {
-    if (wanted == name(value)) return value;
-  }
-  throw InputError(fmt::format("\"{}\" is neither {} nor {}", wanted, name(values[0]), name(values[size - 1])));
-}
-
-}  // namespace
-
-std::string Session::to_json() const {
-  const Adjustments& sliders = choice_.adjustments;
-  auto* self = const_cast<Session*>(this);
-  const Trace* current = self->trace();
-  nlohmann::ordered_json json = {
-      {"data", data_.id},
-      {"variant", choice_.variant},
-      {"form", name(choice_.form)},
-      {"precision", name(choice_.precision)},
-      {"chunk_size", choice_.chunk_size},
-      {"head", choice_.head},
-      {"options", choice_.settings.options},
-      {"parameters", choice_.settings.parameters},
-      {"adjustments",
-       {{"decay", sliders.decay},
-        {"beta", sliders.beta},
-        {"key_length", sliders.key_length},
-        {"missing_alpha", sliders.missing_alpha},
-        {"missing_beta", sliders.missing_beta}}},
-      {"token", token()},
-      {"operation", current && current->block_count() > 0 ? current->operation(cursor_).id : ""},
-      {"block", cursor_.block},
-  };
-  return json.dump(2);
-}
-
-bool Session::from_json(const std::string& text, const std::filesystem::path& folder) try {
-  const auto json = nlohmann::json::parse(text);
-  DataSet data;
-  const std::string id = json.at("data");
-  if (id.starts_with("preset:")) {
-    data = make_preset(id);
-  } else if (id.starts_with("capture:")) {
-    data = open_capture(id);
-  } else {
-    const std::filesystem::path path = id;
-    data = open_file(path.is_relative() ? folder / path : path);
-  }
-  Choice choice;
-  choice.variant = find_variant(json.value("variant", choice.variant)).id;
-  choice.form = by_name(all_forms, json.value("form", "recurrent"));
-  choice.precision = by_name(all_precisions, json.value("precision", "f64"));
-  choice.chunk_size = std::clamp<Index>(json.value("chunk_size", Index{8}), 1, data.tokens);
-  choice.head = std::clamp<Index>(json.value("head", Index{0}), 0, data.heads * data.batches - 1);
-  for (const auto& [key, value] : json.value("options", nlohmann::json::object()).items()) {
-    choice.settings.options[key] = value;
-  }
-  for (const auto& [key, value] : json.value("parameters", nlohmann::json::object()).items()) {
-    choice.settings.parameters[key] = value;
-  }
-  const nlohmann::json sliders = json.value("adjustments", nlohmann::json::object());
-  choice.adjustments.decay = sliders.value("decay", 1.0);
-  choice.adjustments.beta = sliders.value("beta", 1.0);
-  choice.adjustments.key_length = sliders.value("key_length", 1.0);
-  choice.adjustments.missing_alpha = sliders.value("missing_alpha", choice.adjustments.missing_alpha);
-  choice.adjustments.missing_beta = sliders.value("missing_beta", choice.adjustments.missing_beta);
-
-  const std::shared_ptr<Computation> computed = compute(data, choice, {});
-  job_.reset();
-  data_ = std::move(data);
-  choice_ = std::move(choice);
-  computed_ = computed;
-  message_.clear();
-  wanted_token_ = json.value("token", Index{0});
-  wanted_operation_ = json.value("operation", "");
-  place_cursor();
-  return true;
-} catch (const std::exception& error) {
-  message_ = fmt::format("this session cannot be opened: {}", error.what());
-  return false;
 }
 
 }  // namespace palimpsest

@@ -1,40 +1,58 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
-#include <thread>
+#include <vector>
 
 #include "app/session/computation.h"
+#include "app/session/worker.h"
 
 namespace palimpsest {
+
+/// Where one looks, in words that outlast a change of variant, form or chunk size.
+struct Place {
+  Index token = 0;
+  std::string operation;  // empty: the first
+  Index phase = 0;
+  Index tile = 0;  // softmax, chunkwise: which tile of keys
+};
 
 /// What the program is doing: the data, the choice, what was computed for it, and where one looks. No GUI type in it.
 /// A change is computed in a thread of its own; until it is there the last result stays. Whatever goes wrong is said
 /// in message() and leaves what was open as it was.
 class Session {
  public:
-  Session();
+  Session() = default;
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Opens a capture or another npz and takes its rule. Returns whether it worked; message() says why not.
+  /// Opens a capture or another npz and takes its rule. Small data are there at once; long ones are computed while
+  /// the last result stays. Returns false, and message() says why, if it is known already that it does not work.
   bool open(const std::filesystem::path& path);
 
-  /// Opens data made in memory (a preset).
+  /// Opens data made in memory.
   bool open(DataSet data);
 
-  const DataSet& data() const { return data_; }
+  /// Opens "capture:NAME", "preset:NAME?T=32&…" (made in the other thread) or the path of a file.
+  bool open_named(const std::string& id);
+
+  /// The data that computed() belongs to; empty until the first is there.
+  const DataSet& data() const;
+
+  /// What was asked for last, computed or not.
   const Choice& choice() const { return choice_; }
 
   /// Asks for another choice. Chunk size and head are brought into range; switching the form alone computes nothing.
   void choose(Choice choice);
 
-  /// Takes over a finished computation. Call once a frame. Returns whether something new is there.
+  /// Takes over what is finished. Call once a frame, before anything refers to computed(): only this frees results
+  /// that were replaced. Returns whether something new is there.
   bool update();
 
-  /// Waits until everything asked for is computed.
+  /// Waits until everything asked for is computed, then takes it over.
   void wait();
 
   /// Whether a computation is under way.
@@ -45,7 +63,8 @@ class Session {
   const Computation* computed() const { return computed_.get(); }
 
   /// The trace of the form that is looked at; null if it does not exist or nothing is computed yet.
-  Trace* trace();
+  Trace* trace() { return computed_ ? computed_->form(choice_.form).trace.get() : nullptr; }
+  const Trace* trace() const { return computed_ ? computed_->form(choice_.form).trace.get() : nullptr; }
 
   /// The last problem in words; empty if there is none. Set by a failed open or computation, cleared by a good one.
   const std::string& message() const { return message_; }
@@ -71,24 +90,30 @@ class Session {
   /// Everything that is needed to come back to this place, as JSON.
   std::string to_json() const;
 
-  /// Comes back to a place: opens its data and choice, waits and moves the cursor. Returns whether it worked.
-  /// A relative path of data is looked up beside `folder`.
+  /// Comes back to a place: opens its data and choice and moves the cursor, as open() does. A relative path of data is
+  /// looked up beside `folder`.
   bool from_json(const std::string& text, const std::filesystem::path& folder = {});
 
  private:
+  struct Opening;
   struct Job;
 
-  void start();
+  bool start_opening(std::function<Opening()> make, bool is_small);
+  void start(std::shared_ptr<Job> job, std::function<Opening()> make);
+  bool fetch();
+  void accept(const Job& job, std::shared_ptr<Computation> computation, const Place& place);
+  void fail(const Job& job, std::string problem);
   void place_cursor();
 
-  DataSet data_;
-  Choice choice_;
   std::shared_ptr<Computation> computed_;
-  std::unique_ptr<Job> job_;
+  std::vector<std::shared_ptr<Computation>> replaced_;  // since the last update(): somebody may still look at them
+  std::shared_ptr<Job> job_;
+  Choice choice_;
+  Choice before_opening_;
   std::string message_;
   Cursor cursor_;
-  Index wanted_token_ = 0;
-  std::string wanted_operation_;
+  Place place_;
+  Worker worker_;  // last: its thread ends before anything else goes
 };
 
 }  // namespace palimpsest

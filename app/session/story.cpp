@@ -109,8 +109,7 @@ DataSet Story::finish() {
   data.arrays.emplace("v", Array({T, size.dv}, std::move(v_)));
   data.arrays.emplace("alpha", Array({T}, std::move(alpha_)));
   data.arrays.emplace("beta", Array({T}, std::move(beta_)));
-  // So that asking with a stored key of length 1 answers the value itself, not a fraction of it.
-  data.arrays.emplace("scale", Array({}, std::vector<double>{1}));
+  data.advice = {{"softmax", "scale", 16, "keys of length 1 are all alike to softmax unless the scores are spread out."}};
   data.text = text_of(labels_);
   data.labels = std::move(labels_);
   measure(data);
