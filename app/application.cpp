@@ -122,6 +122,10 @@ void Application::draw(float scale) {
     last_step_ = ImGui::GetTime();
   }
 
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  ImGui::GetBackgroundDrawList()->AddRectFilled(
+      viewport->Pos, {viewport->Pos.x + viewport->Size.x, viewport->Pos.y + viewport->Size.y},
+      style::colours().background);
   draw_top_bar(*this, style::px(top_bar_height));
   layout(style::px(top_bar_height), style::px(status_bar_height));
   hovered.reset();

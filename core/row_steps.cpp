@@ -114,13 +114,12 @@ struct ChunkSteps {
     if (structure.decay == Decay::key) return call("decay_scores", {X, B(), tensor("alpha")});
     const Expression products = X * transpose(B());
     if (structure.decay == Decay::none) return call("lower", {products});
-    if (whole) return hadamard(products, call("decay_mask", {tensor("alpha")}));
     return hadamard(products, tensor("G"));
   }
 
   void decays(PhaseBuilder& steps) const {
     if (structure.decay == Decay::none) return;
-    if (structure.decay == Decay::scalar && !whole) {
+    if (structure.decay == Decay::scalar) {
       steps.add({"mask", "Kept since", "How much of what token j wrote is left when token i reads?",
                  {"G", call("decay_mask", {tensor("alpha")})}});
     }
@@ -129,6 +128,8 @@ struct ChunkSteps {
                {"g_in", call("cumulative_decay", {tensor("alpha")})}});
     steps.add({"fade_out", "Kept to the end", "How much of each write is left at the end of " + scope() + "?",
                {"g_out", call("remaining_decay", {tensor("alpha")})}});
+    steps.add({"fade_over", "Kept over all", "How much of the memory carried in is left at the end of " + scope() + "?",
+               {"g_total", call("total_decay", {tensor("alpha")})}});
   }
 
   void who_reads_whom(PhaseBuilder& steps) const {
@@ -175,7 +176,7 @@ struct ChunkSteps {
     const Expression S = tensor("S_in");
     Expression kept = S;
     if (structure.decay != Decay::none) {
-      const Expression total = call("total_decay", {tensor("alpha")});
+      const Expression total = tensor("g_total");
       kept = structure.decay == Decay::key ? diagonal(total) * S : total * S;
     }
     steps.add({"carry", "What is carried on",
@@ -256,6 +257,7 @@ Symbols row_symbols(const Structure& structure, const Notation& notation, Form f
                     {"G", {"G", Role::gate, "kept since"}},
                     {"g_in", {"g", Role::gate, "kept from the start"}},
                     {"g_out", {"\\tilde g", Role::gate, "kept to the end"}},
+                    {"g_total", {form == Form::parallel ? "g_n" : "g_L", Role::gate, "kept over all"}},
                     {"P", {"P", Role::plain, "who reads whom"}},
                     {"N", {"N", Role::plain, "which keys overlap"}},
                     {"R", {"R", Role::error, "what memory cannot say"}},

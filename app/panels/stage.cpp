@@ -174,30 +174,42 @@ void draw_line_text(ImVec2 position, float width, const std::string& title, cons
                 nullptr, width);
 }
 
-/// One token: the update as large as fits, the output below it, and the present step by itself.
+/// An equation under a title, as large as fits into a part of the stage.
+void draw_titled(const std::string& id, const std::string& title, const Equation& shown, ImVec2 position, ImVec2 room,
+                 bool lit, PictureScene& scene) {
+  {
+    const style::TextStyle text(style::Text::caption, lit ? style::colours().text : style::colours().dim);
+    ImGui::GetWindowDrawList()->AddText(position, ImGui::GetColorU32(ImGuiCol_Text), title.c_str());
+  }
+  const float title_height = px(28);
+  PictureEquation equation(id, shown, scene);
+  const ImVec2 size = equation.fit({room.x - px(12), room.y - title_height}, scene);
+  equation.draw({position.x + (room.x - size.x) / 2,
+                 position.y + title_height + std::max((room.y - title_height - size.y) / 2, 0.0F)},
+                scene);
+}
+
+/// One token: the update as large as fits; below it the present step by itself, and what follows from the update.
 void draw_token(const View& view, PictureScene& scene) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  double weights = 1.3;  // of the present step
-  for (const Line& line : view.phase.lines) weights += line.weight;
-  float y = origin.y;
-  int number = 0;
-  for (const Line& line : view.phase.lines) {
-    const float height = room.y * static_cast<float>(line.weight / weights);
-    PictureEquation equation(fmt::format("line {}", number++), line.equation, scene);
-    const ImVec2 size = equation.fit({room.x - px(16), height - px(16)}, scene);
-    equation.draw({origin.x + (room.x - size.x) / 2, y + (height - size.y) / 2}, scene);
-    y += height;
-  }
+  const std::vector<Line>& lines = view.phase.lines;
+  PictureEquation update("line 0", lines.front().equation, scene);
+  const ImVec2 size = update.fit({room.x - px(16), room.y * 0.62F - px(28)}, scene);
+  update.draw({origin.x + (room.x - size.x) / 2, origin.y + px(12)}, scene);
+
+  // What the update leaves of the height belongs to the row below.
+  const float y = origin.y + size.y + px(28);
   ImGui::GetWindowDrawList()->AddLine({origin.x, y}, {origin.x + room.x, y}, style::colours().edge);
-  y += px(12);
-  const float height = origin.y + room.y - y;
-  const float text_width = px(line_text_width);
-  draw_line_text({origin.x, y + px(4)}, text_width, view.operation.title, "This step by itself.", true);
-  PictureEquation step("step", view.operation.equation, scene);
-  const ImVec2 size = step.fit({room.x - text_width - px(24), height}, scene);
-  step.draw({origin.x + text_width + px(24) + (room.x - text_width - px(24) - size.x) / 2, y + (height - size.y) / 2},
-            scene);
+  const float height = origin.y + room.y - y - px(12);
+  const float width = room.x / static_cast<float>(lines.size());
+  draw_titled("step", fmt::format("This step: {}", view.operation.title), view.operation.equation,
+              {origin.x, y + px(12)}, {width, height}, true, scene);
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    draw_titled(fmt::format("line {}", i), lines[i].title, lines[i].equation,
+                {origin.x + width * static_cast<float>(i) + px(12), y + px(12)}, {width - px(12), height},
+                &lines[i] == &view.line(), scene);
+  }
 }
 
 /// A chunk or the whole sequence: numbered lines, the one at the cursor showing the present step.
@@ -240,8 +252,8 @@ std::string title_of(const View& view) {
   const Index first = view.block.first_token;
   const std::string where = view.trace.form != Form::chunkwise
                                 ? ""
-                                : fmt::format(" · chunk {}, tokens {}–{}", first / choice.chunk_size, first,
-                                              first + view.block.count - 1);
+                                : fmt::format(" · chunk {}, tokens {}–{}", first / choice.chunk_size + 1, first + 1,
+                                              first + view.block.count);
   const std::string row =
       view.operation.by_row ? fmt::format(", row {} of {}", view.cursor.row + 1, view.block.count) : "";
   return fmt::format("Stage · {}, {}{} · {}{}###stage", view.computation.variant->label, name(choice.form), where,
@@ -293,6 +305,7 @@ void draw_stage(Application& application) {
           },
       .numbers = application.view.numbers,
       .transpose_states = application.view.state_value_by_key,
+      .compact = ImGui::GetWindowWidth() < px(900),
       .focus = application.focus(),
       .sources = sources_of(view, application.focus()),
   };

@@ -98,7 +98,8 @@ struct PictureEquation::Builder {
   }
 
   static bool is_sum(const Expression& expression) {
-    if (expression.kind() == Expression::Kind::named) return is_sum(expression.arguments()[0]);
+    const bool wrapped = expression.kind() == Expression::Kind::named || expression.kind() == Expression::Kind::transpose;
+    if (wrapped) return is_sum(expression.arguments()[0]);
     return expression.kind() == Expression::Kind::sum || expression.kind() == Expression::Kind::difference;
   }
 
@@ -109,8 +110,19 @@ struct PictureEquation::Builder {
                       {.kind = Node::Kind::bracket, .right = true}}};
   }
 
-  /// A factor: sums get brackets, unless they are stacked and so hold together by themselves.
+  static bool is_hadamard(const Expression& expression) {
+    const bool wrapped = expression.kind() == Expression::Kind::named || expression.kind() == Expression::Kind::transpose;
+    return wrapped ? is_hadamard(expression.arguments()[0]) : expression.kind() == Expression::Kind::hadamard;
+  }
+
+  /// A factor of a product: sums and element-wise products get brackets.
   Node factor(const Expression& expression, bool transposed) {
+    Node node = build(expression, transposed);
+    return is_sum(expression) || is_hadamard(expression) ? in_brackets(std::move(node)) : node;
+  }
+
+  /// A factor of an element-wise product: only sums get brackets.
+  Node weight(const Expression& expression, bool transposed) {
     Node node = build(expression, transposed);
     return is_sum(expression) ? in_brackets(std::move(node)) : node;
   }
@@ -188,9 +200,9 @@ struct PictureEquation::Builder {
       case Expression::Kind::difference: return sum(expression, transposed);
       case Expression::Kind::hadamard: {
         Node node{.kind = Node::Kind::row};
-        node.parts.push_back(factor(arguments[0], transposed));
+        node.parts.push_back(weight(arguments[0], transposed));
         node.parts.push_back(glyph("\\odot"));
-        node.parts.push_back(factor(arguments[1], transposed));
+        node.parts.push_back(weight(arguments[1], transposed));
         return node;
       }
       case Expression::Kind::diagonal: {
@@ -225,9 +237,16 @@ struct PictureEquation::Painter {
     return found == scene.symbols.end() ? unknown : found->second;
   }
 
-  static bool flat_picture(const Node& node) {
-    return node.kind == Kind::picture && node.rows == 1;
-  }
+  /// The font of a number that stands for a symbol, until the end of the scope.
+  struct NumberFont {
+    explicit NumberFont(const PictureScene& scene) {
+      const float size = scene.compact ? 20.0F : style::font_size(style::Text::number_large);
+      ImGui::PushFont(style::font(style::Text::number_large), size);
+    }
+    ~NumberFont() { ImGui::PopFont(); }
+    NumberFont(const NumberFont&) = delete;
+    NumberFont& operator=(const NumberFont&) = delete;
+  };
 
   static void measure(Node& node, float cell, const PictureScene& scene) {
     for (Node& part : node.parts) measure(part, cell, scene);
@@ -239,7 +258,7 @@ struct PictureEquation::Painter {
         node.below = node.above + captions;
         break;
       case Kind::number: {
-        const style::TextStyle text(style::Text::number_large);
+        const NumberFont font(scene);
         const ImVec2 size = ImGui::CalcTextSize(number_of(scene, node.tensor).c_str());
         node.width = size.x;
         node.above = size.y / 2;
@@ -277,7 +296,7 @@ struct PictureEquation::Painter {
         node.width = 0;
         for (const Node& part : node.parts) {
           node.width = std::max(node.width, part.width);
-          height += part.kind == Kind::glyph ? 0 : part.above + part.below;
+          height += part.above + part.below;
         }
         node.above = node.below = height / 2;
         break;
@@ -307,13 +326,7 @@ struct PictureEquation::Painter {
         return;
       case Kind::stack: {
         float y = axis - node.above;
-        for (std::size_t i = 0; i < node.parts.size(); ++i) {
-          const Node& part = node.parts[i];
-          if (part.kind == Kind::glyph) {
-            // beside the lower one: the stack stays compact
-            draw_glyph(part, x - part.width - px(4), y + node.parts[i + 1].above);
-            continue;
-          }
+        for (const Node& part : node.parts) {
           draw(part, x + (node.width - part.width) / 2, y + part.above);
           y += part.above + part.below;
         }
@@ -346,7 +359,7 @@ struct PictureEquation::Painter {
 
   void draw_number(const Node& node, float x, float axis) {
     const Symbol& symbol = symbol_of(scene, node.tensor);
-    const style::TextStyle text(style::Text::number_large);
+    const NumberFont font(scene);
     const std::string shown = number_of(scene, node.tensor);
     list->AddText({x, axis - node.above}, style::colours().role(symbol.role), shown.c_str());
     const bool hovered = ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({x, axis - node.above},

@@ -26,6 +26,7 @@ struct PictureScene {
   std::function<double(const std::string& tensor)> range;
   bool numbers = true;            // values as text where cells have room
   bool transpose_states = false;  // S drawn as value x key
+  bool compact = false;           // little room: smaller numbers
 
   std::optional<CellFocus> focus = {};    // framed, with
   std::vector<Cells> sources = {};        // what it was made from

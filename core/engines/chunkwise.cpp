@@ -28,6 +28,7 @@ Matrix<Scalar> chunk(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder
     if (structure.decay != Decay::none) {
       (*record)("g_in", decay.cumulative());
       (*record)("g_out", decay.remaining());
+      (*record)("g_total", decay.cumulative().bottomRows(1).transpose());
     }
   }
 

@@ -14,6 +14,7 @@ template <class Scalar>
 struct Dense {
   Matrix<Scalar> P;           // [n, n] q_i^T Phi(i, j) b_j for j <= i (for all j when reading at the end)
   Matrix<Scalar> N;           // [n, n] k_i^T Phi(i, j) b_j for j < i
+  Matrix<Scalar> G;           // [n, n] alpha_{j+1:i} for j <= i, if asked for; scalar decay only
   Table<Scalar> from_start;   // [n, 1 or K] alpha_{1:i}
   Table<Scalar> to_end;       // [n, 1 or K] alpha_{j+1:n}
 };
@@ -21,7 +22,7 @@ struct Dense {
 /// Walks the reader i down the sequence and keeps, for every earlier write j, the decay in between: one more factor
 /// (or summand) per token, nothing else.
 template <class Scalar>
-Dense<Scalar> dense_scores(const Program<Scalar>& program, const Matrix<Scalar>& B) {
+Dense<Scalar> dense_scores(const Program<Scalar>& program, const Matrix<Scalar>& B, bool keeps_mask) {
   const Structure& structure = program.structure;
   const bool logs = structure.gates_are_logs;
   const bool erases = structure.erase != Erase::none;
@@ -46,6 +47,7 @@ Dense<Scalar> dense_scores(const Program<Scalar>& program, const Matrix<Scalar>&
     dense.P = Matrix<Scalar>::Zero(n, n);
     if (erases) dense.N = Matrix<Scalar>::Zero(n, n);
   }
+  if (keeps_mask && structure.decay == Decay::scalar) dense.G = Matrix<Scalar>::Zero(n, n);
   for (Index i = 0; i < n; ++i) {
     if (structure.decay != Decay::none) {
       const Table<Scalar> factor = program.gate.row(i).array();
@@ -67,6 +69,7 @@ Dense<Scalar> dense_scores(const Program<Scalar>& program, const Matrix<Scalar>&
       const Table<Scalar> weight = factors(between.topRows(seen)).transpose();
       dense.P.row(i).head(seen).array() *= weight.row(0);
       if (erases) dense.N.row(i).head(seen).array() *= weight.row(0);
+      if (keeps_mask) dense.G.row(i).head(seen) = weight.row(0).matrix();
     }
     if (!at_end) dense.P.row(i).tail(n - seen).setZero();
     if (erases) dense.N.row(i).tail(n - i).setZero();
@@ -89,13 +92,15 @@ Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& S, Recor
   const Index n = program.rows();
   if (n == 0) return Matrix<Scalar>(0, program.v.cols());
   const Matrix<Scalar> B = program.b();
-  const Dense<Scalar> dense = dense_scores(program, B);
+  const Dense<Scalar> dense = dense_scores(program, B, record != nullptr);
   if (record) {
     (*record)("S_in", S);
     (*record)("P", dense.P);
     if (structure.decay != Decay::none) {
       (*record)("g_in", dense.from_start.matrix());
       (*record)("g_out", dense.to_end.matrix());
+      (*record)("g_total", dense.from_start.bottomRows(1).matrix().transpose());
+      if (structure.decay == Decay::scalar) (*record)("G", dense.G);
     }
   }
 
