@@ -185,8 +185,8 @@ void set_colours(ImGuiStyle& style, const Palette& c) {
   for (const ImGuiCol line : {ImGuiCol_Separator, ImGuiCol_TableBorderStrong, ImGuiCol_TableBorderLight}) {
     set(line, c.edge);
   }
-  for (const ImGuiCol handle : {ImGuiCol_SeparatorHovered, ImGuiCol_ResizeGripHovered}) set(handle, c.faint);
-  for (const ImGuiCol handle : {ImGuiCol_SeparatorActive, ImGuiCol_ResizeGripActive}) set(handle, c.dim);
+  for (const ImGuiCol handle : {ImGuiCol_SeparatorHovered, ImGuiCol_ResizeGripHovered}) set(handle, c.edge);
+  for (const ImGuiCol handle : {ImGuiCol_SeparatorActive, ImGuiCol_ResizeGripActive}) set(handle, c.faint);
   set(ImGuiCol_ResizeGrip, none);
   for (const ImGuiCol tab : {ImGuiCol_Tab, ImGuiCol_TabDimmed}) set(tab, c.background);
   for (const ImGuiCol tab : {ImGuiCol_TabSelected, ImGuiCol_TabDimmedSelected, ImGuiCol_TabHovered}) {
@@ -217,8 +217,8 @@ void set_sizes(ImGuiStyle& style, float scale) {
   style.ItemInnerSpacing = {8, 4};
   style.CellPadding = {8, 4};
   style.IndentSpacing = 16;
-  style.ScrollbarSize = 12;
-  style.ScrollbarRounding = 6;
+  style.ScrollbarSize = 8;
+  style.ScrollbarRounding = 4;
   style.GrabMinSize = 12;
   style.WindowRounding = 0;
   style.ChildRounding = corner;
@@ -244,6 +244,7 @@ void set_sizes(ImGuiStyle& style, float scale) {
     *width = std::max(1.0F, std::round(*width));
   }
   style.FontSizeBase = font_size(Text::body);
+  style._NextFrameFontSizeBase = style.FontSizeBase;  // inside a frame the size in use would be put back
   style.FontScaleMain = 1;
   style.FontScaleDpi = scale;
 }

@@ -390,26 +390,32 @@ void start_microtex() {
   (void)started;
 }
 
-// MicroTeX leaves out italic corrections, so that slanted capitals touch the sign that follows: here they get
-// a thin space.
-std::string with_italic_corrections(const std::string& latex) {
-  constexpr std::string_view slanted = "FPTUVWY";
+// Whether the capital at `i` stands by itself, before a sign such as + or =.
+bool touches_a_sign(std::string_view latex, std::size_t i) {
   constexpr std::array<std::string_view, 9> signs = {"+",       "-",     "=",     "\\odot",  "\\cdot",
                                                      "\\times", "\\le ", "\\ge ", "\\approx"};
-  const auto letter_at = [&](std::size_t i) {
-    return i < latex.size() && std::isalpha(static_cast<unsigned char>(latex[i])) != 0;
+  const auto letter_at = [&](std::size_t at) {
+    return at < latex.size() && std::isalpha(static_cast<unsigned char>(latex[at])) != 0;
   };
+  if (letter_at(i + 1) || (i > 0 && (letter_at(i - 1) || latex[i - 1] == '\\'))) return false;
+  const std::string_view rest = latex.substr(std::min(latex.find_first_not_of(" }", i + 1), latex.size()));
+  return std::any_of(signs.begin(), signs.end(),
+                     [&](std::string_view sign) { return rest.starts_with(sign); });
+}
+
+// What MicroTeX does not do by itself: it leaves out italic corrections, so that slanted capitals touch the
+// sign that follows (they get a thin space), and takes \| for a single bar.
+std::string mended(std::string_view latex) {
+  constexpr std::string_view slanted = "FPTUVWY";
   std::string result;
   for (std::size_t i = 0; i < latex.size(); ++i) {
-    result += latex[i];
-    if (slanted.find(latex[i]) == std::string_view::npos) continue;
-    if (letter_at(i + 1) || (i > 0 && (letter_at(i - 1) || latex[i - 1] == '\\'))) continue;
-    const std::string_view rest =
-        std::string_view(latex).substr(std::min(latex.find_first_not_of(" }", i + 1), latex.size()));
-    if (std::any_of(signs.begin(), signs.end(),
-                    [&](std::string_view sign) { return rest.starts_with(sign); })) {
-      result += "\\,";
+    if (latex.substr(i, 2) == "\\\\" || latex.substr(i, 2) == "\\|") {
+      result += latex[i + 1] == '|' ? "\\Vert " : "\\\\";
+      ++i;
+      continue;
     }
+    result += latex[i];
+    if (slanted.find(latex[i]) != std::string_view::npos && touches_a_sign(latex, i)) result += "\\,";
   }
   return result;
 }
@@ -419,7 +425,7 @@ microtex::Render* parse(const std::string& latex, float size) {
   start_microtex();
   microtex::Formula nothing;
   const microtex::Parser strict(false, "", &nothing);
-  microtex::Formula formula(strict, with_italic_corrections(latex));
+  microtex::Formula formula(strict, mended(latex));
   return microtex::RenderBuilder()
       .setStyle(microtex::TexStyle::display)
       .setTextSize(size)

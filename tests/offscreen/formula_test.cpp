@@ -110,6 +110,17 @@ TEST_CASE("formula: everything that our formulas use can be read") {
   }
 }
 
+TEST_CASE("formula: what MicroTeX does differently is mended") {
+  Offscreen offscreen(width, height);
+  style::apply(style::Theme::dark, 1);
+  const auto width_of = [](const char* latex) { return measure_formula(latex, 40).width; };
+  CHECK(width_of(R"(\|k\|)") == width_of(R"(\lVert k \rVert)"));
+  // V needs room before the sign, A does not.
+  CHECK(width_of("V - K") - width_of("V") > width_of("A - K") - width_of("A") + 4);
+  CHECK(width_of("V_t") == Approx(width_of("{V}_t")).margin(1));
+  CHECK(width_of(R"(\begin{matrix} a \\ b \end{matrix})") < width_of("a b b"));
+}
+
 TEST_CASE("formula: bad LaTeX is shown as it was written") {
   Offscreen offscreen(width, height);
   style::apply(style::Theme::dark, 1);
