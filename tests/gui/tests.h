@@ -17,10 +17,12 @@ Image take_picture(ImGuiTestContext* context);
 
 // One function per file of tests.
 void register_window_tests(ImGuiTestEngine* engine);
+void register_application_tests(ImGuiTestEngine* engine);
 
 /// Every function that registers GUI tests: the runner calls them in this order.
 inline constexpr void (*gui_tests[])(ImGuiTestEngine*) = {
     register_window_tests,
+    register_application_tests,
 };
 
 }  // namespace palimpsest

@@ -1,0 +1,345 @@
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_te_context.h>
+#include <imgui_te_engine.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "app/application.h"
+#include "app/session/paths.h"
+#include "app/session/presets.h"
+#include "app/window.h"
+#include "tests/gui/tests.h"
+
+// The test engine drives the real program with mouse and keyboard; what is asserted is the session.
+
+namespace palimpsest {
+
+namespace {
+
+std::unique_ptr<Application> application;
+
+void draw_application(ImGuiTestContext*) {
+  if (application) application->draw(1);
+}
+
+/// Starts the program as a newcomer finds it.
+Session& start(ImGuiTestContext* context) {
+  application.reset();
+  context->Yield(2);
+  auto fresh = std::make_unique<Application>();
+  fresh->open_first_capture();
+  fresh->session.wait();
+  application = std::move(fresh);
+  context->Yield(4);
+  return application->session;
+}
+
+ImGuiTest* add(ImGuiTestEngine* engine, const char* name, ImGuiTestTestFunc* test) {
+  ImGuiTest* made = IM_REGISTER_TEST(engine, "application", name);
+  made->GuiFunc = draw_application;
+  made->TestFunc = test;
+  return made;
+}
+
+void settle(ImGuiTestContext* context) {
+  context->Yield(2);
+  application->session.wait();
+  context->Yield(2);
+}
+
+void starts(ImGuiTestContext* context) {
+  Session& session = start(context);
+  IM_CHECK_EQ(session.data().id, std::string("capture:gated_deltanet_overwrite_l1"));
+  IM_CHECK_EQ(session.choice().variant, std::string("gated_deltanet"));
+  IM_CHECK_EQ(session.token(), 0);
+  IM_CHECK(application->view.show_welcome);
+  IM_CHECK(!application->playing);
+  IM_CHECK(session.message().empty());
+  IM_CHECK(session.computed()->agree);
+  IM_CHECK_LT(session.computed()->worst, 1e-10);
+  IM_CHECK(session.computed()->capture_error.has_value());
+  IM_CHECK_LE(*session.computed()->capture_error, 2 * *session.data().stated_error);
+  const Image image = take_picture(context);  // not an empty window: many colours
+  std::vector<bool> seen(1 << 12);
+  for (std::size_t i = 0; i + 2 < image.rgb.size(); i += 3) {
+    seen[(image.rgb[i] >> 4) << 8 | (image.rgb[i + 1] >> 4) << 4 | image.rgb[i + 2] >> 4] = true;
+  }
+  IM_CHECK_GT(std::count(seen.begin(), seen.end(), true), 40);
+}
+
+void steps(ImGuiTestContext* context) {
+  Session& session = start(context);
+  const Trace& trace = *session.trace();
+  context->KeyPress(ImGuiKey_RightArrow);
+  IM_CHECK(session.cursor() == (Cursor{0, 1, 0}));
+  IM_CHECK(!application->view.show_welcome);
+  context->KeyPress(ImGuiKey_LeftArrow);
+  IM_CHECK(session.cursor() == Cursor{});
+  context->KeyPress(ImGuiKey_LeftArrow);  // nothing before the start
+  IM_CHECK(session.cursor() == Cursor{});
+  context->KeyPress(ImGuiMod_Shift | ImGuiKey_RightArrow);
+  IM_CHECK_EQ(session.token(), 1);
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_RightArrow);
+  IM_CHECK_EQ(session.token(), session.choice().chunk_size);
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_LeftArrow);
+  IM_CHECK_EQ(session.token(), 0);
+  context->KeyPress(ImGuiKey_End);
+  IM_CHECK(session.cursor() == trace.last());
+  context->KeyPress(ImGuiKey_RightArrow);  // nothing after the end
+  IM_CHECK(session.cursor() == trace.last());
+  context->KeyPress(ImGuiKey_Home);
+  IM_CHECK(session.cursor() == Cursor{});
+}
+
+void plays(ImGuiTestContext* context) {
+  Session& session = start(context);
+  application->steps_per_second = 60;
+  context->KeyPress(ImGuiKey_Space);
+  IM_CHECK(application->playing);
+  for (int frame = 0; frame < 600 && session.token() < 2; ++frame) context->Yield();
+  IM_CHECK_GE(session.token(), 2);
+  context->KeyPress(ImGuiKey_Space);
+  IM_CHECK(!application->playing);
+  const Cursor stopped = session.cursor();
+  context->Yield(30);
+  IM_CHECK(session.cursor() == stopped);
+  context->KeyPress(ImGuiKey_End);
+  context->KeyPress(ImGuiKey_Space);
+  for (int frame = 0; frame < 120 && application->playing; ++frame) context->Yield();
+  IM_CHECK(!application->playing);  // stops by itself where nothing follows
+}
+
+void drags_the_timeline(ImGuiTestContext* context) {
+  Session& session = start(context);
+  const ImGuiTestItemInfo timeline = context->ItemInfo("//Timeline/**/timeline");
+  IM_CHECK_NE(timeline.ID, 0u);
+  const ImRect area = timeline.RectFull;
+  const float y = (area.Min.y + area.Max.y) / 2;
+  context->MouseMoveToPos({area.Min.x + 20, y});
+  context->MouseDown();
+  Index before = session.token();
+  for (const float part : {0.2F, 0.4F, 0.6F, 0.75F}) {
+    context->MouseMoveToPos({area.Min.x + area.GetWidth() * part, y});
+    context->Yield(2);
+    IM_CHECK_GT(session.token(), before);
+    before = session.token();
+  }
+  context->MouseMoveToPos({area.Min.x + area.GetWidth() * 0.3F, y});
+  context->MouseUp();
+  context->Yield(2);
+  IM_CHECK_LT(session.token(), before);
+
+  // What is shown after dragging to and fro is what a trace gives that goes there directly.
+  const Cursor cursor = session.cursor();
+  const Computation& computed = *session.computed();
+  const auto direct = computed.variant->rule->trace(computed.sequence, Form::recurrent, Precision::f64, 8);
+  const Record& there = direct->record(cursor.block);
+  for (const auto& [name, values] : session.trace()->record(cursor.block).tensors()) {
+    IM_CHECK(values == there.at(name));
+  }
+}
+
+void changes_the_variant(ImGuiTestContext* context) {
+  Session& session = start(context);
+  session.go_to_token(19);
+  context->ItemClick("//Top bar/###variant");
+  context->ItemClick("//$FOCUSED/###retnet");
+  settle(context);
+  IM_CHECK_EQ(session.choice().variant, std::string("retnet"));
+  IM_CHECK_EQ(session.computed()->variant->id, std::string("retnet"));
+  IM_CHECK_EQ(session.token(), 19);
+  IM_CHECK(session.computed()->agree);
+  IM_CHECK(!session.computed()->inputs.notes.empty());  // beta is not used, the decay is averaged: it says so
+  for (std::size_t i = 0; i < variants().size(); ++i) {
+    context->KeyPress(ImGuiKey_V);
+    settle(context);
+    IM_CHECK(session.message().empty());
+    IM_CHECK(session.computed()->agree);
+    IM_CHECK_EQ(session.computed()->variant->id, session.choice().variant);
+  }
+  IM_CHECK_EQ(session.choice().variant, std::string("retnet"));
+}
+
+void changes_form_and_chunk_size(ImGuiTestContext* context) {
+  Session& session = start(context);
+  session.go_to_token(19);
+  context->ItemClick("//Top bar/Chunkwise");
+  IM_CHECK(session.choice().form == Form::chunkwise);
+  IM_CHECK_EQ(session.token(), 19);
+  IM_CHECK_EQ(session.trace()->block(session.cursor().block).first_token, 16);
+  context->KeyPress(ImGuiKey_RightBracket);
+  settle(context);
+  IM_CHECK_EQ(session.choice().chunk_size, 16);
+  IM_CHECK_EQ(session.trace()->block(session.cursor().block).count, 16);
+  context->ItemInputValue("//Forms/**/chunk size", 7);
+  settle(context);
+  IM_CHECK_EQ(session.choice().chunk_size, 7);
+  IM_CHECK_EQ(session.trace()->block(session.cursor().block).first_token, 14);
+  IM_CHECK_EQ(session.token(), 19);
+  for (int i = 0; i < 12; ++i) context->KeyPress(ImGuiKey_RightBracket);  // never beyond the sequence
+  settle(context);
+  IM_CHECK_EQ(session.choice().chunk_size, session.data().tokens);
+  IM_CHECK(session.computed()->agree);
+  context->KeyPress(ImGuiKey_3);
+  IM_CHECK(session.choice().form == Form::parallel);
+  IM_CHECK_EQ(session.trace()->block_count(), 1);
+}
+
+void walks_every_operation(ImGuiTestContext* context) {
+  Session& session = start(context);
+  for (const Form form : all_forms) {
+    Choice choice = session.choice();
+    choice.form = form;
+    choice.chunk_size = 40;  // the last chunk is shorter
+    session.choose(std::move(choice));
+    settle(context);
+    // Every operation of the last two blocks is drawn once; back and forth leads to the same place.
+    session.step(Session::Grain::end, 1);
+    int taken = 0;
+    while (session.cursor().block + 2 > session.trace()->block_count() - 1 && session.cursor().block > 0 && taken < 24) {
+      session.step(Session::Grain::operation, -1);
+      context->Yield();
+      ++taken;
+    }
+    for (int i = 0; i < taken; ++i) session.step(Session::Grain::operation, 1);
+    IM_CHECK(session.cursor() == session.trace()->last());
+    context->KeyPress(ImGuiKey_LeftArrow);
+    context->KeyPress(ImGuiKey_RightArrow);
+    IM_CHECK(session.cursor() == session.trace()->last());
+  }
+}
+
+/// Types a path into the open dialog.
+void open_by_keyboard(ImGuiTestContext* context, const std::string& path) {
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_O);
+  context->Yield(3);
+  context->KeyCharsReplaceEnter(path.c_str());
+  context->Yield(3);
+}
+
+void opens_files(ImGuiTestContext* context) {
+  Session& session = start(context);
+  session.go_to_token(7);
+  const std::string before = session.to_json();
+  const std::string folder = PALIMPSEST_TEST_DATA;
+  open_by_keyboard(context, folder + "/gui/not_an_archive.npz");
+  IM_CHECK(session.message().find("not_an_archive.npz") != std::string::npos);
+  IM_CHECK_EQ(session.to_json(), before);  // nothing that was open is lost
+  IM_CHECK(session.computed()->agree);
+  context->KeyPress(ImGuiKey_Escape);
+  context->Yield(2);
+  open_by_keyboard(context, folder + "/gui/does_not_exist.npz");
+  IM_CHECK(session.message().find("does_not_exist.npz") != std::string::npos);
+  IM_CHECK_EQ(session.to_json(), before);
+  context->KeyPress(ImGuiKey_Escape);
+  context->Yield(2);
+
+  const std::string good = asset("captures/deltanet_overwrite_l2.npz").string();
+  open_by_keyboard(context, good);
+  settle(context);
+  IM_CHECK(session.message().empty());
+  IM_CHECK(!application->show_open);
+  IM_CHECK_EQ(session.choice().variant, std::string("deltanet"));
+  IM_CHECK_EQ(session.token(), 0);
+  IM_CHECK(session.computed()->agree);
+}
+
+void picks_data_and_heads(ImGuiTestContext* context) {
+  Session& session = start(context);
+  context->KeyPress(ImGuiKey_H);
+  settle(context);
+  IM_CHECK_EQ(session.choice().head, 1);
+  context->ItemClick("//Top bar/###data");
+  context->SetRef(context->WindowInfo("//$FOCUSED/captures").Window);
+  context->ItemClick("###kda_overwrite_l1");
+  settle(context);
+  IM_CHECK_EQ(session.data().id, std::string("capture:kda_overwrite_l1"));
+  IM_CHECK_EQ(session.choice().variant, std::string("kda"));
+  IM_CHECK(session.computed()->agree);
+  context->ItemClick("//Top bar/###data");
+  context->SetRef(context->WindowInfo("//$FOCUSED/presets").Window);
+  context->ItemClick("###overwrite");
+  settle(context);
+  IM_CHECK(session.data().id.starts_with("preset:overwrite"));
+  IM_CHECK(session.computed()->agree);
+}
+
+void shows_and_hides_help(ImGuiTestContext* context) {
+  start(context);
+  context->KeyPress(ImGuiMod_Shift | ImGuiKey_Slash);
+  context->Yield(2);
+  IM_CHECK(application->show_keys);
+  context->KeyPress(ImGuiKey_Escape);
+  context->Yield(2);
+  IM_CHECK(!application->show_keys);
+  context->KeyPress(ImGuiKey_L);
+  context->Yield(2);
+  IM_CHECK(application->view.theme == style::Theme::light);
+}
+
+void points_at_a_cell(ImGuiTestContext* context) {
+  Session& session = start(context);
+  session.go_to_token(19);
+  context->Yield(3);
+  const ImGuiTestItemInfo stage = context->WindowInfo("//Stage");
+  const ImRect area = stage.RectFull;
+  bool found = false;  // somewhere in the upper half lies a picture
+  for (float y = 0.3F; y < 0.6F && !found; y += 0.06F) {
+    for (float x = 0.1F; x < 0.9F && !found; x += 0.06F) {
+      context->MouseMoveToPos({area.Min.x + area.GetWidth() * x, area.Min.y + area.GetHeight() * y});
+      context->Yield(2);
+      found = application->focus().has_value();
+    }
+  }
+  IM_CHECK(found);
+  const CellFocus focus = *application->focus();
+  const Matrix<double>& values = session.trace()->record(session.cursor().block).at(focus.tensor);
+  IM_CHECK_LT(focus.row, values.rows());
+  IM_CHECK_LT(focus.column, values.cols());
+  context->MouseClick();
+  context->Yield(2);
+  IM_CHECK(application->pinned == focus);
+  context->KeyPress(ImGuiKey_Escape);
+  IM_CHECK(!application->pinned.has_value());
+}
+
+/// The smallest sequences and every other capture: drawn in every form without trouble.
+void draws_anything(ImGuiTestContext* context) {
+  Session& session = start(context);
+  for (const char* id : {"preset:random?T=1&K=1&V=1&seed=1", "preset:random?T=2&K=3&V=5&seed=1"}) {
+    IM_CHECK(session.open(make_preset(id)));
+    for (const Variant& variant : variants()) {
+      for (const Form form : all_forms) {
+        Choice choice = session.choice();
+        choice.variant = variant.id;
+        choice.form = form;
+        session.choose(std::move(choice));
+        session.wait();
+        IM_CHECK_SILENT(session.message().empty());
+        session.step(Session::Grain::end, 1);
+        context->Yield();
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void register_application_tests(ImGuiTestEngine* engine) {
+  add(engine, "starts with a capture, paused at the first token", starts);
+  add(engine, "steps both ways", steps);
+  add(engine, "plays and stops", plays);
+  add(engine, "drags the timeline", drags_the_timeline);
+  add(engine, "changes the variant", changes_the_variant);
+  add(engine, "changes form and chunk size", changes_form_and_chunk_size);
+  add(engine, "walks through every operation", walks_every_operation);
+  add(engine, "opens bad and good files", opens_files);
+  add(engine, "picks data and heads", picks_data_and_heads);
+  add(engine, "shows and hides the keys", shows_and_hides_help);
+  add(engine, "explains the cell under the pointer", points_at_a_cell);
+  add(engine, "draws the smallest sequences", draws_anything);
+}
+
+}  // namespace palimpsest
