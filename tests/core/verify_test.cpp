@@ -169,6 +169,17 @@ TEST_CASE("a wrong final state, a NaN and a thrown error fail") {
   CHECK(row(thrown, Form::chunkwise, Precision::f64).message == "out of order");
 }
 
+TEST_CASE("a named exception allows more where it applies, and says why") {
+  std::vector<Variant> table = {homemade("faulty")};
+  table[0].rule = std::make_shared<Faulty>(table[0].rule, Faulty::Fault::drifts);
+  VerifyPlan plan{.lengths = {17}, .chunk_sizes = {7}};
+  plan.exceptions = {{.variant = "faulty", .precision = Precision::f32, .tolerance = 1e-2, .reason = "it drifts"}};
+  const VerifyReport report = verify(plan, table);
+  CHECK(row(report, Form::chunkwise, Precision::f32).passed());
+  CHECK_FALSE(row(report, Form::chunkwise, Precision::f64).passed());
+  CHECK_THAT(to_table(report), says("allowed more: it drifts"));
+}
+
 TEST_CASE("a form that does not exist is listed with its reason") {
   const VerifyReport report = verify_faulty(Faulty::Fault::lacks_form);
   CHECK(report.passed());
