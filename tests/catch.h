@@ -8,3 +8,18 @@ using Catch::Approx;
 #else
 #include <catch2/catch.hpp>
 #endif
+
+#include <string>
+
+namespace palimpsest::testing {
+
+/// Matches a message that contains `part`; the two versions of Catch2 name this matcher differently.
+inline auto says(const std::string& part) {
+#if __has_include(<catch2/catch_all.hpp>)
+  return Catch::Matchers::ContainsSubstring(part);
+#else
+  return Catch::Matchers::Contains(part);
+#endif
+}
+
+}  // namespace palimpsest::testing

@@ -52,15 +52,6 @@ inline std::filesystem::path data(std::string_view name) {
 
 inline std::span<const std::byte> as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
 
-/// Matches a message that contains `part`; the two versions of Catch2 name this matcher differently.
-inline auto says(const std::string& part) {
-#if __has_include(<catch2/catch_all.hpp>)
-  return Catch::Matchers::ContainsSubstring(part);
-#else
-  return Catch::Matchers::Contains(part);
-#endif
-}
-
 /// The message of the InputError that `action` throws; "" if it throws none.
 template <class Action>
 std::string input_error(Action action) {

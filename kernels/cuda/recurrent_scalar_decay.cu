@@ -1,0 +1,380 @@
+// The recurrent form with no decay or one decay per token, with and without erase.
+//
+//   u_t = beta_t (v_t - alpha_t S_{t-1}^T k_t)         with erase; beta_t v_t without
+//   o_t = alpha_t S_{t-1}^T q_t + (k_t . q_t) u_t      this is S_t^T q_t
+//   S_t = alpha_t S_{t-1} + k_t u_t^T
+//
+// Tokens must come one after another, so what counts is how long one token takes. What can be side by side is
+// the columns of S (spec 1.4): column c needs v_tc, and otherwise only what all columns share. So:
+//
+// - A column lives in the registers of a few neighbouring lanes of one warp, from the first token to the
+// last.
+//   It never goes to memory in between: per token a head reads 2K + V + 2 numbers and writes V.
+// - S^T k and S^T q are summed in one sweep over the old column. With o written as above no second sweep over
+//   the new one is needed, and the lanes of a column exchange both sums together, in a few shuffles.
+// - The working warps of a block hold other columns of the same head and read its tokens from shared memory.
+// One
+//   more warp, the carrier, brings them there, a stage of up to 16 tokens at a time, and finds k . q, which
+//   is the same for all columns. It is two stages ahead: while one is worked on, the next has arrived and
+//   gets its k . q, and the one after that is on its way.
+//
+// Rows of S beyond K are zero and meet zeros, so sizes need not be round.
+
+#include <cuda_pipeline_primitives.h>
+
+#include <bit>
+
+#include "kernels/cuda/check.h"
+#include "kernels/cuda/row_programs.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr int warp_size = 32;
+constexpr int working_warps = 4;
+constexpr int threads = (working_warps + 1) * warp_size;
+constexpr unsigned all_lanes = 0xffffffff;
+constexpr int stage_count = 3;
+constexpr int shared_bytes = 48 * 1024;  // what a block gets everywhere without asking
+
+/// How a column of S lies in a warp: `lanes` neighbours hold `rows` elements each.
+template <int lanes_, int rows_>
+struct Shape {
+  static constexpr int lanes = lanes_;
+  static constexpr int rows = rows_;
+  static constexpr int K = lanes * rows;                             // rows of S that fit
+  static constexpr int columns = working_warps * warp_size / lanes;  // of S in one block
+};
+
+/// What a block needs to know of one token.
+template <class Scalar, class Shape>
+struct alignas(16) Token {
+  Scalar k[Shape::K];  // zero beyond K
+  Scalar q[Shape::K];
+  Scalar v[Shape::columns];  // the block's own columns
+  Scalar alpha;
+  Scalar beta;
+  Scalar k_dot_q;
+};
+
+/// Tokens that come and go together.
+template <class Scalar, class Shape>
+struct Stage {
+  static constexpr int fitting = shared_bytes / (stage_count * sizeof(Token<Scalar, Shape>));
+  static constexpr int size = fitting < 16 ? fitting : 16;
+  static constexpr int lanes_per_token =
+      warp_size / std::bit_ceil(static_cast<unsigned>(size));  // of one warp
+  Token<Scalar, Shape> tokens[size];
+};
+
+/// 16 bytes, read from shared memory at once.
+template <class Scalar>
+struct alignas(16) Pack {
+  static constexpr int size = 16 / sizeof(Scalar);
+  Scalar at[size];
+};
+
+/// The sum of a few numbers, pairwise.
+template <class Scalar, int size>
+__device__ Scalar total(Scalar (&numbers)[size]) {
+#pragma unroll
+  for (int distance = size / 2; distance > 0; distance /= 2) {
+#pragma unroll
+    for (int j = 0; j < distance; ++j) numbers[j] += numbers[j + distance];
+  }
+  return numbers[0];
+}
+
+/// The sum over each group of `lanes` neighbours, in all of them.
+template <int lanes, class Scalar>
+__device__ Scalar sum_over(Scalar value) {
+#pragma unroll
+  for (int distance = lanes / 2; distance > 0; distance /= 2)
+    value += __shfl_xor_sync(all_lanes, value, distance);
+  return value;
+}
+
+/// Starts the copy of `count` neighbours into shared memory.
+template <int count, class Scalar>
+__device__ void start_copy(Scalar* to, const Scalar* from) {
+  __pipeline_memcpy_async(to, from, count * sizeof(Scalar));
+}
+
+/// The head and the columns of S that a block works on.
+struct Place {
+  std::int64_t batch;
+  std::int64_t head;
+  std::int64_t first_column;
+
+  template <class Scalar>
+  __device__ Place(const RowPrograms<Scalar>& programs, int columns) {
+    const std::int64_t blocks_per_head = (programs.V + columns - 1) / columns;
+    const std::int64_t index = blockIdx.x / blocks_per_head;
+    batch = index / programs.heads;
+    head = index % programs.heads;
+    first_column = blockIdx.x % blocks_per_head * columns;
+  }
+};
+
+/// The warp that brings tokens.
+template <class Scalar, class Shape>
+class Carrier {
+ public:
+  using Stage = Stage<Scalar, Shape>;
+  using Pack = Pack<Scalar>;
+
+  __device__ Carrier(const RowPrograms<Scalar>& programs, const Place& place, int lane)
+      : programs_(programs),
+        lane_(lane),
+        columns_(programs.V - place.first_column),
+        q_(programs.q.at(place.batch, place.head)),
+        k_(programs.k.at(place.batch, place.head)),
+        v_(programs.v.at(place.batch, place.head) + place.first_column),
+        alpha_(programs.alpha.data ? programs.alpha.at(place.batch, place.head) : nullptr),
+        beta_(programs.beta.data ? programs.beta.at(place.batch, place.head) : nullptr) {
+    const auto whole = [&](const Scalar* rows, std::int64_t stride) {
+      return reinterpret_cast<std::uintptr_t>(rows) % sizeof(Pack) == 0 && stride % Pack::size == 0;
+    };
+    in_packs_ = whole(q_, programs.q.token_stride) && whole(k_, programs.k.token_stride) &&
+                programs.K % Pack::size == 0;
+  }
+
+  /// Starts the copy of the tokens from `first` on; there may be none.
+  __device__ void fetch(Stage& stage, std::int64_t first) {
+    if (in_packs_)
+      fetch_rows<Pack::size>(stage, first);
+    else
+      fetch_rows<1>(stage, first);
+
+    const std::int64_t t = first + lane_;
+    if (lane_ < Stage::size && t < programs_.T) {
+      auto& token = stage.tokens[lane_];
+      if (alpha_) start_copy<1>(&token.alpha, alpha_ + t * programs_.alpha.token_stride);
+      if (beta_) start_copy<1>(&token.beta, beta_ + t * programs_.beta.token_stride);
+    }
+    __pipeline_commit();
+  }
+
+  /// Waits for the stage fetched before the last one and finds its k . q, all tokens at once: a few lanes for
+  /// each of them, so that hardly any sum has to wait for a shuffle.
+  __device__ void complete(Stage& stage) {
+    constexpr int lanes = Stage::lanes_per_token;
+    __pipeline_wait_prior(1);
+    __syncwarp();
+    auto& token = stage.tokens[min(lane_ / lanes, Stage::size - 1)];
+    const auto* const k = reinterpret_cast<const Pack*>(token.k);
+    const auto* const q = reinterpret_cast<const Pack*>(token.q);
+    Pack sum{};
+#pragma unroll 4
+    for (int p = lane_ % lanes; p < Shape::K / Pack::size; p += lanes) {
+#pragma unroll
+      for (int j = 0; j < Pack::size; ++j) sum.at[j] += k[p].at[j] * q[p].at[j];
+    }
+    token.k_dot_q = sum_over<lanes>(total(sum.at));
+  }
+
+ private:
+  static_assert(Shape::columns <= warp_size && Stage::size >= 1);
+
+  /// The rows q, k and v, where every lane copies `width` neighbouring channels at once.
+  template <int width>
+  __device__ void fetch_rows(Stage& stage, std::int64_t first) {
+    const Scalar* q = q_ + first * programs_.q.token_stride;
+    const Scalar* k = k_ + first * programs_.k.token_stride;
+    const Scalar* v = v_ + first * programs_.v.token_stride;
+#pragma unroll 4
+    for (int i = 0; i < Stage::size; ++i) {
+      const bool exists = first + i < programs_.T;
+      auto& token = stage.tokens[i];
+#pragma unroll
+      for (int channel = lane_ * width; channel < Shape::K; channel += warp_size * width) {
+        if (exists && channel < programs_.K) {
+          start_copy<width>(token.k + channel, k + channel);
+          start_copy<width>(token.q + channel, q + channel);
+        }
+      }
+      if (exists && lane_ < Shape::columns && lane_ < columns_) start_copy<1>(token.v + lane_, v + lane_);
+      q += programs_.q.token_stride;
+      k += programs_.k.token_stride;
+      v += programs_.v.token_stride;
+    }
+  }
+
+  const RowPrograms<Scalar>& programs_;
+  int lane_;
+  std::int64_t columns_;  // from the first of this block on
+  const Scalar* q_;
+  const Scalar* k_;
+  const Scalar* v_;
+  const Scalar* alpha_;
+  const Scalar* beta_;
+  bool in_packs_;  // rows of q and k can be copied 16 bytes at a time
+};
+
+/// The part of one column of S that one lane holds.
+template <class Scalar, class Shape, bool erase>
+class Column {
+ public:
+  using Token = Token<Scalar, Shape>;
+  using Pack = Pack<Scalar>;
+
+  /// `own` counts among the columns of the block.
+  __device__ Column(const RowPrograms<Scalar>& programs, const Place& place, int own)
+      : own_(own), part_(threadIdx.x % Shape::lanes), column_(place.first_column + own), V_(programs.V) {
+    state_offset_ = (place.batch * programs.heads + place.head) * programs.K * V_ + column_;
+  }
+
+  /// Whether this lane writes the outputs of a column that exists.
+  __device__ bool writes() const { return part_ == 0 && column_ < V_; }
+  __device__ std::int64_t column() const { return column_; }
+
+  __device__ void load(const Scalar* state, std::int64_t K) {
+    for_each_element([&](Scalar& element, int row) {
+      element = state && row < K && column_ < V_ ? state[state_offset_ + row * V_] : Scalar(0);
+    });
+  }
+
+  __device__ void store(Scalar* state, std::int64_t K) {
+    for_each_element([&](Scalar& element, int row) {
+      if (row < K && column_ < V_) state[state_offset_ + row * V_] = element;
+    });
+  }
+
+  /// One token; returns o.
+  __device__ Scalar step(const Token& token) {
+    const auto* const k_packs = reinterpret_cast<const Pack*>(token.k);
+    const auto* const q_packs = reinterpret_cast<const Pack*>(token.q);
+
+    // S^T k and S^T q of the old state: one sum per place in a pack, so that additions need not wait
+    Pack k[packs];
+    Scalar old[Pack::size] = {};
+    Scalar read[Pack::size] = {};
+#pragma unroll
+    for (int p = 0; p < packs; ++p) {
+      k[p] = k_packs[p * Shape::lanes + part_];
+      const Pack q = q_packs[p * Shape::lanes + part_];
+#pragma unroll
+      for (int j = 0; j < Pack::size; ++j) {
+        if (erase) old[j] += S_[p][j] * k[p].at[j];
+        read[j] += S_[p][j] * q.at[j];
+      }
+    }
+    const Scalar alpha = token.alpha;
+    const Scalar answer = erase ? alpha * sum_over<Shape::lanes>(total(old)) : Scalar(0);
+    const Scalar u = token.beta * (token.v[own_] - answer);
+
+    // S = alpha S + k u^T
+#pragma unroll
+    for (int p = 0; p < packs; ++p) {
+#pragma unroll
+      for (int j = 0; j < Pack::size; ++j) S_[p][j] = alpha * S_[p][j] + k[p].at[j] * u;
+    }
+    // o = alpha S^T q + (k . q) u
+    return alpha * sum_over<Shape::lanes>(total(read)) + token.k_dot_q * u;
+  }
+
+ private:
+  static constexpr int packs = Shape::rows / Pack::size;
+
+  /// Calls visit(element, row of S). Neighbouring lanes hold neighbouring packs: none waits for another's
+  /// bank.
+  template <class Visit>
+  __device__ void for_each_element(Visit visit) {
+#pragma unroll
+    for (int p = 0; p < packs; ++p) {
+#pragma unroll
+      for (int j = 0; j < Pack::size; ++j) visit(S_[p][j], (p * Shape::lanes + part_) * Pack::size + j);
+    }
+  }
+
+  Scalar S_[packs][Pack::size];
+  int own_;
+  int part_;  // which rows of the column: packs part, part + lanes, ...
+  std::int64_t column_;
+  std::int64_t V_;
+  std::int64_t state_offset_;
+};
+
+template <class Scalar, class Shape, bool erase>
+__global__ void __launch_bounds__(threads, 1) read_and_write_tokens(const RowPrograms<Scalar> programs) {
+  using Stage = Stage<Scalar, Shape>;
+  __shared__ Stage stages[stage_count];
+  const Place place(programs, Shape::columns);
+  const bool is_carrier = threadIdx.x / warp_size == working_warps;
+
+  // Copies never touch what lies beyond K and V, nor a decay or strength that is not given.
+  auto* const elements = reinterpret_cast<Scalar*>(stages);
+  for (int i = threadIdx.x; i < static_cast<int>(sizeof(stages) / sizeof(Scalar)); i += threads)
+    elements[i] = 0;
+  __syncthreads();
+  for (int i = threadIdx.x; i < stage_count * Stage::size; i += threads) {
+    auto& token = stages[i / Stage::size].tokens[i % Stage::size];
+    token.alpha = 1;
+    token.beta = 1;
+  }
+  __syncthreads();
+
+  Carrier<Scalar, Shape> carrier(programs, place, threadIdx.x % warp_size);
+  Column<Scalar, Shape, erase> column(programs, place, threadIdx.x / Shape::lanes);
+  if (is_carrier) {
+    carrier.fetch(stages[0], 0);
+    carrier.fetch(stages[1], Stage::size);
+    carrier.complete(stages[0]);
+  } else {
+    column.load(programs.initial_state, programs.K);
+  }
+  __syncthreads();
+
+  Scalar* o = programs.o.at(place.batch, place.head) + column.column();
+  int now = 0;
+  for (std::int64_t first = 0; first < programs.T; first += Stage::size) {
+    const int next = (now + 1) % stage_count;
+    if (is_carrier) {
+      carrier.fetch(stages[(now + 2) % stage_count], first + 2 * Stage::size);
+      carrier.complete(stages[next]);
+    } else {
+      const int count = static_cast<int>(min(programs.T - first, static_cast<std::int64_t>(Stage::size)));
+#pragma unroll 4
+      for (int i = 0; i < count; ++i) {
+        const Scalar read = column.step(stages[now].tokens[i]);
+        if (column.writes()) *o = read;
+        o += programs.o.token_stride;
+      }
+    }
+    now = next;
+    __syncthreads();
+  }
+  if (!is_carrier) column.store(programs.final_state, programs.K);
+}
+
+template <class Scalar, class Shape>
+void launch(const RowPrograms<Scalar>& programs) {
+  const std::int64_t blocks_per_head = (programs.V + Shape::columns - 1) / Shape::columns;
+  const auto blocks = static_cast<unsigned>(programs.batches * programs.heads * blocks_per_head);
+  if (blocks == 0) return;
+  if (programs.erase) {
+    read_and_write_tokens<Scalar, Shape, true><<<blocks, threads>>>(programs);
+  } else {
+    read_and_write_tokens<Scalar, Shape, false><<<blocks, threads>>>(programs);
+  }
+  CHECK_CUDA(cudaGetLastError());
+}
+
+}  // namespace
+
+/// Needs K <= 896.
+template <class Scalar>
+void recurrent_scalar_decay(const RowPrograms<Scalar>& programs) {
+  if (programs.K <= 32) return launch<Scalar, Shape<8, 4>>(programs);
+  if (programs.K <= 64) return launch<Scalar, Shape<8, 8>>(programs);
+  if (programs.K <= 128) return launch<Scalar, Shape<8, 16>>(programs);
+  if (programs.K <= 256) return launch<Scalar, Shape<16, 16>>(programs);
+  if (programs.K <= 896) return launch<Scalar, Shape<32, 28>>(programs);
+  throw Error("recurrent_scalar_decay: K = " + std::to_string(programs.K) + "; expected at most 896");
+}
+
+template void recurrent_scalar_decay(const RowPrograms<double>&);
+template void recurrent_scalar_decay(const RowPrograms<float>&);
+
+}  // namespace palimpsest

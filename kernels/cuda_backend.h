@@ -1,0 +1,10 @@
+#pragma once
+
+#include "core/backend.h"
+
+namespace palimpsest {
+
+/// The CUDA kernels on the first device; refuses everything, with the reason, where there is none.
+const Backend& cuda_backend();
+
+}  // namespace palimpsest

@@ -1,0 +1,33 @@
+#include "core/error.h"
+#include "kernels/cuda_backend.h"
+#include "kernels/device.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// Stands in for the CUDA kernels where the program was built without them.
+class NoCudaBackend : public Backend {
+ public:
+  std::string name() const override { return "cuda"; }
+
+  std::optional<std::string> missing(const Variant& variant, const Settings& settings, Form form,
+                                     Precision) const override {
+    if (const auto reason = variant.rule->missing(form, settings)) return reason;
+    return cuda_unavailable();
+  }
+
+  Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision, Index,
+             std::stop_token) const override {
+    throw Unsupported(*missing(variant, sequence.settings, form, precision));
+  }
+};
+
+}  // namespace
+
+const Backend& cuda_backend() {
+  static const NoCudaBackend backend;
+  return backend;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "app/commands/command_line.h"
+#include "core/io/npz.h"
+#include "tests/catch.h"
+#include "tests/core/io/files.h"
+
+namespace palimpsest::testing {
+
+/// What a command line gave.
+struct Ran {
+  int status = 0;
+  std::string out;
+  std::string error;
+};
+
+/// Runs `palimpsest ARGUMENTS...` in this process.
+inline Ran palimpsest_with(const std::vector<std::string>& arguments,
+                           const WindowCommands& window_commands = {}) {
+  std::vector<const char*> argv = {"palimpsest"};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  std::ostringstream out;
+  std::ostringstream error;
+  const int status =
+      run_command_line(static_cast<int>(argv.size()), argv.data(), out, error, window_commands);
+  return {status, out.str(), error.str()};
+}
+
+inline bool is_one_line(const std::string& text) {
+  return std::ranges::count(text, '\n') == 1 && text.back() == '\n' && text.size() > 1;
+}
+
+/// `first`, then `more`.
+inline std::vector<std::string> joined(std::vector<std::string> first, const std::vector<std::string>& more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
+}
+
+/// A folder with an input, and `palimpsest run` on it.
+class Run {
+ public:
+  std::string input() const { return folder_ / "in.npz"; }
+  std::string output() const { return folder_ / "out.npz"; }
+  const TemporaryFolder& folder() const { return folder_; }
+
+  /// Writes `arrays` as the input and runs `variant` on it.
+  Ran operator()(const std::string& variant, const Arrays& arrays,
+                 const std::vector<std::string>& more = {}) const {
+    write_npz(input(), arrays);
+    return on_input(variant, more);
+  }
+
+  /// Runs `variant` on the input that is there.
+  Ran on_input(const std::string& variant, const std::vector<std::string>& more = {}) const {
+    std::filesystem::remove(output());
+    return palimpsest_with(joined({"run", variant, "--input", input(), "--output", output()}, more));
+  }
+
+  /// What the last run wrote.
+  Arrays result() const { return read_npz(output()).arrays; }
+
+  /// The arrays that a run gives; requires that all goes well.
+  Arrays results(const std::string& variant, const Arrays& arrays,
+                 const std::vector<std::string>& more = {}) const {
+    const Ran ran = (*this)(variant, arrays, more);
+    INFO(ran.error);
+    REQUIRE(ran.status == exit_done);
+    return result();
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+/// max|x - y| / max|y|; infinity where shapes differ or a NaN is found.
+inline double error_of(const Array& x, const Array& y) {
+  if (x.shape != y.shape) return std::numeric_limits<double>::infinity();
+  double difference = 0;
+  double largest = 0;
+  for (Index i = 0; i < y.size(); ++i) {
+    if (!(std::abs(x[i] - y[i]) < std::numeric_limits<double>::infinity()))
+      return std::numeric_limits<double>::infinity();
+    difference = std::max(difference, std::abs(x[i] - y[i]));
+    largest = std::max(largest, std::abs(y[i]));
+  }
+  return difference == 0 ? 0 : difference / largest;
+}
+
+}  // namespace palimpsest::testing

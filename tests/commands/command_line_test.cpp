@@ -1,0 +1,95 @@
+#include <CLI/CLI.hpp>
+
+#include "core/error.h"
+#include "tests/commands/cli.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+/// A command that throws `problem`.
+template <class Problem>
+Command throwing(const Problem& problem) {
+  return [problem](CLI::App&, Console) -> Action { return [problem]() -> int { throw problem; }; };
+}
+
+template <class Problem>
+Ran rendering(const Problem& problem) {
+  return palimpsest_with({"render"}, {.window = {}, .render = throwing(problem)});
+}
+
+}  // namespace
+
+TEST_CASE("help and version go to the standard output", "[command line]") {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"},
+                                                    {"run", "--help"},
+                                                    {"verify", "-h"},
+                                                    {"info", "--help"},
+                                                    {"--version"}}) {
+    const Ran ran = palimpsest_with(arguments);
+    CHECK(ran.status == exit_done);
+    CHECK(ran.error.empty());
+    CHECK_THAT(ran.out, says("palimpsest"));
+  }
+}
+
+TEST_CASE("the program without a window says what it cannot do", "[command line]") {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{}, {"render"}, {"render", "--at", "3", "--output", "x.png"}}) {
+    const Ran ran = palimpsest_with(arguments);
+    CHECK(ran.status == exit_bad_usage);
+    CHECK(is_one_line(ran.error));
+    CHECK_THAT(ran.error, says("window"));
+  }
+  const Ran capture = palimpsest_with({"--capture", "x.npz"});
+  CHECK(capture.status == exit_bad_usage);
+  CHECK(is_one_line(capture.error));
+}
+
+TEST_CASE("the program with a window adds its own options and actions", "[command line]") {
+  std::string opened;
+  int rendered = 0;
+  const Command window = [&](CLI::App& command, Console) -> Action {
+    command.add_option("--capture", opened);
+    return [] { return 0; };
+  };
+  const Command render = [&](CLI::App& command, Console console) -> Action {
+    command.add_option("--at", rendered);
+    return [console] {
+      console.out << "drawn";
+      return 0;
+    };
+  };
+  CHECK(palimpsest_with({"--capture", "x.npz"}, {window, render}).status == exit_done);
+  CHECK(opened == "x.npz");
+  CHECK(palimpsest_with({"render", "--at", "7"}, {window, render}).out == "drawn");
+  CHECK(rendered == 7);
+  CHECK(palimpsest_with({"render", "--at", "x"}, {window, render}).status == exit_bad_usage);
+}
+
+TEST_CASE("whatever a command throws becomes one line and a status", "[command line]") {
+  CHECK(rendering(InputError("bad\nthing")).error == "palimpsest: bad thing\n");
+  CHECK(rendering(InputError("x")).status == exit_bad_usage);
+  CHECK(rendering(Unsupported("x")).status == exit_unsupported);
+  CHECK(rendering(Cancelled()).status == exit_interrupted);
+  CHECK(rendering(std::bad_alloc()).status == exit_bad_usage);
+  CHECK_THAT(rendering(std::bad_alloc()).error, says("memory"));
+  CHECK_THAT(rendering(std::length_error("vector")).error, says("memory"));
+  CHECK(rendering(std::runtime_error("x")).error == "palimpsest: x\n");
+}
+
+TEST_CASE("unknown commands and options are refused in one line", "[command line]") {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"fly"},
+                                                    {"run"},
+                                                    {"run", "linear"},
+                                                    {"info", "linear", "kda"},
+                                                    {"info", "--yaml"},
+                                                    {"info", "nothing"}}) {
+    const Ran ran = palimpsest_with(arguments);
+    INFO(ran.error);
+    CHECK(ran.status == exit_bad_usage);
+    CHECK(is_one_line(ran.error));
+    CHECK(ran.out.empty());
+  }
+}

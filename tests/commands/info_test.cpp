@@ -1,0 +1,136 @@
+#include "app/commands/info.h"
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/commands/columns.h"
+#include "app/commands/devices.h"
+#include "app/commands/support.h"
+#include "core/rule.h"
+#include "core/variant.h"
+#include "tests/commands/cli.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+/// A rule that refuses the parallel form for some options.
+class ChoosyRule : public Rule {
+ public:
+  std::optional<std::string> missing(Form form, const Settings& settings) const override {
+    const auto is = [&](const char* option, const char* value) {
+      return settings.options.find(option)->second == value;
+    };
+    const bool refused = is("norm", "true") || (is("optimizer", "muon") && is("loss", "l2"));
+    if (form != Form::parallel || !refused) return std::nullopt;
+    return "the update is not linear.";
+  }
+  Output run(const Sequence&, Form, Precision, Index, std::stop_token) const override { return {}; }
+  std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+                               std::size_t budget) const override {
+    return find_variant("softmax").rule->trace(sequence, form, precision, chunk_size, budget);
+  }
+};
+
+Variant choosy() {
+  return {.id = "choosy",
+          .label = "Choosy",
+          .words = "Has a form less.",
+          .paper = "None, 2026",
+          .options = {{"loss", {"dot", "l2"}, ""},
+                      {"norm", {"true", "false"}, ""},
+                      {"optimizer", {"muon", "sgd"}, ""}},
+          .loss = {.words = "None.", .latex = "", .step = ""},
+          .rule = std::make_shared<ChoosyRule>()};
+}
+
+std::size_t code_points(const std::string& line) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(line, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+void check_width(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    INFO(line);
+    CHECK(code_points(line) <= text_width);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("info lists every variant of the table, the devices and the versions", "[info]") {
+  const Ran ran = palimpsest_with({"info"});
+  REQUIRE(ran.status == exit_done);
+  for (const Variant& variant : variants())
+    CHECK_THAT(ran.out, says("\n  " + variant.id + " ") && says(variant.label));
+  for (const Backend* backend : backends()) CHECK_THAT(ran.out, says("\n  " + backend->name()));
+  CHECK_THAT(ran.out, says("Palimpsest ") && says("Eigen 3.") && says("CUDA"));
+  check_width(ran.out);
+}
+
+TEST_CASE("info of one variant names all it takes and gives", "[info]") {
+  for (const Variant& variant : variants()) {
+    const Ran ran = palimpsest_with({"info", variant.id});
+    INFO(ran.out);
+    REQUIRE(ran.status == exit_done);
+    for (const Input& input : all_inputs(variant)) CHECK_THAT(ran.out, says("\n  " + input.name + " "));
+    for (const Parameter& parameter : all_parameters(variant))
+      CHECK_THAT(ran.out, says("\n  " + parameter.name + " "));
+    for (const Option& option : variant.options) CHECK_THAT(ran.out, says("\n  " + option.name + " "));
+    for (const std::string& state : variant.states) CHECK_THAT(ran.out, says(final_name(variant, state)));
+    for (const Form form : all_forms)
+      CHECK_THAT(ran.out, says(std::string("Steps of the ") + name(form) + " form"));
+    check_width(ran.out);
+  }
+}
+
+TEST_CASE("info --json has the names of the contract", "[info]") {
+  const Ran ran = palimpsest_with({"info", "--json"});
+  REQUIRE(ran.status == exit_done);
+  const auto json = nlohmann::json::parse(ran.out);
+  CHECK(json.at("devices").at("cpu").at("available") == true);
+  CHECK(json.at("variants").size() == variants().size());
+  for (const Variant& variant : variants()) {
+    const auto& entry = json.at("variants").at(variant.id);
+    CHECK(entry.at("states") == variant.states);
+    CHECK(entry.at("inputs").size() == all_inputs(variant).size());
+    CHECK(entry.at("params").size() == all_parameters(variant).size());
+    CHECK(entry.at("options").size() == variant.options.size());
+    for (const Form form : all_forms) {
+      CHECK(entry.at("forms").at(name(form)).is_null());
+      CHECK_FALSE(entry.at("formulas").at(name(form)).empty());
+    }
+    CHECK(nlohmann::json::parse(palimpsest_with({"info", variant.id, "--json"}).out) == entry);
+  }
+  const auto& kda = json.at("variants").at("kda");
+  CHECK(kda.at("inputs").at("alpha").at("shape") == std::vector<std::string>{"n", "dk"});
+  CHECK(kda.at("inputs").at("alpha").at("range") == "[0, 1]");
+  CHECK(kda.at("inputs").at("alpha").at("alternative") == "g");
+  CHECK(kda.at("inputs").at("initial_state").at("optional") == true);
+  CHECK(json.at("variants").at("retnet").at("params").at("gamma").at("default") == "required");
+  CHECK(json.at("variants").at("linear").at("options").at("causal").at("default") == true);
+}
+
+TEST_CASE("a variant of another table is told about unasked, with when and why a form is missing", "[info]") {
+  const std::vector<Variant> table = {choosy()};
+  const auto found = gap(cpu_backend(), table.front(), Form::parallel, Precision::f64);
+  REQUIRE(found);
+  CHECK(found->when == "norm = true, or loss = l2 with optimizer = muon");
+  CHECK(found->reason == "the update is not linear.");
+  CHECK_FALSE(gap(cpu_backend(), table.front(), Form::recurrent, Precision::f64));
+
+  const std::string text = overview_text(table);
+  CHECK_THAT(text, says("What is missing, and why") && says("choosy parallel (if norm = true"));
+  check_width(text);
+  const auto json = nlohmann::json::parse(overview_json(table));
+  CHECK(json.at("variants").at("choosy").at("forms").at("parallel").at("missing_when") == found->when);
+}
+
+TEST_CASE("columns are aligned and wrapped", "[info]") {
+  CHECK(columns({{"a", "one"}, {"longer", "two"}}) == "  a       one\n  longer  two\n");
+  CHECK(columns({{"ö", "x"}, {"ab", "y"}}, 0) == "ö   x\nab  y\n");
+  const std::string wrapped = columns({{"name", std::string(60, 'x') + " " + std::string(60, 'y')}});
+  CHECK(wrapped == "  name  " + std::string(60, 'x') + "\n        " + std::string(60, 'y') + "\n");
+}

@@ -1,0 +1,299 @@
+#include "core/random_case.h"
+#include "core/sequence.h"
+#include "tests/commands/cli.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+/// One head of random arrays.
+Arrays one_head(const std::string& variant, std::uint64_t seed, bool initial_state = false) {
+  const Variant& known = find_variant(variant);
+  const RandomCase random{
+      .tokens = 17, .dk = 6, .dv = 5, .earlier = 3, .initial_state = initial_state, .seed = seed};
+  return random_arrays(known, random_settings(known, {}, 1), random);
+}
+
+bool has_tokens(const std::string& variant, const std::string& name) {
+  for (const Input& input : all_inputs(find_variant(variant))) {
+    if (input.name == name) return !input.shape.empty() && input.shape.front() == "n";
+  }
+  return name == "o";
+}
+
+/// Many heads as one array: [B, n, H, ...] with tokens, else [B, H, ...]; without the axis B for rank 3.
+Array stacked(const std::vector<const Array*>& heads, Index batches, int rank, bool tokens) {
+  const std::vector<Index>& shape = heads.front()->shape;
+  const Index H = static_cast<Index>(heads.size()) / batches;
+  const Index n = tokens ? shape.front() : 1;
+  const Index rest = n == 0 ? 0 : heads.front()->size() / n;
+  std::vector<Index> axes;
+  if (rank == 4) axes.push_back(batches);
+  if (tokens) axes.push_back(n);
+  axes.push_back(H);
+  axes.insert(axes.end(), shape.begin() + (tokens ? 1 : 0), shape.end());
+  std::vector<double> values;
+  for (Index b = 0; b < batches; ++b) {
+    for (Index t = 0; t < n; ++t) {
+      for (Index h = 0; h < H; ++h) {
+        const Array& head = *heads[static_cast<std::size_t>(b * H + h)];
+        for (Index i = 0; i < rest; ++i) values.push_back(head[t * rest + i]);
+      }
+    }
+  }
+  return {axes, std::move(values)};
+}
+
+Arrays stacked(const std::string& variant, const std::vector<Arrays>& heads, Index batches, int rank) {
+  Arrays all;
+  for (const auto& [name, first] : heads.front()) {
+    std::vector<const Array*> arrays;
+    for (const Arrays& head : heads) arrays.push_back(&head.at(name));
+    all[name] = stacked(arrays, batches, rank, has_tokens(variant, name));
+  }
+  return all;
+}
+
+const std::vector<std::string> decayed = {"--param", "gamma=0.9"};
+
+std::vector<std::string> settings_for(const std::string& variant) {
+  return variant == "retnet" ? decayed : std::vector<std::string>{};
+}
+
+}  // namespace
+
+TEST_CASE("heads and batches come out as they do one by one", "[run]") {
+  const Run run;
+  for (const Variant& variant : variants()) {
+    for (const auto& [batches, rank] : {std::pair<Index, int>(1, 3), std::pair<Index, int>(2, 4)}) {
+      for (const bool initial_state : {false, true}) {
+        INFO(variant.id << " rank " << rank);
+        std::vector<Arrays> heads;
+        std::vector<Arrays> expected;
+        for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(3 * batches); ++seed) {
+          heads.push_back(one_head(variant.id, seed, initial_state));
+          expected.push_back(run.results(variant.id, heads.back(), settings_for(variant.id)));
+        }
+        const Arrays all =
+            run.results(variant.id, stacked(variant.id, heads, batches, rank), settings_for(variant.id));
+        const Arrays wanted = stacked(variant.id, expected, batches, rank);
+        REQUIRE(all.size() == wanted.size());
+        for (const auto& [name, array] : wanted) {
+          INFO(name);
+          CHECK(all.at(name).shape == array.shape);
+          CHECK(all.at(name).values == array.values);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("q and k may have fewer heads than v", "[run]") {
+  const Run run;
+  std::vector<Arrays> heads;
+  std::vector<Arrays> expected;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) heads.push_back(one_head("gated_deltanet", seed));
+  for (std::size_t head = 0; head < 4; ++head) {
+    heads[head]["q"] = heads[head / 2 * 2]["q"];  // two heads of q
+    heads[head]["k"] = heads[0]["k"];             // one of k
+    expected.push_back(run.results("gated_deltanet", heads[head]));
+  }
+  Arrays grouped = stacked("gated_deltanet", heads, 1, 3);
+  grouped["q"] = stacked({&heads[0].at("q"), &heads[2].at("q")}, 1, 3, true);
+  grouped["k"] = stacked({&heads[0].at("k")}, 1, 3, true);
+  const Arrays all = run.results("gated_deltanet", grouped);
+  CHECK(all.at("o").values == stacked("gated_deltanet", expected, 1, 3).at("o").values);
+  CHECK(all.at("final_state").shape == std::vector<Index>{4, 6, 5});
+}
+
+TEST_CASE("a run goes on where another one ended", "[run]") {
+  const Run run;
+  const auto part = [](const Array& array, Index first, Index count) {
+    const Index columns = array.size() / array.shape[0];
+    std::vector<Index> shape = array.shape;
+    shape[0] = count;
+    std::vector<double> values;
+    for (Index i = first * columns; i < (first + count) * columns; ++i) values.push_back(array[i]);
+    return Array(shape, std::move(values));
+  };
+  for (const Variant& variant : variants()) {
+    if (!variant.options.empty() && variant.id == "linear") continue;
+    INFO(variant.id);
+    const Arrays whole = one_head(variant.id, 1);
+    Arrays first;
+    Arrays second;
+    for (const auto& [name, array] : whole) {
+      first[name] = part(array, 0, 10);
+      second[name] = part(array, 10, 7);
+    }
+    const Arrays expected = run.results(variant.id, whole, settings_for(variant.id));
+    const Arrays half = run.results(variant.id, first, settings_for(variant.id));
+    for (const std::string& state : variant.states) {
+      second[initial_name(variant, state)] = half.at(final_name(variant, state));
+    }
+    const Arrays rest = run.results(variant.id, second, settings_for(variant.id));
+    CHECK(error_of(rest.at("o"), part(expected.at("o"), 10, 7)) < 1e-14);
+    for (const std::string& state : variant.states) {
+      CHECK(error_of(rest.at(final_name(variant, state)), expected.at(final_name(variant, state))) < 1e-14);
+    }
+  }
+}
+
+TEST_CASE("the chunk size changes no result beyond rounding", "[run]") {
+  const Run run;
+  const Arrays arrays = one_head("kda", 1, true);
+  const Arrays expected = run.results("kda", arrays);
+  for (const char* chunk : {"1", "2", "16", "17", "64", "1000000000000"}) {
+    const Arrays chunkwise = run.results("kda", arrays, {"--form", "chunkwise", "--chunk", chunk});
+    CHECK(error_of(chunkwise.at("o"), expected.at("o")) < 1e-13);
+  }
+  CHECK(run.results("kda", arrays, {"--chunk", "3"}).at("o").values == expected.at("o").values);
+}
+
+TEST_CASE("an empty sequence gives no rows and the initial state", "[run]") {
+  const Run run;
+  Arrays arrays = {{"q", Array({0, 4}, std::vector<double>{})},
+                   {"k", Array({0, 4}, std::vector<double>{})},
+                   {"v", Array({0, 2}, std::vector<double>{})},
+                   {"initial_state", Array({4, 2}, std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8})}};
+  for (const char* form : {"recurrent", "chunkwise", "parallel"}) {
+    const Arrays results = run.results("linear", arrays, {"--form", form});
+    CHECK(results.at("o").shape == std::vector<Index>{0, 2});
+    CHECK(results.at("final_state").values == arrays.at("initial_state").values);
+  }
+}
+
+TEST_CASE("f64 is written as float64 and f32 as float32", "[run]") {
+  const Run run;
+  for (const auto& [name, array] : run.results("gla", one_head("gla", 1))) CHECK_FALSE(array.is_f32());
+  for (const auto& [name, array] : run.results("gla", one_head("gla", 1), {"--precision", "f32"}))
+    CHECK(array.is_f32());
+}
+
+TEST_CASE("what the variant does not know is named in one line and ignored", "[run]") {
+  const Run run;
+  Arrays arrays = one_head("linear", 1);
+  const Arrays expected = run.results("linear", arrays);
+  arrays["beta"] = Array({17}, std::vector<double>(17, 0.5));
+  arrays["o"] = Array({2}, std::vector<double>{1, 2});
+  write_npz(run.input(), arrays, {{"tokens", "[]"}, {"meta", "{}"}});
+  const Ran ran = run.on_input("linear");
+  CHECK(ran.status == exit_done);
+  CHECK(ran.error ==
+        "palimpsest: " + run.input() + ": linear does not know and ignores: beta, meta, o, tokens\n");
+  CHECK(run.result().at("o").values == expected.at("o").values);
+  CHECK(ran.out.empty());
+}
+
+TEST_CASE("--param goes before an array of the file", "[run]") {
+  const Run run;
+  Arrays arrays = one_head("linear", 1);
+  const Arrays plain = run.results("linear", arrays);
+  arrays["scale"] = Array({}, std::vector<double>{2});
+  CHECK(run.results("linear", arrays).at("o")[3] == 2 * plain.at("o")[3]);
+  CHECK(run.results("linear", arrays, {"--param", "scale=4"}).at("o")[3] == 4 * plain.at("o")[3]);
+}
+
+TEST_CASE("options and parameters may follow one --param or several", "[run]") {
+  const Run run;
+  const Arrays arrays = one_head("kernel", 1);
+  const Arrays once = run.results("kernel", arrays, {"--param", "feature_map=taylor2", "scale=0.5"});
+  const Arrays twice =
+      run.results("kernel", arrays, {"--param", "feature_map=taylor2", "--param", "scale=0.5"});
+  CHECK(once.at("o").values == twice.at("o").values);
+  CHECK(once.at("final_z").shape == std::vector<Index>{1 + 6 + 21});
+}
+
+TEST_CASE("a random case can be asked for by its name", "[run]") {
+  const Run run;
+  const Ran ran =
+      palimpsest_with({"run", "kda", "--input", "random:T=9,K=4,V=3,state,g", "--output", run.output()});
+  CHECK(ran.status == exit_done);
+  CHECK(run.result().at("o").shape == std::vector<Index>{9, 3});
+}
+
+TEST_CASE("a random case that makes no sense is refused", "[run]") {
+  for (const char* input : {"random:T=ten", "random:T=-1", "random:K=0", "random:T=9223372036854775807"}) {
+    const Ran ran = palimpsest_with({"run", "kda", "--input", input, "--output", "/dev/null/x"});
+    CHECK(ran.status == exit_bad_usage);
+    CHECK(is_one_line(ran.error));
+    CHECK_THAT(ran.error, says(input));
+  }
+}
+
+TEST_CASE("wrong values of the command line are refused in one line", "[run]") {
+  const Run run;
+  write_npz(run.input(), one_head("retnet", 1));
+  const auto refused = [&](const std::vector<std::string>& more, const std::string& message) {
+    const Ran ran = run.on_input("retnet", more);
+    INFO(ran.error);
+    CHECK(ran.status == exit_bad_usage);
+    CHECK(is_one_line(ran.error));
+    CHECK_THAT(ran.error, says(message));
+    CHECK_FALSE(std::filesystem::exists(run.output()));
+  };
+  for (const char* number : {"0.5x", "nan", "inf", "", " 0.5", "1e999", "0,5", "0x1p-1", "--1"}) {
+    refused({"--param", std::string("gamma=") + number}, "--param gamma is \"");
+  }
+  refused({"--param", "gamma=1.5"}, "expected a number in [0, 1]");
+  refused({"--param", "gamma"}, "expected NAME=VALUE");
+  refused({"--param", "=1"}, "expected NAME=VALUE");
+  refused({"--param", "gamma=0.5", "--param", "gamma=0.6"}, "given twice");
+  refused({"--param", "delta=0.5"}, "retnet has no parameter \"delta\"; it takes: scale, gamma");
+  refused({}, run.input() + ": parameter gamma is missing");
+  refused({"--form", "serial"}, "no form \"serial\"; expected one of: recurrent, chunkwise, parallel");
+  refused({"--device", "tpu"}, "no device \"tpu\"; expected one of: cpu, cuda");
+  refused({"--precision", "f16"}, "no precision \"f16\"; expected one of: f64, f32");
+  for (const char* chunk : {"0", "-1", "8.5", "ten", "99999999999999999999"})
+    refused({"--chunk", chunk}, "chunk");
+  refused({"--frobnicate"}, "--frobnicate");
+  refused({"--form"}, "--form");
+}
+
+TEST_CASE("options accept only their own words", "[run]") {
+  const Run run;
+  write_npz(run.input(), one_head("linear", 1));
+  for (const char* value : {"True", "1", "yes", ""}) {
+    const Ran ran = run.on_input("linear", {"--param", std::string("causal=") + value});
+    CHECK(ran.status == exit_bad_usage);
+    CHECK_THAT(ran.error, says("expected one of: true, false"));
+  }
+  CHECK(run.on_input("linear", {"--param", "causal=false"}).status == exit_done);
+}
+
+TEST_CASE("an unknown variant lists what there is", "[run]") {
+  const Ran ran = palimpsest_with({"run", "transformer", "--input", "x", "--output", "y"});
+  CHECK(ran.status == exit_bad_usage);
+  for (const Variant& variant : variants()) CHECK_THAT(ran.error, says(variant.id));
+}
+
+TEST_CASE("a device that is not there gives status 3 and the reason", "[run]") {
+  const Run run;
+  const Ran ran = run("linear", one_head("linear", 1), {"--device", "cuda"});
+  // On a machine with a card the run is done, or the kernels say what they lack.
+  if (ran.status != exit_done) {
+    CHECK(ran.status == exit_unsupported);
+    CHECK(is_one_line(ran.error));
+    CHECK_THAT(ran.error, says("cuda"));
+  }
+}
+
+TEST_CASE("a form that would need too much memory gives status 3 and the reason", "[run]") {
+  const Ran ran = palimpsest_with({"run", "linear", "--form", "parallel", "--input",
+                                   "random:T=100000,K=1,V=1", "--output", "/dev/null/x"});
+  CHECK(ran.status == exit_unsupported);
+  CHECK_THAT(ran.error, says("chunkwise form has no such limit"));
+}
+
+TEST_CASE("an output that cannot be written is refused", "[run]") {
+  const Run run;
+  const auto refused = [&](const std::string& output, const std::string& message) {
+    const Ran ran = palimpsest_with({"run", "linear", "--input", "random:T=3", "--output", output});
+    CHECK(ran.status == exit_bad_usage);
+    CHECK(is_one_line(ran.error));
+    CHECK_THAT(ran.error, says(output) && says(message));
+  };
+  refused(run.folder().path(), "is a folder");
+  refused(run.folder() / "absent/out.npz", "there is no folder");
+}

@@ -1,0 +1,115 @@
+#include "kernels/cuda_backend.h"
+
+#include "core/error.h"
+#include "core/random_case.h"
+#include "core/verify.h"
+#include "kernels/device.h"
+#include "tests/catch.h"
+#include "tests/kernels/gpu.h"
+
+using namespace palimpsest;
+
+namespace {
+
+Settings standard_settings(const Variant& variant) { return random_settings(variant, {}, 1); }
+
+/// What run() throws as Unsupported; empty if it runs.
+std::string refusal(const Variant& variant, Form form, Precision precision) {
+  const Settings settings = standard_settings(variant);
+  const auto arrays = std::make_shared<const Arrays>(random_arrays(variant, settings, {}));
+  try {
+    cuda_backend().run(variant, bind(variant, arrays, settings).heads.front(), form, precision, 16);
+  } catch (const Unsupported& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("the CUDA backend says why it cannot run, and run() gives the same reason") {
+  CHECK(cuda_backend().name() == "cuda");
+  for (const Variant& variant : variants()) {
+    for (const Form form : all_forms) {
+      for (const Precision precision : all_precisions) {
+        INFO(variant.id << ' ' << name(form) << ' ' << name(precision));
+        const auto reason = cuda_backend().missing(variant, standard_settings(variant), form, precision);
+        CHECK(refusal(variant, form, precision) == reason.value_or(""));
+        if (!cuda_unavailable().empty()) CHECK(reason.has_value());
+      }
+    }
+  }
+}
+
+TEST_CASE("without a usable device that is the reason") {
+  if (cuda_unavailable().empty()) return;
+  const Variant& variant = find_variant("gated_deltanet");
+  CHECK(cuda_backend().missing(variant, resolve(variant, {}), Form::recurrent, Precision::f32) ==
+        cuda_unavailable());
+}
+
+TEST_CASE("with a device, a form or variant without a kernel is refused in words") {
+  if (!testing::has_gpu()) return;
+  const auto reason = [](const char* id, Form form) {
+    const Variant& variant = find_variant(id);
+    return cuda_backend().missing(variant, resolve(variant, {}), form, Precision::f32).value_or("");
+  };
+  CHECK(reason("gated_deltanet", Form::recurrent).empty());
+  CHECK_THAT(reason("gated_deltanet", Form::parallel),
+             testing::says("no CUDA kernel computes the parallel form"));
+  CHECK_THAT(reason("gla", Form::recurrent), testing::says("one decay per key channel"));
+  CHECK_THAT(reason("softmax", Form::recurrent), testing::says("no row program"));
+}
+
+TEST_CASE("everything that the CUDA backend offers agrees with the recurrence in f64 on the CPU") {
+  if (!testing::has_gpu()) return;
+  VerifyPlan plan;
+  plan.backends = {&cuda_backend()};
+  plan.lengths = {0, 1, 2, 15, 16, 17, 63, 65, 257};
+  plan.chunk_sizes = {16};
+  plan.sizes = {{12, 7}, {5, 20}, {40, 33}};  // taylor2 makes 861 features of 40 channels
+  const VerifyReport report = verify(plan);
+  CHECK_FALSE(report.results.empty());
+  for (const VerifyResult& result : report.results) {
+    INFO(result.variant << ' ' << result.options << ' ' << name(result.form) << ' ' << name(result.precision)
+                        << ": " << result.worst.error << ' ' << result.worst.array << ' ' << result.message
+                        << ' ' << result.reproduction);
+    CHECK(result.passed());
+    if (result.precision == Precision::f64 && result.exception.empty()) CHECK(result.worst.error < 1e-12);
+  }
+}
+
+TEST_CASE("a state with more rows than the kernel holds is refused in words") {
+  if (!testing::has_gpu()) return;
+  const Variant& variant = find_variant("linear");
+  const Settings settings = standard_settings(variant);
+  const auto arrays =
+      std::make_shared<const Arrays>(random_arrays(variant, settings, {.tokens = 2, .dk = 897, .dv = 1}));
+  CHECK_THROWS_AS(cuda_backend().run(variant, bind(variant, arrays, settings).heads.front(), Form::recurrent,
+                                     Precision::f32, 16),
+                  Unsupported);
+}
+
+TEST_CASE("a long sequence crosses the backend's blocks of rows") {
+  if (!testing::has_gpu()) return;
+  const Variant& variant = find_variant("gated_deltanet");
+  const Settings settings = standard_settings(variant);
+  const auto arrays = std::make_shared<const Arrays>(
+      random_arrays(variant, settings, {.tokens = 16384 + 17, .dk = 8, .dv = 5, .initial_state = true}));
+  const Sequence sequence = bind(variant, arrays, settings).heads.front();
+  const Output got = cuda_backend().run(variant, sequence, Form::recurrent, Precision::f64, 16);
+  const Output expected = cpu_backend().run(variant, sequence, Form::recurrent, Precision::f64, 16);
+  CHECK(compare(variant, got, expected).error < 1e-12);
+}
+
+TEST_CASE("the CUDA backend stops when asked") {
+  if (!testing::has_gpu()) return;
+  const Variant& variant = find_variant("linear");
+  const Settings settings = standard_settings(variant);
+  const auto arrays = std::make_shared<const Arrays>(random_arrays(variant, settings, {}));
+  std::stop_source source;
+  source.request_stop();
+  CHECK_THROWS_AS(cuda_backend().run(variant, bind(variant, arrays, settings).heads.front(), Form::recurrent,
+                                     Precision::f32, 16, source.get_token()),
+                  Cancelled);
+}

@@ -1,0 +1,24 @@
+#include "kernels/device.h"
+
+#include "tests/catch.h"
+#include "tests/kernels/gpu.h"
+
+using namespace palimpsest;
+
+TEST_CASE("where no kernel can run there is a reason, and without CUDA there are no devices") {
+  if (cuda_devices().empty()) CHECK_FALSE(cuda_unavailable().empty());
+  if (cuda_unavailable().empty()) CHECK_FALSE(cuda_driver_version().empty());
+  CHECK(cuda_runtime_version().empty() == !PALIMPSEST_HAS_CUDA);
+  if (!PALIMPSEST_HAS_CUDA) CHECK_THAT(cuda_unavailable(), testing::says("built without CUDA"));
+}
+
+TEST_CASE("every device has a name, memory and a compute capability") {
+  if (!testing::has_gpu()) return;
+  for (const Device& device : cuda_devices()) {
+    INFO(device.name);
+    CHECK_FALSE(device.name.empty());
+    CHECK(device.major >= 5);
+    CHECK(device.multiprocessors > 0);
+    CHECK(device.memory > (std::size_t{1} << 28));
+  }
+}

@@ -1,0 +1,268 @@
+#include "tests/catch.h"
+
+#if PALIMPSEST_HAS_CUDA
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <random>
+
+#include "core/engines/recurrent.h"
+#include "core/random_case.h"
+#include "kernels/cuda/device_array.h"
+#include "kernels/cuda/kernels.h"
+#include "kernels/cuda/structure_of.h"
+#include "tests/kernels/gpu.h"
+
+using namespace palimpsest;
+
+namespace {
+
+/// Every structure there is.
+std::vector<Structure> all_structures() {
+  std::vector<Structure> structures;
+  for (const Decay decay : {Decay::none, Decay::scalar, Decay::key})
+    for (const Erase erase : {Erase::none, Erase::decayed})
+      for (const bool beta : {false, true})
+        for (const ReadAt read_at : {ReadAt::after_row, ReadAt::end})
+          structures.push_back({.decay = decay, .erase = erase, .beta = beta, .read_at = read_at});
+  return structures;
+}
+
+struct Size {
+  Index batches, tokens, heads, K, V;
+  Index gap = 3;  // unused columns after every row; odd: no row is aligned
+};
+
+/// An array [B, T, H, columns] with NaN before, after and between its rows.
+template <class Scalar>
+class GuardedRows {
+ public:
+  GuardedRows(const Size& size, Index columns)
+      : size_(size),
+        columns_(columns),
+        margin_(32 + size.gap),
+        values_(static_cast<std::size_t>(offset(size.batches, 0, 0) + margin_),
+                std::numeric_limits<Scalar>::quiet_NaN()),
+        device_(values_.size()) {
+    upload();
+  }
+
+  /// Every element of every row from `draw`.
+  void fill(const std::function<double()>& draw) {
+    for (const Index row : rows())
+      for (Index c = 0; c < columns_; ++c)
+        values_[static_cast<std::size_t>(row + c)] = static_cast<Scalar>(draw());
+    upload();
+  }
+
+  /// All rows of one head: [T, columns].
+  Matrix<double> of_head(Index batch, Index head) const {
+    Matrix<double> matrix(size_.tokens, columns_);
+    for (Index t = 0; t < size_.tokens; ++t)
+      for (Index c = 0; c < columns_; ++c)
+        matrix(t, c) = static_cast<double>(values_[static_cast<std::size_t>(offset(batch, t, head) + c)]);
+    return matrix;
+  }
+
+  void download() { device_.download(values_.data(), values_.size()); }
+
+  template <class Element>
+  DeviceRows<Element> on_device() {
+    return {.data = device_.data() + margin_,
+            .batch_stride = size_.tokens * size_.heads * stride(),
+            .token_stride = size_.heads * stride(),
+            .head_stride = stride()};
+  }
+
+  /// How many elements are NaN that should not be, or the other way round.
+  Index misplaced() const {
+    std::vector<bool> own(values_.size(), false);
+    for (const Index row : rows()) std::fill_n(own.begin() + row, columns_, true);
+    Index count = 0;
+    for (std::size_t i = 0; i < own.size(); ++i) count += own[i] == std::isnan(values_[i]);
+    return count;
+  }
+
+ private:
+  Index stride() const { return columns_ + size_.gap; }
+
+  Index offset(Index batch, Index token, Index head) const {
+    return margin_ + ((batch * size_.tokens + token) * size_.heads + head) * stride();
+  }
+
+  /// Where every row begins.
+  std::vector<Index> rows() const {
+    std::vector<Index> starts;
+    for (Index b = 0; b < size_.batches; ++b)
+      for (Index t = 0; t < size_.tokens; ++t)
+        for (Index h = 0; h < size_.heads; ++h) starts.push_back(offset(b, t, h));
+    return starts;
+  }
+
+  void upload() { device_.upload(values_.data(), values_.size()); }
+
+  Size size_;
+  Index columns_;
+  Index margin_;
+  std::vector<Scalar> values_;
+  DeviceArray<Scalar> device_;
+};
+
+/// Largest distance between kernel and CPU engine in f64 over all heads, relative to the largest element
+/// expected.
+template <class Scalar>
+double worst_error(const Kernel& kernel, const Structure& structure, const Size& size, bool with_state) {
+  const Index B = size.batches;
+  const Index T = size.tokens;
+  const Index H = size.heads;
+  const Index K = size.K;
+  const Index V = size.V;
+  std::mt19937 random(7);
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+
+  GuardedRows<Scalar> q(size, K);
+  GuardedRows<Scalar> k(size, K);
+  GuardedRows<Scalar> v(size, V);
+  GuardedRows<Scalar> alpha(size, 1);
+  GuardedRows<Scalar> beta(size, 1);
+  GuardedRows<Scalar> o(size, V);
+  const double unit = 1 / std::sqrt(static_cast<double>(K));  // keys of length about 1
+  q.fill([&] { return unit * normal(random); });
+  k.fill([&] { return unit * normal(random); });
+  v.fill([&] { return normal(random); });
+  alpha.fill([&] { return uniform(random) < 0.05 ? 0.0 : 1 - 0.2 * uniform(random); });
+  beta.fill([&] { return uniform(random); });
+
+  // States lie side by side, [B, H, K, V]: one row for every head.
+  const Size state_size = {.batches = 1, .tokens = B * H, .heads = 1, .K = K, .V = V, .gap = 0};
+  GuardedRows<Scalar> before(state_size, K * V);
+  GuardedRows<Scalar> after(state_size, K * V);
+  before.fill([&] { return normal(random); });
+
+  RowPrograms<Scalar> programs{.batches = B, .heads = H, .T = T, .K = K, .V = V};
+  programs.erase = structure.erase == Erase::decayed;
+  programs.q = q.template on_device<const Scalar>();
+  programs.k = k.template on_device<const Scalar>();
+  programs.v = v.template on_device<const Scalar>();
+  if (structure.decay != Decay::none) programs.alpha = alpha.template on_device<const Scalar>();
+  if (structure.beta) programs.beta = beta.template on_device<const Scalar>();
+  if (with_state) programs.initial_state = before.template on_device<const Scalar>().data;
+  programs.o = o.template on_device<Scalar>();
+  programs.final_state = after.template on_device<Scalar>().data;
+  kernel.launch<Scalar>()(programs);
+  o.download();
+  after.download();
+  REQUIRE(o.misplaced() == 0);
+  REQUIRE(after.misplaced() == 0);
+
+  double difference = 0;
+  double largest = 0;
+  const auto compare = [&](const Matrix<double>& got, const Matrix<double>& expected) {
+    if (expected.size() == 0) return;
+    difference = std::max(difference, (got - expected).cwiseAbs().maxCoeff());
+    largest = std::max(largest, expected.cwiseAbs().maxCoeff());
+  };
+  for (Index b = 0; b < B; ++b) {
+    for (Index h = 0; h < H; ++h) {
+      const Program<double> program{.structure = structure,
+                                    .q = q.of_head(b, h),
+                                    .k = k.of_head(b, h),
+                                    .v = v.of_head(b, h),
+                                    .gate = alpha.of_head(b, h),
+                                    .beta = beta.of_head(b, h)};
+      const auto state_of_head = [&](const GuardedRows<Scalar>& states) {
+        return Matrix<double>(
+            Eigen::Map<const Matrix<double>>(states.of_head(0, 0).row(b * H + h).data(), K, V));
+      };
+      Matrix<double> S = with_state ? state_of_head(before) : Matrix<double>::Zero(K, V);
+      compare(o.of_head(b, h), recurrent(program, S));
+      compare(state_of_head(after), S);
+    }
+  }
+  return largest == 0 ? difference : difference / largest;
+}
+
+}  // namespace
+
+TEST_CASE("every row of the kernel table is complete and of use to some variant") {
+  for (const Kernel& kernel : cuda_kernels()) {
+    INFO(kernel.name);
+    CHECK_FALSE(kernel.words.empty());
+    CHECK(kernel.largest_K > 0);
+    CHECK((kernel.has(Precision::f64) || kernel.has(Precision::f32)));
+    bool used = false;
+    for (const Variant& variant : variants()) {
+      const auto structure = structure_of(variant, random_settings(variant, {}, 1));
+      used |= structure && kernel.covers(*structure);
+    }
+    CHECK(used);
+  }
+}
+
+TEST_CASE("the structure of a variant follows from its settings") {
+  const auto structure = [](const char* id, const Settings& given) {
+    const Variant& variant = find_variant(id);
+    return structure_of(variant, resolve(variant, given));
+  };
+  CHECK_FALSE(structure("softmax", {}).has_value());
+  CHECK(structure("linear", {})->read_at == ReadAt::after_row);
+  CHECK(structure("linear", {.options = {{"causal", "false"}}, .parameters = {}})->read_at == ReadAt::end);
+  CHECK(structure("retnet", {})->decay == Decay::scalar);  // its required gamma is not known yet
+  CHECK(structure("gla", {})->decay == Decay::key);
+  CHECK(structure("gated_deltanet", {})->erase == Erase::decayed);
+}
+
+TEST_CASE("a structure without a kernel is refused in words") {
+  for (const Precision precision : all_precisions) {
+    for (const Form form : all_forms) {
+      for (const Structure& structure : all_structures()) {
+        const std::string reason = no_kernel_reason(structure, form, precision);
+        CHECK_THAT(reason, testing::says(std::string("the ") + name(form) + " form"));
+      }
+    }
+    CHECK(find_kernel({.decay = Decay::key}, Form::recurrent, precision) == nullptr);
+    CHECK(find_kernel({.read_at = ReadAt::end}, Form::recurrent, precision) == nullptr);
+    CHECK(find_kernel({.decay = Decay::scalar, .erase = Erase::decayed}, Form::recurrent, precision) !=
+          nullptr);
+  }
+}
+
+TEST_CASE("every kernel writes all of its outputs, nothing else, and what the CPU writes") {
+  if (!testing::has_gpu()) return;
+  const Size sizes[] = {{2, 17, 3, 12, 7},     {1, 65, 2, 33, 17},  {1, 16, 2, 64, 64}, {2, 15, 1, 100, 33},
+                        {1, 257, 1, 128, 5},   {1, 31, 2, 256, 40}, {1, 9, 1, 300, 6},  {1, 5, 1, 896, 9},
+                        {1, 1, 1, 1, 1},       {1, 0, 2, 8, 3},     {3, 2, 2, 32, 16},  {2, 33, 2, 64, 20, 4},
+                        {1, 17, 1, 128, 16, 4}};
+  for (const Kernel& kernel : cuda_kernels()) {
+    for (const Structure& structure : all_structures()) {
+      if (!kernel.covers(structure)) continue;
+      for (const Size& size : sizes) {
+        if (size.K > kernel.largest_K) continue;
+        for (const bool with_state : {false, true}) {
+          INFO(kernel.name << " decay " << static_cast<int>(structure.decay) << " erase "
+                           << static_cast<int>(structure.erase) << " beta " << structure.beta << " B "
+                           << size.batches << " T " << size.tokens << " H " << size.heads << " K " << size.K
+                           << " V " << size.V << " state " << with_state);
+          if (kernel.f64) CHECK(worst_error<double>(kernel, structure, size, with_state) < 1e-12);
+          if (kernel.f32) CHECK(worst_error<float>(kernel, structure, size, with_state) < 2e-5);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a failing CUDA call names itself, its place and CUDA's reason") {
+  try {
+    CHECK_CUDA(cudaErrorMemoryAllocation);
+    FAIL("nothing was thrown");
+  } catch (const Error& error) {
+    CHECK_THAT(error.what(), testing::says("kernels_test.cpp") &&
+                                 testing::says("cudaErrorMemoryAllocation") &&
+                                 testing::says("out of memory"));
+  }
+}
+
+#endif

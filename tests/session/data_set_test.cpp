@@ -1,0 +1,156 @@
+#include "app/session/data_set.h"
+
+#include <limits>
+
+#include "app/session/inputs.h"
+#include "core/error.h"
+#include "core/io/npz.h"
+#include "tests/catch.h"
+#include "tests/core/io/files.h"
+#include "tests/session/opened.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+Arrays three(std::vector<Index> q, std::vector<Index> k, std::vector<Index> v) {
+  return {{"q", numbers(std::move(q))}, {"k", numbers(std::move(k))}, {"v", numbers(std::move(v))}};
+}
+
+Inputs inputs_for(const DataSet& data, const char* variant, Index head = 0) {
+  return make_inputs(data, head, find_variant(variant), {}, {});
+}
+
+}  // namespace
+
+TEST_CASE("data without a sequence in them are refused") {
+  const auto refused = [](Arrays arrays, const std::string& words) { CHECK_THROWS_WITH(data_of(std::move(arrays)), says(words)); };
+  refused({}, "array \"q\" is missing");
+  refused({{"q", numbers({4, 2})}}, "array \"k\" is missing");
+  refused(three({4}, {4}, {4}), "array \"q\": shape [4] has rank 1");
+  refused(three({1, 1, 4, 2, 2}, {4, 2}, {4, 2}), "has rank 5");
+  refused(three({4, 2}, {4, 1, 2}, {4, 2}), "array \"k\": shape [4, 1, 2] has rank 3; expected 2 as in \"q\"");
+  refused(three({0, 2}, {0, 2}, {0, 2}), "the sequence is empty");
+  refused(three({4, 0}, {4, 2}, {4, 2}), "array \"q\": shape [4, 0] has an axis of size 0");
+  refused(three({4, 0, 2}, {4, 1, 2}, {4, 1, 2}), "axis of size 0");
+  refused(three({0, 4, 1, 2}, {0, 4, 1, 2}, {0, 4, 1, 2}), "axis of size 0");
+  // No memory is asked for before the sizes are looked at.
+  refused(three({Index{1} << 60, 0}, {4, 2}, {4, 2}), "axis of size 0");
+  refused(three({most_tokens + 1, 1}, {4, 1}, {4, 1}), "at most 1048576 can be shown");
+}
+
+TEST_CASE("arrays that do not fit together are refused where a variant takes them") {
+  const auto refused = [](Arrays arrays, const char* variant, const std::string& words) {
+    const DataSet data = data_of(std::move(arrays));
+    CHECK_THROWS_WITH(inputs_for(data, variant), says(words));
+  };
+  refused(three({4, 2}, {5, 2}, {4, 2}), "linear", "array \"k\": shape [5, 2] has 5 tokens; expected 4");
+  refused(three({2, 4, 1, 2}, {3, 4, 1, 2}, {2, 4, 1, 2}), "linear", "has 3 batches; expected 2");
+  refused(three({4, 3, 2}, {4, 2, 2}, {4, 3, 2}), "linear", "has 2 heads, which does not divide the 3 heads");
+
+  Arrays arrays = three({4, 3, 2}, {4, 1, 2}, {4, 3, 2});
+  arrays.emplace("beta", numbers({4}));
+  refused(arrays, "deltanet", "array \"beta\": shape [4] has rank 1; expected (n, H)");
+  CHECK_NOTHROW(inputs_for(data_of(arrays), "linear"));  // which has no beta
+
+  arrays = three({4, 3, 2}, {4, 1, 2}, {4, 3, 2});
+  arrays.emplace("beta", numbers({4, 1}));
+  refused(arrays, "deltanet", "has 1 heads; expected 3 (only q, k and v may share heads)");
+  arrays.erase("beta");
+  arrays.emplace("g", numbers({4, 3, 2, 1}));
+  refused(arrays, "gla", "array \"g\": shape [4, 3, 2, 1] has rank 4");
+  arrays.erase("g");
+  arrays.emplace("initial_state", numbers({2, 2, 2}));
+  refused(arrays, "linear", "array \"initial_state\": shape [2, 2, 2] has 2 heads");
+  arrays.erase("initial_state");
+  arrays.emplace("scale", numbers({2}));
+  refused(arrays, "linear", "array \"scale\": shape [2]; expected one number or one for each head");
+}
+
+TEST_CASE("a head is cut out of grouped heads and batches") {
+  Arrays arrays = three({2, 3, 4, 2}, {2, 3, 2, 2}, {2, 3, 1, 5});
+  arrays.emplace("alpha", Array({2, 3, 4}, std::vector<double>(24, 0.5)));
+  arrays.emplace("scale", Array({4}, std::vector<double>{1, 2, 3, 4}));
+  const DataSet data = data_of(arrays);
+  CHECK(data.batches == 2);
+  CHECK(data.heads == 4);
+  CHECK(data.tokens == 3);
+  const Arrays head = head_arrays(data, 4 + 3, find_variant("scalar_decay"));  // the last of the second batch
+  const Array& q = head.find("q")->second;
+  const Array& k = head.find("k")->second;
+  REQUIRE(q.shape == std::vector<Index>{3, 2});
+  REQUIRE(k.shape == std::vector<Index>{3, 2});
+  for (Index t = 0; t < 3; ++t) {
+    for (Index d = 0; d < 2; ++d) {
+      CHECK(q[t * 2 + d] == arrays["q"][((3 + t) * 4 + 3) * 2 + d]);
+      CHECK(k[t * 2 + d] == arrays["k"][((3 + t) * 2 + 1) * 2 + d]);
+    }
+  }
+  CHECK(head.find("scale")->second[0] == 4);
+  CHECK(head.find("alpha")->second.shape == std::vector<Index>{3});
+}
+
+TEST_CASE("without adjustments the numbers are those of the file, bit for bit") {
+  for (const std::string& id : capture_ids()) {
+    CAPTURE(id);
+    const DataSet data = open_data(id);
+    const Variant& variant = find_variant(data.rule);
+    for (Index head = 0; head < data.heads; ++head) {
+      const Inputs inputs = make_inputs(data, head, variant, {}, {});
+      CHECK(inputs.is_original);
+      CHECK(inputs.notes.empty());
+      for (const auto& [name, array] : head_arrays(data, head, variant)) {
+        if (name == "g" && variant.id == "retnet") continue;  // a parameter now
+        CAPTURE(name);
+        CHECK(inputs.arrays->find(name)->second.values == array.values);
+      }
+    }
+  }
+}
+
+TEST_CASE("adjustments change what they say and nothing else") {
+  const DataSet data = make_preset("preset:overwrite");
+  const Variant& variant = find_variant("kda");
+  const Inputs plain = make_inputs(data, 0, variant, {}, {});
+  const Inputs changed = make_inputs(data, 0, variant, {}, {.decay = 2, .beta = 0.5, .key_length = 3});
+  CHECK(!changed.is_original);
+  const auto value = [](const Inputs& inputs, const char* name, Index i) { return inputs.arrays->find(name)->second[i]; };
+  CHECK(value(changed, "alpha", 5) == Approx(value(plain, "alpha", 5) * value(plain, "alpha", 5)));
+  CHECK(value(changed, "beta", 3) == value(plain, "beta", 3) * 0.5);
+  CHECK(value(changed, "k", 7) == value(plain, "k", 7) * 3);
+  CHECK(changed.arrays->find("v")->second.values == plain.arrays->find("v")->second.values);
+  const Inputs unforgetting = make_inputs(data, 0, variant, {}, {.decay = 0});
+  CHECK(value(unforgetting, "alpha", 5) == 1);
+
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const Adjustments& bad : {Adjustments{.decay = -1}, Adjustments{.beta = nan}, Adjustments{.key_length = 1e300},
+                                 Adjustments{.missing_alpha = 1.5}, Adjustments{.missing_beta = -1}}) {
+    CHECK_THROWS_AS(make_inputs(data, 0, variant, {}, bad), InputError);
+  }
+}
+
+TEST_CASE("what a variant needs and the data lack is made up and said") {
+  const DataSet data = data_of(three({4, 2}, {4, 2}, {4, 2}));
+  const Inputs gated = inputs_for(data, "gated_deltanet");
+  CHECK(gated.made_up_alpha);
+  CHECK(gated.made_up_beta);
+  CHECK(gated.notes.size() == 2);
+  CHECK(!gated.is_original);
+  CHECK(inputs_for(data, "kda").arrays->find("alpha")->second.shape == std::vector<Index>{4, 2});
+  CHECK(inputs_for(data, "retnet").settings.parameters.at("gamma") == 0.98);
+  CHECK(inputs_for(data, "linear").notes.empty());
+}
+
+TEST_CASE("files that are no sequence are refused with their name") {
+  const TemporaryFolder folder;
+  const auto refused = [&](const Arrays& arrays, const std::string& words) {
+    const auto path = folder / "case.npz";
+    write_npz(path, arrays);
+    CHECK_THROWS_WITH(open_file(path), says(words) && says("case.npz"));
+  };
+  refused({{"x", numbers({2})}}, "array \"q\" is missing");
+  refused(three({0, 2}, {0, 2}, {0, 2}), "the sequence is empty");
+  CHECK_THROWS_AS(open_file(folder / "absent.npz"), InputError);
+  CHECK_THROWS_AS(open_file(folder.path()), InputError);
+}

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "app/session/data_set.h"
+#include "app/session/presets.h"
+#include "app/session/session.h"
+
+namespace palimpsest::testing {
+
+/// The ids of all captures that we ship.
+inline std::vector<std::string> capture_ids() {
+  std::vector<std::string> ids;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(PALIMPSEST_ASSETS_SOURCE) + "/captures")) {
+    if (entry.path().extension() == ".npz") ids.push_back("capture:" + entry.path().stem().string());
+  }
+  return ids;
+}
+
+/// The ids of all presets at one size.
+inline std::vector<std::string> preset_ids(PresetSize size = {}) {
+  std::vector<std::string> ids;
+  for (const Preset& preset : presets()) ids.push_back(preset_id(preset, size));
+  return ids;
+}
+
+/// Numbers 0, 1/7, 2/7, ... mod 1 in this shape: something to compute with.
+inline Array numbers(std::vector<Index> shape) {
+  Array array;
+  array.shape = std::move(shape);
+  std::vector<double> values(static_cast<std::size_t>(array.size()));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i * 3 % 7) / 7;
+  array.values = std::move(values);
+  return array;
+}
+
+inline DataSet data_of(Arrays arrays) {
+  DataSet data;
+  data.id = "made in a test";
+  data.arrays = std::move(arrays);
+  measure(data);
+  return data;
+}
+
+/// Whether the cursor is a place of the present trace whose values can be had.
+inline bool has_valid_cursor(Session& session) {
+  Trace* trace = session.trace();
+  if (!trace) return session.cursor() == Cursor{};
+  const Cursor cursor = session.cursor();
+  if (cursor.block < 0 || cursor.block >= trace->block_count()) return false;
+  const Block block = trace->block(cursor.block);
+  const auto operations = static_cast<Index>(trace->phase(block).operations.size());
+  if (cursor.operation < 0 || cursor.operation >= operations || cursor.row < 0 || cursor.row >= block.count) return false;
+  return trace->step(cursor).operation == &trace->operation(cursor);
+}
+
+}  // namespace palimpsest::testing

@@ -1,0 +1,235 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/session/presets.h"
+#include "core/error.h"
+#include "tests/catch.h"
+#include "tests/session/opened.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+Matrix<double> matrix(const DataSet& data, const char* name) {
+  const Array& array = data.arrays.find(name)->second;
+  return MatrixView(array, 0, array.shape[0], array.shape[1], array.shape[1]).all<double>();
+}
+
+Matrix<double> answers(const DataSet& data, const std::string& variant) {
+  Choice choice;
+  choice.variant = variant;
+  return compute(std::make_shared<const DataSet>(data), choice)->reference.o;
+}
+
+bool asks(const DataSet& data, Index token) { return data.arrays.find("beta")->second[token] == 0; }
+
+/// The last token before `token` whose key is what `token` asks for, and the sum of the values of all of them.
+struct Stored {
+  Index last = -1;
+  RowVector<double> sum;
+};
+
+Stored stored_for(const DataSet& data, Index token) {
+  const Matrix<double> q = matrix(data, "q");
+  const Matrix<double> k = matrix(data, "k");
+  const Matrix<double> v = matrix(data, "v");
+  Stored stored{-1, RowVector<double>::Zero(v.cols())};
+  for (Index t = 0; t < token; ++t) {
+    if (asks(data, t) || !k.row(t).isApprox(q.row(token))) continue;
+    stored.last = t;
+    stored.sum += v.row(t);
+  }
+  return stored;
+}
+
+std::string id_of(const std::string& name, const PresetSize& size) {
+  return preset_id(*std::ranges::find(presets(), name, &Preset::id), size);
+}
+
+constexpr PresetSize sizes[] = {{32, 16, 16, 1}, {14, 3, 2, 5}, {97, 1, 1, 2}, {200, 8, 5, 9}};
+
+}  // namespace
+
+TEST_CASE("every preset makes a labelled sequence whose keys have length 1") {
+  for (const PresetSize& size : sizes) {
+    for (const std::string& id : preset_ids(size)) {
+      CAPTURE(id);
+      const DataSet data = make_preset(id);
+      CHECK(data.id == id);
+      CHECK(data.tokens == size.tokens);
+      CHECK(data.arrays.find("q")->second.shape == std::vector<Index>{size.tokens, size.dk});
+      CHECK(data.arrays.find("v")->second.shape == std::vector<Index>{size.tokens, size.dv});
+      CHECK(data.arrays.find("alpha")->second.shape == std::vector<Index>{size.tokens});
+      CHECK(data.arrays.find("beta")->second.shape == std::vector<Index>{size.tokens});
+      CHECK(matrix(data, "k").rowwise().norm().isApprox(Vector<double>::Ones(size.tokens)));
+      CHECK(std::ranges::none_of(data.labels, &std::string::empty));
+      CHECK(!data.title.empty());
+      CHECK(!data.text.empty());
+      CHECK(!data.notes.empty());
+    }
+  }
+}
+
+TEST_CASE("the same id gives the same numbers, another seed others") {
+  for (const Preset& preset : presets()) {
+    const DataSet once = make_preset(preset_id(preset, {}));
+    const DataSet again = make_preset("preset:" + preset.id);
+    const DataSet other = make_preset(preset_id(preset, {.seed = 2}));
+    CHECK(once.arrays.find("k")->second.values == again.arrays.find("k")->second.values);
+    CHECK(once.arrays.find("v")->second.values == again.arrays.find("v")->second.values);
+    CHECK(once.labels == again.labels);
+    CHECK(once.arrays.find("v")->second.values != other.arrays.find("v")->second.values);
+  }
+}
+
+TEST_CASE("sizes that a preset cannot have are refused by name") {
+  const auto refused = [](const std::string& id, const std::string& words) {
+    CAPTURE(id);
+    CHECK_THROWS_AS(make_preset(id), InputError);
+    CHECK_THROWS_WITH(make_preset(id), says(words));
+  };
+  refused("preset:nonsense", "there is no preset \"nonsense\"; known: random, orthonormal");
+  refused("overwrite", "is not a preset");
+  refused("preset:copy?T=65537", "T is 65537; expected 2 to 65536");
+  refused("preset:copy?T=1", "T is 1; expected 2 to 65536");
+  refused("preset:recall?T=-4", "T is -4; expected 14 to 65536");
+  refused("preset:copy?K=0", "K is 0; expected 1 to 512");
+  refused("preset:copy?V=513", "V is 513; expected 1 to 512");
+  refused("preset:copy?T=9999999999999999999999", "expected a whole number");
+  refused("preset:copy?T=3.5", "T is \"3.5\"; expected a whole number");
+  refused("preset:copy?seed=-1", "seed is \"-1\"");
+  refused("preset:copy?D=4", "\"D\" is not a size");
+  refused("preset:copy?T", "T is \"\"");
+  CHECK(preset_size("preset:copy?T=40&seed=7") == PresetSize{40, 16, 16, 7});
+  CHECK(preset_size("capture:whatever") == PresetSize{});
+}
+
+TEST_CASE("every preset exists at its smallest and largest sizes") {
+  for (const Preset& preset : presets()) {
+    CAPTURE(preset.id);
+    for (const Index channels : {Index{1}, Index{2}, most_preset_channels}) {
+      const DataSet data = make_preset(preset_id(preset, {preset.fewest_tokens, channels, channels, 3}));
+      CHECK(data.tokens == preset.fewest_tokens);
+    }
+    CHECK(make_preset(preset_id(preset, {most_preset_tokens, 2, 1, 3})).tokens == most_preset_tokens);
+  }
+}
+
+TEST_CASE("orthonormal keys are recalled exactly by every rule without decay") {
+  for (const PresetSize& size : sizes) {
+    const DataSet data = make_preset(id_of("orthonormal", size));
+    CAPTURE(data.id);
+    const Matrix<double> v = matrix(data, "v");
+    for (const char* variant : {"linear", "deltanet"}) {
+      const Matrix<double> o = answers(data, variant);
+      for (Index t = 0; t < data.tokens; ++t) {
+        if (!asks(data, t)) continue;
+        const Stored stored = stored_for(data, t);
+        REQUIRE(stored.last >= 0);
+        CHECK((o.row(t) - v.row(stored.last)).cwiseAbs().maxCoeff() < 1e-12);
+      }
+    }
+  }
+}
+
+TEST_CASE("what is asked for after overwriting: the delta rule answers the new value, linear attention the sum") {
+  for (const char* preset : {"overwrite", "copy"}) {
+    for (const PresetSize& size : sizes) {
+      const DataSet data = make_preset(id_of(preset, size));
+      CAPTURE(data.id);
+      const Matrix<double> v = matrix(data, "v");
+      const Matrix<double> delta = answers(data, "deltanet");
+      const Matrix<double> linear = answers(data, "linear");
+      Index asked = 0;
+      for (Index t = 0; t < data.tokens; ++t) {
+        if (!asks(data, t)) continue;
+        const Stored stored = stored_for(data, t);
+        REQUIRE(stored.last >= 0);
+        CHECK((delta.row(t) - v.row(stored.last)).cwiseAbs().maxCoeff() < 1e-12);
+        CHECK((linear.row(t) - stored.sum).cwiseAbs().maxCoeff() < 1e-10);
+        ++asked;
+      }
+      CHECK(asked > 0);
+    }
+  }
+}
+
+TEST_CASE("the needle is found at the end by rules that do not forget") {
+  for (const PresetSize& size : sizes) {
+    const DataSet data = make_preset(id_of("needle", size));
+    CAPTURE(data.id);
+    const auto needle = std::ranges::find(data.labels, "river") - data.labels.begin();
+    const RowVector<double> value = matrix(data, "v").row(needle);
+    for (const char* variant : {"linear", "deltanet"}) {
+      CHECK((answers(data, variant).bottomRows(1) - value).cwiseAbs().maxCoeff() < 1e-10);
+    }
+    CHECK(data.labels.back() == "?");
+  }
+}
+
+TEST_CASE("facts told in sentences are recalled at the question mark") {
+  for (const PresetSize& size : sizes) {
+    const DataSet data = make_preset(id_of("recall", size));
+    CAPTURE(data.id);
+    const Matrix<double> v = matrix(data, "v");
+    const Matrix<double> o = answers(data, "deltanet");
+    Index asked = 0;
+    for (Index t = 0; t < data.tokens; ++t) {
+      if (data.labels[static_cast<std::size_t>(t)] != "?") continue;
+      const Stored stored = stored_for(data, t);
+      REQUIRE(stored.last >= 0);
+      CHECK((o.row(t) - v.row(stored.last)).cwiseAbs().maxCoeff() < 1e-12);
+      ++asked;
+    }
+    CHECK(asked > 0);
+  }
+  const DataSet data = make_preset("preset:recall");
+  CHECK_THAT(data.text, says("The red box holds a key. The blue box holds a coin."));
+}
+
+TEST_CASE("correlated keys confuse linear attention more than the delta rule") {
+  const DataSet data = make_preset("preset:correlated?T=32&K=64&V=16");
+  const Matrix<double> v = matrix(data, "v");
+  double linear_error = 0;
+  double delta_error = 0;
+  const Matrix<double> linear = answers(data, "linear");
+  const Matrix<double> delta = answers(data, "deltanet");
+  for (Index t = 16; t < 32; ++t) {
+    const Index stored = stored_for(data, t).last;
+    linear_error += (linear.row(t) - v.row(stored)).squaredNorm();
+    delta_error += (delta.row(t) - v.row(stored)).squaredNorm();
+  }
+  CHECK(linear_error > 3 * delta_error);
+}
+
+TEST_CASE("a drifting value is followed by the delta rule and not by a plain sum") {
+  const DataSet data = make_preset("preset:drift?T=100");
+  const Matrix<double> v = matrix(data, "v");
+  const Matrix<double> linear = answers(data, "linear");
+  const Matrix<double> delta = answers(data, "deltanet");
+  for (Index t = 50; t < 100; ++t) {
+    if (!asks(data, t)) continue;
+    const Index stored = stored_for(data, t).last;
+    CHECK((delta.row(t) - v.row(stored)).norm() < (linear.row(t) - v.row(stored)).norm());
+  }
+}
+
+TEST_CASE("softmax looks at the right token of a preset with what the preset advises") {
+  const DataSet data = make_preset("preset:orthonormal");
+  const Matrix<double> v = matrix(data, "v");
+  const Matrix<double> o = answers(data, "softmax");
+  CHECK((o.row(20) - v.row(stored_for(data, 20).last)).norm() < 0.01);
+}
+
+TEST_CASE("a capture that we ship is opened by its name and has a human title") {
+  const DataSet data = open_capture("capture:gated_deltanet_overwrite_l1");
+  CHECK(data.id == "capture:gated_deltanet_overwrite_l1");
+  CHECK(data.title == "overwriting a fact · Gated DeltaNet · layer 1");
+  CHECK(data.rule == "gated_deltanet");
+  CHECK(data.labels[1] == "The");
+  CHECK_THROWS_WITH(open_capture("capture:nothing"), says("there is no capture \"nothing\""));
+  CHECK_THROWS_WITH(open_capture("capture:"), says("is not a capture"));
+  CHECK_THROWS_WITH(open_capture("capture:../captures/kda_recall_l1"), says("is not a capture"));
+  CHECK_THROWS_WITH(open_capture("preset:copy"), says("is not a capture"));
+}

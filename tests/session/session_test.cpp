@@ -1,0 +1,340 @@
+#include "app/session/session.h"
+
+#include <fstream>
+#include <limits>
+
+#include "core/error.h"
+#include "core/io/npz.h"
+#include "tests/catch.h"
+#include "tests/core/io/files.h"
+#include "tests/session/opened.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+constexpr const char* first = "capture:gated_deltanet_overwrite_l1";
+
+/// A session in the middle of something, and what must not change when something fails.
+struct Opened {
+  Session session;
+
+  explicit Opened(const std::string& id = first) {
+    REQUIRE(session.open_named(id));
+    session.wait();
+    REQUIRE(session.message().empty());
+    session.go_to_token(19);
+    session.step(Session::Grain::operation, 1);
+  }
+
+  Session* operator->() { return &session; }
+
+  void choose(const auto& change) {
+    Choice choice = session.choice();
+    change(choice);
+    session.choose(std::move(choice));
+  }
+};
+
+/// Runs `action`, which must fail with `words`, and checks that everything is as it was.
+template <class Action>
+void fails(Opened& opened, const std::string& words, Action action) {
+  Session& session = opened.session;
+  const std::string before = session.to_json();
+  const Cursor cursor = session.cursor();
+  const Computation* computed = session.computed();
+  action();
+  session.wait();
+  CHECK_THAT(session.message(), says(words));
+  CHECK(session.to_json() == before);
+  CHECK(session.cursor() == cursor);
+  CHECK(session.computed() == computed);
+  CHECK(has_valid_cursor(session));
+}
+
+}  // namespace
+
+TEST_CASE("a session in which nothing is open can be asked anything") {
+  Session session;
+  CHECK(session.computed() == nullptr);
+  CHECK(session.trace() == nullptr);
+  CHECK(session.token() == 0);
+  CHECK(!session.step(Session::Grain::token, 1));
+  CHECK(!session.update());
+  session.go_to_token(4);
+  session.set_cursor({3, 1, 2});
+  CHECK(session.cursor() == Cursor{});
+  CHECK(session.data().tokens == 0);
+  Choice choice;
+  choice.form = Form::chunkwise;
+  session.choose(choice);
+  session.wait();
+  CHECK(session.choice().form == Form::chunkwise);
+  CHECK(!session.from_json(session.to_json()));
+}
+
+TEST_CASE("opening takes over the rule of a capture and starts at its first token") {
+  Session session;
+  CHECK(session.open_named("capture:kda_overwrite_l1"));
+  REQUIRE(session.computed() != nullptr);
+  CHECK(session.choice().variant == "kda");
+  CHECK(session.data().heads == 4);
+  CHECK(session.cursor() == Cursor{});
+  CHECK(session.open_named("preset:copy"));
+  CHECK(session.choice().variant == "kda");  // a preset belongs to no rule
+}
+
+TEST_CASE("what cannot be opened leaves everything as it was") {
+  Opened opened;
+  opened.choose([](Choice& choice) { choice.adjustments.beta = 0.5; });
+  opened->wait();
+  const TemporaryFolder folder;
+  fails(opened, "absent.npz", [&] { CHECK(!opened->open(folder / "absent.npz")); });
+  std::ofstream(folder / "noise.npz") << "this is no zip file";
+  fails(opened, "noise.npz", [&] { CHECK(!opened->open(folder / "noise.npz")); });
+  fails(opened, "there is no preset", [&] { CHECK(!opened->open_named("preset:nonsense")); });
+  fails(opened, "there is no capture", [&] { CHECK(!opened->open_named("capture:nonsense")); });
+
+  Arrays arrays = {{"q", numbers({6, 4})}, {"k", numbers({6, 4})}, {"v", numbers({6, 4})}};
+  const auto open_with = [&](const char* name, Array array) {
+    Arrays changed = arrays;
+    changed[name] = std::move(array);
+    write_npz(folder / "case.npz", changed);
+    CHECK(!opened->open(folder / "case.npz"));
+  };
+  const auto filled = [](std::vector<Index> shape, double value) {
+    Array array = numbers(std::move(shape));
+    array.values = std::vector<double>(static_cast<std::size_t>(array.size()), value);
+    return array;
+  };
+  fails(opened, "case.npz", [&] { open_with("q", numbers({6})); });
+  fails(opened, "array \"k\"", [&] { open_with("k", numbers({5, 4})); });
+  fails(opened, "array \"k\"", [&] { open_with("k", numbers({6, 3})); });
+  fails(opened, "case.npz", [&] { open_with("v", numbers({6, 0})); });
+  fails(opened, "is nan", [&] { open_with("v", filled({6, 4}, std::numeric_limits<double>::quiet_NaN())); });
+  fails(opened, "array \"alpha\": index [0] is 1.5", [&] { open_with("alpha", filled({6}, 1.5)); });
+  fails(opened, "array \"beta\"", [&] { open_with("beta", numbers({7})); });
+}
+
+TEST_CASE("a choice that cannot be computed leaves everything as it was") {
+  Opened opened;
+  fails(opened, "there is no variant", [&] { opened.choose([](Choice& choice) { choice.variant = "nonsense"; }); });
+  fails(opened, "has no parameter \"nonsense\"",
+        [&] { opened.choose([](Choice& choice) { choice.settings.parameters["nonsense"] = 1; }); });
+  fails(opened, "adjustment decay is -1", [&] { opened.choose([](Choice& choice) { choice.adjustments.decay = -1; }); });
+  opened.choose([](Choice& choice) { choice.adjustments.beta = 0.5; });
+  opened->wait();
+  CHECK(opened->message().empty());
+  CHECK(opened->computed()->choice.adjustments.beta == 0.5);
+}
+
+TEST_CASE("whatever is chosen in whatever order, the cursor is a place of the present trace") {
+  for (const char* id : {first, "capture:softmax_names_l17", "capture:mamba2_recall_l2", "preset:overwrite?T=33&K=5&V=3"}) {
+    Opened opened(id);
+    std::uint64_t number = 1;
+    const auto random = [&](Index below) {
+      number = number * 6364136223846793005U + 1442695040888963407U;
+      return static_cast<Index>((number >> 33) % static_cast<std::uint64_t>(below));
+    };
+    for (int round = 0; round < 150; ++round) {
+      opened.choose([&](Choice& choice) {
+        switch (random(6)) {
+          case 0: choice.variant = variants()[static_cast<std::size_t>(random(std::ssize(variants())))].id; break;
+          case 1: choice.form = all_forms[random(3)]; break;
+          case 2: choice.chunk_size = random(120) - 3; break;
+          case 3: choice.head = random(20) - 3; break;
+          case 4: choice.precision = all_precisions[random(2)]; break;
+          default: choice.adjustments.decay = 0.5 * static_cast<double>(random(4));
+        }
+      });
+      if (random(3) == 0) opened->update();
+      if (random(3) == 0) opened->wait();
+      switch (random(4)) {
+        case 0: opened->go_to_token(random(200) - 20); break;
+        case 1: opened->set_cursor({random(300) - 20, random(20) - 3, random(100) - 9}); break;
+        default:
+          opened->step(static_cast<Session::Grain>(random(4)), random(2) == 0 ? -1 : 1);
+      }
+      CAPTURE(id, round, opened->choice().variant, name(opened->choice().form));
+      REQUIRE(has_valid_cursor(opened.session));
+    }
+    opened->wait();
+    CHECK(opened->message().empty());
+    CHECK(opened->computed()->choice.variant == opened->choice().variant);
+  }
+}
+
+TEST_CASE("the token and the operation survive a change of variant, form and chunk size") {
+  Opened opened;
+  opened->go_to_token(30);
+  while (opened->trace()->operation(opened->cursor()).id != "write") opened->step(Session::Grain::operation, 1);
+  opened.choose([](Choice& choice) { choice.variant = "kda"; });
+  opened->wait();
+  CHECK(opened->token() == 30);
+  CHECK(opened->trace()->operation(opened->cursor()).id == "write");
+  opened.choose([](Choice& choice) { choice.form = Form::chunkwise; });
+  CHECK(opened->token() == 30);
+  opened.choose([](Choice& choice) { choice.chunk_size = 17; });
+  opened->wait();
+  CHECK(opened->token() == 30);
+  CHECK(opened->trace()->block(opened->cursor().block).first_token == 17);
+}
+
+TEST_CASE("a hundred choices in a row end in the last one") {
+  Opened opened;
+  for (Index i = 1; i <= 100; ++i) {
+    opened.choose([&](Choice& choice) {
+      choice.chunk_size = i % 94 + 1;
+      choice.variant = variants()[static_cast<std::size_t>(i % std::ssize(variants()))].id;
+      choice.adjustments.key_length = 1 + static_cast<double>(i) / 200;
+    });
+    if (i % 10 == 0) opened->update();
+  }
+  opened->wait();
+  CHECK(!opened->computing());
+  CHECK(opened->computed()->choice.chunk_size == 100 % 94 + 1);
+  CHECK(opened->computed()->choice.adjustments.key_length == 1.5);
+  CHECK(opened->computed()->variant->id == opened->choice().variant);
+}
+
+TEST_CASE("what was shown stays alive until the next update") {
+  Opened opened;
+  const Computation* before = opened->computed();
+  const std::uint64_t version = before->version;
+  for (int i = 0; i < 5; ++i) {
+    opened.choose([&](Choice& choice) { choice.chunk_size = 20 + i; });
+    CHECK(before->version == version);  // a panel that is being drawn may still read it
+    CHECK(before->reference.o.allFinite());
+  }
+  opened->update();
+}
+
+TEST_CASE("a choice made while data are being opened is made for them") {
+  Opened opened;
+  CHECK(opened->open_named("preset:drift?T=3000&K=32&V=32"));
+  opened.choose([](Choice& choice) { choice.variant = "deltanet"; });
+  opened.choose([](Choice& choice) { choice.form = Form::chunkwise; });
+  CHECK(has_valid_cursor(opened.session));
+  opened->wait();
+  CHECK(opened->data().tokens == 3000);
+  CHECK(opened->computed()->variant->id == "deltanet");
+  CHECK(opened->choice().form == Form::chunkwise);
+  CHECK(opened->computed()->form(Form::parallel).missing.empty());
+  CHECK(opened->computed()->agree);
+  CHECK(has_valid_cursor(opened.session));
+}
+
+TEST_CASE("when opening fails, what was chosen meanwhile is computed for what is still open") {
+  Opened opened;
+  const TemporaryFolder folder;
+  Arrays arrays = {{"q", numbers({40000, 8})}, {"k", numbers({40000, 8})}, {"v", numbers({40000, 8})}};
+  arrays["v"] = Array({40000, 8}, std::vector<double>(320000, std::numeric_limits<double>::infinity()));
+  write_npz(folder / "long.npz", arrays);
+  opened->open(folder / "long.npz");
+  const bool was_under_way = opened->computing();
+  opened.choose([](Choice& choice) { choice.chunk_size = 30; });
+  opened->wait();
+  if (was_under_way) CHECK_THAT(opened->message(), says("array \"v\""));
+  CHECK(opened->data().id == first);
+  CHECK(opened->computed()->choice.chunk_size == 30);
+}
+
+TEST_CASE("one may close the program, or open something else, in the middle of a long computation") {
+  for (int i = 0; i < 3; ++i) {
+    Session session;
+    session.open_named("preset:random?T=2000&K=32&V=32");
+    if (i == 1) session.open_named("preset:copy?T=1000");
+    if (i == 2) session.open_named(first);
+    if (i == 2) CHECK(session.data().id == first);
+  }
+}
+
+TEST_CASE("a session file comes back to the same place in every phase and tile") {
+  struct Case {
+    const char* data;
+    const char* variant;
+    Form form;
+    bool causal;
+  };
+  const Case cases[] = {{first, "gated_deltanet", Form::recurrent, true},
+                        {"capture:kda_overwrite_l1", "kda", Form::chunkwise, true},
+                        {"capture:softmax_names_l17", "softmax", Form::chunkwise, true},
+                        {"preset:copy?T=20&K=4&V=3&seed=7", "linear", Form::recurrent, false},
+                        {"preset:copy?T=20&K=4&V=3&seed=7", "linear", Form::chunkwise, false},
+                        {"preset:copy?T=20&K=4&V=3&seed=7", "linear", Form::parallel, false}};
+  for (const Case& one : cases) {
+    Opened opened(one.data);
+    opened.choose([&](Choice& choice) {
+      choice.variant = one.variant;
+      choice.form = one.form;
+      choice.chunk_size = 7;
+      choice.head = 3;
+    });
+    opened->wait();
+    opened.choose([&](Choice& choice) {
+      choice.adjustments.key_length = 0.9;
+      choice.settings.parameters["scale"] = 0.3;
+      if (!one.causal) choice.settings.options["causal"] = "false";
+    });
+    opened->wait();
+    REQUIRE(opened->message().empty());
+    for (Cursor cursor = opened->trace()->first(); ; cursor = opened->trace()->next(cursor)) {
+      opened->set_cursor(cursor);
+      if (cursor == opened->trace()->last()) break;
+      if ((cursor.block * 31 + cursor.operation * 7 + cursor.row) % 23 != 0) continue;
+      CAPTURE(one.data, name(one.form), cursor.block, cursor.operation, cursor.row);
+      Session other;
+      REQUIRE(other.from_json(opened->to_json()));
+      CHECK(other.cursor() == opened->cursor());
+      CHECK(other.to_json() == opened->to_json());
+      CHECK(other.trace()->operation(other.cursor()).id == opened->trace()->operation(opened->cursor()).id);
+    }
+    Session other;
+    REQUIRE(other.from_json(opened->to_json()));
+    CHECK(other.cursor() == opened->trace()->last());
+  }
+}
+
+TEST_CASE("a session file that is wrong leaves everything as it was") {
+  Opened opened;
+  const auto wrong = [&](const std::string& text, const std::string& words) {
+    CAPTURE(text);
+    fails(opened, words, [&] { CHECK(!opened->from_json(text)); });
+  };
+  wrong("", "not valid JSON");
+  wrong("{", "not valid JSON");
+  wrong("[1, 2]", "expected an object");
+  wrong("{}", "\"data\"");
+  wrong(R"({"data": 4})", "\"data\" is number; expected a string");
+  wrong(R"({"data": "/no/such/file.npz"})", "file.npz");
+  wrong(R"({"data": "preset:copy?T=0"})", "T is 0");
+  wrong(R"({"data": "preset:copy", "variant": "nonsense"})", "there is no variant");
+  wrong(R"({"data": "preset:copy", "form": "diagonal"})", "expected one of: recurrent, chunkwise, parallel");
+  wrong(R"({"data": "preset:copy", "precision": 64})", "\"precision\" is number");
+  wrong(R"({"data": "preset:copy", "chunk_size": 2.5})", "\"chunk_size\" is number; expected a whole number");
+  wrong(R"({"data": "preset:copy", "chunk_size": -1})", "expected a whole number from 0");
+  wrong(R"({"data": "preset:copy", "head": 1e300})", "\"head\"");
+  wrong(R"({"data": "preset:copy", "token": 99999999999999999999999})", "\"token\"");
+  wrong(R"({"data": "preset:copy", "options": [1]})", "\"options\" is array; expected an object");
+  wrong(R"({"data": "preset:copy", "options": {"a": 1}})", "\"a\" is number; expected a string");
+  wrong(R"({"data": "preset:copy", "parameters": {"scale": "x"}})", "\"scale\" is string");
+  wrong(R"({"data": "preset:copy", "parameters": {"nonsense": 1}})", "has no parameter");
+  wrong(R"({"data": "preset:copy", "adjustments": 3})", "\"adjustments\" is number");
+  wrong(R"({"data": "preset:copy", "adjustments": {"decay": -2}})", "adjustment decay is -2");
+}
+
+TEST_CASE("a session file finds data beside it and may ask for more than there is") {
+  const TemporaryFolder folder;
+  write_npz(folder / "mine.npz", {{"q", numbers({6, 4})}, {"k", numbers({6, 4})}, {"v", numbers({6, 4})}});
+  Session session;
+  CHECK(session.from_json(
+      R"({"data": "mine.npz", "variant": "linear", "chunk_size": 1000, "head": 9, "token": 77, "tile": 5, "phase": 9})",
+      folder.path()));
+  CHECK(session.message().empty());
+  CHECK(session.choice().chunk_size == 6);
+  CHECK(session.choice().head == 0);
+  CHECK(session.token() == 5);
+  CHECK(has_valid_cursor(session));
+  CHECK(std::filesystem::path(session.data().id).is_absolute());
+}
