@@ -22,7 +22,8 @@ void stop_if_asked(const std::stop_token& stop) {
 }
 
 template <class Scalar>
-Matrix<Scalar> run_parallel(const RowRule& rule, const Sequence& sequence, Matrix<Scalar>& S) {
+Matrix<Scalar> run_parallel(const RowRule& rule, const Sequence& sequence, Matrix<Scalar>& S,
+                            const std::stop_token& stop) {
   const Program<Scalar> program = rule.encoder().encode<Scalar>(sequence, 0, sequence.tokens);
   const Precision precision = std::is_same_v<Scalar, double> ? Precision::f64 : Precision::f32;
   const double bytes = parallel_bytes(program.structure, sequence.tokens, precision);
@@ -31,7 +32,7 @@ Matrix<Scalar> run_parallel(const RowRule& rule, const Sequence& sequence, Matri
                                   "is {:.0f} GB. The chunkwise form has no such limit",
                                   sequence.tokens, bytes / 1e9, parallel_limit / 1e9));
   }
-  return parallel(program, S);
+  return parallel(program, S, nullptr, stop);
 }
 
 /// Runs blocks of `block_size` rows through `engine`, then the reads at the end if the program wants them.
@@ -61,7 +62,7 @@ Output run_row_program(const RowRule& rule, const Sequence& sequence, Form form,
   Matrix<Scalar> S = rule.initial_state<Scalar>(sequence);
   Matrix<Scalar> read;
   if (form == Form::parallel) {
-    read = run_parallel<Scalar>(rule, sequence, S);
+    read = run_parallel<Scalar>(rule, sequence, S, stop);
   } else if (form == Form::chunkwise) {
     read = run_blocks<Scalar>(rule, sequence, S, chunk_size, stop,
                               [](const auto& program, auto& state) { return chunk(program, state); });

@@ -1,12 +1,14 @@
 #include "core/row_trace.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/checkpoints.h"
 #include "core/engines/chunkwise.h"
 #include "core/engines/parallel.h"
 #include "core/engines/recurrent.h"
+#include "core/error.h"
 #include "core/row_steps.h"
 
 namespace palimpsest {
@@ -62,14 +64,21 @@ class RowTrace : public Trace {
          kept += checkpoints_.spacing()) {
       state_before(kept);
     }
-    Trace::prepare(stop);
+    stop_ = stop;
+    try {
+      Trace::prepare(stop);
+    } catch (const Cancelled&) {
+    }
+    stop_ = {};
   }
+
+  const Output* output() const override { return output_ ? &*output_ : nullptr; }
 
  private:
   Matrix<Scalar> advance(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder) const {
     if (form == Form::recurrent) return recurrent(program, S, recorder);
     if (form == Form::chunkwise) return chunk(program, S, recorder);
-    return parallel(program, S, recorder);
+    return parallel(program, S, recorder, stop_);
   }
 
   Matrix<Scalar> state_before(Index block_index) {
@@ -87,6 +96,9 @@ class RowTrace : public Trace {
     if (block.phase == 0) {
       Matrix<Scalar> S = state_before(block.first_token / size_);
       read = advance(program, S, &recorder);
+      if (form == Form::parallel && structure_.read_at == ReadAt::after_row) {
+        output_ = {rule_.finish<Scalar>(read, sequence_).template cast<double>(), rule_.named_states<Scalar>(S)};
+      }
     } else {
       const Matrix<Scalar> S = state_before(write_blocks_);
       recorder("S_final", S);
@@ -138,6 +150,8 @@ class RowTrace : public Trace {
   Structure structure_;
   bool scaled_ = false;
   Checkpoints<Scalar> checkpoints_;
+  std::stop_token stop_;  // of prepare()
+  std::optional<Output> output_;
 
   /// The last two blocks that were asked for: a parallel form that reads at the end has two, and one walks between
   /// them.

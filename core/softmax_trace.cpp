@@ -1,9 +1,11 @@
 #include "core/softmax_trace.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/engines/softmax.h"
 #include "core/error.h"
+#include "core/rule.h"
 
 namespace palimpsest {
 
@@ -202,6 +204,8 @@ class SoftmaxTrace : public Trace {
     return record_;
   }
 
+  const Output* output() const override { return output_ ? &*output_ : nullptr; }
+
  private:
   /// Keys that the last query of the chunk starting at `first` sees.
   Index keys_seen(Index first) const { return cache_.earlier + std::min(first + chunk_size_, tokens); }
@@ -212,7 +216,7 @@ class SoftmaxTrace : public Trace {
            static_cast<Scalar>(sequence_.parameter("scale"));
   }
 
-  Record compute(const Block& block) const {
+  Record compute(const Block& block) {
     Record record;
     Recorder recorder(record);
     const Matrix<Scalar> q = sequence_.at("q").template rows<Scalar>(block.first_token, block.count);
@@ -233,7 +237,9 @@ class SoftmaxTrace : public Trace {
     if (form == Form::parallel) {
       recorder("K_cache", cache_.K);
       recorder("V_cache", cache_.V);
-      softmax_dense(Q, cache_.K, cache_.V, cache_.earlier, &recorder);
+      const Matrix<Scalar> O = softmax_dense(Q, cache_.K, cache_.V, cache_.earlier, &recorder);
+      output_ = {O.template cast<double>(),
+                 {{"k_cache", cache_.K.template cast<double>()}, {"v_cache", cache_.V.template cast<double>()}}};
       return record;
     }
     const Index last_key = block.phase == 1 ? block.key_count : block.first_key + block.key_count;
@@ -261,6 +267,7 @@ class SoftmaxTrace : public Trace {
   Index block_total_ = 0;
   Record record_;
   Index recorded_ = -1;
+  std::optional<Output> output_;
 };
 
 }  // namespace

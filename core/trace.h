@@ -59,6 +59,8 @@ struct Step {
   std::vector<Cells> read;
 };
 
+struct Output;
+
 /// All steps of one form of one sequence, known without computing anything; the values of a block are computed on
 /// demand from the nearest checkpoint, by the engine itself. Stepping backwards gives bit-identical values.
 class Trace {
@@ -80,6 +82,9 @@ class Trace {
 
   /// Every tensor of block `index`, as the engine computed it. The reference is valid until the next call.
   virtual const Record& record(Index index) = 0;
+
+  /// What the whole form gives, where records made it by the way (the parallel form, once prepared); else null.
+  virtual const Output* output() const { return nullptr; }
 
   /// Computes ahead what makes record() quick: the states that are kept, and what the parallel form shows. Returns
   /// early, with nothing lost, when asked to stop.

@@ -113,25 +113,25 @@ std::string too_long_at_once(const Rule& rule, const Sequence& sequence) {
 }
 
 /// One form, compared with the reference, its records around `token` at hand.
-FormResult make_form(const Computation& computation, Form form, Index token, const std::stop_token& stop) {
+FormResult make_form(const Computation& computation, Form form, Index token, const std::stop_token& stop) try {
   const Rule& rule = *computation.variant->rule;
   const Choice& choice = computation.choice;
   const Sequence& sequence = computation.sequence;
   FormResult made;
-  try {
-    const bool is_reference = form == Form::recurrent && choice.precision == Precision::f64;
-    made.output = is_reference ? computation.reference
-                               : rule.run(sequence, form, choice.precision, choice.chunk_size, stop);
-    made.trace = rule.trace(sequence, form, choice.precision, choice.chunk_size, budget);
-  } catch (const Unsupported& reason) {
-    made.missing = reason.what();
-    return made;
-  }
-  compare(made, computation.reference, computation.tolerance);
+  made.trace = rule.trace(sequence, form, choice.precision, choice.chunk_size, budget);
   made.trace->prepare(stop);
   if (stop.stop_requested()) throw Cancelled();
+  const bool is_reference = form == Form::recurrent && choice.precision == Precision::f64;
+  if (is_reference) made.output = computation.reference;
+  else if (const Output* output = made.trace->output()) made.output = *output;
+  else made.output = rule.run(sequence, form, choice.precision, choice.chunk_size, stop);
+  compare(made, computation.reference, computation.tolerance);
   if (made.trace->block_count() > 0) made.trace->record(made.trace->block_of(std::min(token, sequence.tokens - 1), 0));
   return made;
+} catch (const Unsupported& reason) {
+  FormResult missing;
+  missing.missing = reason.what();
+  return missing;
 }
 
 void judge(Computation& computation) {

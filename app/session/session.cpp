@@ -201,6 +201,7 @@ bool Session::start_opening(std::function<Opening()> make, bool is_small) {
 void Session::choose(Choice choice) {
   if (!computed_ || (job_ && job_->opens_data)) {  // the new data will be computed with it
     choice_ = std::move(choice);
+    place_cursor();
     return;
   }
   choice.chunk_size = std::clamp<Index>(choice.chunk_size, 1, largest_chunk(data().tokens));
@@ -250,13 +251,12 @@ bool Session::fetch() {
     late_form = std::exchange(job->late_form, std::nullopt);
     if (job->finished) job_ = nullptr;
   }
+  const bool is_new = computation || late_form;
+  if (late_form) add_late_form(computation ? *computation : *computed_, std::move(*late_form));
   if (!job->problem.empty()) fail(*job, job->problem);
-  if (computation) accept(*job, computation, job->place);
-  if (late_form) {
-    add_late_form(*computed_, std::move(*late_form));
-    if (choice_.form == Form::parallel) place_cursor();
-  }
-  return computation || late_form;
+  if (computation) accept(*job, std::move(computation), job->place);
+  else if (late_form && choice_.form == Form::parallel) place_cursor();
+  return is_new;
 }
 
 void Session::accept(const Job& job, std::shared_ptr<Computation> computation, const Place& place) {

@@ -1,5 +1,7 @@
 #include "core/engines/parallel.h"
 
+#include "core/error.h"
+
 #include "core/exponential.h"
 
 namespace palimpsest {
@@ -22,7 +24,8 @@ struct Dense {
 /// Walks the reader i down the sequence and keeps, for every earlier write j, the decay in between: one more factor
 /// (or summand) per token, nothing else.
 template <class Scalar>
-Dense<Scalar> dense_scores(const Program<Scalar>& program, const Matrix<Scalar>& B, bool keeps_mask) {
+Dense<Scalar> dense_scores(const Program<Scalar>& program, const Matrix<Scalar>& B, bool keeps_mask,
+                           const std::stop_token& stop) {
   const Structure& structure = program.structure;
   const bool logs = structure.gates_are_logs;
   const bool erases = structure.erase != Erase::none;
@@ -49,6 +52,7 @@ Dense<Scalar> dense_scores(const Program<Scalar>& program, const Matrix<Scalar>&
   }
   if (keeps_mask && structure.decay == Decay::scalar) dense.G = Matrix<Scalar>::Zero(n, n);
   for (Index i = 0; i < n; ++i) {
+    if (stop.stop_requested()) throw Cancelled();
     if (structure.decay != Decay::none) {
       const Table<Scalar> factor = program.gate.row(i).array();
       if (logs) {
@@ -87,12 +91,13 @@ Matrix<Scalar> faded(const Matrix<Scalar>& rows, const Table<Scalar>& factor) {
 }  // namespace
 
 template <class Scalar>
-Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* record) {
+Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* record,
+                        const std::stop_token& stop) {
   const Structure& structure = program.structure;
   const Index n = program.rows();
   if (n == 0) return Matrix<Scalar>(0, program.v.cols());
   const Matrix<Scalar> B = program.b();
-  const Dense<Scalar> dense = dense_scores(program, B, record != nullptr);
+  const Dense<Scalar> dense = dense_scores(program, B, record != nullptr, stop);
   if (record) {
     (*record)("S_in", S);
     (*record)("P", dense.P);
@@ -116,6 +121,8 @@ Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& S, Recor
     }
   }
 
+  if (stop.stop_requested()) throw Cancelled();
+
   // S_n = g_n S0 + (G_n o B)^T U
   const Matrix<Scalar> S0 = S;
   const Matrix<Scalar> written = faded(B, dense.to_end).transpose() * U;
@@ -135,8 +142,8 @@ Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& S, Recor
   return inter + intra;
 }
 
-template Matrix<double> parallel(const Program<double>&, Matrix<double>&, Recorder*);
-template Matrix<float> parallel(const Program<float>&, Matrix<float>&, Recorder*);
+template Matrix<double> parallel(const Program<double>&, Matrix<double>&, Recorder*, const std::stop_token&);
+template Matrix<float> parallel(const Program<float>&, Matrix<float>&, Recorder*, const std::stop_token&);
 
 double parallel_bytes(const Structure& structure, Index tokens, Precision precision) {
   const double matrices = structure.erase == Erase::none ? 1 : 2;

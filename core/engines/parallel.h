@@ -1,15 +1,19 @@
 #pragma once
 
+#include <stop_token>
+
 #include "core/program.h"
 #include "core/recorder.h"
 
 namespace palimpsest {
 
 /// Engine 3, spec 1.2 eq. P: the whole sequence as one dense lower triangular problem with two [n, n] matrices.
-/// `recorder` also receives every tensor. Shares no code with the chunkwise engine: scores by one running product per pair, solve by Eigen. Advances `state`
-/// and returns the outputs [n, V], for a read at the end too.
+/// Shares no code with the chunkwise engine: scores by one running product per pair, solve by Eigen. Advances `state`
+/// and returns the outputs [n, V], for a read at the end too. `recorder` also receives every tensor. Throws Cancelled
+/// when asked to stop.
 template <class Scalar>
-Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& state, Recorder* recorder = nullptr);
+Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& state, Recorder* recorder = nullptr,
+                        const std::stop_token& stop = {});
 
 /// Bytes that parallel() needs for its [n, n] matrices.
 double parallel_bytes(const Structure& structure, Index tokens, Precision precision);
