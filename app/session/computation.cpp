@@ -17,10 +17,10 @@ namespace {
 
 constexpr double tolerance_f64 = 1e-10;
 constexpr double tolerance_f32 = 2e-5;
-constexpr Index late_from = 256;                          // tokens; below this the parallel form takes no time
-constexpr std::size_t budget = std::size_t{96} << 20;     // bytes of states that a trace keeps
-constexpr double largest_state = 256e6;                   // bytes
-constexpr double largest_rows = 1e9;                      // bytes of all features of q and k
+constexpr Index late_from = 256;                       // tokens; below this the parallel form takes no time
+constexpr std::size_t budget = std::size_t{96} << 20;  // bytes of states that a trace keeps
+constexpr double largest_state = 256e6;                // bytes
+constexpr double largest_rows = 1e9;                   // bytes of all features of q and k
 
 std::uint64_t next_version() {
   static std::atomic<std::uint64_t> version{0};
@@ -48,7 +48,8 @@ void compare(FormResult& form, const Output& reference, double tolerance) {
     form.residual = std::max(form.residual, worst);
   }
   for (std::size_t i = 0; i < form.output.states.size(); ++i) {
-    form.residual = std::max(form.residual, relative_error(form.output.states[i].second, reference.states[i].second));
+    form.residual =
+        std::max(form.residual, relative_error(form.output.states[i].second, reference.states[i].second));
   }
 }
 
@@ -88,32 +89,36 @@ void require_affordable(const Rule& rule, const Sequence& sequence) {
   const Program<double> program = rows->encoder().encode<double>(sequence, 0, 0);
   const double bytes = 8.0 * static_cast<double>(program.k.cols()) * static_cast<double>(program.v.cols());
   if (bytes <= largest_state) return;
-  throw InputError(fmt::format("the state would have {} rows and {} columns, {:.1f} GB; choose another feature map or "
-                               "fewer channels",
-                               program.k.cols(), program.v.cols(), bytes / 1e9));
+  throw InputError(
+      fmt::format("the state would have {} rows and {} columns, {:.1f} GB; choose another feature map or "
+                  "fewer channels",
+                  program.k.cols(), program.v.cols(), bytes / 1e9));
 }
 
 /// Why the parallel form is not made although the rule has it; empty if it is.
 std::string too_long_at_once(const Rule& rule, const Sequence& sequence) {
   if (sequence.tokens > most_tokens_at_once) {
-    return fmt::format("The parallel form makes matrices of all pairs of tokens; it is shown up to {} tokens, and here "
-                       "are {}. The chunkwise form shows the same in pieces.",
-                       most_tokens_at_once, sequence.tokens);
+    return fmt::format(
+        "The parallel form makes matrices of all pairs of tokens; it is shown up to {} tokens, and here "
+        "are {}. The chunkwise form shows the same in pieces.",
+        most_tokens_at_once, sequence.tokens);
   }
   if (const auto* rows = dynamic_cast<const RowRule*>(&rule)) {
     const Index columns = rows->encoder().encode<double>(sequence, 0, 0).k.cols();
     const double bytes = 16.0 * static_cast<double>(sequence.tokens) * static_cast<double>(columns);
     if (bytes > largest_rows) {
-      return fmt::format("The parallel form needs the features of all tokens at once: {} for each of {} tokens. The "
-                         "chunkwise form makes them piece by piece.",
-                         columns, sequence.tokens);
+      return fmt::format(
+          "The parallel form needs the features of all tokens at once: {} for each of {} tokens. The "
+          "chunkwise form makes them piece by piece.",
+          columns, sequence.tokens);
     }
   }
   return {};
 }
 
 /// One form, compared with the reference, its records around `token` at hand.
-FormResult make_form(const Computation& computation, Form form, Index token, const std::stop_token& stop) try {
+FormResult make_form(const Computation& computation, Form form, Index token,
+                     const std::stop_token& stop) try {
   const Rule& rule = *computation.variant->rule;
   const Choice& choice = computation.choice;
   const Sequence& sequence = computation.sequence;
@@ -122,11 +127,15 @@ FormResult make_form(const Computation& computation, Form form, Index token, con
   made.trace->prepare(stop);
   if (stop.stop_requested()) throw Cancelled();
   const bool is_reference = form == Form::recurrent && choice.precision == Precision::f64;
-  if (is_reference) made.output = computation.reference;
-  else if (const Output* output = made.trace->output()) made.output = *output;
-  else made.output = rule.run(sequence, form, choice.precision, choice.chunk_size, stop);
+  if (is_reference)
+    made.output = computation.reference;
+  else if (const Output* output = made.trace->output())
+    made.output = *output;
+  else
+    made.output = rule.run(sequence, form, choice.precision, choice.chunk_size, stop);
   compare(made, computation.reference, computation.tolerance);
-  if (made.trace->block_count() > 0) made.trace->record(made.trace->block_of(std::min(token, sequence.tokens - 1), 0));
+  if (made.trace->block_count() > 0)
+    made.trace->record(made.trace->block_of(std::min(token, sequence.tokens - 1), 0));
   return made;
 } catch (const Unsupported& reason) {
   FormResult missing;
@@ -136,7 +145,8 @@ FormResult make_form(const Computation& computation, Form form, Index token, con
 
 void judge(Computation& computation) {
   computation.worst = 0;
-  for (const FormResult& form : computation.forms) computation.worst = std::max(computation.worst, form.residual);
+  for (const FormResult& form : computation.forms)
+    computation.worst = std::max(computation.worst, form.residual);
   computation.agree = computation.worst <= computation.tolerance;
 }
 
@@ -145,7 +155,8 @@ std::optional<double> distance_to_own_output(const Computation& computation) {
   const auto own = computation.inputs.arrays->find("o");
   const Matrix<double>& o = computation.reference.o;
   const bool is_own = computation.inputs.is_original && computation.data->rule == computation.choice.variant;
-  if (!is_own || own == computation.inputs.arrays->end() || own->second.size() != o.size()) return std::nullopt;
+  if (!is_own || own == computation.inputs.arrays->end() || own->second.size() != o.size())
+    return std::nullopt;
   return relative_error(o, MatrixView(own->second, 0, o.rows(), o.cols(), o.cols()).all<double>());
 }
 
@@ -170,18 +181,22 @@ std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data, const 
   result->choice = choice;
   result->variant = &find_variant(choice.variant);
   const Rule& rule = *result->variant->rule;
-  result->inputs = make_inputs(*result->data, choice.head, *result->variant, choice.settings, choice.adjustments);
+  result->inputs =
+      make_inputs(*result->data, choice.head, *result->variant, choice.settings, choice.adjustments);
   result->sequence = bind_head(*result);
   require_affordable(rule, result->sequence);
   result->tolerance = choice.precision == Precision::f64 ? tolerance_f64 : tolerance_f32;
   result->reference = rule.run(result->sequence, Form::recurrent, Precision::f64, choice.chunk_size, stop);
 
-  for (const Form form : {Form::recurrent, Form::chunkwise}) result->form(form) = make_form(*result, form, token, stop);
+  for (const Form form : {Form::recurrent, Form::chunkwise})
+    result->form(form) = make_form(*result, form, token, stop);
   FormResult& parallel = result->form(Form::parallel);
   parallel.missing = too_long_at_once(rule, result->sequence);
   if (parallel.missing.empty()) {
-    if (has_late_form(*result)) parallel.missing = "The parallel form is still being computed.";
-    else parallel = make_form(*result, Form::parallel, token, stop);
+    if (has_late_form(*result))
+      parallel.missing = "The parallel form is still being computed.";
+    else
+      parallel = make_form(*result, Form::parallel, token, stop);
   }
   judge(*result);
   result->tokens = token_facts(*result, stop);

@@ -29,9 +29,9 @@ struct FormResult {
   std::string missing;  // why it does not exist; empty if it does
   Output output;
   std::unique_ptr<Trace> trace;
-  double residual = 0;               // max |o - o_ref| / max |o_ref|, final states included
+  double residual = 0;                 // max |o - o_ref| / max |o_ref|, final states included
   std::vector<double> token_residual;  // the same for the output of each token
-  Index first_bad_token = -1;        // the first beyond the tolerance; -1: none
+  Index first_bad_token = -1;          // the first beyond the tolerance; -1: none
 };
 
 /// What the timeline shows of a token.
@@ -41,8 +41,8 @@ struct TokenFacts {
   std::optional<Recall> recall;
 };
 
-/// All that was computed for one choice. Built away from the window's thread, never changed afterwards, but for what
-/// traces remember and for a parallel form that comes late.
+/// All that was computed for one choice. Built away from the window's thread, never changed afterwards, but
+/// for what traces remember and for a parallel form that comes late.
 struct Computation {
   std::shared_ptr<const DataSet> data;
   const Variant* variant = nullptr;
@@ -53,9 +53,10 @@ struct Computation {
   std::array<FormResult, 3> forms;
   std::vector<TokenFacts> tokens;
   double tolerance = 0;
-  double worst = 0;                      // the largest residual of the forms that exist
-  bool agree = true;                     // worst <= tolerance
-  std::optional<double> capture_error;   // this head's distance to the layer's own output, if nothing was changed
+  double worst = 0;   // the largest residual of the forms that exist
+  bool agree = true;  // worst <= tolerance
+  std::optional<double>
+      capture_error;  // this head's distance to the layer's own output, if nothing was changed
   std::uint64_t version = 0;
 
   FormResult& form(Form form) { return forms[static_cast<std::size_t>(form)]; }
@@ -68,22 +69,23 @@ inline constexpr Index most_tokens_at_once = 4096;
 /// The largest chunk that can be chosen for this many tokens.
 Index largest_chunk(Index tokens);
 
-/// Computes everything for one head, with the records around `token` at hand; but for the parallel form of long
-/// sequences. Throws InputError, Unsupported or Cancelled.
-std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data, const Choice& choice, Index token = 0,
-                                     std::stop_token stop = {});
+/// Computes everything for one head, with the records around `token` at hand; but for the parallel form of
+/// long sequences. Throws InputError, Unsupported or Cancelled.
+std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data, const Choice& choice,
+                                     Index token = 0, std::stop_token stop = {});
 
 /// Whether the parallel form of `computation` takes so long that compute() leaves it for later.
 bool has_late_form(const Computation& computation);
 
-/// The parallel form that compute() has left for later. Throws Cancelled; any other failure is said in `missing`.
+/// The parallel form that compute() has left for later. Throws Cancelled; any other failure is said in
+/// `missing`.
 FormResult compute_late_form(const Computation& computation, std::stop_token stop = {});
 
 /// Puts it in its place.
 void add_late_form(Computation& computation, FormResult form);
 
-/// The largest |x - y| over the largest |y|; 0 for two empty or two zero matrices. NaN or infinity in x alone gives
-/// infinity.
+/// The largest |x - y| over the largest |y|; 0 for two empty or two zero matrices. NaN or infinity in x alone
+/// gives infinity.
 double relative_error(const Matrix<double>& x, const Matrix<double>& y);
 
 }  // namespace palimpsest

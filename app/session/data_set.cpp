@@ -36,16 +36,18 @@ void require_extents(const DataSet& data) {
     if (found == data.arrays.end()) throw InputError(fmt::format("array \"{}\" is missing", name));
     const std::vector<Index>& shape = found->second.shape;
     if (shape.size() < 2 || shape.size() > 4) {
-      throw InputError(fmt::format("array \"{}\": shape {} has rank {}; expected [T, D], [T, H, D] or [B, T, H, D]", name,
-                                   to_string(shape), shape.size()));
+      throw InputError(
+          fmt::format("array \"{}\": shape {} has rank {}; expected [T, D], [T, H, D] or [B, T, H, D]", name,
+                      to_string(shape), shape.size()));
     }
     const std::size_t rank = data.arrays.find("q")->second.shape.size();
     if (shape.size() != rank) {
-      throw InputError(fmt::format("array \"{}\": shape {} has rank {}; expected {} as in \"q\"", name, to_string(shape),
-                                   shape.size(), rank));
+      throw InputError(fmt::format("array \"{}\": shape {} has rank {}; expected {} as in \"q\"", name,
+                                   to_string(shape), shape.size(), rank));
     }
     if (shape[rank == 4 ? 1 : 0] == 0) {
-      throw InputError(fmt::format("the sequence is empty: array \"{}\" has no tokens, so there is nothing to show", name));
+      throw InputError(fmt::format(
+          "the sequence is empty: array \"{}\" has no tokens, so there is nothing to show", name));
     }
     if (std::ranges::find(shape, Index{0}) != shape.end()) {
       throw InputError(fmt::format("array \"{}\": shape {} has an axis of size 0", name, to_string(shape)));
@@ -143,7 +145,8 @@ void take_output(const DataSet& data, Index batch, Index head, Arrays& arrays) {
   const Layout layout{head_axes(data), true};
   std::vector<Index> expected = data.arrays.find("v")->second.shape;
   if (layout.head_axes > 0) expected[layout.head_axis()] = data.heads;
-  if (found->second.shape == expected) arrays.emplace("o", slice(found->second, layout, batch, head, data.heads));
+  if (found->second.shape == expected)
+    arrays.emplace("o", slice(found->second, layout, batch, head, data.heads));
 }
 
 /// The most heads that an array of these has; the others share or must have as many.
@@ -170,8 +173,8 @@ void measure(DataSet& data) {
   data.batches = layout.head_axes == 2 ? shape[0] : 1;
   data.heads = count_heads(data);
   if (data.tokens > most_tokens) {
-    throw InputError(fmt::format("array \"q\": shape {} has {} tokens; at most {} can be shown", to_string(shape),
-                                 data.tokens, most_tokens));
+    throw InputError(fmt::format("array \"q\": shape {} has {} tokens; at most {} can be shown",
+                                 to_string(shape), data.tokens, most_tokens));
   }
   if (data.labels.empty()) {
     for (Index t = 0; t < data.tokens; ++t) data.labels.push_back(fmt::format("{}", t));
@@ -226,11 +229,13 @@ Arrays head_arrays(const DataSet& data, Index head, const Variant& variant) {
     const bool fits = size == 1 || (parameter.per_head && head_axes(data) > 0 && size == data.heads);
     if (!fits) {
       throw InputError(fmt::format("array \"{}\": shape {}; expected one number{}", parameter.name,
-                                   to_string(found->second.shape), parameter.per_head ? " or one for each head" : ""));
+                                   to_string(found->second.shape),
+                                   parameter.per_head ? " or one for each head" : ""));
     }
     arrays.emplace(parameter.name, parameter_of_head(found->second, own_head));
   }
-  const bool has_fixed_decay = std::ranges::find(variant.parameters, "gamma", &Parameter::name) != variant.parameters.end();
+  const bool has_fixed_decay =
+      std::ranges::find(variant.parameters, "gamma", &Parameter::name) != variant.parameters.end();
   if (has_fixed_decay && !arrays.contains("gamma")) {  // it can be made from the data's own decays
     take(decay_input({"n"}), "alpha");
     take(decay_input({"n"}), "g");

@@ -27,7 +27,7 @@ struct DataSet {
   std::string notes;   // what to look for
   std::string source;  // model, source and licence in a line
   Arrays arrays;
-  std::vector<std::string> labels;  // one per token
+  std::vector<std::string> labels;     // one per token
   std::optional<double> stated_error;  // reproduction error stated by a capture
   std::vector<Advice> advice;
 
@@ -42,12 +42,12 @@ inline constexpr Index most_tokens = Index{1} << 20;
 /// A capture or any other npz with q, k and v. Throws InputError naming the file.
 DataSet open_file(const std::filesystem::path& path);
 
-/// Fills in tokens, batches, heads and missing labels from the arrays; throws InputError if q, k and v do not make a
-/// sequence.
+/// Fills in tokens, batches, heads and missing labels from the arrays; throws InputError if q, k and v do not
+/// make a sequence.
 void measure(DataSet& data);
 
-/// What `variant` takes of one head, without head and batch axes ([T, D]), and the layer's own output o. Throws
-/// InputError naming the array whose batches, tokens or heads do not fit.
+/// What `variant` takes of one head, without head and batch axes ([T, D]), and the layer's own output o.
+/// Throws InputError naming the array whose batches, tokens or heads do not fit.
 Arrays head_arrays(const DataSet& data, Index head, const Variant& variant);
 
 }  // namespace palimpsest

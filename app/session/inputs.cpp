@@ -24,7 +24,8 @@ Array channel_mean(const Array& array) {
   const Index K = array.size() / std::max<Index>(T, 1);
   std::vector<double> means(static_cast<std::size_t>(T), 0.0);
   for (Index t = 0; t < T; ++t) {
-    for (Index d = 0; d < K; ++d) means[static_cast<std::size_t>(t)] += array[t * K + d] / static_cast<double>(K);
+    for (Index d = 0; d < K; ++d)
+      means[static_cast<std::size_t>(t)] += array[t * K + d] / static_cast<double>(K);
   }
   return {{T}, std::move(means)};
 }
@@ -150,7 +151,8 @@ struct Fitting {
 
   /// The one decay of rules that have a fixed one.
   void fit_gamma() {
-    if (!has_parameter("gamma") || result.settings.parameters.contains("gamma") || arrays.contains("gamma")) return;
+    if (!has_parameter("gamma") || result.settings.parameters.contains("gamma") || arrays.contains("gamma"))
+      return;
     const bool has_logs = arrays.contains("g");
     const auto decays = arrays.extract(has_logs ? "g" : "alpha");
     if (decays.empty()) {
@@ -159,7 +161,8 @@ struct Fitting {
       return;
     }
     result.settings.parameters["gamma"] = geometric_mean(decays.mapped(), has_logs);
-    if (!is_constant(decays.mapped())) note("RetNet has one fixed decay: the mean of the data's decays is used.");
+    if (!is_constant(decays.mapped()))
+      note("RetNet has one fixed decay: the mean of the data's decays is used.");
   }
 
   void fit_beta() {

@@ -109,11 +109,14 @@ void tell_recall(Story& story) {
     story.store(thing(fact), keys[static_cast<std::size_t>(fact)], story.random.unit(story.size.dv));
     story.say(".");
   }
-  while (story.left() > 0) {
-    const Index fact = story.random.below(facts);
-    story.say_words(fmt::format("What does the {} box hold", colour(fact)));
-    story.ask("?", keys[static_cast<std::size_t>(fact)]);
+  Index asked = 0;
+  for (Index question = facts; question < sentences; ++question) {
+    asked = story.random.below(facts);
+    story.say_words(fmt::format("What does the {} box hold", colour(asked)));
+    story.ask("?", keys[static_cast<std::size_t>(asked)]);
   }
+  story.say_words(
+      fmt::format("The {} box holds a {}", colour(asked), thing(asked)));  // as far as there is room
 }
 
 constexpr std::array filler = {"It was a quiet day .",       "Rain fell on the roof .",
@@ -174,7 +177,8 @@ void tell_drift(Story& story) {
 /// Verses: words are stored under their places in a line, then the line is recited; the next line takes the
 /// same places.
 void tell_copy(Story& story) {
-  const Index length = std::min(story.size.dk, story.size.tokens / 2);
+  const Index length =
+      std::clamp<Index>(story.size.tokens / 4, 1, story.size.dk);  // so that there are two lines
   const Directions places = apart(story.random, length, story.size.dk);
   Index words = 0;
   while (story.left() > 0) {
@@ -347,10 +351,12 @@ PresetSize preset_size(const std::string& id) {
 }
 
 DataSet open_capture(const std::string& id) {
-  const std::string_view name =
-      id.starts_with(capture_prefix) ? std::string_view(id).substr(capture_prefix.size()) : std::string_view();
+  const std::string_view name = id.starts_with(capture_prefix)
+                                    ? std::string_view(id).substr(capture_prefix.size())
+                                    : std::string_view();
   const bool is_plain = !name.empty() && name.find_first_of("/\\") == std::string_view::npos && name != "..";
-  if (!is_plain) throw InputError(fmt::format("\"{}\" is not a capture; expected {}NAME", id, capture_prefix));
+  if (!is_plain)
+    throw InputError(fmt::format("\"{}\" is not a capture; expected {}NAME", id, capture_prefix));
   std::filesystem::path path;
   try {
     path = asset(fmt::format("captures/{}.npz", name));

@@ -16,9 +16,9 @@ namespace palimpsest {
 
 namespace {
 
-constexpr std::chrono::milliseconds patience{12};       // what a frame can spare
+constexpr std::chrono::milliseconds patience{12};               // what a frame can spare
 constexpr std::uintmax_t small_file = std::uintmax_t{1} << 20;  // bytes
-constexpr Index small_sequence = 512;                   // tokens
+constexpr Index small_sequence = 512;                           // tokens
 
 constexpr Index usual_chunk(Index tokens) { return tokens > 1024 ? 64 : 8; }
 
@@ -43,11 +43,13 @@ bool is_small(const std::string& id) {
   return unreadable || size <= small_file;
 }
 
-bool same(const Settings& x, const Settings& y) { return x.options == y.options && x.parameters == y.parameters; }
+bool same(const Settings& x, const Settings& y) {
+  return x.options == y.options && x.parameters == y.parameters;
+}
 
 bool same_numbers(const Choice& x, const Choice& y) {
-  return x.variant == y.variant && x.precision == y.precision && x.chunk_size == y.chunk_size && x.head == y.head &&
-         same(x.settings, y.settings) && x.adjustments == y.adjustments;
+  return x.variant == y.variant && x.precision == y.precision && x.chunk_size == y.chunk_size &&
+         x.head == y.head && same(x.settings, y.settings) && x.adjustments == y.adjustments;
 }
 
 /// `choice` with what differs between `from` and `to` changed in the same way.
@@ -90,7 +92,8 @@ struct Session::Job {
     std::string reason = "something went wrong";
     try {
       const Opening opening = make();
-      const std::shared_ptr<Computation> made = compute(opening.data, opening.choice, opening.place.token, stop);
+      const std::shared_ptr<Computation> made =
+          compute(opening.data, opening.choice, opening.place.token, stop);
       report([&] {
         computation = made;
         place = opening.place;
@@ -207,7 +210,8 @@ void Session::choose(Choice choice) {
   choice.chunk_size = std::clamp<Index>(choice.chunk_size, 1, largest_chunk(data().tokens));
   choice.head = std::clamp<Index>(choice.head, 0, data().heads * data().batches - 1);
   const bool old_settings = same(choice.settings, choice_.settings);
-  if (choice.variant != choice_.variant && old_settings) choice.settings = {};  // they belong to the old variant
+  if (choice.variant != choice_.variant && old_settings)
+    choice.settings = {};  // they belong to the old variant
   const bool recompute = !same_numbers(choice, choice_);
   choice_ = std::move(choice);
   place_cursor();
@@ -254,8 +258,10 @@ bool Session::fetch() {
   const bool is_new = computation || late_form;
   if (late_form) add_late_form(computation ? *computation : *computed_, std::move(*late_form));
   if (!job->problem.empty()) fail(*job, job->problem);
-  if (computation) accept(*job, std::move(computation), job->place);
-  else if (late_form && choice_.form == Form::parallel) place_cursor();
+  if (computation)
+    accept(*job, std::move(computation), job->place);
+  else if (late_form && choice_.form == Form::parallel)
+    place_cursor();
   return is_new;
 }
 
@@ -337,10 +343,18 @@ bool Session::step(Grain grain, int direction) {
   if (!current || current->block_count() == 0) return false;
   const Cursor before = cursor_;
   switch (grain) {
-    case Grain::operation: set_cursor(direction > 0 ? current->next(cursor_) : current->previous(cursor_)); break;
-    case Grain::token: set_cursor(current->at_token(cursor_, current->token(cursor_) + direction)); break;
-    case Grain::chunk: set_cursor(current->at_chunk(cursor_, computed_->choice.chunk_size, direction)); break;
-    case Grain::end: set_cursor(direction > 0 ? current->last() : current->first()); break;
+    case Grain::operation:
+      set_cursor(direction > 0 ? current->next(cursor_) : current->previous(cursor_));
+      break;
+    case Grain::token:
+      set_cursor(current->at_token(cursor_, current->token(cursor_) + direction));
+      break;
+    case Grain::chunk:
+      set_cursor(current->at_chunk(cursor_, computed_->choice.chunk_size, direction));
+      break;
+    case Grain::end:
+      set_cursor(direction > 0 ? current->last() : current->first());
+      break;
   }
   return !(cursor_ == before);
 }

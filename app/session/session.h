@@ -19,9 +19,9 @@ struct Place {
   Index tile = 0;  // softmax, chunkwise: which tile of keys
 };
 
-/// What the program is doing: the data, the choice, what was computed for it, and where one looks. No GUI type in it.
-/// A change is computed in a thread of its own; until it is there the last result stays. Whatever goes wrong is said
-/// in message() and leaves what was open as it was.
+/// What the program is doing: the data, the choice, what was computed for it, and where one looks. No GUI
+/// type in it. A change is computed in a thread of its own; until it is there the last result stays. Whatever
+/// goes wrong is said in message() and leaves what was open as it was.
 class Session {
  public:
   Session() = default;
@@ -29,8 +29,9 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Opens a capture or another npz and takes its rule. Small data are there at once; long ones are computed while
-  /// the last result stays. Returns false, and message() says why, if it is known already that it does not work.
+  /// Opens a capture or another npz and takes its rule. Small data are there at once; long ones are computed
+  /// while the last result stays. Returns false, and message() says why, if it is known already that it does
+  /// not work.
   bool open(const std::filesystem::path& path);
 
   /// Opens data made in memory.
@@ -45,11 +46,12 @@ class Session {
   /// What was asked for last, computed or not.
   const Choice& choice() const { return choice_; }
 
-  /// Asks for another choice. Chunk size and head are brought into range; switching the form alone computes nothing.
+  /// Asks for another choice. Chunk size and head are brought into range; switching the form alone computes
+  /// nothing.
   void choose(Choice choice);
 
-  /// Takes over what is finished. Call once a frame, before anything refers to computed(): only this frees results
-  /// that were replaced. Returns whether something new is there.
+  /// Takes over what is finished. Call once a frame, before anything refers to computed(): only this frees
+  /// results that were replaced. Returns whether something new is there.
   bool update();
 
   /// Waits until everything asked for is computed, then takes it over.
@@ -66,7 +68,8 @@ class Session {
   Trace* trace() { return computed_ ? computed_->form(choice_.form).trace.get() : nullptr; }
   const Trace* trace() const { return computed_ ? computed_->form(choice_.form).trace.get() : nullptr; }
 
-  /// The last problem in words; empty if there is none. Set by a failed open or computation, cleared by a good one.
+  /// The last problem in words; empty if there is none. Set by a failed open or computation, cleared by a
+  /// good one.
   const std::string& message() const { return message_; }
   void clear_message() { message_.clear(); }
   void set_message(std::string message) { message_ = std::move(message); }
@@ -81,7 +84,8 @@ class Session {
 
   enum class Grain { operation, token, chunk, end };
 
-  /// Moves by one grain, forwards (+1) or backwards (-1); at the ends nothing happens. Returns whether it moved.
+  /// Moves by one grain, forwards (+1) or backwards (-1); at the ends nothing happens. Returns whether it
+  /// moved.
   bool step(Grain grain, int direction);
 
   /// Moves to a token, at the same operation.
@@ -90,8 +94,8 @@ class Session {
   /// Everything that is needed to come back to this place, as JSON.
   std::string to_json() const;
 
-  /// Comes back to a place: opens its data and choice and moves the cursor, as open() does. A relative path of data is
-  /// looked up beside `folder`.
+  /// Comes back to a place: opens its data and choice and moves the cursor, as open() does. A relative path
+  /// of data is looked up beside `folder`.
   bool from_json(const std::string& text, const std::filesystem::path& folder = {});
 
  private:
@@ -106,7 +110,8 @@ class Session {
   void place_cursor();
 
   std::shared_ptr<Computation> computed_;
-  std::vector<std::shared_ptr<Computation>> replaced_;  // since the last update(): somebody may still look at them
+  std::vector<std::shared_ptr<Computation>>
+      replaced_;  // since the last update(): somebody may still look at them
   std::shared_ptr<Job> job_;
   Choice choice_;
   Choice before_opening_;

@@ -15,11 +15,14 @@ namespace {
 
 constexpr double largest_count = 0x1p53;  // integers up to here are exact in every JSON reader
 
-/// The fields of an object by name. One that is absent leaves what was there; one of another type is an InputError.
+/// The fields of an object by name. One that is absent leaves what was there; one of another type is an
+/// InputError.
 class Fields {
  public:
-  explicit Fields(const json& object, std::string name = "the session") : object_(object), name_(std::move(name)) {
-    if (!object_.is_object()) throw InputError(fmt::format("{} is {}; expected an object", name_, object_.type_name()));
+  explicit Fields(const json& object, std::string name = "the session")
+      : object_(object), name_(std::move(name)) {
+    if (!object_.is_object())
+      throw InputError(fmt::format("{} is {}; expected an object", name_, object_.type_name()));
   }
 
   void read(const char* key, std::string& value) const {
@@ -73,9 +76,7 @@ class Fields {
   std::string name_;
 };
 
-json parse(const std::string& text) try {
-  return json::parse(text);
-} catch (const json::parse_error& error) {
+json parse(const std::string& text) try { return json::parse(text); } catch (const json::parse_error& error) {
   throw InputError(fmt::format("it is not valid JSON (near byte {})", error.byte));
 }
 

@@ -17,8 +17,8 @@ struct SavedSession {
 /// The JSON of a session file.
 std::string write_session(const SavedSession& session);
 
-/// The session in a JSON text; what it does not say is standard. A relative path of data is looked up beside `folder`.
-/// Throws InputError naming the field and what was expected.
+/// The session in a JSON text; what it does not say is standard. A relative path of data is looked up beside
+/// `folder`. Throws InputError naming the field and what was expected.
 SavedSession parse_session(const std::string& text, const std::filesystem::path& folder);
 
 }  // namespace palimpsest

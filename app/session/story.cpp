@@ -16,12 +16,13 @@ double dot(const std::vector<double>& x, const std::vector<double>& y) {
   return sum;
 }
 
-/// "The red box holds a key. …" from its pieces.
+/// "The red box holds a key. …" from words, "red → key, blue → coin, …" from longer labels.
 std::string text_of(const std::vector<std::string>& labels) {
   std::string text;
   for (const std::string& label : labels) {
     if (text.size() > longest_text) return text + " …";
-    if (!text.empty() && label != "." && label != "?") text += ' ';
+    const bool is_word = label.find(' ') == std::string::npos;
+    if (!text.empty() && label != "." && label != "?") text += is_word ? " " : ", ";
     text += label;
   }
   return text;
@@ -109,7 +110,8 @@ DataSet Story::finish() {
   data.arrays.emplace("v", Array({T, size.dv}, std::move(v_)));
   data.arrays.emplace("alpha", Array({T}, std::move(alpha_)));
   data.arrays.emplace("beta", Array({T}, std::move(beta_)));
-  data.advice = {{"softmax", "scale", 16, "keys of length 1 are all alike to softmax unless the scores are spread out."}};
+  data.advice = {{"softmax", "scale", 16,
+                  "keys of length 1 are all alike to softmax unless the scores are spread out."}};
   data.text = text_of(labels_);
   data.labels = std::move(labels_);
   measure(data);

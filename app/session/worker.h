@@ -8,8 +8,9 @@
 
 namespace palimpsest {
 
-/// Runs one task at a time in a thread of its own. A new task asks the running one to stop and takes the place of the
-/// waiting one, so that of many only the last is sure to run. Nobody waits for a task but the destructor.
+/// Runs one task at a time in a thread of its own. A new task asks the running one to stop and takes the
+/// place of the waiting one, so that of many only the last is sure to run. Nobody waits for a task but the
+/// destructor.
 class Worker {
  public:
   using Task = std::function<void(std::stop_token)>;

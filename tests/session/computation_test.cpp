@@ -85,7 +85,8 @@ TEST_CASE("nothing is said about the layer's own output once something was chang
 
 TEST_CASE("numbers that a variant cannot have are refused with their place and head") {
   DataSet data = open_data("capture:gated_deltanet_overwrite_l1");
-  std::get<std::vector<float>>(data.arrays["v"].values)[(5 * 4 + 2) * 64 + 3] = std::numeric_limits<float>::quiet_NaN();
+  std::get<std::vector<float>>(data.arrays["v"].values)[(5 * 4 + 2) * 64 + 3] =
+      std::numeric_limits<float>::quiet_NaN();
   const auto broken = std::make_shared<const DataSet>(std::move(data));
   Choice choice;
   CHECK_NOTHROW(compute(broken, choice));  // another head

@@ -25,12 +25,15 @@ Inputs inputs_for(const DataSet& data, const char* variant, Index head = 0) {
 }  // namespace
 
 TEST_CASE("data without a sequence in them are refused") {
-  const auto refused = [](Arrays arrays, const std::string& words) { CHECK_THROWS_WITH(data_of(std::move(arrays)), says(words)); };
+  const auto refused = [](Arrays arrays, const std::string& words) {
+    CHECK_THROWS_WITH(data_of(std::move(arrays)), says(words));
+  };
   refused({}, "array \"q\" is missing");
   refused({{"q", numbers({4, 2})}}, "array \"k\" is missing");
   refused(three({4}, {4}, {4}), "array \"q\": shape [4] has rank 1");
   refused(three({1, 1, 4, 2, 2}, {4, 2}, {4, 2}), "has rank 5");
-  refused(three({4, 2}, {4, 1, 2}, {4, 2}), "array \"k\": shape [4, 1, 2] has rank 3; expected 2 as in \"q\"");
+  refused(three({4, 2}, {4, 1, 2}, {4, 2}),
+          "array \"k\": shape [4, 1, 2] has rank 3; expected 2 as in \"q\"");
   refused(three({0, 2}, {0, 2}, {0, 2}), "the sequence is empty");
   refused(three({4, 0}, {4, 2}, {4, 2}), "array \"q\": shape [4, 0] has an axis of size 0");
   refused(three({4, 0, 2}, {4, 1, 2}, {4, 1, 2}), "axis of size 0");
@@ -115,7 +118,9 @@ TEST_CASE("adjustments change what they say and nothing else") {
   const Inputs plain = make_inputs(data, 0, variant, {}, {});
   const Inputs changed = make_inputs(data, 0, variant, {}, {.decay = 2, .beta = 0.5, .key_length = 3});
   CHECK(!changed.is_original);
-  const auto value = [](const Inputs& inputs, const char* name, Index i) { return inputs.arrays->find(name)->second[i]; };
+  const auto value = [](const Inputs& inputs, const char* name, Index i) {
+    return inputs.arrays->find(name)->second[i];
+  };
   CHECK(value(changed, "alpha", 5) == Approx(value(plain, "alpha", 5) * value(plain, "alpha", 5)));
   CHECK(value(changed, "beta", 3) == value(plain, "beta", 3) * 0.5);
   CHECK(value(changed, "k", 7) == value(plain, "k", 7) * 3);
@@ -124,8 +129,9 @@ TEST_CASE("adjustments change what they say and nothing else") {
   CHECK(value(unforgetting, "alpha", 5) == 1);
 
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  for (const Adjustments& bad : {Adjustments{.decay = -1}, Adjustments{.beta = nan}, Adjustments{.key_length = 1e300},
-                                 Adjustments{.missing_alpha = 1.5}, Adjustments{.missing_beta = -1}}) {
+  for (const Adjustments& bad :
+       {Adjustments{.decay = -1}, Adjustments{.beta = nan}, Adjustments{.key_length = 1e300},
+        Adjustments{.missing_alpha = 1.5}, Adjustments{.missing_beta = -1}}) {
     CHECK_THROWS_AS(make_inputs(data, 0, variant, {}, bad), InputError);
   }
 }

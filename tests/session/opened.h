@@ -13,7 +13,8 @@ namespace palimpsest::testing {
 /// The ids of all captures that we ship.
 inline std::vector<std::string> capture_ids() {
   std::vector<std::string> ids;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(PALIMPSEST_ASSETS_SOURCE) + "/captures")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(PALIMPSEST_ASSETS_SOURCE) + "/captures")) {
     if (entry.path().extension() == ".npz") ids.push_back("capture:" + entry.path().stem().string());
   }
   return ids;
@@ -52,7 +53,8 @@ inline bool has_valid_cursor(Session& session) {
   if (cursor.block < 0 || cursor.block >= trace->block_count()) return false;
   const Block block = trace->block(cursor.block);
   const auto operations = static_cast<Index>(trace->phase(block).operations.size());
-  if (cursor.operation < 0 || cursor.operation >= operations || cursor.row < 0 || cursor.row >= block.count) return false;
+  if (cursor.operation < 0 || cursor.operation >= operations || cursor.row < 0 || cursor.row >= block.count)
+    return false;
   return trace->step(cursor).operation == &trace->operation(cursor);
 }
 

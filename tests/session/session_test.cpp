@@ -119,10 +119,12 @@ TEST_CASE("what cannot be opened leaves everything as it was") {
 
 TEST_CASE("a choice that cannot be computed leaves everything as it was") {
   Opened opened;
-  fails(opened, "there is no variant", [&] { opened.choose([](Choice& choice) { choice.variant = "nonsense"; }); });
+  fails(opened, "there is no variant",
+        [&] { opened.choose([](Choice& choice) { choice.variant = "nonsense"; }); });
   fails(opened, "has no parameter \"nonsense\"",
         [&] { opened.choose([](Choice& choice) { choice.settings.parameters["nonsense"] = 1; }); });
-  fails(opened, "adjustment decay is -1", [&] { opened.choose([](Choice& choice) { choice.adjustments.decay = -1; }); });
+  fails(opened, "adjustment decay is -1",
+        [&] { opened.choose([](Choice& choice) { choice.adjustments.decay = -1; }); });
   opened.choose([](Choice& choice) { choice.adjustments.beta = 0.5; });
   opened->wait();
   CHECK(opened->message().empty());
@@ -130,7 +132,8 @@ TEST_CASE("a choice that cannot be computed leaves everything as it was") {
 }
 
 TEST_CASE("whatever is chosen in whatever order, the cursor is a place of the present trace") {
-  for (const char* id : {first, "capture:softmax_names_l17", "capture:mamba2_recall_l2", "preset:overwrite?T=33&K=5&V=3"}) {
+  for (const char* id :
+       {first, "capture:softmax_names_l17", "capture:mamba2_recall_l2", "preset:overwrite?T=33&K=5&V=3"}) {
     Opened opened(id);
     std::uint64_t number = 1;
     const auto random = [&](Index below) {
@@ -140,19 +143,34 @@ TEST_CASE("whatever is chosen in whatever order, the cursor is a place of the pr
     for (int round = 0; round < 150; ++round) {
       opened.choose([&](Choice& choice) {
         switch (random(6)) {
-          case 0: choice.variant = variants()[static_cast<std::size_t>(random(std::ssize(variants())))].id; break;
-          case 1: choice.form = all_forms[random(3)]; break;
-          case 2: choice.chunk_size = random(120) - 3; break;
-          case 3: choice.head = random(20) - 3; break;
-          case 4: choice.precision = all_precisions[random(2)]; break;
-          default: choice.adjustments.decay = 0.5 * static_cast<double>(random(4));
+          case 0:
+            choice.variant = variants()[static_cast<std::size_t>(random(std::ssize(variants())))].id;
+            break;
+          case 1:
+            choice.form = all_forms[random(3)];
+            break;
+          case 2:
+            choice.chunk_size = random(120) - 3;
+            break;
+          case 3:
+            choice.head = random(20) - 3;
+            break;
+          case 4:
+            choice.precision = all_precisions[random(2)];
+            break;
+          default:
+            choice.adjustments.decay = 0.5 * static_cast<double>(random(4));
         }
       });
       if (random(3) == 0) opened->update();
       if (random(3) == 0) opened->wait();
       switch (random(4)) {
-        case 0: opened->go_to_token(random(200) - 20); break;
-        case 1: opened->set_cursor({random(300) - 20, random(20) - 3, random(100) - 9}); break;
+        case 0:
+          opened->go_to_token(random(200) - 20);
+          break;
+        case 1:
+          opened->set_cursor({random(300) - 20, random(20) - 3, random(100) - 9});
+          break;
         default:
           opened->step(static_cast<Session::Grain>(random(4)), random(2) == 0 ? -1 : 1);
       }
@@ -168,7 +186,8 @@ TEST_CASE("whatever is chosen in whatever order, the cursor is a place of the pr
 TEST_CASE("the token and the operation survive a change of variant, form and chunk size") {
   Opened opened;
   opened->go_to_token(30);
-  while (opened->trace()->operation(opened->cursor()).id != "write") opened->step(Session::Grain::operation, 1);
+  while (opened->trace()->operation(opened->cursor()).id != "write")
+    opened->step(Session::Grain::operation, 1);
   opened.choose([](Choice& choice) { choice.variant = "kda"; });
   opened->wait();
   CHECK(opened->token() == 30);
@@ -279,7 +298,7 @@ TEST_CASE("a session file comes back to the same place in every phase and tile")
     });
     opened->wait();
     REQUIRE(opened->message().empty());
-    for (Cursor cursor = opened->trace()->first(); ; cursor = opened->trace()->next(cursor)) {
+    for (Cursor cursor = opened->trace()->first();; cursor = opened->trace()->next(cursor)) {
       opened->set_cursor(cursor);
       if (cursor == opened->trace()->last()) break;
       if ((cursor.block * 31 + cursor.operation * 7 + cursor.row) % 23 != 0) continue;
