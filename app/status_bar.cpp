@@ -23,7 +23,8 @@ bool word_button(const char* label) {
   const ImVec2 extent = text_extent(shown);
   const bool pressed = ImGui::InvisibleButton(label, {extent.x, style::px(item_height)});
   const ImVec2 from = ImGui::GetItemRectMin();
-  draw_text({from.x, from.y + (style::px(item_height) - extent.y) / 2}, ImGui::IsItemHovered() ? c.text : c.dim, shown);
+  draw_text({from.x, from.y + (style::px(item_height) - extent.y) / 2},
+            ImGui::IsItemHovered() ? c.text : c.dim, shown);
   return pressed;
 }
 
@@ -47,8 +48,8 @@ Form worst_form(const Computation& computed) {
 }
 
 std::string residual_words(const Computation& computed) {
-  return fmt::format("worst residual {} ({}, {}) · tolerance {:g}", scientific(computed.worst), name(worst_form(computed)),
-                     name(computed.choice.precision), computed.tolerance);
+  return fmt::format("worst residual {} ({}, {}) · tolerance {:g}", scientific(computed.worst),
+                     name(worst_form(computed)), name(computed.choice.precision), computed.tolerance);
 }
 
 std::string size_words(const Session& session, const Computation& computed) {
@@ -56,7 +57,8 @@ std::string size_words(const Session& session, const Computation& computed) {
   std::string words = fmt::format("{} tokens · K {} · V {}", sequence.tokens, sequence.dk, sequence.dv);
   const DataSet& data = session.data();
   if (data.heads > 1) words += fmt::format(" · head {} of {}", computed.choice.head % data.heads, data.heads);
-  if (data.batches > 1) words += fmt::format(" · batch {} of {}", computed.choice.head / data.heads, data.batches);
+  if (data.batches > 1)
+    words += fmt::format(" · batch {} of {}", computed.choice.head / data.heads, data.batches);
   return words;
 }
 
@@ -78,7 +80,8 @@ void figures(const Session& session, float width) {
   if (!computed) return;
   const style::Palette& c = style::colours();
   const style::TextStyle style(style::Text::caption);
-  line(residual_words(*computed) + "    " + size_words(session, *computed), computed->agree ? c.dim : c.alarm, width);
+  line(residual_words(*computed) + "    " + size_words(session, *computed), computed->agree ? c.dim : c.alarm,
+       width);
 }
 
 }  // namespace
@@ -87,8 +90,8 @@ void draw_status_bar(Application& application, float height) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   ImGui::SetNextWindowPos({viewport->WorkPos.x, viewport->WorkPos.y + viewport->WorkSize.y - height});
   ImGui::SetNextWindowSize({viewport->WorkSize.x, height});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding,
-                      ImVec2(style::px(style::panel_gap + style::panel_padding), (height - style::px(item_height)) / 2));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(style::px(style::panel_gap + style::panel_padding),
+                                                          (height - style::px(item_height)) / 2));
   ImGui::Begin("Status bar", nullptr,
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoMove |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
@@ -99,8 +102,10 @@ void draw_status_bar(Application& application, float height) {
   const float right = style::px(140);
   const float width = ImGui::GetContentRegionAvail().x - right;
   ImGui::BeginGroup();
-  if (application.session.message().empty()) figures(application.session, width);
-  else message(application.session, width);
+  if (application.session.message().empty())
+    figures(application.session, width);
+  else
+    message(application.session, width);
   ImGui::EndGroup();
   ImGui::SameLine();
   ImGui::SetCursorPosX(viewport->WorkSize.x - style::px(style::panel_gap + style::panel_padding) - right);

@@ -29,14 +29,15 @@ void begin_bar(float height) {
                    ImGuiWindowFlags_NoScrollWithMouse);
   ImGui::PopStyleVar();
   const float gap = style::px(style::panel_gap);
-  const ImVec2 from = {viewport->WorkPos.x + gap, viewport->WorkPos.y + std::min(gap, std::round(height / 8))};
+  const ImVec2 from = {viewport->WorkPos.x + gap,
+                       viewport->WorkPos.y + std::min(gap, std::round(height / 8))};
   const ImVec2 to = {viewport->WorkPos.x + viewport->WorkSize.x - gap, viewport->WorkPos.y + height - gap};
   const style::Palette& c = style::colours();
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled(from, to, c.panel, style::px(style::corner));
   list->AddRect(from, to, c.edge, style::px(style::corner), style::px(style::line));
-  ImGui::SetCursorScreenPos({from.x + style::px(style::panel_padding),
-                             std::round((from.y + to.y - style::px(28)) / 2)});
+  ImGui::SetCursorScreenPos(
+      {from.x + style::px(style::panel_padding), std::round((from.y + to.y - style::px(28)) / 2)});
 }
 
 void name_and_workspace() {
@@ -50,7 +51,8 @@ void name_and_workspace() {
   }
   ImGui::SameLine(0, style::px(16));
   const ImVec2 line = ImGui::GetCursorScreenPos();
-  ImGui::GetWindowDrawList()->AddLine({line.x, line.y + style::px(6)}, {line.x, line.y + style::px(22)}, c.faint, style::px(1));
+  ImGui::GetWindowDrawList()->AddLine({line.x, line.y + style::px(6)}, {line.x, line.y + style::px(22)},
+                                      c.faint, style::px(1));
   ImGui::Dummy({style::px(1), style::px(28)});
   ImGui::SameLine(0, style::px(16));
   style::tab_button("Step", true);
@@ -68,7 +70,8 @@ void form_pills(Application& application, const Computation* computed) {
     }
     ImGui::EndDisabled();
     if (missing.empty()) {
-      tooltip(fmt::format("Step through the {} form", name(form)), std::to_string(static_cast<int>(form) + 1));
+      tooltip(fmt::format("Step through the {} form", name(form)),
+              std::to_string(static_cast<int>(form) + 1));
     } else {
       tooltip(missing);
     }
@@ -78,18 +81,21 @@ void form_pills(Application& application, const Computation* computed) {
 
 float form_pills_width() {
   float width = 0;
-  for (const Form form : all_forms) width += style::pill_size(form_label(form)).x + ImGui::GetStyle().ItemSpacing.x;
+  for (const Form form : all_forms)
+    width += style::pill_size(form_label(form)).x + ImGui::GetStyle().ItemSpacing.x;
   return width;
 }
 
 std::string agreement_explained(const Computation& computed) {
   std::string words = fmt::format(
-      "Every form's outputs and final state against the recurrence in f64, as a share of the largest output. Forms agree "
+      "Every form's outputs and final state against the recurrence in f64, as a share of the largest output. "
+      "Forms agree "
       "while no difference exceeds {:g} in {}.",
       computed.tolerance, name(computed.choice.precision));
   for (const Form form : all_forms) {
     const FormResult& result = computed.form(form);
-    words += fmt::format("\n{}: {}", form_label(form), result.missing.empty() ? scientific(result.residual) : "missing");
+    words += fmt::format("\n{}: {}", form_label(form),
+                         result.missing.empty() ? scientific(result.residual) : "missing");
   }
   return words;
 }
@@ -107,7 +113,8 @@ void computing(ImVec2 size) {
   const style::Palette& c = style::colours();
   const ImVec2 from = ImGui::GetCursorScreenPos();
   ImGui::Dummy(size);
-  ImGui::GetWindowDrawList()->AddRect(from, {from.x + size.x, from.y + size.y}, c.edge, size.y / 2, style::px(1));
+  ImGui::GetWindowDrawList()->AddRect(from, {from.x + size.x, from.y + size.y}, c.edge, size.y / 2,
+                                      style::px(1));
   draw_spinner({from.x + style::px(16), from.y + size.y / 2}, c.dim);
   const float height = text_extent("computing…").y;
   draw_text({from.x + style::px(28), from.y + (size.y - height) / 2}, c.dim, "computing…");
@@ -126,7 +133,8 @@ void agreement_badge(Application& application, const Computation& computed) {
     application.view.show_welcome = false;
     application.session.go_to_token(bad);
   }
-  tooltip(agreement_explained(computed) + (bad >= 0 ? "\nA click goes to the first token at which they differ." : ""));
+  tooltip(agreement_explained(computed) +
+          (bad >= 0 ? "\nA click goes to the first token at which they differ." : ""));
 }
 
 }  // namespace
@@ -142,7 +150,8 @@ void draw_top_bar(Application& application, float height) {
   const float fixed = variant_picker_width(application) + gap + form_pills_width() + badge + margin;
   ImGui::SameLine(0, style::px(24));
   const float room = ImGui::GetContentRegionAvail().x - fixed - gap;
-  const float data_width = std::clamp(data_picker_width(application), style::px(80), std::max(std::min(room, style::px(widest_data_pill)), style::px(80)));
+  const float data_width = std::clamp(data_picker_width(application), style::px(80),
+                                      std::max(std::min(room, style::px(widest_data_pill)), style::px(80)));
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(room - data_width, 0.0F));
   variant_picker(application);
   ImGui::SameLine();

@@ -8,6 +8,7 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -20,9 +21,10 @@ namespace palimpsest {
 namespace {
 
 constexpr const char* exit_statuses =
-    "Exit status: 0 done; 1 a check of verify failed; 2 bad usage or input; 3 this variant has no such "
-    "form,\n"
-    "device or precision; 130 interrupted.";
+    "Exit status: 0 done; 1 a check of verify failed; 2 bad usage or input;\n"
+    "3 this variant has no such form, device or precision; 130 interrupted.";
+
+constexpr const char* no_memory = "there is not enough memory for this";
 
 int report(const Console& console, std::string message, int status) {
   std::ranges::replace(message, '\n', ' ');
@@ -38,7 +40,9 @@ int guarded(const Console& console, const Action& action) try {
 } catch (const Cancelled&) {
   return report(console, "interrupted", exit_interrupted);
 } catch (const std::bad_alloc&) {
-  return report(console, "there is not enough memory for this", exit_bad_usage);
+  return report(console, no_memory, exit_bad_usage);
+} catch (const std::length_error&) {  // of a vector longer than any memory
+  return report(console, no_memory, exit_bad_usage);
 } catch (const std::exception& error) {
   return report(console, error.what(), exit_bad_usage);
 }

@@ -40,7 +40,9 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void write(const std::string& line) const {
-    if (console_.shows_progress) console_.error << "\r\x1b[K" << line << std::flush;
+    constexpr std::size_t narrow_terminal = 79;  // a line that wraps cannot be replaced
+    if (console_.shows_progress)
+      console_.error << "\r\x1b[K" << line.substr(0, narrow_terminal) << std::flush;
   }
 
  private:
@@ -107,12 +109,12 @@ int run_verify(const VerifyOptions& options, const Console& console) {
 
   const Outcome outcome = verify_each(ids, plan, console);
   console.out << to_table(outcome.report) << unchecked;
-  if (json.is_open()) write_json(json, outcome, options.json);
   if (outcome.interrupted) {
-    console.error << fmt::format("palimpsest: interrupted: the report covers {} of {} variants\n",
-                                 outcome.done, ids.size());
-    return exit_interrupted;
+    console.out << fmt::format("Interrupted: the report covers {} of {} variants.\n", outcome.done,
+                               ids.size());
   }
+  if (json.is_open()) write_json(json, outcome, options.json);
+  if (outcome.interrupted) throw Cancelled();
   return outcome.report.passed() ? exit_done : exit_failed_checks;
 }
 

@@ -9,18 +9,21 @@ namespace palimpsest {
 bool begin_card(const char* name, bool& open) {
   if (open && !ImGui::IsPopupOpen(name)) ImGui::OpenPopup(name);
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
-  ImGui::SetNextWindowPos({viewport->WorkPos.x + viewport->WorkSize.x / 2, viewport->WorkPos.y + viewport->WorkSize.y / 2},
-                          ImGuiCond_Always, {0.5F, 0.5F});
+  ImGui::SetNextWindowPos(
+      {viewport->WorkPos.x + viewport->WorkSize.x / 2, viewport->WorkPos.y + viewport->WorkSize.y / 2},
+      ImGuiCond_Always, {0.5F, 0.5F});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(style::px(28), style::px(24)));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, style::px(style::corner));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, style::px(style::line));
-  const bool begun = ImGui::BeginPopupModal(
-      name, nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_AlwaysAutoResize |
-                         ImGuiWindowFlags_NoSavedSettings);
+  const bool begun =
+      ImGui::BeginPopupModal(name, nullptr,
+                             ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                                 ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoSavedSettings);
   ImGui::PopStyleVar(3);
   if (!begun) return false;
   const bool beside = ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !ImGui::IsWindowAppearing() &&
-                      !ImGui::IsWindowHovered(ImGuiHoveredFlags_RootAndChildWindows | ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
+                      !ImGui::IsWindowHovered(ImGuiHoveredFlags_RootAndChildWindows |
+                                              ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
   if (beside || ImGui::IsKeyPressed(ImGuiKey_Escape, false)) open = false;
   if (!open) ImGui::CloseCurrentPopup();
   return true;

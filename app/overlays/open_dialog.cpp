@@ -40,13 +40,15 @@ struct Folder {
     files.clear();
     std::error_code error;
     const auto options = fs::directory_options::skip_permission_denied;
-    for (auto entry = fs::directory_iterator(path, options, error); !error && entry != fs::directory_iterator();
-         entry.increment(error)) {
+    for (auto entry = fs::directory_iterator(path, options, error);
+         !error && entry != fs::directory_iterator(); entry.increment(error)) {
       const std::string name = entry->path().filename().string();
       std::error_code unknown;
       if (name.starts_with('.')) continue;
-      if (entry->is_directory(unknown)) folders.push_back(name);
-      else if (entry->path().extension() == ".npz") files.push_back(name);
+      if (entry->is_directory(unknown))
+        folders.push_back(name);
+      else if (entry->path().extension() == ".npz")
+        files.push_back(name);
     }
     std::ranges::sort(folders);
     std::ranges::sort(files);
@@ -89,11 +91,16 @@ void verdict(const Application& application, const Folder& folder) {
   const bool failed = !application.session.message().empty();
   const style::TextStyle style(style::Text::caption, failed ? c.alarm : is_file(path) ? c.good : c.dim);
   ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + style::px(card_width));
-  if (failed) ImGui::TextUnformatted(application.session.message().c_str());
-  else if (is_file(path)) ImGui::TextUnformatted("This file is there: Enter opens it.");
-  else if (!is_folder(folder.path)) ImGui::TextUnformatted("There is no such folder.");
-  else if (application.open_path.empty() || is_folder(path)) ImGui::TextUnformatted("Type the path of an .npz file, or choose one below.");
-  else ImGui::TextUnformatted("There is no such file.");
+  if (failed)
+    ImGui::TextUnformatted(application.session.message().c_str());
+  else if (is_file(path))
+    ImGui::TextUnformatted("This file is there: Enter opens it.");
+  else if (!is_folder(folder.path))
+    ImGui::TextUnformatted("There is no such folder.");
+  else if (application.open_path.empty() || is_folder(path))
+    ImGui::TextUnformatted("Type the path of an .npz file, or choose one below.");
+  else
+    ImGui::TextUnformatted("There is no such file.");
   ImGui::PopTextWrapPos();
 }
 
@@ -113,7 +120,8 @@ void list(Application& application, const Folder& folder) {
     application.open_path = fs::absolute(folder.path).lexically_normal().parent_path().string() + "/";
   }
   for (const std::string& name : folder.folders) {
-    if (name.starts_with(begin) && entry(name + "/")) application.open_path = (folder.path / name).string() + "/";
+    if (name.starts_with(begin) && entry(name + "/"))
+      application.open_path = (folder.path / name).string() + "/";
   }
   for (const std::string& name : folder.files) {
     if (!name.starts_with(begin) && name != begin) continue;
@@ -140,7 +148,8 @@ void draw_open_dialog(Application& application) {
   }
   ImGui::Dummy({0, style::px(4)});
   ImGui::SetNextItemWidth(style::px(card_width));
-  const bool entered = ImGui::InputText("##path", &application.open_path, ImGuiInputTextFlags_EnterReturnsTrue);
+  const bool entered =
+      ImGui::InputText("##path", &application.open_path, ImGuiInputTextFlags_EnterReturnsTrue);
   if (ImGui::IsItemEdited()) application.session.clear_message();
   auto& folder = context_local<Folder>();
   folder.look_up(folder_of(application.open_path));

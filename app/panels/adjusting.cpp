@@ -25,17 +25,18 @@ void change(Application& application, const auto& edit) {
   application.session.choose(std::move(choice));
 }
 
-/// "learned × 1.00", or only the factor where there is no room.
-std::string factor_words(double factor) {
+/// "learned × 1.00" for what a model has learned, or only the factor where there is no room.
+std::string factor_words(double factor, const DataSet& data) {
   const bool wide = ImGui::GetContentRegionAvail().x > style::px(280);
-  return fmt::format("{}× {:.2f}", wide ? "learned " : "", factor);
+  const char* origin = data.id.starts_with("capture:") ? "learned " : "given ";
+  return fmt::format("{}× {:.2f}", wide ? origin : "", factor);
 }
 
 /// A slider for one of the adjustments; a factor on what was learned is shown as such.
-void adjustment(Application& application, const char* symbol, const char* words, double Adjustments::* member,
+void adjustment(Application& application, const char* symbol, const char* words, double Adjustments::*member,
                 style::SliderLook<double> look, bool is_factor) {
   double value = application.session.choice().adjustments.*member;
-  const std::string shown = factor_words(value);
+  const std::string shown = factor_words(value, application.session.data());
   if (is_factor) look.shown = shown;
   ImGui::SetNextItemWidth(-FLT_MIN);
   if (!style::slider(symbol, words, &value, look)) return;
@@ -74,12 +75,17 @@ void key_length(Application& application) {
 
 /// How a parameter is written in the formulas.
 std::string parameter_symbol(const Trace* trace, const std::string& name) {
-  static constexpr std::pair<const char*, const char*> known[] = {
-      {"gamma", "\\gamma"}, {"eps", "\\epsilon"}, {"scale", "\\sigma"}, {"eta", "\\eta"}, {"theta", "\\theta"}};
+  static constexpr std::pair<const char*, const char*> known[] = {{"gamma", "\\gamma"},
+                                                                  {"eps", "\\epsilon"},
+                                                                  {"scale", "\\sigma"},
+                                                                  {"eta", "\\eta"},
+                                                                  {"theta", "\\theta"}};
   if (trace) {
-    if (const auto found = trace->symbols.find(name); found != trace->symbols.end()) return found->second.latex;
+    if (const auto found = trace->symbols.find(name); found != trace->symbols.end())
+      return found->second.latex;
   }
-  const auto found = std::ranges::find(known, std::string_view(name), [](const auto& row) { return std::string_view(row.first); });
+  const auto found = std::ranges::find(known, std::string_view(name),
+                                       [](const auto& row) { return std::string_view(row.first); });
   return found == std::end(known) ? std::string() : found->second;
 }
 
@@ -91,7 +97,8 @@ Role parameter_role(const std::string& name) {
 /// The range of a slider for a number that may be anything: some way around what it usually is.
 style::SliderLook<double> range_of(const Parameter& parameter, double usual) {
   constexpr double largest_range = 1000;
-  style::SliderLook<double> look = {.minimum = parameter.minimum, .maximum = parameter.maximum, .reset = usual};
+  style::SliderLook<double> look = {
+      .minimum = parameter.minimum, .maximum = parameter.maximum, .reset = usual};
   if (parameter.maximum / 2 - parameter.minimum / 2 < largest_range / 2) return look;
   look.logarithmic = usual > 0;
   look.minimum = usual > 0 ? usual / 100 : 0;
@@ -122,13 +129,15 @@ void option(Application& application, const Computation& computed, const Option&
   const auto resolved = settings.find(option.name);
   if (resolved == settings.end() || option.values.size() < 2) return;
   ImGui::PushID(option.name.c_str());
-  style::caption(option.meaning.empty() ? option.name : option.meaning);
+  std::string words = option.name;
+  std::ranges::replace(words, '_', ' ');
+  style::caption(option.meaning.empty() ? words : fmt::format("{} ({})", words, option.meaning));
+  const float gap = style::px(14);
   const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-  for (std::size_t i = 0; i < option.values.size(); ++i) {
-    const char* value = option.values[i].c_str();
-    const float width = style::pill_size(value).x;
-    if (i > 0 && ImGui::GetItemRectMax().x + style::px(4) + width <= right) ImGui::SameLine(0, style::px(4));
-    if (style::pill_button(value, resolved->second == value)) {
+  for (const std::string& value : option.values) {
+    const bool fits = ImGui::GetItemRectMax().x + gap + text_extent(value).x <= right;
+    if (&value != &option.values.front() && fits) ImGui::SameLine(0, gap);
+    if (style::tab_button(value.c_str(), resolved->second == value)) {
       change(application, [&](Choice& choice) { choice.settings.options[option.name] = value; });
     }
   }
@@ -138,20 +147,23 @@ void option(Application& application, const Computation& computed, const Option&
 /// Whether writing also takes the old value out: only then a write can overshoot.
 bool erases(const Trace& trace) {
   return std::ranges::any_of(trace.phases, [](const Phase& phase) {
-    return std::ranges::any_of(phase.operations,
-                               [](const Operation& operation) { return operation.id == "read" || operation.id == "overlap"; });
+    return std::ranges::any_of(phase.operations, [](const Operation& operation) {
+      return operation.id == "read" || operation.id == "overlap";
+    });
   });
 }
 
 /// "stable while β‖k‖² ≤ 2", in the colours of its symbols.
 void stability_words(ImVec2 from) {
   const style::Palette& c = style::colours();
-  const std::string condition = fmt::format("\\fgcolor{{{}}}{{\\beta}}\\lVert\\fgcolor{{{}}}{{k}}\\rVert^2\\le 2",
-                                            style::hex(c.strength), style::hex(c.key));
+  const std::string condition =
+      fmt::format("\\fgcolor{{{}}}{{\\beta}}\\lVert\\fgcolor{{{}}}{{k}}\\rVert^2\\le 2",
+                  style::hex(c.strength), style::hex(c.key));
   const style::TextStyle style(style::Text::body, c.dim);
   const float baseline = from.y + ImGui::GetFontBaked()->Ascent;
   ImGui::TextUnformatted("stable while");
-  draw_formula(ImGui::GetWindowDrawList(), {ImGui::GetItemRectMax().x + style::px(6), baseline}, condition, style::px(15), c.dim);
+  draw_formula(ImGui::GetWindowDrawList(), {ImGui::GetItemRectMax().x + style::px(6), baseline}, condition,
+               style::px(15), c.dim);
 }
 
 /// Where the present token's write lies between nothing and overshooting.
@@ -177,17 +189,23 @@ void stability(const Application& application, const Trace* trace) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float half = style::px(2);
   const float middle = from.y + style::px(6);
-  const auto x = [&](double value) { return from.x + width * static_cast<float>(std::clamp(value / end, 0.0, 1.0)); };
+  const auto x = [&](double value) {
+    return from.x + width * static_cast<float>(std::clamp(value / end, 0.0, 1.0));
+  };
   ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddRectFilled({from.x, middle - half}, {x(limit), middle + half}, style::mix(c.panel, c.good, 0.6F), half);
-  list->AddRectFilled({x(limit), middle - half}, {x(end), middle + half}, style::mix(c.panel, c.alarm, 0.6F), half);
+  list->AddRectFilled({from.x, middle - half}, {x(limit), middle + half}, style::mix(c.panel, c.good, 0.6F),
+                      half);
+  list->AddRectFilled({x(limit), middle - half}, {x(end), middle + half}, style::mix(c.panel, c.alarm, 0.6F),
+                      half);
   list->AddCircleFilled({x(product), middle}, style::px(5), stable ? c.strength : c.alarm);
   ImGui::Dummy({width, style::px(12)});
-  tooltip("β‖k‖² of this token. Above 2 a write overshoots by more than what was wrong, and the memory grows.");
+  tooltip(
+      "β‖k‖² of this token. Above 2 a write overshoots by more than what was wrong, and the memory grows.");
 }
 
 bool is_changed(const Choice& choice) {
-  return !(choice.adjustments == Adjustments()) || !choice.settings.parameters.empty() || !choice.settings.options.empty();
+  return !(choice.adjustments == Adjustments()) || !choice.settings.parameters.empty() ||
+         !choice.settings.options.empty();
 }
 
 }  // namespace

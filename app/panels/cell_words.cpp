@@ -28,15 +28,18 @@ Role role_of(const Trace& trace, const std::string& tensor) {
 }
 
 /// Told from role and size: rows of a chunk are its tokens, those of a state are channels of the key.
-Axes axes_of(const Trace& trace, const Block& block, const Matrix<double>& values, const std::string& tensor) {
+Axes axes_of(const Trace& trace, const Block& block, const Matrix<double>& values,
+             const std::string& tensor) {
   const Role role = role_of(trace, tensor);
   if (role == Role::state) return {{{}, "key channel"}, {{}, "value channel"}};
   const bool weights = role == Role::plain || role == Role::gate;
   Axes axes;
-  if (trace.form != Form::recurrent && values.rows() == block.count) axes.rows.first_token = block.first_token;
+  if (trace.form != Form::recurrent && values.rows() == block.count)
+    axes.rows.first_token = block.first_token;
   if (block.key_count > 0) {  // softmax: keys and values kept so far
     const bool kept = role == Role::key || role == Role::value;
-    if (kept && values.rows() == block.key_count && values.cols() > 1) axes.rows.first_token = block.first_key;
+    if (kept && values.rows() == block.key_count && values.cols() > 1)
+      axes.rows.first_token = block.first_key;
     if (weights && values.cols() == block.key_count) axes.columns.first_token = block.first_key;
   } else if (weights && values.cols() == block.count && trace.form != Form::recurrent && values.rows() > 1) {
     axes.columns.first_token = block.first_token;
@@ -55,12 +58,13 @@ std::string index_words(const Axis& axis, Index index, const std::vector<std::st
 
 const Operation* maker_of(const Trace& trace, const Block& block, const std::string& tensor) {
   const std::vector<Operation>& operations = trace.phase(block).operations;
-  const auto found = std::ranges::find_if(operations, [&](const Operation& row) { return row.equation.result == tensor; });
+  const auto found =
+      std::ranges::find_if(operations, [&](const Operation& row) { return row.equation.result == tensor; });
   return found == operations.end() ? nullptr : &*found;
 }
 
-std::string cell_place(const Trace& trace, const Block& block, const Matrix<double>& values, const CellFocus& cell,
-                       const std::vector<std::string>& labels) {
+std::string cell_place(const Trace& trace, const Block& block, const Matrix<double>& values,
+                       const CellFocus& cell, const std::vector<std::string>& labels) {
   const Axes axes = axes_of(trace, block, values, cell.tensor);
   if (values.rows() == 1 && values.cols() == 1) return {};
   if (values.cols() == 1) return index_words(axes.rows, cell.row, labels);

@@ -10,8 +10,8 @@ namespace palimpsest {
 const Operation* maker_of(const Trace& trace, const Block& block, const std::string& tensor);
 
 /// Where a cell lies, in words: "token 12 ‘box’, channel 5".
-std::string cell_place(const Trace& trace, const Block& block, const Matrix<double>& values, const CellFocus& cell,
-                       const std::vector<std::string>& labels);
+std::string cell_place(const Trace& trace, const Block& block, const Matrix<double>& values,
+                       const CellFocus& cell, const std::vector<std::string>& labels);
 
 /// "[12, 5]", without the index that a vector does not need.
 std::string cell_indices(const Matrix<double>& values, const CellFocus& cell);

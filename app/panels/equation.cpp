@@ -46,15 +46,16 @@ void keep_in_sight(Index operation) {
 }
 
 /// One line; returns whether it is hovered.
-bool draw_line(const Operation& operation, const Symbols& symbols, bool present, bool lit, Application& application,
-               Index index) {
+bool draw_line(const Operation& operation, const Symbols& symbols, bool present, bool lit,
+               Application& application, Index index) {
   const std::string text = latex(operation.equation, symbols, look(lit));
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float indent = style::px(lit_bar);
   const float width = ImGui::GetContentRegionAvail().x;
   const float size = fitting_size(text, line_size, width - indent);
   const FormulaSize extent = measure_formula(text, size);
-  const ImVec2 item = {std::max(width, extent.width + indent), std::max(extent.height + style::px(6), style::px(26))};
+  const ImVec2 item = {std::max(width, extent.width + indent),
+                       std::max(extent.height + style::px(6), style::px(26))};
   if (ImGui::InvisibleButton(operation.id.c_str(), item)) {
     application.view.show_welcome = false;
     Cursor cursor = application.session.cursor();
@@ -66,7 +67,8 @@ bool draw_line(const Operation& operation, const Symbols& symbols, bool present,
   if (present) keep_in_sight(index);
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (present) {
-    list->AddRectFilled({from.x, from.y + style::px(4)}, {from.x + style::px(style::lit_line), from.y + item.y - style::px(4)},
+    list->AddRectFilled({from.x, from.y + style::px(4)},
+                        {from.x + style::px(style::lit_line), from.y + item.y - style::px(4)},
                         style::colours().text);
   }
   draw_formula(list, {from.x + indent, from.y + (item.y - extent.height) / 2 + extent.baseline}, text, size,
@@ -86,7 +88,8 @@ Index draw_lines(Application& application, const Trace& trace, const Phase& phas
   for (std::size_t i = 0; i < phase.operations.size(); ++i) {
     const auto index = static_cast<Index>(i);
     const bool lit = index == present || index == previewed;
-    if (draw_line(phase.operations[i], trace.symbols, index == present, lit, application, index)) shown = index;
+    if (draw_line(phase.operations[i], trace.symbols, index == present, lit, application, index))
+      shown = index;
   }
   memory->SetInt(key, shown == present ? -1 : static_cast<int>(shown));
   ImGui::PopStyleVar();
@@ -94,7 +97,8 @@ Index draw_lines(Application& application, const Trace& trace, const Phase& phas
   return shown;
 }
 
-/// The line once more with the numbers of this token; only those that are single numbers can be written into it.
+/// The line once more with the numbers of this token; only those that are single numbers can be written into
+/// it.
 void draw_numbers(const Operation& operation, const Symbols& symbols, const Record& record) {
   const std::string text = latex(operation.equation, symbols, look(true, &record));
   if (text == latex(operation.equation, symbols, look(true))) return;
@@ -114,14 +118,16 @@ void draw_loss(const Variant& variant) {
 
 void draw_equation(Application& application) {
   const Computation* computed = application.session.computed();
-  const std::string title = computed ? fmt::format("{}, line by line###equation", computed->variant->label) : "###equation";
+  const std::string title =
+      computed ? fmt::format("{}, line by line###equation", computed->variant->label) : "###equation";
   if (style::begin_panel(title.c_str(), {0, 0}, ImGuiWindowFlags_HorizontalScrollbar) && computed) {
     Trace* trace = application.session.trace();
     if (trace && trace->block_count() > 0) {
       const Cursor cursor = application.session.cursor();
       const Phase& phase = trace->phase(trace->block(cursor.block));
       const Index shown = draw_lines(application, *trace, phase);
-      draw_numbers(phase.operations[static_cast<std::size_t>(shown)], trace->symbols, trace->record(cursor.block));
+      draw_numbers(phase.operations[static_cast<std::size_t>(shown)], trace->symbols,
+                   trace->record(cursor.block));
     }
     draw_loss(*computed->variant);
   }

@@ -17,7 +17,9 @@ bool has_operation(const Trace& trace, std::string_view id) {
   });
 }
 
-bool reads_at_end(const Trace& trace) { return trace.phases.size() == 2 && !has_operation(trace, "denominator"); }
+bool reads_at_end(const Trace& trace) {
+  return trace.phases.size() == 2 && !has_operation(trace, "denominator");
+}
 
 std::string counted(Index count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
@@ -41,8 +43,8 @@ std::string chunkwise_work(const Trace& trace, Index chunk_size, Index token) {
     return fmt::format("{}: {} of {} × {} scores", place, counted(tiles, "tile", "tiles"), size, chunk_size);
   }
   if (reads_at_end(trace)) return fmt::format("{}: one state, then everyone reads", place);
-  return fmt::format("{}: {} {} × {}, one state", place, has_operation(trace, "solve") ? "solve" : "scores", size,
-                     size);
+  return fmt::format("{}: {} {} × {}, one state", place, has_operation(trace, "solve") ? "solve" : "scores",
+                     size, size);
 }
 
 std::string parallel_work(const Trace& trace) {
@@ -54,9 +56,12 @@ std::string parallel_work(const Trace& trace) {
 
 const char* form_label(Form form) {
   switch (form) {
-    case Form::recurrent: return "Recurrent";
-    case Form::chunkwise: return "Chunkwise";
-    case Form::parallel: return "Parallel";
+    case Form::recurrent:
+      return "Recurrent";
+    case Form::chunkwise:
+      return "Chunkwise";
+    case Form::parallel:
+      return "Parallel";
   }
   return "";
 }
@@ -70,9 +75,12 @@ std::string form_work(const FormResult& result, const Computation& computed, Ind
   if (!result.trace) return {};
   const Trace& trace = *result.trace;
   switch (trace.form) {
-    case Form::recurrent: return recurrent_work(trace, token);
-    case Form::chunkwise: return chunkwise_work(trace, computed.choice.chunk_size, token);
-    case Form::parallel: return parallel_work(trace);
+    case Form::recurrent:
+      return recurrent_work(trace, token);
+    case Form::chunkwise:
+      return chunkwise_work(trace, computed.choice.chunk_size, token);
+    case Form::parallel:
+      return parallel_work(trace);
   }
   return {};
 }
@@ -80,14 +88,16 @@ std::string form_work(const FormResult& result, const Computation& computed, Ind
 Index first_bad_token(const Computation& computed) {
   Index first = -1;
   for (const FormResult& form : computed.forms) {
-    if (form.first_bad_token >= 0 && (first < 0 || form.first_bad_token < first)) first = form.first_bad_token;
+    if (form.first_bad_token >= 0 && (first < 0 || form.first_bad_token < first))
+      first = form.first_bad_token;
   }
   return first;
 }
 
 std::string agreement_words(const Computation& computed) {
   if (computed.agree) {
-    const auto count = std::ranges::count_if(computed.forms, [](const FormResult& form) { return form.missing.empty(); });
+    const auto count =
+        std::ranges::count_if(computed.forms, [](const FormResult& form) { return form.missing.empty(); });
     return fmt::format("{} agree · {}", counted(count, "form", "forms"), scientific(computed.worst));
   }
   const Index bad = first_bad_token(computed);

@@ -39,12 +39,13 @@ std::optional<CellFocus> output_cell(Application& application, Index channel) {
   return std::nullopt;
 }
 
-void answer_pointer(Application& application, Form form, const Matrix<double>& o, Index token, ImVec2 position,
-                    ImVec2 size) {
+void answer_pointer(Application& application, Form form, const Matrix<double>& o, Index token,
+                    ImVec2 position, ImVec2 size) {
   const auto cell = hovered_cell(position, size, 1, o.cols(), ImGui::GetIO().MousePos);
   if (!cell || !ImGui::IsItemHovered()) return;
   if (form == application.session.choice().form) application.hovered = output_cell(application, cell->column);
-  tooltip(fmt::format("output of token {}, channel {}: {:+.6g}", token + 1, cell->column, o(token, cell->column)));
+  tooltip(fmt::format("output of token {}, channel {}: {:+.6g}", token + 1, cell->column,
+                      o(token, cell->column)));
 }
 
 /// The form's name, which is lit for the present form and switches to the others, and its residual.
@@ -61,14 +62,20 @@ void heading(Application& application, Form form, const FormResult& result) {
   tooltip(exists ? fmt::format("Step through the {} form.", name(form)) : result.missing);
   {
     const style::TextStyle style(present ? style::Text::strong : style::Text::body);
-    draw_text(from, !exists ? c.faint : lit ? c.text : c.dim, form_title(form, application.session.computed()->choice));
+    draw_text(from,
+              !exists ? c.faint
+              : lit   ? c.text
+                      : c.dim,
+              form_title(form, application.session.computed()->choice));
   }
   if (!exists) return;
   const style::TextStyle style(style::Text::number_small);
   const std::string residual = scientific(result.residual);
   const bool good = result.residual <= application.session.computed()->tolerance;
-  draw_text({from.x + width - text_extent(residual).x, from.y + style::px(1)}, good ? c.good : c.alarm, residual);
-  if (ImGui::IsMouseHoveringRect({from.x + width - text_extent(residual).x, from.y}, {from.x + width, from.y + style::px(18)})) {
+  draw_text({from.x + width - text_extent(residual).x, from.y + style::px(1)}, good ? c.good : c.alarm,
+            residual);
+  if (ImGui::IsMouseHoveringRect({from.x + width - text_extent(residual).x, from.y},
+                                 {from.x + width, from.y + style::px(18)})) {
     ImGui::SetTooltip("Largest difference from the recurrence in f64, as a share of its largest output");
   }
 }
@@ -84,8 +91,8 @@ void strip(Application& application, Form form, const FormResult& result, Index 
   ImGui::Dummy(size);
   heat_map(fmt::format("output {}", name(form)), o, computed.version, position, size, look);
   // The outline shows where a strip lies whose numbers are all near zero.
-  ImGui::GetWindowDrawList()->AddRect(position, {position.x + size.x, position.y + size.y}, style::colours().edge, 0,
-                                      style::px(style::line));
+  ImGui::GetWindowDrawList()->AddRect(position, {position.x + size.x, position.y + size.y},
+                                      style::colours().edge, 0, style::px(style::line));
   answer_pointer(application, form, o, token, position, size);
 }
 
@@ -128,7 +135,7 @@ void chunk_size(Application& application) {
   int size = static_cast<int>(session.choice().chunk_size);
   style::SliderLook<int> look;
   look.minimum = 1;
-  look.maximum = std::max(static_cast<int>(session.data().tokens), 2);
+  look.maximum = std::max(static_cast<int>(largest_chunk(session.data().tokens)), 2);
   look.reset = std::min(8, look.maximum);
   look.logarithmic = true;
   ImGui::SetNextItemWidth(-FLT_MIN);
@@ -154,7 +161,8 @@ void precision(Application& application) {
       choice.precision = each;
       application.session.choose(std::move(choice));
     }
-    tooltip(fmt::format("Compute the three forms in {}; they are compared with the recurrence in f64.", name(each)));
+    tooltip(fmt::format("Compute the three forms in {}; they are compared with the recurrence in f64.",
+                        name(each)));
     ImGui::SameLine(0, gap);
   }
   ImGui::NewLine();
@@ -165,7 +173,8 @@ void own_output(const Session& session) {
   const Computation& computed = *session.computed();
   if (!computed.capture_error) return;
   std::string words = fmt::format("The layer's own output: {}", scientific(*computed.capture_error));
-  if (session.data().stated_error) words += fmt::format(" (its file says {:.0e})", *session.data().stated_error);
+  if (session.data().stated_error)
+    words += fmt::format(" (its file says {:.0e})", *session.data().stated_error);
   style::caption(words);
 }
 

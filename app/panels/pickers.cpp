@@ -43,7 +43,8 @@ struct Captures {
 bool begin_list(const char* name, float width) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   const float end = viewport->WorkPos.x + viewport->WorkSize.x - style::px(style::panel_gap);
-  ImGui::SetNextWindowPos({std::min(ImGui::GetItemRectMin().x, end - width), ImGui::GetItemRectMax().y + style::px(4)});
+  ImGui::SetNextWindowPos(
+      {std::min(ImGui::GetItemRectMin().x, end - width), ImGui::GetItemRectMax().y + style::px(4)});
   return ImGui::BeginPopup(name, ImGuiWindowFlags_NoMove);
 }
 
@@ -83,7 +84,8 @@ void heading(const std::string& words) {
 void capture_row(Application& application, const CaptureSummary& capture, float width) {
   const std::string stem = capture.file.stem().string();
   const std::string id = "capture:" + stem;
-  const std::string words = capture.error.empty() ? first_words(capture.text, width - style::px(24)) : capture.error;
+  const std::string words =
+      capture.error.empty() ? first_words(capture.text, width - style::px(24)) : capture.error;
   ImGui::BeginDisabled(!capture.error.empty());
   const bool selected = application.session.data().id == id;
   if (choice_row((capture.name + "###" + stem).c_str(), words, selected, width)) {
@@ -125,7 +127,8 @@ void list_of_presets(Application& application, float width) {
   }
 }
 
-void column(const char* name, const char* title, Application& application, void (*list)(Application&, float)) {
+void column(const char* name, const char* title, Application& application,
+            void (*list)(Application&, float)) {
   ImGui::BeginGroup();
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + style::px(12));
   {
@@ -140,7 +143,9 @@ void column(const char* name, const char* title, Application& application, void 
   ImGui::EndGroup();
 }
 
-std::string data_title(const Session& session) { return session.data().title.empty() ? "Open…" : session.data().title; }
+std::string data_title(const Session& session) {
+  return session.data().title.empty() ? "Open…" : session.data().title;
+}
 
 std::string variant_label(const Application& application) {
   return find_variant(application.session.choice().variant).label + " ▾###variant";
@@ -181,7 +186,9 @@ void data_picker(Application& application, float width) {
   ImGui::PopStyleVar();
 }
 
-float variant_picker_width(const Application& application) { return style::pill_size(variant_label(application).c_str()).x; }
+float variant_picker_width(const Application& application) {
+  return style::pill_size(variant_label(application).c_str()).x;
+}
 
 void variant_picker(Application& application) {
   if (style::pill_button(variant_label(application).c_str())) ImGui::OpenPopup("variant list");

@@ -18,7 +18,7 @@ namespace {
 constexpr float transport_height = 28;
 constexpr float overview_height = 8;
 constexpr float narrowest_comfort = 48;  // design pixels
-constexpr float widest_comfort = 88;
+constexpr float widest_comfort = 104;
 constexpr float widest_column = 120;
 
 /// The range of widths between "all of the text" and "a few words".
@@ -26,17 +26,27 @@ float fitting(const Computation& computed, float width) {
   return width / static_cast<float>(std::max<std::size_t>(computed.tokens.size(), 1));
 }
 
+/// The longest error among tokens [begin, end), as the scale of the bars.
+double largest_error(const Computation& computed, Index begin, Index end) {
+  double largest = 0;
+  for (Index t = begin; t < end; ++t) {
+    const std::optional<Recall>& recall = computed.tokens[static_cast<std::size_t>(t)].recall;
+    if (!recall) continue;
+    for (const double error : {recall->before, recall->after}) {
+      if (std::isfinite(error)) largest = std::max(largest, std::sqrt(2 * error));
+    }
+  }
+  return largest;
+}
+
 void measure_facts(TimelineView& view, const Computation& computed) {
   view.version = computed.version;
+  view.largest_error = view.largest_error_of_all =
+      largest_error(computed, 0, static_cast<Index>(computed.tokens.size()));
   view.largest_beta = 1;
-  view.largest_error = 0;
   for (const TokenFacts& facts : computed.tokens) {
-    if (facts.beta && std::isfinite(*facts.beta)) view.largest_beta = std::max(view.largest_beta, *facts.beta);
-    if (!facts.recall) continue;
-    for (const double recall : {facts.recall->before, facts.recall->after}) {
-      const double length = std::sqrt(2 * recall);
-      if (std::isfinite(length)) view.largest_error = std::max(view.largest_error, length);
-    }
+    if (facts.beta && std::isfinite(*facts.beta))
+      view.largest_beta = std::max(view.largest_beta, *facts.beta);
   }
 }
 
@@ -81,7 +91,8 @@ void follow(TimelineView& view, Index token, float width) {
   const double visible = static_cast<double>(width / view.column);
   const double margin = std::min(2.0, visible / 4);
   const auto at = static_cast<double>(token);
-  view.first = std::clamp(view.first, at + 1 + margin - visible, std::max(at - margin, at + 1 + margin - visible));
+  view.first =
+      std::clamp(view.first, at + 1 + margin - visible, std::max(at - margin, at + 1 + margin - visible));
 }
 
 /// The wheel zooms around the pointer; sideways it scrolls.
@@ -93,8 +104,10 @@ void wheel(TimelineView& view, const TimelineColumns& columns) {
   if (io.MouseWheel != 0) {
     const double pointer = static_cast<double>(io.MousePos.x - columns.position.x);
     const double token = view.first + pointer / static_cast<double>(view.column);
-    const float narrowest = std::min(columns.size.x / static_cast<float>(columns.tokens), style::px(widest_column));
-    view.column = std::clamp(view.column * std::pow(1.2F, io.MouseWheel), narrowest, style::px(widest_column));
+    const float narrowest =
+        std::min(columns.size.x / static_cast<float>(columns.tokens), style::px(widest_column));
+    view.column =
+        std::clamp(view.column * std::pow(1.2F, io.MouseWheel), narrowest, style::px(widest_column));
     view.first = token - pointer / static_cast<double>(view.column);
   }
   if (io.MouseWheelH != 0) view.first -= static_cast<double>(io.MouseWheelH * style::px(60) / view.column);
@@ -114,8 +127,8 @@ std::string facts_words(const TokenFacts& facts) {
   if (facts.alpha) words += fmt::format("\nkept α = {:.4f}", *facts.alpha);
   if (facts.beta) words += fmt::format("\nwritten β = {:.4f}", *facts.beta);
   if (facts.recall) {
-    words += fmt::format("\nlength of the error before {:.3g}, after {:.3g}", std::sqrt(2 * facts.recall->before),
-                         std::sqrt(2 * facts.recall->after));
+    words += fmt::format("\nlength of the error before {:.3g}, after {:.3g}",
+                         std::sqrt(2 * facts.recall->before), std::sqrt(2 * facts.recall->after));
   }
   return words;
 }
@@ -137,9 +150,12 @@ void overview(TimelineView& view, const TimelineColumns& columns, Index token) {
   ImGui::InvisibleButton("overview", size);
   const double tokens = static_cast<double>(columns.tokens);
   const double visible = static_cast<double>(columns.size.x / columns.column);
-  const auto x = [&](double at) { return position.x + size.x * static_cast<float>(std::clamp(at / tokens, 0.0, 1.0)); };
+  const auto x = [&](double at) {
+    return position.x + size.x * static_cast<float>(std::clamp(at / tokens, 0.0, 1.0));
+  };
   if (ImGui::IsItemActive()) {
-    view.first = static_cast<double>((ImGui::GetIO().MousePos.x - position.x) / size.x) * tokens - visible / 2;
+    view.first =
+        static_cast<double>((ImGui::GetIO().MousePos.x - position.x) / size.x) * tokens - visible / 2;
   }
   const style::Palette& c = style::colours();
   const float middle = std::round(position.y + size.y / 2);
@@ -148,10 +164,12 @@ void overview(TimelineView& view, const TimelineColumns& columns, Index token) {
   const bool lit = ImGui::IsItemHovered() || ImGui::IsItemActive();
   list->AddRectFilled({position.x, middle - half}, {position.x + size.x, middle + half},
                       style::mix(c.panel, c.edge, 0.6F), half);
-  list->AddRectFilled({x(view.first), middle - half}, {std::max(x(view.first + visible), x(view.first) + 4 * half), middle + half},
+  list->AddRectFilled({x(view.first), middle - half},
+                      {std::max(x(view.first + visible), x(view.first) + 4 * half), middle + half},
                       lit ? c.dim : c.faint, half);
   const float cursor = std::round(x(static_cast<double>(token) + 0.5));
-  list->AddRectFilled({cursor - style::px(1), position.y}, {cursor + style::px(1), position.y + size.y}, c.text);
+  list->AddRectFilled({cursor - style::px(1), position.y}, {cursor + style::px(1), position.y + size.y},
+                      c.text);
 }
 
 void draw_text_of(Application& application) {
@@ -169,6 +187,9 @@ void draw_text_of(Application& application) {
   clamp_first(view, tokens, width);
   const ImVec2 position = ImGui::GetCursorScreenPos();
   const TimelineColumns columns = {position, {width, height}, tokens, view.first, view.column};
+  const bool shared = application.view.shared_scale;
+  view.largest_error =
+      shared ? view.largest_error_of_all : largest_error(computed, columns.begin(), columns.end());
 
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   ImGui::InvisibleButton("timeline", columns.size);
@@ -189,7 +210,8 @@ void draw_text_of(Application& application) {
 }  // namespace
 
 void draw_timeline(Application& application) {
-  if (style::begin_panel("##timeline panel", {0, 0}, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse) &&
+  if (style::begin_panel("##timeline panel", {0, 0},
+                         ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse) &&
       application.session.computed()) {
     draw_text_of(application);
     draw_transport(application);

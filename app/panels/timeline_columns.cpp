@@ -12,10 +12,12 @@ namespace palimpsest {
 namespace {
 
 constexpr float readable_column = 30;  // design pixels from which labels are written
+constexpr float narrowest_chunk = 24;  // narrower ones get no boxes of their own
 constexpr float caption_height = 20;
 constexpr float waiting = 0.32F;  // how much of its colour a token keeps that is still to come
 
-/// What is drawn of one token, or of several that share a pixel: parts of the full height, negative where there is none.
+/// What is drawn of one token, or of several that share a pixel: parts of the full height, negative where
+/// there is none.
 struct Bars {
   float kept = -1;
   float written = -1;
@@ -67,9 +69,9 @@ class Painter {
   }
 
   void draw() {
-    list_->PushClipRect({columns_.position.x - style::px(4), columns_.position.y},
-                        {columns_.position.x + columns_.size.x + style::px(4), columns_.position.y + columns_.size.y},
-                        true);
+    list_->PushClipRect(
+        {columns_.position.x - style::px(4), columns_.position.y},
+        {columns_.position.x + columns_.size.x + style::px(4), columns_.position.y + columns_.size.y}, true);
     draw_chunks();
     if (columns_.column >= 2) {
       for (Index t = columns_.begin(); t < columns_.end(); ++t) draw_token(t);
@@ -81,13 +83,14 @@ class Painter {
   }
 
   void draw_mark(Index token) {
-    const float middle = columns_.left(token) + columns_.column / 2;
-    if (middle < columns_.position.x || middle > columns_.position.x + columns_.size.x) return;
+    const float x = columns_.left_pixel(token);
+    if (x < columns_.position.x - 1 || x > columns_.position.x + columns_.size.x) return;
     const float tip = box_top_ - style::px(2);
     const float half = style::px(5);
-    list_->AddTriangleFilled({middle - half, tip - half * 1.6F}, {middle + half, tip - half * 1.6F}, {middle, tip},
+    list_->AddTriangleFilled({x - half, tip - half * 1.6F}, {x + half, tip - half * 1.6F}, {x, tip},
                              colours_.alarm);
-    list_->AddLine({middle, tip}, {middle, box_bottom_}, style::with_alpha(colours_.alarm, 0.7F), style::px(1));
+    list_->AddRectFilled({x - style::px(1), tip - style::px(1)}, {x + style::px(1), box_bottom_},
+                         colours_.alarm);
   }
 
  private:
@@ -97,11 +100,11 @@ class Painter {
 
   void draw_chunks() {
     const Index size = computed_.choice.chunk_size;
-    const float gap = static_cast<float>(size) * columns_.column >= style::px(8) ? style::px(2) : 0;
-    if (gap == 0) {
+    if (static_cast<float>(size) * columns_.column < style::px(narrowest_chunk)) {
       draw_box(columns_.left_pixel(0), columns_.left_pixel(columns_.tokens), false);
       return;
     }
+    const float gap = style::px(2);
     for (Index chunk = columns_.begin() / size; chunk * size < columns_.end(); ++chunk) {
       const Index first = chunk * size;
       const Index last = std::min(first + size, columns_.tokens);
@@ -138,21 +141,23 @@ class Painter {
       draw_thin(bars, left, std::max(right - (right - left > 3 ? 1.0F : 0.0F), left + 1), token);
       return;
     }
-    draw_label(token, left, right, only_text ? (box_top_ + box_bottom_) / 2 - style::px(9) : box_top_ + style::px(9));
+    draw_label(token, left, right,
+               only_text ? (box_top_ + box_bottom_) / 2 - style::px(9) : box_top_ + style::px(9));
     const float inset = style::px(6);
     float lane = box_top_ + style::px(36);
     if (bars.kept >= 0) {
       draw_lane(bars.kept, left + inset, right - inset, lane, ink(colours_.gate, token));
       lane += style::px(9);
     }
-    if (bars.written >= 0) draw_lane(bars.written, left + inset, right - inset, lane, ink(colours_.strength, token));
+    if (bars.written >= 0)
+      draw_lane(bars.written, left + inset, right - inset, lane, ink(colours_.strength, token));
     const float bar = std::min(std::floor((right - left) / 2 - inset - style::px(1)), style::px(18));
     const float middle = std::round((left + right) / 2);
     const float top = lane + style::px(10);
-    draw_column(bars.before, middle - style::px(1) - bar, middle - style::px(1), top, box_bottom_ - style::px(5),
-                ink(colours_.error, token));
-    draw_column(bars.after, middle + style::px(1), middle + style::px(1) + bar, top, box_bottom_ - style::px(5),
-                ink(colours_.good, token));
+    draw_column(bars.before, middle - style::px(1) - bar, middle - style::px(1), top,
+                box_bottom_ - style::px(5), ink(colours_.error, token));
+    draw_column(bars.after, middle + style::px(1), middle + style::px(1) + bar, top,
+                box_bottom_ - style::px(5), ink(colours_.good, token));
   }
 
   void draw_label(Index token, float left, float right, float top) {
@@ -165,9 +170,10 @@ class Painter {
 
   void draw_lane(float part, float left, float right, float top, ImU32 colour) {
     const float height = style::px(4);
-    list_->AddRectFilled({left, top}, {right, top + height}, style::mix(colours_.background, colours_.edge, 0.6F),
-                         height / 2);
-    if (part > 0) list_->AddRectFilled({left, top}, {left + (right - left) * part, top + height}, colour, height / 2);
+    list_->AddRectFilled({left, top}, {right, top + height},
+                         style::mix(colours_.background, colours_.edge, 0.6F), height / 2);
+    if (part > 0)
+      list_->AddRectFilled({left, top}, {left + (right - left) * part, top + height}, colour, height / 2);
   }
 
   void draw_column(float part, float left, float right, float top, float bottom, ImU32 colour) {
@@ -180,7 +186,8 @@ class Painter {
   void draw_thin(const Bars& bars, float left, float right, Index token) {
     const float lane = style::px(14);
     float top = box_top_ + style::px(5);
-    for (const auto& [part, colour] : {std::pair(bars.kept, colours_.gate), std::pair(bars.written, colours_.strength)}) {
+    for (const auto& [part, colour] :
+         {std::pair(bars.kept, colours_.gate), std::pair(bars.written, colours_.strength)}) {
       if (part < 0) continue;
       draw_column(part, left, right, top, top + lane, ink(colour, token));
       top += lane + style::px(5);
@@ -225,8 +232,10 @@ class Painter {
         shortened(visible_label(session_.data().labels[static_cast<std::size_t>(token_)]), style::px(120));
     const float width = text_extent(label).x + style::px(12);
     const float right_end = columns_.position.x + columns_.size.x;
-    const float left = std::clamp(middle - width / 2, columns_.position.x, std::max(right_end - width, columns_.position.x));
-    list_->AddRectFilled({left, columns_.position.y - style::px(2)}, {left + width, box_top_ - style::px(2)}, colours_.panel);
+    const float left =
+        std::clamp(middle - width / 2, columns_.position.x, std::max(right_end - width, columns_.position.x));
+    list_->AddRectFilled({left, columns_.position.y - style::px(2)}, {left + width, box_top_ - style::px(2)},
+                         colours_.panel);
     draw_text({left + style::px(6), columns_.position.y - style::px(2)}, colours_.text, label);
   }
 

@@ -15,10 +15,12 @@ struct TimelineView {
   double first = 0;  // the token at the left edge, with its fraction
   float column = 0;  // the width of a token in screen pixels; 0: not yet chosen
 
-  std::string data_id;   // what it was chosen for
-  Index followed = -1;   // the token that was last brought into view
+  std::string data_id;  // what it was chosen for
+  Index followed = -1;  // the token that was last brought into view
   std::uint64_t version = 0;
-  double largest_error = 0;  // of all tokens of this version, so that heights can be compared
+  double largest_error_of_all = 0;
+  double largest_error =
+      0;  // the height of the bars: of all tokens, so that they can be compared, or of the visible
   double largest_beta = 1;
 };
 
@@ -31,12 +33,14 @@ struct TimelineColumns {
   float column = 0;
 
   float left(Index token) const {
-    return position.x + static_cast<float>((static_cast<double>(token) - first) * static_cast<double>(column));
+    return position.x +
+           static_cast<float>((static_cast<double>(token) - first) * static_cast<double>(column));
   }
   float left_pixel(Index token) const { return std::round(left(token)); }
   Index begin() const { return std::clamp<Index>(static_cast<Index>(std::floor(first)), 0, tokens); }
   Index end() const {
-    return std::clamp<Index>(static_cast<Index>(std::ceil(first + static_cast<double>(size.x / column))), 0, tokens);
+    return std::clamp<Index>(static_cast<Index>(std::ceil(first + static_cast<double>(size.x / column))), 0,
+                             tokens);
   }
   Index token_at(float x) const {
     const double token = first + static_cast<double>((x - position.x) / column);
@@ -44,8 +48,8 @@ struct TimelineColumns {
   }
 };
 
-/// Draws the text chunk by chunk with the bars of every token; draws only what is visible. `marked` is the first token
-/// at which forms disagree, -1 if none does.
+/// Draws the text chunk by chunk with the bars of every token; draws only what is visible. `marked` is the
+/// first token at which forms disagree, -1 if none does.
 void draw_timeline_columns(const TimelineColumns& columns, const TimelineView& view, const Session& session,
                            Index marked);
 

@@ -19,6 +19,11 @@ namespace {
 
 using Grain = Session::Grain;
 
+// In design pixels.
+constexpr float grain_and_speed = 390;  // what the choice of grain and the speed take, with the gaps
+constexpr float narrowest_position = 260;
+constexpr float widest_position = 420;
+
 struct NamedGrain {
   const char* name;
   Grain grain;
@@ -67,8 +72,8 @@ void word(std::string_view text, style::Text font, ImU32 colour) {
 std::string step_words(const Trace& trace, const Cursor& cursor) {
   const Block block = trace.block(cursor.block);
   const Operation& operation = trace.operation(cursor);
-  std::string words = fmt::format("step {} of {}: {}", cursor.operation + 1, trace.phase(block).operations.size(),
-                                  operation.title);
+  std::string words = fmt::format("step {} of {}: {}", cursor.operation + 1,
+                                  trace.phase(block).operations.size(), operation.title);
   if (operation.by_row) words += fmt::format(", row {} of {}", cursor.row + 1, block.count);
   return words;
 }
@@ -119,8 +124,9 @@ void speed(Application& application) {
   const style::TextStyle style(style::Text::caption);
   const float width = std::max(text_extent(words).x, text_extent("0.25 steps/s").x);
   const ImVec2 from = ImGui::GetCursorScreenPos();
-  draw_text({from.x + (width - text_extent(words).x) / 2, from.y + (style::px(28) - text_extent(words).y) / 2}, c.dim,
-            words);
+  draw_text(
+      {from.x + (width - text_extent(words).x) / 2, from.y + (style::px(28) - text_extent(words).y) / 2},
+      c.dim, words);
   ImGui::Dummy({width, style::px(28)});
   ImGui::SameLine();
   action_button(application, "faster", Icon::plus, "play faster");
@@ -171,18 +177,20 @@ void draw_transport(Application& application) {
   if (!computed) return;
   const std::vector<LegendEntry> entries = legend_entries(*computed);
   const float legend_space = legend_width(entries);
-  const float controls = style::px(340);  // grain and speed
 
   buttons(application);
   ImGui::SameLine(0, style::px(20));
-  const float start = ImGui::GetCursorPosX();
-  const float rest = ImGui::GetContentRegionAvail().x;
   if (application.view.show_welcome) {
     welcome();
   } else {
-    const float wanted = style::px(420);
-    position(application, std::clamp(rest - controls - legend_space - style::px(40), style::px(120), wanted));
-    ImGui::SetCursorPosX(start + std::clamp(rest - controls - legend_space - style::px(40), style::px(120), wanted));
+    // Where we are goes before the legend where there is not room for both.
+    const float start = ImGui::GetCursorPosX();
+    const float rest = ImGui::GetContentRegionAvail().x - style::px(grain_and_speed);
+    const bool both = rest - legend_space > style::px(narrowest_position);
+    const float width =
+        std::clamp(both ? rest - legend_space : rest, style::px(120), style::px(widest_position));
+    position(application, width);
+    ImGui::SetCursorPosX(std::min(ImGui::GetCursorPosX(), start + width));
   }
   ImGui::SameLine(0, style::px(20));
   grain_choice(application);

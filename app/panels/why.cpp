@@ -34,7 +34,8 @@ struct Answer {
 
 Symbol symbol_of(const Trace& trace, const std::string& tensor) {
   const auto found = trace.symbols.find(tensor);
-  return found == trace.symbols.end() ? Symbol{.latex = "\\mathrm{" + tensor + "}", .words = tensor} : found->second;
+  return found == trace.symbols.end() ? Symbol{.latex = "\\mathrm{" + tensor + "}", .words = tensor}
+                                      : found->second;
 }
 
 std::string coloured(const Symbol& symbol) {
@@ -57,13 +58,11 @@ void fill(Answer& answer, const Session& session, Trace& trace) {
   answer.problem.clear();
   answer.explanation.reset();
   answer.sources.clear();
-  if (!record.contains(cell.tensor)) {
-    answer.problem = "This number belongs to another step.";
-    return;
-  }
-  const Matrix<double>& values = record.at(cell.tensor);
+  const bool recorded = record.contains(cell.tensor);
+  const Matrix<double> none;
+  const Matrix<double>& values = recorded ? record.at(cell.tensor) : none;
   if (cell.row >= values.rows() || cell.column >= values.cols()) {
-    answer.problem = "This step has no such cell.";
+    answer.problem = "The number that a click holds is not part of this step. Esc lets go of it.";
     return;
   }
   const Symbol symbol = symbol_of(trace, cell.tensor);
@@ -86,7 +85,8 @@ const Answer& answer_for(const CellFocus& cell, const Session& session, Trace& t
   auto& answer = context_local<Answer>();
   const std::uint64_t version = session.computed()->version;
   const Index block = session.cursor().block;
-  if (answer.cell == cell && answer.version == version && answer.block == block && answer.form == trace.form) return answer;
+  if (answer.cell == cell && answer.version == version && answer.block == block && answer.form == trace.form)
+    return answer;
   answer.cell = cell;
   answer.version = version;
   answer.block = block;
@@ -109,7 +109,8 @@ void headline(const Answer& answer) {
   const float width = ImGui::GetContentRegionAvail().x;
   const float height = style::px(32);
   const float baseline = from.y + style::px(22);
-  const FormulaSize symbol = draw_formula(ImGui::GetWindowDrawList(), {from.x, baseline}, answer.symbol, style::px(22), c.text);
+  const FormulaSize symbol =
+      draw_formula(ImGui::GetWindowDrawList(), {from.x, baseline}, answer.symbol, style::px(22), c.text);
   const style::TextStyle number(style::Text::number);
   const float ascent = ImGui::GetFontBaked()->Ascent;
   draw_text({from.x + symbol.width + style::px(4), baseline - ascent}, c.dim, answer.indices);
@@ -133,7 +134,8 @@ void draw_answer(const Answer& answer, bool pinned) {
     arithmetic("= " + answer.explanation->numbers, c.text);
     arithmetic(fmt::format("= {:+.10g}", answer.explanation->value), c.text);
     std::string made_of;
-    for (const std::string& words : answer.sources) made_of += (made_of.empty() ? "Made from: " : "; ") + words;
+    for (const std::string& words : answer.sources)
+      made_of += (made_of.empty() ? "Made from: " : "; ") + words;
     if (!made_of.empty()) style::caption(made_of + ".");
   }
   if (pinned) style::caption("Held by a click; Esc lets go.");

@@ -30,16 +30,19 @@ bool choice_row(const char* name, std::string_view words, bool selected, float w
   const ImVec2 from = ImGui::GetItemRectMin();
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (hovered || selected) {
-    list->AddRectFilled(from, ImGui::GetItemRectMax(), style::mix(c.panel, c.edge, hovered ? 0.8F : 0.45F), style::px(6));
+    list->AddRectFilled(from, ImGui::GetItemRectMax(), style::mix(c.panel, c.edge, hovered ? 0.8F : 0.45F),
+                        style::px(6));
   }
   const std::string_view label = name;
   {
     const style::TextStyle style(selected ? style::Text::strong : style::Text::body);
-    draw_text({from.x + padding.x, from.y + padding.y}, c.text, shortened(label.substr(0, label.find("##")), wrap));
+    draw_text({from.x + padding.x, from.y + padding.y}, c.text,
+              shortened(label.substr(0, label.find("##")), wrap));
   }
   const style::TextStyle style(style::Text::caption);
-  list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), {from.x + padding.x, from.y + padding.y + name_height}, c.dim,
-                words.data(), words.data() + words.size(), wrap);
+  list->AddText(ImGui::GetFont(), ImGui::GetFontSize(),
+                {from.x + padding.x, from.y + padding.y + name_height}, c.dim, words.data(),
+                words.data() + words.size(), wrap);
   return pressed;
 }
 

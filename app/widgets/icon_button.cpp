@@ -37,18 +37,26 @@ struct Pen {
         box(-1, -1, -0.7F, 1);
         arrow(-0.55F, -1);
         break;
-      case Icon::back: arrow(-0.85F, -1); break;
-      case Icon::play: list->AddTriangleFilled(at(-0.85F, -1.2F), at(1.2F, 0), at(-0.85F, 1.2F), colour); break;
+      case Icon::back:
+        arrow(-0.85F, -1);
+        break;
+      case Icon::play:
+        list->AddTriangleFilled(at(-0.85F, -1.2F), at(1.2F, 0), at(-0.85F, 1.2F), colour);
+        break;
       case Icon::pause:
         box(-0.9F, -1.1F, -0.25F, 1.1F);
         box(0.25F, -1.1F, 0.9F, 1.1F);
         break;
-      case Icon::forwards: arrow(0.85F, 1); break;
+      case Icon::forwards:
+        arrow(0.85F, 1);
+        break;
       case Icon::to_end:
         arrow(0.55F, 1);
         box(0.7F, -1, 1, 1);
         break;
-      case Icon::minus: stroke(at(-0.8F, 0), at(0.8F, 0)); break;
+      case Icon::minus:
+        stroke(at(-0.8F, 0), at(0.8F, 0));
+        break;
       case Icon::plus:
         stroke(at(-0.8F, 0), at(0.8F, 0));
         stroke(at(0, -0.8F), at(0, 0.8F));
@@ -70,9 +78,13 @@ bool icon_button(const char* label, Icon icon, float design_size) {
   const ImVec2 corner = ImGui::GetItemRectMin();
   const style::Palette& c = style::colours();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  if (hovered) list->AddRectFilled(corner, ImGui::GetItemRectMax(), style::mix(c.panel, c.edge, 0.7F), style::px(6));
+  if (hovered)
+    list->AddRectFilled(corner, ImGui::GetItemRectMax(), style::mix(c.panel, c.edge, 0.7F), style::px(6));
   const float half = std::round(side / 2);
-  Pen{list, {corner.x + half, corner.y + half}, std::round(side * 0.24F), hovered ? c.text : style::mix(c.dim, c.text, 0.6F)}
+  Pen{list,
+      {corner.x + half, corner.y + half},
+      std::round(side * 0.24F),
+      hovered ? c.text : style::mix(c.dim, c.text, 0.6F)}
       .draw(icon);
   return pressed;
 }

@@ -18,11 +18,16 @@ const char* end_of(std::string_view text) { return text.data() + text.size(); }
 /// "␣" for a space and so on; empty for what is visible by itself.
 std::string_view stand_in(char character) {
   switch (character) {
-    case ' ': return "␣";
-    case '\n': return "⏎";
-    case '\t': return "⇥";
-    case '\r': return "␍";
-    default: return {};
+    case ' ':
+      return "␣";
+    case '\n':
+      return "⏎";
+    case '\t':
+      return "⇥";
+    case '\r':
+      return "␍";
+    default:
+      return {};
   }
 }
 

@@ -186,7 +186,7 @@ TEST_CASE("what the variant does not know is named in one line and ignored", "[r
   CHECK(ran.out.empty());
 }
 
-TEST_CASE("--param goes before an array of the file", "[run]") {
+TEST_CASE("a number of --param goes before an array of the file", "[run]") {
   const Run run;
   Arrays arrays = one_head("linear", 1);
   const Arrays plain = run.results("linear", arrays);
