@@ -25,6 +25,20 @@ void change_chunk(Application& application, double factor) {
   application.session.choose(std::move(choice));
 }
 
+void change_precision(Application& application) {
+  Choice choice = application.session.choice();
+  choice.precision = choice.precision == Precision::f64 ? Precision::f32 : Precision::f64;
+  application.session.choose(std::move(choice));
+}
+
+void change_grain(Application& application) {
+  switch (application.grain) {
+    case Grain::operation: application.grain = Grain::token; break;
+    case Grain::token: application.grain = Grain::chunk; break;
+    default: application.grain = Grain::operation; break;
+  }
+}
+
 void change_head(Application& application, int direction) {
   Choice choice = application.session.choice();
   choice.head += direction;
@@ -53,6 +67,7 @@ std::span<const Action> actions() {
       {"Time", "one chunk back", ImGuiMod_Ctrl | ImGuiKey_LeftArrow, [](Application& a) { a.step(Grain::chunk, -1); }},
       {"Time", "to the end", ImGuiKey_End, [](Application& a) { a.step(Grain::end, 1); }},
       {"Time", "to the start", ImGuiKey_Home, [](Application& a) { a.step(Grain::end, -1); }},
+      {"Time", "play by operation, token or chunk", ImGuiKey_G, change_grain},
       {"Time", "play faster", ImGuiKey_UpArrow,
        [](Application& a) { a.steps_per_second = std::min(a.steps_per_second * 2, 64.0F); }},
       {"Time", "play slower", ImGuiKey_DownArrow,
@@ -62,6 +77,9 @@ std::span<const Action> actions() {
       {"Form", "parallel", ImGuiKey_3, [](Application& a) { choose_form(a, Form::parallel); }},
       {"Form", "larger chunks", ImGuiKey_RightBracket, [](Application& a) { change_chunk(a, 2); }},
       {"Form", "smaller chunks", ImGuiKey_LeftBracket, [](Application& a) { change_chunk(a, 0.5); }},
+      {"Form", "f64 or f32", ImGuiKey_P, change_precision},
+      {"Data", "captures and presets", ImGuiKey_D, [](Application& a) { a.show_data = true; }},
+      {"Data", "save this place", ImGuiMod_Ctrl | ImGuiKey_S, [](Application& a) { a.save_place(); }},
       {"Data", "next variant", ImGuiKey_V, [](Application& a) { change_variant(a, 1); }},
       {"Data", "previous variant", ImGuiMod_Shift | ImGuiKey_V, [](Application& a) { change_variant(a, -1); }},
       {"Data", "next head", ImGuiKey_H, [](Application& a) { change_head(a, 1); }},

@@ -1,9 +1,12 @@
 #include "app/application.h"
 
+#include <fmt/format.h>
 #include <imgui.h>
 #include <imgui_internal.h>
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 
 #include "app/actions.h"
 #include "app/panels.h"
@@ -31,10 +34,31 @@ void Application::open_first_capture() {
   }
 }
 
-void Application::drop(const std::filesystem::path& path) { session.open(path); }
+bool Application::open(const std::filesystem::path& path) {
+  if (path.extension() != ".json") return session.open(path);
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  if (file.good()) return session.from_json(text.str(), path.parent_path());
+  session.set_message(fmt::format("{}: cannot be read", path.string()));
+  return false;
+}
+
+void Application::save_place() {
+  std::filesystem::path path;
+  for (int number = 1; path.empty() || std::filesystem::exists(path); ++number) {
+    path = std::filesystem::current_path() / fmt::format("palimpsest-{}.json", number);
+  }
+  std::ofstream file(path);
+  file << session.to_json() << '\n';
+  file.close();
+  if (file) notice = fmt::format("This place is saved in {}", path.string());
+  else session.set_message(fmt::format("{}: cannot be written", path.string()));
+}
 
 void Application::step(Session::Grain by, int direction) {
   view.show_welcome = false;
+  notice.clear();
   if (!session.step(by, direction)) playing = false;
 }
 

@@ -57,14 +57,21 @@ class Application {
 
   // Overlays
   bool show_keys = false;
+  bool show_data = false;  // opens the list of captures and presets
   bool show_open = false;
   std::string open_path;  // what is typed in the open dialog
 
   /// Opens the capture that greets a newcomer. Problems are left in session.message().
   void open_first_capture();
 
-  /// Files dropped on the window.
-  void drop(const std::filesystem::path& path);
+  /// Opens a saved place (.json) or data. Returns whether it worked; session.message() says why not.
+  bool open(const std::filesystem::path& path);
+
+  /// Writes the present place to a new file in the current folder, to be opened again or given to `render --session`.
+  void save_place();
+
+  /// Good news for the status bar; gone with the next step.
+  std::string notice;
 
   /// Closes the program; set by the window.
   std::function<void()> quit = [] {};

@@ -102,10 +102,14 @@ void draw_status_bar(Application& application, float height) {
   const float right = style::px(140);
   const float width = ImGui::GetContentRegionAvail().x - right;
   ImGui::BeginGroup();
-  if (application.session.message().empty())
-    figures(application.session, width);
-  else
+  if (!application.session.message().empty()) {
     message(application.session, width);
+  } else if (!application.notice.empty()) {
+    const style::TextStyle style(style::Text::caption);
+    line(application.notice, style::colours().good, width);
+  } else {
+    figures(application.session, width);
+  }
   ImGui::EndGroup();
   ImGui::SameLine();
   ImGui::SetCursorPosX(viewport->WorkSize.x - style::px(style::panel_gap + style::panel_padding) - right);

@@ -47,7 +47,7 @@ struct Folder {
       if (name.starts_with('.')) continue;
       if (entry->is_directory(unknown))
         folders.push_back(name);
-      else if (entry->path().extension() == ".npz")
+      else if (entry->path().extension() == ".npz" || entry->path().extension() == ".json")
         files.push_back(name);
     }
     std::ranges::sort(folders);
@@ -79,7 +79,7 @@ fs::path folder_of(const std::string& typed) {
 }
 
 void open(Application& application, const fs::path& path) {
-  if (!application.session.open(path)) return;
+  if (!application.open(path)) return;
   application.show_open = false;
   ImGui::CloseCurrentPopup();
 }

@@ -4,6 +4,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "app/actions.h"
 #include "app/application.h"
@@ -170,7 +171,8 @@ void data_picker(Application& application, float width) {
   const std::string title = data_title(application.session);
   const float padding = style::pill_size("").x;
   const std::string label = shortened(title, width - padding - text_extent(" ▾").x) + " ▾###data";
-  if (style::pill_button(label.c_str())) {
+  const bool asked = std::exchange(application.show_data, false);
+  if (style::pill_button(label.c_str()) || asked) {
     context_local<Captures>().look_up();
     ImGui::OpenPopup("data list");
   }

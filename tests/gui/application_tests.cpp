@@ -4,6 +4,7 @@
 #include <imgui_te_engine.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "app/application.h"
@@ -246,6 +247,28 @@ void opens_files(ImGuiTestContext* context) {
   IM_CHECK(session.computed()->agree);
 }
 
+void saves_a_place(ImGuiTestContext* context) {
+  Session& session = start(context);
+  context->KeyPress(ImGuiKey_2);
+  context->KeyPress(ImGuiKey_P);
+  settle(context);
+  session.go_to_token(19);
+  const std::string place = session.to_json();
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_S);
+  context->Yield(2);
+  const std::string sentence = "This place is saved in ";
+  IM_CHECK(application->notice.starts_with(sentence));
+  const std::string file = application->notice.substr(sentence.size());
+  context->KeyPress(ImGuiKey_V);
+  context->KeyPress(ImGuiKey_Home);
+  settle(context);
+  IM_CHECK_NE(session.to_json(), place);
+  open_by_keyboard(context, file);
+  settle(context);
+  IM_CHECK_EQ(session.to_json(), place);
+  std::filesystem::remove(file);
+}
+
 void picks_data_and_heads(ImGuiTestContext* context) {
   Session& session = start(context);
   context->KeyPress(ImGuiKey_H);
@@ -336,6 +359,7 @@ void register_application_tests(ImGuiTestEngine* engine) {
   add(engine, "changes form and chunk size", changes_form_and_chunk_size);
   add(engine, "walks through every operation", walks_every_operation);
   add(engine, "opens bad and good files", opens_files);
+  add(engine, "saves a place and comes back to it", saves_a_place);
   add(engine, "picks data and heads", picks_data_and_heads);
   add(engine, "shows and hides the keys", shows_and_hides_help);
   add(engine, "explains the cell under the pointer", points_at_a_cell);
