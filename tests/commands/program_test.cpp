@@ -73,7 +73,7 @@ TEST_CASE("the program returns its exit status to the shell", "[program]") {
 
 TEST_CASE("a report that does not fit on the disk is no success", "[program]") {
   if (!std::filesystem::exists("/dev/full")) return;
-  const std::string command = std::string(PALIMPSEST_CLI) + " info > /dev/full 2> /dev/null";
+  const std::string command = "'" + std::string(PALIMPSEST_CLI) + "' info > /dev/full 2> /dev/null";
   CHECK(WEXITSTATUS(std::system(command.c_str())) == exit_bad_usage);
 }
 
