@@ -26,6 +26,7 @@ struct Answer {
   std::string symbol;  // LaTeX
   std::string indices;
   std::string words;
+  std::string origin;  // of what no operation makes
   double value = 0;
   std::string problem;
   std::optional<Explanation> explanation;  // nothing: the data give it
@@ -51,6 +52,22 @@ std::vector<std::string> source_words(const Trace& trace, const Explanation& exp
   return words;
 }
 
+/// Where a tensor that no operation makes comes from.
+std::string origin(const Symbol& symbol, const std::string& tensor) {
+  if (symbol.role == Role::state || tensor.ends_with("_in")) return "Carried over from before: ";
+  if (symbol.role == Role::plain) return "Given by the settings: ";
+  return "Given by the data: ";
+}
+
+/// Vectors of one token do not say which: in the recurrent form it is the one at the cursor.
+std::string of_token(const Symbol& symbol, const Matrix<double>& values, const Session& session, Form form) {
+  const bool is_vector = values.rows() == 1 || values.cols() == 1;
+  if (form != Form::recurrent || !is_vector || symbol.role == Role::plain) return {};
+  const Index token = session.token();
+  const std::string label = visible_label(session.data().labels[static_cast<std::size_t>(token)]);
+  return fmt::format(", token {} “{}”", token + 1, label);
+}
+
 void fill(Answer& answer, const Session& session, Trace& trace) {
   const CellFocus& cell = *answer.cell;
   const Block block = trace.block(answer.block);
@@ -69,7 +86,9 @@ void fill(Answer& answer, const Session& session, Trace& trace) {
   const std::string place = cell_place(trace, block, values, cell, session.data().labels);
   answer.symbol = coloured(symbol);
   answer.indices = cell_indices(values, cell);
-  answer.words = symbol.words + (place.empty() ? "" : ", " + place);
+  answer.words =
+      symbol.words + of_token(symbol, values, session, trace.form) + (place.empty() ? "" : ", " + place);
+  answer.origin = origin(symbol, cell.tensor);
   answer.value = values(cell.row, cell.column);
   if (const Operation* maker = maker_of(trace, block, cell.tensor)) {
     try {
@@ -127,7 +146,7 @@ void draw_answer(const Answer& answer, bool pinned) {
   }
   headline(answer);
   if (!answer.explanation) {
-    style::paragraph(fmt::format("Given by the data: {}.", answer.words));
+    style::paragraph(answer.origin + answer.words + ".");
   } else {
     style::caption(answer.words);
     arithmetic("= " + answer.explanation->formula, c.dim);
