@@ -219,7 +219,7 @@ class Choice {
     if (!message.empty()) result.message = message;
     if (disagreement.error >= result.worst.error) result.worst = disagreement;
     result.reproduction =
-        fmt::format("palimpsest run {} --form {} --device {} --precision {} --chunk {} --input {}{}", variant_.id,
+        fmt::format("palimpsest run {} --form {} --device {} --precision {} --chunk {} --input {} --output out.npz{}", variant_.id,
                     name(result.form), result.device, name(result.precision), chunk_size, to_string(random), parameters);
   }
 
