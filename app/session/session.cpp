@@ -76,6 +76,7 @@ struct Session::Opening {
 /// A computation under way; the worker fills it, fetch() empties it.
 struct Session::Job {
   const bool opens_data;
+  bool accepted = false;  // the first result is shown; belongs to the session's thread
 
   std::mutex mutex;
   std::condition_variable changed;
@@ -202,7 +203,8 @@ bool Session::start_opening(std::function<Opening()> make, bool is_small) {
 }
 
 void Session::choose(Choice choice) {
-  if (!computed_ || (job_ && job_->opens_data)) {  // the new data will be computed with it
+  const bool is_opening = job_ && job_->opens_data && !job_->accepted;
+  if (!computed_ || is_opening) {  // the new data will be computed with it
     choice_ = std::move(choice);
     place_cursor();
     return;
@@ -265,9 +267,10 @@ bool Session::fetch() {
   return is_new;
 }
 
-void Session::accept(const Job& job, std::shared_ptr<Computation> computation, const Place& place) {
+void Session::accept(Job& job, std::shared_ptr<Computation> computation, const Place& place) {
   if (computed_) replaced_.push_back(std::move(computed_));
   computed_ = std::move(computation);
+  job.accepted = true;
   if (!job.opens_data) {
     place_cursor();
     return;

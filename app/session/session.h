@@ -105,7 +105,7 @@ class Session {
   bool start_opening(std::function<Opening()> make, bool is_small);
   void start(std::shared_ptr<Job> job, std::function<Opening()> make);
   bool fetch();
-  void accept(const Job& job, std::shared_ptr<Computation> computation, const Place& place);
+  void accept(Job& job, std::shared_ptr<Computation> computation, const Place& place);
   void fail(const Job& job, std::string problem);
   void place_cursor();
 

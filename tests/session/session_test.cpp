@@ -244,6 +244,20 @@ TEST_CASE("a choice made while data are being opened is made for them") {
   CHECK(has_valid_cursor(opened.session));
 }
 
+TEST_CASE("a choice made while only the parallel form is under way is computed") {
+  Opened opened;
+  CHECK(opened->open_named("preset:drift?T=2000&K=32&V=32"));
+  while (opened->data().tokens != 2000) opened->update();
+  opened.choose([](Choice& choice) { choice.variant = "kda"; });
+  opened.choose([](Choice& choice) { choice.form = Form::parallel; });
+  CHECK(has_valid_cursor(opened.session));
+  opened->wait();
+  CHECK(opened->computed()->variant->id == "kda");
+  CHECK(opened->trace() != nullptr);
+  CHECK(opened->computed()->agree);
+  CHECK(has_valid_cursor(opened.session));
+}
+
 TEST_CASE("when opening fails, what was chosen meanwhile is computed for what is still open") {
   Opened opened;
   const TemporaryFolder folder;
