@@ -33,9 +33,15 @@ void change_precision(Application& application) {
 
 void change_grain(Application& application) {
   switch (application.grain) {
-    case Grain::operation: application.grain = Grain::token; break;
-    case Grain::token: application.grain = Grain::chunk; break;
-    default: application.grain = Grain::operation; break;
+    case Grain::operation:
+      application.grain = Grain::token;
+      break;
+    case Grain::token:
+      application.grain = Grain::chunk;
+      break;
+    default:
+      application.grain = Grain::operation;
+      break;
   }
 }
 
@@ -60,11 +66,16 @@ std::span<const Action> actions() {
   static constexpr Action table[] = {
       {"Time", "play or pause", ImGuiKey_Space, [](Application& a) { a.playing = !a.playing; }},
       {"Time", "one operation on", ImGuiKey_RightArrow, [](Application& a) { a.step(Grain::operation, 1); }},
-      {"Time", "one operation back", ImGuiKey_LeftArrow, [](Application& a) { a.step(Grain::operation, -1); }},
-      {"Time", "one token on", ImGuiMod_Shift | ImGuiKey_RightArrow, [](Application& a) { a.step(Grain::token, 1); }},
-      {"Time", "one token back", ImGuiMod_Shift | ImGuiKey_LeftArrow, [](Application& a) { a.step(Grain::token, -1); }},
-      {"Time", "one chunk on", ImGuiMod_Ctrl | ImGuiKey_RightArrow, [](Application& a) { a.step(Grain::chunk, 1); }},
-      {"Time", "one chunk back", ImGuiMod_Ctrl | ImGuiKey_LeftArrow, [](Application& a) { a.step(Grain::chunk, -1); }},
+      {"Time", "one operation back", ImGuiKey_LeftArrow,
+       [](Application& a) { a.step(Grain::operation, -1); }},
+      {"Time", "one token on", ImGuiMod_Shift | ImGuiKey_RightArrow,
+       [](Application& a) { a.step(Grain::token, 1); }},
+      {"Time", "one token back", ImGuiMod_Shift | ImGuiKey_LeftArrow,
+       [](Application& a) { a.step(Grain::token, -1); }},
+      {"Time", "one chunk on", ImGuiMod_Ctrl | ImGuiKey_RightArrow,
+       [](Application& a) { a.step(Grain::chunk, 1); }},
+      {"Time", "one chunk back", ImGuiMod_Ctrl | ImGuiKey_LeftArrow,
+       [](Application& a) { a.step(Grain::chunk, -1); }},
       {"Time", "to the end", ImGuiKey_End, [](Application& a) { a.step(Grain::end, 1); }},
       {"Time", "to the start", ImGuiKey_Home, [](Application& a) { a.step(Grain::end, -1); }},
       {"Time", "play by operation, token or chunk", ImGuiKey_G, change_grain},
@@ -81,7 +92,8 @@ std::span<const Action> actions() {
       {"Data", "captures and presets", ImGuiKey_D, [](Application& a) { a.show_data = true; }},
       {"Data", "save this place", ImGuiMod_Ctrl | ImGuiKey_S, [](Application& a) { a.save_place(); }},
       {"Data", "next variant", ImGuiKey_V, [](Application& a) { change_variant(a, 1); }},
-      {"Data", "previous variant", ImGuiMod_Shift | ImGuiKey_V, [](Application& a) { change_variant(a, -1); }},
+      {"Data", "previous variant", ImGuiMod_Shift | ImGuiKey_V,
+       [](Application& a) { change_variant(a, -1); }},
       {"Data", "next head", ImGuiKey_H, [](Application& a) { change_head(a, 1); }},
       {"Data", "previous head", ImGuiMod_Shift | ImGuiKey_H, [](Application& a) { change_head(a, -1); }},
       {"Data", "open a file", ImGuiMod_Ctrl | ImGuiKey_O, [](Application& a) { a.show_open = true; }},
@@ -94,14 +106,16 @@ std::span<const Action> actions() {
        [](Application& a) { a.view.shared_scale = !a.view.shared_scale; }},
       {"View", "S as key x value, or value x key", ImGuiKey_T,
        [](Application& a) { a.view.state_value_by_key = !a.view.state_value_by_key; }},
-      {"View", "numbers in large cells", ImGuiKey_N, [](Application& a) { a.view.numbers = !a.view.numbers; }},
+      {"View", "numbers in large cells", ImGuiKey_N,
+       [](Application& a) { a.view.numbers = !a.view.numbers; }},
       {"View", "let go of the clicked number", ImGuiKey_Escape,
        [](Application& a) {
          a.pinned.reset();
          a.show_keys = false;
          a.show_open = false;
        }},
-      {"Help", "these keys", ImGuiMod_Shift | ImGuiKey_Slash, [](Application& a) { a.show_keys = !a.show_keys; }},
+      {"Help", "these keys", ImGuiMod_Shift | ImGuiKey_Slash,
+       [](Application& a) { a.show_keys = !a.show_keys; }},
       {"Help", "quit", ImGuiMod_Ctrl | ImGuiKey_Q, [](Application& a) { a.quit(); }},
   };
   return table;
@@ -114,14 +128,22 @@ std::string key_name(int chord) {
   if (key == ImGuiKey_Slash && (chord & ImGuiMod_Shift) != 0) return name + "?";
   if ((chord & ImGuiMod_Shift) != 0) name += "Shift+";
   switch (key) {
-    case ImGuiKey_LeftArrow: return name + "←";
-    case ImGuiKey_RightArrow: return name + "→";
-    case ImGuiKey_UpArrow: return name + "↑";
-    case ImGuiKey_DownArrow: return name + "↓";
-    case ImGuiKey_LeftBracket: return name + "[";
-    case ImGuiKey_RightBracket: return name + "]";
-    case ImGuiKey_Escape: return name + "Esc";
-    default: return name + ImGui::GetKeyName(key);
+    case ImGuiKey_LeftArrow:
+      return name + "←";
+    case ImGuiKey_RightArrow:
+      return name + "→";
+    case ImGuiKey_UpArrow:
+      return name + "↑";
+    case ImGuiKey_DownArrow:
+      return name + "↓";
+    case ImGuiKey_LeftBracket:
+      return name + "[";
+    case ImGuiKey_RightBracket:
+      return name + "]";
+    case ImGuiKey_Escape:
+      return name + "Esc";
+    default:
+      return name + ImGui::GetKeyName(key);
   }
 }
 
@@ -129,11 +151,13 @@ void handle_keys(Application& application) {
   const ImGuiIO& io = ImGui::GetIO();
   if (io.WantTextInput) return;
   for (const Action& action : actions()) {
-    if (ImGui::Shortcut(action.key, ImGuiInputFlags_RouteGlobal | ImGuiInputFlags_Repeat)) action.perform(application);
+    if (ImGui::Shortcut(action.key, ImGuiInputFlags_RouteGlobal | ImGuiInputFlags_Repeat))
+      action.perform(application);
   }
   // A question mark that the layout types without Shift+/ opens the help as well.
   for (const ImWchar character : io.InputQueueCharacters) {
-    if (character == '?' && !ImGui::IsKeyChordPressed(ImGuiMod_Shift | ImGuiKey_Slash)) application.show_keys = true;
+    if (character == '?' && !ImGui::IsKeyChordPressed(ImGuiMod_Shift | ImGuiKey_Slash))
+      application.show_keys = true;
   }
 }
 

@@ -44,6 +44,13 @@ bool Application::open(const std::filesystem::path& path) {
   return false;
 }
 
+void Application::drop(const std::vector<std::filesystem::path>& paths) {
+  if (paths.size() == 1)
+    open(paths.front());
+  else
+    session.set_message(fmt::format("{} files were dropped; one can be open at a time", paths.size()));
+}
+
 void Application::save_place() {
   std::filesystem::path path;
   for (int number = 1; path.empty() || std::filesystem::exists(path); ++number) {
@@ -52,8 +59,10 @@ void Application::save_place() {
   std::ofstream file(path);
   file << session.to_json() << '\n';
   file.close();
-  if (file) notice = fmt::format("This place is saved in {}", path.string());
-  else session.set_message(fmt::format("{}: cannot be written", path.string()));
+  if (file)
+    notice = fmt::format("This place is saved in {}", path.string());
+  else
+    session.set_message(fmt::format("{}: cannot be written", path.string()));
 }
 
 void Application::step(Session::Grain by, int direction) {
@@ -75,8 +84,8 @@ void Application::play() {
   for (; playing && play_debt_ >= 1; play_debt_ -= 1) step(grain, 1);
 }
 
-/// Lays the panels out as designed; afterwards a person may drag them anywhere. The side columns keep their width and
-/// the timeline its height when the window grows: the stage takes the rest.
+/// Lays the panels out as designed; afterwards a person may drag them anywhere. The side columns keep their
+/// width and the timeline its height when the window grows: the stage takes the rest.
 void Application::layout(float top, float bottom) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   const ImVec2 position = {viewport->WorkPos.x, viewport->WorkPos.y + top};
@@ -85,8 +94,9 @@ void Application::layout(float top, float bottom) {
   ImGui::SetNextWindowSize(size);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {style::px(8), 0});
   ImGui::Begin("##dock", nullptr,
-               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoBringToFrontOnFocus |
-                   ImGuiWindowFlags_NoNavFocus | ImGuiWindowFlags_NoSavedSettings);
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoDocking |
+                   ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNavFocus |
+                   ImGuiWindowFlags_NoSavedSettings);
   ImGui::PopStyleVar();
   dockspace_ = ImGui::GetID("panels");
   const bool resized = size.x != layout_width_ || size.y != layout_height_;
@@ -110,19 +120,31 @@ void Application::layout(float top, float bottom) {
     for (const Panel& panel : panels()) {
       ImGuiID node = rest;
       switch (panel.place) {
-        case PanelPlace::left_top: node = left; break;
-        case PanelPlace::left_bottom: node = left_bottom; break;
-        case PanelPlace::center: node = rest; break;
-        case PanelPlace::right_top: node = right; break;
-        case PanelPlace::right_bottom: node = right_bottom; break;
-        case PanelPlace::bottom: node = floor; break;
+        case PanelPlace::left_top:
+          node = left;
+          break;
+        case PanelPlace::left_bottom:
+          node = left_bottom;
+          break;
+        case PanelPlace::center:
+          node = rest;
+          break;
+        case PanelPlace::right_top:
+          node = right;
+          break;
+        case PanelPlace::right_bottom:
+          node = right_bottom;
+          break;
+        case PanelPlace::bottom:
+          node = floor;
+          break;
       }
       ImGui::DockBuilderDockWindow(panel.title, node);
     }
     ImGui::DockBuilderFinish(dockspace_);
   }
-  // Between the panels lies the background; a separator (docking takes the border's colour) shows itself only under
-  // the pointer.
+  // Between the panels lies the background; a separator (docking takes the border's colour) shows itself only
+  // under the pointer.
   ImGui::PushStyleColor(ImGuiCol_Border, style::colours().background);
   ImGui::DockSpace(dockspace_, {0, 0}, ImGuiDockNodeFlags_AutoHideTabBar);
   ImGui::PopStyleColor();

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/session/session.h"
 #include "app/style.h"
@@ -22,19 +23,20 @@ struct CellFocus {
 /// How the program looks, apart from what it computes.
 struct ViewOptions {
   style::Theme theme = style::Theme::dark;
-  bool shared_scale = true;       // one colour scale per kind of tensor; otherwise each picture its own
+  bool shared_scale = true;         // one colour scale per kind of tensor; otherwise each picture its own
   bool state_value_by_key = false;  // draw S as value x key, as some papers write it
-  bool numbers = true;            // values as text in cells that are large enough
-  bool show_welcome = true;       // the line that says what to press
+  bool numbers = true;              // values as text in cells that are large enough
+  bool show_welcome = true;         // the line that says what to press
 };
 
-/// The program in front of a person: one session, its panels, its keys. Draws one frame of Dear ImGui; knows nothing of
-/// windows.
+/// The program in front of a person: one session, its panels, its keys. Draws one frame of Dear ImGui; knows
+/// nothing of windows.
 class Application {
  public:
   Application();
 
-  /// Draws one frame into the current Dear ImGui context. `scale` is how much larger than in the design things are.
+  /// Draws one frame into the current Dear ImGui context. `scale` is how much larger than in the design
+  /// things are.
   void draw(float scale);
 
   /// Whether the next frame will look different although nobody does anything.
@@ -67,7 +69,11 @@ class Application {
   /// Opens a saved place (.json) or data. Returns whether it worked; session.message() says why not.
   bool open(const std::filesystem::path& path);
 
-  /// Writes the present place to a new file in the current folder, to be opened again or given to `render --session`.
+  /// Opens what was dropped on the window: one file.
+  void drop(const std::vector<std::filesystem::path>& paths);
+
+  /// Writes the present place to a new file in the current folder, to be opened again or given to `render
+  /// --session`.
   void save_place();
 
   /// Good news for the status bar; gone with the next step.

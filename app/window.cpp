@@ -71,6 +71,11 @@ struct Window::State {
     glfwSetWindowRefreshCallback(window.get(), [](GLFWwindow* damaged) {
       static_cast<State*>(glfwGetWindowUserPointer(damaged))->redraw = true;
     });
+    glfwSetDropCallback(window.get(), [](GLFWwindow* target, int count, const char** paths) {
+      State& state = *static_cast<State*>(glfwGetWindowUserPointer(target));
+      state.redraw = true;
+      if (state.dropped) state.dropped({paths, paths + count});
+    });
     ImGui_ImplGlfw_InitForOpenGL(window.get(), true);
   }
 
@@ -87,6 +92,7 @@ struct Window::State {
   std::unique_ptr<GLFWwindow, decltype(&glfwDestroyWindow)> window;
   std::unique_ptr<Canvas> canvas;
   std::function<void()> after_frame;
+  std::function<void(const std::vector<std::filesystem::path>&)> dropped;
   std::atomic<bool> redraw = true;
   float chosen_scale = 0;
 };
@@ -159,6 +165,10 @@ void Window::set_scale(float scale) {
 }
 
 void Window::set_title(const std::string& title) { glfwSetWindowTitle(state_->window.get(), title.c_str()); }
+
+void Window::set_dropped(std::function<void(const std::vector<std::filesystem::path>&)> dropped) {
+  state_->dropped = std::move(dropped);
+}
 
 void Window::set_after_frame(std::function<void()> after_frame) {
   state_->after_frame = std::move(after_frame);

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/gl/image.h"
 
@@ -51,6 +53,9 @@ class Window {
 
   /// Changes the title.
   void set_title(const std::string& title);
+
+  /// Called with the paths of files that are dropped on the window.
+  void set_dropped(std::function<void(const std::vector<std::filesystem::path>&)> dropped);
 
   /// Called after every frame has been shown (the test engine's hook).
   void set_after_frame(std::function<void()> after_frame);

@@ -63,8 +63,10 @@ void go_to(Session& session, const std::string& at) {
   const std::string number = at.substr(0, colon);
   Index token = -1;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), token);
-  if (error != std::errc() || end != number.data() + number.size() || token < 0 || token >= session.data().tokens) {
-    throw InputError(fmt::format("--at is \"{}\"; expected a token from 0 to {}", at, session.data().tokens - 1));
+  if (error != std::errc() || end != number.data() + number.size() || token < 0 ||
+      token >= session.data().tokens) {
+    throw InputError(
+        fmt::format("--at is \"{}\"; expected a token from 0 to {}", at, session.data().tokens - 1));
   }
   session.go_to_token(token);
   if (colon == std::string::npos) return;
@@ -97,7 +99,8 @@ void prepare(Application& application, const Look& look) {
   }
   application.view.theme = look.theme == "light" ? style::Theme::light : style::Theme::dark;
   if (!look.session.empty()) {
-    require(session.from_json(read_text(look.session), std::filesystem::path(look.session).parent_path()), session);
+    require(session.from_json(read_text(look.session), std::filesystem::path(look.session).parent_path()),
+            session);
   } else if (look.capture.starts_with("capture:")) {
     require(session.open(open_capture(look.capture)), session);
   } else if (look.capture.starts_with("preset:")) {
@@ -124,7 +127,8 @@ void prepare(Application& application, const Look& look) {
 /// Draws until pictures have faded in and sizes have settled.
 constexpr int settling_frames = 30;
 
-void render_to(Application& application, int width, int height, float scale, const std::filesystem::path& output) {
+void render_to(Application& application, int width, int height, float scale,
+               const std::filesystem::path& output) {
   Offscreen offscreen(width, height, scale);
   const Image image = offscreen.render([&] { application.draw(offscreen.scale()); }, settling_frames);
   write_png(image, output);
@@ -167,7 +171,7 @@ std::pair<int, int> parse_size(const std::string& text) {
 }
 
 palimpsest::Command render_command() {
-  return [](CLI::App& command, Console console) -> palimpsest::Action {
+  return [](CLI::App& command, Console console) -> palimpsest::Task {
     struct Options {
       Look look;
       std::string size = "1920x1080";
@@ -177,7 +181,8 @@ palimpsest::Command render_command() {
     const auto options = std::make_shared<Options>();
     add_look(command, options->look);
     command.add_option("--size", options->size, "pixels, WIDTHxHEIGHT")->capture_default_str();
-    command.add_option("--scale", options->look.scale, "how much larger everything is drawn")->check(CLI::Range(0.5, 4.0));
+    command.add_option("--scale", options->look.scale, "how much larger everything is drawn")
+        ->check(CLI::Range(0.5, 4.0));
     command.add_option("--output", options->output, "the PNG to write");
     command.add_option("--tour", options->tour, "write a tour of pictures into this folder");
     return [options, console] {
@@ -197,7 +202,7 @@ palimpsest::Command render_command() {
 }
 
 palimpsest::Command window_command() {
-  return [](CLI::App& command, Console) -> palimpsest::Action {
+  return [](CLI::App& command, Console) -> palimpsest::Task {
     const auto look = std::make_shared<Look>();
     look->scale = 0;
     add_look(command, *look);
@@ -207,6 +212,7 @@ palimpsest::Command window_command() {
       prepare(application, *look);
       Window window({.scale = look->scale});
       application.quit = [&] { window.close(); };
+      window.set_dropped([&](const auto& paths) { application.drop(paths); });
       window.run([&] {
         application.draw(window.scale());
         if (application.animating()) window.request_redraw();

@@ -10,9 +10,12 @@ namespace palimpsest {
 
 const char* name(Form form) {
   switch (form) {
-    case Form::recurrent: return "recurrent";
-    case Form::chunkwise: return "chunkwise";
-    case Form::parallel: return "parallel";
+    case Form::recurrent:
+      return "recurrent";
+    case Form::chunkwise:
+      return "chunkwise";
+    case Form::parallel:
+      return "parallel";
   }
   return "";
 }

@@ -15,8 +15,8 @@ class CpuBackend : public Backend {
     return variant.rule->missing(form, settings);
   }
 
-  Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-             std::stop_token stop) const override {
+  Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision,
+             Index chunk_size, std::stop_token stop) const override {
     return variant.rule->run(sequence, form, precision, chunk_size, std::move(stop));
   }
 };

@@ -11,7 +11,8 @@ namespace palimpsest {
 template <class Scalar>
 class Checkpoints {
  public:
-  /// `initial` is the state before block 0. Keeps at most about `budget` bytes, and at least the initial state.
+  /// `initial` is the state before block 0. Keeps at most about `budget` bytes, and at least the initial
+  /// state.
   Checkpoints(Matrix<Scalar> initial, Index blocks, std::size_t budget) {
     const auto bytes = static_cast<std::size_t>(std::max<Index>(initial.size(), 1)) * sizeof(Scalar);
     const auto affordable = static_cast<Index>(std::max<std::size_t>(budget / bytes, 1));

@@ -54,7 +54,8 @@ struct Program {
 
   /// Row `t` alone.
   Program row(Index t) const {
-    Program one{.structure = structure, .q = q.middleRows(t, 1), .k = k.middleRows(t, 1), .v = v.middleRows(t, 1)};
+    Program one{
+        .structure = structure, .q = q.middleRows(t, 1), .k = k.middleRows(t, 1), .v = v.middleRows(t, 1)};
     if (gate.cols() > 0) one.gate = gate.middleRows(t, 1);
     if (beta.cols() > 0) one.beta = beta.middleRows(t, 1);
     return one;
@@ -81,8 +82,10 @@ struct Encoder {
 
   template <class Scalar>
   Program<Scalar> encode(const Sequence& sequence, Index first, Index count) const {
-    if constexpr (std::is_same_v<Scalar, double>) return f64(sequence, first, count);
-    else return f32(sequence, first, count);
+    if constexpr (std::is_same_v<Scalar, double>)
+      return f64(sequence, first, count);
+    else
+      return f32(sequence, first, count);
   }
 };
 
@@ -94,12 +97,12 @@ struct Rows {
   Index count;
 
   /// Rows of the array `name`: [count, columns].
-  Matrix<Scalar> operator()(std::string_view name) const { return sequence.at(name).rows<Scalar>(first, count); }
+  Matrix<Scalar> operator()(std::string_view name) const {
+    return sequence.at(name).rows<Scalar>(first, count);
+  }
 
   /// scale q: [count, K].
-  Matrix<Scalar> scaled_q() const {
-    return (*this)("q") * static_cast<Scalar>(sequence.parameter("scale"));
-  }
+  Matrix<Scalar> scaled_q() const { return (*this)("q") * static_cast<Scalar>(sequence.parameter("scale")); }
 
   /// A parameter repeated for every row: [count, 1].
   Matrix<Scalar> repeated(std::string_view parameter) const {

@@ -48,11 +48,14 @@ class Numbers {
   double within(Range range) {
     switch (range) {
       case Range::finite:
-      case Range::finite_or_minus_inf: return normal();
-      case Range::decay: return 1 - forgotten();
+      case Range::finite_or_minus_inf:
+        return normal();
+      case Range::decay:
+        return 1 - forgotten();
       case Range::unit:
       case Range::strength:
-      case Range::non_negative: return uniform();
+      case Range::non_negative:
+        return uniform();
     }
     return 0;
   }
@@ -107,7 +110,8 @@ Array as_array(const Matrix<double>& matrix, std::vector<Index> shape) {
 }
 
 /// The states that an earlier random text leaves: whatever a rule keeps, they are states that it can reach.
-void add_initial_states(const Variant& variant, const Settings& settings, const RandomCase& random, Arrays& arrays) {
+void add_initial_states(const Variant& variant, const Settings& settings, const RandomCase& random,
+                        Arrays& arrays) {
   RandomCase before = random;
   before.tokens = random.earlier;
   before.initial_state = false;
@@ -115,8 +119,8 @@ void add_initial_states(const Variant& variant, const Settings& settings, const 
   const auto text = std::make_shared<const Arrays>(random_arrays(variant, settings, before));
   const SequenceBatch bound = palimpsest::bind(variant, text, settings);
   const bool streams = !variant.rule->missing(Form::recurrent, settings);
-  const Output output = variant.rule->run(bound.heads.front(), streams ? Form::recurrent : Form::chunkwise,
-                                          Precision::f64, 1);
+  const Output output =
+      variant.rule->run(bound.heads.front(), streams ? Form::recurrent : Form::chunkwise, Precision::f64, 1);
   for (const Input& input : variant.inputs) {
     for (const auto& [state, value] : output.states) {
       if (input.name != initial_name(variant, state)) continue;
@@ -130,8 +134,9 @@ void add_initial_states(const Variant& variant, const Settings& settings, const 
 }  // namespace
 
 std::string to_string(const RandomCase& random) {
-  return fmt::format("random:T={},K={},V={},p={},seed={}{}{}", random.tokens, random.dk, random.dv, random.earlier,
-                     random.seed, random.initial_state ? ",state" : "", random.log_gates ? ",g" : "");
+  return fmt::format("random:T={},K={},V={},p={},seed={}{}{}", random.tokens, random.dk, random.dv,
+                     random.earlier, random.seed, random.initial_state ? ",state" : "",
+                     random.log_gates ? ",g" : "");
 }
 
 RandomCase parse_random_case(std::string_view text) {
@@ -151,14 +156,22 @@ RandomCase parse_random_case(std::string_view text) {
     const std::size_t comma = std::min(rest.find(','), rest.size());
     const std::string_view part = rest.substr(0, comma);
     rest.remove_prefix(std::min(comma + 1, rest.size()));
-    if (part.starts_with("T=")) read(part, random.tokens);
-    else if (part.starts_with("K=")) read(part, random.dk);
-    else if (part.starts_with("V=")) read(part, random.dv);
-    else if (part.starts_with("p=")) read(part, random.earlier);
-    else if (part.starts_with("seed=")) read(part, random.seed);
-    else if (part == "state") random.initial_state = true;
-    else if (part == "g") random.log_gates = true;
-    else throw misunderstood(part);
+    if (part.starts_with("T="))
+      read(part, random.tokens);
+    else if (part.starts_with("K="))
+      read(part, random.dk);
+    else if (part.starts_with("V="))
+      read(part, random.dv);
+    else if (part.starts_with("p="))
+      read(part, random.earlier);
+    else if (part.starts_with("seed="))
+      read(part, random.seed);
+    else if (part == "state")
+      random.initial_state = true;
+    else if (part == "g")
+      random.log_gates = true;
+    else
+      throw misunderstood(part);
   }
   constexpr Index largest = 1 << 20;
   for (const Index size : {random.tokens, random.dk, random.dv, random.earlier}) {
@@ -196,7 +209,8 @@ Arrays rounded_to_f32(const Arrays& arrays) {
   Arrays rounded;
   for (const auto& [name, array] : arrays) {
     std::vector<float> values(static_cast<std::size_t>(array.size()));
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(array[static_cast<Index>(i)]);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(array[static_cast<Index>(i)]);
     rounded[name] = Array(array.shape, std::move(values));
   }
   return rounded;

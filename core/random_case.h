@@ -28,9 +28,9 @@ std::string to_string(const RandomCase& random);
 /// The case that `text` describes; throws InputError showing what is expected.
 RandomCase parse_random_case(std::string_view text);
 
-/// One head of arrays, made from what `variant` declares alone (names, shapes, ranges): k of length 1, q / sqrt(K) and v
-/// normal, decays as a gate network gives them with now and then an exact 0 or 1, strengths in (0, 1), states normal.
-/// `settings` are resolved ones.
+/// One head of arrays, made from what `variant` declares alone (names, shapes, ranges): k of length 1, q /
+/// sqrt(K) and v normal, decays as a gate network gives them with now and then an exact 0 or 1, strengths in
+/// (0, 1), states normal. `settings` are resolved ones.
 Arrays random_arrays(const Variant& variant, const Settings& settings, const RandomCase& random);
 
 /// `given`, resolved, with random values for the required parameters that it lacks.

@@ -7,8 +7,8 @@
 
 namespace palimpsest {
 
-/// Receives tensors from an engine at the moment it has computed them. Engines run the same statements with and
-/// without one.
+/// Receives tensors from an engine at the moment it has computed them. Engines run the same statements with
+/// and without one.
 class Recorder {
  public:
   explicit Recorder(Record& record) : record_(record) {}
@@ -20,7 +20,9 @@ class Recorder {
   }
 
   /// Keeps a number.
-  void operator()(std::string_view name, double value) { record_.set(name, Matrix<double>::Constant(1, 1, value)); }
+  void operator()(std::string_view name, double value) {
+    record_.set(name, Matrix<double>::Constant(1, 1, value));
+  }
 
  private:
   Record& record_;

@@ -14,7 +14,7 @@ namespace palimpsest {
 
 namespace {
 
-constexpr Index rows_at_a_time = 256;  // of the recurrent form: bounds memory, changes no result
+constexpr Index rows_at_a_time = 256;   // of the recurrent form: bounds memory, changes no result
 constexpr double parallel_limit = 6e9;  // bytes of [n, n] matrices
 
 void stop_if_asked(const std::stop_token& stop) {
@@ -28,9 +28,10 @@ Matrix<Scalar> run_parallel(const RowRule& rule, const Sequence& sequence, Matri
   const Precision precision = std::is_same_v<Scalar, double> ? Precision::f64 : Precision::f32;
   const double bytes = parallel_bytes(program.structure, sequence.tokens, precision);
   if (bytes > parallel_limit) {
-    throw Unsupported(fmt::format("the parallel form of {} tokens needs {:.1f} GB for its n x n matrices; the limit "
-                                  "is {:.0f} GB. The chunkwise form has no such limit",
-                                  sequence.tokens, bytes / 1e9, parallel_limit / 1e9));
+    throw Unsupported(
+        fmt::format("the parallel form of {} tokens needs {:.1f} GB for its n x n matrices; the limit "
+                    "is {:.0f} GB. The chunkwise form has no such limit",
+                    sequence.tokens, bytes / 1e9, parallel_limit / 1e9));
   }
   return parallel(program, S, nullptr, stop);
 }
@@ -121,8 +122,8 @@ Output RowRule::run(const Sequence& sequence, Form form, Precision precision, In
                                      : run_row_program<float>(*this, sequence, form, chunk_size, stop);
 }
 
-std::unique_ptr<Trace> RowRule::trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-                                      std::size_t budget) const {
+std::unique_ptr<Trace> RowRule::trace(const Sequence& sequence, Form form, Precision precision,
+                                      Index chunk_size, std::size_t budget) const {
   require_chunk_size(chunk_size);
   if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
   return make_row_trace(*this, sequence, form, precision, chunk_size, budget);

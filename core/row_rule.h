@@ -13,7 +13,8 @@ struct ProgramNames {
   std::string o;  // what the program reads, before any closing step
 };
 
-/// How a row program's steps are named and written. The defaults suit every rule that uses q, k and v as they come.
+/// How a row program's steps are named and written. The defaults suit every rule that uses q, k and v as they
+/// come.
 struct Notation {
   ProgramNames token = {"q", "k", "v", "o"};  // of one token
   ProgramNames rows = {"Q", "K", "V", "O"};   // of a chunk
@@ -21,19 +22,19 @@ struct Notation {
   std::vector<Operation> token_after = {};    // from what is read to o
   std::vector<Operation> rows_before = {};    // the same for chunks, from Q, K, V and to O
   std::vector<Operation> rows_after = {};
-  std::vector<std::string> parameters = {};   // further numbers that these operations use
-  Symbols symbols = {};                       // added to the usual ones, or in their place
+  std::vector<std::string> parameters = {};  // further numbers that these operations use
+  Symbols symbols = {};                      // added to the usual ones, or in their place
 };
 
-/// A variant that is a row program (spec 1.1): recurrent, chunkwise and parallel come from the three engines, the steps
-/// from its structure.
+/// A variant that is a row program (spec 1.1): recurrent, chunkwise and parallel come from the three engines,
+/// the steps from its structure.
 class RowRule : public Rule {
  public:
   /// How a variant names its steps; may depend on its options.
   using NotationOf = std::function<Notation(const Settings&)>;
 
-  /// `normalised`: the last value column is a constant 1, its read is the denominator of the others (plus eps), and
-  /// the state splits into S and z.
+  /// `normalised`: the last value column is a constant 1, its read is the denominator of the others (plus
+  /// eps), and the state splits into S and z.
   RowRule(Encoder encoder, NotationOf notation, bool normalised)
       : encoder_(std::move(encoder)), notation_(std::move(notation)), normalised_(normalised) {}
 

@@ -24,11 +24,15 @@ struct PhaseBuilder {
   void add(Operation operation) { phase.operations.push_back(std::move(operation)); }
 
   /// A line for the equation of `result`, with the definitions of `inlined` written out.
-  void line(std::string title, std::string sentence, const std::string& result, const std::vector<std::string>& inlined,
-            double weight) {
+  void line(std::string title, std::string sentence, const std::string& result,
+            const std::vector<std::string>& inlined, double weight) {
     const std::vector<Equation> known = equations(phase.operations);
     const auto shown = std::ranges::find(known, result, &Equation::result);
-    Line line{std::move(title), std::move(sentence), {result, expand(shown->expression, known, inlined)}, {}, weight};
+    Line line{std::move(title),
+              std::move(sentence),
+              {result, expand(shown->expression, known, inlined)},
+              {},
+              weight};
     for (; taken < phase.operations.size(); ++taken) line.operations.push_back(phase.operations[taken].id);
     phase.lines.push_back(std::move(line));
   }
@@ -52,33 +56,44 @@ struct TokenSteps {
     std::string before = "S_before";
     if (structure.decay != Decay::none) {
       const Expression S = tensor("S_before");
-      steps.add({"decay", "What is kept", "How much of the memory stays when “{token}” comes in?",
-                 {"S_decayed", structure.decay == Decay::key ? diagonal(tensor("alpha")) * S : tensor("alpha") * S}});
+      steps.add({"decay",
+                 "What is kept",
+                 "How much of the memory stays when “{token}” comes in?",
+                 {"S_decayed",
+                  structure.decay == Decay::key ? diagonal(tensor("alpha")) * S : tensor("alpha") * S}});
       before = "S_decayed";
       inlined.emplace_back("S_decayed");
     }
     Expression written = v;
     if (structure.erase == Erase::decayed) {
-      steps.add({"read", "What is there now",
+      steps.add({"read",
+                 "What is there now",
                  "What does the memory already answer for “{token}”? Only the difference will be written.",
                  {"old", transpose(tensor(before)) * k}});
-      steps.add({"error", "What is missing", "How far is that answer from what should be there?",
+      steps.add({"error",
+                 "What is missing",
+                 "How far is that answer from what should be there?",
                  {"error", v - tensor("old")}});
       written = tensor("error");
       inlined.emplace_back("error");
     }
     const Expression strength = structure.beta ? tensor("beta") * k : k;
-    steps.add({"update", "What is written",
+    steps.add({"update",
+               "What is written",
                structure.erase == Erase::none ? "The value is laid down along the key, over what is there."
                                               : "The difference is laid down along the key: old out, new in.",
                {"update", strength * transpose(written)}});
-    steps.add({"write", "The memory after", "The page after “{token}”.",
+    steps.add({"write",
+               "The memory after",
+               "The page after “{token}”.",
                {"S_after", tensor(before) + tensor("update")}});
     steps.line("The memory is rewritten", "What stays, and what “{token}” adds.", "S_after", inlined, 3);
   }
 
   void output(PhaseBuilder& steps, const std::string& state) const {
-    steps.add({"output", "What comes out", "What does the memory answer to the query of “{token}”?",
+    steps.add({"output",
+               "What comes out",
+               "What does the memory answer to the query of “{token}”?",
                {notation.token.o, transpose(tensor(state)) * query()}});
     append(steps.phase.operations, notation.token_after);
     std::vector<std::string> inlined;
@@ -120,58 +135,84 @@ struct ChunkSteps {
   void decays(PhaseBuilder& steps) const {
     if (structure.decay == Decay::none) return;
     if (structure.decay == Decay::scalar) {
-      steps.add({"mask", "Kept since", "How much of what token j wrote is left when token i reads?",
+      steps.add({"mask",
+                 "Kept since",
+                 "How much of what token j wrote is left when token i reads?",
                  {"G", call("decay_mask", {tensor("alpha")})}});
     }
-    steps.add({"fade_in", "Kept from the start",
+    steps.add({"fade_in",
+               "Kept from the start",
                "How much of the memory carried in is left at each token?",
                {"g_in", call("cumulative_decay", {tensor("alpha")})}});
-    steps.add({"fade_out", "Kept to the end", "How much of each write is left at the end of " + scope() + "?",
+    steps.add({"fade_out",
+               "Kept to the end",
+               "How much of each write is left at the end of " + scope() + "?",
                {"g_out", call("remaining_decay", {tensor("alpha")})}});
-    steps.add({"fade_over", "Kept over all", "How much of the memory carried in is left at the end of " + scope() + "?",
+    steps.add({"fade_over",
+               "Kept over all",
+               "How much of the memory carried in is left at the end of " + scope() + "?",
                {"g_total", call("total_decay", {tensor("alpha")})}});
   }
 
   void who_reads_whom(PhaseBuilder& steps) const {
-    steps.add({"scores", "Who reads whom", "How strongly does each query meet each earlier key?",
+    steps.add({"scores",
+               "Who reads whom",
+               "How strongly does each query meet each earlier key?",
                {"P", structure.read_at == ReadAt::end ? Q() * transpose(B()) : scores(Q())}});
     steps.line("Who reads whom",
                structure.read_at == ReadAt::end ? "Every query meets every key: nothing is masked."
-               : whole                          ? "All pairs at once; the mask keeps the past and lets it fade."
-                                                : "Only inside the chunk. The mask keeps the past and lets it fade.",
+               : whole ? "All pairs at once; the mask keeps the past and lets it fade."
+                       : "Only inside the chunk. The mask keeps the past and lets it fade.",
                "P", {}, 1);
   }
 
   void solve(PhaseBuilder& steps) const {
     if (structure.erase == Erase::none) return;
-    steps.add({"overlap", "Which keys overlap", "How much does each write disturb what a later key reads?",
+    steps.add({"overlap",
+               "Which keys overlap",
+               "How much does each write disturb what a later key reads?",
                {"N", call("strictly_lower", {scores(K())})}});
-    steps.add({"rest", "What memory cannot say", "What is still missing after asking the memory carried in?",
+    steps.add({"rest",
+               "What memory cannot say",
+               "What is still missing after asking the memory carried in?",
                {"R", V() - from_start(K()) * tensor("S_in")}});
-    steps.add({"solve", "What will be written",
-               "Each token must know what the earlier ones of " + scope() + " wrote: one row after the other.",
-               {"U", call("solve_unit_lower", {tensor("N"), tensor("R")})}, true});
-    steps.line("What will be written",
-               "Each token must know what the earlier ones of " + scope() + " wrote: one row after the other.", "U", {},
-               1);
+    steps.add(
+        {"solve",
+         "What will be written",
+         "Each token must know what the earlier ones of " + scope() + " wrote: one row after the other.",
+         {"U", call("solve_unit_lower", {tensor("N"), tensor("R")})},
+         true});
+    steps.line(
+        "What will be written",
+        "Each token must know what the earlier ones of " + scope() + " wrote: one row after the other.", "U",
+        {}, 1);
   }
 
   void outputs(PhaseBuilder& steps) const {
-    steps.add({"inter", "From before", "What does the memory carried in answer?",
+    steps.add({"inter",
+               "From before",
+               "What does the memory carried in answer?",
                {"O_inter", from_start(Q()) * tensor("S_in")}});
-    steps.add({"intra", "From inside", "What do the tokens of " + scope() + " add for each other?",
+    steps.add({"intra",
+               "From inside",
+               "What do the tokens of " + scope() + " add for each other?",
                {"O_intra", tensor("P") * U()}});
-    steps.add({"output", "What comes out", "Both together are what the recurrence gives, token by token.",
+    steps.add({"output",
+               "What comes out",
+               "Both together are what the recurrence gives, token by token.",
                {notation.rows.o, tensor("O_inter") + tensor("O_intra")}});
     append(steps.phase.operations, notation.rows_after);
     std::vector<std::string> inlined;
     if (!notation.rows_after.empty()) inlined.push_back(notation.rows.o);
-    steps.line("What comes out", "From the memory carried in, and from inside " + scope() + ".", "O", inlined, 1);
+    steps.line("What comes out", "From the memory carried in, and from inside " + scope() + ".", "O", inlined,
+               1);
   }
 
   void carry(PhaseBuilder& steps) const {
     const Expression written = structure.decay == Decay::none ? B() : hadamard(tensor("g_out"), B());
-    steps.add({"faded", "Written, faded", "What do all writes of " + scope() + " amount to at its end?",
+    steps.add({"faded",
+               "Written, faded",
+               "What do all writes of " + scope() + " amount to at its end?",
                {"S_written", transpose(written) * U()}});
     const Expression S = tensor("S_in");
     Expression kept = S;
@@ -179,11 +220,12 @@ struct ChunkSteps {
       const Expression total = tensor("g_total");
       kept = structure.decay == Decay::key ? diagonal(total) * S : total * S;
     }
-    steps.add({"carry", "What is carried on",
+    steps.add({"carry",
+               "What is carried on",
                whole ? "The memory after the last token." : "One state for the next chunk.",
                {"S_out", kept + tensor("S_written")}});
-    steps.line("What is carried on", whole ? "The memory after the last token." : "One state for the next chunk.",
-               "S_out", {}, 1);
+    steps.line("What is carried on",
+               whole ? "The memory after the last token." : "One state for the next chunk.", "S_out", {}, 1);
   }
 };
 
@@ -212,7 +254,9 @@ std::vector<Phase> chunk_phases(const ChunkSteps& chunk) {
 
   PhaseBuilder reads;
   reads.phase.title = "every token reads the finished memory";
-  reads.add({"output", "What comes out", "Every token reads the memory after the last one.",
+  reads.add({"output",
+             "What comes out",
+             "Every token reads the memory after the last one.",
              {chunk.notation.rows.o, chunk.Q() * tensor("S_final")}});
   reads.line("What comes out", "Every token reads the memory after the last one.", "O", {}, 1);
   return {steps.phase, reads.phase};
@@ -223,7 +267,8 @@ std::vector<Phase> chunk_phases(const ChunkSteps& chunk) {
 std::vector<Phase> row_phases(const Structure& structure, const Notation& notation, Form form, bool scaled) {
   if (form != Form::recurrent) return chunk_phases({structure, notation, scaled, form == Form::parallel});
   const TokenSteps token{structure, notation, scaled};
-  if (structure.read_at == ReadAt::end) return {token_phase(token, true, false), token_phase(token, false, true)};
+  if (structure.read_at == ReadAt::end)
+    return {token_phase(token, true, false), token_phase(token, false, true)};
   return {token_phase(token, true, true)};
 }
 

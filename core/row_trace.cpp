@@ -97,7 +97,8 @@ class RowTrace : public Trace {
       Matrix<Scalar> S = state_before(block.first_token / size_);
       read = advance(program, S, &recorder);
       if (form == Form::parallel && structure_.read_at == ReadAt::after_row) {
-        output_ = {rule_.finish<Scalar>(read, sequence_).template cast<double>(), rule_.named_states<Scalar>(S)};
+        output_ = {rule_.finish<Scalar>(read, sequence_).template cast<double>(),
+                   rule_.named_states<Scalar>(S)};
       }
     } else {
       const Matrix<Scalar> S = state_before(write_blocks_);
@@ -114,9 +115,7 @@ class RowTrace : public Trace {
     return form == Form::recurrent ? Matrix<Scalar>(rows.transpose()) : rows;
   }
 
-  const ProgramNames& names() const {
-    return form == Form::recurrent ? notation_.token : notation_.rows;
-  }
+  const ProgramNames& names() const { return form == Form::recurrent ? notation_.token : notation_.rows; }
 
   void record_inputs(const Block& block, const Program<Scalar>& program, Recorder& recorder) const {
     const std::pair<const char*, const char*> raw[] = {{"q", "Q"}, {"k", "K"}, {"v", "V"}};
@@ -153,8 +152,8 @@ class RowTrace : public Trace {
   std::stop_token stop_;  // of prepare()
   std::optional<Output> output_;
 
-  /// The last two blocks that were asked for: a parallel form that reads at the end has two, and one walks between
-  /// them.
+  /// The last two blocks that were asked for: a parallel form that reads at the end has two, and one walks
+  /// between them.
   struct Recorded {
     Index block = -1;
     Record record = {};
@@ -165,8 +164,8 @@ class RowTrace : public Trace {
 
 }  // namespace
 
-std::unique_ptr<Trace> make_row_trace(const RowRule& rule, const Sequence& sequence, Form form, Precision precision,
-                                      Index chunk_size, std::size_t budget) {
+std::unique_ptr<Trace> make_row_trace(const RowRule& rule, const Sequence& sequence, Form form,
+                                      Precision precision, Index chunk_size, std::size_t budget) {
   if (precision == Precision::f64) {
     return std::make_unique<RowTrace<double>>(rule, sequence, form, chunk_size, budget);
   }

@@ -15,8 +15,9 @@ namespace palimpsest {
 
 /// What one head gives: its outputs and the state after the last token.
 struct Output {
-  Matrix<double> o;                                            // [T, V]
-  std::vector<std::pair<std::string, Matrix<double>>> states;  // by the names of Variant::states; vectors are [D, 1]
+  Matrix<double> o;  // [T, V]
+  std::vector<std::pair<std::string, Matrix<double>>>
+      states;  // by the names of Variant::states; vectors are [D, 1]
 };
 
 /// How a variant computes. Row programs share one implementation (row_rule.h).
@@ -33,7 +34,8 @@ class Rule {
                      std::stop_token stop = {}) const = 0;
 
   /// The steps of one form, values on demand in at most about `budget` bytes of checkpoints.
-  virtual std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+  virtual std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision,
+                                       Index chunk_size,
                                        std::size_t budget = std::size_t{256} << 20) const = 0;
 };
 

@@ -33,9 +33,9 @@ const std::string& Sequence::option(std::string_view name) const {
 struct Binder {
   const Variant& variant;
   std::shared_ptr<const Arrays> arrays;
-  std::map<std::string, Index> sizes = {};                // "n" -> 105, "dk" -> 64, ...
-  std::map<std::string, std::string> size_from = {};      // which array fixed it
-  int head_axes = 0;                                      // 0, 1 (H) or 2 (B and H)
+  std::map<std::string, Index> sizes = {};            // "n" -> 105, "dk" -> 64, ...
+  std::map<std::string, std::string> size_from = {};  // which array fixed it
+  int head_axes = 0;                                  // 0, 1 (H) or 2 (B and H)
   Index batch_count = 1;
   Index head_count = 1;
   SequenceBatch result = {};
@@ -80,13 +80,15 @@ void Binder::learn_axes() {
   if (q == arrays->end()) {
     std::vector<std::string> present;
     for (const auto& [name, array] : *arrays) present.push_back(name);
-    throw InputError(fmt::format("array \"q\" is missing; found: {}",
-                                 present.empty() ? "no arrays" : fmt::format("{}", fmt::join(present, ", "))));
+    throw InputError(
+        fmt::format("array \"q\" is missing; found: {}",
+                    present.empty() ? "no arrays" : fmt::format("{}", fmt::join(present, ", "))));
   }
   const Index rank = q->second.rank();
   if (rank < 2 || rank > 4) {
-    throw InputError(fmt::format("array \"q\": shape {} has rank {}; expected [T, K], [T, H, K] or [B, T, H, K]",
-                                 to_string(q->second.shape), rank));
+    throw InputError(
+        fmt::format("array \"q\": shape {} has rank {}; expected [T, K], [T, H, K] or [B, T, H, K]",
+                    to_string(q->second.shape), rank));
   }
   head_axes = static_cast<int>(rank) - 2;
   result.rank = static_cast<int>(rank);
@@ -122,8 +124,9 @@ void Binder::check_shape(Found& entry) {
   axes.insert(axes.end(), entry.input.shape.begin() + (has_tokens ? 1 : 0), entry.input.shape.end());
 
   if (shape.size() != axes.size()) {
-    throw InputError(fmt::format("array \"{}\": shape {} has rank {}; expected ({}), since q has rank {}", entry.name,
-                                 to_string(shape), shape.size(), fmt::join(axes, ", "), result.rank));
+    throw InputError(fmt::format("array \"{}\": shape {} has rank {}; expected ({}), since q has rank {}",
+                                 entry.name, to_string(shape), shape.size(), fmt::join(axes, ", "),
+                                 result.rank));
   }
   for (std::size_t axis = 0; axis < axes.size(); ++axis) {
     const std::string& label = axes[axis];
@@ -133,21 +136,22 @@ void Binder::check_shape(Found& entry) {
     }
     if (label == "B") {
       if (shape[axis] != batch_count) {
-        throw InputError(fmt::format("array \"{}\": shape {} has {} batches; expected {} as in \"q\"", entry.name,
-                                     to_string(shape), shape[axis], batch_count));
+        throw InputError(fmt::format("array \"{}\": shape {} has {} batches; expected {} as in \"q\"",
+                                     entry.name, to_string(shape), shape[axis], batch_count));
       }
       continue;
     }
     if (label != "n" && label != "p" && shape[axis] == 0) {
-      throw InputError(fmt::format("array \"{}\": shape {} has {} = 0 on axis {}; expected at least 1", entry.name,
-                                   to_string(shape), label, axis));
+      throw InputError(fmt::format("array \"{}\": shape {} has {} = 0 on axis {}; expected at least 1",
+                                   entry.name, to_string(shape), label, axis));
     }
     const auto [known, is_new] = sizes.emplace(label, shape[axis]);
     if (is_new) {
       size_from[label] = entry.name;
     } else if (known->second != shape[axis]) {
-      throw InputError(fmt::format("array \"{}\": shape {} has {} = {} on axis {}; expected {} as in \"{}\"", entry.name,
-                                   to_string(shape), label, shape[axis], axis, known->second, size_from[label]));
+      throw InputError(fmt::format("array \"{}\": shape {} has {} = {} on axis {}; expected {} as in \"{}\"",
+                                   entry.name, to_string(shape), label, shape[axis], axis, known->second,
+                                   size_from[label]));
     }
   }
 }
@@ -159,13 +163,15 @@ void Binder::check_head_counts() {
   for (const Found& entry : found) {
     if (entry.heads == head_count) continue;
     if (!shares_heads(entry.name)) {
-      throw InputError(fmt::format("array \"{}\": shape {} has {} heads; expected {} (only q, k and v may share heads)",
-                                   entry.name, to_string(entry.array->shape), entry.heads, head_count));
+      throw InputError(
+          fmt::format("array \"{}\": shape {} has {} heads; expected {} (only q, k and v may share heads)",
+                      entry.name, to_string(entry.array->shape), entry.heads, head_count));
     }
     if (entry.heads == 0 || head_count % entry.heads != 0) {
-      throw InputError(fmt::format("array \"{}\": shape {} has {} heads, which does not divide the {} heads of the "
-                                   "others",
-                                   entry.name, to_string(entry.array->shape), entry.heads, head_count));
+      throw InputError(
+          fmt::format("array \"{}\": shape {} has {} heads, which does not divide the {} heads of the "
+                      "others",
+                      entry.name, to_string(entry.array->shape), entry.heads, head_count));
     }
   }
 }
@@ -219,21 +225,21 @@ void Binder::set_parameters(Sequence& sequence, const Settings& given, Index hea
     if (!was_given && array != arrays->end()) {
       const Index size = array->second.size();
       if (size != 1 && !(parameter.per_head && size == head_count && head_axes > 0)) {
-        throw InputError(fmt::format("array \"{}\": shape {}; expected one number{}", parameter.name,
-                                     to_string(array->second.shape),
-                                     parameter.per_head ? fmt::format(" or one for each of the {} heads", head_count)
-                                                        : ""));
+        throw InputError(fmt::format(
+            "array \"{}\": shape {}; expected one number{}", parameter.name, to_string(array->second.shape),
+            parameter.per_head ? fmt::format(" or one for each of the {} heads", head_count) : ""));
       }
       const double value = array->second[size == 1 ? 0 : head];
       if (!(value >= parameter.minimum && value <= parameter.maximum)) {
-        throw InputError(fmt::format("array \"{}\" is {}; expected a number in [{:g}, {:g}]", parameter.name, value,
-                                     parameter.minimum, parameter.maximum));
+        throw InputError(fmt::format("array \"{}\" is {}; expected a number in [{:g}, {:g}]", parameter.name,
+                                     value, parameter.minimum, parameter.maximum));
       }
       sequence.settings.parameters[parameter.name] = value;
     }
     if (sequence.settings.parameters.find(parameter.name) == sequence.settings.parameters.end()) {
-      throw InputError(fmt::format("parameter {} is missing: {} needs it ({}, in [{:g}, {:g}])", parameter.name,
-                                   variant.id, parameter.meaning, parameter.minimum, parameter.maximum));
+      throw InputError(fmt::format("parameter {} is missing: {} needs it ({}, in [{:g}, {:g}])",
+                                   parameter.name, variant.id, parameter.meaning, parameter.minimum,
+                                   parameter.maximum));
     }
   }
 }

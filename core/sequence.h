@@ -49,10 +49,10 @@ struct SequenceBatch {
   std::vector<std::string> ignored;  // arrays that the variant does not know
 };
 
-/// Checks every array that `variant` takes (presence, rank, sizes, ranges; the rank of q tells whether there are head
-/// and batch axes) and gives a view per head. q, k and v may have fewer heads: head h of H uses head floor(h Hx / H).
-/// Parameters that the file holds as arrays are taken over unless `given` has them.
-/// Throws InputError naming the array, the index and what was expected.
+/// Checks every array that `variant` takes (presence, rank, sizes, ranges; the rank of q tells whether there
+/// are head and batch axes) and gives a view per head. q, k and v may have fewer heads: head h of H uses head
+/// floor(h Hx / H). Parameters that the file holds as arrays are taken over unless `given` has them. Throws
+/// InputError naming the array, the index and what was expected.
 SequenceBatch bind(const Variant& variant, std::shared_ptr<const Arrays> arrays, const Settings& given);
 
 }  // namespace palimpsest

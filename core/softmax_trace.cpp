@@ -65,68 +65,105 @@ std::vector<Phase> softmax_phases(Form form, bool scaled) {
   if (form == Form::recurrent) {
     return {make_phase(
         "token by token",
-        {{"score", "How similar", "How similar is the query of “{token}” to every key kept so far?",
+        {{"score",
+          "How similar",
+          "How similar is the query of “{token}” to every key kept so far?",
           {"x", transpose(query("q")) * transpose(tensor("K_cache"))}},
-         {"peak", "The best match", "The largest score; taking it out keeps the exponential in range.",
+         {"peak",
+          "The best match",
+          "The largest score; taking it out keeps the exponential in range.",
           {"m", call("row_max", {tensor("x")})}},
-         {"weights", "How much each counts", "Exponentials turn scores into weights.",
+         {"weights",
+          "How much each counts",
+          "Exponentials turn scores into weights.",
           {"w", call("exp_difference", {tensor("x"), tensor("m")})}},
          {"denominator", "All weights", "The sum of the weights.", {"l", call("row_sum", {tensor("w")})}},
-         {"numerator", "Weighted values", "The values, each as often as its weight says.",
+         {"numerator",
+          "Weighted values",
+          "The values, each as often as its weight says.",
           {"y", transpose(tensor("V_cache")) * transpose(tensor("w"))}},
-         {"output", "What comes out", "Weighted values over all weights: an average.",
+         {"output",
+          "What comes out",
+          "Weighted values over all weights: an average.",
           {"o", call("reciprocal", {tensor("l")}) * tensor("y")}}},
-        {{"Who is looked at", "Every earlier token is still there, and every one is weighed anew.", "w", {}, 1},
+        {{"Who is looked at",
+          "Every earlier token is still there, and every one is weighed anew.",
+          "w",
+          {},
+          1},
          {"What comes out", "The average of the values under these weights.", "o", {"y"}, 2}})};
   }
   if (form == Form::parallel) {
     return {make_phase(
         "the whole sequence at once",
-        {{"scores", "How similar", "Every query meets every key; the future is masked by adding minus infinity.",
+        {{"scores",
+          "How similar",
+          "Every query meets every key; the future is masked by adding minus infinity.",
           {"X", call("causal", {query("Q") * transpose(tensor("K_cache")), tensor("first_query"),
                                 tensor("first_key")})}},
-         {"peak", "The best match", "The largest score of each row keeps the exponential in range.",
+         {"peak",
+          "The best match",
+          "The largest score of each row keeps the exponential in range.",
           {"m", call("row_max", {tensor("X")})}},
-         {"weights", "How much each counts", "Exponentials turn scores into weights.",
+         {"weights",
+          "How much each counts",
+          "Exponentials turn scores into weights.",
           {"E", call("exp_difference", {tensor("X"), tensor("m")})}},
          {"denominator", "All weights", "The sum of each row.", {"l", call("row_sum", {tensor("E")})}},
-         {"attention", "Attention", "Each row divided by its sum: shares that add up to 1.",
+         {"attention",
+          "Attention",
+          "Each row divided by its sum: shares that add up to 1.",
           {"A", call("divide_rows", {tensor("E"), tensor("l")})}},
-         {"output", "What comes out", "Every row is an average of values.", {"O", tensor("A") * tensor("V_cache")}}},
+         {"output",
+          "What comes out",
+          "Every row is an average of values.",
+          {"O", tensor("A") * tensor("V_cache")}}},
         {{"Who reads whom", "All pairs at once, the future masked.", "X", {}, 1},
          {"Attention", "Exponentials, divided by their sum.", "A", {"E"}, 1},
          {"What comes out", "Every row is an average of values.", "O", {}, 1}})};
   }
   const Expression fade = call("exp_difference", {tensor("m_in"), tensor("m")});
-  return {make_phase(
-              "tile by tile",
-              {{"scores", "How similar", "The queries of this chunk meet one tile of keys.",
-                {"X", call("causal", {query("Q") * transpose(tensor("K")), tensor("first_query"),
-                                      tensor("first_key")})}},
-               {"peak", "The best match so far", "Does this tile raise the largest score?",
-                {"m", call("maximum", {tensor("m_in"), call("row_max", {tensor("X")})})}},
-               {"weights", "How much each counts", "Exponentials under the new maximum.",
-                {"E", call("exp_difference", {tensor("X"), tensor("m")})}},
-               {"denominator", "All weights so far", "What was summed before is rescaled to the new maximum.",
-                {"l", hadamard(fade, tensor("l_in")) + call("row_sum", {tensor("E")})}},
-               {"numerator", "Weighted values so far", "So are the values: rescale, then add this tile.",
-                {"Y", hadamard(fade, tensor("Y_in")) + tensor("E") * tensor("V")}}},
-              {{"Who reads whom", "One tile of keys at a time.", "X", {}, 1},
-               {"Weights", "Exponentials under the largest score so far.", "E", {}, 1},
-               {"All weights so far", "Rescale, then add.", "l", {}, 1},
-               {"Weighted values so far", "Rescale, then add.", "Y", {}, 1}}),
+  return {make_phase("tile by tile",
+                     {{"scores",
+                       "How similar",
+                       "The queries of this chunk meet one tile of keys.",
+                       {"X", call("causal", {query("Q") * transpose(tensor("K")), tensor("first_query"),
+                                             tensor("first_key")})}},
+                      {"peak",
+                       "The best match so far",
+                       "Does this tile raise the largest score?",
+                       {"m", call("maximum", {tensor("m_in"), call("row_max", {tensor("X")})})}},
+                      {"weights",
+                       "How much each counts",
+                       "Exponentials under the new maximum.",
+                       {"E", call("exp_difference", {tensor("X"), tensor("m")})}},
+                      {"denominator",
+                       "All weights so far",
+                       "What was summed before is rescaled to the new maximum.",
+                       {"l", hadamard(fade, tensor("l_in")) + call("row_sum", {tensor("E")})}},
+                      {"numerator",
+                       "Weighted values so far",
+                       "So are the values: rescale, then add this tile.",
+                       {"Y", hadamard(fade, tensor("Y_in")) + tensor("E") * tensor("V")}}},
+                     {{"Who reads whom", "One tile of keys at a time.", "X", {}, 1},
+                      {"Weights", "Exponentials under the largest score so far.", "E", {}, 1},
+                      {"All weights so far", "Rescale, then add.", "l", {}, 1},
+                      {"Weighted values so far", "Rescale, then add.", "Y", {}, 1}}),
           make_phase("the chunk is done",
-                     {{"output", "What comes out", "Weighted values over all weights: an average.",
+                     {{"output",
+                       "What comes out",
+                       "Weighted values over all weights: an average.",
                        {"O", call("divide_rows", {tensor("Y"), tensor("l")})}}},
                      {{"What comes out", "The average of the values under these weights.", "O", {}, 1}})};
 }
 
 Symbols softmax_symbols(Form form) {
-  Symbols symbols = {{"scale", {"\\sigma", Role::plain, "scale of the query"}},
-                     {"first_query", {"i_0", Role::plain, "number of the first query"}},
-                     {"first_key", {"j_0", Role::plain, "number of the first key"}},
-                     {"K_cache", {form == Form::recurrent ? "K_{\\le t}" : "K", Role::key, "all keys so far"}},
-                     {"V_cache", {form == Form::recurrent ? "V_{\\le t}" : "V", Role::value, "all values so far"}}};
+  Symbols symbols = {
+      {"scale", {"\\sigma", Role::plain, "scale of the query"}},
+      {"first_query", {"i_0", Role::plain, "number of the first query"}},
+      {"first_key", {"j_0", Role::plain, "number of the first key"}},
+      {"K_cache", {form == Form::recurrent ? "K_{\\le t}" : "K", Role::key, "all keys so far"}},
+      {"V_cache", {form == Form::recurrent ? "V_{\\le t}" : "V", Role::value, "all values so far"}}};
   if (form == Form::recurrent) {
     symbols.insert({{"q", {"q_t", Role::query, "what is asked"}},
                     {"x", {"x_t", Role::plain, "scores"}},
@@ -185,7 +222,8 @@ class SoftmaxTrace : public Trace {
     const Index count = std::min(chunk_size_, tokens - first);
     const Index tile = index - chunk_start_[static_cast<std::size_t>(chunk)];
     if (tile == key_tiles(first)) return {1, first, count, 0, keys_seen(first)};
-    return {0, first, count, tile * chunk_size_, std::min(chunk_size_, keys_seen(first) - tile * chunk_size_)};
+    return {0, first, count, tile * chunk_size_,
+            std::min(chunk_size_, keys_seen(first) - tile * chunk_size_)};
   }
 
   Index block_of(Index token, Index phase) const override {
@@ -238,8 +276,9 @@ class SoftmaxTrace : public Trace {
       recorder("K_cache", cache_.K);
       recorder("V_cache", cache_.V);
       const Matrix<Scalar> O = softmax_dense(Q, cache_.K, cache_.V, cache_.earlier, &recorder);
-      output_ = {O.template cast<double>(),
-                 {{"k_cache", cache_.K.template cast<double>()}, {"v_cache", cache_.V.template cast<double>()}}};
+      output_ = {
+          O.template cast<double>(),
+          {{"k_cache", cache_.K.template cast<double>()}, {"v_cache", cache_.V.template cast<double>()}}};
       return record;
     }
     const Index last_key = block.phase == 1 ? block.key_count : block.first_key + block.key_count;
@@ -253,7 +292,8 @@ class SoftmaxTrace : public Trace {
         recorder("K", K);
         recorder("V", V);
       }
-      softmax_tile(Q, K, V, cache_.earlier + block.first_token, first_key, state, is_last ? &recorder : nullptr);
+      softmax_tile(Q, K, V, cache_.earlier + block.first_token, first_key, state,
+                   is_last ? &recorder : nullptr);
     }
     if (block.phase == 1) recorder("O", state.output());
     return record;
@@ -272,7 +312,8 @@ class SoftmaxTrace : public Trace {
 
 }  // namespace
 
-std::unique_ptr<Trace> make_softmax_trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size) {
+std::unique_ptr<Trace> make_softmax_trace(const Sequence& sequence, Form form, Precision precision,
+                                          Index chunk_size) {
   if (precision == Precision::f64) return std::make_unique<SoftmaxTrace<double>>(sequence, form, chunk_size);
   return std::make_unique<SoftmaxTrace<float>>(sequence, form, chunk_size);
 }

@@ -34,8 +34,8 @@ Index operation_count(const Trace& trace, Index block) {
   return static_cast<Index>(trace.phase(trace.block(block)).operations.size());
 }
 
-/// Where stepping through all of `block` ends: on its last row if an operation goes through the rows, else still on
-/// the first.
+/// Where stepping through all of `block` ends: on its last row if an operation goes through the rows, else
+/// still on the first.
 Cursor end_of(const Trace& trace, Index block) {
   const Block last = trace.block(block);
   const bool goes_by_row = std::ranges::any_of(trace.phase(last).operations, &Operation::by_row);

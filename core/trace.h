@@ -27,7 +27,8 @@ struct Line {
   double weight = 1;                    // share of the height
 };
 
-/// Steps that repeat for every block: one token (recurrent), one chunk (chunkwise) or the sequence (parallel).
+/// Steps that repeat for every block: one token (recurrent), one chunk (chunkwise) or the sequence
+/// (parallel).
 struct Phase {
   std::string title;
   std::vector<Operation> operations;
@@ -61,8 +62,9 @@ struct Step {
 
 struct Output;
 
-/// All steps of one form of one sequence, known without computing anything; the values of a block are computed on
-/// demand from the nearest checkpoint, by the engine itself. Stepping backwards gives bit-identical values.
+/// All steps of one form of one sequence, known without computing anything; the values of a block are
+/// computed on demand from the nearest checkpoint, by the engine itself. Stepping backwards gives
+/// bit-identical values.
 class Trace {
  public:
   virtual ~Trace() = default;
@@ -83,11 +85,12 @@ class Trace {
   /// Every tensor of block `index`, as the engine computed it. The reference is valid until the next call.
   virtual const Record& record(Index index) = 0;
 
-  /// What the whole form gives, where records made it by the way (the parallel form, once prepared); else null.
+  /// What the whole form gives, where records made it by the way (the parallel form, once prepared); else
+  /// null.
   virtual const Output* output() const { return nullptr; }
 
-  /// Computes ahead what makes record() quick: the states that are kept, and what the parallel form shows. Returns
-  /// early, with nothing lost, when asked to stop.
+  /// Computes ahead what makes record() quick: the states that are kept, and what the parallel form shows.
+  /// Returns early, with nothing lost, when asked to stop.
   virtual void prepare(std::stop_token stop);
 
   const Phase& phase(const Block& block) const { return phases[static_cast<std::size_t>(block.phase)]; }
@@ -96,7 +99,8 @@ class Trace {
   /// The token under the cursor.
   Index token(const Cursor& cursor) const { return block(cursor.block).first_token + cursor.row; }
 
-  /// What the step at the cursor reads and writes; with by_row operations only the row at the cursor is written.
+  /// What the step at the cursor reads and writes; with by_row operations only the row at the cursor is
+  /// written.
   Step step(const Cursor& cursor);
 
   /// First and last position. An empty sequence has no blocks: both are the default cursor.

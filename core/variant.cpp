@@ -13,12 +13,18 @@ namespace palimpsest {
 
 std::string describe(Range range) {
   switch (range) {
-    case Range::finite: return "finite";
-    case Range::decay: return "[0, 1]";
-    case Range::unit: return "[0, 1]";
-    case Range::non_negative: return ">= 0";
-    case Range::strength: return "finite; stable in [0, 2] if |k| = 1";
-    case Range::finite_or_minus_inf: return "finite or -inf";
+    case Range::finite:
+      return "finite";
+    case Range::decay:
+      return "[0, 1]";
+    case Range::unit:
+      return "[0, 1]";
+    case Range::non_negative:
+      return ">= 0";
+    case Range::strength:
+      return "finite; stable in [0, 2] if |k| = 1";
+    case Range::finite_or_minus_inf:
+      return "finite or -inf";
   }
   return "";
 }
@@ -26,11 +32,15 @@ std::string describe(Range range) {
 bool contains(Range range, double value) {
   switch (range) {
     case Range::finite:
-    case Range::strength: return std::isfinite(value);
+    case Range::strength:
+      return std::isfinite(value);
     case Range::decay:
-    case Range::unit: return value >= 0 && value <= 1;
-    case Range::non_negative: return value >= 0 && std::isfinite(value);
-    case Range::finite_or_minus_inf: return value < std::numeric_limits<double>::infinity();
+    case Range::unit:
+      return value >= 0 && value <= 1;
+    case Range::non_negative:
+      return value >= 0 && std::isfinite(value);
+    case Range::finite_or_minus_inf:
+      return value < std::numeric_limits<double>::infinity();
   }
   return false;
 }
@@ -90,7 +100,8 @@ Settings resolve(const Variant& variant, const Settings& given) {
   }
   for (const Option& option : variant.options) {
     const bool was_given = given.options.find(option.name) != given.options.end();
-    if (!was_given && !option.follows.empty()) settings.options[option.name] = settings.options[option.follows];
+    if (!was_given && !option.follows.empty())
+      settings.options[option.name] = settings.options[option.follows];
   }
   if (variant.complete) variant.complete(settings);
   for (const auto& [name, value] : given.parameters) {
@@ -100,8 +111,8 @@ Settings resolve(const Variant& variant, const Settings& given) {
       throw InputError(fmt::format("option {} of {} is a word, not the number {}", name, variant.id, value));
     }
     if (!(value >= parameter->minimum && value <= parameter->maximum)) {
-      throw InputError(fmt::format("parameter {} of {} is {}; expected a number in [{:g}, {:g}]", name, variant.id,
-                                   value, parameter->minimum, parameter->maximum));
+      throw InputError(fmt::format("parameter {} of {} is {}; expected a number in [{:g}, {:g}]", name,
+                                   variant.id, value, parameter->minimum, parameter->maximum));
     }
     settings.parameters[name] = value;
   }

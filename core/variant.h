@@ -40,7 +40,8 @@ bool contains(Range range, double value);
 /// An array that a variant takes besides q, k and v.
 struct Input {
   std::string name;
-  std::vector<std::string> shape;  // of one head: "n" tokens, "dk", "dv", "m" features, "p" earlier tokens, ...
+  std::vector<std::string>
+      shape;  // of one head: "n" tokens, "dk", "dv", "m" features, "p" earlier tokens, ...
   Range range = Range::finite;
   std::string meaning;
   std::optional<std::string> absent = {};  // what its absence means ("0", "empty"); none: required
@@ -88,7 +89,7 @@ struct Variant {
   std::function<void(Settings&)> complete = {};
 };
 
-/// Every variant, in the order in which they are best met. The only list there is (core/variants.cpp).
+/// Every variant, in the order in which they are best met. The only list there is (core/variants.h).
 std::span<const Variant> variants();
 
 /// The variant with this id among `table`; throws InputError listing the known ids.
@@ -100,8 +101,9 @@ std::vector<Input> all_inputs(const Variant& variant);
 /// All parameters of one variant including scale.
 std::vector<Parameter> all_parameters(const Variant& variant);
 
-/// Fills in the defaults and checks names and ranges; throws InputError naming the option or parameter and what is
-/// accepted. A required parameter that is missing is left out here: an input file may still hold it (see bind()).
+/// Fills in the defaults and checks names and ranges; throws InputError naming the option or parameter and
+/// what is accepted. A required parameter that is missing is left out here: an input file may still hold it
+/// (see bind()).
 Settings resolve(const Variant& variant, const Settings& given);
 
 /// The name of the initial state in a file: initial_state where the variant has one state, else initial_NAME.

@@ -3,17 +3,9 @@
 namespace palimpsest {
 
 std::span<const Variant> variants() {
-  static const std::vector<Variant> table = {
-      softmax(),
-      linear(),
-      kernel(),
-      retnet(),
-      scalar_decay(),
-      gla(),
-      deltanet(),
-      gated_deltanet(),
-      kda(),
-  };
+#define CALL(name) name(),
+  static const std::vector<Variant> table = {PALIMPSEST_VARIANTS(CALL)};
+#undef CALL
   return table;
 }
 

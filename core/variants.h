@@ -2,17 +2,16 @@
 
 #include "core/variant.h"
 
+/// The family, in the order in which its members are best met: one row per file of core/variants, named as
+/// its function.
+#define PALIMPSEST_VARIANTS(row)                                                            \
+  row(softmax) row(linear) row(kernel) row(retnet) row(scalar_decay) row(gla) row(deltanet) \
+      row(gated_deltanet) row(kda)
+
 namespace palimpsest {
 
-// One function per file of core/variants; each row of the table in variants.cpp calls one.
-Variant softmax();
-Variant linear();
-Variant kernel();
-Variant retnet();
-Variant scalar_decay();
-Variant gla();
-Variant deltanet();
-Variant gated_deltanet();
-Variant kda();
+#define DECLARE(name) Variant name();
+PALIMPSEST_VARIANTS(DECLARE)
+#undef DECLARE
 
 }  // namespace palimpsest

@@ -14,36 +14,8 @@ namespace palimpsest {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double usual_tolerance_f64 = 1e-10;
 constexpr double usual_tolerance_f32 = 2e-5;
-
-/// The furthest element of one array. A state may hold an infinity (the log-sum of nothing) if both agree on it.
-Disagreement compare_array(const std::string& name, const Matrix<double>& got, const Matrix<double>& expected) {
-  Disagreement worst{.array = name};
-  if (got.rows() != expected.rows() || got.cols() != expected.cols()) {
-    worst.error = infinity;
-    worst.got = static_cast<double>(got.size());
-    worst.expected = static_cast<double>(expected.size());
-    return worst;
-  }
-  double largest = 0;
-  for (Index flat = 0; flat < expected.size(); ++flat) {
-    const double size = std::abs(expected.data()[flat]);
-    if (std::isfinite(size)) largest = std::max(largest, size);
-  }
-  for (Index row = 0; row < got.rows(); ++row) {
-    for (Index column = 0; column < got.cols(); ++column) {
-      const double x = got(row, column);
-      const double y = expected(row, column);
-      if (x == y && (std::isfinite(x) || name != "o")) continue;
-      const bool comparable = std::isfinite(x) && std::isfinite(y) && largest > 0;
-      const double error = comparable ? std::abs(x - y) / largest : infinity;
-      if (error > worst.error) worst = {error, name, row, column, x, y};
-    }
-  }
-  return worst;
-}
 
 std::string describe_options(const Settings& settings) {
   std::vector<std::string> words;
@@ -61,7 +33,8 @@ bool has_optional_inputs(const Variant& variant) {
 
 /// The f64 recurrence; chunks of one token where a rule has none.
 Output reference(const Variant& variant, const Sequence& sequence, std::stop_token stop = {}) {
-  const Form form = variant.rule->missing(Form::recurrent, sequence.settings) ? Form::chunkwise : Form::recurrent;
+  const Form form =
+      variant.rule->missing(Form::recurrent, sequence.settings) ? Form::chunkwise : Form::recurrent;
   return cpu_backend().run(variant, sequence, form, Precision::f64, 1, std::move(stop));
 }
 
@@ -131,12 +104,13 @@ class Choice {
             report.missing.push_back({variant_.id, options_, backend->name(), form, precision, *reason});
             continue;
           }
-          VerifyResult result{.variant = variant_.id,
-                              .options = options_,
-                              .device = backend->name(),
-                              .form = form,
-                              .precision = precision,
-                              .tolerance = precision == Precision::f64 ? usual_tolerance_f64 : usual_tolerance_f32};
+          VerifyResult result{
+              .variant = variant_.id,
+              .options = options_,
+              .device = backend->name(),
+              .form = form,
+              .precision = precision,
+              .tolerance = precision == Precision::f64 ? usual_tolerance_f64 : usual_tolerance_f32};
           for (const ToleranceException& exception : plan_.exceptions) {
             const bool applies = exception.variant == variant_.id && exception.precision == precision &&
                                  options_.find(exception.options) != std::string::npos;
@@ -176,7 +150,8 @@ class Choice {
       arrays = rounded_to_f32(arrays);
       for (auto& [name, value] : settings.parameters) value = rounded(value);
     }
-    const SequenceBatch bound = palimpsest::bind(variant_, std::make_shared<const Arrays>(std::move(arrays)), settings);
+    const SequenceBatch bound =
+        palimpsest::bind(variant_, std::make_shared<const Arrays>(std::move(arrays)), settings);
     const Sequence& sequence = bound.heads.front();
     const Output expected = reference(variant_, sequence, stop_);
     for (Running& running : running_) {
@@ -214,13 +189,15 @@ class Choice {
       message = error.what();
     }
     const bool is_first = result.runs == 1;
-    const bool is_worse = disagreement.error > result.worst.error || (!message.empty() && result.message.empty());
+    const bool is_worse =
+        disagreement.error > result.worst.error || (!message.empty() && result.message.empty());
     if (!is_first && !is_worse) return;
     if (!message.empty()) result.message = message;
     if (disagreement.error >= result.worst.error) result.worst = disagreement;
-    result.reproduction =
-        fmt::format("palimpsest run {} --form {} --device {} --precision {} --chunk {} --input {} --output out.npz{}", variant_.id,
-                    name(result.form), result.device, name(result.precision), chunk_size, to_string(random), parameters);
+    result.reproduction = fmt::format(
+        "palimpsest run {} --form {} --device {} --precision {} --chunk {} --input {} --output out.npz{}",
+        variant_.id, name(result.form), result.device, name(result.precision), chunk_size, to_string(random),
+        parameters);
   }
 
   /// " --param scale=0.5 ...": everything that is not a default.
@@ -266,27 +243,12 @@ std::vector<Settings> option_choices(const Variant& variant) {
   for (const Option& option : variant.options) {
     if (option.follows.empty()) continue;
     for (Settings& choice : with_each_value(plain, option)) {
-      const bool is_new = choice.options.at(option.name) != resolve(variant, choice).options.at(option.follows);
+      const bool is_new =
+          choice.options.at(option.name) != resolve(variant, choice).options.at(option.follows);
       if (is_new && is_possible(variant, choice)) choices.push_back(std::move(choice));
     }
   }
   return choices;
-}
-
-Disagreement compare(const Variant& variant, const Output& got, const Output& expected) {
-  Disagreement worst = compare_array("o", got.o, expected.o);
-  const auto consider = [&](const Disagreement& other) {
-    if (other.error > worst.error) worst = other;
-  };
-  if (got.states.size() != expected.states.size()) {
-    consider({.error = infinity, .array = "final_state"});
-    return worst;
-  }
-  for (std::size_t i = 0; i < expected.states.size(); ++i) {
-    const auto& [state, value] = expected.states[i];
-    consider(compare_array(final_name(variant, state), got.states[i].second, value));
-  }
-  return worst;
 }
 
 bool VerifyReport::passed() const {

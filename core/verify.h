@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/backend.h"
+#include "core/disagreement.h"
 #include "core/random_case.h"
 #include "core/variant.h"
 
@@ -37,26 +38,13 @@ struct VerifyPlan {
   std::vector<Size> sizes = {{12, 7}, {5, 20}};
   std::uint64_t seed = 1;
   int draws = 1;  // random instances of every case
-  std::vector<ToleranceException> exceptions = {};  // the cases above need none: docs/accuracy.md says which others do
+  std::vector<ToleranceException> exceptions =
+      {};  // the cases above need none: docs/accuracy.md says which others do
 };
 
-/// Every choice of options that `variant` takes. An option that follows another one does so, or is set on its own.
+/// Every choice of options that `variant` takes. An option that follows another one does so, or is set on its
+/// own.
 std::vector<Settings> option_choices(const Variant& variant);
-
-/// Where two arrays are furthest apart, as a fraction of the largest element expected: max|X - Y| / max|Y|.
-/// 0 if there are no elements or all are equal; infinity if sizes differ, a NaN is found (or an infinity that is not
-/// expected, or any in o), or max|Y| is 0 and X is not.
-struct Disagreement {
-  double error = 0;
-  std::string array;  // "o", "final_state", ...
-  Index row = 0;      // the token, in o
-  Index column = 0;
-  double got = 0;
-  double expected = 0;
-};
-
-/// The worst disagreement of all arrays of two outputs.
-Disagreement compare(const Variant& variant, const Output& got, const Output& expected);
 
 /// All cases of one variant, with one choice of options, in one form on one device and in one precision.
 struct VerifyResult {
@@ -101,12 +89,13 @@ struct VerifyProgress {
   Index total = 0;
 };
 
-/// Runs every variant of `table` in every choice of options, form, precision, length and chunk size, with and without
-/// initial state, gates as alpha and as g, and compares with the f64 recurrence on the CPU (f32 runs with the f64
-/// recurrence on the inputs as f32 holds them). `progress` may be empty.
-/// Throws InputError for an unknown variant, Cancelled when asked to stop.
+/// Runs every variant of `table` in every choice of options, form, precision, length and chunk size, with and
+/// without initial state, gates as alpha and as g, and compares with the f64 recurrence on the CPU (f32 runs
+/// with the f64 recurrence on the inputs as f32 holds them). `progress` may be empty. Throws InputError for
+/// an unknown variant, Cancelled when asked to stop.
 VerifyReport verify(const VerifyPlan& plan, std::span<const Variant> table = variants(),
-                    const std::function<void(const VerifyProgress&)>& progress = {}, std::stop_token stop = {});
+                    const std::function<void(const VerifyProgress&)>& progress = {},
+                    std::stop_token stop = {});
 
 /// The report as a table for a terminal.
 std::string to_table(const VerifyReport& report);

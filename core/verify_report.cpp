@@ -54,25 +54,28 @@ std::string to_table(const VerifyReport& report) {
   for (const VerifyResult& result : report.results) {
     widest = std::max(widest, with_options(result.variant, result.options).size());
   }
-  std::string table = fmt::format("{:<{}}  {:<10} {:<6} {:<9} {:>6} {:>9} {:>9}  {}\n", "variant", widest, "form",
-                                  "device", "precision", "runs", "error", "allowed", "worst at");
+  std::string table = fmt::format("{:<{}}  {:<10} {:<6} {:<9} {:>6} {:>9} {:>9}  {}\n", "variant", widest,
+                                  "form", "device", "precision", "runs", "error", "allowed", "worst at");
   int failed = 0;
   for (const VerifyResult& result : report.results) {
     table += fmt::format("{:<{}}  {:<10} {:<6} {:<9} {:>6} {:>9.1e} {:>9.1e}  {}\n",
-                         with_options(result.variant, result.options), widest, name(result.form), result.device,
-                         name(result.precision), result.runs, result.worst.error, result.tolerance,
-                         place(result.worst));
+                         with_options(result.variant, result.options), widest, name(result.form),
+                         result.device, name(result.precision), result.runs, result.worst.error,
+                         result.tolerance, place(result.worst));
     if (!result.exception.empty()) table += fmt::format("    allowed more: {}\n", result.exception);
     if (result.passed()) continue;
     ++failed;
-    if (!result.message.empty()) table += fmt::format("    FAILED: {}\n", result.message);
-    else table += fmt::format("    FAILED: {} is {:.9g}, expected {:.9g}\n", place(result.worst), result.worst.got,
-                              result.worst.expected);
+    if (!result.message.empty())
+      table += fmt::format("    FAILED: {}\n", result.message);
+    else
+      table += fmt::format("    FAILED: {} is {:.9g}, expected {:.9g}\n", place(result.worst),
+                           result.worst.got, result.worst.expected);
     table += fmt::format("    {}\n", result.reproduction);
   }
   for (const MissingForm& missing : report.missing) {
-    table += fmt::format("{:<{}}  {:<10} {:<6} {:<9} missing: {}\n", with_options(missing.variant, missing.options),
-                         widest, name(missing.form), missing.device, name(missing.precision), missing.reason);
+    table += fmt::format("{:<{}}  {:<10} {:<6} {:<9} missing: {}\n",
+                         with_options(missing.variant, missing.options), widest, name(missing.form),
+                         missing.device, name(missing.precision), missing.reason);
   }
   table += failed == 0 ? fmt::format("all {} runs agree with the f64 recurrence\n", report.runs())
                        : fmt::format("{} of {} rows FAILED\n", failed, report.results.size());

@@ -33,7 +33,7 @@ int report(const Console& console, std::string message, int status) {
 }
 
 /// Runs `action`; whatever it throws becomes one line and an exit status.
-int guarded(const Console& console, const Action& action) try {
+int guarded(const Console& console, const Task& action) try {
   return action();
 } catch (const Unsupported& error) {
   return report(console, error.what(), exit_unsupported);
@@ -49,7 +49,7 @@ int guarded(const Console& console, const Action& action) try {
 
 /// The program without a window answers for what it cannot do.
 Command needs_window(std::string message) {
-  return [message](CLI::App& command, Console) -> Action {
+  return [message](CLI::App& command, Console) -> Task {
     command.allow_extras();
     return [message]() -> int { throw InputError(message); };
   };
@@ -63,7 +63,7 @@ class Parser {
     app_.set_help_all_flag("--help-all", "Print the help of every command");
     app_.require_subcommand(0, 1);
     app_.footer(exit_statuses);
-    const Command no_window = [](CLI::App&, Console) -> Action {
+    const Command no_window = [](CLI::App&, Console) -> Task {
       return []() -> int {
         throw InputError(
             "a command is missing: run, verify or info (this program has no window; see --help)");
@@ -95,11 +95,11 @@ class Parser {
  private:
   void add(const char* name, const char* words, const Command& command) {
     CLI::App* subcommand = app_.add_subcommand(name, words);
-    actions_.emplace_back(subcommand, command(*subcommand, console_));
+    tasks_.emplace_back(subcommand, command(*subcommand, console_));
   }
 
-  const Action& action() const {
-    for (const auto& [command, action] : actions_) {
+  const Task& action() const {
+    for (const auto& [command, action] : tasks_) {
       if (command->parsed()) return action;
     }
     return without_command_;
@@ -107,7 +107,7 @@ class Parser {
 
   /// "palimpsest run": the command whose help fits.
   std::string asked_for() const {
-    for (const auto& [command, action] : actions_) {
+    for (const auto& [command, action] : tasks_) {
       if (command->parsed()) return "palimpsest " + command->get_name();
     }
     return "palimpsest";
@@ -115,8 +115,8 @@ class Parser {
 
   Console console_;
   CLI::App app_{"Palimpsest shows how linear attention works and proves that its forms agree.", "palimpsest"};
-  Action without_command_;
-  std::vector<std::pair<CLI::App*, Action>> actions_;
+  Task without_command_;
+  std::vector<std::pair<CLI::App*, Task>> tasks_;
 };
 
 }  // namespace

@@ -26,10 +26,10 @@ struct Console {
 };
 
 /// What a command does once its options are parsed; returns the exit status. May throw any Error.
-using Action = std::function<int()>;
+using Task = std::function<int()>;
 
 /// Adds the options of a command to `command` and gives its action.
-using Command = std::function<Action(CLI::App& command, Console console)>;
+using Command = std::function<Task(CLI::App& command, Console console)>;
 
 /// What only the program with a window has.
 struct WindowCommands {

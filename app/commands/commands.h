@@ -5,12 +5,12 @@
 namespace palimpsest {
 
 /// `palimpsest run`: one variant on the arrays of a file.
-Action add_run(CLI::App& command, Console console);
+Task add_run(CLI::App& command, Console console);
 
 /// `palimpsest verify`: every form, device and precision against the f64 recurrence.
-Action add_verify(CLI::App& command, Console console);
+Task add_verify(CLI::App& command, Console console);
 
 /// `palimpsest info`: what there is, and why something is missing.
-Action add_info(CLI::App& command, Console console);
+Task add_info(CLI::App& command, Console console);
 
 }  // namespace palimpsest

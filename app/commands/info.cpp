@@ -7,7 +7,7 @@
 
 namespace palimpsest {
 
-Action add_info(CLI::App& command, Console console) {
+Task add_info(CLI::App& command, Console console) {
   struct Options {
     std::string variant;
     bool json = false;

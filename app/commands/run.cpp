@@ -80,7 +80,7 @@ int run(const RunOptions& options, const Console& console) {
 
 }  // namespace
 
-Action add_run(CLI::App& command, Console console) {
+Task add_run(CLI::App& command, Console console) {
   const auto options = std::make_shared<RunOptions>();
   command.add_option("VARIANT", options->variant, "Id of the variant; palimpsest info lists them")
       ->required();

@@ -120,7 +120,7 @@ int run_verify(const VerifyOptions& options, const Console& console) {
 
 }  // namespace
 
-Action add_verify(CLI::App& command, Console console) {
+Task add_verify(CLI::App& command, Console console) {
   const auto options = std::make_shared<VerifyOptions>();
   command.add_option("--variant", options->variants, "Only these variants (default: all)")->take_all();
   command.add_option("--json", options->json, "Write the report to this file as well");

@@ -46,8 +46,8 @@ const Ranges& ranges(const Computation& computation) {
 }
 
 /// The magnitude with the strongest colour: that of the tensor's kind in the whole sequence, or its own.
-double range_of(const Computation& computation, const Record& record, const Symbols& symbols, const std::string& tensor,
-                bool shared) {
+double range_of(const Computation& computation, const Record& record, const Symbols& symbols,
+                const std::string& tensor, bool shared) {
   const Matrix<double>& values = record.at(tensor);
   double own = 0;
   for (Index i = 0; i < values.size(); ++i) {
@@ -57,14 +57,20 @@ double range_of(const Computation& computation, const Record& record, const Symb
   const Ranges& all = ranges(computation);
   const auto symbol = symbols.find(tensor);
   switch (symbol == symbols.end() ? Role::plain : symbol->second.role) {
-    case Role::key: return std::max(own, all.key);
-    case Role::query: return std::max(own, all.query);
+    case Role::key:
+      return std::max(own, all.key);
+    case Role::query:
+      return std::max(own, all.query);
     case Role::value:
     case Role::error:
-    case Role::output: return std::max(own, all.value);
-    case Role::state: return std::max(own, all.state);
-    case Role::gate: return std::max(own, 1.0);
-    default: return own;
+    case Role::output:
+      return std::max(own, all.value);
+    case Role::state:
+      return std::max(own, all.state);
+    case Role::gate:
+      return std::max(own, 1.0);
+    default:
+      return own;
   }
 }
 
@@ -116,11 +122,12 @@ struct View {
   /// Whether `result` is made inside `expression`.
   static bool contains(const Expression& expression, const std::string& result) {
     if (expression.kind() == Expression::Kind::named && expression.name() == result) return true;
-    return std::ranges::any_of(expression.arguments(), [&](const Expression& part) { return contains(part, result); });
+    return std::ranges::any_of(expression.arguments(),
+                               [&](const Expression& part) { return contains(part, result); });
   }
 
-  /// The equation to write large: the whole line with the present part lit, or the operation alone if the line does
-  /// not write it out.
+  /// The equation to write large: the whole line with the present part lit, or the operation alone if the
+  /// line does not write it out.
   const Equation& written() const {
     const Equation& whole = line().equation;
     const std::string& result = operation.equation.result;
@@ -132,11 +139,12 @@ struct View {
 void draw_head(const View& view) {
   const Equation& equation = view.written();
   const std::string& result = view.operation.equation.result;
-  const LatexStyle look{.colour =
-                            [](Role role, bool lit) {
-                              return style::hex(lit ? style::colours().role(role) : style::colours().role_dim(role));
-                            },
-                        .lit = equation.result == result ? "" : result};
+  const LatexStyle look{
+      .colour =
+          [](Role role, bool lit) {
+            return style::hex(lit ? style::colours().role(role) : style::colours().role_dim(role));
+          },
+      .lit = equation.result == result ? "" : result};
   const std::string text = latex(equation, view.trace.symbols, look);
   const float width = ImGui::GetContentRegionAvail().x;
   float size = px(style::formula);
@@ -145,9 +153,10 @@ void draw_head(const View& view) {
   const FormulaSize extent = measure_formula(text, size);
   const ImVec2 position = ImGui::GetCursorScreenPos();
   const float height = std::max(extent.height, px(36));
-  draw_formula(ImGui::GetWindowDrawList(),
-               {position.x + (width - extent.width) / 2, position.y + (height - extent.height) / 2 + extent.baseline},
-               text, size, style::colours().text);
+  draw_formula(
+      ImGui::GetWindowDrawList(),
+      {position.x + (width - extent.width) / 2, position.y + (height - extent.height) / 2 + extent.baseline},
+      text, size, style::colours().text);
   ImGui::Dummy({width, height + px(4)});
 
   const std::string sentence = view.sentence(view.operation.sentence);
@@ -161,22 +170,23 @@ void draw_head(const View& view) {
 }
 
 /// Words left of a line of pictures.
-void draw_line_text(ImVec2 position, float width, const std::string& title, const std::string& sentence, bool lit) {
+void draw_line_text(ImVec2 position, float width, const std::string& title, const std::string& sentence,
+                    bool lit) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   {
     const style::TextStyle text(style::Text::body, lit ? style::colours().text : style::colours().dim);
-    list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), position, ImGui::GetColorU32(ImGuiCol_Text), title.c_str(),
-                  nullptr, width);
+    list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), position, ImGui::GetColorU32(ImGuiCol_Text),
+                  title.c_str(), nullptr, width);
     position.y += ImGui::CalcTextSize(title.c_str(), nullptr, false, width).y + px(2);
   }
   const style::TextStyle text(style::Text::caption, lit ? style::colours().dim : style::colours().faint);
-  list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), position, ImGui::GetColorU32(ImGuiCol_Text), sentence.c_str(),
-                nullptr, width);
+  list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), position, ImGui::GetColorU32(ImGuiCol_Text),
+                sentence.c_str(), nullptr, width);
 }
 
 /// An equation under a title, as large as fits into a part of the stage.
-void draw_titled(const std::string& id, const std::string& title, const Equation& shown, ImVec2 position, ImVec2 room,
-                 bool lit, PictureScene& scene) {
+void draw_titled(const std::string& id, const std::string& title, const Equation& shown, ImVec2 position,
+                 ImVec2 room, bool lit, PictureScene& scene) {
   {
     const style::TextStyle text(style::Text::caption, lit ? style::colours().text : style::colours().dim);
     ImGui::GetWindowDrawList()->AddText(position, ImGui::GetColorU32(ImGuiCol_Text), title.c_str());
@@ -189,7 +199,8 @@ void draw_titled(const std::string& id, const std::string& title, const Equation
                 scene);
 }
 
-/// One token: the update as large as fits; below it the present step by itself, and what follows from the update.
+/// One token: the update as large as fits; below it the present step by itself, and what follows from the
+/// update.
 void draw_token(const View& view, PictureScene& scene) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const ImVec2 room = ImGui::GetContentRegionAvail();
@@ -252,19 +263,20 @@ std::string title_of(const View& view) {
   const Index first = view.block.first_token;
   const std::string where = view.trace.form != Form::chunkwise
                                 ? ""
-                                : fmt::format(" · chunk {}, tokens {}–{}", first / choice.chunk_size + 1, first + 1,
-                                              first + view.block.count);
+                                : fmt::format(" · chunk {}, tokens {}–{}", first / choice.chunk_size + 1,
+                                              first + 1, first + view.block.count);
   const std::string row =
       view.operation.by_row ? fmt::format(", row {} of {}", view.cursor.row + 1, view.block.count) : "";
-  return fmt::format("Stage · {}, {}{} · {}{}###stage", view.computation.variant->label, name(choice.form), where,
-                     view.operation.title, row);
+  return fmt::format("Stage · {}, {}{} · {}{}###stage", view.computation.variant->label, name(choice.form),
+                     where, view.operation.title, row);
 }
 
 void draw_empty(Application& application) {
   style::begin_panel("Stage###stage");
   const Computation* computation = application.session.computed();
   if (!computation) {
-    style::paragraph("Nothing is open yet. Ctrl+O opens a file; the Data panel lists captures and presets.");
+    style::paragraph(
+        "Nothing is open yet. Drop a file here or press Ctrl+O; the Data panel lists captures and presets.");
   } else {
     const std::string& reason = computation->form(application.session.choice().form).missing;
     style::paragraph(reason.empty() ? "This sequence has no tokens, so there is no step to show." : reason);
@@ -301,7 +313,8 @@ void draw_stage(Application& application) {
       .finished_rows = [&](const std::string& tensor) { return view.finished_rows(tensor); },
       .range =
           [&](const std::string& tensor) {
-            return range_of(view.computation, view.record, trace->symbols, tensor, application.view.shared_scale);
+            return range_of(view.computation, view.record, trace->symbols, tensor,
+                            application.view.shared_scale);
           },
       .numbers = application.view.numbers,
       .transpose_states = application.view.state_value_by_key,
@@ -311,8 +324,10 @@ void draw_stage(Application& application) {
   };
   if (style::begin_panel(title_of(view).c_str())) {
     draw_head(view);
-    if (trace->form == Form::recurrent) draw_token(view, scene);
-    else draw_lines(view, scene);
+    if (trace->form == Form::recurrent)
+      draw_token(view, scene);
+    else
+      draw_lines(view, scene);
   }
   style::end_panel();
   if (scene.hovered) application.hovered = scene.hovered;

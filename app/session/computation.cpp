@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <limits>
 #include <new>
 
+#include "core/disagreement.h"
 #include "core/error.h"
 #include "core/row_rule.h"
 
@@ -27,30 +26,11 @@ std::uint64_t next_version() {
   return ++version;
 }
 
-double largest(const Matrix<double>& x) { return x.size() == 0 ? 0 : x.cwiseAbs().maxCoeff(); }
-
-/// A difference that is not a number counts as infinite, unless both sides hold the same.
-double distance(double x, double y) {
-  if (x == y || (std::isnan(x) && std::isnan(y))) return 0;
-  const double difference = std::abs(x - y);
-  return std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
-}
-
-void compare(FormResult& form, const Output& reference, double tolerance) {
-  const Matrix<double>& o = form.output.o;
-  const double scale = largest(reference.o);
-  form.token_residual.assign(static_cast<std::size_t>(o.rows()), 0.0);
-  for (Index t = 0; t < o.rows(); ++t) {
-    double& worst = form.token_residual[static_cast<std::size_t>(t)];
-    for (Index c = 0; c < o.cols(); ++c) worst = std::max(worst, distance(o(t, c), reference.o(t, c)));
-    if (scale > 0) worst /= scale;
-    if (worst > tolerance && form.first_bad_token < 0) form.first_bad_token = t;
-    form.residual = std::max(form.residual, worst);
-  }
-  for (std::size_t i = 0; i < form.output.states.size(); ++i) {
-    form.residual =
-        std::max(form.residual, relative_error(form.output.states[i].second, reference.states[i].second));
-  }
+void judge(FormResult& form, const Variant& variant, const Output& reference, double tolerance) {
+  form.token_residual = errors_by_row("o", form.output.o, reference.o);
+  const auto bad = std::ranges::find_if(form.token_residual, [&](double error) { return error > tolerance; });
+  if (bad != form.token_residual.end()) form.first_bad_token = bad - form.token_residual.begin();
+  form.residual = compare(variant, form.output, reference).error;
 }
 
 std::vector<TokenFacts> token_facts(const Computation& computation, const std::stop_token& stop) {
@@ -133,7 +113,7 @@ FormResult make_form(const Computation& computation, Form form, Index token,
     made.output = *output;
   else
     made.output = rule.run(sequence, form, choice.precision, choice.chunk_size, stop);
-  compare(made, computation.reference, computation.tolerance);
+  judge(made, *computation.variant, computation.reference, computation.tolerance);
   if (made.trace->block_count() > 0)
     made.trace->record(made.trace->block_of(std::min(token, sequence.tokens - 1), 0));
   return made;
@@ -157,19 +137,10 @@ std::optional<double> distance_to_own_output(const Computation& computation) {
   const bool is_own = computation.inputs.is_original && computation.data->rule == computation.choice.variant;
   if (!is_own || own == computation.inputs.arrays->end() || own->second.size() != o.size())
     return std::nullopt;
-  return relative_error(o, MatrixView(own->second, 0, o.rows(), o.cols(), o.cols()).all<double>());
+  return compare("o", o, MatrixView(own->second, 0, o.rows(), o.cols(), o.cols()).all<double>()).error;
 }
 
 }  // namespace
-
-double relative_error(const Matrix<double>& x, const Matrix<double>& y) {
-  double worst = 0;
-  for (Index i = 0; i < y.rows(); ++i) {
-    for (Index j = 0; j < y.cols(); ++j) worst = std::max(worst, distance(x(i, j), y(i, j)));
-  }
-  const double scale = largest(y);
-  return scale > 0 ? worst / scale : worst;
-}
 
 Index largest_chunk(Index tokens) { return std::clamp<Index>(tokens, 1, most_tokens_at_once); }
 

@@ -84,8 +84,4 @@ FormResult compute_late_form(const Computation& computation, std::stop_token sto
 /// Puts it in its place.
 void add_late_form(Computation& computation, FormResult form);
 
-/// The largest |x - y| over the largest |y|; 0 for two empty or two zero matrices. NaN or infinity in x alone
-/// gives infinity.
-double relative_error(const Matrix<double>& x, const Matrix<double>& y);
-
 }  // namespace palimpsest

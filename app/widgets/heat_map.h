@@ -47,8 +47,8 @@ struct Cell {
   friend bool operator==(const Cell&, const Cell&) = default;
 };
 
-/// The drawn cell under the pointer, of `rows` by `columns` drawn ones. Where several share a pixel, the one in
-/// its middle.
+/// The drawn cell under the pointer, of `rows` by `columns` drawn ones. Where several share a pixel, the one
+/// in its middle.
 std::optional<Cell> hovered_cell(ImVec2 position, ImVec2 size, Index rows, Index columns, ImVec2 mouse);
 
 /// The rectangle of a drawn cell on the screen (for frames), in whole pixels.

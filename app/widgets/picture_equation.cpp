@@ -64,9 +64,7 @@ std::string plain_brackets(std::string latex) {
   return latex;
 }
 
-bool blank(const std::string& text) {
-  return text.find_first_not_of(" \\,;!{}") == std::string::npos;
-}
+bool blank(const std::string& text) { return text.find_first_not_of(" \\,;!{}") == std::string::npos; }
 
 }  // namespace
 
@@ -98,20 +96,22 @@ struct PictureEquation::Builder {
   }
 
   static bool is_sum(const Expression& expression) {
-    const bool wrapped = expression.kind() == Expression::Kind::named || expression.kind() == Expression::Kind::transpose;
+    const bool wrapped =
+        expression.kind() == Expression::Kind::named || expression.kind() == Expression::Kind::transpose;
     if (wrapped) return is_sum(expression.arguments()[0]);
     return expression.kind() == Expression::Kind::sum || expression.kind() == Expression::Kind::difference;
   }
 
   Node in_brackets(Node inner) {
-    return {.kind = Node::Kind::row,
-            .parts = {{.kind = Node::Kind::bracket},
-                      std::move(inner),
-                      {.kind = Node::Kind::bracket, .right = true}}};
+    return {
+        .kind = Node::Kind::row,
+        .parts = {
+            {.kind = Node::Kind::bracket}, std::move(inner), {.kind = Node::Kind::bracket, .right = true}}};
   }
 
   static bool is_hadamard(const Expression& expression) {
-    const bool wrapped = expression.kind() == Expression::Kind::named || expression.kind() == Expression::Kind::transpose;
+    const bool wrapped =
+        expression.kind() == Expression::Kind::named || expression.kind() == Expression::Kind::transpose;
     return wrapped ? is_hadamard(expression.arguments()[0]) : expression.kind() == Expression::Kind::hadamard;
   }
 
@@ -193,11 +193,15 @@ struct PictureEquation::Builder {
   Node build(const Expression& expression, bool transposed) {
     const auto arguments = expression.arguments();
     switch (expression.kind()) {
-      case Expression::Kind::tensor: return picture(expression.name(), transposed);
-      case Expression::Kind::transpose: return build(arguments[0], !transposed);
-      case Expression::Kind::product: return product(expression, transposed);
+      case Expression::Kind::tensor:
+        return picture(expression.name(), transposed);
+      case Expression::Kind::transpose:
+        return build(arguments[0], !transposed);
+      case Expression::Kind::product:
+        return product(expression, transposed);
       case Expression::Kind::sum:
-      case Expression::Kind::difference: return sum(expression, transposed);
+      case Expression::Kind::difference:
+        return sum(expression, transposed);
       case Expression::Kind::hadamard: {
         Node node{.kind = Node::Kind::row};
         node.parts.push_back(weight(arguments[0], transposed));
@@ -211,7 +215,8 @@ struct PictureEquation::Builder {
         node.parts.push_back(in_brackets(build(arguments[0], false)));
         return node;
       }
-      case Expression::Kind::function: return function(expression, transposed);
+      case Expression::Kind::function:
+        return function(expression, transposed);
       case Expression::Kind::named: {
         Node node{.kind = Node::Kind::group, .tensor = expression.name()};
         node.parts.push_back(build(arguments[0], transposed));
@@ -228,7 +233,8 @@ struct PictureEquation::Painter {
 
   static std::string number_of(const PictureScene& scene, const std::string& tensor) {
     const double value = scene.record.at(tensor)(0, 0);
-    return std::abs(value) >= 1e-3 && std::abs(value) < 1e4 ? fmt::format("{:.3g}", value) : number_text(value);
+    return std::abs(value) >= 1e-3 && std::abs(value) < 1e4 ? fmt::format("{:.3g}", value)
+                                                            : number_text(value);
   }
 
   static const Symbol& symbol_of(const PictureScene& scene, const std::string& tensor) {
@@ -309,18 +315,27 @@ struct PictureEquation::Painter {
 
   void draw(const Node& node, float x, float axis) {
     switch (node.kind) {
-      case Kind::picture: draw_picture(node, x, axis); return;
-      case Kind::number: draw_number(node, x, axis); return;
-      case Kind::glyph: draw_glyph(node, x, axis); return;
-      case Kind::bracket: return;  // drawn by the row, which knows the height
+      case Kind::picture:
+        draw_picture(node, x, axis);
+        return;
+      case Kind::number:
+        draw_number(node, x, axis);
+        return;
+      case Kind::glyph:
+        draw_glyph(node, x, axis);
+        return;
+      case Kind::bracket:
+        return;  // drawn by the row, which knows the height
       case Kind::group:
         draw(node.parts[0], x, axis);
         if (node.tensor == scene.lit) frame({x, axis - node.above}, {x + node.width, axis + node.below});
         return;
       case Kind::row:
         for (const Node& part : node.parts) {
-          if (part.kind == Kind::bracket) draw_bracket(part, x, axis, bracket_height(node));
-          else draw(part, x, axis);
+          if (part.kind == Kind::bracket)
+            draw_bracket(part, x, axis, bracket_height(node));
+          else
+            draw(part, x, axis);
           x += part.width + px(gap);
         }
         return;
@@ -354,7 +369,8 @@ struct PictureEquation::Painter {
 
   void draw_glyph(const Node& node, float x, float axis) const {
     const FormulaSize size = measure_formula(node.latex, px(glyph_size));
-    draw_formula(list, {x, axis - size.height / 2 + size.baseline}, node.latex, px(glyph_size), style::colours().dim);
+    draw_formula(list, {x, axis - size.height / 2 + size.baseline}, node.latex, px(glyph_size),
+                 style::colours().dim);
   }
 
   void draw_number(const Node& node, float x, float axis) {
@@ -362,8 +378,9 @@ struct PictureEquation::Painter {
     const NumberFont font(scene);
     const std::string shown = number_of(scene, node.tensor);
     list->AddText({x, axis - node.above}, style::colours().role(symbol.role), shown.c_str());
-    const bool hovered = ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({x, axis - node.above},
-                                                                               {x + node.width, axis + node.below});
+    const bool hovered =
+        ImGui::IsWindowHovered() &&
+        ImGui::IsMouseHoveringRect({x, axis - node.above}, {x + node.width, axis + node.below});
     if (hovered) point_at({node.tensor, 0, 0});
     if (node.tensor == scene.lit) frame({x, axis - node.above}, {x + node.width, axis + node.below});
   }
@@ -383,8 +400,10 @@ struct PictureEquation::Painter {
     list->AddRect({position.x - 1, position.y - 1}, {position.x + size.x + 1, position.y + size.y + 1}, edge);
     if (finished != 0) {
       HeatMapLook look{.range = static_cast<float>(scene.range(node.tensor)), .transposed = node.transposed};
-      if (node.transposed) look.finished_columns = finished;
-      else look.finished_rows = finished;
+      if (node.transposed)
+        look.finished_columns = finished;
+      else
+        look.finished_rows = finished;
       heat_map(node.key, values, scene.version, position, size, look);
       if (node.tensor == scene.lit && scene.fade < 1) {
         list->AddRectFilled(position, {position.x + size.x, position.y + size.y},
@@ -399,7 +418,8 @@ struct PictureEquation::Painter {
   }
 
   /// The numbers themselves, where cells have room for them.
-  void draw_values(const Node& node, const Matrix<double>& values, ImVec2 position, ImVec2 size, Index finished) const {
+  void draw_values(const Node& node, const Matrix<double>& values, ImVec2 position, ImVec2 size,
+                   Index finished) const {
     const float cell_width = size.x / static_cast<float>(node.columns);
     const float cell_height = size.y / static_cast<float>(node.rows);
     if (cell_width < px(38) || cell_height < px(16)) return;
@@ -412,7 +432,8 @@ struct PictureEquation::Painter {
         const std::string shown = fmt::format("{:.2f}", values(row, column));
         const ImVec2 extent = ImGui::CalcTextSize(shown.c_str());
         const Rectangle cell = cell_rectangle(position, size, node.rows, node.columns, {i, j});
-        list->AddText({(cell.minimum.x + cell.maximum.x - extent.x) / 2, (cell.minimum.y + cell.maximum.y - extent.y) / 2},
+        list->AddText({(cell.minimum.x + cell.maximum.x - extent.x) / 2,
+                       (cell.minimum.y + cell.maximum.y - extent.y) / 2},
                       style::colours().text, shown.c_str());
       }
     }
@@ -432,12 +453,15 @@ struct PictureEquation::Painter {
     if (cells.rows <= 0 || cells.columns <= 0) return;
     const Index last_row = cells.first_row + cells.rows - 1;
     const Index last_column = cells.first_column + cells.columns - 1;
-    const auto drawn = [&](Index row, Index column) { return node.transposed ? Cell{column, row} : Cell{row, column}; };
-    const Rectangle first = cell_rectangle(position, size, node.rows, node.columns,
-                                           drawn(cells.first_row, cells.first_column));
-    const Rectangle last = cell_rectangle(position, size, node.rows, node.columns, drawn(last_row, last_column));
-    list->AddRect({first.minimum.x - 1, first.minimum.y - 1}, {last.maximum.x + 1, last.maximum.y + 1}, colour, 0,
-                  px(1.5F));
+    const auto drawn = [&](Index row, Index column) {
+      return node.transposed ? Cell{column, row} : Cell{row, column};
+    };
+    const Rectangle first =
+        cell_rectangle(position, size, node.rows, node.columns, drawn(cells.first_row, cells.first_column));
+    const Rectangle last =
+        cell_rectangle(position, size, node.rows, node.columns, drawn(last_row, last_column));
+    list->AddRect({first.minimum.x - 1, first.minimum.y - 1}, {last.maximum.x + 1, last.maximum.y + 1},
+                  colour, 0, px(1.5F));
   }
 
   void draw_focus(const Node& node, ImVec2 position, ImVec2 size) const {
@@ -453,15 +477,17 @@ struct PictureEquation::Painter {
   /// The symbol, and its words where they fit under the picture.
   void draw_caption(const Node& node, const Symbol& symbol, ImVec2 position, ImVec2 size, bool waits) const {
     std::string latex = symbol.latex.empty() ? node.tensor : symbol.latex;
-    const bool is_vector = scene.record.at(node.tensor).cols() == 1 || scene.record.at(node.tensor).rows() == 1;
-    if (node.transposed && !is_vector) latex = fmt::format("{}^{{\\top}}", latex.size() > 1 ? "{" + latex + "}" : latex);
+    const bool is_vector =
+        scene.record.at(node.tensor).cols() == 1 || scene.record.at(node.tensor).rows() == 1;
+    if (node.transposed && !is_vector)
+      latex = fmt::format("{}^{{\\top}}", latex.size() > 1 ? "{" + latex + "}" : latex);
     const ImU32 colour = waits ? style::colours().faint : style::colours().role(symbol.role);
     const FormulaSize extent = measure_formula(latex, px(style::formula_label));
     const style::TextStyle text(style::Text::caption);
     const ImVec2 words = ImGui::CalcTextSize(symbol.words.c_str());
     const float room = size.x + px(2 * gap);
-    const bool has_words = !symbol.words.empty() && extent.width + px(6) + words.x <= std::max(room, px(90)) &&
-                           size.x >= px(40);
+    const bool has_words =
+        !symbol.words.empty() && extent.width + px(6) + words.x <= std::max(room, px(90)) && size.x >= px(40);
     const float width = extent.width + (has_words ? px(6) + words.x : 0);
     const float x = position.x + (size.x - width) / 2;
     const float baseline = position.y + size.y + px(caption_distance + 13);
@@ -477,8 +503,8 @@ struct PictureEquation::Painter {
     const Symbol& symbol = symbol_of(scene, scene.lit);
     const bool neutral = symbol.role == Role::plain || symbol.role == Role::state;
     const ImU32 colour = neutral ? style::colours().accent : style::colours().role(symbol.role);
-    list->AddRect({minimum.x - margin, minimum.y - margin}, {maximum.x + margin, maximum.y + margin}, colour, px(6),
-                  px(1.5F));
+    list->AddRect({minimum.x - margin, minimum.y - margin}, {maximum.x + margin, maximum.y + margin}, colour,
+                  px(6), px(1.5F));
   }
 };
 

@@ -40,11 +40,13 @@ class PictureEquation {
   /// `id` keeps the pictures of different equations apart.
   PictureEquation(std::string id, const Equation& equation, const PictureScene& scene);
 
-  /// Chooses the largest cells with which everything fits into `available` pixels and returns the extent. One cell has
-  /// the same size in all pictures of the equation, so that sides that belong together have the same length.
+  /// Chooses the largest cells with which everything fits into `available` pixels and returns the extent. One
+  /// cell has the same size in all pictures of the equation, so that sides that belong together have the same
+  /// length.
   ImVec2 fit(ImVec2 available, const PictureScene& scene);
 
-  /// Draws with the left upper corner at `position`, fades what waits, frames what is lit, and notes what is hovered.
+  /// Draws with the left upper corner at `position`, fades what waits, frames what is lit, and notes what is
+  /// hovered.
   void draw(ImVec2 position, PictureScene& scene);
 
  private:

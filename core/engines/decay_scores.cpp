@@ -64,8 +64,8 @@ Matrix<Scalar> ChunkDecay<Scalar>::scores(const Matrix<Scalar>& X, const Matrix<
   return Z.template triangularView<Eigen::Lower>();
 }
 
-/// Spec 2.1: pairs inside a sub-chunk directly, pairs across its start sigma as (prefix from sigma to i) times
-/// (suffix from j to sigma), a matrix product.
+/// Spec 2.1: pairs inside a sub-chunk directly, pairs across its start sigma as (prefix from sigma to i)
+/// times (suffix from j to sigma), a matrix product.
 template <class Scalar>
 Matrix<Scalar> ChunkDecay<Scalar>::key_scores(const Matrix<Scalar>& X, const Matrix<Scalar>& Y) const {
   const Index L = gate_.rows();
@@ -74,8 +74,10 @@ Matrix<Scalar> ChunkDecay<Scalar>::key_scores(const Matrix<Scalar>& X, const Mat
   using Row = Eigen::Array<Scalar, 1, Eigen::Dynamic>;
   const Scalar neutral = logs ? Scalar(0) : Scalar(1);
   const auto combine = [&](auto&& rows, const auto& factor) {  // decay some rows by one more factor
-    if (logs) rows.rowwise() += factor;
-    else rows.rowwise() *= factor;
+    if (logs)
+      rows.rowwise() += factor;
+    else
+      rows.rowwise() *= factor;
   };
   const auto decayed = [&](const auto& values, const auto& weights) -> Matrix<Scalar> {
     if (logs) return (values.array() * exponential(weights)).matrix();
@@ -91,8 +93,10 @@ Matrix<Scalar> ChunkDecay<Scalar>::key_scores(const Matrix<Scalar>& X, const Mat
     Matrix<Scalar> X_prefixed(end - start, K);
     for (Index i = start; i < end; ++i) {
       const Row factor = gate_.row(i).array();
-      if (logs) prefix += factor;
-      else prefix *= factor;
+      if (logs)
+        prefix += factor;
+      else
+        prefix *= factor;
       if (i > start) combine(weight.middleRows(start, i - start), factor);
       weight.row(i) = neutral;
       X_prefixed.row(i - start) = decayed(X.row(i), prefix);

@@ -4,8 +4,9 @@
 
 namespace palimpsest {
 
-/// The decays inside one chunk of L rows, spec 2.1: only running products (or, with log gates, running sums), so exact
-/// zeros are legal and nothing overflows. Row i of a table is the state after write i, column j the write of row j.
+/// The decays inside one chunk of L rows, spec 2.1: only running products (or, with log gates, running sums),
+/// so exact zeros are legal and nothing overflows. Row i of a table is the state after write i, column j the
+/// write of row j.
 template <class Scalar>
 class ChunkDecay {
  public:

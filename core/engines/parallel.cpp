@@ -14,15 +14,15 @@ using Table = Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMaj
 /// What eq. P needs of the keys, queries and decays.
 template <class Scalar>
 struct Dense {
-  Matrix<Scalar> P;           // [n, n] q_i^T Phi(i, j) b_j for j <= i (for all j when reading at the end)
-  Matrix<Scalar> N;           // [n, n] k_i^T Phi(i, j) b_j for j < i
-  Matrix<Scalar> G;           // [n, n] alpha_{j+1:i} for j <= i, if asked for; scalar decay only
-  Table<Scalar> from_start;   // [n, 1 or K] alpha_{1:i}
-  Table<Scalar> to_end;       // [n, 1 or K] alpha_{j+1:n}
+  Matrix<Scalar> P;          // [n, n] q_i^T Phi(i, j) b_j for j <= i (for all j when reading at the end)
+  Matrix<Scalar> N;          // [n, n] k_i^T Phi(i, j) b_j for j < i
+  Matrix<Scalar> G;          // [n, n] alpha_{j+1:i} for j <= i, if asked for; scalar decay only
+  Table<Scalar> from_start;  // [n, 1 or K] alpha_{1:i}
+  Table<Scalar> to_end;      // [n, 1 or K] alpha_{j+1:n}
 };
 
-/// Walks the reader i down the sequence and keeps, for every earlier write j, the decay in between: one more factor
-/// (or summand) per token, nothing else.
+/// Walks the reader i down the sequence and keeps, for every earlier write j, the decay in between: one more
+/// factor (or summand) per token, nothing else.
 template <class Scalar>
 Dense<Scalar> dense_scores(const Program<Scalar>& program, const Matrix<Scalar>& B, bool keeps_mask,
                            const std::stop_token& stop) {

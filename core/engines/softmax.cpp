@@ -15,7 +15,8 @@ constexpr Scalar minus_infinity = -std::numeric_limits<Scalar>::infinity();
 
 /// q k^T with -inf on the keys that a query must not see. The mask is additive: exp makes it 0.
 template <class Scalar>
-Matrix<Scalar> masked_scores(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, Index first_query, Index first_key) {
+Matrix<Scalar> masked_scores(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, Index first_query,
+                             Index first_key) {
   Matrix<Scalar> X = Q * K.transpose();
   for (Index i = 0; i < X.rows(); ++i) {
     const Index seen = std::clamp<Index>(first_query + i + 1 - first_key, 0, X.cols());
@@ -73,8 +74,8 @@ RowVector<Scalar> softmax_stream(const RowVector<Scalar>& q, const Matrix<Scalar
 }
 
 template <class Scalar>
-void softmax_tile(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix<Scalar>& V, Index first_query,
-                  Index first_key, SoftmaxState<Scalar>& state, Recorder* record) {
+void softmax_tile(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix<Scalar>& V,
+                  Index first_query, Index first_key, SoftmaxState<Scalar>& state, Recorder* record) {
   if (record) {
     (*record)("m_in", state.m);
     (*record)("l_in", state.l);
@@ -122,14 +123,14 @@ Matrix<Scalar> softmax_dense(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, c
   return O;
 }
 
-#define PALIMPSEST_INSTANTIATE(Scalar)                                                                             \
-  template struct SoftmaxState<Scalar>;                                                                            \
-  template RowVector<Scalar> softmax_stream(const RowVector<Scalar>&, const Matrix<Scalar>&, const Matrix<Scalar>&, \
-                                            Recorder*);                                                            \
-  template void softmax_tile(const Matrix<Scalar>&, const Matrix<Scalar>&, const Matrix<Scalar>&, Index, Index,    \
-                             SoftmaxState<Scalar>&, Recorder*);                                                    \
-  template Matrix<Scalar> softmax_dense(const Matrix<Scalar>&, const Matrix<Scalar>&, const Matrix<Scalar>&, Index, \
-                                        Recorder*);
+#define PALIMPSEST_INSTANTIATE(Scalar)                                                                       \
+  template struct SoftmaxState<Scalar>;                                                                      \
+  template RowVector<Scalar> softmax_stream(const RowVector<Scalar>&, const Matrix<Scalar>&,                 \
+                                            const Matrix<Scalar>&, Recorder*);                               \
+  template void softmax_tile(const Matrix<Scalar>&, const Matrix<Scalar>&, const Matrix<Scalar>&, Index,     \
+                             Index, SoftmaxState<Scalar>&, Recorder*);                                       \
+  template Matrix<Scalar> softmax_dense(const Matrix<Scalar>&, const Matrix<Scalar>&, const Matrix<Scalar>&, \
+                                        Index, Recorder*);
 PALIMPSEST_INSTANTIATE(double)
 PALIMPSEST_INSTANTIATE(float)
 #undef PALIMPSEST_INSTANTIATE

@@ -8,10 +8,13 @@ Variant deltanet() {
   return {
       .id = "deltanet",
       .label = "DeltaNet",
-      .words = "Before it writes, each token reads what the memory already says for its key, and corrects only that.",
+      .words =
+          "Before it writes, each token reads what the memory already says for its key, and corrects only "
+          "that.",
       .paper = "Schlag et al., Linear Transformers Are Secretly Fast Weight Programmers, 2021",
       .inputs = {beta_input(), initial_state_input()},
-      .loss = {.words = "Make the memory answer v when asked with k: one gradient step with learning rate beta.",
+      .loss = {.words =
+                   "Make the memory answer v when asked with k: one gradient step with learning rate beta.",
                .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
                .step = "S_t = S_{t-1} - \\beta_t\\nabla\\mathcal L(S_{t-1})"},
       .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {

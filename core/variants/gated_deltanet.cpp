@@ -11,9 +11,11 @@ Variant gated_deltanet() {
       .words = "The memory fades a little, then the token corrects what is left for its key.",
       .paper = "Yang et al., Gated Delta Networks, 2024",
       .inputs = {decay_input({"n"}), beta_input(), initial_state_input()},
-      .loss = {.words = "Make the faded memory answer v when asked with k: one gradient step with learning rate beta.",
-               .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
-               .step = "S_t = \\alpha_t S_{t-1} - \\beta_t\\nabla\\mathcal L(\\alpha_t S_{t-1})"},
+      .loss =
+          {.words =
+               "Make the faded memory answer v when asked with k: one gradient step with learning rate beta.",
+           .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
+           .step = "S_t = \\alpha_t S_{t-1} - \\beta_t\\nabla\\mathcal L(\\alpha_t S_{t-1})"},
       .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
         return Program<Scalar>{.structure = {.decay = Decay::scalar,
                                              .gates_are_logs = rows.sequence.gates_are_logs,

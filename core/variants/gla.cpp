@@ -11,16 +11,19 @@ Variant gla() {
       .words = "Each token decides for every key channel how much of the memory is kept.",
       .paper = "Yang et al., Gated Linear Attention Transformers, 2023",
       .inputs = {decay_input({"n", "dk"}), initial_state_input()},
-      .loss = {.words = "As linear attention, plus a pull towards zero that differs from key channel to key channel.",
-               .latex = "-\\langle S^{\\top}k_t, v_t\\rangle + "
-                        "\\tfrac12\\|\\mathrm{Diag}(\\sqrt{1-\\alpha_t})\\,S\\|_F^2",
-               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
+      .loss =
+          {.words =
+               "As linear attention, plus a pull towards zero that differs from key channel to key channel.",
+           .latex = "-\\langle S^{\\top}k_t, v_t\\rangle + "
+                    "\\tfrac12\\|\\mathrm{Diag}(\\sqrt{1-\\alpha_t})\\,S\\|_F^2",
+           .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
       .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
-        return Program<Scalar>{.structure = {.decay = Decay::key, .gates_are_logs = rows.sequence.gates_are_logs},
-                               .q = rows.scaled_q(),
-                               .k = rows("k"),
-                               .v = rows("v"),
-                               .gate = rows("alpha")};
+        return Program<Scalar>{
+            .structure = {.decay = Decay::key, .gates_are_logs = rows.sequence.gates_are_logs},
+            .q = rows.scaled_q(),
+            .k = rows("k"),
+            .v = rows("v"),
+            .gate = rows("alpha")};
       }),
   };
 }

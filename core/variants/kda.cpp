@@ -11,10 +11,12 @@ Variant kda() {
       .words = "As Gated DeltaNet, but every key channel fades at its own pace.",
       .paper = "Kimi Team, Kimi Linear, 2025",
       .inputs = {decay_input({"n", "dk"}), beta_input(), initial_state_input()},
-      .loss = {.words = "Make the faded memory answer v when asked with k: one gradient step with learning rate beta.",
-               .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
-               .step = "S_t = \\bar S_t - \\beta_t\\nabla\\mathcal L(\\bar S_t),\\quad "
-                       "\\bar S_t = \\mathrm{Diag}(\\alpha_t)S_{t-1}"},
+      .loss =
+          {.words =
+               "Make the faded memory answer v when asked with k: one gradient step with learning rate beta.",
+           .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
+           .step = "S_t = \\bar S_t - \\beta_t\\nabla\\mathcal L(\\bar S_t),\\quad "
+                   "\\bar S_t = \\mathrm{Diag}(\\alpha_t)S_{t-1}"},
       .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
         return Program<Scalar>{.structure = {.decay = Decay::key,
                                              .gates_are_logs = rows.sequence.gates_are_logs,

@@ -27,14 +27,20 @@ Notation notation(const Settings& settings) {
     const bool scaled = scale != settings.parameters.end() && scale->second != 1;
     return scaled ? tensor("scale") * tensor(q) : tensor(q);
   };
-  const auto before = [&](const char* prefix, const ProgramNames& raw, const ProgramNames& mapped, const char* ones) {
-    return std::vector<Operation>{
-        {"features_k", "Key features", "The key is mapped to features; their products stand for similarity.",
-         {mapped.k, call(prefix + map_k, {tensor(raw.k)})}},
-        {"features_q", "Query features", "The query is mapped to features too.",
-         {mapped.q, call(prefix + map_q, {query(raw.q.c_str())})}},
-        {"ones", "A value and a 1", "A constant 1 beside the value adds up the weights themselves.",
-         {mapped.v, call(ones, {tensor(raw.v)})}}};
+  const auto before = [&](const char* prefix, const ProgramNames& raw, const ProgramNames& mapped,
+                          const char* ones) {
+    return std::vector<Operation>{{"features_k",
+                                   "Key features",
+                                   "The key is mapped to features; their products stand for similarity.",
+                                   {mapped.k, call(prefix + map_k, {tensor(raw.k)})}},
+                                  {"features_q",
+                                   "Query features",
+                                   "The query is mapped to features too.",
+                                   {mapped.q, call(prefix + map_q, {query(raw.q.c_str())})}},
+                                  {"ones",
+                                   "A value and a 1",
+                                   "A constant 1 beside the value adds up the weights themselves.",
+                                   {mapped.v, call(ones, {tensor(raw.v)})}}};
   };
   const char* sentence = "Divide by the sum of the weights: the answer becomes an average.";
   const ProgramNames token = {"q_features", "k_features", "v_one", "read"};
@@ -43,10 +49,12 @@ Notation notation(const Settings& settings) {
       .token = token,
       .rows = rows,
       .token_before = before("features/", {"q", "k", "v", "o"}, token, "append_one"),
-      .token_after = {{"normalise", "Averaged", sentence,
-                       {"o", call("normalise", {tensor("read"), tensor("eps")})}}},
+      .token_after =
+          {{"normalise", "Averaged", sentence, {"o", call("normalise", {tensor("read"), tensor("eps")})}}},
       .rows_before = before("row_features/", {"Q", "K", "V", "O"}, rows, "append_ones"),
-      .rows_after = {{"normalise", "Averaged", sentence,
+      .rows_after = {{"normalise",
+                      "Averaged",
+                      sentence,
                       {"O", call("row_normalise", {tensor("READ"), tensor("eps")})}}},
       .parameters = {"eps"},
       .symbols = {{"q_features", {"\\phi(q_t)", Role::query, "query features"}},
@@ -70,9 +78,10 @@ Variant kernel() {
     const std::string& map_k = rows.sequence.option("feature_map_k");
     const Index dk = rows.sequence.dk;
     if (feature_count(map_q, dk) != feature_count(map_k, dk)) {
-      throw InputError(fmt::format("feature_map_q = {} makes {} features of {} channels but feature_map_k = {} makes "
-                                   "{}; both must give the same number",
-                                   map_q, feature_count(map_q, dk), dk, map_k, feature_count(map_k, dk)));
+      throw InputError(
+          fmt::format("feature_map_q = {} makes {} features of {} channels but feature_map_k = {} makes "
+                      "{}; both must give the same number",
+                      map_q, feature_count(map_q, dk), dk, map_k, feature_count(map_k, dk)));
     }
     return Program<Scalar>{.q = features<Scalar>(map_q, rows.scaled_q()),
                            .k = features<Scalar>(map_k, rows("k")),
@@ -95,15 +104,16 @@ Variant kernel() {
                       .meaning = "added to the denominator",
                       .standard_words = "1e-6 if a map is relu, squared or taylor1, else 0"}},
       .states = {"S", "z"},
-      .loss = {.words = "As linear attention, in feature space; the sum of weights is the same memory taught the "
-                        "constant 1. The quotient of the two is not a step on one loss.",
+      .loss = {.words =
+                   "As linear attention, in feature space; the sum of weights is the same memory taught the "
+                   "constant 1. The quotient of the two is not a step on one loss.",
                .latex = "-\\langle S^{\\top}\\phi(k_t), v_t\\rangle",
                .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
       .rule = std::make_shared<RowRule>(make_encoder(encode), notation, true),
       .complete =
           [](Settings& settings) {
-            const bool needed = needs_eps(settings.options["feature_map_q"]) ||
-                                needs_eps(settings.options["feature_map_k"]);
+            const bool needed =
+                needs_eps(settings.options["feature_map_q"]) || needs_eps(settings.options["feature_map_k"]);
             settings.parameters.emplace("eps", needed ? 1e-6 : 0.0);
           },
   };

@@ -11,9 +11,11 @@ Variant scalar_decay() {
       .words = "Each token decides how much of the whole memory is kept before it writes.",
       .paper = "Dao and Gu, Transformers are SSMs (Mamba-2), 2024",
       .inputs = {decay_input({"n"}), initial_state_input()},
-      .loss = {.words = "As linear attention, plus a pull of the whole memory towards zero that the token chooses.",
-               .latex = "-\\langle S^{\\top}k_t, v_t\\rangle + \\tfrac{1-\\alpha_t}{2}\\|S\\|_F^2",
-               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
+      .loss =
+          {.words =
+               "As linear attention, plus a pull of the whole memory towards zero that the token chooses.",
+           .latex = "-\\langle S^{\\top}k_t, v_t\\rangle + \\tfrac{1-\\alpha_t}{2}\\|S\\|_F^2",
+           .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
       .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
         return Program<Scalar>{
             .structure = {.decay = Decay::scalar, .gates_are_logs = rows.sequence.gates_are_logs},

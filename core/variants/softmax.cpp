@@ -22,9 +22,10 @@ Output run_softmax(const Sequence& sequence, Form form, Index chunk_size, const 
   if (form == Form::parallel) {
     const double bytes = static_cast<double>(T) * static_cast<double>(p + T) * sizeof(Scalar);
     if (bytes > parallel_limit) {
-      throw Unsupported(fmt::format("the parallel form of {} tokens needs {:.1f} GB for its n x n matrix; the limit is "
-                                    "{:.0f} GB. The chunkwise form has no such limit",
-                                    T, bytes / 1e9, parallel_limit / 1e9));
+      throw Unsupported(
+          fmt::format("the parallel form of {} tokens needs {:.1f} GB for its n x n matrix; the limit is "
+                      "{:.0f} GB. The chunkwise form has no such limit",
+                      T, bytes / 1e9, parallel_limit / 1e9));
     }
     o = softmax_dense(Q, cache.K, cache.V, p);
   }
@@ -77,10 +78,12 @@ Variant softmax() {
       .inputs = {{"initial_k_cache", {"p", "dk"}, Range::finite, "keys before the sequence", "empty"},
                  {"initial_v_cache", {"p", "dv"}, Range::finite, "values before the sequence", "empty"}},
       .states = {"k_cache", "v_cache"},
-      .loss = {.words = "No gradient step: the cache grows by one row per token. The output is the Nadaraya-Watson "
-                        "average of the values under the kernel exp(q . k).",
-               .latex = "",
-               .step = ""},
+      .loss =
+          {.words =
+               "No gradient step: the cache grows by one row per token. The output is the Nadaraya-Watson "
+               "average of the values under the kernel exp(q . k).",
+           .latex = "",
+           .step = ""},
       .rule = std::make_shared<SoftmaxRule>(),
   };
 }

@@ -47,7 +47,8 @@ void set_decays(Arrays& arrays, Decay decay) {
 
 /// A number in [0, 1) that only depends on i and the seed.
 double scattered(std::size_t i, std::uint64_t seed) {
-  const double x = static_cast<double>(i + 1) * 0.6180339887498949 + static_cast<double>(seed) * 0.7548776662466927;
+  const double x =
+      static_cast<double>(i + 1) * 0.6180339887498949 + static_cast<double>(seed) * 0.7548776662466927;
   return x - std::floor(x);
 }
 
@@ -90,7 +91,13 @@ std::vector<Regime> regimes() {
       {"decays near 0, 30 % exactly 0", {.tokens = 200, .dk = 16, .dv = 9}, 10, {64}, 1, gated, near_zero},
       {"3000 tokens, 1 - alpha ~ 1e-6", {.tokens = 3000, .dk = 12, .dv = 7}, 1, {64}, 1, any, near_one},
       {"beta |k|^2 = 2.5: diverges", {.tokens = 200, .dk = 16, .dv = 9}, 10, {64}, 1, erasing, diverging},
-      {"one key over and over, beta = 1.999", {.tokens = 200, .dk = 16, .dv = 9}, 10, {64}, 1, erasing, one_key},
+      {"one key over and over, beta = 1.999",
+       {.tokens = 200, .dk = 16, .dv = 9},
+       10,
+       {64},
+       1,
+       erasing,
+       one_key},
       {"scores of 1e3 to 1e4", {.tokens = 200, .dk = 16, .dv = 9}, 10, {64}, 1e4, softmax, nullptr},
   };
 }
@@ -111,7 +118,8 @@ void measure(const Regime& regime, const Variant& variant, const Settings& given
       for (const Precision precision : all_precisions) {
         if (precision == Precision::f32) {
           arrays = rounded_to_f32(arrays);
-          for (auto& [name, value] : settings.parameters) value = static_cast<double>(static_cast<float>(value));
+          for (auto& [name, value] : settings.parameters)
+            value = static_cast<double>(static_cast<float>(value));
         }
         const Case each = bound(variant, settings, arrays);
         const Output expected = each.run(Form::recurrent);
@@ -136,7 +144,8 @@ std::string row_of(const std::string& title, const Worst& worst) {
 }
 
 constexpr const char* heading =
-    "| variant | f64 recurrent | f64 chunkwise | f64 parallel | f32 recurrent | f32 chunkwise | f32 parallel |\n"
+    "| variant | f64 recurrent | f64 chunkwise | f64 parallel | f32 recurrent | f32 chunkwise | f32 parallel "
+    "|\n"
     "|---|---|---|---|---|---|---|\n";
 
 }  // namespace

@@ -21,13 +21,15 @@ Settings with_scale(const Capture& capture) {
 /// max|ours - o| / max|o| over all heads of the capture, run as `variant`.
 double reproduction_error(const Capture& capture, const Variant& variant, const Arrays& arrays) {
   const Array& o = capture.arrays.at("o");
-  const SequenceBatch batch = palimpsest::bind(variant, std::make_shared<const Arrays>(arrays), with_scale(capture));
-  REQUIRE(o.shape == std::vector<Index>{batch.heads.front().tokens, batch.head_count, batch.heads.front().dv});
+  const SequenceBatch batch =
+      palimpsest::bind(variant, std::make_shared<const Arrays>(arrays), with_scale(capture));
+  REQUIRE(o.shape ==
+          std::vector<Index>{batch.heads.front().tokens, batch.head_count, batch.heads.front().dv});
   double furthest = 0;
   double largest = 0;
   for (Index head = 0; head < batch.head_count; ++head) {
-    const Output ours = variant.rule->run(batch.heads[static_cast<std::size_t>(head)], Form::recurrent,
-                                          Precision::f64, 1);
+    const Output ours =
+        variant.rule->run(batch.heads[static_cast<std::size_t>(head)], Form::recurrent, Precision::f64, 1);
     for (Index t = 0; t < ours.o.rows(); ++t) {
       for (Index c = 0; c < ours.o.cols(); ++c) {
         const double theirs = o[(t * batch.head_count + head) * ours.o.cols() + c];
@@ -63,7 +65,8 @@ TEST_CASE("the f64 recurrence reproduces the output of every capture within its 
     // The error is stated with one or two digits.
     const double allowed = 1.1 * *capture.reproduction_error;
     CHECK(reproduction_error(capture, find_variant(capture.rule), arrays) <= allowed);
-    if (is_retnet) CHECK(reproduction_error(capture, find_variant("scalar_decay"), capture.arrays) <= allowed);
+    if (is_retnet)
+      CHECK(reproduction_error(capture, find_variant("scalar_decay"), capture.arrays) <= allowed);
   }
   CHECK(captures >= 14);
 }

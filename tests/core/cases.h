@@ -44,8 +44,8 @@ inline Case random_case(const Variant& variant, const Settings& given, const Ran
   return bound(variant, settings, random_arrays(variant, settings, random), std::move(words));
 }
 
-/// Every variant of the table with every choice of options, with and without initial state, gates as alpha and as g,
-/// of one size. With an initial state the scale is not 1.
+/// Every variant of the table with every choice of options, with and without initial state, gates as alpha
+/// and as g, of one size. With an initial state the scale is not 1.
 inline std::vector<Case> all_cases(RandomCase random) {
   std::vector<Case> cases;
   for (const Variant& variant : variants()) {

@@ -33,7 +33,8 @@ Golden read_golden(const nlohmann::json& entry) {
   const Variant& variant = find_variant(entry["id"].get<std::string>());
   Settings given;
   for (const auto& [name, value] : entry["options"].items()) {
-    given.options[name] = value.is_boolean() ? (value.get<bool>() ? "true" : "false") : value.get<std::string>();
+    given.options[name] =
+        value.is_boolean() ? (value.get<bool>() ? "true" : "false") : value.get<std::string>();
   }
   for (const auto& [name, value] : entry["params"].items()) given.parameters[name] = value.get<double>();
 
@@ -61,15 +62,16 @@ TEST_CASE("every form gives the golden results") {
     const Golden golden = read_golden(entry);
     ++cases;
     for (const nlohmann::json& form_name : entry["forms"]) {
-      const auto form = std::ranges::find(all_forms, form_name.get<std::string>(), [](Form f) { return name(f); });
+      const auto form =
+          std::ranges::find(all_forms, form_name.get<std::string>(), [](Form f) { return name(f); });
       REQUIRE(form != std::end(all_forms));
       for (const Index chunk_size : {1, 4, 7, 64}) {
         for (const Precision precision : all_precisions) {
           const Output got = golden.given.run(*form, precision, chunk_size);
           const Disagreement worst = compare(*golden.given.variant, got, golden.expected);
-          INFO(fmt::format("{} {} {} chunk {}: {}[{}, {}] is {}, expected {}", golden.given.words, name(*form),
-                           name(precision), chunk_size, worst.array, worst.row, worst.column, worst.got,
-                           worst.expected));
+          INFO(fmt::format("{} {} {} chunk {}: {}[{}, {}] is {}, expected {}", golden.given.words,
+                           name(*form), name(precision), chunk_size, worst.array, worst.row, worst.column,
+                           worst.got, worst.expected));
           CHECK(worst.error <= tolerances[precision == Precision::f64 ? 0 : 1]);
         }
       }

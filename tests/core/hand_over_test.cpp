@@ -39,7 +39,8 @@ void add_states(const Case& each, const Output& output, Arrays& arrays) {
   }
 }
 
-/// Lays arrays of single heads out as [T, H, ...] or [B, T, H, ...]: element (b, t, h) comes from head_of(b, h).
+/// Lays arrays of single heads out as [T, H, ...] or [B, T, H, ...]: element (b, t, h) comes from head_of(b,
+/// h).
 template <class HeadOf>
 Array joined(const Input& input, Index batches, Index heads, int head_axes, HeadOf head_of) {
   const Array& first = head_of(0, 0);
@@ -62,14 +63,18 @@ Array joined(const Input& input, Index batches, Index heads, int head_axes, Head
   return {shape, std::move(values)};
 }
 
-/// Runs `head_count` x `batch_count` different heads once joined and once apart; q has `q_heads` heads, k and v have
-/// `kv_heads`.
+/// Runs `head_count` x `batch_count` different heads once joined and once apart; q has `q_heads` heads, k and
+/// v have `kv_heads`.
 void check_heads(const Variant& variant, int head_axes, Index batch_count, Index head_count, Index q_heads,
                  Index kv_heads, bool log_gates) {
   const Settings settings = random_settings(variant, {}, 1);
   const auto source = [&](Index b, Index h) {
     return random_arrays(variant, settings,
-                         {.tokens = 6, .dk = 3, .dv = 2, .initial_state = true, .log_gates = log_gates,
+                         {.tokens = 6,
+                          .dk = 3,
+                          .dv = 2,
+                          .initial_state = true,
+                          .log_gates = log_gates,
                           .seed = static_cast<std::uint64_t>(100 + 10 * b + h)});
   };
   std::vector<std::vector<Arrays>> sources;
@@ -84,9 +89,10 @@ void check_heads(const Variant& variant, int head_axes, Index batch_count, Index
   Arrays together;
   for (const Input& input : all_inputs(variant)) {
     const std::string name = input.range == Range::decay && log_gates ? "g" : input.name;
-    together[name] = joined(input, batch_count, heads_of(name), head_axes, [&](Index b, Index h) -> const Array& {
-      return sources[static_cast<std::size_t>(b)][static_cast<std::size_t>(h)].at(name);
-    });
+    together[name] =
+        joined(input, batch_count, heads_of(name), head_axes, [&](Index b, Index h) -> const Array& {
+          return sources[static_cast<std::size_t>(b)][static_cast<std::size_t>(h)].at(name);
+        });
   }
   const SequenceBatch batch = palimpsest::bind(variant, std::make_shared<const Arrays>(together), settings);
   REQUIRE(batch.head_count == head_count);
@@ -113,14 +119,16 @@ void check_heads(const Variant& variant, int head_axes, Index batch_count, Index
 TEST_CASE("a run handed over from one form to another is the run in one piece") {
   for (const Case& each : all_cases({.tokens = 29, .dk = 4, .dv = 3, .seed = 31})) {
     const auto causal = each.settings.options.find("causal");
-    if (causal != each.settings.options.end() && causal->second == "false") continue;  // reads the end, not a prefix
+    if (causal != each.settings.options.end() && causal->second == "false")
+      continue;  // reads the end, not a prefix
     const Output whole = each.run(Form::recurrent);
     for (const Index split : {0, 1, 16, 29}) {
       Arrays first = part_of(each, 0, split);
       for (const auto& [name, array] : *each.arrays) {
         if (name.starts_with("initial_")) first[name] = array;
       }
-      const Output before = bound(*each.variant, each.settings, first).run(Form::chunkwise, Precision::f64, 7);
+      const Output before =
+          bound(*each.variant, each.settings, first).run(Form::chunkwise, Precision::f64, 7);
       Arrays second = part_of(each, split, 29 - split);
       add_states(each, before, second);
       const Output after = bound(*each.variant, each.settings, second).run(Form::recurrent);
@@ -153,11 +161,15 @@ TEST_CASE("a parameter may differ from head to head") {
   Arrays two_heads;
   for (const Input& input : inputs) {
     if (input.absent) continue;
-    two_heads[input.name] = joined(input, 1, 2, 1, [&](Index, Index) -> const Array& { return one.arrays->at(input.name); });
+    two_heads[input.name] =
+        joined(input, 1, 2, 1, [&](Index, Index) -> const Array& { return one.arrays->at(input.name); });
   }
   two_heads["gamma"] = Array({2}, std::vector<double>{0.5, 0.25});
-  const SequenceBatch batch = palimpsest::bind(variant, std::make_shared<const Arrays>(two_heads), Settings{});
-  const auto run = [&](std::size_t head) { return variant.rule->run(batch.heads[head], Form::recurrent, Precision::f64, 1); };
+  const SequenceBatch batch =
+      palimpsest::bind(variant, std::make_shared<const Arrays>(two_heads), Settings{});
+  const auto run = [&](std::size_t head) {
+    return variant.rule->run(batch.heads[head], Form::recurrent, Precision::f64, 1);
+  };
   const Case other = random_case(variant, {.parameters = {{"gamma", 0.25}}}, {.tokens = 6, .dk = 3, .dv = 2});
   CHECK(compare(variant, run(0), one.run(Form::recurrent)).error == 0);
   CHECK(compare(variant, run(1), other.run(Form::recurrent)).error == 0);
@@ -175,7 +187,9 @@ TEST_CASE("arrays of f32 are computed as the numbers they hold") {
     }
     INFO(each.words);
     const Output expected = bound(*each.variant, each.settings, wide).run(Form::chunkwise, Precision::f64, 8);
-    CHECK(compare(*each.variant, bound(*each.variant, each.settings, narrow).run(Form::chunkwise, Precision::f64, 8),
-                  expected).error == 0);
+    CHECK(compare(*each.variant,
+                  bound(*each.variant, each.settings, narrow).run(Form::chunkwise, Precision::f64, 8),
+                  expected)
+              .error == 0);
   }
 }

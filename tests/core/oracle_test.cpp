@@ -17,10 +17,12 @@ void check_forms(const Case& each, Precision precision, double tolerance) {
   const Output expected = direct(each.variant->id, *each.arrays, each.sequence.settings);
   for (const Form form : all_forms) {
     const Index whole = std::max<Index>(each.sequence.tokens, 1);
-    for (const Index chunk_size : form == Form::chunkwise ? std::vector<Index>{1, 7, 16, whole} : std::vector<Index>{1}) {
+    for (const Index chunk_size :
+         form == Form::chunkwise ? std::vector<Index>{1, 7, 16, whole} : std::vector<Index>{1}) {
       const Disagreement worst = compare(*each.variant, each.run(form, precision, chunk_size), expected);
-      INFO(fmt::format("{} {} {} chunk {}: {}[{}, {}] is {}, expected {}", each.words, name(form), name(precision),
-                       chunk_size, worst.array, worst.row, worst.column, worst.got, worst.expected));
+      INFO(fmt::format("{} {} {} chunk {}: {}[{}, {}] is {}, expected {}", each.words, name(form),
+                       name(precision), chunk_size, worst.array, worst.row, worst.column, worst.got,
+                       worst.expected));
       CHECK(worst.error <= tolerance);
     }
   }
@@ -43,15 +45,18 @@ TEST_CASE("every form gives what its definition gives") {
       check_forms(each, Precision::f64, 1e-12);
     }
   }
-  for (const Case& each : all_cases({.tokens = 40, .dk = 1, .dv = 4, .seed = 8})) check_forms(each, Precision::f64, 1e-12);
-  for (const Case& each : all_cases({.tokens = 40, .dk = 4, .dv = 1, .seed = 9})) check_forms(each, Precision::f64, 1e-12);
+  for (const Case& each : all_cases({.tokens = 40, .dk = 1, .dv = 4, .seed = 8}))
+    check_forms(each, Precision::f64, 1e-12);
+  for (const Case& each : all_cases({.tokens = 40, .dk = 4, .dv = 1, .seed = 9}))
+    check_forms(each, Precision::f64, 1e-12);
 }
 
 TEST_CASE("f32 gives what the definition gives on the numbers as f32 holds them") {
   for (const Case& each : all_cases({.tokens = 65, .dk = 12, .dv = 7, .seed = 3})) {
     Settings settings = each.settings;
     for (auto& [name, value] : settings.parameters) value = static_cast<double>(static_cast<float>(value));
-    check_forms(bound(*each.variant, settings, rounded_to_f32(*each.arrays), each.words), Precision::f32, 2e-5);
+    check_forms(bound(*each.variant, settings, rounded_to_f32(*each.arrays), each.words), Precision::f32,
+                2e-5);
   }
 }
 
@@ -74,7 +79,8 @@ TEST_CASE("a gate of exactly 0 forgets exactly") {
     const bool log_gates = each.arrays->contains("g");
     if (!log_gates && !each.arrays->contains("alpha")) continue;
     const double nothing = log_gates ? -std::numeric_limits<double>::infinity() : 0.0;
-    const Case forgetful = changed(each, log_gates ? "g" : "alpha", [&](double, std::size_t) { return nothing; });
+    const Case forgetful =
+        changed(each, log_gates ? "g" : "alpha", [&](double, std::size_t) { return nothing; });
     const Case silent = changed(forgetful, "v", [](double v, std::size_t i) { return i / 3 < 10 ? v : 0.0; });
     for (const Form form : all_forms) {
       for (const Precision precision : all_precisions) {
@@ -89,14 +95,17 @@ TEST_CASE("strong writes over and over the same keys are followed") {
   for (const Case& each : all_cases({.tokens = 64, .dk = 4, .dv = 3, .seed = 6})) {
     if (!each.arrays->contains("beta")) continue;
     const Case strong = changed(each, "beta", [](double, std::size_t i) { return i % 3 == 0 ? 0.0 : 1.999; });
-    const auto same_key = [&](double, std::size_t i) { return std::get<0>(each.arrays->at("k").values)[i % 4]; };
+    const auto same_key = [&](double, std::size_t i) {
+      return std::get<0>(each.arrays->at("k").values)[i % 4];
+    };
     check_forms(changed(strong, "k", same_key), Precision::f64, 1e-11);
   }
 }
 
 TEST_CASE("large scores of softmax stay finite and right") {
   const Variant& variant = find_variant("softmax");
-  const Case each = random_case(variant, {.parameters = {{"scale", 3000}}}, {.tokens = 33, .initial_state = true});
+  const Case each =
+      random_case(variant, {.parameters = {{"scale", 3000}}}, {.tokens = 33, .initial_state = true});
   check_forms(each, Precision::f64, 1e-12);
 }
 
@@ -105,7 +114,8 @@ TEST_CASE("what the definitions check would notice a fault") {
   const Output right = direct("kda", *each.arrays, each.sequence.settings);
   for (const char* array : {"q", "k", "v", "alpha", "beta"}) {
     const auto middle = static_cast<std::size_t>(each.arrays->at(array).size() / 2);
-    const Case off = changed(each, array, [&](double value, std::size_t i) { return i == middle ? value * 0.99 : value; });
+    const Case off =
+        changed(each, array, [&](double value, std::size_t i) { return i == middle ? value * 0.99 : value; });
     INFO(array);
     CHECK(compare(*each.variant, off.run(Form::chunkwise, Precision::f64, 7), right).error > 1e-6);
   }

@@ -49,7 +49,9 @@ struct Head {
     return row("g", t).array().unaryExpr([](double g) { return std::exp(g); });
   }
 
-  Dense initial_state() const { return has("initial_state") ? matrix("initial_state") : Dense::Zero(dk(), dv()); }
+  Dense initial_state() const {
+    return has("initial_state") ? matrix("initial_state") : Dense::Zero(dk(), dv());
+  }
 };
 
 /// S_t = step(S_{t-1}, t); o_t = S_t^T q_t.
@@ -104,7 +106,8 @@ Output linear_not_causal(const Head& head) {
 /// Spec 3.3, the table of maps.
 Column phi(const std::string& map, const Column& x) {
   const Index K = x.size();
-  std::vector<double> pairs;  // x x^T packed: the upper triangle by rows, what stands for two cells times sqrt 2
+  std::vector<double>
+      pairs;  // x x^T packed: the upper triangle by rows, what stands for two cells times sqrt 2
   for (Index i = 0; i < K; ++i) {
     for (Index j = i; j < K; ++j) pairs.push_back(i == j ? x(i) * x(i) : std::sqrt(2.0) * x(i) * x(j));
   }
@@ -152,14 +155,16 @@ Output direct(const std::string& id, const Arrays& arrays, const Settings& setti
   const Head head{arrays, settings};
   if (id == "softmax") return softmax(head);
   if (id == "linear" && settings.options.at("causal") == "false") return linear_not_causal(head);
-  if (id == "linear") return recurrence(head, [&](const Dense& S, Index t) -> Dense { return S + written(head, t); });
+  if (id == "linear")
+    return recurrence(head, [&](const Dense& S, Index t) -> Dense { return S + written(head, t); });
   if (id == "kernel") return kernel(head);
   if (id == "retnet") {
     const double gamma = head.parameter("gamma");
     return recurrence(head, [&](const Dense& S, Index t) -> Dense { return gamma * S + written(head, t); });
   }
   if (id == "scalar_decay") {
-    return recurrence(head, [&](const Dense& S, Index t) -> Dense { return head.alpha(t)(0) * S + written(head, t); });
+    return recurrence(
+        head, [&](const Dense& S, Index t) -> Dense { return head.alpha(t)(0) * S + written(head, t); });
   }
   if (id == "gla") {
     return recurrence(head, [&](const Dense& S, Index t) -> Dense {

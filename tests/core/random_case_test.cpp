@@ -11,21 +11,29 @@ using namespace palimpsest::testing;
 
 namespace {
 
-std::vector<double> numbers(const Case& each, const char* name) { return std::get<0>(each.arrays->at(name).values); }
+std::vector<double> numbers(const Case& each, const char* name) {
+  return std::get<0>(each.arrays->at(name).values);
+}
 
 }  // namespace
 
 TEST_CASE("a random case written down is read back") {
-  for (const RandomCase& random : {RandomCase{}, RandomCase{.tokens = 0, .dk = 3, .dv = 9, .earlier = 0,
-                                                            .initial_state = true, .log_gates = true,
-                                                            .seed = 18446744073709551615ULL}}) {
+  for (const RandomCase& random : {RandomCase{}, RandomCase{.tokens = 0,
+                                                 .dk = 3,
+                                                 .dv = 9,
+                                                 .earlier = 0,
+                                                 .initial_state = true,
+                                                 .log_gates = true,
+                                                 .seed = 18446744073709551615ULL}}) {
     CHECK(parse_random_case(to_string(random)) == random);
   }
   CHECK(parse_random_case("random:T=4") == RandomCase{.tokens = 4});
-  for (const char* wrong : {"", "T=4", "random:T", "random:T=", "random:T=-1", "random:T=4x", "random:K=0",
-                            "random:T=99999999999999999999", "random:V=4000000000", "random:stat", "random:seed=-1"}) {
+  for (const char* wrong :
+       {"", "T=4", "random:T", "random:T=", "random:T=-1", "random:T=4x", "random:K=0",
+        "random:T=99999999999999999999", "random:V=4000000000", "random:stat", "random:seed=-1"}) {
     INFO(wrong);
-    CHECK_THAT(input_error([&] { parse_random_case(wrong); }), says("is not understood; expected for example random:T="));
+    CHECK_THAT(input_error([&] { parse_random_case(wrong); }),
+               says("is not understood; expected for example random:T="));
   }
 }
 

@@ -1,5 +1,5 @@
-// The formulas on screen are what was computed: every expression of every step, evaluated on the step's own operands,
-// gives the tensor that the engine recorded.
+// The formulas on screen are what was computed: every expression of every step, evaluated on the step's own
+// operands, gives the tensor that the engine recorded.
 
 #include <fmt/format.h>
 
@@ -46,7 +46,8 @@ void for_every_block(const RandomCase& random, Index chunk_size, Visit visit) {
       const auto trace = each.trace(form, chunk_size);
       for (Index index = 0; index < trace->block_count(); ++index) {
         const Phase& phase = trace->phase(trace->block(index));
-        visit(fmt::format("{} {} block {}", each.words, name(form), index), *trace, phase, trace->record(index));
+        visit(fmt::format("{} {} block {}", each.words, name(form), index), *trace, phase,
+              trace->record(index));
       }
     }
   }
@@ -56,8 +57,8 @@ void check_every_formula(const RandomCase& random, Index chunk_size) {
   for_every_block(random, chunk_size,
                   [](const std::string& words, const Trace&, const Phase& phase, const Record& record) {
                     for (const Operation& operation : phase.operations) {
-                      INFO(words << " operation " << operation.id << ": " << operation.equation.result << " = "
-                                 << to_string(operation.equation.expression));
+                      INFO(words << " operation " << operation.id << ": " << operation.equation.result
+                                 << " = " << to_string(operation.equation.expression));
                       CHECK(error_of(operation.equation, record) <= 1e-12);
                     }
                     for (const Line& line : phase.lines) {

@@ -21,7 +21,8 @@ bool identical(const Record& a, const Record& b) {
     if (!b.contains(name)) return false;
     const Matrix<double>& y = b.at(name);
     if (x.rows() != y.rows() || x.cols() != y.cols()) return false;
-    if (x.size() > 0 && std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.size()) * sizeof(double)) != 0) {
+    if (x.size() > 0 &&
+        std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.size()) * sizeof(double)) != 0) {
       return false;
     }
   }
@@ -109,7 +110,8 @@ TEST_CASE("stepping back, jumping and a tiny budget give the same bits as steppi
 TEST_CASE("the states kept for stepping fit their budget") {
   constexpr std::size_t state_bytes = 8 * 8 * sizeof(double);
   for (const Index blocks : {1, 9, 10, 1000, 4096}) {
-    for (const std::size_t affordable : {std::size_t{1}, std::size_t{10}, std::size_t{99}, std::size_t{5000}}) {
+    for (const std::size_t affordable :
+         {std::size_t{1}, std::size_t{10}, std::size_t{99}, std::size_t{5000}}) {
       const Checkpoints<double> states(Matrix<double>::Zero(8, 8), blocks, affordable * state_bytes);
       const Index kept = (blocks - 1) / states.spacing() + 1;
       INFO(blocks << " blocks, " << affordable << " states affordable, one kept every " << states.spacing());
@@ -131,7 +133,8 @@ TEST_CASE("next and previous undo each other from the first position to the last
       }
       CHECK(walk.back() == trace->last());
       bool undone = trace->previous(walk.front()) == walk.front();
-      for (std::size_t i = 1; i < walk.size(); ++i) undone = undone && trace->previous(walk[i]) == walk[i - 1];
+      for (std::size_t i = 1; i < walk.size(); ++i)
+        undone = undone && trace->previous(walk[i]) == walk[i - 1];
       CHECK(undone);
 
       std::vector<bool> seen(static_cast<std::size_t>(trace->block_count()), false);

@@ -26,8 +26,11 @@ void put(Arrays& arrays, const char* name, std::size_t flat, double value) {
 
 /// Three tokens, two key and two value channels: right for gated_deltanet.
 Arrays three_tokens() {
-  return {{"q", filled({3, 2}, 1)}, {"k", filled({3, 2}, 1)}, {"v", filled({3, 2}, 1)},
-          {"alpha", filled({3}, 0.5)}, {"beta", filled({3}, 0.5)}};
+  return {{"q", filled({3, 2}, 1)},
+          {"k", filled({3, 2}, 1)},
+          {"v", filled({3, 2}, 1)},
+          {"alpha", filled({3}, 0.5)},
+          {"beta", filled({3}, 0.5)}};
 }
 
 /// Four heads of q, k, v.
@@ -60,8 +63,9 @@ TEST_CASE("a missing array is named, with what there is or what it should be") {
         R"(array "q" is missing; found: k, v)");
   CHECK(refusal_after([](Arrays& arrays) { arrays.erase("v"); }) ==
         R"(array "v" is missing: gated_deltanet needs it with shape (n, dv) for each head)");
-  CHECK(refusal_after([](Arrays& arrays) { arrays.erase("alpha"); }) ==
-        R"(array "alpha" or "g" (log alpha) is missing: gated_deltanet needs it with shape (n) for each head)");
+  CHECK(
+      refusal_after([](Arrays& arrays) { arrays.erase("alpha"); }) ==
+      R"(array "alpha" or "g" (log alpha) is missing: gated_deltanet needs it with shape (n) for each head)");
 }
 
 TEST_CASE("a wrong rank is named") {
@@ -69,8 +73,9 @@ TEST_CASE("a wrong rank is named") {
         R"(array "q": shape [3] has rank 1; expected [T, K], [T, H, K] or [B, T, H, K])");
   CHECK(refusal("linear", {{"q", filled({1, 1, 1, 1, 1}, 1)}}) ==
         R"(array "q": shape [1, 1, 1, 1, 1] has rank 5; expected [T, K], [T, H, K] or [B, T, H, K])");
-  CHECK(refusal_after([](Arrays& arrays) { arrays["alpha"] = filled({3, 2}, 0.5); }) ==
-        R"(array "alpha": shape [3, 2] has rank 2; expected (n), since q has rank 2)");
+  CHECK(refusal_after([](Arrays& arrays) {
+          arrays["alpha"] = filled({3, 2}, 0.5);
+        }) == R"(array "alpha": shape [3, 2] has rank 2; expected (n), since q has rank 2)");
   Arrays arrays = heads(2, 2, 2);
   arrays["alpha"] = filled({3, 2, 2}, 0.5);
   CHECK(refusal("scalar_decay", arrays) ==
@@ -78,22 +83,29 @@ TEST_CASE("a wrong rank is named") {
 }
 
 TEST_CASE("a size that does not fit is named, with the array that fixed it") {
-  CHECK(refusal_after([](Arrays& arrays) { arrays["v"] = filled({4, 2}, 1); }) ==
-        R"(array "v": shape [4, 2] has n = 4 on axis 0; expected 3 as in "q")");
-  CHECK(refusal_after([](Arrays& arrays) { arrays["k"] = filled({3, 5}, 1); }) ==
-        R"(array "k": shape [3, 5] has dk = 5 on axis 1; expected 2 as in "q")");
-  CHECK(refusal_after([](Arrays& arrays) { arrays["initial_state"] = filled({2, 3}, 0); }) ==
-        R"(array "initial_state": shape [2, 3] has dv = 3 on axis 1; expected 2 as in "v")");
-  CHECK(refusal_after([](Arrays& arrays) { arrays["q"] = filled({3, 0}, 0); }) ==
-        R"(array "q": shape [3, 0] has dk = 0 on axis 1; expected at least 1)");
-  CHECK(refusal_after([](Arrays& arrays) { arrays["v"] = filled({3, 0}, 0); }) ==
-        R"(array "v": shape [3, 0] has dv = 0 on axis 1; expected at least 1)");
-  Arrays batches = {{"q", filled({2, 3, 1, 2}, 1)}, {"k", filled({1, 3, 1, 2}, 1)}, {"v", filled({2, 3, 1, 2}, 1)}};
+  CHECK(refusal_after([](Arrays& arrays) {
+          arrays["v"] = filled({4, 2}, 1);
+        }) == R"(array "v": shape [4, 2] has n = 4 on axis 0; expected 3 as in "q")");
+  CHECK(refusal_after([](Arrays& arrays) {
+          arrays["k"] = filled({3, 5}, 1);
+        }) == R"(array "k": shape [3, 5] has dk = 5 on axis 1; expected 2 as in "q")");
+  CHECK(refusal_after([](Arrays& arrays) {
+          arrays["initial_state"] = filled({2, 3}, 0);
+        }) == R"(array "initial_state": shape [2, 3] has dv = 3 on axis 1; expected 2 as in "v")");
+  CHECK(refusal_after([](Arrays& arrays) {
+          arrays["q"] = filled({3, 0}, 0);
+        }) == R"(array "q": shape [3, 0] has dk = 0 on axis 1; expected at least 1)");
+  CHECK(refusal_after([](Arrays& arrays) {
+          arrays["v"] = filled({3, 0}, 0);
+        }) == R"(array "v": shape [3, 0] has dv = 0 on axis 1; expected at least 1)");
+  Arrays batches = {
+      {"q", filled({2, 3, 1, 2}, 1)}, {"k", filled({1, 3, 1, 2}, 1)}, {"v", filled({2, 3, 1, 2}, 1)}};
   CHECK(refusal("linear", batches) == R"(array "k": shape [1, 3, 1, 2] has 1 batches; expected 2 as in "q")");
 }
 
 TEST_CASE("no tokens are legal") {
-  CHECK(refusal("linear", {{"q", filled({0, 2}, 1)}, {"k", filled({0, 2}, 1)}, {"v", filled({0, 3}, 1)}}).empty());
+  CHECK(refusal("linear", {{"q", filled({0, 2}, 1)}, {"k", filled({0, 2}, 1)}, {"v", filled({0, 3}, 1)}})
+            .empty());
 }
 
 TEST_CASE("a number outside its range is named with its index") {
@@ -158,9 +170,11 @@ TEST_CASE("options and parameters are checked by name and range") {
         "parameter gamma of retnet is 1.5; expected a number in [0, 1]");
   CHECK(refusal_of("retnet", {.parameters = {{"gamma", quiet_nan}}}) ==
         "parameter gamma of retnet is nan; expected a number in [0, 1]");
-  CHECK_THAT(refusal_of("linear", {.parameters = {{"scale", infinity}}}), says("parameter scale of linear is inf"));
-  CHECK(refusal_of("kernel", {.options = {{"feature_map", "cosine"}}}) ==
-        R"(option feature_map of kernel is "cosine"; expected one of: elu1, relu, squared, taylor1, taylor2)");
+  CHECK_THAT(refusal_of("linear", {.parameters = {{"scale", infinity}}}),
+             says("parameter scale of linear is inf"));
+  CHECK(
+      refusal_of("kernel", {.options = {{"feature_map", "cosine"}}}) ==
+      R"(option feature_map of kernel is "cosine"; expected one of: elu1, relu, squared, taylor1, taylor2)");
   CHECK(refusal_of("linear", {.parameters = {{"causal", 1}}}) ==
         "option causal of linear is a word, not the number 1");
   CHECK(refusal_of("retnet", {.options = {{"gamma", "half"}}}) ==
@@ -174,7 +188,8 @@ TEST_CASE("parameters in the arrays are checked, and given ones go first") {
   arrays["gamma"] = Array({2}, std::vector<double>{0.5, 0.75});
   CHECK(refusal("retnet", arrays).empty());
   arrays["gamma"] = filled({3}, 0.5);
-  CHECK(refusal("retnet", arrays) == R"(array "gamma": shape [3]; expected one number or one for each of the 2 heads)");
+  CHECK(refusal("retnet", arrays) ==
+        R"(array "gamma": shape [3]; expected one number or one for each of the 2 heads)");
   arrays["gamma"] = Array({2}, std::vector<double>{0.5, 2});
   CHECK(refusal("retnet", arrays) == R"(array "gamma" is 2; expected a number in [0, 1])");
   CHECK(refusal("retnet", arrays, {.parameters = {{"gamma", 0.5}}}).empty());
@@ -189,13 +204,17 @@ TEST_CASE("what only a rule can check is refused when it runs") {
   Settings mixed{.options = {{"feature_map_q", "relu"}, {"feature_map_k", "squared"}}};
   Arrays arrays = {{"q", filled({1, 3}, 1)}, {"k", filled({1, 3}, 1)}, {"v", filled({1, 2}, 1)}};
   const auto run = [&](const char* id, const Settings& settings, Index chunk_size) {
-    return input_error([&] { bound(find_variant(id), settings, arrays).run(Form::chunkwise, Precision::f64, chunk_size); });
+    return input_error(
+        [&] { bound(find_variant(id), settings, arrays).run(Form::chunkwise, Precision::f64, chunk_size); });
   };
   CHECK_THAT(run("kernel", mixed, 1),
              says("feature_map_q = relu makes 3 features of 3 channels but feature_map_k = squared makes 6"));
   CHECK(run("linear", {}, 0) == "the chunk size is 0; expected at least 1");
   arrays["initial_k_cache"] = filled({2, 3}, 0);
   CHECK_THAT(run("softmax", {}, 1), says("must be given together"));
-  arrays = {{"q", filled({1, 3}, 1)}, {"k", filled({1, 3}, 1)}, {"v", filled({1, 2}, 1)}, {"initial_z", filled({4}, 1)}};
+  arrays = {{"q", filled({1, 3}, 1)},
+            {"k", filled({1, 3}, 1)},
+            {"v", filled({1, 2}, 1)},
+            {"initial_z", filled({4}, 1)}};
   CHECK_THAT(run("kernel", {}, 1), says(R"(array "initial_z": shape [4, 1]; expected [3, 1])"));
 }

@@ -19,8 +19,8 @@ namespace {
 constexpr double quiet_nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A variant that the program does not know: the state decays before it is read, per head and channel, and there is a
-/// write gate of its own. One encoder is all it takes.
+/// A variant that the program does not know: the state decays before it is read, per head and channel, and
+/// there is a write gate of its own. One encoder is all it takes.
 Variant homemade(std::string id) {
   return {
       .id = std::move(id),
@@ -131,7 +131,8 @@ TEST_CASE("a variant added to the table is verified and listed unasked") {
   INFO(to_table(report));
   CHECK(report.passed());
   REQUIRE(report.results.size() == 6);
-  // 10 lengths x 2 sizes x with and without state x alpha and g; the chunkwise form in 4 or 5 chunk sizes each
+  // 10 lengths x 2 sizes x with and without state x alpha and g; the chunkwise form in 4 or 5 chunk sizes
+  // each
   CHECK(row(report, Form::recurrent, Precision::f64).runs == 80);
   CHECK(row(report, Form::chunkwise, Precision::f32).runs == 8 * (4 * 4 + 6 * 5));
   CHECK(row(report, Form::chunkwise, Precision::f32).worst.error > 0);
@@ -148,8 +149,9 @@ TEST_CASE("a fault in one form fails with its place and how to run it again") {
   CHECK(faulty.worst.array == "o");
   CHECK(faulty.worst.row == 16);
   CHECK(faulty.worst.column == 2);
-  CHECK_THAT(faulty.reproduction, says("palimpsest run faulty --form chunkwise --device cpu --precision f64 --chunk 7 "
-                                       "--input random:T=17,"));
+  CHECK_THAT(faulty.reproduction,
+             says("palimpsest run faulty --form chunkwise --device cpu --precision f64 --chunk 7 "
+                  "--input random:T=17,"));
   CHECK_THAT(faulty.reproduction, says(" --param strength="));
   CHECK_THAT(to_table(report), says("FAILED: o[16, 2] is "));
 }
@@ -173,7 +175,8 @@ TEST_CASE("a named exception allows more where it applies, and says why") {
   std::vector<Variant> table = {homemade("faulty")};
   table[0].rule = std::make_shared<Faulty>(table[0].rule, Faulty::Fault::drifts);
   VerifyPlan plan{.lengths = {17}, .chunk_sizes = {7}};
-  plan.exceptions = {{.variant = "faulty", .precision = Precision::f32, .tolerance = 1e-2, .reason = "it drifts"}};
+  plan.exceptions = {
+      {.variant = "faulty", .precision = Precision::f32, .tolerance = 1e-2, .reason = "it drifts"}};
   const VerifyReport report = verify(plan, table);
   CHECK(row(report, Form::chunkwise, Precision::f32).passed());
   CHECK_FALSE(row(report, Form::chunkwise, Precision::f64).passed());
@@ -227,7 +230,8 @@ TEST_CASE("every choice of options is tried, those that exclude each other are n
     choices.push_back(resolved.options.at("feature_map_q") + " " + resolved.options.at("feature_map_k"));
   }
   CHECK(choices == std::vector<std::string>{"elu1 elu1", "relu relu", "squared squared", "taylor1 taylor1",
-                                            "taylor2 taylor2", "relu elu1", "elu1 relu", "elu1 relu", "relu elu1"});
+                                            "taylor2 taylor2", "relu elu1", "elu1 relu", "elu1 relu",
+                                            "relu elu1"});
   CHECK(option_choices(find_variant("linear")).size() == 2);
   CHECK(option_choices(find_variant("gla")).size() == 1);
 }

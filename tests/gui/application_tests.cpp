@@ -199,7 +199,8 @@ void walks_every_operation(ImGuiTestContext* context) {
     // Every operation of the last two blocks is drawn once; back and forth leads to the same place.
     session.step(Session::Grain::end, 1);
     int taken = 0;
-    while (session.cursor().block + 2 > session.trace()->block_count() - 1 && session.cursor().block > 0 && taken < 24) {
+    while (session.cursor().block + 2 > session.trace()->block_count() - 1 && session.cursor().block > 0 &&
+           taken < 24) {
       session.step(Session::Grain::operation, -1);
       context->Yield();
       ++taken;
@@ -236,6 +237,16 @@ void opens_files(ImGuiTestContext* context) {
   IM_CHECK_EQ(session.to_json(), before);
   context->KeyPress(ImGuiKey_Escape);
   context->Yield(2);
+
+  application->drop({folder + "/gui/not_an_archive.npz", folder});
+  IM_CHECK(session.message().find("2 files") != std::string::npos);
+  application->drop({folder + "/gui/not_an_archive.npz"});
+  IM_CHECK(session.message().find("not_an_archive.npz") != std::string::npos);
+  IM_CHECK_EQ(session.to_json(), before);
+
+  application->drop({asset("captures/gla_recall_l1.npz")});
+  settle(context);
+  IM_CHECK_EQ(session.choice().variant, std::string("gla"));
 
   const std::string good = asset("captures/deltanet_overwrite_l2.npz").string();
   open_by_keyboard(context, good);

@@ -94,21 +94,6 @@ TEST_CASE("numbers that a variant cannot have are refused with their place and h
   CHECK_THROWS_WITH(compute(broken, choice), says("array \"v\": index [5, 3] is nan") && says("head 2"));
 }
 
-TEST_CASE("relative error: NaN and infinity in one alone are infinitely far") {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  Matrix<double> x(1, 2);
-  Matrix<double> y(1, 2);
-  x << 1, 2;
-  y << 1, 4;
-  CHECK(relative_error(x, y) == 0.5);
-  x << nan, 4;
-  CHECK(std::isinf(relative_error(x, y)));
-  y << nan, 4;
-  CHECK(relative_error(x, y) == 0);
-  CHECK(relative_error(Matrix<double>(0, 3), Matrix<double>(0, 3)) == 0);
-  CHECK(relative_error(Matrix<double>::Zero(2, 2), Matrix<double>::Zero(2, 2)) == 0);
-}
-
 TEST_CASE("a long sequence has its parallel form later, a very long one not at all") {
   Choice choice;
   const auto later = std::make_shared<const DataSet>(make_preset("preset:random?T=300&K=4&V=3"));
