@@ -48,7 +48,8 @@ Disagreement compare(std::string_view array, const Matrix<double>& got, const Ma
   return worst;
 }
 
-std::vector<double> errors_by_row(std::string_view array, const Matrix<double>& got, const Matrix<double>& expected) {
+std::vector<double> errors_by_row(std::string_view array, const Matrix<double>& got,
+                                  const Matrix<double>& expected) {
   std::vector<double> errors(static_cast<std::size_t>(expected.rows()), infinity);
   if (got.rows() != expected.rows() || got.cols() != expected.cols()) return errors;
   const double scale = largest_finite(expected);
@@ -62,7 +63,7 @@ std::vector<double> errors_by_row(std::string_view array, const Matrix<double>& 
   return errors;
 }
 
-Disagreement compare(const Variant& variant, const Output& got, const Output& expected) {
+Disagreement compare(const Output& got, const Output& expected) {
   Disagreement worst = compare("o", got.o, expected.o);
   const auto consider = [&](const Disagreement& other) {
     if (other.error > worst.error) worst = other;
@@ -73,7 +74,7 @@ Disagreement compare(const Variant& variant, const Output& got, const Output& ex
   }
   for (std::size_t i = 0; i < expected.states.size(); ++i) {
     const auto& [state, value] = expected.states[i];
-    consider(compare(final_name(variant, state), got.states[i].second, value));
+    consider(compare(final_name(expected.states.size(), state), got.states[i].second, value));
   }
   return worst;
 }

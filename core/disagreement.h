@@ -5,13 +5,12 @@
 #include <vector>
 
 #include "core/rule.h"
-#include "core/variant.h"
 
 namespace palimpsest {
 
 /// Where two arrays are furthest apart, as a fraction of the largest element expected: max|X - Y| / max|Y|.
-/// 0 if there are no elements or all are equal; infinity if sizes differ, a NaN is found (or an infinity that is not
-/// expected, or any in o), or max|Y| is 0 and X is not.
+/// 0 if there are no elements or all are equal; infinity if sizes differ, a NaN is found (or an infinity that
+/// is not expected, or any in o), or max|Y| is 0 and X is not.
 struct Disagreement {
   double error = 0;
   std::string array;  // "o", "final_state", ...
@@ -21,13 +20,15 @@ struct Disagreement {
   double expected = 0;
 };
 
-/// Where `got` is furthest from `expected`. An infinity on which both agree is no difference, but in "o", which has none.
+/// Where `got` is furthest from `expected`. An infinity on which both agree is no difference, but in "o",
+/// which has none.
 Disagreement compare(std::string_view array, const Matrix<double>& got, const Matrix<double>& expected);
 
 /// The error of every row of `got`, measured the same way: the largest of them is compare().error.
-std::vector<double> errors_by_row(std::string_view array, const Matrix<double>& got, const Matrix<double>& expected);
+std::vector<double> errors_by_row(std::string_view array, const Matrix<double>& got,
+                                  const Matrix<double>& expected);
 
 /// The worst disagreement of all arrays of two outputs.
-Disagreement compare(const Variant& variant, const Output& got, const Output& expected);
+Disagreement compare(const Output& got, const Output& expected);
 
 }  // namespace palimpsest

@@ -49,10 +49,17 @@ class Numbers {
     switch (range) {
       case Range::finite:
       case Range::finite_or_minus_inf:
+      case Range::positive_definite:
+      case Range::gram:
         return normal();
       case Range::decay:
         return 1 - forgotten();
+      case Range::positive_unit:
+        return 1 - 0.1 * uniform();
+      case Range::non_positive:
+        return -uniform();
       case Range::unit:
+      case Range::up_to_two:
       case Range::strength:
       case Range::non_negative:
         return uniform();
@@ -64,15 +71,20 @@ class Numbers {
   std::mt19937_64 bits_;
 };
 
-std::vector<Index> shape_of(const Input& input, const RandomCase& random) {
+std::vector<Index> shape_of(const Input& input, const Settings& settings, const RandomCase& random) {
+  const auto parameter = settings.parameters.find("batch");
+  const Index batch = parameter == settings.parameters.end() ? 1 : static_cast<Index>(parameter->second);
+  const std::map<std::string, Index> sizes = {{"n", random.tokens},
+                                              {"dk", random.dk},
+                                              {"d", random.dk},
+                                              {"dv", random.dv},
+                                              {"p", random.earlier},
+                                              {"batch", batch},
+                                              {"n_batches", (random.tokens + batch - 1) / batch}};
   std::vector<Index> shape;
   for (const std::string& axis : input.shape) {
-    const bool is_earlier = axis == "p";
-    shape.push_back(axis == "n"    ? random.tokens
-                    : axis == "dk" ? random.dk
-                    : axis == "dv" ? random.dv
-                    : is_earlier   ? random.earlier
-                                   : other_size);
+    const auto known = sizes.find(axis);
+    shape.push_back(known == sizes.end() ? other_size : known->second);
   }
   return shape;
 }
@@ -84,14 +96,32 @@ Array empty_array(const std::vector<Index>& shape) {
   return array;
 }
 
-Array random_array(const Input& input, const RandomCase& random) {
+/// 1 + A A^T / 4: symmetric, with eigenvalues from 1.
+void make_positive_definite(Array& array) {
+  const Index size = array.shape.front();
+  Eigen::Map<Matrix<double>> values(std::get<0>(array.values).data(), size, size);
+  const Matrix<double> A = values / 2;
+  values = Matrix<double>::Identity(size, size) + A * A.transpose() / static_cast<double>(size);
+}
+
+Array random_array(const Input& input, const Settings& settings, const RandomCase& random) {
   Numbers numbers(random.seed, input.name);
-  Array array = empty_array(shape_of(input, random));
+  Array array = empty_array(shape_of(input, settings, random));
   for (double& value : std::get<0>(array.values)) {
     value = input.range == Range::decay && random.log_gates ? std::log1p(-numbers.forgotten())
                                                             : numbers.within(input.range);
   }
+  if (input.range == Range::positive_definite || input.range == Range::gram) make_positive_definite(array);
   return array;
+}
+
+/// `random` with as many value channels as key channels where the rule needs it.
+RandomCase fitting(RandomCase random, const std::vector<Input>& inputs) {
+  const auto is_square = [](const Input& input) {
+    return std::ranges::find(input.shape, "d") != input.shape.end();
+  };
+  if (std::ranges::any_of(inputs, is_square)) random.dk = random.dv = std::max(random.dk, random.dv);
+  return random;
 }
 
 /// Divides every vector of the last axis by its length.
@@ -121,9 +151,9 @@ void add_initial_states(const Variant& variant, const Settings& settings, const 
   const bool streams = !variant.rule->missing(Form::recurrent, settings);
   const Output output =
       variant.rule->run(bound.heads.front(), streams ? Form::recurrent : Form::chunkwise, Precision::f64, 1);
-  for (const Input& input : variant.inputs) {
+  for (const Input& input : inputs_of(variant, settings)) {
     for (const auto& [state, value] : output.states) {
-      if (input.name != initial_name(variant, state)) continue;
+      if (input.name != initial_name(variant, settings, state)) continue;
       const bool is_vector = input.shape.size() == 1;
       arrays[input.name] = as_array(value, is_vector ? std::vector<Index>{value.size()}
                                                      : std::vector<Index>{value.rows(), value.cols()});
@@ -181,12 +211,14 @@ RandomCase parse_random_case(std::string_view text) {
   return random;
 }
 
-Arrays random_arrays(const Variant& variant, const Settings& settings, const RandomCase& random) {
+Arrays random_arrays(const Variant& variant, const Settings& settings, const RandomCase& wanted) {
+  const std::vector<Input> inputs = inputs_of(variant, settings);
+  const RandomCase random = fitting(wanted, inputs);
   Arrays arrays;
-  for (const Input& input : all_inputs(variant)) {
+  for (const Input& input : inputs) {
     if (input.absent && !random.initial_state) continue;
     const bool is_log = input.range == Range::decay && random.log_gates;
-    arrays[is_log ? "g" : input.name] = random_array(input, random);
+    arrays[is_log ? "g" : input.name] = random_array(input, settings, random);
   }
   normalise(arrays.at("k"));
   for (double& q : std::get<0>(arrays.at("q").values)) q /= std::sqrt(static_cast<double>(random.dk));
@@ -200,7 +232,8 @@ Settings random_settings(const Variant& variant, const Settings& given, std::uin
     if (settings.parameters.contains(parameter.name)) continue;
     Numbers numbers(seed, parameter.name);
     const double width = std::min(parameter.maximum - parameter.minimum, 4.0);
-    settings.parameters[parameter.name] = parameter.minimum + width * (1 - numbers.forgotten());
+    const double value = parameter.minimum + width * (1 - numbers.forgotten());
+    settings.parameters[parameter.name] = parameter.whole ? std::floor(value) : value;
   }
   return settings;
 }

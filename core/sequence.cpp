@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "core/error.h"
 
@@ -29,6 +31,11 @@ const std::string& Sequence::option(std::string_view name) const {
   return found->second;
 }
 
+Matrix<double> square(const MatrixView& given) {
+  const Matrix<double> all = given.all<double>();
+  return given.columns() == 1 ? Matrix<double>(all.col(0).asDiagonal()) : all;
+}
+
 /// Collects what bind() learns on its way through the inputs.
 struct Binder {
   const Variant& variant;
@@ -50,13 +57,18 @@ struct Binder {
 
   SequenceBatch run(const Settings& given);
   void learn_axes();
-  void find_arrays();
+  void find_arrays(const Settings& settings);
   void check_shape(Found& entry);
+  void learn_size(const Found& entry, const std::string& label, Index size, Index axis);
   void check_head_counts();
   void check_values(const Found& entry) const;
   MatrixView view(const Found& entry, Index batch, Index head) const;
   void note_ignored();
+  void learn_batches(const Settings& given, const Settings& settings);
+  std::optional<double> parameter_in_file(const Parameter& parameter, const Settings& given,
+                                          Index head) const;
   void set_parameters(Sequence& sequence, const Settings& given, Index head) const;
+  void check_matrices(const Sequence& sequence, Index batch, Index head) const;
 };
 
 namespace {
@@ -70,6 +82,8 @@ std::string index_of(const std::vector<Index>& shape, Index flat) {
   }
   return to_string(index);
 }
+
+constexpr double rounding = 1e-6;  // of a matrix stored as f32, relative to its largest element
 
 bool shares_heads(const std::string& name) { return name == "q" || name == "k" || name == "v"; }
 
@@ -95,8 +109,8 @@ void Binder::learn_axes() {
   if (head_axes == 2) batch_count = q->second.shape[0];
 }
 
-void Binder::find_arrays() {
-  for (const Input& input : all_inputs(variant)) {
+void Binder::find_arrays(const Settings& settings) {
+  for (const Input& input : inputs_of(variant, settings)) {
     const auto plain = arrays->find(input.name);
     const auto log = input.range == Range::decay ? arrays->find("g") : arrays->end();
     if (plain != arrays->end() && log != arrays->end()) {
@@ -123,6 +137,9 @@ void Binder::check_shape(Found& entry) {
   if (head_axes >= 1) axes.emplace_back("H");
   axes.insert(axes.end(), entry.input.shape.begin() + (has_tokens ? 1 : 0), entry.input.shape.end());
 
+  const bool is_diagonal = entry.input.range == Range::positive_definite && shape.size() + 1 == axes.size();
+  if (is_diagonal) axes.pop_back();
+
   if (shape.size() != axes.size()) {
     throw InputError(fmt::format("array \"{}\": shape {} has rank {}; expected ({}), since q has rank {}",
                                  entry.name, to_string(shape), shape.size(), fmt::join(axes, ", "),
@@ -141,19 +158,44 @@ void Binder::check_shape(Found& entry) {
       }
       continue;
     }
-    if (label != "n" && label != "p" && shape[axis] == 0) {
+    if (label != "n" && label != "p" && label != "n_batches" && shape[axis] == 0) {
       throw InputError(fmt::format("array \"{}\": shape {} has {} = 0 on axis {}; expected at least 1",
                                    entry.name, to_string(shape), label, axis));
     }
-    const auto [known, is_new] = sizes.emplace(label, shape[axis]);
-    if (is_new) {
-      size_from[label] = entry.name;
-    } else if (known->second != shape[axis]) {
-      throw InputError(fmt::format("array \"{}\": shape {} has {} = {} on axis {}; expected {} as in \"{}\"",
-                                   entry.name, to_string(shape), label, shape[axis], axis, known->second,
-                                   size_from[label]));
-    }
+    learn_size(entry, label, shape[axis], static_cast<Index>(axis));
   }
+}
+
+/// Fixes the size of the axis `label`, or compares with the array that has fixed it.
+void Binder::learn_size(const Found& entry, const std::string& label, Index size, Index axis) {
+  if (label == "d" && sizes.at("dk") != sizes.at("dv")) {
+    throw InputError(fmt::format(
+        "\"k\" has {} channels and \"v\" {}; {}{} needs as many", sizes.at("dk"), sizes.at("dv"), variant.id,
+        entry.input.when.options.empty() ? "" : " with " + describe(entry.input.when)));
+  }
+  const std::string same = label == "d" ? "dk" : label;
+  const auto [known, is_new] = sizes.emplace(same, size);
+  if (is_new) {
+    size_from[same] = fmt::format("\"{}\"", entry.name);
+  } else if (known->second != size) {
+    throw InputError(fmt::format("array \"{}\": shape {} has {} = {} on axis {}; expected {} as in {}",
+                                 entry.name, to_string(entry.array->shape), label, size, axis, known->second,
+                                 size_from[same]));
+  }
+}
+
+/// The sizes that follow from the parameter `batch`, once n is known.
+void Binder::learn_batches(const Settings& given, const Settings& settings) {
+  const auto parameter = std::ranges::find(variant.parameters, "batch", &Parameter::name);
+  if (parameter == variant.parameters.end()) return;
+  const auto known = settings.parameters.find("batch");
+  const std::optional<double> in_file = parameter_in_file(*parameter, given, 0);
+  if (known == settings.parameters.end() && !in_file) return;  // set_parameters() says that it is missing
+  const auto batch = static_cast<Index>(in_file ? *in_file : known->second);
+  sizes["batch"] = batch;
+  sizes["n_batches"] = sizes.at("n") / batch + (sizes.at("n") % batch > 0 ? 1 : 0);
+  size_from["batch"] = "the parameter batch";
+  size_from["n_batches"] = fmt::format("n / batch, batch = {}", batch);
 }
 
 void Binder::check_head_counts() {
@@ -218,25 +260,33 @@ void Binder::note_ignored() {
   }
 }
 
+/// What the file holds for `parameter`, if the caller has not given it.
+std::optional<double> Binder::parameter_in_file(const Parameter& parameter, const Settings& given,
+                                                Index head) const {
+  const auto array = arrays->find(parameter.name);
+  if (given.parameters.contains(parameter.name) || array == arrays->end()) return std::nullopt;
+  const Index size = array->second.size();
+  if (size != 1 && !(parameter.per_head && size == head_count && head_axes > 0)) {
+    throw InputError(fmt::format(
+        "array \"{}\": shape {}; expected one number{}", parameter.name, to_string(array->second.shape),
+        parameter.per_head ? fmt::format(" or one for each of the {} heads", head_count) : ""));
+  }
+  const double value = array->second[size == 1 ? 0 : head];
+  if (!(value >= parameter.minimum && value <= parameter.maximum)) {
+    throw InputError(fmt::format("array \"{}\" is {}; expected a number in [{:g}, {:g}]", parameter.name,
+                                 value, parameter.minimum, parameter.maximum));
+  }
+  if (parameter.whole && value != std::floor(value)) {
+    throw InputError(fmt::format("array \"{}\" is {}; expected a whole number", parameter.name, value));
+  }
+  return value;
+}
+
 void Binder::set_parameters(Sequence& sequence, const Settings& given, Index head) const {
   for (const Parameter& parameter : all_parameters(variant)) {
-    const bool was_given = given.parameters.find(parameter.name) != given.parameters.end();
-    const auto array = arrays->find(parameter.name);
-    if (!was_given && array != arrays->end()) {
-      const Index size = array->second.size();
-      if (size != 1 && !(parameter.per_head && size == head_count && head_axes > 0)) {
-        throw InputError(fmt::format(
-            "array \"{}\": shape {}; expected one number{}", parameter.name, to_string(array->second.shape),
-            parameter.per_head ? fmt::format(" or one for each of the {} heads", head_count) : ""));
-      }
-      const double value = array->second[size == 1 ? 0 : head];
-      if (!(value >= parameter.minimum && value <= parameter.maximum)) {
-        throw InputError(fmt::format("array \"{}\" is {}; expected a number in [{:g}, {:g}]", parameter.name,
-                                     value, parameter.minimum, parameter.maximum));
-      }
-      sequence.settings.parameters[parameter.name] = value;
-    }
-    if (sequence.settings.parameters.find(parameter.name) == sequence.settings.parameters.end()) {
+    if (const auto value = parameter_in_file(parameter, given, head))
+      sequence.settings.parameters[parameter.name] = *value;
+    if (!sequence.settings.parameters.contains(parameter.name)) {
       throw InputError(fmt::format("parameter {} is missing: {} needs it ({}, in [{:g}, {:g}])",
                                    parameter.name, variant.id, parameter.meaning, parameter.minimum,
                                    parameter.maximum));
@@ -244,11 +294,36 @@ void Binder::set_parameters(Sequence& sequence, const Settings& given, Index hea
   }
 }
 
+/// Matrices that must be symmetric and positive (semi)definite.
+void Binder::check_matrices(const Sequence& sequence, Index batch, Index head) const {
+  for (const Found& entry : found) {
+    const Range range = entry.input.range;
+    if (range != Range::positive_definite && range != Range::gram) continue;
+    const Matrix<double> matrix = square(sequence.at(entry.input.name));
+    const std::string where = head_axes == 0   ? ""
+                              : head_axes == 1 ? fmt::format(" of head {}", head)
+                                               : fmt::format(" of batch {}, head {}", batch, head);
+    const double largest = matrix.cwiseAbs().maxCoeff();
+    if ((matrix - matrix.transpose()).cwiseAbs().maxCoeff() > rounding * largest) {
+      throw InputError(
+          fmt::format("array \"{}\"{} is not symmetric; expected {}", entry.name, where, describe(range)));
+    }
+    const Eigen::SelfAdjointEigenSolver<Matrix<double>> solver(matrix, Eigen::EigenvaluesOnly);
+    const double smallest = solver.eigenvalues()(0);
+    if (range == Range::positive_definite ? smallest > 0 : smallest >= -rounding * largest) continue;
+    throw InputError(fmt::format("array \"{}\"{}: the smallest eigenvalue is {}; expected {}", entry.name,
+                                 where, smallest, describe(range)));
+  }
+}
+
 SequenceBatch Binder::run(const Settings& given) {
   const Settings settings = resolve(variant, given);
   learn_axes();
-  find_arrays();
-  for (Found& entry : found) check_shape(entry);
+  find_arrays(settings);
+  for (Found& entry : found) {
+    check_shape(entry);
+    if (entry.name == "q") learn_batches(given, settings);
+  }
   check_head_counts();
   for (const Found& entry : found) check_values(entry);
   note_ignored();
@@ -268,6 +343,7 @@ SequenceBatch Binder::run(const Settings& given) {
         if (entry.name == "g") sequence.gates_are_logs = true;
       }
       set_parameters(sequence, given, head);
+      check_matrices(sequence, batch, head);
       result.heads.push_back(std::move(sequence));
     }
   }

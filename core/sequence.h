@@ -49,6 +49,9 @@ struct SequenceBatch {
   std::vector<std::string> ignored;  // arrays that the variant does not know
 };
 
+/// A symmetric matrix [K, K] as an input gives it: whole, or as its diagonal [K, 1].
+Matrix<double> square(const MatrixView& given);
+
 /// Checks every array that `variant` takes (presence, rank, sizes, ranges; the rank of q tells whether there
 /// are head and batch axes) and gives a view per head. q, k and v may have fewer heads: head h of H uses head
 /// floor(h Hx / H). Parameters that the file holds as arrays are taken over unless `given` has them. Throws

@@ -19,12 +19,22 @@ std::string describe(Range range) {
       return "[0, 1]";
     case Range::unit:
       return "[0, 1]";
+    case Range::positive_unit:
+      return "(0, 1]";
+    case Range::up_to_two:
+      return "[0, 2]";
+    case Range::non_positive:
+      return "<= 0";
     case Range::non_negative:
       return ">= 0";
     case Range::strength:
       return "finite; stable in [0, 2] if |k| = 1";
     case Range::finite_or_minus_inf:
       return "finite or -inf";
+    case Range::positive_definite:
+      return "symmetric positive definite, or its diagonal";
+    case Range::gram:
+      return "symmetric, no negative eigenvalue";
   }
   return "";
 }
@@ -33,10 +43,18 @@ bool contains(Range range, double value) {
   switch (range) {
     case Range::finite:
     case Range::strength:
+    case Range::positive_definite:
+    case Range::gram:
       return std::isfinite(value);
     case Range::decay:
     case Range::unit:
       return value >= 0 && value <= 1;
+    case Range::positive_unit:
+      return value > 0 && value <= 1;
+    case Range::up_to_two:
+      return value >= 0 && value <= 2;
+    case Range::non_positive:
+      return value <= 0 && std::isfinite(value);
     case Range::non_negative:
       return value >= 0 && std::isfinite(value);
     case Range::finite_or_minus_inf:
@@ -57,8 +75,53 @@ std::vector<Input> all_inputs(const Variant& variant) {
   std::vector<Input> inputs = {{"q", {"n", "dk"}, Range::finite, "query: what is asked of the memory"},
                                {"k", {"n", "dk"}, Range::finite, "key: where it is written"},
                                {"v", {"n", "dv"}, Range::finite, "value: what is written"}};
-  inputs.insert(inputs.end(), variant.inputs.begin(), variant.inputs.end());
+  for (const Input& own : variant.inputs) {
+    const auto common = std::ranges::find(inputs, own.name, &Input::name);
+    if (common == inputs.end())
+      inputs.push_back(own);
+    else
+      *common = own;
+  }
   return inputs;
+}
+
+std::vector<Input> inputs_of(const Variant& variant, const Settings& settings) {
+  std::vector<Input> inputs = all_inputs(variant);
+  std::erase_if(inputs, [&](const Input& input) { return !input.when.holds(settings); });
+  return inputs;
+}
+
+std::vector<std::string> states_of(const Variant& variant, const Settings& settings) {
+  std::vector<std::string> names;
+  for (const State& state : variant.states) {
+    if (state.when.holds(settings)) names.push_back(state.name);
+  }
+  return names;
+}
+
+std::vector<StateSet> state_sets(const Variant& variant) {
+  const auto conditional =
+      std::ranges::find_if(variant.states, [](const State& state) { return !state.when.options.empty(); });
+  if (conditional == variant.states.end()) return {{"", states_of(variant, {})}};
+  const std::string& name = conditional->when.options.front();
+  std::vector<StateSet> sets;
+  for (const std::string& value : std::ranges::find(variant.options, name, &Option::name)->values) {
+    const Settings settings{.options = {{name, value}}};
+    sets.push_back({fmt::format("{}={}", name, value), states_of(variant, settings)});
+  }
+  return sets;
+}
+
+bool Condition::holds(const Settings& settings) const {
+  return options.empty() || std::ranges::any_of(options, [&](const std::string& option) {
+           const auto chosen = settings.options.find(option);
+           return chosen != settings.options.end() && chosen->second == value;
+         });
+}
+
+std::string describe(const Condition& condition) {
+  if (condition.options.empty()) return "";
+  return fmt::format("{}={}", fmt::join(condition.options, " or "), condition.value);
 }
 
 std::vector<Parameter> all_parameters(const Variant& variant) {
@@ -114,17 +177,23 @@ Settings resolve(const Variant& variant, const Settings& given) {
       throw InputError(fmt::format("parameter {} of {} is {}; expected a number in [{:g}, {:g}]", name,
                                    variant.id, value, parameter->minimum, parameter->maximum));
     }
+    if (parameter->whole && value != std::floor(value)) {
+      throw InputError(
+          fmt::format("parameter {} of {} is {}; expected a whole number", name, variant.id, value));
+    }
     settings.parameters[name] = value;
   }
   return settings;
 }
 
-std::string initial_name(const Variant& variant, std::string_view state) {
-  return variant.states.size() == 1 ? "initial_state" : fmt::format("initial_{}", state);
+std::string initial_name(const Variant& variant, const Settings& settings, std::string_view state) {
+  if (std::ranges::find(variant.inputs, state, &Input::name) != variant.inputs.end())
+    return std::string(state);
+  return states_of(variant, settings).size() == 1 ? "initial_state" : fmt::format("initial_{}", state);
 }
 
-std::string final_name(const Variant& variant, std::string_view state) {
-  return variant.states.size() == 1 ? "final_state" : fmt::format("final_{}", state);
+std::string final_name(std::size_t count, std::string_view state) {
+  return count == 1 ? "final_state" : fmt::format("final_{}", state);
 }
 
 Input decay_input(std::vector<std::string> shape) {

@@ -26,9 +26,14 @@ enum class Range {
   finite,
   decay,                // [0, 1]; or, under the name g, its natural logarithm in [-inf, 0]
   unit,                 // [0, 1]
+  positive_unit,        // (0, 1]
+  up_to_two,            // [0, 2]
   non_negative,         // >= 0
+  non_positive,         // <= 0
   strength,             // any finite number; [0, 2] is the stable band for unit keys
   finite_or_minus_inf,  // a log-sum
+  positive_definite,    // a symmetric matrix with positive eigenvalues; a vector stands for its diagonal
+  gram,                 // a symmetric matrix without negative eigenvalues
 };
 
 /// "[0, 1]": a range in words.
@@ -37,14 +42,33 @@ std::string describe(Range range);
 /// Whether `value` lies in `range`. NaN never does.
 bool contains(Range range, double value);
 
-/// An array that a variant takes besides q, k and v.
+/// When an array or a state belongs to a rule: if one of `options` has this value. Without options: always.
+struct Condition {
+  std::vector<std::string> options = {};
+  std::string value = {};
+
+  bool holds(const Settings& settings) const;
+};
+
+/// "layer_norm=true": a condition in words; empty for always.
+std::string describe(const Condition& condition);
+
+/// An array that a variant takes besides q, k and v. Axes of one head: "n" tokens, "dk", "dv", "d" = dk = dv,
+/// "m" features, "p" earlier tokens, "h" hidden units or steps per token, "batch" (the parameter),
+/// "n_batches".
 struct Input {
   std::string name;
-  std::vector<std::string>
-      shape;  // of one head: "n" tokens, "dk", "dv", "m" features, "p" earlier tokens, ...
+  std::vector<std::string> shape;
   Range range = Range::finite;
   std::string meaning;
   std::optional<std::string> absent = {};  // what its absence means ("0", "empty"); none: required
+  Condition when = {};
+};
+
+/// What a rule hands on after the last token.
+struct State {
+  std::string name;
+  Condition when = {};
 };
 
 /// A number given with --param.
@@ -56,6 +80,7 @@ struct Parameter {
   std::optional<double> standard = {};  // its default; none: required
   bool per_head = false;                // may also be an array [H] of the input file
   std::string standard_words = {};      // where the default depends on options: the rule in words
+  bool whole = false;                   // a whole number
 };
 
 /// A choice given with --param.
@@ -82,7 +107,7 @@ struct Variant {
   std::vector<Option> options = {};
   std::vector<Input> inputs = {};
   std::vector<Parameter> parameters = {};  // besides scale
-  std::vector<std::string> states = {"S"};
+  std::vector<State> states = {{"S"}};
   InnerLoss loss;
   std::shared_ptr<const Rule> rule;
   /// Fills in parameters whose default depends on the options.
@@ -95,8 +120,15 @@ std::span<const Variant> variants();
 /// The variant with this id among `table`; throws InputError listing the known ids.
 const Variant& find_variant(std::string_view id, std::span<const Variant> table = variants());
 
-/// All inputs of one variant including q, k and v, in the order q, k, v, then the variant's own.
+/// All inputs of one variant including q, k and v, in the order q, k, v, then the variant's own. A variant
+/// may give q, k or v a shape of its own.
 std::vector<Input> all_inputs(const Variant& variant);
+
+/// Those of them that belong to these settings.
+std::vector<Input> inputs_of(const Variant& variant, const Settings& settings);
+
+/// The names of the states that belong to these settings.
+std::vector<std::string> states_of(const Variant& variant, const Settings& settings);
 
 /// All parameters of one variant including scale.
 std::vector<Parameter> all_parameters(const Variant& variant);
@@ -106,11 +138,21 @@ std::vector<Parameter> all_parameters(const Variant& variant);
 /// (see bind()).
 Settings resolve(const Variant& variant, const Settings& given);
 
-/// The name of the initial state in a file: initial_state where the variant has one state, else initial_NAME.
-std::string initial_name(const Variant& variant, std::string_view state);
+/// The states of a variant for one value of the option that decides on them.
+struct StateSet {
+  std::string when;  // "layer_norm=true"; empty if no option decides
+  std::vector<std::string> names;
+};
 
-/// The name of the final state in a file: final_state where the variant has one state, else final_NAME.
-std::string final_name(const Variant& variant, std::string_view state);
+/// Every set of states that a variant may hand on.
+std::vector<StateSet> state_sets(const Variant& variant);
+
+/// The name of the initial state in a file: initial_state where there is one state with these settings, else
+/// initial_NAME; NAME alone where the rule starts from given weights.
+std::string initial_name(const Variant& variant, const Settings& settings, std::string_view state);
+
+/// The name of the final state in a file: final_state if it is the only one of `count`, else final_NAME.
+std::string final_name(std::size_t count, std::string_view state);
 
 /// Inputs that several variants share.
 Input decay_input(std::vector<std::string> shape);  // alpha or g

@@ -182,7 +182,7 @@ class Choice {
     try {
       const Output got =
           running.backend->run(variant_, sequence, result.form, result.precision, chunk_size, stop_);
-      disagreement = compare(variant_, got, expected);
+      disagreement = compare(got, expected);
     } catch (const Cancelled&) {
       throw;
     } catch (const std::exception& error) {

@@ -59,9 +59,9 @@ struct Joined {
 
 /// Whether a state is a vector: its initial value is an input with one axis (under the state's own name where
 /// a rule starts from given weights).
-bool is_vector(const Variant& variant, const std::string& state) {
-  return std::ranges::any_of(variant.inputs, [&](const Input& input) {
-    return (input.name == initial_name(variant, state) || input.name == state) && input.shape.size() == 1;
+bool is_vector(const Variant& variant, const Settings& settings, const std::string& state) {
+  return std::ranges::any_of(inputs_of(variant, settings), [&](const Input& input) {
+    return input.name == initial_name(variant, settings, state) && input.shape.size() == 1;
   });
 }
 
@@ -92,8 +92,9 @@ Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceB
     const std::string& state = outputs.front().states[i].first;
     const auto values =
         of_every_head([i](const Output& output) -> const auto& { return output.states[i].second; });
-    arrays[final_name(variant, state)] =
-        Joined{batch, values, false, is_vector(variant, state)}.array(precision);
+    arrays[final_name(outputs.front().states.size(), state)] =
+        Joined{batch, values, false, is_vector(variant, batch.heads.front().settings, state)}.array(
+            precision);
   }
   return arrays;
 }

@@ -33,11 +33,12 @@ Json input_json(const Input& input) {
     json["default"] = *input.absent;
   }
   if (input.range == Range::decay) json["alternative"] = "g";
+  if (!input.when.options.empty()) json["when"] = describe(input.when);
   return json;
 }
 
 Json parameter_json(const Parameter& parameter) {
-  Json json = {{"type", "float"},
+  Json json = {{"type", parameter.whole ? "int" : "float"},
                {"range", range_text(parameter)},
                {"minimum", parameter.minimum},
                {"maximum", parameter.maximum}};
@@ -57,6 +58,14 @@ Json option_json(const Option& option) {
   return {{"values", values},
           {"default", option.follows.empty() ? values.front() : Json(option.follows)},
           {"doc", option.meaning}};
+}
+
+Json states_json(const Variant& variant) {
+  const std::vector<StateSet> sets = state_sets(variant);
+  if (sets.size() == 1) return sets.front().names;
+  Json states = empty_object();
+  for (const StateSet& set : sets) states[set.when] = set.names;
+  return states;
 }
 
 Json forms_json(const Variant& variant) {
@@ -105,9 +114,15 @@ Json to_json(const Variant& variant) {
     json["params"][parameter.name] = parameter_json(parameter);
   json["options"] = empty_object();
   for (const Option& option : variant.options) json["options"][option.name] = option_json(option);
-  json["states"] = variant.states;
+  json["states"] = states_json(variant);
   json["outputs"] = {"o"};
-  for (const std::string& state : variant.states) json["outputs"].push_back(final_name(variant, state));
+  for (const StateSet& set : state_sets(variant)) {
+    for (const std::string& state : set.names) {
+      const std::string output = final_name(set.names.size(), state);
+      if (std::ranges::find(json["outputs"], output) == json["outputs"].end())
+        json["outputs"].push_back(output);
+    }
+  }
   json["forms"] = forms_json(variant);
   json["devices"] = devices_json(variant);
   json["formulas"] = formulas_json(variant);

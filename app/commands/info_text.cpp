@@ -124,10 +124,11 @@ std::string variant_text(const Variant& variant) {
   Rows arrays;
   for (const Input& input : all_inputs(variant)) {
     const bool is_decay = input.range == Range::decay;
-    arrays.push_back({is_decay ? input.name + " or g" : input.name,
-                      fmt::format("[{}]", fmt::join(input.shape, ", ")),
-                      is_decay ? "[0, 1]; g = log alpha: [-inf, 0]" : describe(input.range),
-                      input.meaning + (input.absent ? fmt::format(" (if absent: {})", *input.absent) : "")});
+    arrays.push_back(
+        {is_decay ? input.name + " or g" : input.name, fmt::format("[{}]", fmt::join(input.shape, ", ")),
+         is_decay ? "[0, 1]; g = log alpha: [-inf, 0]" : describe(input.range),
+         input.meaning + (input.when.options.empty() ? "" : fmt::format("; with {}", describe(input.when))) +
+             (input.absent ? fmt::format(" (if absent: {})", *input.absent) : "")});
   }
   text += heading("Arrays of one head") + columns(arrays);
   text += paragraph(
@@ -151,7 +152,12 @@ std::string variant_text(const Variant& variant) {
   if (!options.empty()) text += heading("Options (--param NAME=VALUE)") + columns(options);
 
   Rows states;
-  for (const std::string& state : variant.states) states.push_back({state, final_name(variant, state)});
+  for (const StateSet& set : state_sets(variant)) {
+    for (const std::string& state : set.names) {
+      states.push_back({state, final_name(set.names.size(), state)});
+      if (!set.when.empty()) states.back().push_back("with " + set.when);
+    }
+  }
   text += heading("States, and their names in the output") + columns(states);
 
   Rows forms;

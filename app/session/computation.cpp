@@ -26,11 +26,11 @@ std::uint64_t next_version() {
   return ++version;
 }
 
-void judge(FormResult& form, const Variant& variant, const Output& reference, double tolerance) {
+void judge(FormResult& form, const Output& reference, double tolerance) {
   form.token_residual = errors_by_row("o", form.output.o, reference.o);
   const auto bad = std::ranges::find_if(form.token_residual, [&](double error) { return error > tolerance; });
   if (bad != form.token_residual.end()) form.first_bad_token = bad - form.token_residual.begin();
-  form.residual = compare(variant, form.output, reference).error;
+  form.residual = compare(form.output, reference).error;
 }
 
 std::vector<TokenFacts> token_facts(const Computation& computation, const std::stop_token& stop) {
@@ -113,7 +113,7 @@ FormResult make_form(const Computation& computation, Form form, Index token,
     made.output = *output;
   else
     made.output = rule.run(sequence, form, choice.precision, choice.chunk_size, stop);
-  judge(made, *computation.variant, computation.reference, computation.tolerance);
+  judge(made, computation.reference, computation.tolerance);
   if (made.trace->block_count() > 0)
     made.trace->record(made.trace->block_of(std::min(token, sequence.tokens - 1), 0));
   return made;

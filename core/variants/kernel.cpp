@@ -103,7 +103,7 @@ Variant kernel() {
                       .maximum = 1e300,
                       .meaning = "added to the denominator",
                       .standard_words = "1e-6 if a map is relu, squared or taylor1, else 0"}},
-      .states = {"S", "z"},
+      .states = {{"S"}, {"z"}},
       .loss = {.words =
                    "As linear attention, in feature space; the sum of weights is the same memory taught the "
                    "constant 1. The quotient of the two is not a step on one loss.",

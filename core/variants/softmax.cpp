@@ -77,7 +77,7 @@ Variant softmax() {
       .paper = "Vaswani et al., Attention Is All You Need, 2017",
       .inputs = {{"initial_k_cache", {"p", "dk"}, Range::finite, "keys before the sequence", "empty"},
                  {"initial_v_cache", {"p", "dv"}, Range::finite, "values before the sequence", "empty"}},
-      .states = {"k_cache", "v_cache"},
+      .states = {{"k_cache"}, {"v_cache"}},
       .loss =
           {.words =
                "No gradient step: the cache grows by one row per token. The output is the Nadaraya-Watson "

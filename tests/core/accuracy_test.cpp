@@ -125,7 +125,7 @@ void measure(const Regime& regime, const Variant& variant, const Settings& given
         const Output expected = each.run(Form::recurrent);
         for (const Form form : all_forms) {
           for (const Index chunk_size : regime.chunk_sizes) {
-            const double error = compare(variant, each.run(form, precision, chunk_size), expected).error;
+            const double error = compare(each.run(form, precision, chunk_size), expected).error;
             double& so_far = worst[{precision, form}];
             so_far = std::max(so_far, error);
           }

@@ -13,7 +13,7 @@ namespace {
 /// Tokens first .. first+count-1 of every array that has an axis of tokens, and no initial states.
 Arrays part_of(const Case& each, Index first, Index count) {
   Arrays part;
-  for (const Input& input : all_inputs(*each.variant)) {
+  for (const Input& input : inputs_of(*each.variant, each.settings)) {
     const std::string name = each.arrays->contains("g") && input.range == Range::decay ? "g" : input.name;
     if (input.shape.front() != "n" || !each.arrays->contains(name)) continue;
     const Array& whole = each.arrays->at(name);
@@ -30,7 +30,7 @@ Arrays part_of(const Case& each, Index first, Index count) {
 /// The final states of a run as the initial states of the next.
 void add_states(const Case& each, const Output& output, Arrays& arrays) {
   for (const auto& [state, value] : output.states) {
-    const std::string name = initial_name(*each.variant, state);
+    const std::string name = initial_name(*each.variant, each.settings, state);
     const auto input = std::ranges::find(each.variant->inputs, name, &Input::name);
     REQUIRE(input != each.variant->inputs.end());
     std::vector<Index> shape = {value.rows(), value.cols()};
@@ -109,7 +109,7 @@ void check_heads(const Variant& variant, int head_axes, Index batch_count, Index
       const Sequence& head = batch.heads[static_cast<std::size_t>(b * head_count + h)];
       const Output got = variant.rule->run(head, Form::chunkwise, Precision::f64, 4);
       INFO(variant.id << " batch " << b << " head " << h);
-      CHECK(compare(variant, got, alone.run(Form::chunkwise, Precision::f64, 4)).error == 0);
+      CHECK(compare(got, alone.run(Form::chunkwise, Precision::f64, 4)).error == 0);
     }
   }
 }
@@ -137,7 +137,7 @@ TEST_CASE("a run handed over from one form to another is the run in one piece") 
       joined.o.resize(29, 3);
       joined.o << before.o, after.o;
       INFO(each.words << " split at " << split);
-      CHECK(compare(*each.variant, joined, whole).error <= 1e-13);
+      CHECK(compare(joined, whole).error <= 1e-13);
     }
   }
 }
@@ -171,9 +171,9 @@ TEST_CASE("a parameter may differ from head to head") {
     return variant.rule->run(batch.heads[head], Form::recurrent, Precision::f64, 1);
   };
   const Case other = random_case(variant, {.parameters = {{"gamma", 0.25}}}, {.tokens = 6, .dk = 3, .dv = 2});
-  CHECK(compare(variant, run(0), one.run(Form::recurrent)).error == 0);
-  CHECK(compare(variant, run(1), other.run(Form::recurrent)).error == 0);
-  CHECK(compare(variant, run(1), one.run(Form::recurrent)).error > 1e-3);
+  CHECK(compare(run(0), one.run(Form::recurrent)).error == 0);
+  CHECK(compare(run(1), other.run(Form::recurrent)).error == 0);
+  CHECK(compare(run(1), one.run(Form::recurrent)).error > 1e-3);
 }
 
 TEST_CASE("arrays of f32 are computed as the numbers they hold") {
@@ -187,9 +187,8 @@ TEST_CASE("arrays of f32 are computed as the numbers they hold") {
     }
     INFO(each.words);
     const Output expected = bound(*each.variant, each.settings, wide).run(Form::chunkwise, Precision::f64, 8);
-    CHECK(compare(*each.variant,
-                  bound(*each.variant, each.settings, narrow).run(Form::chunkwise, Precision::f64, 8),
-                  expected)
-              .error == 0);
+    CHECK(
+        compare(bound(*each.variant, each.settings, narrow).run(Form::chunkwise, Precision::f64, 8), expected)
+            .error == 0);
   }
 }
