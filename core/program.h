@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "core/exponential.h"
 #include "core/matrix.h"
@@ -8,7 +9,7 @@
 
 namespace palimpsest {
 
-/// What decays the state at each row.
+/// What decays the state at each row, on the key side.
 enum class Decay {
   none,
   scalar,  // S <- alpha S
@@ -17,8 +18,9 @@ enum class Decay {
 
 /// What the write takes out before it writes.
 enum class Erase {
-  none,     // S <- S + b v^T
-  decayed,  // S <- S + b (v - S^T a)^T, S already decayed
+  none,       // u = v
+  decayed,    // u = v - S~^T a, on the decayed state S~
+  undecayed,  // u = v - S_{r-1}^T a, on the state as the row before left it
 };
 
 /// Which state the output reads.
@@ -31,35 +33,66 @@ enum class ReadAt {
 struct Structure {
   Decay decay = Decay::none;
   bool gates_are_logs = false;  // gate holds g = log alpha: running sums instead of running products
+  bool value_decay = false;     // S <- S Diag(mu) too: one decay per value channel
   Erase erase = Erase::none;
-  bool beta = false;  // write with b = beta k instead of k
+  bool erase_key = false;    // the erase reads with a key a of its own, not with k
+  bool beta = false;         // write with b = beta k instead of k
+  bool writes_value = true;  // false: v is 0, the row writes back only what it has read
+  bool plain_write = false;  // one more write, k+ v+^T, which the erase does not touch
   ReadAt read_at = ReadAt::after_row;
+  Index rows_per_read = 1;  // state rows of one token
 };
 
-/// Rows first .. first+count-1 of one head as the unified operator reads them (spec 1.1, eq. U):
-///   S~  = Diag(alpha_r) S_{r-1}
-///   u_r = v_r - S~^T k_r      (only v_r without erase)
-///   S_r = S~ + beta_r k_r u_r^T
-///   o_r = S_r^T q_r           (or S_N^T q_r)
+/// When a vector reads the state: after so many decays and so many writes of the rows at hand.
+struct Reader {
+  Index decays = 0;
+  Index writes = 0;
+};
+
+/// Rows of one head as the unified operator reads them (spec 1.1, eq. U):
+///   S~  = Diag(alpha_r) S_{r-1} Diag(mu_r)
+///   u_r = v_r - S~^T a_r      (only v_r without erase; mu_r o S_{r-1}^T a_r where it reads undecayed)
+///   S_r = S~ + beta_r k_r u_r^T + k+_r v+_r^T
+///   o_s = S_r^T q_s, r the last row of the read's token   (or S_N^T q_s)
 template <class Scalar>
 struct Program {
   Structure structure = {};
-  Matrix<Scalar> q = {};     // [N, K], scaled and mapped
-  Matrix<Scalar> k = {};     // [N, K]
-  Matrix<Scalar> v = {};     // [N, V]
-  Matrix<Scalar> gate = {};  // [N, 1] or [N, K]: alpha, or g = log alpha; [N, 0] without decay
-  Matrix<Scalar> beta = {};  // [N, 1]; [N, 0] without
+  Matrix<Scalar> q = {};        // [R, K], scaled and mapped: one read per token
+  Matrix<Scalar> k = {};        // [N, K], N = R rows_per_read
+  Matrix<Scalar> v = {};        // [N, V]
+  Matrix<Scalar> a = {};        // [N, K] with an erase key
+  Matrix<Scalar> gate = {};     // [N, 1] or [N, K]: alpha, or g = log alpha; [N, 0] without decay
+  Matrix<Scalar> mu = {};       // [N, V] with value decay
+  Matrix<Scalar> beta = {};     // [N, 1]; [N, 0] without
+  Matrix<Scalar> k_plain = {};  // [N, K], k+
+  Matrix<Scalar> v_plain = {};  // [N, V], v+
 
   Index rows() const { return k.rows(); }
+  Index reads() const { return q.rows(); }
 
-  /// Row `t` alone.
-  Program row(Index t) const {
-    Program one{
-        .structure = structure, .q = q.middleRows(t, 1), .k = k.middleRows(t, 1), .v = v.middleRows(t, 1)};
-    if (gate.cols() > 0) one.gate = gate.middleRows(t, 1);
-    if (beta.cols() > 0) one.beta = beta.middleRows(t, 1);
-    return one;
+  /// Row `r` alone; the read belongs to the last row of its token.
+  Program row(Index r) const {
+    const auto one_row = [r](const Matrix<Scalar>& rows) {
+      return rows.size() == 0 ? rows : Matrix<Scalar>(rows.middleRows(r, 1));
+    };
+    const Index steps = structure.rows_per_read;
+    const bool is_last = (r + 1) % steps == 0;
+    Structure one = structure;
+    one.rows_per_read = 1;
+    return {.structure = one,
+            .q = q.middleRows(r / steps, is_last ? 1 : 0),
+            .k = one_row(k),
+            .v = one_row(v),
+            .a = one_row(a),
+            .gate = one_row(gate),
+            .mu = one_row(mu),
+            .beta = one_row(beta),
+            .k_plain = one_row(k_plain),
+            .v_plain = one_row(v_plain)};
   }
+
+  /// The vectors that the erase reads with: [N, K].
+  const Matrix<Scalar>& erase_keys() const { return structure.erase_key ? a : k; }
 
   /// b = beta k, the write direction of every row: [N, K].
   Matrix<Scalar> b() const {
@@ -71,6 +104,23 @@ struct Program {
   Matrix<Scalar> alpha() const {
     if (!structure.gates_are_logs) return gate;
     return exponential(gate.array()).matrix();
+  }
+
+  /// When every row's erase reads: [N].
+  std::vector<Reader> erase_readers() const {
+    std::vector<Reader> readers;
+    for (Index r = 0; r < rows(); ++r) readers.push_back({structure.erase == Erase::decayed ? r + 1 : r, r});
+    return readers;
+  }
+
+  /// When every output reads: [R].
+  std::vector<Reader> output_readers() const {
+    std::vector<Reader> readers;
+    for (Index s = 0; s < reads(); ++s) {
+      const Index row = structure.read_at == ReadAt::end ? rows() : (s + 1) * structure.rows_per_read;
+      readers.push_back({row, row});
+    }
+    return readers;
   }
 };
 
@@ -104,9 +154,20 @@ struct Rows {
   /// scale q: [count, K].
   Matrix<Scalar> scaled_q() const { return (*this)("q") * static_cast<Scalar>(sequence.parameter("scale")); }
 
+  /// A number repeated for every row: [count, 1].
+  Matrix<Scalar> repeated(double value) const {
+    return Matrix<Scalar>::Constant(count, 1, static_cast<Scalar>(value));
+  }
+
   /// A parameter repeated for every row: [count, 1].
   Matrix<Scalar> repeated(std::string_view parameter) const {
-    return Matrix<Scalar>::Constant(count, 1, static_cast<Scalar>(sequence.parameter(parameter)));
+    return repeated(sequence.parameter(parameter));
+  }
+
+  /// Rows that hold several steps of a token side by side, one below the other: [count steps, columns].
+  Matrix<Scalar> unfolded(std::string_view name, Index columns) const {
+    const Matrix<Scalar> rows = (*this)(name);
+    return Eigen::Map<const Matrix<Scalar>>(rows.data(), rows.size() / columns, columns);
   }
 };
 

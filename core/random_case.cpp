@@ -220,7 +220,7 @@ Arrays random_arrays(const Variant& variant, const Settings& settings, const Ran
     const bool is_log = input.range == Range::decay && random.log_gates;
     arrays[is_log ? "g" : input.name] = random_array(input, settings, random);
   }
-  normalise(arrays.at("k"));
+  if (arrays.contains("k")) normalise(arrays.at("k"));
   for (double& q : std::get<0>(arrays.at("q").values)) q /= std::sqrt(static_cast<double>(random.dk));
   if (random.initial_state) add_initial_states(variant, settings, random, arrays);
   return arrays;

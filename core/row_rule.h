@@ -5,12 +5,15 @@
 
 namespace palimpsest {
 
-/// The names under which the four matrices of a program stand in a record.
+/// The names under which the matrices of a program stand in a record.
 struct ProgramNames {
   std::string q;
   std::string k;
-  std::string v;
-  std::string o;  // what the program reads, before any closing step
+  std::string v;             // empty: the program writes no value of its own
+  std::string o;             // what the program reads, before any closing step
+  std::string a = {};        // the erase key; empty: k
+  std::string k_plain = {};  // the second write
+  std::string v_plain = {};
 };
 
 /// How a row program's steps are named and written. The defaults suit every rule that uses q, k and v as they

@@ -49,45 +49,63 @@ struct TokenSteps {
     return scaled && notation.token.q == "q" ? tensor("scale") * q : q;
   }
 
+  bool decays() const { return structure.decay != Decay::none || structure.value_decay; }
+
+  void decay(PhaseBuilder& steps) const {
+    Expression kept = tensor("S_before");
+    if (structure.decay == Decay::scalar) kept = tensor("alpha") * kept;
+    if (structure.decay == Decay::key) kept = diagonal(tensor("alpha")) * kept;
+    if (structure.value_decay) kept = kept * diagonal(tensor("mu"));
+    steps.add({"decay",
+               "What is kept",
+               "How much of the memory stays when “{token}” comes in?",
+               {"S_decayed", kept}});
+  }
+
+  void read(PhaseBuilder& steps, const std::string& state) const {
+    const Expression a = tensor(structure.erase_key ? notation.token.a : notation.token.k);
+    const Expression answer = transpose(tensor(state)) * a;
+    steps.add({"read",
+               "What is there now",
+               structure.writes_value
+                   ? "What does the memory already answer for “{token}”? Only the difference will be written."
+                   : "What does the memory answer to the key that takes away?",
+               {"old", answer}});
+    steps.add({"error",
+               structure.writes_value ? "What is missing" : "What is taken away",
+               structure.writes_value ? "How far is that answer from what should be there?"
+                                      : "The answer goes out again, with the opposite sign.",
+               {"error", structure.writes_value ? tensor(notation.token.v) - tensor("old")
+                                                : call("negative", {tensor("old")})}});
+  }
+
   void write(PhaseBuilder& steps) const {
+    const bool erases = structure.erase != Erase::none;
+    const std::string kept = decays() ? "S_decayed" : "S_before";
+    if (structure.erase == Erase::undecayed) read(steps, "S_before");
+    if (decays()) decay(steps);
+    if (structure.erase == Erase::decayed) read(steps, kept);
+
     const Expression k = tensor(notation.token.k);
-    const Expression v = tensor(notation.token.v);
-    std::vector<std::string> inlined = {"update"};
-    std::string before = "S_before";
-    if (structure.decay != Decay::none) {
-      const Expression S = tensor("S_before");
-      steps.add({"decay",
-                 "What is kept",
-                 "How much of the memory stays when “{token}” comes in?",
-                 {"S_decayed",
-                  structure.decay == Decay::key ? diagonal(tensor("alpha")) * S : tensor("alpha") * S}});
-      before = "S_decayed";
-      inlined.emplace_back("S_decayed");
-    }
-    Expression written = v;
-    if (structure.erase == Erase::decayed) {
-      steps.add({"read",
-                 "What is there now",
-                 "What does the memory already answer for “{token}”? Only the difference will be written.",
-                 {"old", transpose(tensor(before)) * k}});
-      steps.add({"error",
-                 "What is missing",
-                 "How far is that answer from what should be there?",
-                 {"error", v - tensor("old")}});
-      written = tensor("error");
-      inlined.emplace_back("error");
-    }
     const Expression strength = structure.beta ? tensor("beta") * k : k;
+    const Expression written = tensor(erases ? "error" : notation.token.v);
     steps.add({"update",
                "What is written",
-               structure.erase == Erase::none ? "The value is laid down along the key, over what is there."
-                                              : "The difference is laid down along the key: old out, new in.",
+               erases ? "The difference is laid down along the key: old out, new in."
+                      : "The value is laid down along the key, over what is there.",
                {"update", strength * transpose(written)}});
-    steps.add({"write",
-               "The memory after",
-               "The page after “{token}”.",
-               {"S_after", tensor(before) + tensor("update")}});
-    steps.line("The memory is rewritten", "What stays, and what “{token}” adds.", "S_after", inlined, 3);
+    Expression after = tensor(kept) + tensor("update");
+    if (structure.plain_write) {
+      steps.add(
+          {"plain_update",
+           "What is added",
+           "The value of “{token}” is laid down along its key, whatever is there.",
+           {"plain_update", tensor(notation.token.k_plain) * transpose(tensor(notation.token.v_plain))}});
+      after = after + tensor("plain_update");
+    }
+    steps.add({"write", "The memory after", "The page after “{token}”.", {"S_after", after}});
+    steps.line("The memory is rewritten", "What stays, and what “{token}” adds.", "S_after",
+               {"update", "plain_update", "S_decayed", "error"}, 3);
   }
 
   void output(PhaseBuilder& steps, const std::string& state) const {
@@ -116,87 +134,171 @@ struct ChunkSteps {
     return scaled && notation.rows.q == "Q" ? tensor("scale") * q : q;
   }
   Expression K() const { return tensor(notation.rows.k); }
-  Expression V() const { return tensor(notation.rows.v); }
+  Expression A() const { return tensor(structure.erase_key ? notation.rows.a : notation.rows.k); }
   Expression B() const { return structure.beta ? hadamard(tensor("beta"), K()) : K(); }
-  Expression U() const { return structure.erase == Erase::none ? V() : tensor("U"); }
+  Expression U() const { return tensor(structure.erase == Erase::none ? notation.rows.v : "U"); }
+  Expression K_plain() const { return tensor(notation.rows.k_plain); }
+  Expression V_plain() const { return tensor(notation.rows.v_plain); }
 
-  /// Rows decayed from the start of the chunk: g o X.
-  Expression from_start(const Expression& X) const {
-    return structure.decay == Decay::none ? X : hadamard(tensor("g_in"), X);
+  bool decays_keys() const { return structure.decay != Decay::none; }
+  bool reads_early() const { return structure.erase == Erase::undecayed && decays_keys(); }
+  bool picks_rows() const { return structure.rows_per_read > 1; }
+
+  /// Vectors that read the state carried in, decayed as far as the row that reads.
+  Expression erase_from_start() const {
+    if (!decays_keys()) return A();
+    return hadamard(tensor(reads_early() ? "g_before" : "g_in"), A());
+  }
+  Expression query_from_start() const {
+    if (!decays_keys()) return Q();
+    return hadamard(picks_rows() ? tensor("last_steps") * tensor("g_in") : tensor("g_in"), Q());
   }
 
-  Expression scores(const Expression& X) const {
-    if (structure.decay == Decay::key) return call("decay_scores", {X, B(), tensor("alpha")});
-    const Expression products = X * transpose(B());
-    if (structure.decay == Decay::none) return call("lower", {products});
-    return hadamard(products, tensor("G"));
+  /// What each row's erase finds of the writes Y before it.
+  Expression erase_scores(const Expression& Y) const {
+    if (structure.decay == Decay::key) {
+      return reads_early() ? call("decay_scores_before", {A(), Y, tensor("alpha")})
+                           : call("strictly_lower", {call("decay_scores", {A(), Y, tensor("alpha")})});
+    }
+    const Expression products = A() * transpose(Y);
+    if (!decays_keys()) return call("strictly_lower", {products});
+    return reads_early() ? hadamard(products, tensor("G_before"))
+                         : call("strictly_lower", {hadamard(products, tensor("G"))});
+  }
+
+  /// What each query finds of the writes Y up to its own token.
+  Expression query_scores(const Expression& Y) const {
+    if (structure.read_at == ReadAt::end)
+      return Q() * transpose(decays_keys() ? hadamard(tensor("g_out"), Y) : Y);
+    if (structure.decay == Decay::key) return call("decay_scores", {Q(), Y, tensor("alpha")});
+    const Expression products = Q() * transpose(Y);
+    if (!decays_keys()) return call("lower", {products});
+    return hadamard(products, picks_rows() ? tensor("last_steps") * tensor("G") : tensor("G"));
   }
 
   void decays(PhaseBuilder& steps) const {
-    if (structure.decay == Decay::none) return;
+    if (decays_keys()) key_decays(steps);
+    if (structure.value_decay) value_decays(steps);
+  }
+
+  void key_decays(PhaseBuilder& steps) const {
+    const Expression alpha = tensor("alpha");
     if (structure.decay == Decay::scalar) {
       steps.add({"mask",
                  "Kept since",
                  "How much of what token j wrote is left when token i reads?",
-                 {"G", call("decay_mask", {tensor("alpha")})}});
+                 {"G", call("decay_mask", {alpha})}});
+    }
+    if (reads_early() && structure.decay == Decay::scalar) {
+      steps.add({"mask_before",
+                 "Kept since, before the own decay",
+                 "How much of what token j wrote is left just before token i comes in?",
+                 {"G_before", call("decay_mask_before", {alpha})}});
     }
     steps.add({"fade_in",
                "Kept from the start",
                "How much of the memory carried in is left at each token?",
-               {"g_in", call("cumulative_decay", {tensor("alpha")})}});
+               {"g_in", call("cumulative_decay", {alpha})}});
+    if (reads_early()) {
+      steps.add({"fade_before",
+                 "Kept until just before",
+                 "How much of the memory carried in is left just before each token?",
+                 {"g_before", call("cumulative_decay_before", {alpha})}});
+    }
     steps.add({"fade_out",
                "Kept to the end",
                "How much of each write is left at the end of " + scope() + "?",
-               {"g_out", call("remaining_decay", {tensor("alpha")})}});
+               {"g_out", call("remaining_decay", {alpha})}});
     steps.add({"fade_over",
                "Kept over all",
                "How much of the memory carried in is left at the end of " + scope() + "?",
-               {"g_total", call("total_decay", {tensor("alpha")})}});
+               {"g_total", call("total_decay", {alpha})}});
+  }
+
+  void value_decays(PhaseBuilder& steps) const {
+    const Expression mu = tensor("mu");
+    steps.add({"value_fade_in",
+               "Values kept from the start",
+               "How much of each value channel carried in is left at each token?",
+               {"m_in", call("cumulative_decay", {mu})}});
+    steps.add({"value_fade_out",
+               "Values kept to the end",
+               "How much of each value written is left at the end of " + scope() + "?",
+               {"m_out", call("remaining_decay", {mu})}});
+    steps.add({"value_fade_over",
+               "Values kept over all",
+               "How much of each value channel carried in is left at the end of " + scope() + "?",
+               {"m_total", call("total_decay", {mu})}});
   }
 
   void who_reads_whom(PhaseBuilder& steps) const {
+    const bool at_end = structure.read_at == ReadAt::end;
     steps.add({"scores",
                "Who reads whom",
                "How strongly does each query meet each earlier key?",
-               {"P", structure.read_at == ReadAt::end ? Q() * transpose(B()) : scores(Q())}});
+               {"P", query_scores(B())}});
+    if (structure.plain_write) {
+      steps.add({"plain_scores",
+                 "Who reads what was added",
+                 "How strongly does each query meet each earlier key of the plain write?",
+                 {"P_plain", query_scores(K_plain())}});
+    }
     steps.line("Who reads whom",
-               structure.read_at == ReadAt::end ? "Every query meets every key: nothing is masked."
+               at_end  ? "Every query meets every key: nothing is masked."
                : whole ? "All pairs at once; the mask keeps the past and lets it fade."
                        : "Only inside the chunk. The mask keeps the past and lets it fade.",
-               "P", {}, 1);
+               structure.plain_write ? "P_plain" : "P", {}, 1);
+  }
+
+  /// What the rows' erases find before any of them has written.
+  Expression known(PhaseBuilder& steps) const {
+    Expression found = erase_from_start() * tensor("S_in");
+    if (structure.value_decay) found = hadamard(tensor("m_in"), found);
+    if (!structure.plain_write) return found;
+    steps.add({"plain_overlap",
+               "What was added overlaps",
+               "How much of the plain writes does each later erase find?",
+               {"N_plain", erase_scores(K_plain())}});
+    return found + tensor("N_plain") * V_plain();
   }
 
   void solve(PhaseBuilder& steps) const {
     if (structure.erase == Erase::none) return;
+    const std::string sentence =
+        "Each token must know what the earlier ones of " + scope() + " wrote: one row after the other.";
     steps.add({"overlap",
                "Which keys overlap",
                "How much does each write disturb what a later key reads?",
-               {"N", call("strictly_lower", {scores(K())})}});
+               {"N", erase_scores(B())}});
+    const Expression found = known(steps);
     steps.add({"rest",
-               "What memory cannot say",
-               "What is still missing after asking the memory carried in?",
-               {"R", V() - from_start(K()) * tensor("S_in")}});
-    steps.add(
-        {"solve",
-         "What will be written",
-         "Each token must know what the earlier ones of " + scope() + " wrote: one row after the other.",
-         {"U", call("solve_unit_lower", {tensor("N"), tensor("R")})},
-         true});
-    steps.line(
-        "What will be written",
-        "Each token must know what the earlier ones of " + scope() + " wrote: one row after the other.", "U",
-        {}, 1);
+               structure.writes_value ? "What memory cannot say" : "What is taken away at first",
+               structure.writes_value
+                   ? "What is still missing after asking the memory carried in?"
+                   : "What would be taken away if no token of " + scope() + " wrote anything?",
+               {"R", structure.writes_value ? tensor(notation.rows.v) - found : call("negative", {found})}});
+    steps.add({"solve",
+               "What will be written",
+               sentence,
+               {"U", structure.value_decay ? call("solve_fading", {tensor("N"), tensor("R"), tensor("mu")})
+                                           : call("solve_unit_lower", {tensor("N"), tensor("R")})},
+               true});
+    steps.line("What will be written", sentence, "U", {}, 1);
   }
 
   void outputs(PhaseBuilder& steps) const {
-    steps.add({"inter",
-               "From before",
-               "What does the memory carried in answer?",
-               {"O_inter", from_start(Q()) * tensor("S_in")}});
+    const Expression S = tensor("S_in");
+    Expression before = structure.read_at == ReadAt::end ? Q() * kept(S) : query_from_start() * S;
+    if (structure.value_decay && structure.read_at == ReadAt::after_row)
+      before = hadamard(tensor("m_in"), before);
+    steps.add({"inter", "From before", "What does the memory carried in answer?", {"O_inter", before}});
+    Expression inside =
+        structure.value_decay ? call("read_fading", {tensor("P"), U(), tensor("mu")}) : tensor("P") * U();
+    if (structure.plain_write) inside = inside + tensor("P_plain") * V_plain();
     steps.add({"intra",
                "From inside",
                "What do the tokens of " + scope() + " add for each other?",
-               {"O_intra", tensor("P") * U()}});
+               {"O_intra", inside}});
     steps.add({"output",
                "What comes out",
                "Both together are what the recurrence gives, token by token.",
@@ -208,24 +310,30 @@ struct ChunkSteps {
                1);
   }
 
+  /// A state carried over the whole chunk.
+  Expression kept(const Expression& S) const {
+    Expression left = S;
+    if (structure.decay == Decay::scalar) left = tensor("g_total") * left;
+    if (structure.decay == Decay::key) left = diagonal(tensor("g_total")) * left;
+    if (structure.value_decay) left = left * diagonal(tensor("m_total"));
+    return left;
+  }
+
+  /// A write, faded to the end of the chunk.
+  Expression to_end(const Expression& Y) const { return decays_keys() ? hadamard(tensor("g_out"), Y) : Y; }
+
   void carry(PhaseBuilder& steps) const {
-    const Expression written = structure.decay == Decay::none ? B() : hadamard(tensor("g_out"), B());
+    const Expression values = structure.value_decay ? hadamard(tensor("m_out"), U()) : U();
+    Expression written = transpose(to_end(B())) * values;
+    if (structure.plain_write) written = written + transpose(to_end(K_plain())) * V_plain();
+    const std::string sentence = whole ? "The memory after the last token." : "One state for the next chunk.";
     steps.add({"faded",
                "Written, faded",
                "What do all writes of " + scope() + " amount to at its end?",
-               {"S_written", transpose(written) * U()}});
-    const Expression S = tensor("S_in");
-    Expression kept = S;
-    if (structure.decay != Decay::none) {
-      const Expression total = tensor("g_total");
-      kept = structure.decay == Decay::key ? diagonal(total) * S : total * S;
-    }
-    steps.add({"carry",
-               "What is carried on",
-               whole ? "The memory after the last token." : "One state for the next chunk.",
-               {"S_out", kept + tensor("S_written")}});
-    steps.line("What is carried on",
-               whole ? "The memory after the last token." : "One state for the next chunk.", "S_out", {}, 1);
+               {"S_written", written}});
+    steps.add(
+        {"carry", "What is carried on", sentence, {"S_out", kept(tensor("S_in")) + tensor("S_written")}});
+    steps.line("What is carried on", sentence, "S_out", {}, 1);
   }
 };
 
@@ -267,6 +375,7 @@ std::vector<Phase> chunk_phases(const ChunkSteps& chunk) {
 std::vector<Phase> row_phases(const Structure& structure, const Notation& notation, Form form, bool scaled) {
   if (form != Form::recurrent) return chunk_phases({structure, notation, scaled, form == Form::parallel});
   const TokenSteps token{structure, notation, scaled};
+  if (structure.rows_per_read > 1) return {token_phase(token, true, false), token_phase(token, true, true)};
   if (structure.read_at == ReadAt::end)
     return {token_phase(token, true, false), token_phase(token, false, true)};
   return {token_phase(token, true, true)};
@@ -287,6 +396,8 @@ Symbols row_symbols(const Structure& structure, const Notation& notation, Form f
                     {"k", {"k_t", Role::key, "where it is written"}},
                     {"v", {"v_t", Role::value, "what should be there"}},
                     {"o", {"o_t", Role::output, "what comes out"}},
+                    {"mu", {"\\mu_t", Role::gate, "how much of each value is kept"}},
+                    {"plain_update", {"\\Delta^{+}_t", Role::state, "what is added"}},
                     {"S_before", {"S_{t-1}", Role::state, "memory before"}},
                     {"S_decayed", {"\\bar S_t", Role::state, "what is kept"}},
                     {"old", {"\\hat v_t", Role::error, "what is there now"}},
@@ -303,6 +414,15 @@ Symbols row_symbols(const Structure& structure, const Notation& notation, Form f
                     {"g_in", {"g", Role::gate, "kept from the start"}},
                     {"g_out", {"\\tilde g", Role::gate, "kept to the end"}},
                     {"g_total", {form == Form::parallel ? "g_n" : "g_L", Role::gate, "kept over all"}},
+                    {"mu", {"\\mu", Role::gate, "how much of each value is kept"}},
+                    {"m_in", {"m", Role::gate, "values kept from the start"}},
+                    {"m_out", {"\\tilde m", Role::gate, "values kept to the end"}},
+                    {"m_total", {form == Form::parallel ? "m_n" : "m_L", Role::gate, "values kept over all"}},
+                    {"G_before", {"G^{-}", Role::gate, "kept until just before"}},
+                    {"g_before", {"g^{-}", Role::gate, "kept from the start until just before"}},
+                    {"last_steps", {"E", Role::plain, "picks the last step of each token"}},
+                    {"P_plain", {"P^{+}", Role::plain, "who reads what was added"}},
+                    {"N_plain", {"N^{+}", Role::plain, "what was added overlaps"}},
                     {"P", {"P", Role::plain, "who reads whom"}},
                     {"N", {"N", Role::plain, "which keys overlap"}},
                     {"R", {"R", Role::error, "what memory cannot say"}},

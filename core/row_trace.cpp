@@ -35,24 +35,32 @@ class RowTrace : public Trace {
     form = new_form;
     tokens = sequence.tokens;
     scaled_ = sequence.parameter("scale") != 1;
+    if (form == Form::recurrent) steps_ = structure_.rows_per_read;
     phases = row_phases(structure_, notation_, form, scaled_);
     symbols = row_symbols(structure_, notation_, form);
   }
 
-  Index block_count() const override { return write_blocks_ * static_cast<Index>(phases.size()); }
+  Index block_count() const override {
+    if (steps_ > 1) return write_blocks_ * steps_;
+    return write_blocks_ * static_cast<Index>(phases.size());
+  }
 
   Block block(Index index) const override {
+    if (steps_ > 1) return {(index + 1) % steps_ == 0 ? 1 : 0, index / steps_, 1};
     const Index first = index % write_blocks_ * size_;
     return {index / write_blocks_, first, std::min(size_, tokens - first)};
   }
 
-  Index block_of(Index token, Index phase) const override { return phase * write_blocks_ + token / size_; }
+  Index block_of(Index token, Index phase) const override {
+    if (steps_ > 1) return token * steps_ + (phase == 0 ? 0 : steps_ - 1);
+    return phase * write_blocks_ + token / size_;
+  }
 
   const Record& record(Index index) override {
     if (index != recent_.block) std::swap(recent_, earlier_);
     if (index != recent_.block) {
       recent_.block = -1;
-      recent_.record = compute(block(index));
+      recent_.record = steps_ > 1 ? compute_step(index / steps_, index % steps_) : compute(block(index));
       recent_.block = index;
     }
     return recent_.record;
@@ -83,9 +91,23 @@ class RowTrace : public Trace {
 
   Matrix<Scalar> state_before(Index block_index) {
     return checkpoints_.before(block_index, [&](Index index, Matrix<Scalar>& S) {
-      const Block passed = block(index);
-      advance(rule_.encoder().encode<Scalar>(sequence_, passed.first_token, passed.count), S, nullptr);
+      const Index first = index * size_;
+      advance(rule_.encoder().encode<Scalar>(sequence_, first, std::min(size_, tokens - first)), S, nullptr);
     });
+  }
+
+  /// One of several steps of a token.
+  Record compute_step(Index token, Index step) {
+    Record record;
+    Recorder recorder(record);
+    const Program<Scalar> program = rule_.encoder().encode<Scalar>(sequence_, token, 1);
+    Matrix<Scalar> S = state_before(token);
+    for (Index earlier = 0; earlier < step; ++earlier) recurrent(program.row(earlier), S);
+    const Program<Scalar> row = program.row(step);
+    const Matrix<Scalar> read = recurrent(row, S, &recorder);
+    record_inputs({0, token, 1}, row, recorder);
+    record_outputs(read, recorder);
+    return record;
   }
 
   Record compute(const Block& block) {
@@ -118,24 +140,45 @@ class RowTrace : public Trace {
   const ProgramNames& names() const { return form == Form::recurrent ? notation_.token : notation_.rows; }
 
   void record_inputs(const Block& block, const Program<Scalar>& program, Recorder& recorder) const {
-    const std::pair<const char*, const char*> raw[] = {{"q", "Q"}, {"k", "K"}, {"v", "V"}};
-    recorder(names().q, oriented(program.q));
-    recorder(names().k, oriented(program.k));
-    recorder(names().v, oriented(program.v));
-    for (const auto& [token, rows] : raw) {
-      recorder(form == Form::recurrent ? token : rows,
-               oriented(sequence_.at(token).template rows<Scalar>(block.first_token, block.count)));
+    const ProgramNames& called = names();
+    const std::pair<std::string, const Matrix<Scalar>*> matrices[] = {{called.q, &program.q},
+                                                                      {called.k, &program.k},
+                                                                      {called.v, &program.v},
+                                                                      {called.a, &program.a},
+                                                                      {called.k_plain, &program.k_plain},
+                                                                      {called.v_plain, &program.v_plain}};
+    const auto is_called = [&](std::string_view name) {
+      return std::ranges::any_of(matrices, [&](const auto& matrix) { return matrix.first == name; });
+    };
+    for (const auto& [name, rows] : matrices) {
+      if (!name.empty() && rows->rows() > 0) recorder(name, oriented(*rows));
+    }
+    for (const std::string& name : sequence_.names_with_tokens()) {
+      const bool is_common = name == "q" || name == "k" || name == "v";
+      std::string shown = name;
+      if (is_common && form != Form::recurrent) shown[0] = name[0] == 'q' ? 'Q' : name[0] == 'k' ? 'K' : 'V';
+      if (name == "alpha" || (is_called(shown) && name != "q"))
+        continue;  // the query is shown before its scale
+      recorder(shown, oriented(sequence_.at(name).template rows<Scalar>(block.first_token, block.count)));
     }
     if (structure_.decay != Decay::none) recorder("alpha", oriented(program.alpha()));
     if (structure_.beta) recorder("beta", oriented(program.beta));
+    if (structure_.rows_per_read > 1) recorder("last_steps", last_steps(program));
     if (scaled_) recorder("scale", sequence_.parameter("scale"));
     for (const std::string& parameter : notation_.parameters) {
       recorder(parameter, sequence_.parameter(parameter));
     }
   }
 
+  /// [R, N]: 1 where row n is the last of the rows of token r.
+  static Matrix<Scalar> last_steps(const Program<Scalar>& program) {
+    Matrix<Scalar> picks = Matrix<Scalar>::Zero(program.reads(), program.rows());
+    for (Index s = 0; s < program.reads(); ++s) picks(s, (s + 1) * program.structure.rows_per_read - 1) = 1;
+    return picks;
+  }
+
   void record_outputs(const Matrix<Scalar>& read, Recorder& recorder) const {
-    if (read.rows() == 0 && structure_.read_at == ReadAt::end) return;
+    if (read.rows() == 0) return;
     recorder(names().o, oriented(read));
     const Matrix<Scalar> o = rule_.finish<Scalar>(read, sequence_);
     recorder(form == Form::recurrent ? "o" : "O", oriented(o));
@@ -148,6 +191,7 @@ class RowTrace : public Trace {
   Notation notation_;
   Structure structure_;
   bool scaled_ = false;
+  Index steps_ = 1;  // of one token, each a block of its own: the recurrent form of several rows per token
   Checkpoints<Scalar> checkpoints_;
   std::stop_token stop_;  // of prepare()
   std::optional<Output> output_;

@@ -19,6 +19,8 @@ const MatrixView& Sequence::at(std::string_view name) const {
   return found->second;
 }
 
+std::vector<std::string> Sequence::names_with_tokens() const { return with_tokens_; }
+
 double Sequence::parameter(std::string_view name) const {
   const auto found = settings.parameters.find(name);
   if (found == settings.parameters.end()) throw InputError(fmt::format("parameter {} is missing", name));
@@ -83,6 +85,8 @@ std::string index_of(const std::vector<Index>& shape, Index flat) {
   return to_string(index);
 }
 
+bool has_tokens(const Input& input) { return !input.shape.empty() && input.shape.front() == "n"; }
+
 constexpr double rounding = 1e-6;  // of a matrix stored as f32, relative to its largest element
 
 bool shares_heads(const std::string& name) { return name == "q" || name == "k" || name == "v"; }
@@ -130,12 +134,12 @@ void Binder::find_arrays(const Settings& settings) {
 
 void Binder::check_shape(Found& entry) {
   const std::vector<Index>& shape = entry.array->shape;
-  const bool has_tokens = !entry.input.shape.empty() && entry.input.shape.front() == "n";
   std::vector<std::string> axes;
   if (head_axes == 2) axes.emplace_back("B");
-  if (has_tokens) axes.emplace_back("n");
+  if (has_tokens(entry.input)) axes.emplace_back("n");
   if (head_axes >= 1) axes.emplace_back("H");
-  axes.insert(axes.end(), entry.input.shape.begin() + (has_tokens ? 1 : 0), entry.input.shape.end());
+  axes.insert(axes.end(), entry.input.shape.begin() + (has_tokens(entry.input) ? 1 : 0),
+              entry.input.shape.end());
 
   const bool is_diagonal = entry.input.range == Range::positive_definite && shape.size() + 1 == axes.size();
   if (is_diagonal) axes.pop_back();
@@ -233,14 +237,13 @@ void Binder::check_values(const Found& entry) const {
 MatrixView Binder::view(const Found& entry, Index batch, Index head) const {
   const std::vector<Index>& shape = entry.array->shape;
   const Index own_head = head_axes == 0 ? 0 : head * entry.heads / head_count;
-  const bool has_tokens = !entry.input.shape.empty() && entry.input.shape.front() == "n";
   const auto product = [&](std::size_t first) {
     Index size = 1;
     for (std::size_t axis = first; axis < shape.size(); ++axis) size *= shape[axis];
     return size;
   };
   const auto axes_before = static_cast<std::size_t>(head_axes);
-  if (has_tokens) {  // [B, n, H, columns...]
+  if (has_tokens(entry.input)) {  // [B, n, H, columns...]
     const Index n = sizes.at("n");
     const Index columns = product(axes_before + 1);
     return {*entry.array, (batch * n * entry.heads + own_head) * columns, n, columns, entry.heads * columns};
@@ -340,6 +343,7 @@ SequenceBatch Binder::run(const Settings& given) {
       sequence.arrays_ = arrays;
       for (const Found& entry : found) {
         sequence.views_.emplace(entry.input.name, view(entry, batch, head));
+        if (has_tokens(entry.input)) sequence.with_tokens_.push_back(entry.input.name);
         if (entry.name == "g") sequence.gates_are_logs = true;
       }
       set_parameters(sequence, given, head);

@@ -25,6 +25,9 @@ class Sequence {
   /// The array `name`: [T, columns] with an axis n, otherwise [rows, columns] with columns 1 for a vector.
   const MatrixView& at(std::string_view name) const;
 
+  /// The arrays with one row per token, by their contract names.
+  std::vector<std::string> names_with_tokens() const;
+
   /// A resolved parameter of this head.
   double parameter(std::string_view name) const;
 
@@ -38,6 +41,7 @@ class Sequence {
   friend struct Binder;
   std::shared_ptr<const Arrays> arrays_;  // keeps the views alive
   std::map<std::string, MatrixView, std::less<>> views_;
+  std::vector<std::string> with_tokens_;
 };
 
 /// All heads of all batches of one set of arrays, bound to one variant.

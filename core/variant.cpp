@@ -82,6 +82,9 @@ std::vector<Input> all_inputs(const Variant& variant) {
     else
       *common = own;
   }
+  std::erase_if(inputs, [&](const Input& input) {
+    return std::ranges::find(variant.makes, input.name) != variant.makes.end();
+  });
   return inputs;
 }
 
@@ -202,6 +205,13 @@ Input decay_input(std::vector<std::string> shape) {
 
 Input beta_input() {
   return {"beta", {"n"}, Range::strength, "write strength, the learning rate of the memory"};
+}
+
+Input mu_input() { return {"mu", {"n", "dv"}, Range::unit, "decay of the value channels: how much is kept"}; }
+
+Input optional(Input input, std::string absent) {
+  input.absent = std::move(absent);
+  return input;
 }
 
 Input initial_state_input() {

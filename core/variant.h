@@ -105,6 +105,7 @@ struct Variant {
   std::string words;  // one sentence: what this rule adds
   std::string paper;
   std::vector<Option> options = {};
+  std::vector<std::string> makes = {};  // of q, k and v: what the rule makes itself and does not take
   std::vector<Input> inputs = {};
   std::vector<Parameter> parameters = {};  // besides scale
   std::vector<State> states = {{"S"}};
@@ -157,6 +158,10 @@ std::string final_name(std::size_t count, std::string_view state);
 /// Inputs that several variants share.
 Input decay_input(std::vector<std::string> shape);  // alpha or g
 Input beta_input();
+Input mu_input();
 Input initial_state_input();
+
+/// The same input where it may be left out; `absent` says what that means.
+Input optional(Input input, std::string absent);
 
 }  // namespace palimpsest

@@ -1,6 +1,7 @@
 #include "core/engines/chunkwise.h"
 
 #include "core/engines/decay_scores.h"
+#include "core/engines/value_decay.h"
 
 namespace palimpsest {
 
@@ -14,30 +15,51 @@ Matrix<Scalar> forward_substitution(const Matrix<Scalar>& N, const Matrix<Scalar
   return U;
 }
 
+template <class Scalar>
+void record_decays(const Program<Scalar>& program, const ChunkDecay<Scalar>& decay, Recorder& record) {
+  const Structure& structure = program.structure;
+  const bool reads_early = structure.erase == Erase::undecayed;
+  if (structure.decay == Decay::scalar) {
+    record("G", decay.mask());
+    if (reads_early) record("G_before", one_row_earlier<Scalar>(decay.mask(), 0));
+  }
+  if (structure.decay != Decay::none) {
+    record("g_in", decay.cumulative());
+    if (reads_early) record("g_before", one_row_earlier<Scalar>(decay.cumulative(), 1));
+    record("g_out", decay.remaining());
+    record("g_total", decay.cumulative().bottomRows(1).transpose());
+  }
+}
+
 }  // namespace
 
 template <class Scalar>
 Matrix<Scalar> chunk(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* record) {
   const Structure& structure = program.structure;
   const ChunkDecay<Scalar> decay(structure, program.gate);
+  const ChunkValueDecay<Scalar> value_decay(structure, program.mu);
   const Matrix<Scalar> B = program.b();  // [L, K]
   Matrix<Scalar> U = program.v;          // [L, V]
   if (record) {
     (*record)("S_in", S);
-    if (structure.decay == Decay::scalar) (*record)("G", decay.mask());
-    if (structure.decay != Decay::none) {
-      (*record)("g_in", decay.cumulative());
-      (*record)("g_out", decay.remaining());
-      (*record)("g_total", decay.cumulative().bottomRows(1).transpose());
-    }
+    record_decays(program, decay, *record);
+    if (structure.value_decay) value_decay.record(*record);
   }
 
-  // (I + N) U = V - (g o K) S
-  if (structure.erase == Erase::decayed) {
-    Matrix<Scalar> N = decay.scores(program.k, B);
-    N.template triangularView<Eigen::Upper>().setZero();
-    const Matrix<Scalar> R = program.v - decay.from_start(program.k) * S;
-    U = forward_substitution(N, R);
+  // (I + N) U = V - (g o A) S - N+ V+
+  if (structure.erase != Erase::none) {
+    const Matrix<Scalar>& A = program.erase_keys();
+    const std::vector<Reader> readers = program.erase_readers();
+    const Matrix<Scalar> N = decay.scores(A, readers, B);
+    Matrix<Scalar> known = value_decay.from_start(decay.from_start(A, readers) * S, 1);
+    if (structure.plain_write) {
+      const Matrix<Scalar> N_plain = decay.scores(A, readers, program.k_plain);
+      known += N_plain * program.v_plain;
+      if (record) (*record)("N_plain", N_plain);
+    }
+    const Matrix<Scalar> R =
+        structure.writes_value ? Matrix<Scalar>(program.v - known) : Matrix<Scalar>(-known);
+    U = structure.value_decay ? value_decay.solve(N, R) : forward_substitution(N, R);
     if (record) {
       (*record)("N", N);
       (*record)("R", R);
@@ -45,12 +67,20 @@ Matrix<Scalar> chunk(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder
     }
   }
 
-  // O = (g o Q) S + P U
+  // O = (g o Q) S + P U + P+ V+
   Matrix<Scalar> O(0, program.v.cols());
   if (structure.read_at == ReadAt::after_row) {
-    const Matrix<Scalar> P = decay.scores(program.q, B);
-    const Matrix<Scalar> inter = decay.from_start(program.q) * S;
-    const Matrix<Scalar> intra = P * U;
+    const std::vector<Reader> readers = program.output_readers();
+    const Matrix<Scalar> P = decay.scores(program.q, readers, B);
+    const Matrix<Scalar> inter =
+        value_decay.from_start(decay.from_start(program.q, readers) * S, structure.rows_per_read);
+    Matrix<Scalar> intra =
+        structure.value_decay ? value_decay.read(P, U, structure.rows_per_read) : Matrix<Scalar>(P * U);
+    if (structure.plain_write) {
+      const Matrix<Scalar> P_plain = decay.scores(program.q, readers, program.k_plain);
+      intra += P_plain * program.v_plain;
+      if (record) (*record)("P_plain", P_plain);
+    }
     O = inter + intra;
     if (record) {
       (*record)("P", P);
@@ -59,9 +89,10 @@ Matrix<Scalar> chunk(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder
     }
   }
 
-  // S <- g_L S + (G_L o B)^T U
-  const Matrix<Scalar> written = decay.to_end(B).transpose() * U;
-  S = decay.over_chunk(S) + written;
+  // S <- g_L S + (G_L o B)^T U + (G_L o K+)^T V+
+  Matrix<Scalar> written = decay.to_end(B).transpose() * value_decay.to_end(U);
+  if (structure.plain_write) written += decay.to_end(program.k_plain).transpose() * program.v_plain;
+  S = value_decay.over_chunk(decay.over_chunk(S)) + written;
   if (record) {
     (*record)("S_written", written);
     (*record)("S_out", S);

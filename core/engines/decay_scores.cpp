@@ -57,17 +57,23 @@ ChunkDecay<Scalar>::ChunkDecay(const Structure& structure, const Matrix<Scalar>&
 }
 
 template <class Scalar>
-Matrix<Scalar> ChunkDecay<Scalar>::scores(const Matrix<Scalar>& X, const Matrix<Scalar>& Y) const {
-  if (structure_.decay == Decay::key) return key_scores(X, Y);
+Matrix<Scalar> ChunkDecay<Scalar>::scores(const Matrix<Scalar>& X, std::span<const Reader> readers,
+                                          const Matrix<Scalar>& Y) const {
+  if (structure_.decay == Decay::key) return key_scores(X, readers, Y);
   Matrix<Scalar> Z = X * Y.transpose();
-  if (structure_.decay == Decay::scalar) return Z.cwiseProduct(mask_);
-  return Z.template triangularView<Eigen::Lower>();
+  for (Index s = 0; s < Z.rows(); ++s) {
+    const auto [decays, writes] = readers[static_cast<std::size_t>(s)];
+    if (structure_.decay == Decay::scalar && decays > 0) Z.row(s).array() *= mask_.row(decays - 1).array();
+    Z.row(s).tail(Z.cols() - writes).setZero();
+  }
+  return Z;
 }
 
 /// Spec 2.1: pairs inside a sub-chunk directly, pairs across its start sigma as (prefix from sigma to i)
 /// times (suffix from j to sigma), a matrix product.
 template <class Scalar>
-Matrix<Scalar> ChunkDecay<Scalar>::key_scores(const Matrix<Scalar>& X, const Matrix<Scalar>& Y) const {
+Matrix<Scalar> ChunkDecay<Scalar>::key_scores(const Matrix<Scalar>& X, std::span<const Reader> readers,
+                                              const Matrix<Scalar>& Y) const {
   const Index L = gate_.rows();
   const Index K = X.cols();
   const bool logs = structure_.gates_are_logs;
@@ -83,14 +89,18 @@ Matrix<Scalar> ChunkDecay<Scalar>::key_scores(const Matrix<Scalar>& X, const Mat
     if (logs) return (values.array() * exponential(weights)).matrix();
     return (values.array() * weights).matrix();
   };
+  std::vector<std::vector<Index>> readers_after(static_cast<std::size_t>(L) + 1);  // so many decays
+  for (std::size_t s = 0; s < readers.size(); ++s)
+    readers_after[static_cast<std::size_t>(readers[s].decays)].push_back(static_cast<Index>(s));
 
-  Matrix<Scalar> Z = Matrix<Scalar>::Zero(L, L);
+  Matrix<Scalar> Z = Matrix<Scalar>::Zero(X.rows(), L);
   // weight row j: the decay from write j to the start of the present sub-chunk
   Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> weight(L, K);
   for (Index start = 0; start < L; start += sub_chunk_size) {
     const Index end = std::min(start + sub_chunk_size, L);
     Row prefix = Row::Constant(K, neutral);
-    Matrix<Scalar> X_prefixed(end - start, K);
+    std::vector<Index> inside;  // the readers of this sub-chunk
+    std::vector<Row> prefixed;  // their vectors, decayed from its start
     for (Index i = start; i < end; ++i) {
       const Row factor = gate_.row(i).array();
       if (logs)
@@ -99,23 +109,43 @@ Matrix<Scalar> ChunkDecay<Scalar>::key_scores(const Matrix<Scalar>& X, const Mat
         prefix *= factor;
       if (i > start) combine(weight.middleRows(start, i - start), factor);
       weight.row(i) = neutral;
-      X_prefixed.row(i - start) = decayed(X.row(i), prefix);
-      const Index inside = i - start + 1;
-      Z.row(i).segment(start, inside).noalias() =
-          X.row(i) * decayed(Y.middleRows(start, inside), weight.middleRows(start, inside)).transpose();
+      const Index writes = i - start + 1;
+      for (const Index s : readers_after[static_cast<std::size_t>(i) + 1]) {
+        inside.push_back(s);
+        prefixed.push_back(decayed(X.row(s), prefix).array());
+        Z.row(s).segment(start, writes).noalias() =
+            X.row(s) * decayed(Y.middleRows(start, writes), weight.middleRows(start, writes)).transpose();
+      }
     }
     if (start > 0) {
-      Z.block(start, 0, end - start, start).noalias() =
-          X_prefixed * decayed(Y.topRows(start), weight.topRows(start)).transpose();
+      Matrix<Scalar> X_prefixed(static_cast<Index>(inside.size()), K);
+      for (std::size_t i = 0; i < inside.size(); ++i)
+        X_prefixed.row(static_cast<Index>(i)) = prefixed[i].matrix();
+      const Matrix<Scalar> across = X_prefixed * decayed(Y.topRows(start), weight.topRows(start)).transpose();
+      for (std::size_t i = 0; i < inside.size(); ++i)
+        Z.row(inside[i]).head(start) = across.row(static_cast<Index>(i));
       combine(weight.topRows(start), prefix);
     }
   }
+  for (Index s = 0; s < Z.rows(); ++s)
+    Z.row(s).tail(L - readers[static_cast<std::size_t>(s)].writes).setZero();
   return Z;
 }
 
 template <class Scalar>
-Matrix<Scalar> ChunkDecay<Scalar>::from_start(const Matrix<Scalar>& X) const {
-  return structure_.decay == Decay::none ? X : scale_rows(X, cumulative_);
+Matrix<Scalar> ChunkDecay<Scalar>::from_start(const Matrix<Scalar>& X,
+                                              std::span<const Reader> readers) const {
+  if (structure_.decay == Decay::none) return X;
+  Matrix<Scalar> decayed = X;
+  for (Index s = 0; s < X.rows(); ++s) {
+    const Index decays = readers[static_cast<std::size_t>(s)].decays;
+    if (decays == 0) continue;
+    if (structure_.decay == Decay::scalar)
+      decayed.row(s) *= cumulative_(decays - 1, 0);
+    else
+      decayed.row(s).array() *= cumulative_.row(decays - 1).array();
+  }
+  return decayed;
 }
 
 template <class Scalar>

@@ -1,18 +1,19 @@
 #pragma once
 
+#include <span>
+
 #include "core/program.h"
 
 namespace palimpsest {
 
 /// The decays inside one chunk of L rows, spec 2.1: only running products (or, with log gates, running sums),
-/// so exact zeros are legal and nothing overflows. Row i of a table is the state after write i, column j the
-/// write of row j.
+/// so exact zeros are legal and nothing overflows. A reader sees the state after so many decays and writes.
 template <class Scalar>
 class ChunkDecay {
  public:
   ChunkDecay(const Structure& structure, const Matrix<Scalar>& gate);
 
-  /// [L, L]: alpha_{j+1:i} for j <= i, 0 above. Scalar decay only.
+  /// [L, L]: alpha_{j+1:i} for j <= i, 0 above: what is left of write j after row i. Scalar decay only.
   const Matrix<Scalar>& mask() const { return mask_; }
 
   /// alpha_{1:i}: [L, 1] or [L, K].
@@ -21,11 +22,13 @@ class ChunkDecay {
   /// alpha_{j+1:L}: [L, 1] or [L, K].
   const Matrix<Scalar>& remaining() const { return remaining_; }
 
-  /// Scores Z_ij = sum_d X_id Y_jd alpha_{j+1:i,d} for j <= i, else 0. X, Y: [L, K].
-  Matrix<Scalar> scores(const Matrix<Scalar>& X, const Matrix<Scalar>& Y) const;
+  /// Scores Z_sj = sum_d X_sd Y_jd alpha_{j+1:decays(s),d} for the writes j that reader s sees, else 0.
+  /// X: [R, K], Y: [L, K]; [R, L].
+  Matrix<Scalar> scores(const Matrix<Scalar>& X, std::span<const Reader> readers,
+                        const Matrix<Scalar>& Y) const;
 
-  /// Row i decayed from the chunk's start to state i: alpha_{1:i} o X_i. X: [L, K].
-  Matrix<Scalar> from_start(const Matrix<Scalar>& X) const;
+  /// Row s decayed from the chunk's start to its reader: alpha_{1:decays(s)} o X_s. X: [R, K].
+  Matrix<Scalar> from_start(const Matrix<Scalar>& X, std::span<const Reader> readers) const;
 
   /// Row j decayed from its write to the chunk's end: alpha_{j+1:L} o Y_j. Y: [L, K].
   Matrix<Scalar> to_end(const Matrix<Scalar>& Y) const;
@@ -34,7 +37,8 @@ class ChunkDecay {
   Matrix<Scalar> over_chunk(const Matrix<Scalar>& S) const;
 
  private:
-  Matrix<Scalar> key_scores(const Matrix<Scalar>& X, const Matrix<Scalar>& Y) const;
+  Matrix<Scalar> key_scores(const Matrix<Scalar>& X, std::span<const Reader> readers,
+                            const Matrix<Scalar>& Y) const;
 
   Structure structure_;
   Matrix<Scalar> gate_;
@@ -42,5 +46,13 @@ class ChunkDecay {
   Matrix<Scalar> cumulative_;
   Matrix<Scalar> remaining_;
 };
+
+/// What a table of decays was one row earlier: row i is row i - 1 of `table`, row 0 is `first` everywhere.
+template <class Scalar>
+Matrix<Scalar> one_row_earlier(const Matrix<Scalar>& table, Scalar first) {
+  Matrix<Scalar> earlier = Matrix<Scalar>::Constant(table.rows(), table.cols(), first);
+  if (table.rows() > 1) earlier.bottomRows(table.rows() - 1) = table.topRows(table.rows() - 1);
+  return earlier;
+}
 
 }  // namespace palimpsest

@@ -28,7 +28,10 @@ Function function(std::string name, const std::string& signature, Pattern patter
 /// "\\mathrm{name}\\left(#1, #2\\right)".
 Pattern applied(std::string_view name, int arguments = 1);
 
+std::vector<Function> arithmetic_functions();
 std::vector<Function> decay_functions();
+std::vector<Function> early_read_functions();
+std::vector<Function> value_decay_functions();
 std::vector<Function> softmax_functions();
 std::vector<Function> feature_functions();
 

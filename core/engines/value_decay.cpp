@@ -1,0 +1,76 @@
+#include "core/engines/value_decay.h"
+
+namespace palimpsest {
+
+template <class Scalar>
+ChunkValueDecay<Scalar>::ChunkValueDecay(const Structure& structure, const Matrix<Scalar>& mu)
+    : exists_(structure.value_decay), mu_(mu) {
+  if (!exists_) return;
+  const Index L = mu.rows();
+  cumulative_ = mu;
+  remaining_ = Matrix<Scalar>::Ones(L, mu.cols());
+  for (Index i = 1; i < L; ++i) {
+    const Index j = L - 1 - i;
+    cumulative_.row(i) = cumulative_.row(i).cwiseProduct(cumulative_.row(i - 1));
+    remaining_.row(j) = remaining_.row(j + 1).cwiseProduct(mu.row(j + 1));
+  }
+}
+
+template <class Scalar>
+Matrix<Scalar> ChunkValueDecay<Scalar>::from_start(const Matrix<Scalar>& X, Index stride) const {
+  if (!exists_) return X;
+  Matrix<Scalar> faded = X;
+  for (Index s = 0; s < X.rows(); ++s)
+    faded.row(s) = faded.row(s).cwiseProduct(cumulative_.row((s + 1) * stride - 1));
+  return faded;
+}
+
+template <class Scalar>
+Matrix<Scalar> ChunkValueDecay<Scalar>::to_end(const Matrix<Scalar>& U) const {
+  return exists_ ? Matrix<Scalar>(U.cwiseProduct(remaining_)) : U;
+}
+
+template <class Scalar>
+Matrix<Scalar> ChunkValueDecay<Scalar>::over_chunk(const Matrix<Scalar>& S) const {
+  if (!exists_ || cumulative_.rows() == 0) return S;
+  return (S.array().rowwise() * cumulative_.row(cumulative_.rows() - 1).array()).matrix();
+}
+
+template <class Scalar>
+Matrix<Scalar> ChunkValueDecay<Scalar>::solve(const Matrix<Scalar>& N, const Matrix<Scalar>& R) const {
+  Matrix<Scalar> U = R;
+  Matrix<Scalar> faded(R.rows(), R.cols());  // row j: U_j as it stands at the present row
+  for (Index i = 0; i < R.rows(); ++i) {
+    faded.topRows(i).array().rowwise() *= mu_.row(i).array();
+    U.row(i).noalias() -= N.row(i).head(i) * faded.topRows(i);
+    faded.row(i) = U.row(i);
+  }
+  return U;
+}
+
+template <class Scalar>
+Matrix<Scalar> ChunkValueDecay<Scalar>::read(const Matrix<Scalar>& P, const Matrix<Scalar>& U,
+                                             Index stride) const {
+  Matrix<Scalar> O(P.rows(), U.cols());
+  Matrix<Scalar> faded(U.rows(), U.cols());
+  for (Index i = 0; i < U.rows(); ++i) {
+    faded.topRows(i).array().rowwise() *= mu_.row(i).array();
+    faded.row(i) = U.row(i);
+    if ((i + 1) % stride != 0) continue;
+    const Index s = i / stride;
+    O.row(s).noalias() = P.row(s).head(i + 1) * faded.topRows(i + 1);
+  }
+  return O;
+}
+
+template <class Scalar>
+void ChunkValueDecay<Scalar>::record(Recorder& record) const {
+  record("m_in", cumulative_);
+  record("m_out", remaining_);
+  record("m_total", cumulative_.bottomRows(1).transpose());
+}
+
+template class ChunkValueDecay<double>;
+template class ChunkValueDecay<float>;
+
+}  // namespace palimpsest

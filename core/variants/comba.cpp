@@ -1,0 +1,53 @@
+#include "core/row_rule.h"
+#include "core/variants.h"
+
+namespace palimpsest {
+
+namespace {
+
+Notation notation() {
+  return {.token = {"q", "k", "v", "o", "p"},
+          .rows = {"Q", "K", "V", "O", "p"},
+          .symbols = {{"p", {"p_t", Role::key, "what is asked before writing"}}}};
+}
+
+}  // namespace
+
+/// Spec 3.13: S_t = alpha_t S_{t-1} + beta_t k_t (v_t - R^T p_t)^T with R = S_{t-1} or alpha_t S_{t-1}.
+Variant comba() {
+  return {
+      .id = "comba",
+      .label = "Comba",
+      .words = "The delta rule with a second key: one asks what is there, the other says where to write.",
+      .paper = "Hu et al., Comba: Improving Bilinear RNNs with Closed-loop Control, 2025",
+      .options = {{"read", {"undecayed", "decayed"}, "state that the erase reads"}},
+      .inputs = {{"p", {"n", "dk"}, Range::finite, "erase key"},
+                 decay_input({"n"}),
+                 beta_input(),
+                 initial_state_input()},
+      .loss = {.words =
+                   "For p = d k: write v under k, keep what the memory answers for k small, and the memory "
+                   "small where it fades. For any other p there is no loss: the step is not a gradient.",
+               .latex = "\\beta_t\\left(\\tfrac d2\\|S^{\\top}k_t\\|^2 - \\langle S^{\\top}k_t, "
+                        "v_t\\rangle\\right) + \\tfrac{1-\\alpha_t}2\\|S\\|_F^2",
+               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
+      .rule = row_rule(
+          []<class Scalar>(const Rows<Scalar>& rows) {
+            const bool decayed = rows.sequence.option("read") == "decayed";
+            return Program<Scalar>{.structure = {.decay = Decay::scalar,
+                                                 .gates_are_logs = rows.sequence.gates_are_logs,
+                                                 .erase = decayed ? Erase::decayed : Erase::undecayed,
+                                                 .erase_key = true,
+                                                 .beta = true},
+                                   .q = rows.scaled_q(),
+                                   .k = rows("k"),
+                                   .v = rows("v"),
+                                   .a = rows("p"),
+                                   .gate = rows("alpha"),
+                                   .beta = rows("beta")};
+          },
+          notation()),
+  };
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,68 @@
+#include "core/row_rule.h"
+#include "core/variants.h"
+
+namespace palimpsest {
+
+namespace {
+
+Operation gated(const char* id, const char* title, const char* sentence, const char* result, const char* gate,
+                const char* x) {
+  return {id, title, sentence, {result, hadamard(tensor(gate), tensor(x))}};
+}
+
+Notation notation() {
+  const char* asked = "What is asked before writing";
+  const char* asked_words = "Which channels of the key may take something out?";
+  const char* written = "What may be written";
+  const char* written_words = "Which channels of the value may go in?";
+  return {.token = {"q", "k", "w", "o", "a"},
+          .rows = {"Q", "K", "W", "O", "A"},
+          .token_before = {gated("erase_key", asked, asked_words, "a", "erase_gate", "k"),
+                           gated("gated_value", written, written_words, "w", "write_gate", "v")},
+          .rows_before = {gated("erase_key", asked, asked_words, "A", "erase_gate", "K"),
+                          gated("gated_value", written, written_words, "W", "write_gate", "V")},
+          .symbols = {{"erase_gate", {"\\epsilon", Role::gate, "erase gate"}},
+                      {"write_gate", {"\\omega", Role::gate, "write gate"}},
+                      {"a", {"a_t", Role::key, "what is asked before writing"}},
+                      {"w", {"w_t", Role::value, "what may be written"}},
+                      {"A", {"A", Role::key, "what is asked before writing"}},
+                      {"W", {"W^{v}", Role::value, "what may be written"}}}};
+}
+
+}  // namespace
+
+/// Spec 3.13: S_t = (I - k_t (e_t o k_t)^T) Diag(alpha_t) S_{t-1} + k_t (w_t o v_t)^T.
+Variant gated_deltanet2() {
+  return {
+      .id = "gated_deltanet2",
+      .label = "Gated DeltaNet-2",
+      .words = "What is taken out and what is written have gates of their own, one per channel.",
+      .paper = "Gated DeltaNet-2, 2025",
+      .inputs = {decay_input({"n", "dk"}),
+                 {"erase_gate", {"n", "dk"}, Range::up_to_two, "erase strength per key channel"},
+                 {"write_gate", {"n", "dv"}, Range::unit, "write strength per value channel"},
+                 initial_state_input()},
+      .loss =
+          {.words =
+               "None, unless the erase gate is the same for all channels: the step has a curl, and no loss "
+               "has such a gradient.",
+           .latex = "",
+           .step = "S_t = \\bar S_t - k_t\\left((\\epsilon_t\\odot k_t)^{\\top}\\bar S_t - "
+                   "(\\omega_t\\odot v_t)^{\\top}\\right)"},
+      .rule = row_rule(
+          []<class Scalar>(const Rows<Scalar>& rows) {
+            return Program<Scalar>{.structure = {.decay = Decay::key,
+                                                 .gates_are_logs = rows.sequence.gates_are_logs,
+                                                 .erase = Erase::decayed,
+                                                 .erase_key = true},
+                                   .q = rows.scaled_q(),
+                                   .k = rows("k"),
+                                   .v = rows("v").cwiseProduct(rows("write_gate")),
+                                   .a = rows("k").cwiseProduct(rows("erase_gate")),
+                                   .gate = rows("alpha")};
+          },
+          notation()),
+  };
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,57 @@
+#include "core/row_rule.h"
+#include "core/variants.h"
+
+namespace palimpsest {
+
+namespace {
+
+Notation notation() {
+  const auto key = [](const char* k) {
+    return Operation{"key",
+                     "The key is what fades",
+                     "A channel is written as much as it forgets.",
+                     {k, call("one_minus", {tensor("alpha")})}};
+  };
+  return {.token = {"q", "k", "v", "o"},
+          .rows = {"Q", "K", "V", "O"},
+          .token_before = {key("k")},
+          .rows_before = {key("K")}};
+}
+
+}  // namespace
+
+/// Spec 1.3: gated linear attention with k_t = 1 - alpha_t, S_t = Diag(alpha_t) S_{t-1} + (1 - alpha_t)
+/// v_t^T.
+Variant hgrn2() {
+  return {
+      .id = "hgrn2",
+      .label = "HGRN2",
+      .words =
+          "Gated linear attention whose key is what the gate forgets: a channel takes in as much as it lets "
+          "go.",
+      .paper = "Qin et al., HGRN2: Gated Linear RNNs with State Expansion, 2024",
+      .makes = {"k"},
+      .inputs = {decay_input({"n", "dk"}), initial_state_input()},
+      .loss = {.words = "Write v under the key 1 - alpha, and keep the memory small where it fades: every "
+                        "channel is a "
+                        "moving average of the values.",
+               .latex = "-\\langle S^{\\top}(1-\\alpha_t), v_t\\rangle + "
+                        "\\tfrac12\\|\\mathrm{Diag}(\\sqrt{1-\\alpha_t})S\\|_F^2",
+               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
+      .rule = row_rule(
+          []<class Scalar>(const Rows<Scalar>& rows) {
+            const Matrix<Scalar> gate = rows("alpha");
+            Matrix<Scalar> forgotten = (1 - gate.array()).matrix();
+            if (rows.sequence.gates_are_logs) forgotten = (-gate.array().expm1()).matrix();
+            return Program<Scalar>{
+                .structure = {.decay = Decay::key, .gates_are_logs = rows.sequence.gates_are_logs},
+                .q = rows.scaled_q(),
+                .k = forgotten,
+                .v = rows("v"),
+                .gate = gate};
+          },
+          notation()),
+  };
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,65 @@
+#include "core/row_rule.h"
+#include "core/variants.h"
+
+namespace palimpsest {
+
+namespace {
+
+Notation notation() {
+  const Operation removal = {"removal_key",
+                             "What is asked for, to be taken away",
+                             "The key that takes away is a with the opposite sign.",
+                             {"removal", call("negative", {tensor("a")})}};
+  return {.token = {"q", "b", "", "o", "removal", "k", "v"},
+          .rows = {"Q", "b", "", "O", "removal", "K", "V"},
+          .token_before = {removal},
+          .rows_before = {removal},
+          .symbols = {{"a", {"a", Role::key, "reads the memory before it fades"}},
+                      {"b", {"b", Role::key, "where the answer is taken away"}},
+                      {"removal", {"\\kappa", Role::key, "the key that takes away"}}}};
+}
+
+}  // namespace
+
+/// Spec 3.13: S_t = Diag(alpha_t) S_{t-1} + b_t (a_t^T S_{t-1}) + k_t v_t^T. DPLR; without alpha IPLR.
+Variant rwkv7() {
+  return {
+      .id = "rwkv7",
+      .label = "RWKV-7 (DPLR)",
+      .words = "One key asks, another takes the answer away, a third writes: erasing and writing are apart.",
+      .paper = "Peng et al., RWKV-7 \"Goose\" with Expressive Dynamic State Evolution, 2025",
+      .inputs = {optional(decay_input({"n", "dk"}), "1"),
+                 {"a", {"n", "dk"}, Range::finite, "reads the undecayed state"},
+                 {"b", {"n", "dk"}, Range::finite, "writes what a has read"},
+                 initial_state_input()},
+      .loss =
+          {.words =
+               "With a = -kappa and b = kappa o iota: write v under k, keep the memory small where it fades, "
+               "and forget what it answers for kappa, a step preconditioned by Diag(iota).",
+           .latex = "-\\langle S^{\\top}k_t, v_t\\rangle + "
+                    "\\tfrac12\\|\\mathrm{Diag}(\\sqrt{1-\\alpha_t})S\\|_F^2 + "
+                    "\\tfrac12\\|S^{\\top}\\kappa_t\\|^2",
+           .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
+      .rule = row_rule(
+          []<class Scalar>(const Rows<Scalar>& rows) {
+            const bool decays = rows.sequence.has("alpha");
+            const Matrix<Scalar> v = rows("v");
+            return Program<Scalar>{.structure = {.decay = decays ? Decay::key : Decay::none,
+                                                 .gates_are_logs = rows.sequence.gates_are_logs,
+                                                 .erase = Erase::undecayed,
+                                                 .erase_key = true,
+                                                 .writes_value = false,
+                                                 .plain_write = true},
+                                   .q = rows.scaled_q(),
+                                   .k = rows("b"),
+                                   .v = Matrix<Scalar>::Zero(v.rows(), v.cols()),
+                                   .a = -rows("a"),
+                                   .gate = decays ? rows("alpha") : Matrix<Scalar>(rows.count, 0),
+                                   .k_plain = rows("k"),
+                                   .v_plain = v};
+          },
+          notation()),
+  };
+}
+
+}  // namespace palimpsest
