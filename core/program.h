@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "core/exponential.h"
@@ -40,13 +41,18 @@ struct Structure {
   bool writes_value = true;  // false: v is 0, the row writes back only what it has read
   bool plain_write = false;  // one more write, k+ v+^T, which the erase does not touch
   ReadAt read_at = ReadAt::after_row;
-  Index rows_per_read = 1;  // state rows of one token
+  Index rows_per_read = 1;              // state rows of one token
+  std::vector<std::string> parts = {};  // states side by side that mix at every row (momentum); empty: one, S
+
+  Index part_count() const { return parts.empty() ? 1 : static_cast<Index>(parts.size()); }
 };
 
-/// When a vector reads the state: after so many decays and so many writes of the rows at hand.
+/// When a vector reads the state: after so many decays and so many writes of the rows at hand. Of a state in
+/// parts it sees the sum of `sight` times each.
 struct Reader {
   Index decays = 0;
   Index writes = 0;
+  std::vector<double> sight = {};
 };
 
 /// Rows of one head as the unified operator reads them (spec 1.1, eq. U):
@@ -54,18 +60,27 @@ struct Reader {
 ///   u_r = v_r - S~^T a_r      (only v_r without erase; mu_r o S_{r-1}^T a_r where it reads undecayed)
 ///   S_r = S~ + beta_r k_r u_r^T + k+_r v+_r^T
 ///   o_s = S_r^T q_s, r the last row of the read's token   (or S_N^T q_s)
+/// With parts X^1 .. X^p, one above the other in the state [p K, V] (eq. U'):
+///   X~ = (T_r x I) X_{r-1},  X_r = X~ + (c_r x beta_r k_r) u_r^T,  and S^T x is read as (sum_i h_i X^i)^T x
 template <class Scalar>
 struct Program {
   Structure structure = {};
-  Matrix<Scalar> q = {};        // [R, K], scaled and mapped: one read per token
-  Matrix<Scalar> k = {};        // [N, K], N = R rows_per_read
-  Matrix<Scalar> v = {};        // [N, V]
-  Matrix<Scalar> a = {};        // [N, K] with an erase key
-  Matrix<Scalar> gate = {};     // [N, 1] or [N, K]: alpha, or g = log alpha; [N, 0] without decay
-  Matrix<Scalar> mu = {};       // [N, V] with value decay
-  Matrix<Scalar> beta = {};     // [N, 1]; [N, 0] without
-  Matrix<Scalar> k_plain = {};  // [N, K], k+
-  Matrix<Scalar> v_plain = {};  // [N, V], v+
+  Matrix<Scalar> q = {};            // [R, K], scaled and mapped: one read per token
+  Matrix<Scalar> k = {};            // [N, K], N = R rows_per_read
+  Matrix<Scalar> v = {};            // [N, V]
+  Matrix<Scalar> a = {};            // [N, K] with an erase key
+  Matrix<Scalar> gate = {};         // [N, 1] or [N, K]: alpha, or g = log alpha; [N, 0] without decay
+  Matrix<Scalar> mu = {};           // [N, V] with value decay
+  Matrix<Scalar> beta = {};         // [N, 1]; [N, 0] without
+  Matrix<Scalar> k_plain = {};      // [N, K], k+
+  Matrix<Scalar> v_plain = {};      // [N, V], v+
+  Matrix<Scalar> transition = {};   // [N, p p], T_r row by row; with parts
+  Matrix<Scalar> inject = {};       // [N, p], c_r
+  Matrix<Scalar> erase_sight = {};  // [N, p], h of each erase
+  Matrix<Scalar> read_sight = {};   // [R, p], h of each read
+  std::vector<Index> read_after =
+      {};  // [R] rows written before each read; empty: all up to the read's own token
+  std::vector<Index> erase_after = {};  // [N] rows written before each row's erase; empty: all before the row
 
   Index rows() const { return k.rows(); }
   Index reads() const { return q.rows(); }
@@ -88,7 +103,12 @@ struct Program {
             .mu = one_row(mu),
             .beta = one_row(beta),
             .k_plain = one_row(k_plain),
-            .v_plain = one_row(v_plain)};
+            .v_plain = one_row(v_plain),
+            .transition = one_row(transition),
+            .inject = one_row(inject),
+            .erase_sight = one_row(erase_sight),
+            .read_sight =
+                read_sight.size() == 0 ? read_sight : read_sight.middleRows(r / steps, is_last ? 1 : 0)};
   }
 
   /// The vectors that the erase reads with: [N, K].
@@ -109,7 +129,10 @@ struct Program {
   /// When every row's erase reads: [N].
   std::vector<Reader> erase_readers() const {
     std::vector<Reader> readers;
-    for (Index r = 0; r < rows(); ++r) readers.push_back({structure.erase == Erase::decayed ? r + 1 : r, r});
+    for (Index r = 0; r < rows(); ++r) {
+      const Index row = erase_after.empty() ? r : erase_after[static_cast<std::size_t>(r)];
+      readers.push_back({structure.erase == Erase::decayed ? row + 1 : row, row, sight(erase_sight, r)});
+    }
     return readers;
   }
 
@@ -117,10 +140,25 @@ struct Program {
   std::vector<Reader> output_readers() const {
     std::vector<Reader> readers;
     for (Index s = 0; s < reads(); ++s) {
-      const Index row = structure.read_at == ReadAt::end ? rows() : (s + 1) * structure.rows_per_read;
-      readers.push_back({row, row});
+      const Index own = structure.read_at == ReadAt::end ? rows() : (s + 1) * structure.rows_per_read;
+      const Index row = read_after.empty() ? own : read_after[static_cast<std::size_t>(s)];
+      readers.push_back({row, row, sight(read_sight, s)});
     }
     return readers;
+  }
+
+  /// T_r: [p, p].
+  Matrix<Scalar> transition_of(Index r) const {
+    const Index p = structure.part_count();
+    return Eigen::Map<const Matrix<Scalar>>(transition.row(r).data(), p, p);
+  }
+
+  /// Row `row` of a table of sights; empty where there are no parts.
+  static std::vector<double> sight(const Matrix<Scalar>& sights, Index row) {
+    std::vector<double> sight(static_cast<std::size_t>(sights.cols()));
+    for (Index i = 0; i < sights.cols(); ++i)
+      sight[static_cast<std::size_t>(i)] = static_cast<double>(sights(row, i));
+    return sight;
   }
 };
 

@@ -1,6 +1,7 @@
 #include "core/engines/chunkwise.h"
 
 #include "core/engines/decay_scores.h"
+#include "core/engines/parts.h"
 #include "core/engines/value_decay.h"
 
 namespace palimpsest {
@@ -31,12 +32,25 @@ void record_decays(const Program<Scalar>& program, const ChunkDecay<Scalar>& dec
   }
 }
 
-}  // namespace
-
 template <class Scalar>
-Matrix<Scalar> chunk(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* record) {
+void record_decays(const Program<Scalar>& program, const ChunkParts<Scalar>& parts, Recorder& record) {
+  const std::vector<Reader> reads = program.output_readers();
+  record("G", parts.mask(reads));
+  record("g_in", parts.weights_from_start(reads));
+  if (program.structure.erase != Erase::none) {
+    const std::vector<Reader> erases = program.erase_readers();
+    record("G_erase", parts.mask(erases));
+    record("g_erase", parts.weights_from_start(erases));
+  }
+  record("g_out", parts.weights_to_end());
+  record("g_total", parts.total());
+}
+
+/// `decay` is a ChunkDecay or a ChunkParts.
+template <class Scalar, class Decays>
+Matrix<Scalar> chunk_with(const Decays& decay, const Program<Scalar>& program, Matrix<Scalar>& S,
+                          Recorder* record) {
   const Structure& structure = program.structure;
-  const ChunkDecay<Scalar> decay(structure, program.gate);
   const ChunkValueDecay<Scalar> value_decay(structure, program.mu);
   const Matrix<Scalar> B = program.b();  // [L, K]
   Matrix<Scalar> U = program.v;          // [L, V]
@@ -98,6 +112,14 @@ Matrix<Scalar> chunk(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder
     (*record)("S_out", S);
   }
   return O;
+}
+
+}  // namespace
+
+template <class Scalar>
+Matrix<Scalar> chunk(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* record) {
+  if (!program.structure.parts.empty()) return chunk_with(ChunkParts<Scalar>(program), program, S, record);
+  return chunk_with(ChunkDecay<Scalar>(program.structure, program.gate), program, S, record);
 }
 
 template Matrix<double> chunk(const Program<double>&, Matrix<double>&, Recorder*);

@@ -62,7 +62,7 @@ Matrix<Scalar> ChunkDecay<Scalar>::scores(const Matrix<Scalar>& X, std::span<con
   if (structure_.decay == Decay::key) return key_scores(X, readers, Y);
   Matrix<Scalar> Z = X * Y.transpose();
   for (Index s = 0; s < Z.rows(); ++s) {
-    const auto [decays, writes] = readers[static_cast<std::size_t>(s)];
+    const auto& [decays, writes, sight] = readers[static_cast<std::size_t>(s)];
     if (structure_.decay == Decay::scalar && decays > 0) Z.row(s).array() *= mask_.row(decays - 1).array();
     Z.row(s).tail(Z.cols() - writes).setZero();
   }

@@ -1,6 +1,7 @@
 #include "core/engines/parallel.h"
 
 #include "core/engines/decay_scores.h"
+#include "core/engines/parts.h"
 #include "core/error.h"
 #include "core/exponential.h"
 
@@ -16,14 +17,14 @@ using Table = Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMaj
 template <class Scalar>
 class Walk {
  public:
-  Walk(const Program<Scalar>& program)
+  explicit Walk(const Program<Scalar>& program)
       : structure_(program.structure),
         gate_(program.gate),
         between_(Table<Scalar>::Constant(program.rows(), columns(program), neutral())),
         since_start_(Table<Scalar>::Constant(1, columns(program), neutral())) {}
 
   /// Lets row i decay everything that was there before its write.
-  void decay(Index i) {
+  void pass(Index i) {
     if (structure_.decay == Decay::none) return;
     const Table<Scalar> factor = gate_.row(i).array();
     if (structure_.gates_are_logs) {
@@ -35,11 +36,26 @@ class Walk {
     }
   }
 
-  /// alpha_{1:i}: [1, 1 or K].
-  Table<Scalar> since_start() const { return factors(since_start_); }
+  /// alpha_{1:i} o x, for one row x.
+  Matrix<Scalar> from_start(const Matrix<Scalar>& x, const Reader&) const {
+    const Table<Scalar> factor = since_start();
+    return factor.cols() == x.cols() ? Matrix<Scalar>((x.array() * factor).matrix())
+                                     : Matrix<Scalar>(x * factor(0, 0));
+  }
 
-  /// alpha_{j+1:i} of the first `writes` writes: [writes, 1 or K].
-  Table<Scalar> since_write(Index writes) const { return factors(between_.topRows(writes)); }
+  /// alpha_{j+1:i} o Y_j of all writes: [n, K].
+  Matrix<Scalar> to_end(const Matrix<Scalar>& Y) const {
+    const Table<Scalar> factor = since_write(Y.rows());
+    if (factor.cols() == Y.cols()) return (Y.array() * factor).matrix();
+    return (Y.array().colwise() * factor.col(0)).matrix();
+  }
+
+  /// alpha_{1:i} o S.
+  Matrix<Scalar> carried(const Matrix<Scalar>& S) const {
+    const Table<Scalar> factor = since_start();
+    if (structure_.decay == Decay::key) return (S.array().colwise() * factor.row(0).transpose()).matrix();
+    return S * factor(0, 0);
+  }
 
   /// What score_row() starts from: all products X Y^T at once where the decay is a factor of them.
   Matrix<Scalar> products(const Matrix<Scalar>& X, const Matrix<Scalar>& Y) const {
@@ -47,9 +63,10 @@ class Walk {
     return X * Y.transpose();
   }
 
-  /// Makes row s of products(X, Y) x_s^T Phi(i, j) y_j for the first `writes` writes, and 0 for the others.
+  /// Makes row s of products(X, Y) x_s^T Phi(i, j) y_j for the writes that the reader sees, 0 for the others.
   void score_row(Matrix<Scalar>& Z, Index s, const Matrix<Scalar>& X, const Matrix<Scalar>& Y,
-                 Index writes) const {
+                 const Reader& reader) const {
+    const Index writes = reader.writes;
     Z.row(s).tail(Z.cols() - writes).setZero();
     if (structure_.decay == Decay::none) return;
     const Table<Scalar> weight = since_write(writes);
@@ -58,6 +75,12 @@ class Walk {
     else
       Z.row(s).head(writes).noalias() = X.row(s) * (Y.topRows(writes).array() * weight).matrix().transpose();
   }
+
+  /// alpha_{1:i}: [1, 1 or K].
+  Table<Scalar> since_start() const { return factors(since_start_); }
+
+  /// alpha_{j+1:i} of the first `writes` writes: [writes, 1 or K].
+  Table<Scalar> since_write(Index writes) const { return factors(between_.topRows(writes)); }
 
  private:
   static Index columns(const Program<Scalar>& program) {
@@ -75,6 +98,63 @@ class Walk {
   Table<Scalar> since_start_;
 };
 
+/// The same walk over a state in parts: what lies in between is a product of transitions.
+template <class Scalar>
+class PartsWalk {
+ public:
+  explicit PartsWalk(const Program<Scalar>& program)
+      : program_(program),
+        since_write_(Matrix<Scalar>::Zero(program.rows(), program.structure.part_count())),
+        since_start_(
+            Matrix<Scalar>::Identity(program.structure.part_count(), program.structure.part_count())) {}
+
+  void pass(Index i) {
+    const Matrix<Scalar> T = program_.transition_of(i);
+    since_write_.topRows(i) *= T.transpose();
+    since_write_.row(i) = program_.inject.row(i);
+    since_start_ = T * since_start_;
+  }
+
+  Matrix<Scalar> from_start(const Matrix<Scalar>& x, const Reader& reader) const {
+    return spread<Scalar>(weights_from_start(reader), x);
+  }
+  Matrix<Scalar> to_end(const Matrix<Scalar>& Y) const { return spread(since_write_, Y); }
+  Matrix<Scalar> carried(const Matrix<Scalar>& S) const { return mixed(since_start_, S); }
+  Matrix<Scalar> products(const Matrix<Scalar>& X, const Matrix<Scalar>& Y) const {
+    return X * Y.transpose();
+  }
+
+  void score_row(Matrix<Scalar>& Z, Index s, const Matrix<Scalar>&, const Matrix<Scalar>&,
+                 const Reader& reader) const {
+    Z.row(s) = Z.row(s).cwiseProduct(weights(reader));
+  }
+
+  /// The weight of every write for a reader: [1, n].
+  Matrix<Scalar> weights(const Reader& reader) const {
+    Matrix<Scalar> row = Matrix<Scalar>::Zero(1, since_write_.rows());
+    row.leftCols(reader.writes) = sight(reader) * since_write_.topRows(reader.writes).transpose();
+    return row;
+  }
+
+  /// The weight of every part of the initial state for a reader: [1, p].
+  Matrix<Scalar> weights_from_start(const Reader& reader) const { return sight(reader) * since_start_; }
+
+  const Matrix<Scalar>& weights_to_end() const { return since_write_; }
+  const Matrix<Scalar>& total() const { return since_start_; }
+
+ private:
+  static Matrix<Scalar> sight(const Reader& reader) {
+    Matrix<Scalar> row(1, static_cast<Index>(reader.sight.size()));
+    for (Index i = 0; i < row.cols(); ++i)
+      row(0, i) = static_cast<Scalar>(reader.sight[static_cast<std::size_t>(i)]);
+    return row;
+  }
+
+  const Program<Scalar>& program_;
+  Matrix<Scalar> since_write_;  // [n, p]: T_i .. T_{j+2} c_j
+  Matrix<Scalar> since_start_;  // [p, p]: T_i .. T_1
+};
+
 /// What eq. P needs of the keys, queries and decays.
 template <class Scalar>
 struct Dense {
@@ -82,71 +162,121 @@ struct Dense {
   Matrix<Scalar> N;        // [N, N] a_i^T Phi(i, j) b_j for j < i
   Matrix<Scalar> P_plain;  // the same with k+ for b
   Matrix<Scalar> N_plain;
-  Matrix<Scalar> G;          // [N, N] alpha_{j+1:i} for j <= i, if asked for; scalar decay only
   Matrix<Scalar> q_decayed;  // [R, K] Phi(s, 0) q_s
   Matrix<Scalar> a_decayed;  // [N, K] Phi(i, 0) a_i
-  Table<Scalar> from_start;  // [N, 1 or K] alpha_{1:i}
-  Table<Scalar> to_end;      // [N, 1 or K] alpha_{j+1:n}
 };
 
-template <class Scalar>
-Matrix<Scalar> faded(const Matrix<Scalar>& rows, const Table<Scalar>& factor) {
-  if (factor.cols() == rows.cols()) return (rows.array() * factor).matrix();
-  return (rows.array().colwise() * factor.col(0)).matrix();
+/// Readers by the number of rows that they let pass before they read: [n + 1] lists.
+std::vector<std::vector<Index>> by_time(const std::vector<Reader>& readers, Index rows) {
+  std::vector<std::vector<Index>> lists(static_cast<std::size_t>(rows) + 1);
+  for (std::size_t s = 0; s < readers.size(); ++s)
+    lists[static_cast<std::size_t>(readers[s].decays)].push_back(static_cast<Index>(s));
+  return lists;
 }
 
-/// A row times a [1, 1] or [1, K] factor.
+/// Notes the decays on the way, for a trace.
 template <class Scalar>
-Matrix<Scalar> faded_row(const Matrix<Scalar>& row, const Table<Scalar>& factor) {
-  if (factor.cols() == row.cols()) return (row.array() * factor).matrix();
-  return row * factor(0, 0);
-}
+struct DecayNotes {
+  Matrix<Scalar> G;           // [n, n] of one decay per row, [R, n] of parts
+  Matrix<Scalar> from_start;  // [n, 1 or K]; [R, p]
+  Matrix<Scalar> G_erase;     // [n, n] of parts
+  Matrix<Scalar> erase_from_start;
 
-template <class Scalar>
-Dense<Scalar> dense_scores(const Program<Scalar>& program, const Matrix<Scalar>& B, bool keeps_mask,
-                           const std::stop_token& stop) {
-  const Structure& structure = program.structure;
-  const bool erases = structure.erase != Erase::none;
-  const bool has_plain = structure.plain_write;
+  void after_row(const Program<Scalar>& program, const Walk<Scalar>& walk, Index i) {
+    const Structure& structure = program.structure;
+    const Index n = program.rows();
+    if (structure.decay == Decay::none) return;
+    if (i == 0) from_start.resize(n, walk.since_start().cols());
+    from_start.row(i) = walk.since_start().row(0).matrix();
+    if (structure.decay != Decay::scalar) return;
+    if (i == 0) G = Matrix<Scalar>::Zero(n, n);
+    G.row(i).head(i + 1) = walk.since_write(i + 1).col(0).transpose().matrix();
+  }
+  void after_row(const Program<Scalar>&, const PartsWalk<Scalar>&, Index) {}
+
+  void at_read(const Program<Scalar>&, const Walk<Scalar>&, Index, const Reader&) {}
+  void at_read(const Program<Scalar>& program, const PartsWalk<Scalar>& walk, Index s, const Reader& reader) {
+    if (G.size() == 0) G.resize(program.reads(), program.rows());
+    if (from_start.size() == 0) from_start.resize(program.reads(), walk.total().cols());
+    G.row(s) = walk.weights(reader);
+    from_start.row(s) = walk.weights_from_start(reader);
+  }
+
+  void at_erase(const Program<Scalar>&, const Walk<Scalar>&, Index, const Reader&) {}
+  void at_erase(const Program<Scalar>& program, const PartsWalk<Scalar>& walk, Index i,
+                const Reader& reader) {
+    if (G_erase.size() == 0) G_erase.resize(program.rows(), program.rows());
+    if (erase_from_start.size() == 0) erase_from_start.resize(program.rows(), walk.total().cols());
+    G_erase.row(i) = walk.weights(reader);
+    erase_from_start.row(i) = walk.weights_from_start(reader);
+  }
+
+  void record(const Structure& structure, const Walk<Scalar>& walk, Recorder& record) const {
+    if (structure.decay == Decay::none) return;
+    record("g_in", from_start);
+    record("g_out", walk.since_write(from_start.rows()).matrix());
+    record("g_total", from_start.bottomRows(1).transpose());
+    if (structure.decay == Decay::scalar) record("G", G);
+    if (structure.erase != Erase::undecayed) return;
+    record("g_before", one_row_earlier<Scalar>(from_start, 1));
+    if (structure.decay == Decay::scalar) record("G_before", one_row_earlier<Scalar>(G, 0));
+  }
+  void record(const Structure& structure, const PartsWalk<Scalar>& walk, Recorder& record) const {
+    record("G", G);
+    record("g_in", from_start);
+    record("g_out", walk.weights_to_end());
+    record("g_total", walk.total());
+    if (structure.erase == Erase::none) return;
+    record("G_erase", G_erase);
+    record("g_erase", erase_from_start);
+  }
+};
+
+/// Walks down the whole sequence; every reader reads when its turn has come.
+template <class Scalar, class Walking>
+Dense<Scalar> dense_scores(const Program<Scalar>& program, const Matrix<Scalar>& B, Walking& walk,
+                           DecayNotes<Scalar>* notes, const std::stop_token& stop) {
+  const bool erases = program.structure.erase != Erase::none;
+  const bool has_plain = program.structure.plain_write;
   const Index n = program.rows();
-  const Index R = program.reads();
-  const Index columns = structure.decay == Decay::key ? B.cols() : 1;
-
-  Walk<Scalar> walk(program);
+  const Index wide = program.structure.part_count() * B.cols();
   const Matrix<Scalar>& A = program.erase_keys();
+
   Dense<Scalar> dense;
   dense.P = walk.products(program.q, B);
-  dense.q_decayed = program.q;
-  dense.from_start = Table<Scalar>::Ones(n, columns);
+  dense.q_decayed.resize(program.reads(), wide);
   if (erases) dense.N = walk.products(A, B);
-  if (erases) dense.a_decayed = A;
+  if (erases) dense.a_decayed.resize(n, wide);
   if (has_plain) dense.P_plain = walk.products(program.q, program.k_plain);
   if (has_plain && erases) dense.N_plain = walk.products(A, program.k_plain);
-  if (keeps_mask && structure.decay == Decay::scalar) dense.G = Matrix<Scalar>::Zero(n, n);
 
-  const auto erase_at = [&](Index i) {  // row i reads the writes before it
-    walk.score_row(dense.N, i, A, B, i);
-    if (has_plain) walk.score_row(dense.N_plain, i, A, program.k_plain, i);
-    dense.a_decayed.row(i) = faded_row<Scalar>(A.row(i), walk.since_start());
+  const std::vector<Reader> reads = program.output_readers();
+  const std::vector<Reader> erase_reads = erases ? program.erase_readers() : std::vector<Reader>();
+  const auto reads_after = by_time(reads, n);
+  const auto erases_after = by_time(erase_reads, n);
+  const auto serve = [&](Index rows) {
+    for (const Index i : erases_after[static_cast<std::size_t>(rows)]) {
+      const Reader& reader = erase_reads[static_cast<std::size_t>(i)];
+      walk.score_row(dense.N, i, A, B, reader);
+      if (has_plain) walk.score_row(dense.N_plain, i, A, program.k_plain, reader);
+      dense.a_decayed.row(i) = walk.from_start(A.row(i), reader);
+      if (notes) notes->at_erase(program, walk, i, reader);
+    }
+    for (const Index s : reads_after[static_cast<std::size_t>(rows)]) {
+      const Reader& reader = reads[static_cast<std::size_t>(s)];
+      walk.score_row(dense.P, s, program.q, B, reader);
+      if (has_plain) walk.score_row(dense.P_plain, s, program.q, program.k_plain, reader);
+      dense.q_decayed.row(s) = walk.from_start(program.q.row(s), reader);
+      if (notes) notes->at_read(program, walk, s, reader);
+    }
   };
-  const auto read_at = [&](Index s, Index writes) {
-    walk.score_row(dense.P, s, program.q, B, writes);
-    if (has_plain) walk.score_row(dense.P_plain, s, program.q, program.k_plain, writes);
-    dense.q_decayed.row(s) = faded_row<Scalar>(program.q.row(s), walk.since_start());
-  };
+  serve(0);
   for (Index i = 0; i < n; ++i) {
     if (stop.stop_requested()) throw Cancelled();
-    if (structure.erase == Erase::undecayed) erase_at(i);
-    walk.decay(i);
-    if (structure.erase == Erase::decayed) erase_at(i);
-    const Index seen = i + 1;
-    if (structure.read_at == ReadAt::after_row && seen % structure.rows_per_read == 0)
-      read_at(i / structure.rows_per_read, seen);
-    dense.from_start.row(i) = walk.since_start();
-    if (dense.G.size() > 0) dense.G.row(i).head(seen) = walk.since_write(seen).col(0).transpose().matrix();
+    walk.pass(i);
+    serve(i + 1);
+    if (notes) notes->after_row(program, walk, i);
   }
-  for (Index s = 0; s < R && structure.read_at == ReadAt::end; ++s) read_at(s, n);
-  dense.to_end = walk.since_write(n);
   return dense;
 }
 
@@ -200,6 +330,7 @@ Solved<Scalar> solve(const Program<Scalar>& program, const Dense<Scalar>& dense,
     }
     for (Index s = 0; s < program.reads(); ++s) {
       const Index row = readers[static_cast<std::size_t>(s)].writes - 1;
+      if (row < 0) continue;
       solved.intra(s, c) = dense.P.row(s).cwiseProduct(mask.M.row(row)) * solved.U.col(c);
     }
     solved.U_at_end.col(c) = solved.U.col(c).cwiseProduct(mask.to_end);
@@ -216,30 +347,19 @@ Matrix<Scalar> value_decay_from_start(const Program<Scalar>& program) {
   return kept;
 }
 
-}  // namespace
-
-template <class Scalar>
-Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* record,
-                        const std::stop_token& stop) {
+template <class Scalar, class Walking>
+Matrix<Scalar> parallel_with(Walking walk, const Program<Scalar>& program, Matrix<Scalar>& S,
+                             Recorder* record, const std::stop_token& stop) {
   const Structure& structure = program.structure;
   const Index n = program.rows();
-  if (n == 0) return Matrix<Scalar>(0, program.v.cols());
   const Matrix<Scalar> B = program.b();
-  const Dense<Scalar> dense = dense_scores(program, B, record != nullptr, stop);
+  DecayNotes<Scalar> notes;
+  const Dense<Scalar> dense = dense_scores(program, B, walk, record ? &notes : nullptr, stop);
   const Matrix<Scalar> m_in = value_decay_from_start(program);
   if (record) {
     (*record)("S_in", S);
     (*record)("P", dense.P);
-    if (structure.decay != Decay::none) {
-      (*record)("g_in", dense.from_start.matrix());
-      (*record)("g_out", dense.to_end.matrix());
-      (*record)("g_total", dense.from_start.bottomRows(1).matrix().transpose());
-      if (structure.decay == Decay::scalar) (*record)("G", dense.G);
-      if (structure.erase == Erase::undecayed) {
-        (*record)("g_before", one_row_earlier<Scalar>(dense.from_start.matrix(), 1));
-        if (structure.decay == Decay::scalar) (*record)("G_before", one_row_earlier<Scalar>(dense.G, 0));
-      }
-    }
+    notes.record(structure, walk, *record);
     if (structure.value_decay) {
       Matrix<Scalar> m_out(n, program.v.cols());
       for (Index c = 0; c < m_out.cols(); ++c) m_out.col(c) = ChannelMask<Scalar>(program.mu.col(c)).to_end;
@@ -269,14 +389,15 @@ Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& S, Recor
   // O = P U + P+ V+ + (g o Q) S0
   Matrix<Scalar> inter = dense.q_decayed * S;
   const std::vector<Reader> readers = program.output_readers();
-  for (Index s = 0; s < inter.rows(); ++s)
-    inter.row(s) = inter.row(s).cwiseProduct(m_in.row(readers[static_cast<std::size_t>(s)].writes - 1));
+  for (Index s = 0; s < inter.rows() && structure.value_decay; ++s) {
+    const Index writes = readers[static_cast<std::size_t>(s)].writes;
+    if (writes > 0) inter.row(s) = inter.row(s).cwiseProduct(m_in.row(writes - 1));
+  }
 
   // S_n = g_n S0 + (G_n o B)^T U + (G_n o K+)^T V+
-  Matrix<Scalar> written = faded(B, dense.to_end).transpose() * solved.U_at_end;
-  if (structure.plain_write) written += faded(program.k_plain, dense.to_end).transpose() * program.v_plain;
-  if (structure.decay == Decay::scalar) S *= dense.from_start(n - 1, 0);
-  if (structure.decay == Decay::key) S.array().colwise() *= dense.from_start.row(n - 1).transpose();
+  Matrix<Scalar> written = walk.to_end(B).transpose() * solved.U_at_end;
+  if (structure.plain_write) written += walk.to_end(program.k_plain).transpose() * program.v_plain;
+  S = walk.carried(S);
   if (structure.value_decay) S.array().rowwise() *= m_in.row(n - 1).array();
   S += written;
   if (record) {
@@ -286,6 +407,17 @@ Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& S, Recor
     (*record)("S_out", S);
   }
   return inter + solved.intra;
+}
+
+}  // namespace
+
+template <class Scalar>
+Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* record,
+                        const std::stop_token& stop) {
+  if (program.rows() == 0) return Matrix<Scalar>(0, program.v.cols());
+  if (!program.structure.parts.empty())
+    return parallel_with(PartsWalk<Scalar>(program), program, S, record, stop);
+  return parallel_with(Walk<Scalar>(program), program, S, record, stop);
 }
 
 template Matrix<double> parallel(const Program<double>&, Matrix<double>&, Recorder*, const std::stop_token&);

@@ -1,10 +1,62 @@
 #include "core/engines/recurrent.h"
 
+#include "core/engines/parts.h"
+
 namespace palimpsest {
+
+namespace {
+
+/// Hands every part of a state to a trace under its own name: "S_before", "M_before".
+template <class Scalar>
+void record_parts(const Structure& structure, const Matrix<Scalar>& S, const char* when, Recorder& record) {
+  const Index K = S.rows() / structure.part_count();
+  for (Index i = 0; i < structure.part_count(); ++i)
+    record(structure.parts[static_cast<std::size_t>(i)] + when, S.middleRows(i * K, K));
+}
+
+/// Rows of a state in parts, eq. U'.
+template <class Scalar>
+Matrix<Scalar> recurrent_parts(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder) {
+  const Structure& structure = program.structure;
+  const Index K = program.k.cols();
+  Matrix<Scalar> o(program.reads(), program.v.cols());
+  for (Index r = 0; r < program.rows(); ++r) {
+    Recorder* record = r == program.rows() - 1 ? recorder : nullptr;
+    const auto read_with = [&](const Matrix<Scalar>& x, const Matrix<Scalar>& sight) -> Matrix<Scalar> {
+      return x * seen<Scalar>(S, sight);
+    };
+    const auto erase = [&] { return read_with(program.erase_keys().row(r), program.erase_sight.row(r)); };
+    Matrix<Scalar> u = program.v.row(r);
+    Matrix<Scalar> old;
+    if (record) record_parts(structure, S, "_before", *record);
+    if (structure.erase == Erase::undecayed) old = erase();
+    S = mixed<Scalar>(program.transition_of(r), S);
+    if (record) record_parts(structure, S, "_moved", *record);
+    if (structure.erase == Erase::decayed) old = erase();
+    if (structure.erase != Erase::none) u -= old;
+    const Scalar beta = structure.beta ? program.beta(r, 0) : Scalar(1);
+    const Matrix<Scalar> update = (beta * program.k.row(r)).transpose() * u;
+    for (Index i = 0; i < structure.part_count(); ++i)
+      S.middleRows(i * K, K) += program.inject(r, i) * update;
+    if (record) {
+      if (structure.erase != Erase::none) {
+        (*record)("old", old.transpose());
+        (*record)("error", u.transpose());
+      }
+      (*record)("update", update);
+      record_parts(structure, S, "_after", *record);
+    }
+    if (r < program.reads()) o.row(r) = read_with(program.q.row(r), program.read_sight.row(r));
+  }
+  return o;
+}
+
+}  // namespace
 
 template <class Scalar>
 Matrix<Scalar> recurrent(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder) {
   const Structure& structure = program.structure;
+  if (!structure.parts.empty()) return recurrent_parts(program, S, recorder);
   const bool reads = structure.read_at == ReadAt::after_row;
   const Index N = program.rows();
   const Matrix<Scalar> alpha = program.alpha();

@@ -1,5 +1,7 @@
 // Rows whose channels fade from token to token: the solve and the read of value-side decay (spec 2.5).
 
+#include <fmt/format.h>
+
 #include "core/functions/rows.h"
 
 namespace palimpsest {
@@ -31,6 +33,44 @@ Matrix<double> read_fading(Arguments a) {
   return O;
 }
 
+/// mu_{j+1:i} of one channel, as a number.
+double kept(CallCell& cell, Index j, Index i, Index channel) {
+  double total = 1;
+  for (Index l = j + 1; l <= i; ++l) total *= cell.value(2, l, channel);
+  return total;
+}
+
+/// sum_j X_ij (mu_{j+1:i} o Y_j) over the first `count` rows j; y(j) is Y_j.
+Term faded_sum(CallCell& cell, Index count, const char* sign, const std::function<Term(Place)>& y) {
+  const Index row = cell.row();
+  const Index column = cell.column();
+  cell.reads(0, row, 0, 1, count);
+  cell.reads(2, 0, column, row + 1, 1);
+  return sum(
+      {.count = count,
+       .letter = 'j',
+       .value = [&](Index j) { return cell.value(0, row, j) * kept(cell, j, row, column) * y(j).value; },
+       .term =
+           [&](const Place& j) {
+             const std::string decays = fmt::format("{}[{}+1:{}]", cell.name(2), j.text(), row);
+             return cell.at(0, row, j) * symbol(decays, kept(cell, j.index, row, column)) * y(j);
+           }},
+      fmt::format("Σ_{{j{}{}}}", sign, row));
+}
+
+Term explain_solve_fading(CallCell& cell) {
+  Term right_side = cell.at(1, cell.row(), cell.column());
+  if (cell.row() == 0) return right_side;
+  cell.reads_own(0, cell.column(), cell.row(), 1);
+  return right_side -
+         faded_sum(cell, cell.row(), "<", [&](const Place& j) { return cell.own(j, cell.column()); });
+}
+
+Term explain_read_fading(CallCell& cell) {
+  cell.reads(1, 0, cell.column(), cell.row() + 1, 1);
+  return faded_sum(cell, cell.row() + 1, "≤", [&](const Place& j) { return cell.at(1, j, cell.column()); });
+}
+
 }  // namespace
 
 std::vector<Function> value_decay_functions() {
@@ -38,12 +78,13 @@ std::vector<Function> value_decay_functions() {
       function(
           "solve_fading", "[L, L], [L, D], [L, D] -> [L, D]",
           {R"(\left(I + #1 \odot #3_{j+1:i}\right)^{-1} #2)", Precedence::product, Precedence::product},
-          solve_fading, {},
+          solve_fading, explain_solve_fading,
           "the right side, less what the earlier rows of the result still say, each channel faded by its own "
           "decays in between"),
       function("read_fading", "[L, L], [L, D], [L, D] -> [L, D]",
                {R"(\left(#1 \odot #3_{j+1:i}\right) #2)", Precedence::product, Precedence::product},
-               read_fading, {}, "the rows written so far, each channel faded by its own decays in between"),
+               read_fading, explain_read_fading,
+               "the rows written so far, each channel faded by its own decays in between"),
   };
 }
 

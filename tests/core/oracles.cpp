@@ -151,6 +151,36 @@ Output kernel(const Head& head) {
 
 }  // namespace
 
+namespace {
+
+/// Spec 3.13: several delta steps per token on alpha_t S_{t-1}.
+Output deltaproduct(const Head& head) {
+  const Index h = head.arrays.at("beta").shape[1];
+  const auto step_row = [&](const char* name, Index t, Index j, Index width) {
+    const Array& array = head.arrays.find(name)->second;
+    Column x(width);
+    for (Index i = 0; i < width; ++i) x(i) = array[(t * h + j) * width + i];
+    return x;
+  };
+  const bool decays = head.has("alpha") || head.has("g");
+  const Index dv = head.arrays.at("v").shape[2];
+  Dense S = head.has("initial_state") ? head.initial_state() : Dense::Zero(head.dk(), dv);
+  Matrix<double> o(head.tokens(), dv);
+  for (Index t = 0; t < head.tokens(); ++t) {
+    if (decays) S *= head.alpha(t)(0);
+    for (Index j = 0; j < h; ++j) {
+      const Column k = step_row("k", t, j, head.dk());
+      const Column v = step_row("v", t, j, dv);
+      const double beta = head.arrays.at("beta")[t * h + j];
+      S += beta * k * (v.transpose() - k.transpose() * S).eval();
+    }
+    o.row(t) = (S.transpose() * head.q(t)).transpose();
+  }
+  return {o, {{"S", S}}};
+}
+
+}  // namespace
+
 Output direct(const std::string& id, const Arrays& arrays, const Settings& settings) {
   const Head head{arrays, settings};
   if (id == "softmax") return softmax(head);
@@ -181,6 +211,57 @@ Output direct(const std::string& id, const Arrays& arrays, const Settings& setti
       return head.alpha(t)(0) * householder(head, t) * S + head.beta(t) * written(head, t);
     });
   }
+  if (id == "lightning") {
+    const double kept = std::exp(-head.parameter("slope"));
+    return recurrence(head, [&](const Dense& S, Index t) -> Dense { return kept * S + written(head, t); });
+  }
+  if (id == "hgrn2") {
+    return recurrence(head, [&](const Dense& S, Index t) -> Dense {
+      const Column alpha = head.alpha(t);
+      return alpha.asDiagonal() * S + (Column::Ones(alpha.size()) - alpha) * head.v(t).transpose();
+    });
+  }
+  if (id == "value_decay") {
+    return recurrence(head, [&](const Dense& S, Index t) -> Dense {
+      return S * head.row("mu", t).asDiagonal() + written(head, t);
+    });
+  }
+  if (id == "value_decay_delta") {
+    return recurrence(head, [&](const Dense& S, Index t) -> Dense {
+      return householder(head, t) * S * head.row("mu", t).asDiagonal() + head.beta(t) * written(head, t);
+    });
+  }
+  if (id == "two_sided_delta") {
+    return recurrence(head, [&](const Dense& S, Index t) -> Dense {
+      return householder(head, t) * head.alpha(t).asDiagonal() * S * head.row("mu", t).asDiagonal() +
+             head.beta(t) * written(head, t);
+    });
+  }
+  if (id == "gated_deltanet2") {
+    return recurrence(head, [&](const Dense& S, Index t) -> Dense {
+      const Dense kept = head.alpha(t).asDiagonal() * S;
+      const Column erase_key = head.row("erase_gate", t).cwiseProduct(head.k(t));
+      const Column value = head.row("write_gate", t).cwiseProduct(head.v(t));
+      return kept - head.k(t) * (erase_key.transpose() * kept) + head.k(t) * value.transpose();
+    });
+  }
+  if (id == "comba") {
+    const bool decayed = settings.options.at("read") == "decayed";
+    return recurrence(head, [&, decayed](const Dense& S, Index t) -> Dense {
+      const double alpha = head.alpha(t)(0);
+      const Column old = (decayed ? alpha : 1.0) * (S.transpose() * head.row("p", t));
+      return alpha * S + head.beta(t) * head.k(t) * (head.v(t) - old).transpose();
+    });
+  }
+  if (id == "rwkv7") {
+    return recurrence(head, [&](const Dense& S, Index t) -> Dense {
+      const bool decays = head.has("alpha") || head.has("g");
+      const Column alpha = decays ? head.alpha(t) : Column::Ones(head.dk());
+      const Dense kept = alpha.asDiagonal() * S;
+      return kept + head.row("b", t) * (head.row("a", t).transpose() * S) + written(head, t);
+    });
+  }
+  if (id == "deltaproduct") return deltaproduct(head);
   if (id == "kda") {
     return recurrence(head, [&](const Dense& S, Index t) -> Dense {
       return householder(head, t) * head.alpha(t).asDiagonal() * S + head.beta(t) * written(head, t);

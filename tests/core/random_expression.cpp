@@ -94,7 +94,8 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
   const auto bounded = [&](Index r, Index c) { return call("row_softmax", {grow(r, c, depth)}); };
 
   std::map<std::string, std::function<std::vector<Expression>()>> possible;
-  for (const char* name : {"lower", "strictly_lower", "cumulative_decay", "remaining_decay", "row_softmax"}) {
+  for (const char* name : {"lower", "strictly_lower", "cumulative_decay", "remaining_decay", "row_softmax",
+                           "negative", "one_minus", "cumulative_decay_before"}) {
     possible[name] = [&] { return std::vector{matrix()}; };
   }
   possible["exp"] = [&] { return std::vector{bounded(rows, columns)}; };
@@ -102,15 +103,24 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
   possible["solve_unit_lower"] = [&] {
     return std::vector{call("strictly_lower", {bounded(rows, rows)}), matrix()};
   };
+  possible["solve_fading"] = [&] {
+    return std::vector{call("strictly_lower", {bounded(rows, rows)}), matrix(), bounded(rows, columns)};
+  };
+  possible["read_fading"] = [&] {
+    return std::vector{bounded(rows, rows), matrix(), bounded(rows, columns)};
+  };
   possible["exp_difference"] = [&] { return std::vector{bounded(rows, columns), bounded(rows, 1)}; };
   possible["divide_rows"] = [&] { return std::vector{matrix(), call("exp", {bounded(rows, 1)})}; };
   possible["causal"] = [&] { return std::vector{matrix(), leaf(1, 1), leaf(1, 1)}; };
   if (rows == columns) {
     possible["decay_mask"] = [&] { return std::vector{any_column()}; };
-    possible["decay_scores"] = [&] {
-      const Index K = upto(5);
-      return std::vector{grow(rows, K, depth), grow(rows, K, depth), grow(rows, K, depth)};
-    };
+    possible["decay_mask_before"] = [&] { return std::vector{any_column()}; };
+    for (const char* name : {"decay_scores", "decay_scores_before"}) {
+      possible[name] = [&] {
+        const Index K = upto(5);
+        return std::vector{grow(rows, K, depth), grow(rows, K, depth), grow(rows, K, depth)};
+      };
+    }
   }
   if (columns == 1) {
     possible["total_decay"] = [&] { return std::vector{grow(upto(6), rows, depth)}; };
