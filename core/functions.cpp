@@ -27,7 +27,8 @@ std::string filled(const std::string& pattern, std::span<const std::string> argu
 
 std::vector<Function> all_functions() {
   std::vector<Function> all = arithmetic_functions();
-  for (const auto& more : {decay_functions(), early_read_functions(), value_decay_functions()})
+  for (const auto& more :
+       {decay_functions(), early_read_functions(), value_decay_functions(), parts_functions()})
     all.insert(all.end(), more.begin(), more.end());
   for (auto& rows : {softmax_functions(), feature_functions()})
     all.insert(all.end(), rows.begin(), rows.end());

@@ -72,13 +72,20 @@ Output run_row_program(const RowRule& rule, const Sequence& sequence, Form form,
                               [](const auto& program, auto& state) { return recurrent(program, state); });
   }
   stop_if_asked(stop);
-  return {rule.finish<Scalar>(read, sequence).template cast<double>(), rule.named_states<Scalar>(S)};
+  return {rule.finish<Scalar>(read, sequence).template cast<double>(),
+          rule.named_states<Scalar>(S, sequence)};
 }
 
 }  // namespace
 
+Matrix<double> given_or_zero(const Sequence& sequence, std::string_view name, Index rows, Index columns) {
+  if (sequence.has(name)) return sequence.at(name).all<double>();
+  return Matrix<double>::Zero(rows, columns);
+}
+
 template <class Scalar>
 Matrix<Scalar> RowRule::initial_state(const Sequence& sequence) const {
+  if (states_.initial) return states_.initial(sequence).template cast<Scalar>();
   const Program<Scalar> empty = encoder_.encode<Scalar>(sequence, 0, 0);
   Matrix<Scalar> S = Matrix<Scalar>::Zero(empty.k.cols(), empty.v.cols());
   const auto fill = [&](const char* name, auto part) {
@@ -100,8 +107,10 @@ Matrix<Scalar> RowRule::initial_state(const Sequence& sequence) const {
 }
 
 template <class Scalar>
-std::vector<std::pair<std::string, Matrix<double>>> RowRule::named_states(const Matrix<Scalar>& state) const {
+std::vector<std::pair<std::string, Matrix<double>>> RowRule::named_states(const Matrix<Scalar>& state,
+                                                                          const Sequence& sequence) const {
   const Matrix<double> S = state.template cast<double>();
+  if (states_.named) return states_.named(S, sequence);
   if (!normalised_) return {{"S", S}};
   return {{"S", S.leftCols(S.cols() - 1)}, {"z", S.rightCols(1)}};
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "core/program.h"
 #include "core/rule.h"
 
@@ -21,12 +23,22 @@ struct ProgramNames {
 struct Notation {
   ProgramNames token = {"q", "k", "v", "o"};  // of one token
   ProgramNames rows = {"Q", "K", "V", "O"};   // of a chunk
-  std::vector<Operation> token_before = {};   // from q, k, v to the program's rows
-  std::vector<Operation> token_after = {};    // from what is read to o
-  std::vector<Operation> rows_before = {};    // the same for chunks, from Q, K, V and to O
+  std::vector<Operation> token_write = {};  // of a state in parts: from the rows to the memory after, S_after
+  std::vector<Operation> token_before = {};  // from q, k, v to the program's rows
+  std::vector<Operation> token_after = {};   // from what is read to o
+  std::vector<Operation> rows_before = {};   // the same for chunks, from Q, K, V and to O
   std::vector<Operation> rows_after = {};
   std::vector<std::string> parameters = {};  // further numbers that these operations use
   Symbols symbols = {};                      // added to the usual ones, or in their place
+};
+
+/// How the state of a program, [p K, V], and the states that a variant takes and hands on become each other.
+struct StateNames {
+  /// The state before the first token, from the initial states of a sequence; 0 where they are absent.
+  std::function<Matrix<double>(const Sequence&)> initial = {};
+  /// The states by the names of Variant::states after the tokens of the sequence.
+  std::function<std::vector<std::pair<std::string, Matrix<double>>>(const Matrix<double>&, const Sequence&)>
+      named = {};
 };
 
 /// A variant that is a row program (spec 1.1): recurrent, chunkwise and parallel come from the three engines,
@@ -38,8 +50,11 @@ class RowRule : public Rule {
 
   /// `normalised`: the last value column is a constant 1, its read is the denominator of the others (plus
   /// eps), and the state splits into S and z.
-  RowRule(Encoder encoder, NotationOf notation, bool normalised)
-      : encoder_(std::move(encoder)), notation_(std::move(notation)), normalised_(normalised) {}
+  RowRule(Encoder encoder, NotationOf notation, bool normalised, StateNames states = {})
+      : encoder_(std::move(encoder)),
+        notation_(std::move(notation)),
+        normalised_(normalised),
+        states_(std::move(states)) {}
 
   Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
              std::stop_token stop = {}) const override;
@@ -56,7 +71,8 @@ class RowRule : public Rule {
 
   /// A program's state under the variant's names.
   template <class Scalar>
-  std::vector<std::pair<std::string, Matrix<double>>> named_states(const Matrix<Scalar>& state) const;
+  std::vector<std::pair<std::string, Matrix<double>>> named_states(const Matrix<Scalar>& state,
+                                                                   const Sequence& sequence) const;
 
   /// What the program reads, as the variant's output: [L, V].
   template <class Scalar>
@@ -66,7 +82,11 @@ class RowRule : public Rule {
   Encoder encoder_;
   NotationOf notation_;
   bool normalised_;
+  StateNames states_;
 };
+
+/// The array `name` of a sequence, or zeros of this shape where it is absent.
+Matrix<double> given_or_zero(const Sequence& sequence, std::string_view name, Index rows, Index columns);
 
 /// A rule from a generic encoding function `Program<Scalar> encode(const Rows<Scalar>&)`.
 template <class Function>

@@ -79,7 +79,15 @@ struct TokenSteps {
                                                 : call("negative", {tensor("old")})}});
   }
 
+  /// A state in parts: the rule says itself how they move.
+  void write_parts(PhaseBuilder& steps) const {
+    append(steps.phase.operations, notation.token_write);
+    steps.line("The memory is rewritten", "What stays, and what “{token}” adds.", "S_after",
+               {"update", "error"}, 3);
+  }
+
   void write(PhaseBuilder& steps) const {
+    if (!structure.parts.empty()) return write_parts(steps);
     const bool erases = structure.erase != Erase::none;
     const std::string kept = decays() ? "S_decayed" : "S_before";
     if (structure.erase == Erase::undecayed) read(steps, "S_before");
@@ -140,22 +148,26 @@ struct ChunkSteps {
   Expression K_plain() const { return tensor(notation.rows.k_plain); }
   Expression V_plain() const { return tensor(notation.rows.v_plain); }
 
+  bool has_parts() const { return !structure.parts.empty(); }
   bool decays_keys() const { return structure.decay != Decay::none; }
   bool reads_early() const { return structure.erase == Erase::undecayed && decays_keys(); }
   bool picks_rows() const { return structure.rows_per_read > 1; }
 
   /// Vectors that read the state carried in, decayed as far as the row that reads.
   Expression erase_from_start() const {
+    if (has_parts()) return call("spread", {tensor("g_erase"), A()});
     if (!decays_keys()) return A();
     return hadamard(tensor(reads_early() ? "g_before" : "g_in"), A());
   }
   Expression query_from_start() const {
+    if (has_parts()) return call("spread", {tensor("g_in"), Q()});
     if (!decays_keys()) return Q();
     return hadamard(picks_rows() ? tensor("last_steps") * tensor("g_in") : tensor("g_in"), Q());
   }
 
   /// What each row's erase finds of the writes Y before it.
   Expression erase_scores(const Expression& Y) const {
+    if (has_parts()) return hadamard(A() * transpose(Y), tensor("G_erase"));
     if (structure.decay == Decay::key) {
       return reads_early() ? call("decay_scores_before", {A(), Y, tensor("alpha")})
                            : call("strictly_lower", {call("decay_scores", {A(), Y, tensor("alpha")})});
@@ -168,6 +180,7 @@ struct ChunkSteps {
 
   /// What each query finds of the writes Y up to its own token.
   Expression query_scores(const Expression& Y) const {
+    if (has_parts()) return hadamard(Q() * transpose(Y), tensor("G"));
     if (structure.read_at == ReadAt::end)
       return Q() * transpose(decays_keys() ? hadamard(tensor("g_out"), Y) : Y);
     if (structure.decay == Decay::key) return call("decay_scores", {Q(), Y, tensor("alpha")});
@@ -177,8 +190,42 @@ struct ChunkSteps {
   }
 
   void decays(PhaseBuilder& steps) const {
+    if (has_parts()) part_decays(steps);
     if (decays_keys()) key_decays(steps);
     if (structure.value_decay) value_decays(steps);
+  }
+
+  void part_decays(PhaseBuilder& steps) const {
+    const Expression T = tensor("transition");
+    const Expression c = tensor("inject");
+    const Expression h = tensor("read_sight");
+    steps.add({"mask",
+               "Left since",
+               "How much of what token j wrote does the query of token i still see?",
+               {"G", call("parts_mask", {T, c, h, tensor("read_times")})}});
+    steps.add({"fade_in",
+               "Left from the start",
+               "How much of each part carried in does each query still see?",
+               {"g_in", call("parts_from_start", {T, h, tensor("read_times")})}});
+    if (structure.erase != Erase::none) {
+      const Expression e = tensor("erase_sight");
+      steps.add({"erase_mask",
+                 "Left for the error",
+                 "How much of what token j wrote is in the answer that token i corrects?",
+                 {"G_erase", call("parts_mask", {T, c, e, tensor("erase_times")})}});
+      steps.add({"erase_fade_in",
+                 "Left from the start for the error",
+                 "How much of each part carried in is in the answer that token i corrects?",
+                 {"g_erase", call("parts_from_start", {T, e, tensor("erase_times")})}});
+    }
+    steps.add({"fade_out",
+               "Left at the end",
+               "What has each write come to in every part at the end of " + scope() + "?",
+               {"g_out", call("parts_to_end", {T, c})}});
+    steps.add({"fade_over",
+               "Mixed over all",
+               "What becomes of the parts carried in?",
+               {"g_total", call("parts_total", {T, c})}});
   }
 
   void key_decays(PhaseBuilder& steps) const {
@@ -312,6 +359,7 @@ struct ChunkSteps {
 
   /// A state carried over the whole chunk.
   Expression kept(const Expression& S) const {
+    if (has_parts()) return call("mix_parts", {tensor("g_total"), S});
     Expression left = S;
     if (structure.decay == Decay::scalar) left = tensor("g_total") * left;
     if (structure.decay == Decay::key) left = diagonal(tensor("g_total")) * left;
@@ -320,7 +368,10 @@ struct ChunkSteps {
   }
 
   /// A write, faded to the end of the chunk.
-  Expression to_end(const Expression& Y) const { return decays_keys() ? hadamard(tensor("g_out"), Y) : Y; }
+  Expression to_end(const Expression& Y) const {
+    if (has_parts()) return call("spread", {tensor("g_out"), Y});
+    return decays_keys() ? hadamard(tensor("g_out"), Y) : Y;
+  }
 
   void carry(PhaseBuilder& steps) const {
     const Expression values = structure.value_decay ? hadamard(tensor("m_out"), U()) : U();
@@ -418,6 +469,14 @@ Symbols row_symbols(const Structure& structure, const Notation& notation, Form f
                     {"m_in", {"m", Role::gate, "values kept from the start"}},
                     {"m_out", {"\\tilde m", Role::gate, "values kept to the end"}},
                     {"m_total", {form == Form::parallel ? "m_n" : "m_L", Role::gate, "values kept over all"}},
+                    {"transition", {"T", Role::gate, "how the parts mix"}},
+                    {"inject", {"c", Role::gate, "which parts are written"}},
+                    {"read_sight", {"h", Role::gate, "which parts are read"}},
+                    {"erase_sight", {"h^{e}", Role::gate, "which parts are corrected"}},
+                    {"read_times", {"\\rho", Role::plain, "when each query reads"}},
+                    {"erase_times", {"\\tau", Role::plain, "when each error reads"}},
+                    {"G_erase", {"G^{e}", Role::gate, "left for the error"}},
+                    {"g_erase", {"g^{e}", Role::gate, "left from the start for the error"}},
                     {"G_before", {"G^{-}", Role::gate, "kept until just before"}},
                     {"g_before", {"g^{-}", Role::gate, "kept from the start until just before"}},
                     {"last_steps", {"E", Role::plain, "picks the last step of each token"}},

@@ -120,7 +120,7 @@ class RowTrace : public Trace {
       read = advance(program, S, &recorder);
       if (form == Form::parallel && structure_.read_at == ReadAt::after_row) {
         output_ = {rule_.finish<Scalar>(read, sequence_).template cast<double>(),
-                   rule_.named_states<Scalar>(S)};
+                   rule_.named_states<Scalar>(S, sequence_)};
       }
     } else {
       const Matrix<Scalar> S = state_before(write_blocks_);
@@ -163,11 +163,31 @@ class RowTrace : public Trace {
     }
     if (structure_.decay != Decay::none) recorder("alpha", oriented(program.alpha()));
     if (structure_.beta) recorder("beta", oriented(program.beta));
+    if (!structure_.parts.empty() && form != Form::recurrent) {
+      recorder("transition", program.transition);
+      recorder("inject", program.inject);
+      recorder("read_sight", program.read_sight);
+      recorder("read_times", times(program.output_readers()));
+      if (structure_.erase != Erase::none) {
+        recorder("erase_sight", program.erase_sight);
+        recorder("erase_times", times(program.erase_readers()));
+      }
+    }
     if (structure_.rows_per_read > 1) recorder("last_steps", last_steps(program));
     if (scaled_) recorder("scale", sequence_.parameter("scale"));
     for (const std::string& parameter : notation_.parameters) {
       recorder(parameter, sequence_.parameter(parameter));
     }
+  }
+
+  /// [R, 2]: after how many decays and how many writes each reader reads.
+  static Matrix<Scalar> times(const std::vector<Reader>& readers) {
+    Matrix<Scalar> table(static_cast<Index>(readers.size()), 2);
+    for (Index s = 0; s < table.rows(); ++s) {
+      table(s, 0) = static_cast<Scalar>(readers[static_cast<std::size_t>(s)].decays);
+      table(s, 1) = static_cast<Scalar>(readers[static_cast<std::size_t>(s)].writes);
+    }
+    return table;
   }
 
   /// [R, N]: 1 where row n is the last of the rows of token r.

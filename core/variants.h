@@ -7,7 +7,7 @@
 #define PALIMPSEST_VARIANTS(row)                                                                        \
   row(softmax) row(linear) row(kernel) row(retnet) row(lightning) row(scalar_decay) row(gla) row(hgrn2) \
       row(value_decay) row(deltanet) row(gated_deltanet) row(kda) row(value_decay_delta)                \
-          row(two_sided_delta) row(gated_deltanet2) row(comba) row(deltaproduct) row(rwkv7)
+          row(two_sided_delta) row(gated_deltanet2) row(comba) row(deltaproduct) row(rwkv7) row(titans)
 
 namespace palimpsest {
 

@@ -32,6 +32,7 @@ std::vector<Function> arithmetic_functions();
 std::vector<Function> decay_functions();
 std::vector<Function> early_read_functions();
 std::vector<Function> value_decay_functions();
+std::vector<Function> parts_functions();
 std::vector<Function> softmax_functions();
 std::vector<Function> feature_functions();
 

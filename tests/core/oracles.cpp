@@ -179,6 +179,23 @@ Output deltaproduct(const Head& head) {
   return {o, {{"S", S}}};
 }
 
+/// Spec 3.9, the gradient taken at the memory with which the batch began.
+Output titans(const Head& head) {
+  const auto batch = static_cast<Index>(head.parameter("batch"));
+  Dense S = head.has("initial_S") ? head.matrix("initial_S") : Dense::Zero(head.dk(), head.dv());
+  Dense M = head.has("initial_M") ? head.matrix("initial_M") : Dense::Zero(head.dk(), head.dv());
+  Dense at = S;
+  Matrix<double> o(head.tokens(), head.dv());
+  for (Index t = 0; t < head.tokens(); ++t) {
+    if (t % batch == 0) at = S;
+    const Dense gradient = head.k(t) * (at.transpose() * head.k(t) - head.v(t)).transpose();
+    M = head.row("eta", t)(0) * M - head.row("theta", t)(0) * gradient;
+    S = (1 - head.row("forget", t)(0)) * S + M;
+    o.row(t) = (S.transpose() * head.q(t)).transpose();
+  }
+  return {o, {{"S", S}, {"M", M}}};
+}
+
 }  // namespace
 
 Output direct(const std::string& id, const Arrays& arrays, const Settings& settings) {
@@ -262,6 +279,7 @@ Output direct(const std::string& id, const Arrays& arrays, const Settings& setti
     });
   }
   if (id == "deltaproduct") return deltaproduct(head);
+  if (id == "titans") return titans(head);
   if (id == "kda") {
     return recurrence(head, [&](const Dense& S, Index t) -> Dense {
       return householder(head, t) * head.alpha(t).asDiagonal() * S + head.beta(t) * written(head, t);

@@ -109,6 +109,29 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
   possible["read_fading"] = [&] {
     return std::vector{bounded(rows, rows), matrix(), bounded(rows, columns)};
   };
+  possible["parts_from_start"] = [&] {  // [rows, columns], columns parts
+    const Index L = upto(3);
+    return std::vector{leaf(L, columns * columns), grow(rows, columns, depth), leaf(rows, 2)};
+  };
+  possible["parts_to_end"] = [&] {
+    return std::vector{leaf(rows, columns * columns), grow(rows, columns, depth)};
+  };
+  possible["parts_mask"] = [&] {  // [rows, columns], columns writes
+    const Index p = 1 + upto(2);
+    return std::vector{leaf(columns, p * p), leaf(columns, p), leaf(rows, p), leaf(rows, 2)};
+  };
+  const Index parts = columns % 2 == 0 ? 2 : 1;
+  possible["spread"] = [&, parts] {
+    return std::vector{grow(rows, parts, depth), grow(rows, columns / parts, depth)};
+  };
+  const Index mixed = rows % 2 == 0 ? 2 : 1;
+  possible["mix_parts"] = [&, mixed] { return std::vector{grow(mixed, mixed, depth), matrix()}; };
+  if (rows == columns) {
+    possible["parts_total"] = [&] {
+      const Index L = upto(3);
+      return std::vector{leaf(L, rows * rows), leaf(L, rows)};
+    };
+  }
   possible["exp_difference"] = [&] { return std::vector{bounded(rows, columns), bounded(rows, 1)}; };
   possible["divide_rows"] = [&] { return std::vector{matrix(), call("exp", {bounded(rows, 1)})}; };
   possible["causal"] = [&] { return std::vector{matrix(), leaf(1, 1), leaf(1, 1)}; };

@@ -1,0 +1,130 @@
+#include "core/row_rule.h"
+#include "core/variants.h"
+
+namespace palimpsest {
+
+namespace {
+
+Index batch_of(const Settings& settings) {
+  const auto batch = settings.parameters.find("batch");
+  return batch == settings.parameters.end() ? 1 : static_cast<Index>(batch->second);
+}
+
+/// Momentum (S, M); with batches of several tokens also F, the memory that their gradients are taken at.
+///   S <- (1 - f) S + eta M + theta k u^T,  M <- eta M + theta k u^T,  F <- S at the start of a batch
+template <class Scalar>
+Program<Scalar> encode(const Rows<Scalar>& rows) {
+  const Index batch = batch_of(rows.sequence.settings);
+  const bool exact = batch == 1;
+  const Index p = exact ? 2 : 3;
+  const Matrix<Scalar> forget = rows("forget");
+  const Matrix<Scalar> eta = rows("eta");
+  Matrix<Scalar> transition = Matrix<Scalar>::Zero(rows.count, p * p);
+  for (Index t = 0; t < rows.count; ++t) {
+    Eigen::Map<Matrix<Scalar>> T(transition.row(t).data(), p, p);
+    T(0, 0) = 1 - forget(t, 0);
+    T(0, 1) = T(1, 1) = eta(t, 0);
+    const bool starts_batch = (rows.first + t) % batch == 0;
+    if (!exact) T(2, starts_batch ? 0 : 2) = 1;
+  }
+  const auto every_row = [&](std::initializer_list<Scalar> row) {
+    Matrix<Scalar> table(rows.count, p);
+    for (Index i = 0; i < p; ++i) table.col(i).setConstant(row.begin()[i]);
+    return table;
+  };
+  return {.structure = {.erase = exact ? Erase::undecayed : Erase::decayed,
+                        .beta = true,
+                        .parts = exact ? std::vector<std::string>{"S", "M"}
+                                       : std::vector<std::string>{"S", "M", "F"}},
+          .q = rows.scaled_q(),
+          .k = rows("k"),
+          .v = rows("v"),
+          .beta = rows("theta"),
+          .transition = transition,
+          .inject = every_row({1, 1, 0}),
+          .erase_sight = exact ? every_row({1, 0}) : every_row({0, 0, 1}),
+          .read_sight = every_row({1, 0, 0})};
+}
+
+Notation notation(const Settings& settings) {
+  const bool exact = batch_of(settings) == 1;
+  return {.token_write = {{"read",
+                           "What is there now",
+                           exact ? "What does the memory already answer for “{token}”?"
+                                 : "What did the memory answer for “{token}” when the batch began?",
+                           {"old", transpose(tensor(exact ? "S_before" : "F_moved")) * tensor("k")}},
+                          {"error",
+                           "The surprise",
+                           "How far is that answer from what should be there?",
+                           {"error", tensor("v") - tensor("old")}},
+                          {"update",
+                           "The gradient step",
+                           "The surprise is laid down along the key.",
+                           {"update", tensor("theta") * tensor("k") * transpose(tensor("error"))}},
+                          {"momentum",
+                           "The momentum",
+                           "Earlier surprises go on, weaker each time; this one is added.",
+                           {"M_after", tensor("eta") * tensor("M_before") + tensor("update")}},
+                          {"write",
+                           "The memory after",
+                           "A share is forgotten, the momentum is written.",
+                           {"S_after",
+                            call("one_minus", {tensor("forget")}) * tensor("S_before") + tensor("M_after")}}},
+          .symbols = {{"forget", {"f_t", Role::gate, "share that is forgotten"}},
+                      {"eta", {"\\eta_t", Role::gate, "momentum"}},
+                      {"theta", {"\\theta_t", Role::strength, "learning rate"}},
+                      {"beta", {"\\theta", Role::strength, "learning rate"}},
+                      {"M_before", {"M_{t-1}", Role::state, "momentum before"}},
+                      {"M_after", {"M_t", Role::state, "momentum"}},
+                      {"F_moved", {"S_{\\tau}", Role::state, "memory when the batch began"}}}};
+}
+
+Matrix<double> initial(const Sequence& sequence) {
+  const Index K = sequence.dk;
+  const bool exact = batch_of(sequence.settings) == 1;
+  Matrix<double> state(exact ? 2 * K : 3 * K, sequence.dv);
+  state.topRows(K) = given_or_zero(sequence, "initial_S", K, sequence.dv);
+  state.middleRows(K, K) = given_or_zero(sequence, "initial_M", K, sequence.dv);
+  if (!exact) state.bottomRows(K) = state.topRows(K);
+  return state;
+}
+
+}  // namespace
+
+/// Spec 3.9: M_t = eta_t M_{t-1} + theta_t k_t (v_t - S_tau^T k_t)^T, S_t = (1 - f_t) S_{t-1} + M_t.
+Variant titans() {
+  const auto named = [](const Matrix<double>& state, const Sequence& sequence) {
+    const Index K = sequence.dk;
+    return std::vector<std::pair<std::string, Matrix<double>>>{{"S", state.topRows(K)},
+                                                               {"M", state.middleRows(K, K)}};
+  };
+  const auto encoder = make_encoder([]<class Scalar>(const Rows<Scalar>& rows) { return encode(rows); });
+  return {
+      .id = "titans",
+      .label = "Titans (linear memory)",
+      .words =
+          "The delta rule with momentum: a surprise goes on acting on the memory after its token has passed.",
+      .paper = "Behrouz et al., Titans: Learning to Memorize at Test Time, 2024",
+      .inputs = {{"forget", {"n"}, Range::unit, "share of S that is forgotten"},
+                 {"eta", {"n"}, Range::unit, "momentum"},
+                 {"theta", {"n"}, Range::non_negative, "learning rate for 1/2 |S^T k - v|^2"},
+                 optional({"initial_S", {"dk", "dv"}, Range::finite, "memory"}, "0"),
+                 optional({"initial_M", {"dk", "dv"}, Range::finite, "momentum"}, "0")},
+      .parameters = {{.name = "batch",
+                      .minimum = 1,
+                      .maximum = 1e9,
+                      .meaning = "tokens per gradient batch; 1 = exact",
+                      .standard = 1,
+                      .whole = true}},
+      .states = {{"S"}, {"M"}},
+      .loss =
+          {.words =
+               "Make the memory answer v when asked with k: a gradient step with momentum and weight decay.",
+           .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
+           .step = "M_t = \\eta_t M_{t-1} - \\theta_t\\nabla\\mathcal L(S_{\\tau}),\\quad "
+                   "S_t = (1-f_t)S_{t-1} + M_t"},
+      .rule = std::make_shared<RowRule>(encoder, notation, false, StateNames{initial, named}),
+  };
+}
+
+}  // namespace palimpsest
