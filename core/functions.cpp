@@ -27,7 +27,7 @@ std::string filled(const std::string& pattern, std::span<const std::string> argu
 
 std::vector<Function> all_functions() {
   std::vector<Function> all = decay_functions();
-  for (auto& rows : {softmax_functions(), feature_functions()})
+  for (auto& rows : {softmax_functions(), feature_functions(), scan_functions(), gram_functions()})
     all.insert(all.end(), rows.begin(), rows.end());
   return all;
 }
