@@ -161,7 +161,7 @@ Output mesanet(const Head& head) {
     const double gamma = head.row("gamma", t)(0);
     keys = gamma * keys + head.beta(t) * head.k(t) * head.k(t).transpose();
     values = gamma * values + head.beta(t) * written(head, t);
-    const Dense S = (keys + ridge).fullPivLu().solve(values);
+    const Dense S = (keys + ridge).partialPivLu().solve(values);
     o.row(t) = (S.transpose() * head.q(t)).transpose();
   }
   return {o, {{"Hkk", keys}, {"Hkv", values}}};
