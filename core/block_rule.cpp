@@ -13,21 +13,23 @@ namespace palimpsest {
 namespace {
 
 constexpr Index rows_at_a_time = 256;  // of the recurrent form: bounds the wait for a stop, changes no result
-constexpr double memory_limit = 6e9;   // bytes
+constexpr double run_limit = 6e9;      // bytes
+constexpr double trace_limit = 1e9;    // bytes
 
 /// Tokens per block, or the reason why so many at once are too many.
 template <class Scalar>
 Index block_size(const BlockEngine<Scalar>& engine, Form form, Index tokens, Index chunk_size,
-                 Index recurrent) {
+                 Index recurrent, bool recorded) {
   require_chunk_size(chunk_size);
   if (form == Form::recurrent) return recurrent;
   const Index whole = std::max<Index>(tokens, 1);
   const Index size = form == Form::parallel ? whole : std::min(chunk_size, whole);
-  const MemoryNeed need = engine.need(size);
-  if (need.bytes > memory_limit) {
+  const MemoryNeed need = engine.need(size, recorded);
+  const double limit = recorded ? trace_limit : run_limit;
+  if (need.bytes > limit) {
     throw Unsupported(fmt::format(
-        "the {} form of {} tokens at once needs {:.1f} GB for {}; the limit is {:.0f} GB. {}", name(form),
-        size, need.bytes / 1e9, need.what, memory_limit / 1e9,
+        "{} the {} form of {} tokens at once needs {:.1f} GB for {}; the limit is {:.0f} GB. {}",
+        recorded ? "to show" : "to run", name(form), size, need.bytes / 1e9, need.what, limit / 1e9,
         form == Form::parallel ? "The chunkwise form has no such limit" : "Smaller chunks need less"));
   }
   return size;
@@ -36,7 +38,7 @@ Index block_size(const BlockEngine<Scalar>& engine, Form form, Index tokens, Ind
 template <class Scalar>
 Output run_blocks(const BlockEngine<Scalar>& engine, const Sequence& sequence, Form form, Index chunk_size,
                   const std::stop_token& stop) {
-  const Index size = block_size(engine, form, sequence.tokens, chunk_size, rows_at_a_time);
+  const Index size = block_size(engine, form, sequence.tokens, chunk_size, rows_at_a_time, false);
   Matrix<Scalar> state = engine.initial_state();
   Matrix<Scalar> o(sequence.tokens, sequence.dv);
   for (Index first = 0; first < sequence.tokens; first += size) {
@@ -55,7 +57,7 @@ class BlockTrace : public Trace {
              Index chunk_size, std::size_t budget, Steps steps)
       : engine_(std::move(engine)),
         sequence_(sequence),
-        size_(block_size(*engine_, new_form, sequence.tokens, chunk_size, 1)),
+        size_(block_size(*engine_, new_form, sequence.tokens, chunk_size, 1, true)),
         blocks_((sequence.tokens + size_ - 1) / size_),
         checkpoints_(engine_->initial_state(), blocks_, budget) {
     form = new_form;

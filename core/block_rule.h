@@ -12,7 +12,7 @@
 
 namespace palimpsest {
 
-/// What some tokens at once would take of the machine's memory, and for what.
+/// What some tokens at once take of the machine's memory, and for what.
 struct MemoryNeed {
   double bytes = 0;
   std::string what;  // "its n x n matrices"
@@ -37,8 +37,8 @@ class BlockEngine {
   virtual std::vector<std::pair<std::string, Matrix<double>>> named_states(
       const Matrix<Scalar>& state) const = 0;
 
-  /// What `count` tokens at once need in the chunkwise and the parallel form.
-  virtual MemoryNeed need(Index count) const = 0;
+  /// What `count` tokens at once need in the chunkwise and the parallel form; more if all of it is recorded.
+  virtual MemoryNeed need(Index count, bool recorded) const = 0;
 };
 
 /// What a form shows: its phases and how their tensors are written.

@@ -14,18 +14,16 @@ namespace {
 using Replacements = std::vector<std::pair<std::string_view, std::string_view>>;
 
 const Replacements commands = {
-    {"alpha", "α"},      {"beta", "β"},   {"gamma", "γ"},    {"delta", "δ"}, {"epsilon", "ε"},
-    {"varepsilon", "ε"}, {"zeta", "ζ"},   {"eta", "η"},      {"theta", "θ"}, {"kappa", "κ"},
-    {"lambda", "λ"},     {"mu", "μ"},     {"nu", "ν"},       {"xi", "ξ"},    {"pi", "π"},
-    {"rho", "ρ"},        {"sigma", "σ"},  {"tau", "τ"},      {"phi", "φ"},   {"varphi", "φ"},
-    {"chi", "χ"},        {"psi", "ψ"},    {"omega", "ω"},    {"Gamma", "Γ"}, {"Delta", "Δ"},
-    {"Theta", "Θ"},      {"Lambda", "Λ"}, {"Xi", "Ξ"},       {"Pi", "Π"},    {"Sigma", "Σ"},
-    {"Phi", "Φ"},        {"Psi", "Ψ"},    {"Omega", "Ω"},    {"ell", "ℓ"},   {"top", "ᵀ"},
-    {"odot", "⊙"},       {"cdot", "·"},   {"cdots", "⋯"},    {"times", "×"}, {"otimes", "⊗"},
-    {"le", "≤"},         {"ge", "≥"},     {"sum", "Σ"},      {"prod", "Π"},  {"infty", "∞"},
-    {"partial", "∂"},    {"nabla", "∇"},  {"prime", "′"},    {"_", "_"},     {"|", "‖"},
-    {",", " "},          {";", " "},      {"left", ""},      {"right", ""},  {"star", "*"},
-    {"lVert", "‖"},      {"rVert", "‖"},  {"textstyle", ""}, {"{", "{"},     {"}", "}"},
+    {"alpha", "α"}, {"beta", "β"},   {"gamma", "γ"},    {"delta", "δ"}, {"epsilon", "ε"}, {"varepsilon", "ε"},
+    {"zeta", "ζ"},  {"eta", "η"},    {"theta", "θ"},    {"kappa", "κ"}, {"lambda", "λ"},  {"mu", "μ"},
+    {"nu", "ν"},    {"xi", "ξ"},     {"pi", "π"},       {"rho", "ρ"},   {"sigma", "σ"},   {"tau", "τ"},
+    {"phi", "φ"},   {"varphi", "φ"}, {"chi", "χ"},      {"psi", "ψ"},   {"omega", "ω"},   {"Gamma", "Γ"},
+    {"Delta", "Δ"}, {"Theta", "Θ"},  {"Lambda", "Λ"},   {"Xi", "Ξ"},    {"Pi", "Π"},      {"Sigma", "Σ"},
+    {"Phi", "Φ"},   {"Psi", "Ψ"},    {"Omega", "Ω"},    {"ell", "ℓ"},   {"top", "ᵀ"},     {"odot", "⊙"},
+    {"cdot", "·"},  {"cdots", "⋯"},  {"times", "×"},    {"le", "≤"},    {"ge", "≥"},      {"sum", "Σ"},
+    {"prod", "Π"},  {"infty", "∞"},  {"partial", "∂"},  {"nabla", "∇"}, {"prime", "′"},   {"_", "_"},
+    {"|", "‖"},     {",", " "},      {";", " "},        {"left", ""},   {"right", ""},    {"star", "*"},
+    {"lVert", "‖"}, {"rVert", "‖"},  {"textstyle", ""}, {"{", "{"},     {"}", "}"},       {"otimes", "⊗"},
 };
 
 const Replacements accents = {{"bar", "\u0304"}, {"hat", "\u0302"}, {"tilde", "\u0303"},

@@ -38,10 +38,11 @@ class MambaEngine : public BlockEngine<Scalar> {
     return {{"S", S.template cast<double>()}};
   }
 
-  MemoryNeed need(Index count) const override {
+  MemoryNeed need(Index count, bool recorded) const override {
     const auto numbers =
         static_cast<double>(count) * static_cast<double>(sequence_.dk) * static_cast<double>(sequence_.dv);
-    return {2 * numbers * sizeof(Scalar), "its n x dk x dv decays and states"};
+    const double bytes = 2 * sizeof(Scalar) + (recorded ? 5 * sizeof(double) : 0);
+    return {bytes * numbers, "its n x dk x dv decays and states"};
   }
 
  private:

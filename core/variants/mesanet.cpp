@@ -49,9 +49,10 @@ class MesaEngine : public BlockEngine<Scalar> {
             {"Hkv", H.rightCols(sequence_.dv).template cast<double>()}};
   }
 
-  MemoryNeed need(Index count) const override {
+  MemoryNeed need(Index count, bool recorded) const override {
     const auto n = static_cast<double>(count);
-    return {3 * n * n * sizeof(Scalar), "its n x n matrices"};
+    const double bytes = 3 * (sizeof(Scalar) + (recorded ? sizeof(double) : 0));
+    return {bytes * n * n, "its n x n matrices"};
   }
 
  private:

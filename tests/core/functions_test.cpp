@@ -166,8 +166,7 @@ TEST_CASE("a scan over one matrix per token is the recurrence of these matrices"
 
 TEST_CASE("a table of matrices must have room for whole matrices") {
   const Matrix<double> k = Matrix<double>::Ones(2, 3);
-  CHECK_THROWS_WITH(of("read_rows", {k, Matrix<double>::Ones(2, 7)}),
-                    says("read_rows") && says("[2, 7]"));
+  CHECK_THROWS_WITH(of("read_rows", {k, Matrix<double>::Ones(2, 7)}), says("read_rows") && says("[2, 7]"));
   CHECK_THROWS(of("scanned_end", {k, Matrix<double>::Ones(4, 6), Matrix<double>::Ones(4, 5)}));
 }
 
