@@ -100,7 +100,7 @@ Matrix<Scalar> conjugate_gradients(const Systems<Scalar>& systems, Matrix<Scalar
   Matrix<Scalar> X = Matrix<Scalar>::Zero(L, Q.cols());
   Matrix<Scalar> R = Q;
   Matrix<Scalar> P = R.cwiseProduct(preconditioner);
-  Vector<Scalar> residual = R.cwiseProduct(P).rowwise().sum();
+  Vector<Scalar> residual = R.cwiseProduct(P).rowwise().sum();  // squared, in the preconditioner's norm
   const Vector<Scalar> enough = residual * (rounding * rounding);
 
   std::vector<Index> running;
@@ -134,7 +134,10 @@ Matrix<Scalar> conjugate_gradients(const Systems<Scalar>& systems, Matrix<Scalar
     running = std::move(still_running);
   }
   stuck.insert(stuck.end(), running.begin(), running.end());
-  for (const Index i : stuck) X.row(i) = systems.solved_directly(i, Q.row(i));
+  for (const Index i : stuck) {
+    stop_if_asked(stop);
+    X.row(i) = systems.solved_directly(i, Q.row(i));
+  }
   return scale_rows<Scalar>(X, size);
 }
 
