@@ -26,12 +26,12 @@ std::string filled(const std::string& pattern, std::span<const std::string> argu
 }
 
 std::vector<Function> all_functions() {
-  std::vector<Function> all = arithmetic_functions();
-  for (const auto& more :
-       {decay_functions(), early_read_functions(), value_decay_functions(), parts_functions()})
-    all.insert(all.end(), more.begin(), more.end());
-  for (auto& rows : {softmax_functions(), feature_functions()})
+  std::vector<Function> all;
+  for (const auto& rows :
+       {arithmetic_functions(), decay_functions(), early_read_functions(), value_decay_functions(),
+        parts_functions(), softmax_functions(), feature_functions(), scan_functions(), gram_functions()}) {
     all.insert(all.end(), rows.begin(), rows.end());
+  }
   return all;
 }
 

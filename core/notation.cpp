@@ -23,7 +23,7 @@ const Replacements commands = {
     {"cdot", "·"},  {"cdots", "⋯"},  {"times", "×"},    {"le", "≤"},    {"ge", "≥"},      {"sum", "Σ"},
     {"prod", "Π"},  {"infty", "∞"},  {"partial", "∂"},  {"nabla", "∇"}, {"prime", "′"},   {"_", "_"},
     {"|", "‖"},     {",", " "},      {";", " "},        {"left", ""},   {"right", ""},    {"star", "*"},
-    {"lVert", "‖"}, {"rVert", "‖"},  {"textstyle", ""}, {"{", "{"},     {"}", "}"},
+    {"lVert", "‖"}, {"rVert", "‖"},  {"textstyle", ""}, {"{", "{"},     {"}", "}"},       {"otimes", "⊗"},
 };
 
 const Replacements accents = {{"bar", "\u0304"}, {"hat", "\u0302"}, {"tilde", "\u0303"},

@@ -5,6 +5,7 @@
 
 #include "core/engines/softmax.h"
 #include "core/error.h"
+#include "core/phase.h"
 #include "core/rule.h"
 
 namespace palimpsest {
@@ -30,35 +31,6 @@ template struct KeyValueCache<double>;
 template struct KeyValueCache<float>;
 
 namespace {
-
-/// A phase whose lines write out the given results.
-struct ShownLine {
-  std::string title;
-  std::string sentence;
-  std::string result;
-  std::vector<std::string> inlined;
-  double weight;
-};
-
-Phase make_phase(std::string title, std::vector<Operation> operations, const std::vector<ShownLine>& shown) {
-  Phase phase{std::move(title), std::move(operations), {}};
-  std::vector<Equation> equations;
-  for (const Operation& operation : phase.operations) equations.push_back(operation.equation);
-  std::size_t taken = 0;
-  for (const ShownLine& line : shown) {
-    Line made{line.title, line.sentence, {line.result, tensor(line.result)}, {}, line.weight};
-    while (taken < phase.operations.size()) {
-      const Operation& operation = phase.operations[taken++];
-      made.operations.push_back(operation.id);
-      if (operation.equation.result == line.result) {
-        made.equation.expression = expand(operation.equation.expression, equations, line.inlined);
-        break;
-      }
-    }
-    phase.lines.push_back(std::move(made));
-  }
-  return phase;
-}
 
 std::vector<Phase> softmax_phases(Form form, bool scaled) {
   const auto query = [&](const char* name) { return scaled ? tensor("scale") * tensor(name) : tensor(name); };

@@ -2,12 +2,32 @@
 
 #include "core/variant.h"
 
-/// The family, in the order in which its members are best met: one row per file of core/variants, named as
-/// its function.
-#define PALIMPSEST_VARIANTS(row)                                                                        \
-  row(softmax) row(linear) row(kernel) row(retnet) row(lightning) row(scalar_decay) row(gla) row(hgrn2) \
-      row(value_decay) row(deltanet) row(gated_deltanet) row(kda) row(value_decay_delta)                \
-          row(two_sided_delta) row(gated_deltanet2) row(comba) row(deltaproduct) row(rwkv7) row(titans)
+// clang-format off
+/// The family, in the order in which its members are best met: one row per file of core/variants, named as its function.
+#define PALIMPSEST_VARIANTS(row) \
+  row(softmax) \
+  row(linear) \
+  row(kernel) \
+  row(retnet) \
+  row(lightning) \
+  row(scalar_decay) \
+  row(gla) \
+  row(hgrn2) \
+  row(value_decay) \
+  row(deltanet) \
+  row(gated_deltanet) \
+  row(kda) \
+  row(value_decay_delta) \
+  row(two_sided_delta) \
+  row(gated_deltanet2) \
+  row(comba) \
+  row(deltaproduct) \
+  row(rwkv7) \
+  row(titans) \
+  row(mesanet) \
+  row(mamba)
+
+// clang-format on
 
 namespace palimpsest {
 

@@ -20,7 +20,8 @@ struct Pattern {
 using Arguments = std::span<const Matrix<double>>;
 
 /// One row of the table. `signature` gives the shapes: "[L, K], [L, 1] -> [L, K]"; equal letters are equal
-/// sizes, and "V+1" is one more than V.
+/// sizes, and "V+1" is one more than V;
+/// "K*V" is their product, once K is known from an argument further left.
 Function function(std::string name, const std::string& signature, Pattern pattern,
                   std::function<Matrix<double>(Arguments)> evaluate, std::function<Term(CallCell&)> explain,
                   std::string words);
@@ -35,5 +36,7 @@ std::vector<Function> value_decay_functions();
 std::vector<Function> parts_functions();
 std::vector<Function> softmax_functions();
 std::vector<Function> feature_functions();
+std::vector<Function> scan_functions();
+std::vector<Function> gram_functions();
 
 }  // namespace palimpsest

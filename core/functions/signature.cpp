@@ -29,6 +29,7 @@ Signature::Signature(const std::string& text) : text_(text) {
 
 Signature::Size Signature::parse_size(const std::string& text) {
   if (std::isdigit(static_cast<unsigned char>(text[0])) != 0) return {0, std::stoi(text)};
+  if (text.find('*') != std::string::npos) return {text[0], 0, text[2]};
   return {text[0], text.size() > 2 ? std::stoi(text.substr(2)) : 0};
 }
 
@@ -49,6 +50,11 @@ Shape Signature::result(const std::string& function, std::span<const Shape> argu
   const auto fits = [&](const Size& size, Index actual) {
     if (!size.letter) return actual == size.more;
     Index& known = of(letters, size.letter);
+    if (size.factor) {
+      Index& factor = of(letters, size.factor);
+      if (factor == unknown && known > 0) factor = actual / known;
+      return known != unknown && factor != unknown && known * factor == actual;
+    }
     if (known == unknown) known = actual - size.more;
     return known >= 0 && known + size.more == actual;
   };
@@ -63,7 +69,10 @@ Shape Signature::result(const std::string& function, std::span<const Shape> argu
     throw Error(fmt::format("{}: shapes do not fit: it computes {} but was given {}", function, text_,
                             fmt::join(actual, ", ")));
   }
-  const auto size = [&](const Size& s) { return s.letter ? of(letters, s.letter) + s.more : s.more; };
+  const auto size = [&](const Size& s) {
+    if (s.factor) return of(letters, s.letter) * of(letters, s.factor);
+    return s.letter ? of(letters, s.letter) + s.more : s.more;
+  };
   return {size(result_.rows), size(result_.columns)};
 }
 

@@ -18,10 +18,11 @@ class Signature {
   Shape result(const std::string& function, std::span<const Shape> arguments) const;
 
  private:
-  /// A size: `letter` plus `more`, or `more` alone.
+  /// A size: `letter` plus `more`, `letter` times `factor`, or `more` alone.
   struct Size {
     char letter = 0;
     Index more = 0;
+    char factor = 0;
   };
   struct Sizes {
     Size rows;

@@ -62,6 +62,13 @@ void near_zero(Arrays& arrays, std::uint64_t seed) {
 }
 
 void near_one(Arrays& arrays, std::uint64_t seed) {
+  if (arrays.contains("gamma")) {
+    std::vector<double>& gamma = values(arrays, "gamma");
+    for (std::size_t i = 0; i < gamma.size(); ++i) gamma[i] = 1 - 1e-6 * scattered(i, seed);
+  }
+  if (arrays.contains("delta")) {
+    for (double& step : values(arrays, "delta")) step *= 1e-6;
+  }
   if (!arrays.contains("g") && !arrays.contains("alpha")) return;
   const bool logs = arrays.contains("g");
   std::vector<double>& gates = values(arrays, logs ? "g" : "alpha");

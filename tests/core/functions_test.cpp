@@ -7,6 +7,7 @@
 #include "tests/catch.h"
 
 using namespace palimpsest;
+using testing::says;
 
 namespace {
 
@@ -118,6 +119,79 @@ TEST_CASE("the solve undoes the multiplication by I + N") {
       });
       const Matrix<double> product = N * U + U;
       check_cells(product, L, D, [&](Index i, Index d) { return R(i, d); });
+    }
+  }
+}
+
+TEST_CASE("a scan over one matrix per token is the recurrence of these matrices") {
+  std::mt19937 random(9);
+  for (const Index L : awkward_sizes) {
+    for (const Index K : {1, 2, 7}) {
+      for (const Index V : {1, 3}) {
+        const Matrix<double> A = random_matrix(random, K, V);
+        const Matrix<double> delta = random_matrix(random, L, V);
+        const Matrix<double> k = random_matrix(random, L, K);
+        const Matrix<double> S0 = random_matrix(random, K, V);
+        const Matrix<double> E = of("step_decays", {A, delta});
+        check_cells(E, L, K * V, [&](Index i, Index cell) {
+          return std::exp(A(cell / V, cell % V) * delta(i, cell % V));
+        });
+        const Matrix<double> B = of("row_outer", {k, delta});
+        check_cells(B, L, K * V, [&](Index i, Index cell) { return k(i, cell / V) * delta(i, cell % V); });
+
+        // S_i = E_i o S_{i-1} + B_i, one matrix after the other
+        std::vector<Matrix<double>> states = {S0};
+        for (Index i = 0; i < L; ++i) {
+          Matrix<double> S = states.back();
+          for (Index d = 0; d < K; ++d) {
+            for (Index c = 0; c < V; ++c) S(d, c) = E(i, d * V + c) * S(d, c) + B(i, d * V + c);
+          }
+          states.push_back(S);
+        }
+        const auto state = [&](Index i) -> const Matrix<double>& {
+          return states[static_cast<std::size_t>(i)];
+        };
+        const Matrix<double> E_bar = of("cumulative_decay", {E});
+        const Matrix<double> B_bar = of("scan", {E, B});
+        const Matrix<double> all = of("scanned_states", {S0, E_bar, B_bar});
+        check_cells(all, L, K * V, [&](Index i, Index cell) { return state(i + 1)(cell / V, cell % V); });
+        check_cells(of("scanned_end", {S0, E_bar, B_bar}), K, V,
+                    [&](Index d, Index c) { return state(L)(d, c); });
+        check_cells(of("read_rows", {k, all}), L, V,
+                    [&](Index i, Index c) { return k.row(i).dot(state(i + 1).col(c)); });
+      }
+    }
+  }
+}
+
+TEST_CASE("a table of matrices must have room for whole matrices") {
+  const Matrix<double> k = Matrix<double>::Ones(2, 3);
+  CHECK_THROWS_WITH(of("read_rows", {k, Matrix<double>::Ones(2, 7)}), says("read_rows") && says("[2, 7]"));
+  CHECK_THROWS(of("scanned_end", {k, Matrix<double>::Ones(4, 6), Matrix<double>::Ones(4, 5)}));
+}
+
+TEST_CASE("solves with Gram matrices undo the multiplication") {
+  std::mt19937 random(10);
+  for (const Index K : {1, 2, 7}) {
+    const auto positive_definite = [&] {
+      const Matrix<double> X = random_matrix(random, K, K);
+      return Matrix<double>(X * X.transpose() + Matrix<double>::Identity(K, K));
+    };
+    const Matrix<double> M = positive_definite();
+    const Matrix<double> Y = random_matrix(random, K, 3);
+    check_cells(M * of("solve_symmetric", {M, Y}), K, 3, [&](Index i, Index j) { return Y(i, j); });
+    for (const Index L : awkward_sizes) {
+      const Matrix<double> g = random_matrix(random, L, 1).cwiseAbs();
+      const Matrix<double> W = random_matrix(random, L, L).cwiseAbs();
+      const Matrix<double> X = random_matrix(random, L, K);
+      const Matrix<double> Q = random_matrix(random, L, K);
+      const Matrix<double> ridge = positive_definite();
+      const Matrix<double> solved = of("solve_grams", {g, M, W, X, ridge, Q});
+      check_cells(solved, L, K, [&](Index i, Index d) {
+        Matrix<double> gram = g(i, 0) * M + ridge;
+        for (Index j = 0; j < L; ++j) gram += W(i, j) * X.row(j).transpose() * X.row(j);
+        return solved(i, d) + (Q(i, d) - gram.row(d).dot(solved.row(i)));
+      });
     }
   }
 }

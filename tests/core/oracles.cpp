@@ -149,6 +149,42 @@ Output kernel(const Head& head) {
   return {o, {{"S", S}, {"z", z}}};
 }
 
+/// Spec 3.13: two decayed sums, and the optimum for every token by a solve of its own.
+Output mesanet(const Head& head) {
+  const Index K = head.dk();
+  Dense keys = head.has("initial_Hkk") ? head.matrix("initial_Hkk") : Dense::Zero(K, K);
+  Dense values = head.has("initial_Hkv") ? head.matrix("initial_Hkv") : Dense::Zero(K, head.dv());
+  const Dense given = head.matrix("ridge");
+  const Dense ridge = given.cols() == 1 && K > 1 ? Dense(given.col(0).asDiagonal()) : given;
+  Matrix<double> o(head.tokens(), head.dv());
+  for (Index t = 0; t < head.tokens(); ++t) {
+    const double gamma = head.row("gamma", t)(0);
+    keys = gamma * keys + head.beta(t) * head.k(t) * head.k(t).transpose();
+    values = gamma * values + head.beta(t) * written(head, t);
+    const Dense S = (keys + ridge).partialPivLu().solve(values);
+    o.row(t) = (S.transpose() * head.q(t)).transpose();
+  }
+  return {o, {{"Hkk", keys}, {"Hkv", values}}};
+}
+
+/// Spec 3.14, cell by cell.
+Output mamba(const Head& head) {
+  const Dense A = head.matrix("A");
+  Dense S = head.initial_state();
+  Matrix<double> o(head.tokens(), head.dv());
+  for (Index t = 0; t < head.tokens(); ++t) {
+    const Column delta = head.row("delta", t);
+    for (Index c = 0; c < head.dv(); ++c) {
+      o(t, c) = head.has("D") ? head.row("D", c)(0) * head.v(t)(c) : 0;
+      for (Index d = 0; d < head.dk(); ++d) {
+        S(d, c) = std::exp(A(d, c) * delta(c)) * S(d, c) + head.k(t)(d) * delta(c) * head.v(t)(c);
+        o(t, c) += S(d, c) * head.q(t)(d);
+      }
+    }
+  }
+  return {o, {{"S", S}}};
+}
+
 }  // namespace
 
 namespace {
@@ -285,6 +321,8 @@ Output direct(const std::string& id, const Arrays& arrays, const Settings& setti
       return householder(head, t) * head.alpha(t).asDiagonal() * S + head.beta(t) * written(head, t);
     });
   }
+  if (id == "mesanet") return mesanet(head);
+  if (id == "mamba") return mamba(head);
   throw std::logic_error("no oracle for " + id);
 }
 

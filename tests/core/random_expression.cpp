@@ -135,6 +135,43 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
   possible["exp_difference"] = [&] { return std::vector{bounded(rows, columns), bounded(rows, 1)}; };
   possible["divide_rows"] = [&] { return std::vector{matrix(), call("exp", {bounded(rows, 1)})}; };
   possible["causal"] = [&] { return std::vector{matrix(), leaf(1, 1), leaf(1, 1)}; };
+  possible["scan"] = [&] { return std::vector{bounded(rows, columns), matrix()}; };
+  possible["scanned_end"] = [&] {
+    const Index L = upto(4);
+    return std::vector{matrix(), leaf(L, rows * columns), leaf(L, rows * columns)};
+  };
+  possible["read_rows"] = [&] {
+    const Index K = 1 + upto(2);
+    return std::vector{grow(rows, K, depth), leaf(rows, K * columns)};
+  };
+  // Some [K, V] whose cells fill a row of the result.
+  const auto folded = [&] {
+    Index K = 1 + upto(5);
+    while (columns % K != 0) --K;
+    return std::pair(K, columns / K);
+  };
+  possible["step_decays"] = [&] {
+    const auto [K, V] = folded();
+    return std::vector{bounded(K, V), bounded(rows, V)};
+  };
+  possible["row_outer"] = [&] {
+    const auto [K, V] = folded();
+    return std::vector{grow(rows, K, depth), grow(rows, V, depth)};
+  };
+  possible["scanned_states"] = [&] {
+    const auto [K, V] = folded();
+    return std::vector{grow(K, V, depth), matrix(), matrix()};
+  };
+  const auto positive_definite = [&](Index K) {
+    const Expression X = leaf(K, 2);
+    return X * transpose(X) + diagonal(call("exp", {bounded(K, 1)}));
+  };
+  possible["solve_symmetric"] = [&] { return std::vector{positive_definite(rows), matrix()}; };
+  possible["solve_grams"] = [&] {
+    return std::vector{call("exp", {bounded(rows, 1)}),    positive_definite(columns),
+                       call("exp", {bounded(rows, rows)}), leaf(rows, columns),
+                       positive_definite(columns),         matrix()};
+  };
   if (rows == columns) {
     possible["decay_mask"] = [&] { return std::vector{any_column()}; };
     possible["decay_mask_before"] = [&] { return std::vector{any_column()}; };

@@ -62,9 +62,10 @@ double difference(const Matrix<double>& a, const Matrix<double>& b) {
 
 Matrix<double> state_of(const Output& output, std::size_t index) { return output.states[index].second; }
 
-/// The program's state as a record holds it: S, with z as its last column where the rule has one.
+/// The state called S as a record holds it: with z as its last column where the rule has one.
 Matrix<double> whole_state(const Output& output) {
   if (output.states.size() == 1) return state_of(output, 0);
+  REQUIRE(output.states[1].first == "z");
   Matrix<double> S(state_of(output, 0).rows(), state_of(output, 0).cols() + 1);
   S << state_of(output, 0), state_of(output, 1);
   return S;
@@ -212,12 +213,14 @@ TEST_CASE("the blocks' outputs are those of the run, the last block's state is t
           const double rounding = precision == Precision::f64 ? 1e-14 : 1e-6;
           CHECK(difference(stacked(records, by_token ? "o" : "O", by_token), run.o) <= rounding);
 
-          const char* after = by_token ? "S_after" : "S_out";
-          const Record* last = nullptr;
-          for (const Record& record : records) {
-            if (record.contains(after)) last = &record;
+          for (const auto& [state, value] : run.states) {
+            const std::string after = state + (by_token ? "_after" : "_out");
+            const Record* last = nullptr;
+            for (const Record& record : records) {
+              if (record.contains(after)) last = &record;
+            }
+            if (last) CHECK(difference(last->at(after), state == "S" ? whole_state(run) : value) <= rounding);
           }
-          if (last) CHECK(difference(last->at(after), whole_state(run)) <= rounding);
         }
       }
     }

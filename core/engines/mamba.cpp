@@ -1,0 +1,116 @@
+#include "core/engines/mamba.h"
+
+#include "core/error.h"
+#include "core/exponential.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// Hillis and Steele: a pass over the distance d composes row i with row i - d, so that it then stands for
+/// 2 d tokens. Only products of numbers in [0, 1] and of those with what was written.
+template <class Scalar>
+void scan(Matrix<Scalar>& E, Matrix<Scalar>& B, const std::stop_token& stop) {
+  for (Index distance = 1; distance < E.rows(); distance *= 2) {
+    // From the last row up: the rows before are still those of the last pass.
+    for (Index i = E.rows() - 1; i >= distance; --i) {
+      if (stop.stop_requested()) throw Cancelled();
+      B.row(i) += E.row(i).cwiseProduct(B.row(i - distance));
+      E.row(i) = E.row(i).cwiseProduct(E.row(i - distance)).eval();
+    }
+  }
+}
+
+template <class Scalar>
+Matrix<Scalar> with_skip(const Matrix<Scalar>& read, const MambaRows<Scalar>& rows) {
+  if (rows.D.size() == 0) return read;
+  return read + (rows.v.array().rowwise() * rows.D.row(0).array()).matrix();
+}
+
+}  // namespace
+
+template <class Scalar>
+Matrix<Scalar> mamba_recurrent(const MambaRows<Scalar>& rows, Matrix<Scalar>& S, Recorder* recorder) {
+  const Matrix<Scalar> U = rows.delta.cwiseProduct(rows.v);
+  Matrix<Scalar> read(rows.v.rows(), rows.v.cols());
+  for (Index t = 0; t < read.rows(); ++t) {
+    const Matrix<Scalar> E =
+        exponential((rows.A.array().rowwise() * rows.delta.row(t).array()).eval()).matrix();
+    if (recorder) {
+      (*recorder)("delta", rows.delta.row(t).transpose());
+      (*recorder)("A", rows.A);
+      (*recorder)("E", E);
+      (*recorder)("S_before", S);
+      (*recorder)("S_decayed", E.cwiseProduct(S));
+      (*recorder)("u", U.row(t).transpose());
+      (*recorder)("update", rows.k.row(t).transpose() * U.row(t));
+    }
+    S = E.cwiseProduct(S);
+    S.noalias() += rows.k.row(t).transpose() * U.row(t);
+    read.row(t).noalias() = rows.q.row(t) * S;
+    if (recorder) {
+      (*recorder)("S_after", S);
+      (*recorder)("read", read.row(t).transpose());
+      if (rows.D.size() > 0) (*recorder)("D", rows.D.transpose());
+    }
+  }
+  return with_skip(read, rows);
+}
+
+template <class Scalar>
+Matrix<Scalar> mamba_scan(const MambaRows<Scalar>& rows, Matrix<Scalar>& S, Recorder* recorder,
+                          const std::stop_token& stop) {
+  const Index L = rows.v.rows();
+  const Index K = rows.k.cols();
+  const Index V = rows.v.cols();
+  const auto record = [&](const char* name, const Matrix<Scalar>& value) {
+    if (recorder) (*recorder)(name, value);
+  };
+
+  // Row i of a table is a [K, V] matrix of token i, row after row.
+  const Matrix<Scalar> U = rows.delta.cwiseProduct(rows.v);
+  Matrix<Scalar> E(L, K * V);
+  Matrix<Scalar> B(L, K * V);
+  for (Index i = 0; i < L; ++i) {
+    if (stop.stop_requested()) throw Cancelled();
+    for (Index d = 0; d < K; ++d) {
+      E.row(i).segment(d * V, V) =
+          exponential((rows.A.row(d).array() * rows.delta.row(i).array()).eval()).matrix();
+      B.row(i).segment(d * V, V) = rows.k(i, d) * U.row(i);
+    }
+  }
+  record("Delta", rows.delta);
+  record("A", rows.A);
+  record("E", E);
+  record("U", U);
+  record("B", B);
+
+  scan(E, B, stop);
+  record("E_bar", E);
+  record("B_bar", B);
+  record("S_in", S);
+
+  Matrix<Scalar> read = Matrix<Scalar>::Zero(L, V);
+  const Eigen::Map<const RowVector<Scalar>> carried(S.data(), K * V);
+  for (Index i = 0; i < L; ++i) {
+    if (stop.stop_requested()) throw Cancelled();
+    B.row(i) += E.row(i).cwiseProduct(carried);
+    for (Index d = 0; d < K; ++d) read.row(i) += rows.q(i, d) * B.row(i).segment(d * V, V);
+  }
+  if (L > 0) S = Eigen::Map<const Matrix<Scalar>>(B.row(L - 1).data(), K, V);
+  record("S_all", B);
+  record("read", read);
+  record("S_out", S);
+  if (rows.D.size() > 0) record("D", rows.D);
+  return with_skip(read, rows);
+}
+
+#define PALIMPSEST_INSTANTIATE(Scalar)                                                           \
+  template Matrix<Scalar> mamba_recurrent(const MambaRows<Scalar>&, Matrix<Scalar>&, Recorder*); \
+  template Matrix<Scalar> mamba_scan(const MambaRows<Scalar>&, Matrix<Scalar>&, Recorder*,       \
+                                     const std::stop_token&);
+PALIMPSEST_INSTANTIATE(double)
+PALIMPSEST_INSTANTIATE(float)
+#undef PALIMPSEST_INSTANTIATE
+
+}  // namespace palimpsest

@@ -1,0 +1,250 @@
+#include "core/engines/mesanet.h"
+
+#include <Eigen/Cholesky>
+#include <limits>
+#include <vector>
+
+#include "core/error.h"
+
+namespace palimpsest {
+
+namespace {
+
+void stop_if_asked(const std::stop_token& stop) {
+  if (stop.stop_requested()) throw Cancelled();
+}
+
+/// X with row i multiplied by factor_i: [L, D], [L, 1].
+template <class Scalar>
+Matrix<Scalar> scale_rows(const Matrix<Scalar>& X, const Matrix<Scalar>& factor) {
+  return (X.array().colwise() * factor.col(0).array()).matrix();
+}
+
+/// M^{-1} q for a symmetric positive definite M, by Cholesky without square roots: it stays finite where
+/// rounding has taken the definiteness away.
+template <class Scalar>
+RowVector<Scalar> solve(const Matrix<Scalar>& M, const RowVector<Scalar>& q) {
+  return M.ldlt().solve(q.transpose()).transpose();
+}
+
+/// What every token of the chunk sees of the others.
+template <class Scalar>
+struct Inside {
+  Matrix<Scalar> G;           // [L, L]: gamma_{j+1:i} for j <= i, 0 above
+  Matrix<Scalar> W;           // [L, L]: G diag(beta), the weight of write j for query i
+  Matrix<Scalar> from_start;  // [L, 1]: gamma_{1:i}
+
+  explicit Inside(const MesaRows<Scalar>& rows) {
+    const Index L = rows.gamma.rows();
+    G = Matrix<Scalar>::Zero(L, L);
+    from_start = rows.gamma;
+    for (Index i = 0; i < L; ++i) {
+      if (i > 0) {
+        G.row(i).head(i) = rows.gamma(i, 0) * G.row(i - 1).head(i);
+        from_start(i, 0) *= from_start(i - 1, 0);
+      }
+      G(i, i) = 1;
+    }
+    W = (G.array().rowwise() * rows.beta.col(0).transpose().array()).matrix();
+  }
+};
+
+/// The systems (from_start_i Hkk + sum_j W_ij k_j k_j^T + ridge) x_i = q_i of a chunk.
+template <class Scalar>
+class Systems {
+ public:
+  Systems(const MesaRows<Scalar>& rows, const Inside<Scalar>& inside, Matrix<Scalar> Hkk)
+      : rows_(rows), inside_(inside), Hkk_(std::move(Hkk)) {}
+
+  /// Row i of X multiplied by the matrix of token i: [L, K].
+  Matrix<Scalar> times(const Matrix<Scalar>& X) const {
+    return scale_rows<Scalar>(X * Hkk_, inside_.from_start) +
+           (X * rows_.k.transpose()).cwiseProduct(inside_.W) * rows_.k + X * rows_.ridge;
+  }
+
+  /// Row i is the diagonal of the matrix of token i: [L, K].
+  Matrix<Scalar> diagonals() const {
+    const RowVector<Scalar> ridge = rows_.ridge.diagonal();
+    const RowVector<Scalar> carried = Hkk_.diagonal().cwiseMax(Scalar(0));
+    Matrix<Scalar> all = inside_.from_start * carried + inside_.W * rows_.k.cwiseAbs2();
+    all.rowwise() += ridge;
+    return all;
+  }
+
+  /// x_i by Cholesky, its matrix formed.
+  RowVector<Scalar> solved_directly(Index i, const RowVector<Scalar>& q) const {
+    const Matrix<Scalar> weighted = scale_rows<Scalar>(rows_.k, inside_.W.row(i).transpose());
+    return solve<Scalar>(inside_.from_start(i, 0) * Hkk_ + rows_.k.transpose() * weighted + rows_.ridge, q);
+  }
+
+ private:
+  const MesaRows<Scalar>& rows_;
+  const Inside<Scalar>& inside_;
+  Matrix<Scalar> Hkk_;
+};
+
+/// Conjugate gradients on every row of Q at once: [L, K]. Finished rows have a direction of 0.
+template <class Scalar>
+Matrix<Scalar> conjugate_gradients(const Systems<Scalar>& systems, Matrix<Scalar> Q,
+                                   const std::stop_token& stop) {
+  const Index L = Q.rows();
+  const Index most_steps = 4 * Q.cols() + 16;
+  constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
+
+  // Of size 1, so that no square overflows or vanishes.
+  Vector<Scalar> size = Q.rowwise().template lpNorm<Eigen::Infinity>();
+  size = (size.array() > Scalar(0)).select(size, Scalar(1));
+  Q.array().colwise() /= size.array();
+
+  const Matrix<Scalar> preconditioner = systems.diagonals().cwiseInverse();
+  Matrix<Scalar> X = Matrix<Scalar>::Zero(L, Q.cols());
+  Matrix<Scalar> R = Q;
+  Matrix<Scalar> P = R.cwiseProduct(preconditioner);
+  Vector<Scalar> residual = R.cwiseProduct(P).rowwise().sum();  // squared, in the preconditioner's norm
+  const Vector<Scalar> enough = residual * (rounding * rounding);
+
+  std::vector<Index> running;
+  for (Index i = 0; i < L; ++i) {
+    if (residual(i) > enough(i)) running.push_back(i);
+  }
+  std::vector<Index> stuck;
+  for (Index step = 0; step < most_steps && !running.empty(); ++step) {
+    stop_if_asked(stop);
+    const Matrix<Scalar> MP = systems.times(P);
+    std::vector<Index> still_running;
+    for (const Index i : running) {
+      const Scalar length = residual(i) / P.row(i).dot(MP.row(i));
+      if (!(length > 0 && length <= std::numeric_limits<Scalar>::max())) {
+        P.row(i).setZero();
+        stuck.push_back(i);
+        continue;
+      }
+      X.row(i) += length * P.row(i);
+      R.row(i) -= length * MP.row(i);
+      const RowVector<Scalar> Z = R.row(i).cwiseProduct(preconditioner.row(i));
+      const Scalar before = residual(i);
+      residual(i) = R.row(i).dot(Z);
+      if (residual(i) <= enough(i)) {
+        P.row(i).setZero();
+      } else {
+        P.row(i) = Z + residual(i) / before * P.row(i);
+        still_running.push_back(i);
+      }
+    }
+    running = std::move(still_running);
+  }
+  stuck.insert(stuck.end(), running.begin(), running.end());
+  for (const Index i : stuck) {
+    stop_if_asked(stop);
+    X.row(i) = systems.solved_directly(i, Q.row(i));
+  }
+  return scale_rows<Scalar>(X, size);
+}
+
+/// All that follows once x is known for every query: reads from the state carried in and from inside, and the
+/// state carried on.
+template <class Scalar>
+Matrix<Scalar> read_and_carry(const MesaRows<Scalar>& rows, const Inside<Scalar>& inside,
+                              const Matrix<Scalar>& X, MesaState<Scalar>& H, Recorder* recorder) {
+  const Index L = rows.k.rows();
+  const Index K = rows.k.cols();
+  const Matrix<Scalar> A = (X * rows.k.transpose()).cwiseProduct(inside.W);
+  const Matrix<Scalar> carried = scale_rows<Scalar>(X, inside.from_start) * H.rightCols(rows.v.cols());
+  const Matrix<Scalar> own = A * rows.v;
+
+  const Matrix<Scalar> to_end = inside.G.row(L - 1).transpose();
+  const Scalar total = inside.from_start(L - 1, 0);
+  const Matrix<Scalar> written = scale_rows<Scalar>(rows.k, inside.W.row(L - 1).transpose());
+  if (recorder) {
+    (*recorder)("gamma", rows.gamma);
+    (*recorder)("beta", rows.beta);
+    (*recorder)("ridge", rows.ridge);
+    (*recorder)("G", inside.G);
+    (*recorder)("W", inside.W);
+    (*recorder)("g_in", inside.from_start);
+    (*recorder)("g_out", to_end);
+    (*recorder)("g_total", static_cast<double>(total));
+    (*recorder)("Hkk_in", H.leftCols(K));
+    (*recorder)("Hkv_in", H.rightCols(rows.v.cols()));
+    (*recorder)("X", X);
+    (*recorder)("Q_back", Systems<Scalar>(rows, inside, H.leftCols(K)).times(X));
+    (*recorder)("A", A);
+    (*recorder)("O_inter", carried);
+    (*recorder)("O_intra", own);
+  }
+  H *= total;
+  H.leftCols(K).noalias() += written.transpose() * rows.k;
+  H.rightCols(rows.v.cols()).noalias() += written.transpose() * rows.v;
+  if (recorder) {
+    (*recorder)("Hkk_out", H.leftCols(K));
+    (*recorder)("Hkv_out", H.rightCols(rows.v.cols()));
+  }
+  return carried + own;
+}
+
+}  // namespace
+
+template <class Scalar>
+Matrix<Scalar> mesa_recurrent(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder) {
+  const Index K = rows.k.cols();
+  const Index V = rows.v.cols();
+  Matrix<Scalar> o(rows.q.rows(), V);
+  for (Index t = 0; t < o.rows(); ++t) {
+    if (recorder) {
+      (*recorder)("gamma", static_cast<double>(rows.gamma(t, 0)));
+      (*recorder)("beta", static_cast<double>(rows.beta(t, 0)));
+      (*recorder)("ridge", rows.ridge);
+      (*recorder)("Hkk_before", H.leftCols(K));
+      (*recorder)("Hkv_before", H.rightCols(V));
+      (*recorder)("Hkk_decayed", rows.gamma(t, 0) * H.leftCols(K));
+      (*recorder)("Hkv_decayed", rows.gamma(t, 0) * H.rightCols(V));
+    }
+    const Matrix<Scalar> strong_key = (rows.beta(t, 0) * rows.k.row(t)).transpose();
+    H *= rows.gamma(t, 0);
+    H.leftCols(K).noalias() += strong_key * rows.k.row(t);
+    H.rightCols(V).noalias() += strong_key * rows.v.row(t);
+    const RowVector<Scalar> x = solve<Scalar>(H.leftCols(K) + rows.ridge, rows.q.row(t));
+    o.row(t).noalias() = x * H.rightCols(V);
+    if (recorder) {
+      (*recorder)("Hkk_after", H.leftCols(K));
+      (*recorder)("Hkv_after", H.rightCols(V));
+      (*recorder)("x", x.transpose());
+    }
+  }
+  return o;
+}
+
+template <class Scalar>
+Matrix<Scalar> mesa_chunk(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder,
+                          const std::stop_token& stop) {
+  const Inside<Scalar> inside(rows);
+  const Systems<Scalar> systems(rows, inside, H.leftCols(rows.k.cols()));
+  const Matrix<Scalar> X = conjugate_gradients<Scalar>(systems, rows.q, stop);
+  return read_and_carry(rows, inside, X, H, recorder);
+}
+
+template <class Scalar>
+Matrix<Scalar> mesa_parallel(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder,
+                             const std::stop_token& stop) {
+  Matrix<Scalar> X(rows.q.rows(), rows.q.cols());
+  Matrix<Scalar> Hkk = H.leftCols(rows.k.cols());
+  for (Index t = 0; t < X.rows(); ++t) {
+    stop_if_asked(stop);
+    Hkk *= rows.gamma(t, 0);
+    Hkk.noalias() += (rows.beta(t, 0) * rows.k.row(t)).transpose() * rows.k.row(t);
+    X.row(t) = solve<Scalar>(Hkk + rows.ridge, rows.q.row(t));
+  }
+  return read_and_carry(rows, Inside<Scalar>(rows), X, H, recorder);
+}
+
+#define PALIMPSEST_INSTANTIATE(Scalar)                                                         \
+  template Matrix<Scalar> mesa_recurrent(const MesaRows<Scalar>&, Matrix<Scalar>&, Recorder*); \
+  template Matrix<Scalar> mesa_chunk(const MesaRows<Scalar>&, Matrix<Scalar>&, Recorder*,      \
+                                     const std::stop_token&);                                  \
+  template Matrix<Scalar> mesa_parallel(const MesaRows<Scalar>&, Matrix<Scalar>&, Recorder*,   \
+                                        const std::stop_token&);
+PALIMPSEST_INSTANTIATE(double)
+PALIMPSEST_INSTANTIATE(float)
+#undef PALIMPSEST_INSTANTIATE
+
+}  // namespace palimpsest

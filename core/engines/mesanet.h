@@ -1,0 +1,45 @@
+#pragma once
+
+#include <stop_token>
+
+#include "core/matrix.h"
+#include "core/recorder.h"
+
+namespace palimpsest {
+
+/// Some tokens of MesaNet, spec 3.13, and the ridge. q is already scaled.
+template <class Scalar>
+struct MesaRows {
+  Matrix<Scalar> q;      // [L, K]
+  Matrix<Scalar> k;      // [L, K]
+  Matrix<Scalar> v;      // [L, V]
+  Matrix<Scalar> beta;   // [L, 1], >= 0
+  Matrix<Scalar> gamma;  // [L, 1], in [0, 1]
+  Matrix<Scalar> ridge;  // [K, K], symmetric positive definite
+};
+
+/// Both decayed Gram matrices side by side: [K, K + V], first sum beta k k^T, then sum beta k v^T.
+template <class Scalar>
+using MesaState = Matrix<Scalar>;
+
+/// Recurrent form: H <- gamma H + beta k (k, v)^T, x = (Hkk + ridge)^{-1} q by one Cholesky solve, o = Hkv^T
+/// x, token by token. Advances the state and returns [L, V]. A recorder wants one token at a time.
+template <class Scalar>
+Matrix<Scalar> mesa_recurrent(const MesaRows<Scalar>& rows, MesaState<Scalar>& H,
+                              Recorder* recorder = nullptr);
+
+/// Chunkwise form: conjugate gradients on all queries of the chunk at once; the Gram matrices inside the
+/// chunk are never formed. Each query, preconditioned with the diagonal, stops when its residual has fallen
+/// to the rounding of Scalar relative to the query; one that has not after 4 K + 16 steps is solved directly.
+/// Advances the state and returns [L, V].
+template <class Scalar>
+Matrix<Scalar> mesa_chunk(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder = nullptr,
+                          const std::stop_token& stop = {});
+
+/// Parallel form: one Cholesky solve per token, then one masked matrix (X K^T o G) diag(beta). Advances the
+/// state and returns [L, V]. Throws Cancelled when asked to stop.
+template <class Scalar>
+Matrix<Scalar> mesa_parallel(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder = nullptr,
+                             const std::stop_token& stop = {});
+
+}  // namespace palimpsest

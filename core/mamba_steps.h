@@ -1,0 +1,10 @@
+#pragma once
+
+#include "core/block_rule.h"
+
+namespace palimpsest {
+
+/// What each form of Mamba (spec 3.14) shows, under the names that core/engines/mamba records.
+Steps mamba_steps(const Sequence& sequence, Form form);
+
+}  // namespace palimpsest

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "core/block_rule.h"
+
+namespace palimpsest {
+
+/// What each form of MesaNet (spec 3.13) shows, under the names that core/engines/mesanet records.
+Steps mesanet_steps(const Sequence& sequence, Form form);
+
+}  // namespace palimpsest

@@ -1,0 +1,90 @@
+#include "core/engines/mesanet.h"
+#include "core/mesanet_steps.h"
+#include "core/variants.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// Exactly symmetric, so that every way to solve meets the same matrix.
+template <class Scalar>
+Matrix<Scalar> symmetric(const Matrix<double>& matrix) {
+  return ((matrix + matrix.transpose()) / 2).template cast<Scalar>();
+}
+
+template <class Scalar>
+class MesaEngine : public BlockEngine<Scalar> {
+ public:
+  explicit MesaEngine(const Sequence& sequence)
+      : sequence_(sequence), ridge_(symmetric<Scalar>(square(sequence.at("ridge")))) {}
+
+  Matrix<Scalar> initial_state() const override {
+    const Index K = sequence_.dk;
+    const Index V = sequence_.dv;
+    MesaState<Scalar> H = MesaState<Scalar>::Zero(K, K + V);
+    if (sequence_.has("initial_Hkk"))
+      H.leftCols(K) = symmetric<Scalar>(sequence_.at("initial_Hkk").template all<double>());
+    if (sequence_.has("initial_Hkv")) H.rightCols(V) = sequence_.at("initial_Hkv").template all<Scalar>();
+    return H;
+  }
+
+  Matrix<Scalar> advance(Form form, Index first, Index count, Matrix<Scalar>& H, Recorder* recorder,
+                         const std::stop_token& stop) const override {
+    const auto given = [&](const char* name) {
+      return sequence_.at(name).template rows<Scalar>(first, count);
+    };
+    const MesaRows<Scalar> rows{.q = given("q") * static_cast<Scalar>(sequence_.parameter("scale")),
+                                .k = given("k"),
+                                .v = given("v"),
+                                .beta = given("beta"),
+                                .gamma = given("gamma"),
+                                .ridge = ridge_};
+    if (form == Form::recurrent) return mesa_recurrent(rows, H, recorder);
+    if (form == Form::chunkwise) return mesa_chunk(rows, H, recorder, stop);
+    return mesa_parallel(rows, H, recorder, stop);
+  }
+
+  std::vector<std::pair<std::string, Matrix<double>>> named_states(const Matrix<Scalar>& H) const override {
+    return {{"Hkk", H.leftCols(sequence_.dk).template cast<double>()},
+            {"Hkv", H.rightCols(sequence_.dv).template cast<double>()}};
+  }
+
+  MemoryNeed need(Index count, bool recorded) const override {
+    const auto n = static_cast<double>(count);
+    const double bytes = 3 * (sizeof(Scalar) + (recorded ? sizeof(double) : 0));
+    return {bytes * n * n, "its n x n matrices"};
+  }
+
+ private:
+  Sequence sequence_;
+  Matrix<Scalar> ridge_;  // [K, K]
+};
+
+}  // namespace
+
+/// Spec 3.13: o_t = Hkv_t^T (Hkk_t + ridge)^{-1} q_t with Hkk_t = gamma_t Hkk_{t-1} + beta_t k_t k_t^T, and
+/// Hkv_t likewise with v_t.
+Variant mesanet() {
+  return {
+      .id = "mesanet",
+      .label = "MesaNet",
+      .words =
+          "Every query is answered by the best linear memory of all that was seen, not by one more step "
+          "towards it.",
+      .paper = "von Oswald et al., MesaNet: Sequence Modeling by Locally Optimal Test-Time Training, 2025",
+      .inputs = {{"beta", {"n"}, Range::non_negative, "weight of the token"},
+                 {"gamma", {"n"}, Range::unit, "decay of both Gram states"},
+                 {"ridge", {"dk", "dk"}, Range::positive_definite, "constant ridge"},
+                 {"initial_Hkk", {"dk", "dk"}, Range::gram, "Gram matrix of keys", "0"},
+                 {"initial_Hkv", {"dk", "dv"}, Range::finite, "keys times values", "0"}},
+      .states = {{"Hkk"}, {"Hkv"}},
+      .loss = {.words = "Not one step: the minimum itself, of the squared error over all earlier tokens, the "
+                        "older the less, plus the ridge.",
+               .latex = "\\textstyle\\sum_{j\\le t}\\gamma_{j+1:t}\\tfrac{\\beta_j}2\\|S^{\\top}k_j - "
+                        "v_j\\|^2 + \\tfrac12\\mathrm{tr}\\,S^{\\top}\\Lambda S",
+               .step = "S_t = \\arg\\min_S \\mathcal L_t(S) = (H^{kk}_t + \\Lambda)^{-1} H^{kv}_t"},
+      .rule = block_rule<MesaEngine>(mesanet_steps),
+  };
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,185 @@
+// The rules that are no row programs but carry a state from block to block: Mamba and MesaNet.
+
+#include <cmath>
+
+#include "core/error.h"
+#include "tests/catch.h"
+#include "tests/core/cases.h"
+#include "tests/core/oracles.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+const char* const block_rules[] = {"mamba", "mesanet"};
+
+Array constant(std::vector<Index> shape, double value) {
+  Array array;
+  array.shape = std::move(shape);
+  array.values = std::vector<double>(static_cast<std::size_t>(array.size()), value);
+  return array;
+}
+
+/// The same case with some arrays in the place of others.
+Case with(const Case& each, const Arrays& changes) {
+  Arrays arrays = *each.arrays;
+  for (const auto& [name, array] : changes) arrays[name] = array;
+  return bound(*each.variant, each.settings, std::move(arrays), each.words);
+}
+
+Case scaled(const Case& each, const char* name, double factor) {
+  Array array = each.arrays->at(name);
+  for (double& x : std::get<0>(array.values)) x *= factor;
+  return with(each, {{name, array}});
+}
+
+Case mesanet(Index tokens, double gamma, std::vector<double> ridge) {
+  const auto K = static_cast<Index>(ridge.size());
+  const Case each = random_case(find_variant("mesanet"), {}, {.tokens = tokens, .dk = K, .dv = 5});
+  return with(each, {{"gamma", constant({tokens}, gamma)}, {"ridge", Array({K}, std::move(ridge))}});
+}
+
+double difference(const Case& each, Form form, const Output& expected) {
+  return compare(each.run(form, Precision::f64, 16), expected).error;
+}
+
+}  // namespace
+
+TEST_CASE("what would not fit into memory is refused with the reason") {
+  const Case wide = random_case(find_variant("mamba"), {}, {.tokens = 400, .dk = 1000, .dv = 1000});
+  CHECK_THROWS_AS(wide.run(Form::parallel), Unsupported);
+  CHECK_THROWS_WITH(
+      wide.run(Form::parallel),
+      "to run the parallel form of 400 tokens at once needs 6.4 GB for its n x dk x dv decays and "
+      "states; the limit is 6 GB. The chunkwise form has no such limit");
+  CHECK_THROWS_WITH(
+      wide.trace(Form::chunkwise, 1 << 30),
+      "to show the chunkwise form of 400 tokens at once needs 22.4 GB for its n x dk x dv decays "
+      "and states; the limit is 1 GB. Smaller chunks need less");
+  CHECK_NOTHROW(wide.trace(Form::chunkwise, 8));
+  const Case longer = random_case(find_variant("mesanet"), {}, {.tokens = 16000, .dk = 1, .dv = 1});
+  CHECK_THROWS_WITH(longer.run(Form::parallel), says("6.1 GB for its n x n matrices"));
+  CHECK_THROWS_AS(longer.trace(Form::parallel, 1), Unsupported);
+}
+
+TEST_CASE("a run can be stopped and wants a chunk of at least one token") {
+  std::stop_source stop;
+  stop.request_stop();
+  for (const char* id : block_rules) {
+    const Case each = random_case(find_variant(id), {}, {.tokens = 9});
+    for (const Form form : all_forms) {
+      INFO(id << " " << name(form));
+      CHECK_THROWS_AS(each.variant->rule->run(each.sequence, form, Precision::f64, 4, stop.get_token()),
+                      Cancelled);
+      CHECK_THROWS_AS(each.run(form, Precision::f64, 0), InputError);
+      CHECK_THROWS_AS(each.trace(form, 0), InputError);
+      const auto trace = each.trace(form, 4);
+      trace->prepare(stop.get_token());
+      CHECK(trace->record(0).contains(form == Form::recurrent ? "o" : "O"));
+    }
+  }
+}
+
+TEST_CASE("without decay and with steps of 1 Mamba is linear attention") {
+  const RandomCase random{.tokens = 40, .dk = 4, .dv = 3, .initial_state = true};
+  const Case each =
+      with(random_case(find_variant("mamba"), {}, random),
+           {{"A", constant({4, 3}, 0)}, {"delta", constant({40, 3}, 1)}, {"D", constant({3}, 0)}});
+  const Case linear = bound(find_variant("linear"), resolve(find_variant("linear"), {}), *each.arrays);
+  for (const Form form : all_forms) CHECK(difference(each, form, linear.run(Form::recurrent)) <= 1e-13);
+}
+
+TEST_CASE("with one step for all channels and rates by key channel Mamba is GLA") {
+  const RandomCase random{.tokens = 40, .dk = 4, .dv = 3, .initial_state = true};
+  Arrays arrays = *random_case(find_variant("mamba"), {}, random).arrays;
+  arrays["D"] = constant({3}, 0);
+  Array& A = arrays["A"] = constant({4, 3}, 0);
+  Array& delta = arrays["delta"] = constant({40, 3}, 0);
+  Arrays gla = {{"q", arrays["q"]}, {"k", arrays["k"]}, {"initial_state", arrays["initial_state"]}};
+  Array& v = gla["v"] = arrays["v"];
+  Array& g = gla["g"] = constant({40, 4}, 0);
+  for (std::size_t t = 0; t < 40; ++t) {
+    const double step = 0.1 + static_cast<double>(t % 7);
+    for (std::size_t c = 0; c < 3; ++c) {
+      std::get<0>(delta.values)[3 * t + c] = step;
+      std::get<0>(v.values)[3 * t + c] *= step;
+    }
+    for (std::size_t d = 0; d < 4; ++d) {
+      const double rate = -0.2 * static_cast<double>(d);
+      for (std::size_t c = 0; c < 3; ++c) std::get<0>(A.values)[3 * d + c] = rate;
+      std::get<0>(g.values)[4 * t + d] = rate * step;
+    }
+  }
+  const Variant& variant = find_variant("gla");
+  const Output expected = bound(variant, resolve(variant, {}), gla).run(Form::recurrent);
+  const Case each = bound(find_variant("mamba"), resolve(find_variant("mamba"), {}), arrays);
+  for (const Form form : all_forms) CHECK(difference(each, form, expected) <= 1e-13);
+}
+
+TEST_CASE("Mamba's longest steps forget exactly and its shortest keep everything") {
+  const Case each = random_case(find_variant("mamba"), {}, {.tokens = 33, .dk = 4, .dv = 3});
+  for (const double step : {0.0, 1e-300, 1e-9, 1e9, 1e300}) {
+    const Case changed = with(scaled(each, "v", 1e-3), {{"delta", constant({33, 3}, step)}});
+    const Output expected = direct("mamba", *changed.arrays, changed.settings);
+    for (const Form form : all_forms) {
+      INFO(step << " " << name(form));
+      CHECK(difference(changed, form, expected) <= 1e-12);
+    }
+  }
+}
+
+TEST_CASE("a ridge given as its diagonal is that matrix") {
+  const std::vector<double> diagonal = {0.5, 1, 2, 4};
+  const Case vector = mesanet(20, 0.9, diagonal);
+  Array whole = constant({4, 4}, 0);
+  for (std::size_t i = 0; i < 4; ++i) std::get<0>(whole.values)[5 * i] = diagonal[i];
+  const Case matrix = with(vector, {{"ridge", whole}});
+  for (const Form form : all_forms) CHECK(compare(vector.run(form), matrix.run(form)).error == 0);
+}
+
+TEST_CASE("MesaNet's solves are as good as their systems, however unequal the ridge") {
+  const auto check = [](const Case& each, double tolerance) {
+    const Output expected = direct("mesanet", *each.arrays, each.settings);
+    for (const Form form : all_forms) {
+      INFO(name(form));
+      CHECK(difference(each, form, expected) <= tolerance);
+    }
+  };
+  for (const double gamma : {0.0, 0.5, 1.0}) {
+    INFO("gamma " << gamma);
+    check(mesanet(100, gamma, std::vector<double>(8, 1)), 1e-13);
+    check(mesanet(100, gamma, std::vector<double>(8, 1e-3)), 1e-11);
+    check(mesanet(100, gamma, std::vector<double>(8, 1e-6)), 1e-8);
+    check(mesanet(100, gamma, {1e-4, 1e-3, 1e-2, 0.1, 1, 10, 1e3, 1e6}), 1e-9);
+  }
+}
+
+TEST_CASE("MesaNet gives no NaN, even where f32 can no longer solve its systems") {
+  for (const double ridge : {1e-30, 1e-12, 1e-6, 1e30}) {
+    for (const double query : {0.0, 1e-30, 1.0}) {
+      const Case each = scaled(mesanet(100, 1, std::vector<double>(8, ridge)), "q", query);
+      for (const Form form : all_forms) {
+        for (const Precision precision : all_precisions) {
+          INFO(ridge << " " << query << " " << name(form) << " " << name(precision));
+          const Output got = each.run(form, precision, 16);
+          CHECK_FALSE(got.o.hasNaN());
+          if (query == 0) CHECK(got.o.cwiseAbs().maxCoeff() == 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("queries of any size are solved alike") {
+  const Case each = mesanet(50, 0.9, std::vector<double>(6, 0.1));
+  const Output usual = each.run(Form::recurrent);
+  for (const double size : {0x1p-600, 0x1p600}) {
+    Output expected = usual;
+    expected.o *= size;
+    for (const Form form : all_forms) {
+      INFO(size << " " << name(form));
+      CHECK(difference(scaled(each, "q", size), form, expected) <= 1e-13);
+    }
+  }
+}
