@@ -64,8 +64,7 @@ Matrix<double> state_of(const Output& output, std::size_t index) { return output
 
 /// The state called S as a record holds it: with z as its last column where the rule has one.
 Matrix<double> whole_state(const Output& output) {
-  if (output.states.size() == 1) return state_of(output, 0);
-  REQUIRE(output.states[1].first == "z");
+  if (output.states.size() == 1 || output.states[1].first != "z") return state_of(output, 0);
   Matrix<double> S(state_of(output, 0).rows(), state_of(output, 0).cols() + 1);
   S << state_of(output, 0), state_of(output, 1);
   return S;
@@ -219,7 +218,11 @@ TEST_CASE("the blocks' outputs are those of the run, the last block's state is t
             for (const Record& record : records) {
               if (record.contains(after)) last = &record;
             }
-            if (last) CHECK(difference(last->at(after), state == "S" ? whole_state(run) : value) <= rounding);
+            if (!last) continue;
+            const Matrix<double> expected = state == "S" ? whole_state(run) : value;
+            const Matrix<double>& recorded = last->at(after);  // of a state in parts: all, S on top
+            CHECK(difference(recorded.topRows(std::min(recorded.rows(), expected.rows())), expected) <=
+                  rounding);
           }
         }
       }
