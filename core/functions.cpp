@@ -27,8 +27,10 @@ std::string filled(const std::string& pattern, std::span<const std::string> argu
 
 std::vector<Function> all_functions() {
   std::vector<Function> all = decay_functions();
-  for (auto& rows : {softmax_functions(), feature_functions()})
+  for (const auto& rows : {softmax_functions(), feature_functions(), layer_norm_functions(), gelu_functions(),
+                           row_functions()}) {
     all.insert(all.end(), rows.begin(), rows.end());
+  }
   return all;
 }
 

@@ -31,5 +31,10 @@ Pattern applied(std::string_view name, int arguments = 1);
 std::vector<Function> decay_functions();
 std::vector<Function> softmax_functions();
 std::vector<Function> feature_functions();
+std::vector<Function> layer_norm_functions();
+std::vector<Function> gelu_functions();
+std::vector<Function> row_functions();
+std::vector<Function> newton_schulz_functions();
+std::vector<Function> inner_batch_functions();
 
 }  // namespace palimpsest

@@ -149,6 +149,106 @@ Output kernel(const Head& head) {
   return {o, {{"S", S}, {"z", z}}};
 }
 
+/// Layer norm of one vector and its Jacobian, spec 3.10.
+struct Norm {
+  Column y;
+  Dense jacobian;
+};
+
+Norm layer_norm(const Head& head, const Column& z) {
+  const Index d = z.size();
+  const Column gain = head.matrix("ln_weight");
+  const Dense centre = Dense::Identity(d, d) - Dense::Constant(d, d, 1 / static_cast<double>(d));
+  const Column level = centre * z;
+  const double r = std::sqrt(level.squaredNorm() / static_cast<double>(d) + head.parameter("ln_eps"));
+  const Column h = level / r;
+  const Dense inner = (centre - h * h.transpose() / static_cast<double>(d)) / r;
+  return {gain.cwiseProduct(h) + Column(head.matrix("ln_bias")), gain.asDiagonal() * inner};
+}
+
+double gelu(double x) { return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }
+
+/// By the chain rule on the definition.
+double gelu_slope(double x) {
+  const double u = std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x);
+  const double slope = std::sqrt(2 / M_PI) * (1 + 3 * 0.044715 * x * x);
+  return (1 + std::tanh(u)) / 2 + x / 2 * slope / (std::cosh(u) * std::cosh(u));
+}
+
+/// Spec 3.10 and 3.12: every token with the weights that its definition gives it. `layers` are pairs of
+/// weights [D, E] and a bias [E]; with_bias = false keeps the biases at 0.
+Output inner_learner(const Head& head, std::vector<Dense> W, std::vector<Column> b, bool with_bias,
+                     const std::vector<std::string>& names) {
+  const bool normalised = head.settings.options.find("layer_norm")->second == "true";
+  const auto batch = static_cast<Index>(head.parameter("batch"));
+  const std::size_t layers = W.size();
+  std::vector<Dense> sum_W(layers);
+  std::vector<Column> sum_b(layers);
+  std::vector<Dense> now_W = W;
+  std::vector<Column> now_b = b;
+  Matrix<double> o(head.tokens(), head.dv());
+  for (Index t = 0; t < head.tokens(); ++t) {
+    if (t % batch == 0) {
+      W = now_W;
+      b = now_b;
+      for (std::size_t l = 0; l < layers; ++l) {
+        sum_W[l] = Dense::Zero(W[l].rows(), W[l].cols());
+        sum_b[l] = Column::Zero(b[l].size());
+      }
+    }
+    // The gradient of 1/2 |f(k) - v|^2 at the weights before the batch.
+    std::vector<Column> input = {head.k(t)};
+    std::vector<Column> z;
+    for (std::size_t l = 0; l < layers; ++l) {
+      z.push_back(W[l].transpose() * input[l] + b[l]);
+      input.push_back(z[l].unaryExpr([](double x) { return gelu(x); }));
+    }
+    Column g = z.back() - head.v(t);
+    if (normalised) {
+      const Norm norm = layer_norm(head, z.back());
+      g = norm.jacobian.transpose() * (head.k(t) + norm.y - head.v(t));
+    }
+    const double eta = head.row("eta", t)(0);
+    const double sigma = head.has("sigma") ? head.row("sigma", t % batch)(0) : 1;
+    for (std::size_t l = layers; l-- > 0;) {
+      sum_W[l] += eta * input[l] * g.transpose();
+      if (with_bias) sum_b[l] += eta * g;
+      if (l > 0)
+        g = Column(W[l] * g).cwiseProduct(z[l - 1].unaryExpr([](double x) { return gelu_slope(x); }));
+    }
+    Column x = head.q(t);
+    for (std::size_t l = 0; l < layers; ++l) {
+      now_W[l] = W[l] - sigma * sum_W[l];
+      now_b[l] = b[l] - sigma * sum_b[l];
+      x = now_W[l].transpose() * x + now_b[l];
+      if (l + 1 < layers) x = x.unaryExpr([](double each) { return gelu(each); }).eval();
+    }
+    o.row(t) = (normalised ? Column(head.q(t) + layer_norm(head, x).y) : x).transpose();
+  }
+  Output output{o, {}};
+  for (std::size_t l = 0; l < layers; ++l) {
+    output.states.emplace_back(names[2 * l], now_W[l]);
+    if (with_bias) output.states.emplace_back(names[2 * l + 1], now_b[l]);
+  }
+  return output;
+}
+
+Output ttt_linear(const Head& head) {
+  if (head.settings.options.find("layer_norm")->second == "false") {
+    return inner_learner(head, {head.initial_state()}, {Column::Zero(head.dv())}, false, {"S", ""});
+  }
+  const Index d = head.dv();
+  const Dense S = head.has("initial_S") ? head.matrix("initial_S") : Dense::Zero(d, d);
+  const Column c = head.has("initial_bias") ? Column(head.matrix("initial_bias")) : Column::Zero(d);
+  return inner_learner(head, {S}, {c}, true, {"S", "bias"});
+}
+
+Output ttt_mlp(const Head& head) {
+  return inner_learner(head, {head.matrix("W1"), head.matrix("W2")},
+                       {Column(head.matrix("b1")), Column(head.matrix("b2"))}, true,
+                       {"W1", "b1", "W2", "b2"});
+}
+
 }  // namespace
 
 Output direct(const std::string& id, const Arrays& arrays, const Settings& settings) {
@@ -158,6 +258,8 @@ Output direct(const std::string& id, const Arrays& arrays, const Settings& setti
   if (id == "linear")
     return recurrence(head, [&](const Dense& S, Index t) -> Dense { return S + written(head, t); });
   if (id == "kernel") return kernel(head);
+  if (id == "ttt_linear") return ttt_linear(head);
+  if (id == "ttt_mlp") return ttt_mlp(head);
   if (id == "retnet") {
     const double gamma = head.parameter("gamma");
     return recurrence(head, [&](const Dense& S, Index t) -> Dense { return gamma * S + written(head, t); });

@@ -97,6 +97,10 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
   for (const char* name : {"lower", "strictly_lower", "cumulative_decay", "remaining_decay", "row_softmax"}) {
     possible[name] = [&] { return std::vector{matrix()}; };
   }
+  for (const char* name : {"gelu", "gelu_derivative", "plus_one"}) {
+    possible[name] = [&] { return std::vector{matrix()}; };
+  }
+  possible["add_to_rows"] = [&] { return std::vector{matrix(), grow(columns, 1, depth)}; };
   possible["exp"] = [&] { return std::vector{bounded(rows, columns)}; };
   possible["maximum"] = [&] { return std::vector{matrix(), matrix()}; };
   possible["solve_unit_lower"] = [&] {
@@ -114,10 +118,23 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
   }
   if (columns == 1) {
     possible["total_decay"] = [&] { return std::vector{grow(upto(6), rows, depth)}; };
+    possible["sum_of_rows"] = [&] { return std::vector{grow(upto(6), rows, depth)}; };
     possible["row_max"] = [&] { return std::vector{grow(rows, 1 + upto(5), depth)}; };
     possible["row_sum"] = [&] { return std::vector{grow(rows, upto(6), depth)}; };
   }
+  // Layer norm divides by a deviation, which must not be tiny.
+  const auto eps = [&] { return call("exp", {bounded(1, 1)}); };
+  if (columns == 1) {
+    possible["standardise"] = [&] { return std::vector{any_column(), eps()}; };
+    possible["row_deviation"] = [&] { return std::vector{grow(rows, 1 + upto(5), depth), eps()}; };
+    possible["layer_norm_gradient"] = [&] { return std::vector{any_column(), any_column(), eps()}; };
+  }
+  possible["row_standardise"] = [&] { return std::vector{matrix(), eps()}; };
+  possible["row_layer_norm_gradient"] = [&] {
+    return std::vector{matrix(), matrix(), call("exp", {bounded(rows, 1)})};
+  };
   if (rows == 1 && columns == 1) {
+    possible["deviation"] = [&] { return std::vector{grow(1 + upto(5), 1, depth), eps()}; };
     possible["column_max"] = [&] { return std::vector{grow(1 + upto(5), 1, depth)}; };
     possible["reciprocal"] = [&] { return std::vector{call("exp", {bounded(1, 1)})}; };
     possible["column_sum"] = [&] { return std::vector{grow(upto(6), 1, depth)}; };
