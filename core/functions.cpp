@@ -28,7 +28,7 @@ std::string filled(const std::string& pattern, std::span<const std::string> argu
 std::vector<Function> all_functions() {
   std::vector<Function> all = decay_functions();
   for (const auto& rows : {softmax_functions(), feature_functions(), layer_norm_functions(), gelu_functions(),
-                           row_functions()}) {
+                           row_functions(), newton_schulz_functions(), inner_batch_functions()}) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;

@@ -6,7 +6,7 @@
 /// its function.
 #define PALIMPSEST_VARIANTS(row)                                                            \
   row(softmax) row(linear) row(kernel) row(retnet) row(scalar_decay) row(gla) row(deltanet) \
-      row(gated_deltanet) row(kda) row(ttt_linear) row(ttt_mlp)
+      row(gated_deltanet) row(kda) row(ttt_linear) row(ttt_mlp) row(lact)
 
 namespace palimpsest {
 

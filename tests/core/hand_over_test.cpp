@@ -51,6 +51,13 @@ Arrays part_of(const Case& each, Index first, Index count) {
       part[name] = whole;
     }
   }
+  // What would be taken from the initial weights must stay that of the first ones.
+  if (each.variant->id == "lact" && !part.contains("column_norm")) {
+    const MatrixView S = each.sequence.at("initial_S");
+    const Matrix<double> lengths = S.all<double>().colwise().norm();
+    part["column_norm"] =
+        Array({lengths.size()}, std::vector<double>(lengths.data(), lengths.data() + lengths.size()));
+  }
   return part;
 }
 

@@ -249,6 +249,55 @@ Output ttt_mlp(const Head& head) {
                        {"W1", "b1", "W2", "b2"});
 }
 
+/// Spec 3.11: five times s -> a s + b s^3 + c s^5 on the singular values of M / (|M| + 1e-7).
+Dense newton_schulz(const Dense& M, bool tuned) {
+  const double tuned_steps[5][3] = {{4.0848, -6.8946, 2.9270},
+                                    {3.9505, -6.3029, 2.6377},
+                                    {3.7418, -5.5913, 2.3037},
+                                    {2.8769, -3.1427, 1.2046},
+                                    {2.8366, -3.0525, 1.2012}};
+  const double muon_step[3] = {3.4445, -4.7750, 2.0315};
+  const Eigen::JacobiSVD<Dense> svd(M / (M.norm() + 1e-7), Eigen::ComputeThinU | Eigen::ComputeThinV);
+  Column s = svd.singularValues();
+  for (const auto& tuned_step : tuned_steps) {
+    const double* step = tuned ? tuned_step : muon_step;
+    for (double& each : s) each = step[0] * each + step[1] * std::pow(each, 3) + step[2] * std::pow(each, 5);
+  }
+  return svd.matrixU() * s.asDiagonal() * svd.matrixV().transpose();
+}
+
+/// Spec 3.11, batch after batch.
+Output lact(const Head& head) {
+  const auto is = [&](const char* option, const char* value) {
+    return head.settings.options.find(option)->second == value;
+  };
+  const auto batch = static_cast<Index>(head.parameter("batch"));
+  Dense S = head.matrix("initial_S");
+  Dense M = head.has("initial_M") ? head.matrix("initial_M") : Dense::Zero(head.dk(), head.dv());
+  Column lengths = S.colwise().norm().transpose();
+  if (head.has("column_norm")) lengths = head.matrix("column_norm");
+  Matrix<double> o(head.tokens(), head.dv());
+  for (Index first = 0; first < head.tokens(); first += batch) {
+    const Index end = std::min(first + batch, head.tokens());
+    const auto read = [&] {
+      for (Index t = first; t < end; ++t) o.row(t) = (S.transpose() * head.q(t)).transpose();
+    };
+    if (is("order", "apply_first")) read();
+    M = head.has("momentum") ? Dense(head.row("momentum", first / batch)(0) * M)
+                             : Dense::Zero(head.dk(), head.dv());
+    for (Index t = first; t < end; ++t) {
+      const Column asked = is("loss", "dot") ? head.v(t) : Column(head.v(t) - S.transpose() * head.k(t));
+      M += head.row("eta", t)(0) * head.k(t) * asked.transpose();
+    }
+    S += is("optimizer", "muon") ? newton_schulz(M, is("newton_schulz", "tuned")) : M;
+    for (Index j = 0; j < head.dv() && is("weight_norm", "true"); ++j) {
+      S.col(j) *= lengths(j) / (S.col(j).norm() + 1e-5);
+    }
+    if (is("order", "update_first")) read();
+  }
+  return {o, {{"S", S}, {"M", M}}};
+}
+
 }  // namespace
 
 Output direct(const std::string& id, const Arrays& arrays, const Settings& settings) {
@@ -260,6 +309,7 @@ Output direct(const std::string& id, const Arrays& arrays, const Settings& setti
   if (id == "kernel") return kernel(head);
   if (id == "ttt_linear") return ttt_linear(head);
   if (id == "ttt_mlp") return ttt_mlp(head);
+  if (id == "lact") return lact(head);
   if (id == "retnet") {
     const double gamma = head.parameter("gamma");
     return recurrence(head, [&](const Dense& S, Index t) -> Dense { return gamma * S + written(head, t); });
