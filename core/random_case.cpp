@@ -104,23 +104,41 @@ void make_positive_definite(Array& array) {
   values = Matrix<double>::Identity(size, size) + A * A.transpose() / static_cast<double>(size);
 }
 
+/// Learning rates of an inner batch add up: those of all its tokens stay below one step. The weights that a
+/// rule must be given to start from are small, as a network is initialised.
+double size_of_numbers(const Input& input, const Settings& settings) {
+  const auto has_axis = [&](const char* axis) {
+    return std::ranges::find(input.shape, axis) != input.shape.end();
+  };
+  const auto batch = settings.parameters.find("batch");
+  if (input.range == Range::non_negative && has_axis("n") && batch != settings.parameters.end()) {
+    return 1 / batch->second;
+  }
+  const bool is_weights = has_axis("h") && !has_axis("n");
+  return is_weights ? 0.5 : 1;
+}
+
 Array random_array(const Input& input, const Settings& settings, const RandomCase& random) {
   Numbers numbers(random.seed, input.name);
   Array array = empty_array(shape_of(input, settings, random));
+  const double factor = size_of_numbers(input, settings);
   for (double& value : std::get<0>(array.values)) {
     value = input.range == Range::decay && random.log_gates ? std::log1p(-numbers.forgotten())
-                                                            : numbers.within(input.range);
+                                                            : factor * numbers.within(input.range);
   }
   if (input.range == Range::positive_definite || input.range == Range::gram) make_positive_definite(array);
   return array;
 }
 
-/// `random` with as many value channels as key channels where the rule needs it.
+/// `random` with as many value channels as key channels where the rule needs it. They are the channels of a
+/// layer norm, and with fewer than six its gradient multiplies rounding by up to a million (spec 3.10).
 RandomCase fitting(RandomCase random, const std::vector<Input>& inputs) {
   const auto is_square = [](const Input& input) {
     return std::ranges::find(input.shape, "d") != input.shape.end();
   };
-  if (std::ranges::any_of(inputs, is_square)) random.dk = random.dv = std::max(random.dk, random.dv);
+  if (std::ranges::any_of(inputs, is_square)) {
+    random.dk = random.dv = std::max({random.dk, random.dv, Index{6}});
+  }
   return random;
 }
 

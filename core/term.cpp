@@ -108,6 +108,14 @@ Term exp(const Term& a) {
   return {{"exp(" + a.formula.text + ")"}, {"exp(" + a.numbers.text + ")"}, std::exp(a.value)};
 }
 
+Term sqrt(const Term& a) {
+  return {{"√(" + a.formula.text + ")"}, {"√(" + a.numbers.text + ")"}, std::sqrt(a.value)};
+}
+
+Term tanh(const Term& a) {
+  return {{"tanh(" + a.formula.text + ")"}, {"tanh(" + a.numbers.text + ")"}, std::tanh(a.value)};
+}
+
 Term maximum(const Term& a, const Term& b) {
   return {{fmt::format("max({}, {})", a.formula.text, b.formula.text)},
           {fmt::format("max({}, {})", a.numbers.text, b.numbers.text)},

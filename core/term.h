@@ -49,6 +49,12 @@ Term operator/(const Term& a, const Term& b);
 /// "exp(a)".
 Term exp(const Term& a);
 
+/// "√(a)".
+Term sqrt(const Term& a);
+
+/// "tanh(a)".
+Term tanh(const Term& a);
+
 /// "max(a, b)".
 Term maximum(const Term& a, const Term& b);
 

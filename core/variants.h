@@ -25,7 +25,10 @@
   row(rwkv7) \
   row(titans) \
   row(mesanet) \
-  row(mamba)
+  row(mamba) \
+  row(ttt_linear) \
+  row(ttt_mlp) \
+  row(lact)
 
 // clang-format on
 

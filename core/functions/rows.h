@@ -38,5 +38,10 @@ std::vector<Function> softmax_functions();
 std::vector<Function> feature_functions();
 std::vector<Function> scan_functions();
 std::vector<Function> gram_functions();
+std::vector<Function> layer_norm_functions();
+std::vector<Function> gelu_functions();
+std::vector<Function> row_functions();
+std::vector<Function> newton_schulz_functions();
+std::vector<Function> inner_batch_functions();
 
 }  // namespace palimpsest

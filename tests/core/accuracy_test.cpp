@@ -130,7 +130,7 @@ void measure(const Regime& regime, const Variant& variant, const Settings& given
         }
         const Case each = bound(variant, settings, arrays);
         const Output expected = each.run(Form::recurrent);
-        for (const Form form : all_forms) {
+        for (const Form form : each.forms()) {
           for (const Index chunk_size : regime.chunk_sizes) {
             const double error = compare(each.run(form, precision, chunk_size), expected).error;
             double& so_far = worst[{precision, form}];
@@ -145,7 +145,10 @@ void measure(const Regime& regime, const Variant& variant, const Settings& given
 std::string row_of(const std::string& title, const Worst& worst) {
   std::string row = "| " + title + " |";
   for (const Precision precision : all_precisions) {
-    for (const Form form : all_forms) row += fmt::format(" {:.0e} |", worst.at({precision, form}));
+    for (const Form form : all_forms) {
+      const auto error = worst.find({precision, form});
+      row += error == worst.end() ? " – |" : fmt::format(" {:.0e} |", error->second);
+    }
   }
   return row + "\n";
 }
@@ -187,7 +190,8 @@ TEST_CASE("measure the errors where rounding is amplified", "[.][accuracy]") {
       std::cout << row_of(variant.id, worst) << std::flush;
       for (const Form form : all_forms) {
         INFO(regime.name << " " << variant.id << " " << name(form));
-        CHECK(worst.at({Precision::f64, form}) < 1e-10);
+        const auto error = worst.find({Precision::f64, form});
+        CHECK((error == worst.end() || error->second < 1e-10));
       }
     }
   }

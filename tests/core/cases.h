@@ -20,6 +20,23 @@ struct Case {
 
   std::string words;  // for INFO
 
+  /// The forms that exist with these settings.
+  std::vector<Form> forms() const {
+    std::vector<Form> existing;
+    for (const Form form : all_forms) {
+      if (!variant->rule->missing(form, sequence.settings)) existing.push_back(form);
+    }
+    return existing;
+  }
+
+  /// How much more than `usual` forms may differ: the five steps of Newton and Schulz multiply what is tiny,
+  /// rounding included, by up to 3.4445^5 = 485 (spec 3.11).
+  double allowed(double usual) const {
+    const auto optimizer = sequence.settings.options.find("optimizer");
+    const bool amplifies = optimizer != sequence.settings.options.end() && optimizer->second == "muon";
+    return amplifies ? 485 * usual : usual;
+  }
+
   Output run(Form form, Precision precision = Precision::f64, Index chunk_size = 1) const {
     return variant->rule->run(sequence, form, precision, chunk_size);
   }

@@ -106,6 +106,8 @@ class Calculator {
 
   double factor() {
     if (took("exp(")) return std::exp(closed());
+    if (took("tanh(")) return std::tanh(closed());
+    if (took("√(")) return std::sqrt(closed());
     if (took("(")) return closed();
     if (took("max(")) {
       double result = value();

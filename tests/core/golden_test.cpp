@@ -48,16 +48,44 @@ Golden read_golden(const nlohmann::json& entry) {
   golden.expected.o = as_matrix(npz.arrays.at("o"));
   const std::vector<std::string> states = states_of(variant, golden.given.settings);
   for (const std::string& state : states) {
-    golden.expected.states.emplace_back(state, as_matrix(npz.arrays.at(final_name(states.size(), state))));
+    const auto final_state = npz.arrays.find(final_name(states.size(), state));
+    // Where a state does not matter to what follows, the file may lack it.
+    if (final_state != npz.arrays.end())
+      golden.expected.states.emplace_back(state, as_matrix(final_state->second));
   }
   return golden;
+}
+
+/// `output` with those states only that `expected` has.
+Output as_far_as(const Output& expected, Output output) {
+  std::erase_if(output.states, [&](const auto& state) {
+    return std::ranges::none_of(expected.states,
+                                [&](const auto& other) { return other.first == state.first; });
+  });
+  return output;
+}
+
+/// The forms that the manifest has and this program does not have yet: the parallel forms of two rules that
+/// become row programs with these options.
+bool is_still_missing(const Case& each, Form form) {
+  const auto option = [&](const char* name) {
+    const auto found = each.sequence.settings.options.find(name);
+    return found == each.sequence.settings.options.end() ? std::string() : found->second;
+  };
+  if (form != Form::parallel) return false;
+  if (each.variant->id == "ttt_linear") return option("layer_norm") == "false";
+  return each.variant->id == "lact" && option("optimizer") == "sgd" && option("loss") == "l2";
 }
 
 }  // namespace
 
 TEST_CASE("every form gives the golden results") {
   const nlohmann::json manifest = nlohmann::json::parse(std::ifstream(folder / "manifest.json"));
-  const double tolerances[] = {manifest["tolerance"]["float64"], manifest["tolerance"]["float32"]};
+  // Newton and Schulz multiply rounding by up to 485: the manifest allows more where Muon is used.
+  const auto tolerance = [&](const Case& each, Precision precision) -> double {
+    const std::string name = precision == Precision::f64 ? "float64" : "float32";
+    return manifest["tolerance"][each.allowed(1) > 1 ? "lact_muon_" + name : name];
+  };
   int cases = 0;
   for (const nlohmann::json& entry : manifest["cases"]) {
     const Golden golden = read_golden(entry);
@@ -66,17 +94,21 @@ TEST_CASE("every form gives the golden results") {
       const auto form =
           std::ranges::find(all_forms, form_name.get<std::string>(), [](Form f) { return name(f); });
       REQUIRE(form != std::end(all_forms));
+      if (is_still_missing(golden.given, *form)) {
+        CHECK(golden.given.variant->rule->missing(*form, golden.given.sequence.settings));
+        continue;
+      }
       for (const Index chunk_size : {1, 4, 7, 64}) {
         for (const Precision precision : all_precisions) {
-          const Output got = golden.given.run(*form, precision, chunk_size);
+          const Output got = as_far_as(golden.expected, golden.given.run(*form, precision, chunk_size));
           const Disagreement worst = compare(got, golden.expected);
           INFO(fmt::format("{} {} {} chunk {}: {}[{}, {}] is {}, expected {}", golden.given.words,
                            name(*form), name(precision), chunk_size, worst.array, worst.row, worst.column,
                            worst.got, worst.expected));
-          CHECK(worst.error <= tolerances[precision == Precision::f64 ? 0 : 1]);
+          CHECK(worst.error <= tolerance(golden.given, precision));
         }
       }
     }
   }
-  CHECK(cases == 85);
+  CHECK(cases == 160);
 }

@@ -232,6 +232,155 @@ Output titans(const Head& head) {
   return {o, {{"S", S}, {"M", M}}};
 }
 
+/// Layer norm of one vector and its Jacobian, spec 3.10.
+struct Norm {
+  Column y;
+  Dense jacobian;
+};
+
+Norm layer_norm(const Head& head, const Column& z) {
+  const Index d = z.size();
+  const Column gain = head.matrix("ln_weight");
+  const Dense centre = Dense::Identity(d, d) - Dense::Constant(d, d, 1 / static_cast<double>(d));
+  const Column level = centre * z;
+  const double r = std::sqrt(level.squaredNorm() / static_cast<double>(d) + head.parameter("ln_eps"));
+  const Column h = level / r;
+  const Dense inner = (centre - h * h.transpose() / static_cast<double>(d)) / r;
+  return {gain.cwiseProduct(h) + Column(head.matrix("ln_bias")), gain.asDiagonal() * inner};
+}
+
+double gelu(double x) { return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }
+
+/// By the chain rule on the definition.
+double gelu_slope(double x) {
+  const double u = std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x);
+  const double slope = std::sqrt(2 / M_PI) * (1 + 3 * 0.044715 * x * x);
+  return (1 + std::tanh(u)) / 2 + x / 2 * slope / (std::cosh(u) * std::cosh(u));
+}
+
+/// Spec 3.10 and 3.12: every token with the weights that its definition gives it. `layers` are pairs of
+/// weights [D, E] and a bias [E]; with_bias = false keeps the biases at 0.
+Output inner_learner(const Head& head, std::vector<Dense> W, std::vector<Column> b, bool with_bias,
+                     const std::vector<std::string>& names) {
+  const bool normalised = head.settings.options.find("layer_norm")->second == "true";
+  const auto batch = static_cast<Index>(head.parameter("batch"));
+  const std::size_t layers = W.size();
+  std::vector<Dense> sum_W(layers);
+  std::vector<Column> sum_b(layers);
+  std::vector<Dense> now_W = W;
+  std::vector<Column> now_b = b;
+  Matrix<double> o(head.tokens(), head.dv());
+  for (Index t = 0; t < head.tokens(); ++t) {
+    if (t % batch == 0) {
+      W = now_W;
+      b = now_b;
+      for (std::size_t l = 0; l < layers; ++l) {
+        sum_W[l] = Dense::Zero(W[l].rows(), W[l].cols());
+        sum_b[l] = Column::Zero(b[l].size());
+      }
+    }
+    // The gradient of 1/2 |f(k) - v|^2 at the weights before the batch.
+    std::vector<Column> input = {head.k(t)};
+    std::vector<Column> z;
+    for (std::size_t l = 0; l < layers; ++l) {
+      z.push_back(W[l].transpose() * input[l] + b[l]);
+      input.push_back(z[l].unaryExpr([](double x) { return gelu(x); }));
+    }
+    Column g = z.back() - head.v(t);
+    if (normalised) {
+      const Norm norm = layer_norm(head, z.back());
+      g = norm.jacobian.transpose() * (head.k(t) + norm.y - head.v(t));
+    }
+    const double eta = head.row("eta", t)(0);
+    const double sigma = head.has("sigma") ? head.row("sigma", t % batch)(0) : 1;
+    for (std::size_t l = layers; l-- > 0;) {
+      sum_W[l] += eta * input[l] * g.transpose();
+      if (with_bias) sum_b[l] += eta * g;
+      if (l > 0)
+        g = Column(W[l] * g).cwiseProduct(z[l - 1].unaryExpr([](double x) { return gelu_slope(x); }));
+    }
+    Column x = head.q(t);
+    for (std::size_t l = 0; l < layers; ++l) {
+      now_W[l] = W[l] - sigma * sum_W[l];
+      now_b[l] = b[l] - sigma * sum_b[l];
+      x = now_W[l].transpose() * x + now_b[l];
+      if (l + 1 < layers) x = x.unaryExpr([](double each) { return gelu(each); }).eval();
+    }
+    o.row(t) = (normalised ? Column(head.q(t) + layer_norm(head, x).y) : x).transpose();
+  }
+  Output output{o, {}};
+  for (std::size_t l = 0; l < layers; ++l) {
+    output.states.emplace_back(names[2 * l], now_W[l]);
+    if (with_bias) output.states.emplace_back(names[2 * l + 1], now_b[l]);
+  }
+  return output;
+}
+
+Output ttt_linear(const Head& head) {
+  if (head.settings.options.find("layer_norm")->second == "false") {
+    return inner_learner(head, {head.initial_state()}, {Column::Zero(head.dv())}, false, {"S", ""});
+  }
+  const Index d = head.dv();
+  const Dense S = head.has("initial_S") ? head.matrix("initial_S") : Dense::Zero(d, d);
+  const Column c = head.has("initial_bias") ? Column(head.matrix("initial_bias")) : Column::Zero(d);
+  return inner_learner(head, {S}, {c}, true, {"S", "bias"});
+}
+
+Output ttt_mlp(const Head& head) {
+  return inner_learner(head, {head.matrix("W1"), head.matrix("W2")},
+                       {Column(head.matrix("b1")), Column(head.matrix("b2"))}, true,
+                       {"W1", "b1", "W2", "b2"});
+}
+
+/// Spec 3.11: five times s -> a s + b s^3 + c s^5 on the singular values of M / (|M| + 1e-7).
+Dense newton_schulz(const Dense& M, bool tuned) {
+  const double tuned_steps[5][3] = {{4.0848, -6.8946, 2.9270},
+                                    {3.9505, -6.3029, 2.6377},
+                                    {3.7418, -5.5913, 2.3037},
+                                    {2.8769, -3.1427, 1.2046},
+                                    {2.8366, -3.0525, 1.2012}};
+  const double muon_step[3] = {3.4445, -4.7750, 2.0315};
+  const Eigen::JacobiSVD<Dense> svd(M / (M.norm() + 1e-7), Eigen::ComputeThinU | Eigen::ComputeThinV);
+  Column s = svd.singularValues();
+  for (const auto& tuned_step : tuned_steps) {
+    const double* step = tuned ? tuned_step : muon_step;
+    for (double& each : s) each = step[0] * each + step[1] * std::pow(each, 3) + step[2] * std::pow(each, 5);
+  }
+  return svd.matrixU() * s.asDiagonal() * svd.matrixV().transpose();
+}
+
+/// Spec 3.11, batch after batch.
+Output lact(const Head& head) {
+  const auto is = [&](const char* option, const char* value) {
+    return head.settings.options.find(option)->second == value;
+  };
+  const auto batch = static_cast<Index>(head.parameter("batch"));
+  Dense S = head.matrix("initial_S");
+  Dense M = head.has("initial_M") ? head.matrix("initial_M") : Dense::Zero(head.dk(), head.dv());
+  Column lengths = S.colwise().norm().transpose();
+  if (head.has("column_norm")) lengths = head.matrix("column_norm");
+  Matrix<double> o(head.tokens(), head.dv());
+  for (Index first = 0; first < head.tokens(); first += batch) {
+    const Index end = std::min(first + batch, head.tokens());
+    const auto read = [&] {
+      for (Index t = first; t < end; ++t) o.row(t) = (S.transpose() * head.q(t)).transpose();
+    };
+    if (is("order", "apply_first")) read();
+    M = head.has("momentum") ? Dense(head.row("momentum", first / batch)(0) * M)
+                             : Dense::Zero(head.dk(), head.dv());
+    for (Index t = first; t < end; ++t) {
+      const Column asked = is("loss", "dot") ? head.v(t) : Column(head.v(t) - S.transpose() * head.k(t));
+      M += head.row("eta", t)(0) * head.k(t) * asked.transpose();
+    }
+    S += is("optimizer", "muon") ? newton_schulz(M, is("newton_schulz", "tuned")) : M;
+    for (Index j = 0; j < head.dv() && is("weight_norm", "true"); ++j) {
+      S.col(j) *= lengths(j) / (S.col(j).norm() + 1e-5);
+    }
+    if (is("order", "update_first")) read();
+  }
+  return {o, {{"S", S}, {"M", M}}};
+}
+
 }  // namespace
 
 Output direct(const std::string& id, const Arrays& arrays, const Settings& settings) {
@@ -241,6 +390,9 @@ Output direct(const std::string& id, const Arrays& arrays, const Settings& setti
   if (id == "linear")
     return recurrence(head, [&](const Dense& S, Index t) -> Dense { return S + written(head, t); });
   if (id == "kernel") return kernel(head);
+  if (id == "ttt_linear") return ttt_linear(head);
+  if (id == "ttt_mlp") return ttt_mlp(head);
+  if (id == "lact") return lact(head);
   if (id == "retnet") {
     const double gamma = head.parameter("gamma");
     return recurrence(head, [&](const Dense& S, Index t) -> Dense { return gamma * S + written(head, t); });

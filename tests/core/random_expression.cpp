@@ -98,6 +98,10 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
                            "negative", "one_minus", "cumulative_decay_before"}) {
     possible[name] = [&] { return std::vector{matrix()}; };
   }
+  for (const char* name : {"gelu", "gelu_derivative", "plus_one"}) {
+    possible[name] = [&] { return std::vector{matrix()}; };
+  }
+  possible["add_to_rows"] = [&] { return std::vector{matrix(), grow(columns, 1, depth)}; };
   possible["exp"] = [&] { return std::vector{bounded(rows, columns)}; };
   possible["maximum"] = [&] { return std::vector{matrix(), matrix()}; };
   possible["solve_unit_lower"] = [&] {
@@ -184,10 +188,63 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
   }
   if (columns == 1) {
     possible["total_decay"] = [&] { return std::vector{grow(upto(6), rows, depth)}; };
+    possible["column_norms"] = [&] { return std::vector{grow(upto(6), rows, depth)}; };
+    possible["restoring_factors"] = [&] {
+      return std::vector{call("exp", {bounded(rows, 1)}), any_column(), call("exp", {bounded(1, 1)})};
+    };
+    possible["sum_of_rows"] = [&] { return std::vector{grow(upto(6), rows, depth)}; };
     possible["row_max"] = [&] { return std::vector{grow(rows, 1 + upto(5), depth)}; };
     possible["row_sum"] = [&] { return std::vector{grow(rows, upto(6), depth)}; };
   }
+  // Layer norm divides by a deviation, which must not be tiny.
+  const auto eps = [&] { return call("exp", {bounded(1, 1)}); };
+  if (columns == 1) {
+    possible["standardise"] = [&] { return std::vector{any_column(), eps()}; };
+    possible["row_deviation"] = [&] { return std::vector{grow(rows, 1 + upto(5), depth), eps()}; };
+    possible["layer_norm_gradient"] = [&] { return std::vector{any_column(), any_column(), eps()}; };
+  }
+  possible["row_standardise"] = [&] { return std::vector{matrix(), eps()}; };
+  possible["row_layer_norm_gradient"] = [&] {
+    return std::vector{matrix(), matrix(), call("exp", {bounded(rows, 1)})};
+  };
+  if (columns == 6) {
+    possible["spectra"] = [&] {
+      const Index wide = rows + upto(2);
+      std::vector<Expression> matrices;
+      for (int i = 0; i < 6; ++i) matrices.push_back(leaf(rows, wide));
+      return matrices;
+    };
+  }
+  if (rows > 0) {
+    // N batches of K rows each.
+    const Index N = rows % 2 == 0 && upto(1) == 0 ? 2 : upto(1) == 0 ? 1 : rows;
+    const Index K = rows / N;
+    possible["batch_products"] = [=, this] {
+      const Index tokens = upto(5);
+      return std::vector{grow(tokens, K, depth), grow(tokens, columns, depth), leaf(N, 1)};
+    };
+    possible["batch_momentum"] = [=, this] {
+      return std::vector{grow(rows, columns, depth), leaf(N, 1), grow(K, columns, depth)};
+    };
+    possible["batch_newton_schulz"] = [=, this] {
+      return std::vector{leaf(rows, columns), call("row_softmax", {leaf(5, 3)}), leaf(N, 1)};
+    };
+    possible["batch_weights"] = [=, this] {
+      const Index first = 1 + upto(rows - 1);
+      return std::vector{grow(first, columns, depth), grow(rows - first, columns, depth)};
+    };
+    possible["batch_reads"] = [=, this] {
+      const Index width = 1 + upto(2);
+      return std::vector{grow(rows, width, depth), grow(width * (1 + upto(3)), columns, depth),
+                         leaf(1 + upto(3), 1), leaf(1, 1)};
+    };
+  }
+  possible["last_rows"] = [=, this] {
+    return std::vector{grow(rows + upto(3), columns, depth), leaf(rows, columns)};
+  };
   if (rows == 1 && columns == 1) {
+    possible["frobenius_norm"] = [&] { return std::vector{grow(upto(5), 1 + upto(4), depth)}; };
+    possible["deviation"] = [&] { return std::vector{grow(1 + upto(5), 1, depth), eps()}; };
     possible["column_max"] = [&] { return std::vector{grow(1 + upto(5), 1, depth)}; };
     possible["reciprocal"] = [&] { return std::vector{call("exp", {bounded(1, 1)})}; };
     possible["column_sum"] = [&] { return std::vector{grow(upto(6), 1, depth)}; };

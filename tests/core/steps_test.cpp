@@ -42,7 +42,7 @@ double error_of(const Equation& equation, const Record& record) {
 template <class Visit>
 void for_every_block(const RandomCase& random, Index chunk_size, Visit visit) {
   for (const Case& each : all_cases(random)) {
-    for (const Form form : all_forms) {
+    for (const Form form : each.forms()) {
       const auto trace = each.trace(form, chunk_size);
       for (Index index = 0; index < trace->block_count(); ++index) {
         const Phase& phase = trace->phase(trace->block(index));

@@ -75,7 +75,7 @@ Matrix<double> whole_state(const Output& output) {
 TEST_CASE("stepping back, jumping and a tiny budget give the same bits as stepping forward") {
   std::mt19937 shuffle(3);
   for (const Case& each : all_cases({.tokens = 21, .dk = 4, .dv = 3, .seed = 21})) {
-    for (const Form form : all_forms) {
+    for (const Form form : each.forms()) {
       for (const Precision precision : all_precisions) {
         const std::vector<Record> forward = records_forward(each, form, 5, precision);
         const auto count = static_cast<Index>(forward.size());
@@ -123,7 +123,7 @@ TEST_CASE("the states kept for stepping fit their budget") {
 
 TEST_CASE("next and previous undo each other from the first position to the last") {
   for (const Case& each : all_cases({.tokens = 11, .dk = 3, .dv = 2, .seed = 22})) {
-    for (const Form form : all_forms) {
+    for (const Form form : each.forms()) {
       INFO(each.words << " " << name(form));
       const auto trace = each.trace(form, 4);
       std::vector<Cursor> walk = {trace->first()};
@@ -155,7 +155,7 @@ TEST_CASE("stepping keeps the token that was chosen") {
 
 TEST_CASE("at_token goes to every token, keeps the operation and stops at the ends") {
   for (const Case& each : all_cases({.tokens = 11, .dk = 3, .dv = 2, .seed = 23})) {
-    for (const Form form : all_forms) {
+    for (const Form form : each.forms()) {
       INFO(each.words << " " << name(form));
       const auto trace = each.trace(form, 4);
       const Cursor start{0, 1, 0};
@@ -187,7 +187,7 @@ TEST_CASE("at_chunk goes to the starts of chunks") {
 
 TEST_CASE("an empty sequence has no blocks and its cursor stays") {
   for (const Case& each : all_cases({.tokens = 0, .dk = 3, .dv = 2})) {
-    for (const Form form : all_forms) {
+    for (const Form form : each.forms()) {
       INFO(each.words << " " << name(form));
       const auto trace = each.trace(form, 4);
       CHECK(trace->block_count() == 0);
@@ -203,7 +203,7 @@ TEST_CASE("an empty sequence has no blocks and its cursor stays") {
 TEST_CASE("the blocks' outputs are those of the run, the last block's state is the final state") {
   for (const Index tokens : {1, 11}) {
     for (const Case& each : all_cases({.tokens = tokens, .dk = 3, .dv = 2, .seed = 24})) {
-      for (const Form form : all_forms) {
+      for (const Form form : each.forms()) {
         for (const Precision precision : all_precisions) {
           INFO(each.words << " " << name(form) << " " << name(precision));
           const std::vector<Record> records = records_forward(each, form, 4, precision);
@@ -235,7 +235,8 @@ TEST_CASE("a chunk solves for the very errors that the recurrence meets one by o
     const std::vector<Record> tokens = records_forward(each, Form::recurrent, 1, Precision::f64);
     if (!tokens.front().contains("error")) continue;
     const Matrix<double> errors = stacked(tokens, "error", true);
-    for (const Form form : {Form::chunkwise, Form::parallel}) {
+    for (const Form form : each.forms()) {
+      if (form == Form::recurrent) continue;
       INFO(each.words << " " << name(form));
       CHECK(difference(stacked(records_forward(each, form, 8, Precision::f64), "U", false), errors) <= 1e-12);
     }

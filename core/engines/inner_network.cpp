@@ -1,0 +1,228 @@
+#include "core/engines/inner_network.h"
+
+#include <cctype>
+
+#include "core/gelu.h"
+
+namespace palimpsest {
+
+std::vector<std::string> NetworkPlan::parameters() const {
+  std::vector<std::string> names;
+  for (std::size_t layer = 0; layer < layers(); ++layer) {
+    names.push_back(weights[layer]);
+    if (has_biases()) names.push_back(biases[layer]);
+  }
+  return names;
+}
+
+/// Keeps what the engine computes, if anyone asks. Rows of tokens are called like the vector of one token,
+/// with a capital letter: "g" of a token, "G" of a piece.
+template <class Scalar>
+class InnerNetwork<Scalar>::Record {
+ public:
+  Record(Recorder* recorder, bool token) : recorder_(recorder), token_(token) {}
+
+  /// Rows of tokens [L, D], or the one token's row as a column.
+  void rows(std::string name, const Matrix<Scalar>& value) const {
+    if (!recorder_) return;
+    if (token_) {
+      (*recorder_)(name, value.transpose());
+    } else {
+      name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+      (*recorder_)(name, value);
+    }
+  }
+
+  /// A parameter or the sum of its gradients; a bias as a column.
+  void parameter(const std::string& name, bool is_bias, const Matrix<Scalar>& value) const {
+    if (!recorder_) return;
+    if (is_bias) {
+      (*recorder_)(name, value.transpose());
+    } else {
+      (*recorder_)(name, value);
+    }
+  }
+
+  void matrix(const std::string& name, const Matrix<Scalar>& value) const {
+    if (recorder_) (*recorder_)(name, value);
+  }
+
+  const char* before() const { return token_ ? "_before" : "_in"; }
+  const char* after() const { return token_ ? "_after" : "_out"; }
+
+ private:
+  Recorder* recorder_;
+  bool token_;
+};
+
+template <class Scalar>
+typename InnerNetwork<Scalar>::Gradients InnerNetwork<Scalar>::gradients(const NetworkRows<Scalar>& rows,
+                                                                         const Carried<Scalar>& carried,
+                                                                         const Record& record) const {
+  const std::size_t layers = plan_.layers();
+  Gradients result{{rows.K}, std::vector<Matrix<Scalar>>(layers)};
+
+  // Forward: Z = H W + b, H' = gelu(Z).
+  Matrix<Scalar> Z;
+  std::vector<Matrix<Scalar>> hidden;  // Z of every layer but the last
+  for (std::size_t layer = 0; layer < layers; ++layer) {
+    Z = result.inputs[layer] * carried[weights(layer)];
+    if (plan_.has_biases()) Z.rowwise() += carried[bias(layer)].row(0);
+    if (layer + 1 == layers) break;
+    hidden.push_back(Z);
+    result.inputs.push_back(gelu(Z));
+    record.rows("z", Z);
+    record.rows("h", result.inputs.back());
+  }
+  record.rows("y", Z);
+
+  // Backward: G of the last layer from the loss, then G W^T o gelu'(Z).
+  Matrix<Scalar> G = output_gradient(Z, rows, record);
+  for (std::size_t layer = layers; layer-- > 0;) {
+    record.rows("g" + plan_.suffix(layer), G);
+    result.steps[layer] = rows.eta.asDiagonal() * G;
+    if (layer > 0) {
+      G = (G * carried[weights(layer)].transpose()).cwiseProduct(gelu_derivative(hidden[layer - 1]));
+    }
+  }
+  return result;
+}
+
+template <class Scalar>
+Matrix<Scalar> InnerNetwork<Scalar>::output_gradient(const Matrix<Scalar>& Y, const NetworkRows<Scalar>& rows,
+                                                     const Record& record) const {
+  if (!norm_) return Y - rows.V;
+  const auto standardised = norm_->standardise(Y);
+  const Matrix<Scalar> E = norm_->stretch(standardised.rows) - (rows.V - rows.K);
+  record.rows("y_hat", standardised.rows);
+  record.rows("deviation", standardised.deviations);
+  record.rows("e", E);
+  const Matrix<Scalar> delta = E.array().rowwise() * norm_->gain.array();
+  record.rows("delta", delta);
+  return LayerNorm<Scalar>::gradient(delta, standardised);
+}
+
+template <class Scalar>
+Matrix<Scalar> InnerNetwork<Scalar>::output(const Matrix<Scalar>& Y, const NetworkRows<Scalar>& rows,
+                                            const Record& record) const {
+  if (norm_) record.rows("y_q", Y);
+  Matrix<Scalar> O = norm_ ? Matrix<Scalar>(rows.Q + (*norm_)(Y)) : Y;
+  record.rows("o", O);
+  return O;
+}
+
+/// A += H^T eta G, and for a bias the sum of the rows.
+template <class Scalar>
+void InnerNetwork<Scalar>::add_to_sums(const Gradients& gradients, Carried<Scalar>& carried) const {
+  for (std::size_t layer = 0; layer < plan_.layers(); ++layer) {
+    const Matrix<Scalar>& G = gradients.steps[layer];
+    carried[parameter_count() + weights(layer)] += gradients.inputs[layer].transpose() * G;
+    if (plan_.has_biases()) carried[parameter_count() + bias(layer)] += G.colwise().sum();
+  }
+}
+
+/// W - sigma A: a parameter as it is after the tokens summed so far.
+template <class Scalar>
+Matrix<Scalar> InnerNetwork<Scalar>::after(std::size_t parameter, Scalar sigma,
+                                           const Carried<Scalar>& carried) const {
+  return carried[parameter] - sigma * carried[parameter_count() + parameter];
+}
+
+template <class Scalar>
+void InnerNetwork<Scalar>::begin_next_batch(const NetworkRows<Scalar>& rows, Carried<Scalar>& carried) const {
+  const Scalar sigma = rows.sigma(rows.sigma.size() - 1);
+  for (std::size_t parameter = 0; parameter < parameter_count(); ++parameter) {
+    carried[parameter] = after(parameter, sigma, carried);
+    carried[parameter_count() + parameter].setZero();
+  }
+}
+
+template <class Scalar>
+Matrix<Scalar> InnerNetwork<Scalar>::primal(const NetworkRows<Scalar>& token, Carried<Scalar>& carried,
+                                            Recorder* recorder) const {
+  const Record record(recorder, true);
+  const std::vector<std::string> names = plan_.parameters();
+  const auto is_bias = [&](std::size_t parameter) { return plan_.has_biases() && parameter % 2 == 1; };
+  const auto record_all = [&](const std::string& prefix, const std::string& when, const auto& value) {
+    for (std::size_t p = 0; p < names.size(); ++p) {
+      record.parameter(prefix + names[p] + when, is_bias(p), value(p));
+    }
+  };
+  const auto start = [&](std::size_t p) { return carried[p]; };
+  const auto sum = [&](std::size_t p) { return carried[parameter_count() + p]; };
+
+  if (recorder) record_all("", "_start", start);
+  if (recorder) record_all("sum_", record.before(), sum);
+  add_to_sums(gradients(token, carried, record), carried);
+  if (recorder) record_all("sum_", record.after(), sum);
+
+  // The token's own weights, and what the network with them answers to the query.
+  Carried<Scalar> own;
+  for (std::size_t p = 0; p < names.size(); ++p) own.push_back(after(p, token.sigma(0), carried));
+  if (recorder) record_all("", record.after(), [&](std::size_t p) { return own[p]; });
+
+  Matrix<Scalar> X = token.Q;
+  for (std::size_t layer = 0; layer < plan_.layers(); ++layer) {
+    X = X * own[weights(layer)];
+    if (plan_.has_biases()) X += own[bias(layer)];
+    if (layer + 1 == plan_.layers()) break;
+    record.rows("z_q", X);
+    X = gelu(X);
+    record.rows("x", X);
+  }
+  const Matrix<Scalar> o = output(X, token, record);
+  if (token.ends_batch) begin_next_batch(token, carried);
+  return o;
+}
+
+template <class Scalar>
+Matrix<Scalar> InnerNetwork<Scalar>::dual(const NetworkRows<Scalar>& rows, Carried<Scalar>& carried,
+                                          Recorder* recorder) const {
+  const Record record(recorder, false);
+  const std::vector<std::string> names = plan_.parameters();
+  const auto is_bias = [&](std::size_t parameter) { return plan_.has_biases() && parameter % 2 == 1; };
+  const std::size_t sums = parameter_count();
+  for (std::size_t p = 0; recorder && p < names.size(); ++p) {
+    record.parameter(names[p] + "_start", is_bias(p), carried[p]);
+    record.parameter("sum_" + names[p] + record.before(), is_bias(p), carried[sums + p]);
+  }
+
+  const Gradients keys = gradients(rows, carried, record);
+  Matrix<Scalar> X = rows.Q;
+  for (std::size_t layer = 0; layer < plan_.layers(); ++layer) {
+    // P = sigma o tril(X H^T + 1 1^T): the 1 is the bias seen as a weight of a constant key feature.
+    Matrix<Scalar> P = X * keys.inputs[layer].transpose();
+    if (plan_.has_biases()) P.array() += Scalar(1);
+    P = rows.sigma.asDiagonal() * P;
+    P.template triangularView<Eigen::StrictlyUpper>().setZero();
+    record.matrix("P" + plan_.suffix(layer), P);
+
+    // X W + b, less what this piece has learned, less what the batch had learned before it.
+    Matrix<Scalar> earlier = X * carried[sums + weights(layer)];
+    X = X * carried[weights(layer)] - P * keys.steps[layer];
+    if (plan_.has_biases()) {
+      X.rowwise() += carried[bias(layer)].row(0);
+      earlier.rowwise() += carried[sums + bias(layer)].row(0);
+    }
+    X -= rows.sigma.asDiagonal() * earlier;
+    if (layer + 1 == plan_.layers()) break;
+    record.rows("z_q", X);
+    X = gelu(X);
+    record.rows("x", X);
+  }
+  const Matrix<Scalar> O = output(X, rows, record);
+
+  add_to_sums(keys, carried);
+  const Scalar last_sigma = rows.sigma(rows.sigma.size() - 1);
+  for (std::size_t p = 0; recorder && p < names.size(); ++p) {
+    record.parameter("sum_" + names[p] + record.after(), is_bias(p), carried[sums + p]);
+    record.parameter(names[p] + record.after(), is_bias(p), after(p, last_sigma, carried));
+  }
+  if (rows.ends_batch) begin_next_batch(rows, carried);
+  return O;
+}
+
+template class InnerNetwork<double>;
+template class InnerNetwork<float>;
+
+}  // namespace palimpsest

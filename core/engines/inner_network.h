@@ -1,0 +1,88 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/layer_norm.h"
+#include "core/recorder.h"
+#include "core/walk.h"
+
+namespace palimpsest {
+
+/// What the network of an inner learner is made of, and how its tensors are called. TTT-Linear is one layer,
+/// TTT-MLP two with a GELU in between.
+struct NetworkPlan {
+  std::vector<std::string> weights;  // of each layer: {"S"}, {"W1", "W2"}
+  std::vector<std::string> biases;   // {"bias"}, {"b1", "b2"}; none: the layers have no bias
+
+  std::size_t layers() const { return weights.size(); }
+  bool has_biases() const { return !biases.empty(); }
+
+  /// Weights and biases in the order in which they are carried: the first layer's weights, its bias, ...
+  std::vector<std::string> parameters() const;
+
+  /// "" for the only layer, "1" and "2" for those of two.
+  std::string suffix(std::size_t layer) const { return layers() == 1 ? "" : std::to_string(layer + 1); }
+};
+
+/// The tokens of one piece of an inner batch.
+template <class Scalar>
+struct NetworkRows {
+  Matrix<Scalar> Q;      // [L, K], scaled
+  Matrix<Scalar> K;      // [L, K]
+  Matrix<Scalar> V;      // [L, V]
+  Vector<Scalar> eta;    // [L], the learning rates
+  Vector<Scalar> sigma;  // [L], the position factors
+  bool ends_batch = false;
+};
+
+/// A memory that is a small network f and learns f(k) = v by gradient steps on 1/2 |f(k) - v|^2, spec 3.10
+/// and 3.12. All gradients of an inner batch are taken at the weights W before it; token i sees W_i = W -
+/// sigma_i sum_{j<=i} eta_j grad_j, and the next batch starts from the weights of the last token. With a
+/// layer norm, f(x) = x + LN(network(x)).
+///
+/// Carried: the parameters at the start of the batch (a bias is [1, E]), then as many sums of the batch's
+/// gradients so far, eta_j grad_j; the sums are 0 at a batch start.
+template <class Scalar>
+class InnerNetwork {
+ public:
+  InnerNetwork(NetworkPlan plan, std::optional<LayerNorm<Scalar>> norm)
+      : plan_(std::move(plan)), norm_(std::move(norm)) {}
+
+  const NetworkPlan& plan() const { return plan_; }
+
+  /// Primal: one token, its own weights made and asked. Returns [1, V].
+  Matrix<Scalar> primal(const NetworkRows<Scalar>& token, Carried<Scalar>& carried, Recorder* recorder) const;
+
+  /// Dual: the same outputs for any number of tokens of one batch without anyone's own weights: what token j
+  /// adds to the answer for token i is their similarity times j's gradient. Returns [L, V].
+  Matrix<Scalar> dual(const NetworkRows<Scalar>& rows, Carried<Scalar>& carried, Recorder* recorder) const;
+
+ private:
+  class Record;
+
+  /// The inputs of every layer for the keys, and the gradients of the loss at every layer's output.
+  struct Gradients {
+    std::vector<Matrix<Scalar>> inputs;  // [L, D]
+    std::vector<Matrix<Scalar>> steps;   // eta_j times the gradient: [L, E]
+  };
+
+  std::size_t weights(std::size_t layer) const { return plan_.has_biases() ? 2 * layer : layer; }
+  std::size_t bias(std::size_t layer) const { return weights(layer) + 1; }
+  std::size_t parameter_count() const { return plan_.layers() * (plan_.has_biases() ? 2 : 1); }
+
+  Gradients gradients(const NetworkRows<Scalar>& rows, const Carried<Scalar>& carried,
+                      const Record& record) const;
+  Matrix<Scalar> output_gradient(const Matrix<Scalar>& Y, const NetworkRows<Scalar>& rows,
+                                 const Record& record) const;
+  Matrix<Scalar> output(const Matrix<Scalar>& Y, const NetworkRows<Scalar>& rows, const Record& record) const;
+  void add_to_sums(const Gradients& gradients, Carried<Scalar>& carried) const;
+  Matrix<Scalar> after(std::size_t parameter, Scalar sigma, const Carried<Scalar>& carried) const;
+  void begin_next_batch(const NetworkRows<Scalar>& rows, Carried<Scalar>& carried) const;
+
+  NetworkPlan plan_;
+  std::optional<LayerNorm<Scalar>> norm_;
+};
+
+}  // namespace palimpsest

@@ -1,0 +1,88 @@
+#include "core/engines/lact.h"
+
+#include "core/error.h"
+
+namespace palimpsest {
+
+template <class Scalar>
+void lact_gather(const Matrix<Scalar>& K, const Matrix<Scalar>& R, const Vector<Scalar>& eta,
+                 Matrix<Scalar>& G) {
+  G.noalias() += (eta.asDiagonal() * K).transpose() * R;
+}
+
+template <class Scalar>
+void lact_update(const LactUpdate<Scalar>& update, const Matrix<Scalar>& G, Scalar momentum,
+                 Matrix<Scalar>& S, Matrix<Scalar>& M, Recorder* recorder) {
+  M = momentum * M + G;
+  S += update.muon ? newton_schulz(M, *update.muon, recorder) : M;
+  if (!update.column_norm) return;
+  if (recorder) (*recorder)("S_free", S);
+  const RowVector<Scalar> norms = S.colwise().stableNorm();
+  const RowVector<Scalar> factors =
+      update.column_norm->array() / (norms.array() + static_cast<Scalar>(column_norm_eps));
+  S = S * factors.asDiagonal();
+  if (!recorder) return;
+  (*recorder)("column_norms", norms.transpose());
+  (*recorder)("column_factors", factors.transpose());
+}
+
+template <class Scalar>
+LactScan<Scalar> lact_scan(const Matrix<Scalar>& K, const Matrix<Scalar>& V, const Vector<Scalar>& eta,
+                           const std::vector<Index>& first, const Vector<Scalar>& momentum,
+                           const std::optional<NewtonSchulz>& muon, const Matrix<Scalar>& S_0,
+                           const Matrix<Scalar>& M_0, const std::stop_token& stop) {
+  const auto N = static_cast<Index>(first.size());
+  const Index dk = S_0.rows();
+  const auto block = [dk](auto& stacked, Index c) { return stacked.middleRows(c * dk, dk); };
+  const auto each_batch = [&](auto one) {
+    for (Index c = 0; c < N; ++c) {
+      if (stop.stop_requested()) throw Cancelled();
+      one(c);
+    }
+  };
+  LactScan<Scalar> scan;
+  scan.gradients.resize(N * dk, V.cols());
+  each_batch([&](Index c) {
+    const Index begin = first[static_cast<std::size_t>(c)];
+    const Index end = c + 1 < N ? first[static_cast<std::size_t>(c) + 1] : K.rows();
+    Matrix<Scalar> G = Matrix<Scalar>::Zero(dk, V.cols());
+    lact_gather<Scalar>(K.middleRows(begin, end - begin), V.middleRows(begin, end - begin),
+                        eta.segment(begin, end - begin), G);
+    block(scan.gradients, c) = G;
+  });
+  scan.momenta = scan.gradients;
+  if (momentum.size() > 0) {
+    each_batch([&](Index c) {
+      if (c == 0) {
+        block(scan.momenta, c) += momentum(c) * M_0;
+      } else {
+        block(scan.momenta, c) += momentum(c) * block(scan.momenta, c - 1);
+      }
+    });
+  }
+  scan.steps = scan.momenta;
+  if (muon) {
+    each_batch([&](Index c) {
+      block(scan.steps, c) = newton_schulz(Matrix<Scalar>(block(scan.momenta, c)), *muon);
+    });
+  }
+  scan.weights.resize((N + 1) * dk, V.cols());
+  scan.weights.topRows(dk) = S_0;
+  each_batch([&](Index c) { block(scan.weights, c + 1) = block(scan.weights, c) + block(scan.steps, c); });
+  return scan;
+}
+
+#define PALIMPSEST_INSTANTIATE(Scalar)                                                                     \
+  template void lact_gather(const Matrix<Scalar>&, const Matrix<Scalar>&, const Vector<Scalar>&,           \
+                            Matrix<Scalar>&);                                                              \
+  template void lact_update(const LactUpdate<Scalar>&, const Matrix<Scalar>&, Scalar, Matrix<Scalar>&,     \
+                            Matrix<Scalar>&, Recorder*);                                                   \
+  template LactScan<Scalar> lact_scan(const Matrix<Scalar>&, const Matrix<Scalar>&, const Vector<Scalar>&, \
+                                      const std::vector<Index>&, const Vector<Scalar>&,                    \
+                                      const std::optional<NewtonSchulz>&, const Matrix<Scalar>&,           \
+                                      const Matrix<Scalar>&, const std::stop_token&);
+PALIMPSEST_INSTANTIATE(double)
+PALIMPSEST_INSTANTIATE(float)
+#undef PALIMPSEST_INSTANTIATE
+
+}  // namespace palimpsest

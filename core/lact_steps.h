@@ -1,0 +1,30 @@
+#pragma once
+
+#include <vector>
+
+#include "core/trace.h"
+
+namespace palimpsest {
+
+/// What the steps of LaCT depend on.
+struct LactShown {
+  Form form = Form::recurrent;
+  bool muon = false;
+  bool tuned = false;  // every step of Newton and Schulz has its own coefficients
+  bool l2 = false;
+  bool update_first = false;
+  bool weight_norm = false;
+  bool momentum = false;
+  bool tall = false;     // more rows than columns: the steps of Newton and Schulz work on M^T
+  bool scaled = false;   // the query is multiplied by a scale other than 1
+  bool divided = false;  // the pieces are shorter than the inner batches
+};
+
+/// The phases of LaCT, spec 3.11: gathering, the update, and with update_first reading; or the scan over all
+/// batches (parallel).
+std::vector<Phase> lact_phases(const LactShown& shown);
+
+/// How the tensors of these steps are written and called.
+Symbols lact_symbols(const LactShown& shown);
+
+}  // namespace palimpsest

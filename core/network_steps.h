@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include "core/engines/inner_network.h"
+#include "core/trace.h"
+
+namespace palimpsest {
+
+/// What the steps of an inner network depend on besides its plan.
+struct NetworkShown {
+  Form form = Form::recurrent;
+  bool normalised = false;  // f(x) = x + LN(network(x))
+  bool sigma = false;       // there are position factors
+  bool scaled = false;      // the query is multiplied by a scale other than 1
+  bool divided = false;     // the pieces are shorter than the inner batches
+};
+
+/// The steps of one token (primal) or of one piece of an inner batch (dual): spec 3.10 and 3.12.
+std::vector<Phase> network_phases(const NetworkPlan& plan, const NetworkShown& shown);
+
+/// How the tensors of these steps are written and called.
+Symbols network_symbols(const NetworkPlan& plan, const NetworkShown& shown);
+
+}  // namespace palimpsest

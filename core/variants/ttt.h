@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/variant.h"
+
+namespace palimpsest {
+
+/// The inputs that both TTT rules share: eta, sigma and the layer norm.
+inline std::vector<Input> ttt_inputs() {
+  const Condition layer_norm = {{"layer_norm"}, "true"};
+  return {
+      {"eta", {"n"}, Range::non_negative, "learning rate"},
+      {"sigma",
+       {"batch"},
+       Range::non_negative,
+       "position factor inside the inner batch: token i sees W_ref - sigma_i sum eta_j grad_j (ttt-lm: 1/i "
+       "plus a learned offset)",
+       "1"},
+      {"ln_weight", {"d"}, Range::finite, "layer-norm gain", {}, layer_norm},
+      {"ln_bias", {"d"}, Range::finite, "layer-norm bias", {}, layer_norm}};
+}
+
+/// The parameters that both TTT rules share. The epsilon keeps a constant row finite in f32 too, so it has a
+/// smallest value.
+inline std::vector<Parameter> ttt_parameters() {
+  return {
+      {.name = "batch", .minimum = 1, .maximum = 1e15, .meaning = "tokens per inner batch", .whole = true},
+      {.name = "ln_eps",
+       .minimum = 1e-30,
+       .maximum = 1e30,
+       .meaning = "layer-norm epsilon",
+       .standard = 1e-6}};
+}
+
+/// Why no form goes over all inner batches at once.
+inline std::string no_form_over_batches() {
+  return "The gradient goes through a non-linear function of the weights, so a batch needs the weights that "
+         "the previous one left: no form is parallel over batches.";
+}
+
+}  // namespace palimpsest

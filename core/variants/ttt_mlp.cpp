@@ -1,0 +1,37 @@
+#include "core/network_rule.h"
+#include "core/variants.h"
+#include "core/variants/ttt.h"
+
+namespace palimpsest {
+
+/// Spec 3.12: the memory is f(x) = gelu(x W1 + b1) W2 + b2, or x + LN(f(x)), trained as in TTT-Linear.
+Variant ttt_mlp() {
+  const auto plan = [](const Settings&) { return NetworkPlan{{"W1", "W2"}, {"b1", "b2"}}; };
+  const auto missing = [](const Settings&) { return std::optional(no_form_over_batches()); };
+  Variant variant = {
+      .id = "ttt_mlp",
+      .label = "TTT-MLP",
+      .words = "The memory is a small network with one hidden layer that is trained while it reads.",
+      .paper = "Sun et al., Learning to (Learn at Test Time): RNNs with Expressive Hidden States, 2024",
+      .options = {{"layer_norm",
+                   {"false", "true"},
+                   "true: layer norm and residual around the network, dk = dv = d"}},
+      .inputs = ttt_inputs(),
+      .parameters = ttt_parameters(),
+      .states = {{"W1"}, {"b1"}, {"W2"}, {"b2"}},
+      .loss =
+          {.words =
+               "Make the network answer v when asked with k: the gradients of a batch are all taken at the "
+               "weights before it.",
+           .latex = "\\sum_j \\tfrac{\\eta_j}{2}\\|f(k_j) - v_j\\|^2",
+           .step = "W_t = W_\\tau - \\sigma_t\\nabla\\mathcal L_{\\tau<j\\le t}(W_\\tau)"},
+      .rule = network_rule(plan, missing),
+  };
+  variant.inputs.push_back({"W1", {"dk", "h"}, Range::finite, "initial weights"});
+  variant.inputs.push_back({"b1", {"h"}, Range::finite, "initial bias"});
+  variant.inputs.push_back({"W2", {"h", "dv"}, Range::finite, "initial weights"});
+  variant.inputs.push_back({"b2", {"dv"}, Range::finite, "initial bias"});
+  return variant;
+}
+
+}  // namespace palimpsest

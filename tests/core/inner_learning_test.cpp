@@ -1,0 +1,227 @@
+// The rules that learn by inner gradient steps, beyond what holds for every rule.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <stop_token>
+
+#include "core/error.h"
+#include "core/inner_batches.h"
+#include "tests/catch.h"
+#include "tests/core/cases.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+const char* const inner_learners[] = {"ttt_linear", "ttt_mlp", "lact"};
+
+/// Every choice of options of the three rules, with inner batches of this many tokens.
+std::vector<Case> cases_with_batch(Index batch, RandomCase random) {
+  std::vector<Case> cases;
+  for (const char* id : inner_learners) {
+    for (Settings given : option_choices(find_variant(id))) {
+      given.parameters["batch"] = static_cast<double>(batch);
+      for (const bool initial_state : {false, true}) {
+        random.initial_state = initial_state;
+        cases.push_back(random_case(find_variant(id), given, random));
+      }
+    }
+  }
+  return cases;
+}
+
+/// The same case with other arrays.
+template <class Change>
+Case changed(const Case& each, Change change) {
+  Arrays arrays = *each.arrays;
+  change(arrays);
+  return bound(*each.variant, each.settings, std::move(arrays), each.words);
+}
+
+void fill(Arrays& arrays, const char* name, double value) {
+  for (double& each : std::get<0>(arrays.at(name).values)) each = value;
+}
+
+bool is_finite(const Output& output) {
+  return output.o.allFinite() &&
+         std::ranges::all_of(output.states, [](const auto& state) { return state.second.allFinite(); });
+}
+
+}  // namespace
+
+TEST_CASE("pieces cover every token once and never cross the end of a batch") {
+  for (const Index tokens : {0, 1, 7, 8, 29}) {
+    for (const Index batch : {1, 3, 8, 100}) {
+      for (const Index size : {1, 2, 3, 5, 1000}) {
+        const InnerBatches batches(tokens, batch, size);
+        Index next = 0;
+        for (Index index = 0; index < batches.piece_count(); ++index) {
+          const Piece piece = batches.piece(index);
+          INFO(fmt::format("{} tokens, batches of {}, pieces of {}: piece {}", tokens, batch, size, index));
+          REQUIRE(piece.first == next);
+          REQUIRE(piece.count >= 1);
+          REQUIRE(piece.count <= size);
+          REQUIRE(piece.first == piece.batch * batch + piece.offset);
+          REQUIRE(piece.offset + piece.count <= batch);
+          next += piece.count;
+          REQUIRE(piece.ends_batch == (next % batch == 0 || next == tokens));
+          for (Index token = piece.first; token < next; ++token) REQUIRE(batches.piece_of(token) == index);
+        }
+        REQUIRE(next == tokens);
+      }
+    }
+  }
+}
+
+TEST_CASE("the form's chunk changes no result, whatever the inner batch") {
+  for (const Index batch : {1, 7, 50}) {
+    for (const Case& each : cases_with_batch(batch, {.tokens = 23, .dk = 6, .dv = 6, .seed = 41})) {
+      const Output expected = each.run(Form::recurrent);
+      for (const Index chunk_size : {1, 2, 7, 10, 23, 1000}) {
+        INFO(each.words << " batch " << batch << " chunk " << chunk_size);
+        CHECK(compare(each.run(Form::chunkwise, Precision::f64, chunk_size), expected).error <=
+              each.allowed(1e-13));
+      }
+    }
+  }
+}
+
+TEST_CASE("a position factor of 0 for the last token forgets the batch") {
+  for (const char* id : {"ttt_linear", "ttt_mlp"}) {
+    for (Settings given : option_choices(find_variant(id))) {
+      given.parameters["batch"] = 4;
+      const RandomCase random{.tokens = 8, .dk = 6, .dv = 6, .initial_state = true, .seed = 42};
+      const Case each = changed(random_case(find_variant(id), given, random), [](Arrays& arrays) {
+        arrays["sigma"] = Array({4}, std::vector<double>{1, 0.5, 2, 0});
+      });
+      const Output recurrent = each.run(Form::recurrent);
+      for (const Index chunk_size : {1, 3, 4, 8}) {
+        INFO(each.words << " chunk " << chunk_size);
+        CHECK(compare(each.run(Form::chunkwise, Precision::f64, chunk_size), recurrent).error <= 1e-13);
+      }
+      for (const auto& [state, value] : recurrent.states) {
+        const std::string name = initial_name(*each.variant, each.settings, state);
+        const MatrixView initial = each.sequence.at(name);
+        INFO(each.words << " " << state);
+        CHECK((value - initial.all<double>()).isZero(0));
+      }
+    }
+  }
+}
+
+TEST_CASE("inner batches of one token are DeltaNet, one batch of all tokens is linear attention") {
+  const RandomCase random{.tokens = 19, .dk = 5, .dv = 4, .seed = 43};
+  const Variant& ttt = find_variant("ttt_linear");
+  const Case one = random_case(ttt, {.parameters = {{"batch", 1}}}, random);
+  Arrays arrays = *one.arrays;
+  arrays["beta"] = arrays.at("eta");
+  const Case deltanet = bound(find_variant("deltanet"), {}, arrays);
+  CHECK(compare(one.run(Form::chunkwise), deltanet.run(Form::recurrent)).error <= 1e-14);
+
+  const Case all = random_case(ttt, {.parameters = {{"batch", 19}}}, random);
+  arrays = *all.arrays;
+  auto& v = std::get<0>(arrays.at("v").values);
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] *= arrays.at("eta")[static_cast<Index>(i / 4)];
+  const Case linear = bound(find_variant("linear"), {}, arrays);
+  CHECK(compare(all.run(Form::chunkwise, Precision::f64, 5), linear.run(Form::recurrent)).error <= 1e-14);
+}
+
+TEST_CASE("nothing to learn gives numbers, not NaN") {
+  for (const Case& each : cases_with_batch(4, {.tokens = 9, .dk = 1, .dv = 1, .seed = 44})) {
+    for (const char* silent : {"eta", "k", "v", "q", "initial_S", "W1", "W2"}) {
+      if (!each.arrays->contains(silent)) continue;
+      const Case quiet = changed(each, [&](Arrays& arrays) { fill(arrays, silent, 0); });
+      for (const Form form : quiet.forms()) {
+        for (const Precision precision : all_precisions) {
+          INFO(each.words << " without " << silent << " " << name(form) << " " << name(precision));
+          CHECK(is_finite(quiet.run(form, precision, 3)));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("layer norm of one channel, where every answer is the query plus the bias") {
+  Arrays arrays = {{"ln_weight", Array({1}, std::vector<double>{3})},
+                   {"ln_bias", Array({1}, std::vector<double>{0.5})}};
+  for (const char* name : {"q", "k", "v"}) arrays[name] = Array({5, 1}, std::vector<double>{1, 2, 3, 4, 5});
+  arrays["eta"] = Array({5}, std::vector<double>(5, 0.7));
+  const Settings settings = resolve(find_variant("ttt_linear"),
+                                    {.options = {{"layer_norm", "true"}}, .parameters = {{"batch", 2}}});
+  const Case each = bound(find_variant("ttt_linear"), settings, arrays);
+  for (const Form form : each.forms()) {
+    const Output output = each.run(form, Precision::f64, 2);
+    for (Index t = 0; t < 5; ++t) CHECK(output.o(t, 0) == static_cast<double>(t) + 1.5);
+  }
+}
+
+TEST_CASE("with Muon the size of what is learned does not matter, with SGD it does") {
+  const auto change = [](const char* optimizer) {
+    const Settings given = {.options = {{"optimizer", optimizer}, {"weight_norm", "false"}},
+                            .parameters = {{"batch", 4}}};
+    const Case each = random_case(find_variant("lact"), given, {.tokens = 16, .dk = 6, .dv = 5, .seed = 45});
+    const Case louder = changed(each, [](Arrays& arrays) {
+      for (double& v : std::get<0>(arrays.at("v").values)) v *= 10;
+    });
+    return (louder.run(Form::chunkwise).o - each.run(Form::chunkwise).o).cwiseAbs().maxCoeff();
+  };
+  CHECK(change("muon") < 1e-4);
+  CHECK(change("sgd") > 0.1);
+}
+
+TEST_CASE("weight norm keeps the lengths of the columns") {
+  const Case each = random_case(find_variant("lact"), {.parameters = {{"batch", 4}}},
+                                {.tokens = 16, .dk = 6, .dv = 5, .seed = 46});
+  const Matrix<double> before = each.sequence.at("initial_S").all<double>();
+  const Matrix<double> after = each.run(Form::recurrent).states[0].second;
+  for (Index j = 0; j < 5; ++j) CHECK(after.col(j).norm() == Approx(before.col(j).norm()).epsilon(1e-4));
+}
+
+TEST_CASE("a form that does not exist says why, and is refused with the same words") {
+  for (const auto& [id, given] : std::vector<std::pair<const char*, Settings>>{
+           {"ttt_linear", {.options = {{"layer_norm", "true"}}}},
+           {"ttt_mlp", {}},
+           {"lact", {}},
+           {"lact", {.options = {{"weight_norm", "false"}, {"loss", "l2"}}}}}) {
+    const Case each = random_case(find_variant(id), given, {.tokens = 3});
+    const auto reason = each.variant->rule->missing(Form::parallel, each.sequence.settings);
+    REQUIRE(reason);
+    CHECK(reason->find("non-linear") != std::string::npos);
+    CHECK_THROWS_AS(each.run(Form::parallel), Unsupported);
+    CHECK_THROWS_WITH(each.trace(Form::parallel, 1), *reason);
+  }
+}
+
+TEST_CASE("a run and a trace stop when asked to") {
+  std::stop_source stop;
+  stop.request_stop();
+  for (const Case& each : cases_with_batch(4, {.tokens = 9, .dk = 6, .dv = 6, .seed = 47})) {
+    for (const Form form : each.forms()) {
+      INFO(each.words << " " << name(form));
+      CHECK_THROWS_AS(each.variant->rule->run(each.sequence, form, Precision::f64, 2, stop.get_token()),
+                      Cancelled);
+      const auto trace = each.trace(form, 2);
+      trace->prepare(stop.get_token());
+      CHECK_FALSE(trace->record(0).tensors().empty());
+    }
+  }
+}
+
+TEST_CASE("a token's own weights are shown, and answer as the output says") {
+  for (const char* id : {"ttt_linear", "ttt_mlp"}) {
+    const Case each = random_case(find_variant(id), {.parameters = {{"batch", 3}}},
+                                  {.tokens = 7, .dk = 4, .dv = 3, .seed = 48});
+    const auto trace = each.trace(Form::recurrent, 1);
+    const Output run = each.run(Form::recurrent);
+    for (Index t = 0; t < 7; ++t) {
+      const Record& record = trace->record(t);
+      const std::string weights = id == std::string("ttt_linear") ? "S" : "W1";
+      // The next batch starts from the weights of the last token.
+      const Matrix<double> after = record.at(weights + "_after");
+      CHECK((record.at("o").col(0) - run.o.row(t).transpose()).cwiseAbs().maxCoeff() <= 1e-15);
+      if (t % 3 == 2 && t + 1 < 7) CHECK(trace->record(t + 1).at(weights + "_start") == after);
+    }
+  }
+}
