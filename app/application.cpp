@@ -21,6 +21,7 @@ namespace {
 constexpr const char* first_capture = "capture:gated_deltanet_overwrite_l1";
 constexpr float top_bar_height = 48;
 constexpr float status_bar_height = 28;
+constexpr float forms_height = 356;  // of the panel with the three forms: all of it in sight
 
 }  // namespace
 
@@ -116,7 +117,10 @@ void Application::layout(float top, float bottom) {
     ImGuiID left = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, side / inner, nullptr, &rest);
     ImGuiID right = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Right, side / (inner - side), nullptr, &rest);
     const ImGuiID left_bottom = ImGui::DockBuilderSplitNode(left, ImGuiDir_Down, 0.42F, nullptr, &left);
-    const ImGuiID right_bottom = ImGui::DockBuilderSplitNode(right, ImGuiDir_Down, 0.44F, nullptr, &right);
+    const float columns_height = size.y - timeline;
+    const float why = std::max(columns_height - style::px(forms_height), columns_height * 0.28F);
+    const ImGuiID right_bottom =
+        ImGui::DockBuilderSplitNode(right, ImGuiDir_Down, why / columns_height, nullptr, &right);
     for (const Panel& panel : panels()) {
       ImGuiID node = rest;
       switch (panel.place) {

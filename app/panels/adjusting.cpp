@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "app/application.h"
+#include "app/panels/form_words.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
@@ -142,15 +143,6 @@ void option(Application& application, const Computation& computed, const Option&
     }
   }
   ImGui::PopID();
-}
-
-/// Whether writing also takes the old value out: only then a write can overshoot.
-bool erases(const Trace& trace) {
-  return std::ranges::any_of(trace.phases, [](const Phase& phase) {
-    return std::ranges::any_of(phase.operations, [](const Operation& operation) {
-      return operation.id == "read" || operation.id == "overlap";
-    });
-  });
 }
 
 /// "stable while β‖k‖² ≤ 2", in the colours of its symbols.

@@ -66,6 +66,8 @@ const char* form_label(Form form) {
   return "";
 }
 
+bool erases(const Trace& trace) { return has_operation(trace, "read") || has_operation(trace, "overlap"); }
+
 std::string form_title(Form form, const Choice& choice) {
   if (form != Form::chunkwise) return form_label(form);
   return fmt::format("Chunkwise, C = {}", choice.chunk_size);

@@ -6,6 +6,7 @@
 
 #include "app/application.h"
 #include "app/panels.h"
+#include "app/panels/scales.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/picture_equation.h"
@@ -19,59 +20,24 @@ using style::px;
 constexpr float line_text_width = 168;  // words beside a line of pictures
 constexpr double fade_seconds = 0.18;
 
-/// The largest magnitudes of one computation, so that a colour means the same at every token.
-struct Ranges {
-  std::uint64_t version = 0;
-  double key = 1;
-  double query = 1;
-  double value = 1;
-  double state = 1;
-};
+Role role_of(const Symbols& symbols, const std::string& tensor) {
+  const auto symbol = symbols.find(tensor);
+  return symbol == symbols.end() ? Role::plain : symbol->second.role;
+}
 
-double largest(const Matrix<double>& x) { return x.size() == 0 ? 0 : x.cwiseAbs().maxCoeff(); }
-
-const Ranges& ranges(const Computation& computation) {
-  static Ranges known;
-  if (known.version == computation.version) return known;
-  const Sequence& sequence = computation.sequence;
-  known.version = computation.version;
-  known.key = largest(sequence.at("k").all<double>());
-  known.query = largest(sequence.at("q").all<double>());
-  known.value = std::max(largest(sequence.at("v").all<double>()), largest(computation.reference.o));
-  known.state = 0;
-  for (const TokenFacts& facts : computation.tokens) {
-    if (facts.recall) known.state = std::max(known.state, facts.recall->largest);
+double largest_finite(const Matrix<double>& values) {
+  double largest = 0;
+  for (Index i = 0; i < values.size(); ++i) {
+    if (std::isfinite(values.data()[i])) largest = std::max(largest, std::abs(values.data()[i]));
   }
-  return known;
+  return largest;
 }
 
 /// The magnitude with the strongest colour: that of the tensor's kind in the whole sequence, or its own.
 double range_of(const Computation& computation, const Record& record, const Symbols& symbols,
                 const std::string& tensor, bool shared) {
-  const Matrix<double>& values = record.at(tensor);
-  double own = 0;
-  for (Index i = 0; i < values.size(); ++i) {
-    if (std::isfinite(values.data()[i])) own = std::max(own, std::abs(values.data()[i]));
-  }
-  if (!shared) return own;
-  const Ranges& all = ranges(computation);
-  const auto symbol = symbols.find(tensor);
-  switch (symbol == symbols.end() ? Role::plain : symbol->second.role) {
-    case Role::key:
-      return std::max(own, all.key);
-    case Role::query:
-      return std::max(own, all.query);
-    case Role::value:
-    case Role::error:
-    case Role::output:
-      return std::max(own, all.value);
-    case Role::state:
-      return std::max(own, all.state);
-    case Role::gate:
-      return std::max(own, 1.0);
-    default:
-      return own;
-  }
+  const double range = shared ? kind_range(computation, role_of(symbols, tensor)) : 0;
+  return range > 0 ? range : largest_finite(record.at(tensor));
 }
 
 /// What the stage shows at the cursor.

@@ -130,13 +130,14 @@ void judge(Computation& computation) {
   computation.agree = computation.worst <= computation.tolerance;
 }
 
-/// The largest difference to the layer's own output, where the layer computed just this.
+/// The largest difference to the output in the file, where the inputs are the file's as well.
 std::optional<double> distance_to_own_output(const Computation& computation) {
-  const auto own = computation.inputs.arrays->find("o");
+  const Inputs& inputs = computation.inputs;
+  const auto own = inputs.arrays->find("o");
   const Matrix<double>& o = computation.reference.o;
-  const bool is_own = computation.inputs.is_original && computation.data->rule == computation.choice.variant;
-  if (!is_own || own == computation.inputs.arrays->end() || own->second.size() != o.size())
-    return std::nullopt;
+  const bool is_own =
+      computation.choice.adjustments == Adjustments() && !inputs.made_up_alpha && !inputs.made_up_beta;
+  if (!is_own || own == inputs.arrays->end() || own->second.size() != o.size()) return std::nullopt;
   return compare("o", o, MatrixView(own->second, 0, o.rows(), o.cols(), o.cols()).all<double>()).error;
 }
 
