@@ -71,6 +71,8 @@ std::string index_of(const std::vector<Index>& shape, Index flat) {
   return to_string(index);
 }
 
+constexpr Index most_heads = 65536;  // of all batches together
+
 bool shares_heads(const std::string& name) { return name == "q" || name == "k" || name == "v"; }
 
 }  // namespace
@@ -250,6 +252,11 @@ SequenceBatch Binder::run(const Settings& given) {
   find_arrays();
   for (Found& entry : found) check_shape(entry);
   check_head_counts();
+  if (batch_count > most_heads / std::max<Index>(head_count, 1)) {
+    throw InputError(
+        fmt::format("array \"q\": shape {} makes {} batches of {} heads; expected at most {} heads in all",
+                    to_string(arrays->find("q")->second.shape), batch_count, head_count, most_heads));
+  }
   for (const Found& entry : found) check_values(entry);
   note_ignored();
 

@@ -69,6 +69,8 @@ Matrix<Scalar> chunk(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder
   return O;
 }
 
+double chunk_matrices(const Structure& structure) { return structure.decay == Decay::scalar ? 2 : 1; }
+
 template Matrix<double> chunk(const Program<double>&, Matrix<double>&, Recorder*);
 template Matrix<float> chunk(const Program<float>&, Matrix<float>&, Recorder*);
 

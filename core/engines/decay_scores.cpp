@@ -60,8 +60,11 @@ template <class Scalar>
 Matrix<Scalar> ChunkDecay<Scalar>::scores(const Matrix<Scalar>& X, const Matrix<Scalar>& Y) const {
   if (structure_.decay == Decay::key) return key_scores(X, Y);
   Matrix<Scalar> Z = X * Y.transpose();
-  if (structure_.decay == Decay::scalar) return Z.cwiseProduct(mask_);
-  return Z.template triangularView<Eigen::Lower>();
+  if (structure_.decay == Decay::scalar)
+    Z.array() *= mask_.array();
+  else
+    Z.template triangularView<Eigen::StrictlyUpper>().setZero();
+  return Z;
 }
 
 /// Spec 2.1: pairs inside a sub-chunk directly, pairs across its start sigma as (prefix from sigma to i)

@@ -44,8 +44,8 @@ Dense<Scalar> dense_scores(const Program<Scalar>& program, const Matrix<Scalar>&
   };
 
   if (structure.decay != Decay::key) {
-    dense.P = program.q * B.transpose();
-    if (erases) dense.N = program.k * B.transpose();
+    dense.P.noalias() = program.q * B.transpose();
+    if (erases) dense.N.noalias() = program.k * B.transpose();
   } else {
     dense.P = Matrix<Scalar>::Zero(n, n);
     if (erases) dense.N = Matrix<Scalar>::Zero(n, n);
@@ -145,10 +145,6 @@ Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& S, Recor
 template Matrix<double> parallel(const Program<double>&, Matrix<double>&, Recorder*, const std::stop_token&);
 template Matrix<float> parallel(const Program<float>&, Matrix<float>&, Recorder*, const std::stop_token&);
 
-double parallel_bytes(const Structure& structure, Index tokens, Precision precision) {
-  const double matrices = structure.erase == Erase::none ? 1 : 2;
-  const double bytes = precision == Precision::f64 ? 8 : 4;
-  return matrices * bytes * static_cast<double>(tokens) * static_cast<double>(tokens);
-}
+double parallel_matrices(const Structure& structure) { return structure.erase == Erase::none ? 1 : 2; }
 
 }  // namespace palimpsest
