@@ -46,8 +46,8 @@ void answer_pointer(Application& application, Form form, const Matrix<double>& o
   const auto cell = hovered_cell(position, size, 1, o.cols(), ImGui::GetIO().MousePos);
   if (!cell || !ImGui::IsItemHovered()) return;
   if (form == application.session.choice().form) application.hovered = output_cell(application, cell->column);
-  tooltip(fmt::format("output of token {}, channel {}: {:+.6g}", token + 1, cell->column,
-                      o(token, cell->column)));
+  tooltip(
+      fmt::format("output of token {}, channel {}: {:+.6g}", token, cell->column, o(token, cell->column)));
 }
 
 /// The form's name, which is lit for the present form and switches to the others, and its residual.
@@ -119,7 +119,7 @@ void one_line(const std::string& words) {
 void first_difference(Application& application, const FormResult& result) {
   if (result.first_bad_token < 0) return;
   const style::TextStyle style(style::Text::caption, style::colours().alarm);
-  ImGui::Text("first differs at token %d", static_cast<int>(result.first_bad_token + 1));
+  ImGui::Text("first differs at token %d", static_cast<int>(result.first_bad_token));
   if (ImGui::IsItemClicked()) application.session.go_to_token(result.first_bad_token);
 }
 
