@@ -20,6 +20,7 @@ using style::px;
 
 constexpr float line_text_width = 168;  // words beside a line of pictures
 constexpr float legend_width = 236;     // at most
+constexpr float update_share = 0.56F;   // of the height of a token's pictures
 constexpr double fade_seconds = 0.18;
 
 Role role_of(const Symbols& symbols, const std::string& tensor) {
@@ -244,7 +245,8 @@ struct Titled {
 void draw_titled(const Titled& part, ImVec2 position, ImVec2 room, PictureScene& scene) {
   {
     const style::TextStyle text(style::Text::caption);
-    draw_text(position, part.lit ? style::colours().text : style::colours().dim, part.title);
+    draw_text(position, part.lit ? style::colours().text : style::colours().dim,
+              shortened(part.title, room.x - px(8)));
   }
   const float title_height = px(28);
   PictureEquation equation(part.id, part.shown, scene);
@@ -265,7 +267,7 @@ void draw_token(const View& view, PictureScene& scene) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const std::vector<Line>& lines = view.phase.lines;
   PictureEquation update("line 0", lines.front().equation, scene);
-  const ImVec2 size = update.fit({room.x - px(16), room.y * 0.62F - px(28)}, scene);
+  const ImVec2 size = update.fit({room.x - px(16), room.y * update_share - px(28)}, scene);
   update.draw({origin.x + (room.x - size.x) / 2, origin.y + px(12)}, scene);
 
   // What the update leaves of the height belongs to the row below.

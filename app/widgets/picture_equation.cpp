@@ -576,7 +576,12 @@ ImVec2 PictureEquation::fit(ImVec2 available, const PictureScene& scene) {
     return size.x <= available.x && size.y <= available.y;
   };
   squeeze_ = 1;
-  while (!fits({.unit = 0, .squeeze = squeeze_}) && squeeze_ > smallest_squeeze) squeeze_ *= 0.9F;
+  fits({.unit = 0, .squeeze = squeeze_});
+  while (size.x > available.x && squeeze_ > smallest_squeeze) {
+    squeeze_ *= 0.9F;
+    fits({.unit = 0, .squeeze = squeeze_});
+  }
+  available.y = std::max(available.y, size.y);  // captions cannot be lower than they are
   float small = 0;
   float large = std::max(available.x, available.y);
   for (int halving = 0; halving < 14; ++halving) {
