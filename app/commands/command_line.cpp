@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -121,6 +122,7 @@ class Parser {
 
 int run_command_line(int argc, const char* const* argv, std::ostream& out, std::ostream& error,
                      const WindowCommands& window_commands) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is an error to tell, not the end
   const Console console{out, error, &error == &std::cerr && isatty(STDERR_FILENO) != 0};
   return Parser(console, window_commands).run(argc, argv);
 }
