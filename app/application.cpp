@@ -19,9 +19,10 @@ namespace palimpsest {
 namespace {
 
 constexpr const char* first_capture = "capture:gated_deltanet_overwrite_l1";
+constexpr Index first_word = 6;  // "key": the first thing said to be in a jar. Before it there is little to see.
 constexpr float top_bar_height = 48;
 constexpr float status_bar_height = 28;
-constexpr float forms_height = 356;  // of the panel with the three forms: all of it in sight
+constexpr float forms_height = 352;  // of the panel with the three forms: all of it in sight
 
 }  // namespace
 
@@ -29,7 +30,7 @@ Application::Application() = default;
 
 void Application::open_first_capture() {
   try {
-    session.open(open_capture(first_capture));
+    if (session.open(open_capture(first_capture))) session.go_to_token(first_word);
   } catch (const Error& error) {
     session.set_message(error.what());
   }
@@ -116,7 +117,7 @@ void Application::layout(float top, float bottom) {
     const ImGuiID floor = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, timeline / size.y, nullptr, &rest);
     ImGuiID left = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, side / inner, nullptr, &rest);
     ImGuiID right = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Right, side / (inner - side), nullptr, &rest);
-    const ImGuiID left_bottom = ImGui::DockBuilderSplitNode(left, ImGuiDir_Down, 0.42F, nullptr, &left);
+    const ImGuiID left_bottom = ImGui::DockBuilderSplitNode(left, ImGuiDir_Down, 0.44F, nullptr, &left);
     const float columns_height = size.y - timeline;
     const float why = std::max(columns_height - style::px(forms_height), columns_height * 0.28F);
     const ImGuiID right_bottom =
@@ -171,6 +172,7 @@ void Application::draw(float scale) {
     seen_version_ = version;
     last_step_ = ImGui::GetTime();
   }
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) notice.clear();
 
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   ImGui::GetBackgroundDrawList()->AddRectFilled(

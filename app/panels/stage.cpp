@@ -21,6 +21,7 @@ using style::px;
 constexpr float line_text_width = 168;  // words beside a line of pictures
 constexpr float legend_width = 236;     // at most
 constexpr float update_share = 0.56F;   // of the height of a token's pictures
+constexpr float height_of_two = 250;    // a token's pictures stand in two rows from this on
 constexpr double fade_seconds = 0.18;
 
 Role role_of(const Symbols& symbols, const std::string& tensor) {
@@ -266,6 +267,12 @@ void draw_token(const View& view, PictureScene& scene) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const std::vector<Line>& lines = view.phase.lines;
+  if (room.y < px(height_of_two)) {  // only the line of the present step
+    PictureEquation only("line 0", view.line().equation, scene);
+    const ImVec2 size = only.fit({room.x - px(16), room.y - px(20)}, scene);
+    only.draw({origin.x + (room.x - size.x) / 2, origin.y + px(8)}, scene);
+    return;
+  }
   PictureEquation update("line 0", lines.front().equation, scene);
   const ImVec2 size = update.fit({room.x - px(16), room.y * update_share - px(28)}, scene);
   update.draw({origin.x + (room.x - size.x) / 2, origin.y + px(12)}, scene);
