@@ -163,6 +163,20 @@ Index count_heads(const DataSet& data) {
   return heads;
 }
 
+/// The variant that takes just the gates that are there.
+std::string fitting_variant(const DataSet& data) {
+  const auto find = [&](const char* name) {
+    const auto found = data.arrays.find(name);
+    return found == data.arrays.end() ? nullptr : &found->second;
+  };
+  const bool beta = find("beta") != nullptr;
+  const Array* decay = find("g") != nullptr ? find("g") : find("alpha");
+  if (decay == nullptr) return beta ? "deltanet" : find("gamma") != nullptr ? "retnet" : "linear";
+  const bool per_channel = decay->shape.size() > Layout{head_axes(data), true}.own_axis();
+  if (beta) return per_channel ? "kda" : "gated_deltanet";
+  return per_channel ? "gla" : "scalar_decay";
+}
+
 }  // namespace
 
 void measure(DataSet& data) {
@@ -201,6 +215,7 @@ DataSet open_file(const std::filesystem::path& path) {
   data.labels = std::move(capture.tokens);
   try {
     measure(data);
+    if (data.rule.empty()) data.fits = fitting_variant(data);
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: {}", path.string(), error.what()));
   }

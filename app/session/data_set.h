@@ -23,6 +23,7 @@ struct DataSet {
   std::string id;      // "capture:NAME" of one we ship, "preset:NAME", or the path of a file
   std::string title;   // "a fact is overwritten · Gated DeltaNet, layer 1"
   std::string rule;    // id of the variant it belongs to; empty if nobody says
+  std::string fits;    // where nobody says: the variant that takes just the gates of a file
   std::string text;    // what the model read
   std::string notes;   // what to look for
   std::string source;  // model, source and licence in a line

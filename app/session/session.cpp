@@ -22,10 +22,13 @@ constexpr Index small_sequence = 512;                           // tokens
 
 constexpr Index usual_chunk(Index tokens) { return tokens > 1024 ? 64 : 8; }
 
-/// What data are looked at with at first: their own rule, nothing changed.
+/// What data are looked at with at first: their own rule or one that fits, nothing changed.
 Choice first_choice(Choice choice, const DataSet& data) {
   if (!data.rule.empty()) {
     choice.variant = find_variant(data.rule).id;
+    choice.settings = {};
+  } else if (!data.fits.empty() && data.fits != choice.variant) {
+    choice.variant = data.fits;
     choice.settings = {};
   }
   choice.adjustments = {};
