@@ -124,6 +124,7 @@ Output RowRule::run(const Sequence& sequence, Form form, Precision precision, In
 
 Memory RowRule::memory(const Sequence& sequence, Form form, Precision precision, Index chunk_size) const {
   const Program<double> empty = encoder_.encode<double>(sequence, 0, 0);
+  require_state(sequence, empty.k.cols(), empty.v.cols());
   const auto K = static_cast<double>(empty.k.cols());
   const auto V = static_cast<double>(empty.v.cols());
   const auto T = static_cast<double>(sequence.tokens);
