@@ -62,6 +62,19 @@ Sequence bind_head(const Computation& computation) try {
   throw InputError(fmt::format("{} (head {})", error.what(), computation.choice.head));
 }
 
+/// What is wrong with the arrays of a file names it.
+void prepare(Computation& computation) try {
+  const Choice& choice = computation.choice;
+  computation.inputs =
+      make_inputs(*computation.data, choice.head, *computation.variant, choice.settings, choice.adjustments);
+  computation.sequence = bind_head(computation);
+} catch (const InputError& error) {
+  const std::string& id = computation.data->id;
+  const std::string_view words = error.what();
+  if (!std::filesystem::path(id).is_absolute() || words.starts_with(id)) throw;
+  throw InputError(fmt::format("{}: {}", id, words));
+}
+
 /// Refuses sizes that would fill the machine's memory. Only feature maps multiply sizes so much.
 void require_affordable(const Rule& rule, const Sequence& sequence) {
   const auto* rows = dynamic_cast<const RowRule*>(&rule);
@@ -153,9 +166,7 @@ std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data, const 
   result->choice = choice;
   result->variant = &find_variant(choice.variant);
   const Rule& rule = *result->variant->rule;
-  result->inputs =
-      make_inputs(*result->data, choice.head, *result->variant, choice.settings, choice.adjustments);
-  result->sequence = bind_head(*result);
+  prepare(*result);
   require_affordable(rule, result->sequence);
   result->tolerance = choice.precision == Precision::f64 ? tolerance_f64 : tolerance_f32;
   result->reference = rule.run(result->sequence, Form::recurrent, Precision::f64, choice.chunk_size, stop);

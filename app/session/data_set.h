@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/array.h"
+#include "core/io/npz.h"
 #include "core/variant.h"
 
 namespace palimpsest {
@@ -28,7 +29,8 @@ struct DataSet {
   std::string notes;   // what to look for
   std::string source;  // model, source and licence in a line
   Arrays arrays;
-  std::vector<std::string> labels;     // one per token
+  Unreadable unreadable;            // arrays of the file that are broken; they matter where a rule takes them
+  std::vector<std::string> labels;  // one per token
   std::optional<double> stated_error;  // reproduction error stated by a capture
   std::vector<Advice> advice;
 
