@@ -5,14 +5,14 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
+#include <span>
 
 #include "app/actions.h"
 #include "app/panels.h"
 #include "app/session/paths.h"
 #include "app/session/presets.h"
 #include "core/error.h"
+#include "core/io/file.h"
 
 namespace palimpsest {
 
@@ -37,13 +37,7 @@ void Application::open_first_capture() {
 }
 
 bool Application::open(const std::filesystem::path& path) {
-  if (path.extension() != ".json") return session.open(path);
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (file.good()) return session.from_json(text.str(), path.parent_path());
-  session.set_message(fmt::format("{}: cannot be read", path.string()));
-  return false;
+  return path.extension() == ".json" ? session.open_saved(path) : session.open(path);
 }
 
 void Application::drop(const std::vector<std::filesystem::path>& paths) {
@@ -54,17 +48,20 @@ void Application::drop(const std::vector<std::filesystem::path>& paths) {
 }
 
 void Application::save_place() {
+  std::error_code gone;  // somebody may have removed the folder
+  const std::filesystem::path folder = std::filesystem::current_path(gone);
   std::filesystem::path path;
-  for (int number = 1; path.empty() || std::filesystem::exists(path); ++number) {
-    path = std::filesystem::current_path() / fmt::format("palimpsest-{}.json", number);
+  std::error_code absent;
+  for (int number = 1; path.empty() || std::filesystem::exists(path, absent); ++number) {
+    path = folder / fmt::format("palimpsest-{}.json", number);
   }
-  std::ofstream file(path);
-  file << session.to_json() << '\n';
-  file.close();
-  if (file)
+  try {
+    const std::string text = session.to_json() + '\n';
+    replace_file(path, std::as_bytes(std::span(text)));
     notice = fmt::format("This place is saved in {}", path.string());
-  else
-    session.set_message(fmt::format("{}: cannot be written", path.string()));
+  } catch (const InputError& error) {
+    session.set_message(error.what());
+  }
 }
 
 void Application::step(Session::Grain by, int direction) {
@@ -105,9 +102,9 @@ void Application::layout(float top, float bottom) {
   if (resized && size.x > 1 && size.y > 1) {
     layout_width_ = size.x;
     layout_height_ = size.y;
-    const float inner = size.x - style::px(16);
+    const float inner = std::max(size.x - style::px(16), 1.0F);
     const bool wide = inner > style::px(1500);
-    const float side = style::px(wide ? 340.0F : 272.0F);
+    const float side = std::min(style::px(wide ? 340.0F : 272.0F), inner * 0.3F);  // the stage keeps most
     const float timeline = std::min(style::px(220), size.y * 0.34F);
 
     ImGui::DockBuilderRemoveNode(dockspace_);
