@@ -74,12 +74,20 @@ struct View {
     return -1;
   }
 
+  /// Whether `tensor` becomes the output only by what follows, such as a division.
+  bool is_unfinished_output(const std::string& tensor) const {
+    const Index maker = std::max(made_by("o"), made_by("O"));
+    const bool is_output = tensor == "o" || tensor == "O";
+    return !is_output && maker >= 0 && phase.operations[static_cast<std::size_t>(maker)].id != "output";
+  }
+
   /// The scale of the tensor's kind in the whole sequence; 0 where it has one of its own. Features of keys,
   /// queries and values are of no kind: they are not what the data give.
   double kind_range_of(const std::string& tensor) const {
     const Role role = role_of(trace.symbols, tensor);
     const bool given = role == Role::key || role == Role::query || role == Role::value;
     if (!application.view.shared_scale || (given && made_by(tensor) >= 0)) return 0;
+    if (role == Role::output && is_unfinished_output(tensor)) return 0;
     return kind_range(computation, role);
   }
 
