@@ -108,14 +108,8 @@ std::span<const Action> actions() {
        [](Application& a) { a.view.state_value_by_key = !a.view.state_value_by_key; }},
       {"View", "numbers in large cells", ImGuiKey_N,
        [](Application& a) { a.view.numbers = !a.view.numbers; }},
-      {"View", "let go of the clicked number", ImGuiKey_Escape,
-       [](Application& a) {
-         a.pinned.reset();
-         a.show_keys = false;
-         a.show_open = false;
-       }},
-      {"Help", "these keys", ImGuiMod_Shift | ImGuiKey_Slash,
-       [](Application& a) { a.show_keys = !a.show_keys; }},
+      {"View", "let go of the clicked number", ImGuiKey_Escape, [](Application& a) { a.pinned.reset(); }},
+      {"Help", "these keys", ImGuiMod_Shift | ImGuiKey_Slash, [](Application& a) { a.show_keys = true; }},
       {"Help", "quit", ImGuiMod_Ctrl | ImGuiKey_Q, [](Application& a) { a.quit(); }},
   };
   return table;
@@ -149,10 +143,12 @@ std::string key_name(int chord) {
 
 void handle_keys(Application& application) {
   const ImGuiIO& io = ImGui::GetIO();
-  if (io.WantTextInput) return;
+  // A list or a card that is open has the keys to itself.
+  if (io.WantTextInput || ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup)) return;
   for (const Action& action : actions()) {
-    if (ImGui::Shortcut(action.key, ImGuiInputFlags_RouteGlobal | ImGuiInputFlags_Repeat))
-      action.perform(application);
+    if (!ImGui::Shortcut(action.key, ImGuiInputFlags_RouteGlobal | ImGuiInputFlags_Repeat)) continue;
+    application.notice.clear();
+    action.perform(application);
   }
   // A question mark that the layout types without Shift+/ opens the help as well.
   for (const ImWchar character : io.InputQueueCharacters) {

@@ -5,22 +5,25 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
+#include <span>
 
 #include "app/actions.h"
 #include "app/panels.h"
 #include "app/session/paths.h"
 #include "app/session/presets.h"
 #include "core/error.h"
+#include "core/io/file.h"
 
 namespace palimpsest {
 
 namespace {
 
 constexpr const char* first_capture = "capture:gated_deltanet_overwrite_l1";
+constexpr Index first_word =
+    6;  // "key": the first thing said to be in a jar. Before it there is little to see.
 constexpr float top_bar_height = 48;
 constexpr float status_bar_height = 28;
+constexpr float forms_height = 352;  // of the panel with the three forms: all of it in sight
 
 }  // namespace
 
@@ -28,20 +31,14 @@ Application::Application() = default;
 
 void Application::open_first_capture() {
   try {
-    session.open(open_capture(first_capture));
+    if (session.open(open_capture(first_capture))) session.go_to_token(first_word);
   } catch (const Error& error) {
     session.set_message(error.what());
   }
 }
 
 bool Application::open(const std::filesystem::path& path) {
-  if (path.extension() != ".json") return session.open(path);
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (file.good()) return session.from_json(text.str(), path.parent_path());
-  session.set_message(fmt::format("{}: cannot be read", path.string()));
-  return false;
+  return path.extension() == ".json" ? session.open_saved(path) : session.open(path);
 }
 
 void Application::drop(const std::vector<std::filesystem::path>& paths) {
@@ -52,17 +49,20 @@ void Application::drop(const std::vector<std::filesystem::path>& paths) {
 }
 
 void Application::save_place() {
+  std::error_code gone;  // somebody may have removed the folder
+  const std::filesystem::path folder = std::filesystem::current_path(gone);
   std::filesystem::path path;
-  for (int number = 1; path.empty() || std::filesystem::exists(path); ++number) {
-    path = std::filesystem::current_path() / fmt::format("palimpsest-{}.json", number);
+  std::error_code absent;
+  for (int number = 1; path.empty() || std::filesystem::exists(path, absent); ++number) {
+    path = folder / fmt::format("palimpsest-{}.json", number);
   }
-  std::ofstream file(path);
-  file << session.to_json() << '\n';
-  file.close();
-  if (file)
+  try {
+    const std::string text = session.to_json() + '\n';
+    replace_file(path, std::as_bytes(std::span(text)));
     notice = fmt::format("This place is saved in {}", path.string());
-  else
-    session.set_message(fmt::format("{}: cannot be written", path.string()));
+  } catch (const InputError& error) {
+    session.set_message(error.what());
+  }
 }
 
 void Application::step(Session::Grain by, int direction) {
@@ -103,9 +103,9 @@ void Application::layout(float top, float bottom) {
   if (resized && size.x > 1 && size.y > 1) {
     layout_width_ = size.x;
     layout_height_ = size.y;
-    const float inner = size.x - style::px(16);
+    const float inner = std::max(size.x - style::px(16), 1.0F);
     const bool wide = inner > style::px(1500);
-    const float side = style::px(wide ? 340.0F : 272.0F);
+    const float side = std::min(style::px(wide ? 340.0F : 272.0F), inner * 0.3F);  // the stage keeps most
     const float timeline = std::min(style::px(220), size.y * 0.34F);
 
     ImGui::DockBuilderRemoveNode(dockspace_);
@@ -115,8 +115,11 @@ void Application::layout(float top, float bottom) {
     const ImGuiID floor = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, timeline / size.y, nullptr, &rest);
     ImGuiID left = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, side / inner, nullptr, &rest);
     ImGuiID right = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Right, side / (inner - side), nullptr, &rest);
-    const ImGuiID left_bottom = ImGui::DockBuilderSplitNode(left, ImGuiDir_Down, 0.42F, nullptr, &left);
-    const ImGuiID right_bottom = ImGui::DockBuilderSplitNode(right, ImGuiDir_Down, 0.44F, nullptr, &right);
+    const ImGuiID left_bottom = ImGui::DockBuilderSplitNode(left, ImGuiDir_Down, 0.44F, nullptr, &left);
+    const float columns_height = size.y - timeline;
+    const float why = std::max(columns_height - style::px(forms_height), columns_height * 0.28F);
+    const ImGuiID right_bottom =
+        ImGui::DockBuilderSplitNode(right, ImGuiDir_Down, why / columns_height, nullptr, &right);
     for (const Panel& panel : panels()) {
       ImGuiID node = rest;
       switch (panel.place) {
@@ -167,6 +170,7 @@ void Application::draw(float scale) {
     seen_version_ = version;
     last_step_ = ImGui::GetTime();
   }
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) notice.clear();
 
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   ImGui::GetBackgroundDrawList()->AddRectFilled(

@@ -63,7 +63,8 @@ class Application {
   bool show_open = false;
   std::string open_path;  // what is typed in the open dialog
 
-  /// Opens the capture that greets a newcomer. Problems are left in session.message().
+  /// Opens the capture that greets a newcomer, at a word where something happens. Problems are left in
+  /// session.message().
   void open_first_capture();
 
   /// Opens a saved place (.json) or data. Returns whether it worked; session.message() says why not.
@@ -76,7 +77,7 @@ class Application {
   /// --session`.
   void save_place();
 
-  /// Good news for the status bar; gone with the next step.
+  /// Good news for the status bar; gone with the next key or click.
   std::string notice;
 
   /// Closes the program; set by the window.

@@ -123,7 +123,7 @@ Image Offscreen::render(const std::function<void()>& draw, int frames) {
     ImGuiIO& io = ImGui::GetIO();
     io.DisplaySize = ImVec2(static_cast<float>(state_->width), static_cast<float>(state_->height));
     io.DeltaTime = 1.0F / 60.0F;
-    state_->canvas.draw_frame(state_->width, state_->height, draw);
+    state_->canvas.draw_frame(state_->width, state_->height, draw, frame + 1 == frames);
   }
   return state_->canvas.read_pixels();
 }

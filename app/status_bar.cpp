@@ -56,9 +56,10 @@ std::string size_words(const Session& session, const Computation& computed) {
   const Sequence& sequence = computed.sequence;
   std::string words = fmt::format("{} tokens · K {} · V {}", sequence.tokens, sequence.dk, sequence.dv);
   const DataSet& data = session.data();
-  if (data.heads > 1) words += fmt::format(" · head {} of {}", computed.choice.head % data.heads, data.heads);
+  if (data.heads > 1)
+    words += fmt::format(" · head {} of 0–{}", computed.choice.head % data.heads, data.heads - 1);
   if (data.batches > 1)
-    words += fmt::format(" · batch {} of {}", computed.choice.head / data.heads, data.batches);
+    words += fmt::format(" · batch {} of 0–{}", computed.choice.head / data.heads, data.batches - 1);
   return words;
 }
 

@@ -145,18 +145,23 @@ void draw_top_bar(Application& application, float height) {
   const Computation* computed = application.session.computed();
   const float gap = ImGui::GetStyle().ItemSpacing.x;
   const float badge =
-      computed ? style::pill_size((agreement_words(*computed) + "###agreement").c_str()).x : style::px(0);
-  const float margin = style::px(style::panel_gap + style::panel_padding - 8);
-  const float fixed = variant_picker_width(application) + gap + form_pills_width() + badge + margin;
+      computed ? std::max(style::pill_size((agreement_words(*computed) + "###agreement").c_str()).x,
+                          style::pill_size("3 forms agree · 8.8e-16").x)
+               : 0;
+  // From the right edge, so that nothing there moves when the names on the left change.
+  const float forms = ImGui::GetWindowWidth() - style::px(style::panel_gap + style::panel_padding - 8) -
+                      badge - form_pills_width();
   ImGui::SameLine(0, style::px(24));
-  const float room = ImGui::GetContentRegionAvail().x - fixed - gap;
-  const float data_width = std::clamp(data_picker_width(application), style::px(80),
-                                      std::max(std::min(room, style::px(widest_data_pill)), style::px(80)));
-  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(room - data_width, 0.0F));
+  const float room = forms - ImGui::GetCursorPosX() - variant_picker_width(application) - 2 * gap;
+  const float data_width =
+      std::min({data_picker_width(application), std::max(room, style::px(80)), style::px(widest_data_pill)});
+  ImGui::SetCursorPosX(
+      std::max(forms - 2 * gap - data_width - variant_picker_width(application), ImGui::GetCursorPosX()));
   variant_picker(application);
   ImGui::SameLine();
   data_picker(application, data_width);
   ImGui::SameLine();
+  ImGui::SetCursorPosX(std::max(forms, ImGui::GetCursorPosX()));
   form_pills(application, computed);
   if (computed) agreement_badge(application, *computed);
   ImGui::End();

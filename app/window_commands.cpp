@@ -3,68 +3,72 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
-#include <fstream>
-#include <sstream>
+#include <algorithm>
+#include <optional>
 
 #include "app/application.h"
+#include "app/commands/values.h"
 #include "app/offscreen.h"
-#include "app/session/paths.h"
 #include "app/session/presets.h"
 #include "app/window.h"
 #include "core/error.h"
+#include "core/io/file.h"
 
 namespace palimpsest {
 
 namespace {
 
-/// What `render` and the window can be told on the command line.
+/// What `render` and the window can be told on the command line, as it stands there.
 struct Look {
-  std::string session = {};
-  std::string capture = {};
-  std::string at = {};
-  std::string variant = {};
-  std::string form = {};
-  Index chunk = 0;
-  Index head = -1;
+  std::optional<std::string> session = {};
+  std::optional<std::string> capture = {};
+  std::optional<std::string> at = {};
+  std::optional<std::string> variant = {};
+  std::optional<std::string> form = {};
+  std::optional<std::string> chunk = {};
+  std::optional<std::string> head = {};
+  std::optional<std::string> scale = {};
   std::string theme = "dark";
-  float scale = 1;
 };
 
+/// A picture with such sides takes some twenty seconds and 1 GB; both grow with its area.
+constexpr Index most_pixels_a_side = 8192;
+
+constexpr double least_scale = 0.5;
+constexpr double most_scale = 4;
+
 void add_look(CLI::App& command, Look& look) {
-  command.add_option("--session", look.session, "a saved session (JSON)");
-  command.add_option("--capture", look.capture, "an npz with q, k and v; or capture:NAME, preset:NAME");
-  command.add_option("--at", look.at, "TOKEN or TOKEN:OPERATION, such as 19:error");
-  command.add_option("--variant", look.variant, "compute this variant instead of the data's own");
-  command.add_option("--form", look.form, "recurrent, chunkwise or parallel");
-  command.add_option("--chunk", look.chunk, "chunk size of the chunkwise form");
-  command.add_option("--head", look.head, "which head");
+  const auto add = [&](const char* option, std::optional<std::string>& value, const char* words) {
+    command.add_option_function<std::string>(
+        option, [&value](const std::string& text) { value = text; }, words);
+  };
+  add("--session", look.session, "a saved session (JSON)");
+  add("--capture", look.capture, "an npz with q, k and v; or capture:NAME, preset:NAME");
+  add("--at", look.at, "TOKEN or TOKEN:OPERATION, such as 19:error");
+  add("--variant", look.variant, "compute this variant instead of the data's own");
+  add("--form", look.form, "recurrent, chunkwise or parallel");
+  add("--chunk", look.chunk, "chunk size of the chunkwise form");
+  add("--head", look.head, "which head");
+  add("--scale", look.scale, "how much larger everything is drawn, 0.5 to 4");
   command.add_option("--theme", look.theme, "dark or light");
 }
 
-std::string read_text(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  if (!file) throw InputError(fmt::format("{}: cannot be read", path.string()));
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-Form form_by_name(const std::string& wanted) {
-  for (const Form form : all_forms) {
-    if (wanted == name(form)) return form;
+/// The scale that was asked for, or `standard`.
+float scale_of(const Look& look, float standard) {
+  if (!look.scale) return standard;
+  const double scale = parse_number(*look.scale, "--scale");
+  if (scale < least_scale || scale > most_scale) {
+    throw InputError(
+        fmt::format("--scale is {}; expected a number from {} to {}", *look.scale, least_scale, most_scale));
   }
-  throw InputError(fmt::format("--form is \"{}\"; expected recurrent, chunkwise or parallel", wanted));
+  return static_cast<float>(scale);
 }
 
 /// Puts the cursor at TOKEN or TOKEN:OPERATION.
 void go_to(Session& session, const std::string& at) {
   const std::size_t colon = at.find(':');
-  const std::string number = at.substr(0, colon);
-  Index token = -1;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), token);
-  if (error != std::errc() || end != number.data() + number.size() || token < 0 ||
-      token >= session.data().tokens) {
+  const Index token = parse_count(at.substr(0, colon), "the token of --at");
+  if (token >= session.data().tokens) {
     throw InputError(
         fmt::format("--at is \"{}\"; expected a token from 0 to {}", at, session.data().tokens - 1));
   }
@@ -98,30 +102,35 @@ void prepare(Application& application, const Look& look) {
     throw InputError(fmt::format("--theme is \"{}\"; expected dark or light", look.theme));
   }
   application.view.theme = look.theme == "light" ? style::Theme::light : style::Theme::dark;
-  if (!look.session.empty()) {
-    require(session.from_json(read_text(look.session), std::filesystem::path(look.session).parent_path()),
-            session);
-  } else if (look.capture.starts_with("capture:")) {
-    require(session.open(open_capture(look.capture)), session);
-  } else if (look.capture.starts_with("preset:")) {
-    require(session.open(make_preset(look.capture)), session);
-  } else if (!look.capture.empty()) {
-    require(session.open(std::filesystem::path(look.capture)), session);
+  if (look.session && look.capture)
+    throw InputError("--session says which data it belongs to: give it or --capture, not both");
+  if (look.session) {
+    require(session.open_saved(*look.session), session);
+  } else if (look.capture) {
+    require(session.open(open_data(*look.capture)), session);
   } else {
     application.open_first_capture();
     require(session.computed() != nullptr || session.computing(), session);
   }
   session.wait();
+  require(session.message().empty(), session);
 
   Choice choice = session.choice();
-  if (!look.variant.empty()) choice.variant = find_variant(look.variant).id;
-  if (!look.form.empty()) choice.form = form_by_name(look.form);
-  if (look.chunk != 0) choice.chunk_size = look.chunk;
-  if (look.head >= 0) choice.head = look.head;
+  if (look.variant) choice.variant = find_variant(*look.variant).id;
+  if (look.form) choice.form = parse_form(*look.form);
+  if (look.chunk) {
+    choice.chunk_size = parse_count(*look.chunk, "--chunk");
+    require_chunk_size(choice.chunk_size);
+  }
+  if (look.head) {
+    choice.head = parse_count(*look.head, "--head");
+    if (const Index heads = session.data().heads * session.data().batches; choice.head >= heads)
+      throw InputError(fmt::format("--head is {}; expected a head from 0 to {}", choice.head, heads - 1));
+  }
   session.choose(std::move(choice));
   session.wait();
   require(session.message().empty(), session);
-  if (!look.at.empty()) go_to(session, look.at);
+  if (look.at) go_to(session, *look.at);
 }
 
 /// Draws until pictures have faded in and sizes have settled.
@@ -141,12 +150,16 @@ struct TourStop {
 
 /// The pictures that show what the program is, for machines without a display.
 void render_tour(const std::filesystem::path& folder, Console console) {
-  std::filesystem::create_directories(folder);
+  std::error_code problem;
+  std::filesystem::create_directories(folder, problem);
+  if (problem)
+    throw InputError(
+        fmt::format("--tour {}: the folder cannot be made: {}", folder.string(), problem.message()));
   const std::vector<TourStop> stops = {
       {"1-a-token-is-written.png", {.at = "19:error", .form = "recurrent"}},
       {"2-chunkwise.png", {.at = "19:solve", .form = "chunkwise"}},
       {"3-parallel.png", {.at = "40:solve", .form = "parallel"}},
-      {"4-one-decay-per-channel.png", {.capture = "capture:kda_overwrite_l1", .at = "30:decay", .head = 1}},
+      {"4-one-decay-per-channel.png", {.capture = "capture:kda_overwrite_l1", .at = "30:decay", .head = "1"}},
       {"5-softmax.png", {.capture = "capture:softmax_names_l17", .at = "40:weights"}},
       {"6-light.png", {.at = "19:write", .theme = "light"}},
   };
@@ -160,14 +173,23 @@ void render_tour(const std::filesystem::path& folder, Console console) {
 }
 
 std::pair<int, int> parse_size(const std::string& text) {
-  int width = 0;
-  int height = 0;
-  char rest = 0;
-  const int read = std::sscanf(text.c_str(), "%dx%d%c", &width, &height, &rest);
-  if (read != 2 || width < 16 || height < 16 || width > 16384 || height > 16384) {
-    throw InputError(fmt::format("--size is \"{}\"; expected WIDTHxHEIGHT from 16x16 to 16384x16384", text));
+  const auto is_side = [](Index side) { return side >= 16 && side <= most_pixels_a_side; };
+  try {
+    const std::size_t cross = std::min(text.find('x'), text.size());
+    const Index width = parse_count(text.substr(0, cross), "the width");
+    const Index height = parse_count(text.substr(std::min(cross + 1, text.size())), "the height");
+    if (is_side(width) && is_side(height)) return {static_cast<int>(width), static_cast<int>(height)};
+  } catch (const InputError&) {
   }
-  return {width, height};
+  throw InputError(fmt::format("--size is \"{}\"; expected WIDTHxHEIGHT from 16x16 to {}x{}", text,
+                               most_pixels_a_side, most_pixels_a_side));
+}
+
+/// Refuses to write the picture over what it is drawn from.
+void require_other_file(const std::filesystem::path& output, const std::optional<std::string>& source) {
+  if (source && is_same_file(output, *source))
+    throw InputError(
+        fmt::format("{}: is what is drawn, which would be lost; give another --output", output.string()));
 }
 
 palimpsest::Command render_command() {
@@ -181,8 +203,6 @@ palimpsest::Command render_command() {
     const auto options = std::make_shared<Options>();
     add_look(command, options->look);
     command.add_option("--size", options->size, "pixels, WIDTHxHEIGHT")->capture_default_str();
-    command.add_option("--scale", options->look.scale, "how much larger everything is drawn")
-        ->check(CLI::Range(0.5, 4.0));
     command.add_option("--output", options->output, "the PNG to write");
     command.add_option("--tour", options->tour, "write a tour of pictures into this folder");
     return [options, console] {
@@ -192,10 +212,14 @@ palimpsest::Command render_command() {
       }
       if (options->output.empty()) throw InputError("render needs --output FILE.png or --tour FOLDER");
       const auto [width, height] = parse_size(options->size);
+      const float scale = scale_of(options->look, 1);
+      require_other_file(options->output, options->look.session);
+      require_other_file(options->output, options->look.capture);
+      writable_target(options->output);  // before the work is done
       Application application;
       prepare(application, options->look);
-      application.view.show_welcome = options->look.at.empty();
-      render_to(application, width, height, options->look.scale, options->output);
+      application.view.show_welcome = !options->look.at;
+      render_to(application, width, height, scale, options->output);
       return static_cast<int>(exit_done);
     };
   };
@@ -204,13 +228,13 @@ palimpsest::Command render_command() {
 palimpsest::Command window_command() {
   return [](CLI::App& command, Console) -> palimpsest::Task {
     const auto look = std::make_shared<Look>();
-    look->scale = 0;
     add_look(command, *look);
-    command.add_option("--scale", look->scale, "how much larger everything is drawn; 0: as the monitor says");
     return [look] {
+      constexpr float as_the_monitor_says = 0;
+      const float scale = scale_of(*look, as_the_monitor_says);
       Application application;
       prepare(application, *look);
-      Window window({.scale = look->scale});
+      Window window({.scale = scale});
       application.quit = [&] { window.close(); };
       window.set_dropped([&](const auto& paths) { application.drop(paths); });
       window.run([&] {

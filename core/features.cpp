@@ -36,6 +36,11 @@ std::span<const std::string> feature_maps() {
 }
 
 Index feature_count(std::string_view map, Index channels) {
+  constexpr Index most = Index{1} << 31;  // so that pairs can be counted
+  if (channels > most) {
+    throw InputError(
+        fmt::format("array \"k\" has {} channels; a feature map takes at most {}", channels, most));
+  }
   const Index pairs = channels * (channels + 1) / 2;
   if (map == "elu1" || map == "relu") return channels;
   if (map == "squared") return pairs;
@@ -54,7 +59,10 @@ Matrix<Scalar> features(std::string_view map, const Matrix<Scalar>& x) {
   Matrix<Scalar> phi(x.rows(), feature_count(map, x.cols()));
   phi.col(0).setOnes();
   if (map == "taylor1") {
-    for (Index t = 0; t < x.rows(); ++t) phi.row(t).tail(x.cols()) = x.row(t) / x.row(t).norm();
+    for (Index t = 0; t < x.rows(); ++t) {
+      const Scalar length = x.row(t).stableNorm();
+      phi.row(t).tail(x.cols()) = x.row(t) / (length > 0 ? length : Scalar(1));
+    }
   } else {
     phi.middleCols(1, x.cols()) = x;
     phi.rightCols(phi.cols() - 1 - x.cols()) = squared(x) / std::sqrt(Scalar(2));

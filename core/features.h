@@ -11,7 +11,8 @@ namespace palimpsest {
 /// The names of the feature maps of kernelised attention (spec 3.3): elu1, relu, squared, taylor1, taylor2.
 std::span<const std::string> feature_maps();
 
-/// phi applied to every row of `x` [L, K]: [L, m]. `map` is one of feature_maps().
+/// phi applied to every row of `x` [L, K]: [L, m]. `map` is one of feature_maps(). taylor1 takes x / |x| of
+/// x = 0 to be 0.
 template <class Scalar>
 Matrix<Scalar> features(std::string_view map, const Matrix<Scalar>& x);
 

@@ -195,6 +195,7 @@ RandomCase parse_random_case(std::string_view text) {
   constexpr std::string_view prefix = "random:";
   if (!text.starts_with(prefix)) throw misunderstood(text);
   RandomCase random;
+  std::vector<std::string_view> given;
   const auto read = [&](std::string_view part, auto& number) {
     const std::string_view digits = part.substr(part.find('=') + 1);
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
@@ -204,6 +205,10 @@ RandomCase parse_random_case(std::string_view text) {
     const std::size_t comma = std::min(rest.find(','), rest.size());
     const std::string_view part = rest.substr(0, comma);
     rest.remove_prefix(std::min(comma + 1, rest.size()));
+    const std::string_view name = part.substr(0, part.find('='));
+    if (std::ranges::find(given, name) != given.end())
+      throw InputError(fmt::format("\"{}\": {} is given twice", text, name));
+    given.push_back(name);
     if (part.starts_with("T="))
       read(part, random.tokens);
     else if (part.starts_with("K="))
@@ -226,6 +231,11 @@ RandomCase parse_random_case(std::string_view text) {
     if (size < 0 || size > largest) throw misunderstood(text);
   }
   if (random.dk == 0 || random.dv == 0) throw misunderstood(text);
+  constexpr Index most_numbers = Index{1} << 27;  // of one array
+  const Index widest = std::max({random.tokens, random.earlier, random.dk}) * std::max(random.dk, random.dv);
+  if (widest > most_numbers)
+    throw InputError(
+        fmt::format("\"{}\": an array of {} numbers; expected at most {}", text, widest, most_numbers));
   return random;
 }
 

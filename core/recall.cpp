@@ -1,6 +1,7 @@
 #include "core/recall.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/engines/recurrent.h"
 #include "core/error.h"
@@ -35,7 +36,8 @@ std::optional<std::vector<Recall>> recall(const Rule& rule, const Sequence& sequ
       if (block.structure.decay == Decay::key) decayed.array().colwise() *= alpha.row(t).transpose().array();
       const double before = half_squared_error(decayed, row.k, row.v);
       recurrent(row, S);
-      recalls.push_back({before, half_squared_error(S, row.k, row.v), S.cwiseAbs().maxCoeff()});
+      recalls.push_back({before, half_squared_error(S, row.k, row.v), S.cwiseAbs().maxCoeff(),
+                         S.norm() / std::sqrt(static_cast<double>(S.size()))});
     }
   }
   return recalls;

@@ -9,9 +9,10 @@ namespace palimpsest {
 
 /// How well the memory answers a token's own value for its own key, just before and just after its write.
 struct Recall {
-  double before = 0;   // |S~^T k - v|^2 / 2 on the decayed state
-  double after = 0;    // |S^T k - v|^2 / 2 after the write
-  double largest = 0;  // the largest |S_ij| after the write
+  double before = 0;            // |S~^T k - v|^2 / 2 on the decayed state
+  double after = 0;             // |S^T k - v|^2 / 2 after the write
+  double largest = 0;           // the largest |S_ij| after the write
+  double root_mean_square = 0;  // of all S_ij after the write
 };
 
 /// The recall of every token of one head in f64; nothing for rules that keep no state matrix (softmax).

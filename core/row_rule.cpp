@@ -14,8 +14,13 @@ namespace palimpsest {
 
 namespace {
 
-constexpr Index rows_at_a_time = 256;   // of the recurrent form: bounds memory, changes no result
-constexpr double parallel_limit = 6e9;  // bytes of [n, n] matrices
+/// How many rows are encoded at a time. In the recurrent form this bounds memory and changes no result.
+Index rows_at_a_time(Form form, Index tokens, Index chunk_size, Index columns) {
+  if (form == Form::parallel) return tokens;
+  if (form == Form::chunkwise) return std::min(chunk_size, tokens);
+  constexpr Index numbers = Index{1} << 22;
+  return std::clamp<Index>(numbers / std::max<Index>(columns, 1), 1, 256);
+}
 
 void stop_if_asked(const std::stop_token& stop) {
   if (stop.stop_requested()) throw Cancelled();
@@ -25,14 +30,6 @@ template <class Scalar>
 Matrix<Scalar> run_parallel(const RowRule& rule, const Sequence& sequence, Matrix<Scalar>& S,
                             const std::stop_token& stop) {
   const Program<Scalar> program = rule.encoder().encode<Scalar>(sequence, 0, sequence.tokens);
-  const Precision precision = std::is_same_v<Scalar, double> ? Precision::f64 : Precision::f32;
-  const double bytes = parallel_bytes(program.structure, sequence.tokens, precision);
-  if (bytes > parallel_limit) {
-    throw Unsupported(
-        fmt::format("the parallel form of {} tokens needs {:.1f} GB for its n x n matrices; the limit "
-                    "is {:.0f} GB. The chunkwise form has no such limit",
-                    sequence.tokens, bytes / 1e9, parallel_limit / 1e9));
-  }
   return parallel(program, S, nullptr, stop);
 }
 
@@ -68,7 +65,8 @@ Output run_row_program(const RowRule& rule, const Sequence& sequence, Form form,
     read = run_blocks<Scalar>(rule, sequence, S, chunk_size, stop,
                               [](const auto& program, auto& state) { return chunk(program, state); });
   } else {
-    read = run_blocks<Scalar>(rule, sequence, S, rows_at_a_time, stop,
+    const Index rows = rows_at_a_time(form, sequence.tokens, chunk_size, S.rows());
+    read = run_blocks<Scalar>(rule, sequence, S, rows, stop,
                               [](const auto& program, auto& state) { return recurrent(program, state); });
   }
   stop_if_asked(stop);
@@ -85,8 +83,9 @@ Matrix<double> given_or_zero(const Sequence& sequence, std::string_view name, In
 
 template <class Scalar>
 Matrix<Scalar> RowRule::initial_state(const Sequence& sequence) const {
-  if (states_.initial) return states_.initial(sequence).template cast<Scalar>();
   const Program<Scalar> empty = encoder_.encode<Scalar>(sequence, 0, 0);
+  require_state(sequence, empty.k.cols() * empty.structure.part_count(), empty.v.cols());
+  if (states_.initial) return states_.initial(sequence).template cast<Scalar>();
   Matrix<Scalar> S = Matrix<Scalar>::Zero(empty.k.cols(), empty.v.cols());
   const auto fill = [&](const char* name, auto part) {
     if (!sequence.has(name)) return;
@@ -127,8 +126,28 @@ Output RowRule::run(const Sequence& sequence, Form form, Precision precision, In
                     std::stop_token stop) const {
   require_chunk_size(chunk_size);
   if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
+  require_memory(memory(sequence, form, precision, chunk_size), sequence, form, chunk_size);
   return precision == Precision::f64 ? run_row_program<double>(*this, sequence, form, chunk_size, stop)
                                      : run_row_program<float>(*this, sequence, form, chunk_size, stop);
+}
+
+Memory RowRule::memory(const Sequence& sequence, Form form, Precision precision, Index chunk_size) const {
+  const Program<double> empty = encoder_.encode<double>(sequence, 0, 0);
+  const Structure& structure = empty.structure;
+  const Index state_rows = empty.k.cols() * structure.part_count();
+  require_state(sequence, state_rows, empty.v.cols());
+  const auto K = static_cast<double>(state_rows);
+  const auto V = static_cast<double>(empty.v.cols());
+  const auto T = static_cast<double>(sequence.tokens);
+  const Index tokens = rows_at_a_time(form, sequence.tokens, chunk_size, empty.k.cols());
+  const auto rows = std::min(T, static_cast<double>(tokens)) * static_cast<double>(structure.rows_per_read);
+  const double matrices = form == Form::parallel    ? parallel_matrices(structure)
+                          : form == Form::chunkwise ? chunk_matrices(structure)
+                                                    : 0;
+  const double number = precision == Precision::f64 ? 8 : 4;
+  // q, k, v, b and the gates, decayed copies of them, and what solves and sums need.
+  const double numbers = rows * (8 * K + 6 * V) + 3 * K * V + matrices * rows * rows + T * V;
+  return {.work = number * numbers, .kept = 8 * (T * V + K * V)};
 }
 
 std::unique_ptr<Trace> RowRule::trace(const Sequence& sequence, Form form, Precision precision,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/matrix.h"
+#include "core/memory.h"
 #include "core/sequence.h"
 #include "core/trace.h"
 
@@ -32,6 +33,9 @@ class Rule {
   /// Throws Unsupported with the reason where the form is missing, Cancelled when asked to stop.
   virtual Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                      std::stop_token stop = {}) const = 0;
+
+  /// What run() takes for one head.
+  virtual Memory memory(const Sequence& sequence, Form form, Precision precision, Index chunk_size) const;
 
   /// The steps of one form, values on demand in at most about `budget` bytes of checkpoints.
   virtual std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision,

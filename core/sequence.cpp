@@ -88,6 +88,7 @@ std::string index_of(const std::vector<Index>& shape, Index flat) {
 bool has_tokens(const Input& input) { return !input.shape.empty() && input.shape.front() == "n"; }
 
 constexpr double rounding = 1e-6;  // of a matrix stored as f32, relative to its largest element
+constexpr Index most_heads = 65536;  // of all batches together
 
 bool shares_heads(const std::string& name) { return name == "q" || name == "k" || name == "v"; }
 
@@ -328,6 +329,11 @@ SequenceBatch Binder::run(const Settings& given) {
     if (entry.name == "q") learn_batches(given, settings);
   }
   check_head_counts();
+  if (batch_count > most_heads / std::max<Index>(head_count, 1)) {
+    throw InputError(
+        fmt::format("array \"q\": shape {} makes {} batches of {} heads; expected at most {} heads in all",
+                    to_string(arrays->find("q")->second.shape), batch_count, head_count, most_heads));
+  }
   for (const Found& entry : found) check_values(entry);
   note_ignored();
 

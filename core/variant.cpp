@@ -135,6 +135,16 @@ std::vector<Parameter> all_parameters(const Variant& variant) {
   return parameters;
 }
 
+std::vector<std::string> array_names(const Variant& variant) {
+  std::vector<std::string> names;
+  for (const Input& input : all_inputs(variant)) {
+    names.push_back(input.name);
+    if (input.range == Range::decay) names.emplace_back("g");
+  }
+  for (const Parameter& parameter : all_parameters(variant)) names.push_back(parameter.name);
+  return names;
+}
+
 Settings resolve(const Variant& variant, const Settings& given) {
   Settings settings;
   for (const Option& option : variant.options) settings.options[option.name] = option.values.front();

@@ -134,6 +134,10 @@ std::vector<std::string> states_of(const Variant& variant, const Settings& setti
 /// All parameters of one variant including scale.
 std::vector<Parameter> all_parameters(const Variant& variant);
 
+/// Every name under which a file may hold something that `variant` takes: its inputs, g for a decay, and its
+/// parameters.
+std::vector<std::string> array_names(const Variant& variant);
+
 /// Fills in the defaults and checks names and ranges; throws InputError naming the option or parameter and
 /// what is accepted. A required parameter that is missing is left out here: an input file may still hold it
 /// (see bind()).

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -24,8 +25,6 @@ constexpr const char* exit_statuses =
     "Exit status: 0 done; 1 a check of verify failed; 2 bad usage or input;\n"
     "3 this variant has no such form, device or precision; 130 interrupted.";
 
-constexpr const char* no_memory = "there is not enough memory for this";
-
 int report(const Console& console, std::string message, int status) {
   std::ranges::replace(message, '\n', ' ');
   console.error << "palimpsest: " << message << std::endl;
@@ -40,9 +39,9 @@ int guarded(const Console& console, const Task& action) try {
 } catch (const Cancelled&) {
   return report(console, "interrupted", exit_interrupted);
 } catch (const std::bad_alloc&) {
-  return report(console, no_memory, exit_bad_usage);
-} catch (const std::length_error&) {  // of a vector longer than any memory
-  return report(console, no_memory, exit_bad_usage);
+  return report(console, "there is not enough memory for this", exit_bad_usage);
+} catch (const std::logic_error& error) {
+  return report(console, fmt::format("a mistake in this program: {}", error.what()), exit_bad_usage);
 } catch (const std::exception& error) {
   return report(console, error.what(), exit_bad_usage);
 }
@@ -123,6 +122,7 @@ class Parser {
 
 int run_command_line(int argc, const char* const* argv, std::ostream& out, std::ostream& error,
                      const WindowCommands& window_commands) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is an error to tell, not the end
   const Console console{out, error, &error == &std::cerr && isatty(STDERR_FILENO) != 0};
   return Parser(console, window_commands).run(argc, argv);
 }

@@ -67,13 +67,30 @@ bool is_vector(const Variant& variant, const Settings& settings, const std::stri
 
 }  // namespace
 
+unsigned heads_at_once(double work, unsigned threads) {
+  if (work * threads <= memory_limit) return threads;
+  return static_cast<unsigned>(std::max(memory_limit / work, 1.0));
+}
+
 Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceBatch& batch, Form form,
                  Precision precision, Index chunk_size) {
   if (batch.heads.empty()) {
     throw InputError(fmt::format("there is nothing to compute: {} batches of {} heads", batch.batch_count,
                                  batch.head_count));
   }
-  const unsigned threads = backend.name() == "cpu" ? std::max(1U, std::thread::hardware_concurrency()) : 1;
+  // They are held as they are computed, joined, and as the bytes of the file.
+  constexpr double largest_results = memory_limit / 3;
+  const Memory memory = variant.rule->memory(batch.heads.front(), form, precision, chunk_size);
+  const double results = memory.kept * static_cast<double>(batch.heads.size());
+  if (results > largest_results) {
+    throw InputError(
+        fmt::format("the outputs and final states of {} heads, {} tokens, {} key and {} value channels "
+                    "take {:.1f} GB; the limit is {:.0f} GB",
+                    batch.heads.size(), batch.heads.front().tokens, batch.heads.front().dk,
+                    batch.heads.front().dv, results / 1e9, largest_results / 1e9));
+  }
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  const unsigned threads = backend.name() == "cpu" ? heads_at_once(memory.work, cores) : 1;
   std::vector<Output> outputs(batch.heads.size());
   parallel_for(static_cast<Index>(outputs.size()), threads, [&](Index i) {
     const auto head = static_cast<std::size_t>(i);

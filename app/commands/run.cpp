@@ -10,8 +10,10 @@
 #include "app/commands/commands.h"
 #include "app/commands/devices.h"
 #include "app/commands/heads.h"
+#include "app/commands/numbers.h"
 #include "app/commands/values.h"
 #include "core/error.h"
+#include "core/io/file.h"
 #include "core/io/npz.h"
 #include "core/io/utf8.h"
 #include "core/random_case.h"
@@ -35,18 +37,23 @@ struct RunOptions {
 /// The arrays of a file, or of a random case.
 Npz read_input(const std::string& input, const Variant& variant, const Settings& given) {
   if (!input.starts_with("random:")) return read_npz(input);
-  return {random_arrays(variant, resolve(variant, given), parse_random_case(input)), {}};
+  return {.arrays = random_arrays(variant, resolve(variant, given), parse_random_case(input))};
 }
 
-/// One line that names what the variant does not know.
+/// One line that names what the variant does not know, whether it can be read or not.
 void tell_ignored(const Console& console, const RunOptions& options, std::vector<std::string> names,
-                  const Texts& texts) {
+                  const Texts& texts, const Unreadable& unreadable) {
+  constexpr std::size_t most = 10;
   for (const auto& [name, text] : texts) names.push_back(name);
+  for (const auto& [name, problem] : unreadable) names.push_back(name);
   if (names.empty()) return;
   std::ranges::sort(names);
+  const std::size_t more = names.size() - std::min(names.size(), most);
+  names.resize(names.size() - more);
   for (std::string& name : names) name = shown(name);
-  console.error << fmt::format("palimpsest: {}: {} does not know and ignores: {}\n", options.input,
-                               options.variant, fmt::join(names, ", "));
+  console.error << fmt::format("palimpsest: {}: {} does not know and ignores: {}{}\n", options.input,
+                               options.variant, fmt::join(names, ", "),
+                               more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 int run(const RunOptions& options, const Console& console) {
@@ -65,14 +72,24 @@ int run(const RunOptions& options, const Console& console) {
                                   name(form), name(precision), backend.name(), *reason));
   }
 
+  if (is_same_file(options.input, options.output))
+    throw InputError(
+        fmt::format("{}: is the input, which would be lost; give another --output", options.output));
   Npz npz = read_input(options.input, variant, given);
   Arrays results;
   try {
-    const SequenceBatch batch = bind(variant, std::make_shared<const Arrays>(std::move(npz.arrays)), given);
-    tell_ignored(console, options, batch.ignored, npz.texts);
+    for (const std::string& name : array_names(variant)) require_readable(npz.unreadable, name);
+    const auto arrays = std::make_shared<const Arrays>(std::move(npz.arrays));
+    const SequenceBatch batch = bind(variant, arrays, given);
+    if (precision == Precision::f32) require_fits_f32(variant, *arrays, batch);
+    tell_ignored(console, options, batch.ignored, npz.texts, npz.unreadable);
     results = run_heads(backend, variant, batch, form, precision, chunk_size);
+    for (const std::string& line : not_finite(variant, batch, results, precision))
+      console.error << fmt::format("palimpsest: {}: {}\n", options.input, line);
   } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: {}", options.input, error.what()));
+    const std::string_view words = error.what();
+    if (words.starts_with(options.input)) throw;
+    throw InputError(fmt::format("{}: {}", options.input, words));
   }
   write_npz(options.output, results);
   return exit_done;

@@ -53,13 +53,19 @@ void Canvas::resize(int width, int height) {
   }
 }
 
-void Canvas::draw_frame(int width, int height, const std::function<void()>& draw) {
+void Canvas::draw_frame(int width, int height, const std::function<void()>& draw, bool seen) {
   make_current();
   resize(std::max(width, 1), std::max(height, 1));
   ImGui_ImplOpenGL3_NewFrame();
   ImGui::NewFrame();
   draw();
   ImGui::Render();
+  if (!seen) {
+    for (ImTextureData* texture : *ImGui::GetDrawData()->Textures) {
+      if (texture->Status != ImTextureStatus_OK) ImGui_ImplOpenGL3_UpdateTexture(texture);
+    }
+    return;
+  }
   glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
   glViewport(0, 0, width_, height_);
   glDisable(GL_SCISSOR_TEST);

@@ -20,8 +20,8 @@ class Canvas {
   Canvas& operator=(const Canvas&) = delete;
 
   /// Draws one frame of `width` by `height` pixels. The caller has filled in Dear ImGui's display size and
-  /// time.
-  void draw_frame(int width, int height, const std::function<void()>& draw);
+  /// time. A frame that nobody will see only lays out: with many pixels, filling them takes most of the time.
+  void draw_frame(int width, int height, const std::function<void()>& draw, bool seen = true);
 
   /// Copies the last frame to the framebuffer 0 of the current context.
   void show() const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
+#include "core/io/file.h"
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STB_IMAGE_WRITE_STATIC
@@ -14,9 +15,17 @@
 namespace palimpsest {
 
 void write_png(const Image& image, const std::filesystem::path& file) {
-  if (stbi_write_png(file.c_str(), image.width, image.height, 3, image.rgb.data(), image.width * 3) == 0) {
-    throw Error(fmt::format("the picture '{}' could not be written", file.string()));
+  std::vector<std::byte> bytes;
+  const auto append = [](void* context, void* data, int size) {
+    const auto* first = static_cast<const std::byte*>(data);
+    auto& all = *static_cast<std::vector<std::byte>*>(context);
+    all.insert(all.end(), first, first + size);
+  };
+  if (stbi_write_png_to_func(append, &bytes, image.width, image.height, 3, image.rgb.data(),
+                             image.width * 3) == 0) {
+    throw Error(fmt::format("{}: the picture could not be made into a PNG", file.string()));
   }
+  replace_file(file, bytes);
 }
 
 }  // namespace palimpsest

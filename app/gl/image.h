@@ -20,7 +20,7 @@ struct Image {
   }
 };
 
-/// Writes a PNG file; throws an Error that names the file when it cannot be written.
+/// Writes a PNG file, whole or not at all; throws an Error that names the file when it cannot be written.
 void write_png(const Image& image, const std::filesystem::path& file);
 
 }  // namespace palimpsest

@@ -74,6 +74,8 @@ void draw_column(const std::vector<Group>& column) {
 
 void draw_keys_help(Application& application) {
   if (!begin_card("Keys", application.show_keys)) return;
+  if (!ImGui::IsWindowAppearing() && ImGui::IsKeyChordPressed(ImGuiMod_Shift | ImGuiKey_Slash))
+    application.show_keys = false;
   {
     const style::TextStyle style(style::Text::title);
     ImGui::TextUnformatted("Every action has a key");

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/application.h"
@@ -29,6 +30,7 @@ constexpr float list_height = 240;
 struct Folder {
   fs::path path;
   bool known = false;
+  bool asks = false;  // the typed path is to be selected, so that typing replaces it
   std::vector<std::string> folders;
   std::vector<std::string> files;
 
@@ -79,7 +81,10 @@ fs::path folder_of(const std::string& typed) {
 }
 
 void open(Application& application, const fs::path& path) {
-  if (!application.open(path)) return;
+  if (!application.open(path)) {
+    context_local<Folder>().asks = true;
+    return;
+  }
   application.show_open = false;
   ImGui::CloseCurrentPopup();
 }
@@ -98,7 +103,7 @@ void verdict(const Application& application, const Folder& folder) {
   else if (!is_folder(folder.path))
     ImGui::TextUnformatted("There is no such folder.");
   else if (application.open_path.empty() || is_folder(path))
-    ImGui::TextUnformatted("Type the path of an .npz file, or choose one below.");
+    ImGui::TextUnformatted("Type the path of data (.npz) or of a saved place (.json), or choose one below.");
   else
     ImGui::TextUnformatted("There is no such file.");
   ImGui::PopTextWrapPos();
@@ -117,7 +122,8 @@ void list(Application& application, const Folder& folder) {
   const std::string begin = is_folder(path) ? std::string() : path.filename().string();
   ImGui::BeginChild("files", {style::px(card_width), style::px(list_height)});
   if (folder.path.has_relative_path() && entry("../")) {
-    application.open_path = fs::absolute(folder.path).lexically_normal().parent_path().string() + "/";
+    std::error_code gone;  // the current folder may have been removed
+    application.open_path = fs::absolute(folder.path, gone).lexically_normal().parent_path().string() + "/";
   }
   for (const std::string& name : folder.folders) {
     if (name.starts_with(begin) && entry(name + "/"))
@@ -136,22 +142,27 @@ void list(Application& application, const Folder& folder) {
 
 void draw_open_dialog(Application& application) {
   if (!begin_card("Open", application.show_open)) return;
+  auto& folder = context_local<Folder>();
   if (ImGui::IsWindowAppearing()) {
     application.session.clear_message();
-    context_local<Folder>().known = false;
-    if (application.open_path.empty()) application.open_path = fs::current_path().string() + "/";
-    ImGui::SetKeyboardFocusHere();
+    folder.known = false;
+    folder.asks = true;
+    std::error_code gone;
+    const fs::path last =
+        application.open_path.empty() ? fs::current_path(gone) : folder_of(application.open_path);
+    application.open_path = (is_folder(last) ? last / "" : fs::current_path(gone) / "").string();
   }
   {
     const style::TextStyle style(style::Text::title);
-    ImGui::TextUnformatted("Open a file with q, k and v");
+    ImGui::TextUnformatted("Open data with q, k and v (.npz), or a saved place (.json)");
   }
   ImGui::Dummy({0, style::px(4)});
   ImGui::SetNextItemWidth(style::px(card_width));
+  if (std::exchange(folder.asks, false)) ImGui::SetKeyboardFocusHere();
   const bool entered =
-      ImGui::InputText("##path", &application.open_path, ImGuiInputTextFlags_EnterReturnsTrue);
+      ImGui::InputText("##path", &application.open_path,
+                       ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
   if (ImGui::IsItemEdited()) application.session.clear_message();
-  auto& folder = context_local<Folder>();
   folder.look_up(folder_of(application.open_path));
   verdict(application, folder);
   list(application, folder);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "app/application.h"
+#include "app/panels/form_words.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
@@ -32,45 +33,54 @@ std::string factor_words(double factor, const DataSet& data) {
   return fmt::format("{}× {:.2f}", wide ? origin : "", factor);
 }
 
-/// A slider for one of the adjustments; a factor on what was learned is shown as such.
+/// A slider for one of the adjustments, which stands at `value`.
 void adjustment(Application& application, const char* symbol, const char* words, double Adjustments::*member,
-                style::SliderLook<double> look, bool is_factor) {
-  double value = application.session.choice().adjustments.*member;
-  const std::string shown = factor_words(value, application.session.data());
-  if (is_factor) look.shown = shown;
+                double value, const style::SliderLook<double>& look) {
   ImGui::SetNextItemWidth(-FLT_MIN);
   if (!style::slider(symbol, words, &value, look)) return;
   change(application, [&](Choice& choice) { choice.adjustments.*member = value; });
+}
+
+/// The same for a factor on what was learned, shown as such.
+void factor(Application& application, const char* symbol, const char* words, double Adjustments::*member,
+            style::SliderLook<double> look) {
+  const double value = application.session.choice().adjustments.*member;
+  const std::string shown = factor_words(value, application.session.data());
+  look.shown = shown;
+  adjustment(application, symbol, words, member, value, look);
 }
 
 void decay(Application& application, const Computation& computed) {
   if (!takes(*computed.variant, "alpha")) return;
   if (computed.inputs.made_up_alpha) {
     adjustment(application, "\\alpha", "how much is kept", &Adjustments::missing_alpha,
-               {.minimum = 0, .maximum = 1, .reset = 0.98, .format = "%.3f", .role = Role::gate}, false);
+               application.session.choice().adjustments.missing_alpha,
+               {.minimum = 0, .maximum = 1, .reset = 0.98, .format = "%.3f", .role = Role::gate});
     return;
   }
-  adjustment(application, "\\alpha", "how much is kept", &Adjustments::decay,
-             {.minimum = 0, .maximum = 4, .reset = 1, .role = Role::gate}, true);
-  tooltip("Every decay to this power: 2 forgets twice as fast, 0 not at all. A double click goes back.");
+  factor(application, "\\alpha", "how fast it fades", &Adjustments::decay,
+         {.minimum = 0, .maximum = 4, .reset = 1, .role = Role::gate});
+  tooltip(
+      "Every decay α to this power: at 2 the memory fades twice as fast, at 0 not at all. A double click goes "
+      "back.");
 }
 
 void strength(Application& application, const Computation& computed) {
   if (!takes(*computed.variant, "beta")) return;
-  if (!computed.inputs.made_up_beta) {
-    adjustment(application, "\\beta", "how much is written", &Adjustments::beta,
-               {.minimum = 0, .maximum = 3, .reset = 1, .role = Role::strength}, true);
-    tooltip("Every β times this. A double click goes back.");
+  if (computed.inputs.made_up_beta) {
+    adjustment(application, "\\beta", "how much is written", &Adjustments::missing_beta, computed.inputs.beta,
+               {.minimum = 0, .maximum = 2, .reset = 0, .format = "%.3f", .role = Role::strength});
+    tooltip("The same β at every token. A double click goes back to the largest that is stable everywhere.");
     return;
   }
-  const std::string shown = fmt::format("{:.3f}", computed.inputs.beta);
-  adjustment(application, "\\beta", "how much is written", &Adjustments::missing_beta,
-             {.minimum = 0, .maximum = 2, .reset = 0, .role = Role::strength, .shown = shown}, false);
+  factor(application, "\\beta", "how much is written", &Adjustments::beta,
+         {.minimum = 0, .maximum = 3, .reset = 1, .role = Role::strength});
+  tooltip("Every β times this. A double click goes back.");
 }
 
 void key_length(Application& application) {
-  adjustment(application, "\\lVert k\\rVert", "key length", &Adjustments::key_length,
-             {.minimum = 0, .maximum = 2, .reset = 1, .role = Role::key}, true);
+  factor(application, "\\lVert k\\rVert", "key length", &Adjustments::key_length,
+         {.minimum = 0, .maximum = 2, .reset = 1, .role = Role::key});
 }
 
 /// How a parameter is written in the formulas.
@@ -142,15 +152,6 @@ void option(Application& application, const Computation& computed, const Option&
     }
   }
   ImGui::PopID();
-}
-
-/// Whether writing also takes the old value out: only then a write can overshoot.
-bool erases(const Trace& trace) {
-  return std::ranges::any_of(trace.phases, [](const Phase& phase) {
-    return std::ranges::any_of(phase.operations, [](const Operation& operation) {
-      return operation.id == "read" || operation.id == "overlap";
-    });
-  });
 }
 
 /// "stable while β‖k‖² ≤ 2", in the colours of its symbols.

@@ -6,7 +6,6 @@
 #include "app/application.h"
 #include "app/panels.h"
 #include "app/panels/adjusting.h"
-#include "app/panels/pickers.h"
 #include "app/session/presets.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
@@ -97,16 +96,65 @@ void preset_sizes(Application& application) {
   }
 }
 
+/// What to look for in a capture, in a sentence for somebody who has never seen one.
+std::string_view first_look(const std::string& id) {
+  static constexpr std::pair<std::string_view, std::string_view> sentences[] = {
+      {"_overwrite_",
+       "The text says what a jar holds, and later that it holds something else. Watch how much of the old "
+       "answer is taken out when the new one is written."},
+      {"_recall_",
+       "The text says what each box holds, then asks. Watch which words are written strongly, and what comes "
+       "out just before an answer."},
+      {"_prose_", "Ordinary prose. Watch at which words and marks the memory fades."},
+      {"_names_", "Names that come again. Watch which earlier piece of text each piece reads."},
+      {"_code_", "A short program. Watch which earlier piece of text each piece reads."},
+  };
+  if (!id.starts_with("capture:")) return {};
+  const auto found = std::ranges::find_if(
+      sentences, [&](const auto& row) { return id.find(row.first) != std::string::npos; });
+  return found == std::end(sentences) ? std::string_view() : found->second;
+}
+
+/// A plain sentence first; what was measured follows when asked for.
+void what_to_look_at(const DataSet& data) {
+  style::caption("What to look at");
+  const std::string_view sentence = first_look(data.id);
+  if (sentence.empty()) {
+    style::paragraph(data.notes);
+    return;
+  }
+  style::paragraph(sentence);
+  ImGuiStorage* memory = ImGui::GetStateStorage();
+  const ImGuiID key = ImGui::GetID("all notes");
+  const bool all = memory->GetBool(key);
+  if (style::tab_button(all ? "less###notes" : "more###notes", false)) memory->SetBool(key, !all);
+  if (all) style::paragraph(data.notes);
+}
+
+/// Gates that are in the data and that the rule has no use for.
+std::string unused(const Computation& computed) {
+  const bool has_fixed_decay = computed.sequence.settings.parameters.contains("gamma");  // made from theirs
+  std::string names;
+  for (const std::string name : {"alpha", "g", "beta"}) {
+    if (name != "beta" && has_fixed_decay) continue;
+    const bool is_there = computed.data->arrays.find(name) != computed.data->arrays.end();
+    if (is_there && !computed.inputs.arrays->contains(name)) names += (names.empty() ? "" : " and ") + name;
+  }
+  return names.empty() ? names : fmt::format("This rule does not use the data's {}.", names);
+}
+
 void texts(const Session& session) {
   const DataSet& data = session.data();
   const bool is_preset = data.id.starts_with("preset:");
   for (const std::string& note : session.computed()->inputs.notes) style::caption(note);
+  if (const std::string words = unused(*session.computed()); !words.empty()) style::caption(words);
   if (!data.text.empty()) {
     style::caption("The text");
     style::paragraph(data.text);
   }
-  if (!data.notes.empty()) {
-    style::caption(is_preset ? "How it is made" : "What to look at");
+  if (!data.notes.empty() && !is_preset) what_to_look_at(data);
+  if (!data.notes.empty() && is_preset) {
+    style::caption("How it is made");
     style::paragraph(data.notes);
   }
   if (!data.source.empty()) {
@@ -119,7 +167,6 @@ void texts(const Session& session) {
 
 void draw_data(Application& application) {
   if (style::begin_panel("What goes in")) {
-    data_picker(application, ImGui::GetContentRegionAvail().x);
     if (application.session.computed()) {
       head_choice(application);
       adjusting(application);

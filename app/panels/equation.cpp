@@ -36,13 +36,19 @@ void fitted_formula(const std::string& latex, float wanted) {
   formula(latex, size, style::colours().text);
 }
 
-/// Scrolls to the last item once, when the cursor has come to it.
+/// Scrolls to the last item once, when the cursor has come to it or the panel has another height.
 void keep_in_sight(Index operation) {
   ImGuiStorage* memory = ImGui::GetStateStorage();
+  const float height = ImGui::GetWindowHeight();
+  const int place = static_cast<int>(operation) + 1000 * static_cast<int>(height);
   const ImGuiID key = ImGui::GetID("in sight");
-  if (memory->GetInt(key, -1) == static_cast<int>(operation)) return;
-  memory->SetInt(key, static_cast<int>(operation));
-  if (!ImGui::IsItemVisible()) ImGui::SetScrollHereY(0.5F);
+  if (memory->GetInt(key, -1) == place) return;
+  memory->SetInt(key, place);
+  const float top = ImGui::GetWindowPos().y;
+  const float line = ImGui::GetItemRectSize().y;
+  const bool is_seen =
+      ImGui::GetItemRectMin().y >= top + line && ImGui::GetItemRectMax().y <= top + height - line;
+  if (!is_seen) ImGui::SetScrollHereY(0.5F);
 }
 
 /// One line; returns whether it is hovered.
@@ -63,8 +69,8 @@ bool draw_line(const Operation& operation, const Symbols& symbols, bool present,
     application.session.set_cursor(cursor);
   }
   const bool hovered = ImGui::IsItemHovered();
-  tooltip(operation.title);
   if (present) keep_in_sight(index);
+  tooltip(operation.title);
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (present) {
     list->AddRectFilled({from.x, from.y + style::px(4)},

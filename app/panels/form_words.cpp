@@ -37,7 +37,7 @@ std::string chunkwise_work(const Trace& trace, Index chunk_size, Index token) {
   const Index chunks = (trace.tokens + chunk_size - 1) / chunk_size;
   const Index chunk = token / chunk_size;
   const Index size = std::min(chunk_size, trace.tokens - chunk * chunk_size);
-  const std::string place = fmt::format("chunk {} of {}", chunk + 1, chunks);
+  const std::string place = fmt::format("chunk {} of 0–{}", chunk, chunks - 1);
   if (has_operation(trace, "denominator")) {
     const Index tiles = trace.block_of(token, 1) - trace.block_of(token, 0);
     return fmt::format("{}: {} of {} × {} scores", place, counted(tiles, "tile", "tiles"), size, chunk_size);
@@ -65,6 +65,8 @@ const char* form_label(Form form) {
   }
   return "";
 }
+
+bool erases(const Trace& trace) { return has_operation(trace, "read") || has_operation(trace, "overlap"); }
 
 std::string form_title(Form form, const Choice& choice) {
   if (form != Form::chunkwise) return form_label(form);
@@ -102,7 +104,7 @@ std::string agreement_words(const Computation& computed) {
   }
   const Index bad = first_bad_token(computed);
   if (bad < 0) return fmt::format("forms end in different states · {}", scientific(computed.worst));
-  return fmt::format("forms differ from token {} · {}", bad + 1, scientific(computed.worst));
+  return fmt::format("forms differ from token {} · {}", bad, scientific(computed.worst));
 }
 
 }  // namespace palimpsest

@@ -6,6 +6,7 @@
 #include "app/application.h"
 #include "app/panels.h"
 #include "app/panels/form_words.h"
+#include "app/panels/scales.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/heat_map.h"
 #include "app/widgets/text.h"
@@ -16,10 +17,11 @@ namespace {
 
 constexpr float strip_height = 14;
 
-/// The colour range of the three strips: that of the recurrence, so that equal outputs look equal.
-float output_range(const Computation& computed, Index token) {
-  const Matrix<double>& o = computed.reference.o;
-  return o.size() == 0 ? 1 : static_cast<float>(o.row(token).cwiseAbs().maxCoeff());
+/// The colour range of the three strips: that of all outputs, as on the stage, or of the recurrence's at this
+/// token, so that equal outputs look equal.
+float output_range(const Application& application, const Computation& computed, Index token) {
+  const double range = application.view.shared_scale ? kind_range(computed, Role::output) : 0;
+  return static_cast<float>(range > 0 ? range : computed.reference.o.row(token).cwiseAbs().maxCoeff());
 }
 
 void switch_form(Application& application, Form form) {
@@ -44,8 +46,8 @@ void answer_pointer(Application& application, Form form, const Matrix<double>& o
   const auto cell = hovered_cell(position, size, 1, o.cols(), ImGui::GetIO().MousePos);
   if (!cell || !ImGui::IsItemHovered()) return;
   if (form == application.session.choice().form) application.hovered = output_cell(application, cell->column);
-  tooltip(fmt::format("output of token {}, channel {}: {:+.6g}", token + 1, cell->column,
-                      o(token, cell->column)));
+  tooltip(
+      fmt::format("output of token {}, channel {}: {:+.6g}", token, cell->column, o(token, cell->column)));
 }
 
 /// The form's name, which is lit for the present form and switches to the others, and its residual.
@@ -86,7 +88,7 @@ void strip(Application& application, Form form, const FormResult& result, Index 
   const ImVec2 size = {ImGui::GetContentRegionAvail().x, style::px(strip_height)};
   const Matrix<double>& o = result.output.o;
   HeatMapLook look;
-  look.range = output_range(computed, token);
+  look.range = output_range(application, computed, token);
   look.block = {token, 0, 1, -1};
   ImGui::Dummy(size);
   heat_map(fmt::format("output {}", name(form)), o, computed.version, position, size, look);
@@ -94,6 +96,16 @@ void strip(Application& application, Form form, const FormResult& result, Index 
   ImGui::GetWindowDrawList()->AddRect(position, {position.x + size.x, position.y + size.y},
                                       style::colours().edge, 0, style::px(style::line));
   answer_pointer(application, form, o, token, position, size);
+}
+
+/// Words on the left, a number on the right.
+void value_line(std::string_view words, const std::string& value, ImU32 colour) {
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  ImGui::Dummy({width, style::px(18)});
+  draw_text(from, style::colours().dim, words);
+  const style::TextStyle style(style::Text::number_small);
+  draw_text({from.x + width - text_extent(value).x, from.y + style::px(1)}, colour, value);
 }
 
 /// A caption on one line, however narrow the panel is.
@@ -107,7 +119,7 @@ void one_line(const std::string& words) {
 void first_difference(Application& application, const FormResult& result) {
   if (result.first_bad_token < 0) return;
   const style::TextStyle style(style::Text::caption, style::colours().alarm);
-  ImGui::Text("first differs at token %d", static_cast<int>(result.first_bad_token + 1));
+  ImGui::Text("first differs at token %d", static_cast<int>(result.first_bad_token));
   if (ImGui::IsItemClicked()) application.session.go_to_token(result.first_bad_token);
 }
 
@@ -169,13 +181,17 @@ void precision(Application& application) {
   ImGui::SetCursorScreenPos(resume);
 }
 
+/// How far the rule is from the output that the file holds.
 void own_output(const Session& session) {
   const Computation& computed = *session.computed();
   if (!computed.capture_error) return;
-  std::string words = fmt::format("The layer's own output: {}", scientific(*computed.capture_error));
-  if (session.data().stated_error)
-    words += fmt::format(" (its file says {:.0e})", *session.data().stated_error);
-  style::caption(words);
+  const std::string& rule = session.data().rule;
+  const bool other_rule = !rule.empty() && rule != computed.variant->id;
+  value_line("the output in the file", scientific(*computed.capture_error), style::colours().text);
+  tooltip(
+      "Largest difference between the recurrence in f64 and the array o of this head, as a share of the "
+      "largest o");
+  if (other_rule) style::caption(fmt::format("Its layer computed {}.", find_variant(rule).label));
 }
 
 }  // namespace
@@ -184,8 +200,8 @@ void draw_forms(Application& application) {
   if (style::begin_panel("The same sum, three ways") && application.session.computed()) {
     precision(application);
     for (const Form form : all_forms) draw_form(application, form);
-    chunk_size(application);
     own_output(application.session);
+    chunk_size(application);
   }
   style::end_panel();
 }

@@ -40,13 +40,17 @@ struct Captures {
   }
 };
 
-/// A popup `width` screen pixels wide below the last item, moved to the left where the window ends.
-bool begin_list(const char* name, float width) {
+/// A popup `width` screen pixels wide below the last item, moved to the left where the window ends. Esc and
+/// the key that opens it close it.
+bool begin_list(const char* name, float width, ImGuiKey key) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   const float end = viewport->WorkPos.x + viewport->WorkSize.x - style::px(style::panel_gap);
   ImGui::SetNextWindowPos(
       {std::min(ImGui::GetItemRectMin().x, end - width), ImGui::GetItemRectMax().y + style::px(4)});
-  return ImGui::BeginPopup(name, ImGuiWindowFlags_NoMove);
+  if (!ImGui::BeginPopup(name, ImGuiWindowFlags_NoMove)) return false;
+  const bool leaves = ImGui::IsKeyPressed(ImGuiKey_Escape, false) || ImGui::IsKeyPressed(key, false);
+  if (leaves && !ImGui::IsWindowAppearing()) ImGui::CloseCurrentPopup();
+  return true;
 }
 
 float list_height() { return std::min(ImGui::GetMainViewport()->WorkSize.y * 0.66F, style::px(560)); }
@@ -178,7 +182,7 @@ void data_picker(Application& application, float width) {
   }
   tooltip(title);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(style::px(12), style::px(12)));
-  if (begin_list("data list", style::px(2 * column_width + 40))) {
+  if (begin_list("data list", style::px(2 * column_width + 40), ImGuiKey_D)) {
     column("captures", "From trained models", application, list_of_captures);
     ImGui::SameLine(0, style::px(16));
     column("presets", "Made up to show one thing", application, list_of_presets);
@@ -196,7 +200,7 @@ void variant_picker(Application& application) {
   if (style::pill_button(variant_label(application).c_str())) ImGui::OpenPopup("variant list");
   tooltip("The rule by which the memory is rewritten", "V");
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(style::px(8), style::px(8)));
-  if (begin_list("variant list", style::px(variant_width + 16))) {
+  if (begin_list("variant list", style::px(variant_width + 16), ImGuiKey_V)) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(2)));
     for (const Variant& variant : variants()) {
       const std::string label = variant.label + "###" + variant.id;

@@ -6,9 +6,11 @@
 
 #include "app/application.h"
 #include "app/panels.h"
+#include "app/panels/scales.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/picture_equation.h"
+#include "app/widgets/text.h"
 
 namespace palimpsest {
 
@@ -17,61 +19,22 @@ namespace {
 using style::px;
 
 constexpr float line_text_width = 168;  // words beside a line of pictures
+constexpr float legend_width = 236;     // at most
+constexpr float update_share = 0.56F;   // of the height of a token's pictures
+constexpr float height_of_two = 250;    // a token's pictures stand in two rows from this on
 constexpr double fade_seconds = 0.18;
 
-/// The largest magnitudes of one computation, so that a colour means the same at every token.
-struct Ranges {
-  std::uint64_t version = 0;
-  double key = 1;
-  double query = 1;
-  double value = 1;
-  double state = 1;
-};
-
-double largest(const Matrix<double>& x) { return x.size() == 0 ? 0 : x.cwiseAbs().maxCoeff(); }
-
-const Ranges& ranges(const Computation& computation) {
-  static Ranges known;
-  if (known.version == computation.version) return known;
-  const Sequence& sequence = computation.sequence;
-  known.version = computation.version;
-  known.key = largest(sequence.at("k").all<double>());
-  known.query = largest(sequence.at("q").all<double>());
-  known.value = std::max(largest(sequence.at("v").all<double>()), largest(computation.reference.o));
-  known.state = 0;
-  for (const TokenFacts& facts : computation.tokens) {
-    if (facts.recall) known.state = std::max(known.state, facts.recall->largest);
-  }
-  return known;
+Role role_of(const Symbols& symbols, const std::string& tensor) {
+  const auto symbol = symbols.find(tensor);
+  return symbol == symbols.end() ? Role::plain : symbol->second.role;
 }
 
-/// The magnitude with the strongest colour: that of the tensor's kind in the whole sequence, or its own.
-double range_of(const Computation& computation, const Record& record, const Symbols& symbols,
-                const std::string& tensor, bool shared) {
-  const Matrix<double>& values = record.at(tensor);
-  double own = 0;
+double largest_finite(const Matrix<double>& values) {
+  double largest = 0;
   for (Index i = 0; i < values.size(); ++i) {
-    if (std::isfinite(values.data()[i])) own = std::max(own, std::abs(values.data()[i]));
+    if (std::isfinite(values.data()[i])) largest = std::max(largest, std::abs(values.data()[i]));
   }
-  if (!shared) return own;
-  const Ranges& all = ranges(computation);
-  const auto symbol = symbols.find(tensor);
-  switch (symbol == symbols.end() ? Role::plain : symbol->second.role) {
-    case Role::key:
-      return std::max(own, all.key);
-    case Role::query:
-      return std::max(own, all.query);
-    case Role::value:
-    case Role::error:
-    case Role::output:
-      return std::max(own, all.value);
-    case Role::state:
-      return std::max(own, all.state);
-    case Role::gate:
-      return std::max(own, 1.0);
-    default:
-      return own;
-  }
+  return largest;
 }
 
 /// What the stage shows at the cursor.
@@ -109,6 +72,29 @@ struct View {
       if (phase.operations[i].equation.result == tensor) return static_cast<Index>(i);
     }
     return -1;
+  }
+
+  /// Whether `tensor` becomes the output only by what follows, such as a division.
+  bool is_unfinished_output(const std::string& tensor) const {
+    const Index maker = std::max(made_by("o"), made_by("O"));
+    const bool is_output = tensor == "o" || tensor == "O";
+    return !is_output && maker >= 0 && phase.operations[static_cast<std::size_t>(maker)].id != "output";
+  }
+
+  /// The scale of the tensor's kind in the whole sequence; 0 where it has one of its own. Features of keys,
+  /// queries and values are of no kind: they are not what the data give.
+  double kind_range_of(const std::string& tensor) const {
+    const Role role = role_of(trace.symbols, tensor);
+    const bool given = role == Role::key || role == Role::query || role == Role::value;
+    if (!application.view.shared_scale || (given && made_by(tensor) >= 0)) return 0;
+    if (role == Role::output && is_unfinished_output(tensor)) return 0;
+    return kind_range(computation, role);
+  }
+
+  /// The magnitude with the strongest colour.
+  double range_of(const std::string& tensor) const {
+    const double range = kind_range_of(tensor);
+    return range > 0 ? range : largest_finite(record.at(tensor));
   }
 
   /// How many rows of `tensor` are there at the cursor: 0 it waits, -1 all of them.
@@ -166,37 +152,121 @@ void draw_head(const View& view) {
   ImGui::PushTextWrapPos(0);
   ImGui::TextUnformatted(sentence.c_str());
   ImGui::PopTextWrapPos();
+  if (const auto found = divergence(view.computation)) {
+    const style::TextStyle warning(style::Text::caption, style::colours().alarm);
+    ImGui::PushTextWrapPos(0);
+    ImGui::TextUnformatted(
+        fmt::format("The memory grows without bound: β‖k‖² is {:.2f} at token {}, and above 2 a write "
+                    "overshoots. Its largest number is {:.1e}; each picture has its own scale.",
+                    found->product, found->token, found->largest)
+            .c_str());
+    ImGui::PopTextWrapPos();
+  }
   ImGui::Dummy({0, px(4)});
 }
 
-/// Words left of a line of pictures.
-void draw_line_text(ImVec2 position, float width, const std::string& title, const std::string& sentence,
-                    bool lit) {
+/// What the colours mean, in the line of the title: for the tensor that is pointed at, or made by this step.
+void draw_legend(const View& view, const PictureScene& scene) {
+  const style::Palette& c = style::colours();
+  const bool pointed = scene.focus && view.record.contains(scene.focus->tensor);
+  const std::string& tensor = pointed ? scene.focus->tensor : scene.lit;
+  const Role role = role_of(view.trace.symbols, tensor);
+  const double range = scene.range(tensor);
+  const bool own = view.kind_range_of(tensor) <= 0;
+  const style::TextStyle text(style::Text::caption);
+  const std::string less = fmt::format("−{:.2g}", range);
+  const std::string more = fmt::format("+{:.2g}", range);
+  const std::string scale = view.application.view.shared_scale ? "" : "own scales";
+  const float bar = px(44);
+  const float gap = px(6);
+  const auto symbol = view.trace.symbols.find(tensor);
+  const std::string latex = symbol == view.trace.symbols.end() ? "" : symbol->second.latex;
+  const FormulaSize name = latex.empty() ? FormulaSize{} : measure_formula(latex, px(15));
+
+  const ImVec2 resume = ImGui::GetCursorScreenPos();
+  const float top = ImGui::GetWindowPos().y - ImGui::GetScrollY() + px(style::panel_padding);
+  const float height = text_extent("0").y;
+  const float width = name.width + text_extent(scale).x + text_extent(less).x + text_extent(more).x +
+                      text_extent("0").x + 2 * bar + (scale.empty() ? 5 : 6) * gap;
+  float x = resume.x + ImGui::GetContentRegionAvail().x - width;
+  ImGui::SetCursorScreenPos({x, top});
+  ImGui::Dummy({width, height});
+  tooltip(fmt::format("The colours of {}: {}. What lies beyond the ends has the colour of the end.",
+                      symbol == view.trace.symbols.end() ? tensor : symbol->second.words,
+                      own ? "this picture has its own scale"
+                          : "one scale for all tensors of this kind in the whole sequence"),
+          "C");
+  ImGui::SetCursorScreenPos(resume);
+
   ImDrawList* list = ImGui::GetWindowDrawList();
-  {
-    const style::TextStyle text(style::Text::body, lit ? style::colours().text : style::colours().dim);
-    list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), position, ImGui::GetColorU32(ImGuiCol_Text),
-                  title.c_str(), nullptr, width);
-    position.y += ImGui::CalcTextSize(title.c_str(), nullptr, false, width).y + px(2);
-  }
-  const style::TextStyle text(style::Text::caption, lit ? style::colours().dim : style::colours().faint);
-  list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), position, ImGui::GetColorU32(ImGuiCol_Text),
-                sentence.c_str(), nullptr, width);
+  const auto word = [&](std::string_view shown, ImU32 colour) {
+    draw_text({x, top}, colour, shown);
+    x += text_extent(shown).x + gap;
+  };
+  const auto half = [&](float from, float to) {
+    for (float at = 0; at < bar; ++at) {
+      const Rgb8 shade = colour(c.map, from + (to - from) * at / bar, 1);
+      list->AddRectFilled({x + at, top + height / 2 - px(4)}, {x + at + 1, top + height / 2 + px(4)},
+                          style::colour(shade));
+    }
+    x += bar + gap;
+  };
+  if (!scale.empty()) word(scale, c.text);
+  if (!latex.empty())
+    draw_formula(list, {x, top + ImGui::GetFontBaked()->Ascent}, latex, px(15), c.role(role));
+  x += name.width + gap;
+  word(less, c.dim);
+  half(-1, 0);
+  word("0", c.dim);
+  half(0, 1);
+  word(more, c.dim);
 }
 
-/// An equation under a title, as large as fits into a part of the stage.
-void draw_titled(const std::string& id, const std::string& title, const Equation& shown, ImVec2 position,
-                 ImVec2 room, bool lit, PictureScene& scene) {
+/// Words left of a line of pictures: the sentence only where there is room for it.
+void draw_line_text(ImVec2 position, ImVec2 room, const std::string& title, const std::string& sentence,
+                    bool lit) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const auto draw = [&](const std::string& words, ImU32 colour) {
+    list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), position, colour, words.c_str(), nullptr, room.x);
+  };
+  const auto height = [&](const std::string& words) {
+    return ImGui::CalcTextSize(words.c_str(), nullptr, false, room.x).y;
+  };
   {
-    const style::TextStyle text(style::Text::caption, lit ? style::colours().text : style::colours().dim);
-    ImGui::GetWindowDrawList()->AddText(position, ImGui::GetColorU32(ImGuiCol_Text), title.c_str());
+    const style::TextStyle text(style::Text::body);
+    draw(title, lit ? style::colours().text : style::colours().dim);
+    position.y += height(title) + px(2);
+    room.y -= height(title) + px(2);
+  }
+  const style::TextStyle text(style::Text::caption);
+  if (height(sentence) <= room.y) draw(sentence, lit ? style::colours().dim : style::colours().faint);
+}
+
+/// An equation under a title.
+struct Titled {
+  std::string id;
+  std::string title;
+  const Equation& shown;
+  bool lit;
+};
+
+/// As large as fits into a part of the stage.
+void draw_titled(const Titled& part, ImVec2 position, ImVec2 room, PictureScene& scene) {
+  {
+    const style::TextStyle text(style::Text::caption);
+    draw_text(position, part.lit ? style::colours().text : style::colours().dim,
+              shortened(part.title, room.x - px(8)));
   }
   const float title_height = px(28);
-  PictureEquation equation(id, shown, scene);
+  PictureEquation equation(part.id, part.shown, scene);
   const ImVec2 size = equation.fit({room.x - px(12), room.y - title_height}, scene);
   equation.draw({position.x + (room.x - size.x) / 2,
                  position.y + title_height + std::max((room.y - title_height - size.y) / 2, 0.0F)},
                 scene);
+}
+
+bool same(const Equation& x, const Equation& y) {
+  return x.result == y.result && to_string(x.expression) == to_string(y.expression);
 }
 
 /// One token: the update as large as fits; below it the present step by itself, and what follows from the
@@ -205,21 +275,36 @@ void draw_token(const View& view, PictureScene& scene) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const std::vector<Line>& lines = view.phase.lines;
+  if (room.y < px(height_of_two)) {  // only the line of the present step
+    PictureEquation only("line 0", view.line().equation, scene);
+    const ImVec2 size = only.fit({room.x - px(16), room.y - px(20)}, scene);
+    only.draw({origin.x + (room.x - size.x) / 2, origin.y + px(8)}, scene);
+    return;
+  }
   PictureEquation update("line 0", lines.front().equation, scene);
-  const ImVec2 size = update.fit({room.x - px(16), room.y * 0.62F - px(28)}, scene);
+  const ImVec2 size = update.fit({room.x - px(16), room.y * update_share - px(28)}, scene);
   update.draw({origin.x + (room.x - size.x) / 2, origin.y + px(12)}, scene);
 
   // What the update leaves of the height belongs to the row below.
   const float y = origin.y + size.y + px(28);
   ImGui::GetWindowDrawList()->AddLine({origin.x, y}, {origin.x + room.x, y}, style::colours().edge);
   const float height = origin.y + room.y - y - px(12);
-  const float width = room.x / static_cast<float>(lines.size());
-  draw_titled("step", fmt::format("This step: {}", view.operation.title), view.operation.equation,
-              {origin.x, y + px(12)}, {width, height}, true, scene);
+  // The present step, unless one of the lines that follow says just the same.
+  const Equation& step = view.operation.equation;
+  std::vector<Titled> row;
+  const bool repeats = std::any_of(lines.begin() + 1, lines.end(),
+                                   [&](const Line& line) { return same(line.equation, step); });
+  const std::string title = fmt::format("This step: {}", view.operation.title);
+  if (!repeats) row.push_back({"step", title, step, true});
   for (std::size_t i = 1; i < lines.size(); ++i) {
-    draw_titled(fmt::format("line {}", i), lines[i].title, lines[i].equation,
-                {origin.x + width * static_cast<float>(i) + px(12), y + px(12)}, {width - px(12), height},
-                &lines[i] == &view.line(), scene);
+    row.push_back({fmt::format("line {}", i), same(lines[i].equation, step) ? title : lines[i].title,
+                   lines[i].equation, &lines[i] == &view.line()});
+  }
+  const float width = room.x / static_cast<float>(row.size());
+  float x = origin.x;
+  for (const Titled& part : row) {
+    draw_titled(part, {x, y + px(12)}, {width - px(12), height}, scene);
+    x += width;
   }
 }
 
@@ -228,22 +313,42 @@ void draw_lines(const View& view, PictureScene& scene) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float text_width = px(line_text_width);
-  double weights = 0;
-  for (const Line& line : view.phase.lines) weights += line.weight;
+  const std::vector<Line>& lines = view.phase.lines;
+  const auto is_lit = [&](const Line& line) { return &line == &view.line(); };
+  double others = 0;  // the weights of the lines that are not lit
+  for (const Line& line : lines) others += is_lit(line) ? 0 : line.weight;
+
+  // The lit line takes up to twice its share; what it does not need is left to the others.
+  const float margin = px(20);
+  const double share = 2 * view.line().weight / (2 * view.line().weight + others);
+  std::vector<PictureEquation> equations;
+  std::vector<ImVec2> sizes(lines.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const Equation& shown = is_lit(lines[i]) ? view.operation.equation : lines[i].equation;
+    equations.emplace_back(fmt::format("line {}", i + 1), shown, scene);
+  }
+  const float width = room.x - text_width - px(28);
+  float rest = room.y;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (!is_lit(lines[i])) continue;
+    sizes[i] = equations[i].fit({width, room.y * static_cast<float>(share) - margin}, scene);
+    rest = others > 0 ? room.y - sizes[i].y - margin : room.y;
+  }
   float y = origin.y;
-  int number = 1;
-  for (const Line& line : view.phase.lines) {
-    const bool lit = &line == &view.line();
-    const Equation& shown = lit ? view.operation.equation : line.equation;
-    const float height = room.y * static_cast<float>(line.weight / weights);
-    PictureEquation equation(fmt::format("line {}", number), shown, scene);
-    const ImVec2 size = equation.fit({room.x - text_width - px(28), height - px(20)}, scene);
-    draw_line_text({origin.x, y + (height - size.y) / 2}, text_width,
-                   fmt::format("{}  {}", number, lit ? view.operation.title : line.title),
-                   view.sentence(lit ? view.operation.sentence : line.sentence), lit);
-    equation.draw({origin.x + text_width + px(28), y + (height - size.y) / 2}, scene);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const Line& line = lines[i];
+    const bool lit = is_lit(line);
+    const float height = !lit         ? rest * static_cast<float>(line.weight / others)
+                         : others > 0 ? sizes[i].y + margin
+                                      : room.y;
+    if (!lit) sizes[i] = equations[i].fit({width, height - margin}, scene);
+    const float top = y + std::max((height - sizes[i].y) / 2, 0.0F);
+    // What the lit line asks stands below the formula.
+    draw_line_text({origin.x, top}, {text_width, y + height - top - px(4)},
+                   fmt::format("{}  {}", i + 1, lit ? view.operation.title : line.title),
+                   lit ? "" : view.sentence(line.sentence), lit);
+    equations[i].draw({origin.x + text_width + px(28), top}, scene);
     y += height;
-    ++number;
   }
 }
 
@@ -263,20 +368,23 @@ std::string title_of(const View& view) {
   const Index first = view.block.first_token;
   const std::string where = view.trace.form != Form::chunkwise
                                 ? ""
-                                : fmt::format(" · chunk {}, tokens {}–{}", first / choice.chunk_size + 1,
-                                              first + 1, first + view.block.count);
+                                : fmt::format(" · chunk {}, tokens {}–{}", first / choice.chunk_size, first,
+                                              first + view.block.count - 1);
   const std::string row =
-      view.operation.by_row ? fmt::format(", row {} of {}", view.cursor.row + 1, view.block.count) : "";
-  return fmt::format("Stage · {}, {}{} · {}{}###stage", view.computation.variant->label, name(choice.form),
-                     where, view.operation.title, row);
+      view.operation.by_row ? fmt::format(", row {} of 0–{}", view.cursor.row, view.block.count - 1) : "";
+  const std::string title = fmt::format("Stage · {}, {}{} · {}{}", view.computation.variant->label,
+                                        name(choice.form), where, view.operation.title, row);
+  const style::TextStyle text(style::Text::caption);
+  const float room = ImGui::GetContentRegionAvail().x - 2 * px(style::panel_padding) - px(legend_width) -
+                     (view.application.view.shared_scale ? 0 : px(70));
+  return shortened(title, std::max(room, px(60))) + "###stage";
 }
 
 void draw_empty(Application& application) {
   style::begin_panel("Stage###stage");
   const Computation* computation = application.session.computed();
   if (!computation) {
-    style::paragraph(
-        "Nothing is open yet. Drop a file here or press Ctrl+O; the Data panel lists captures and presets.");
+    style::paragraph("Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures and presets.");
   } else {
     const std::string& reason = computation->form(application.session.choice().form).missing;
     style::paragraph(reason.empty() ? "This sequence has no tokens, so there is no step to show." : reason);
@@ -311,11 +419,7 @@ void draw_stage(Application& application) {
       .lit = view.operation.equation.result,
       .fade = std::clamp(application.since_step() / fade_seconds, 0.0, 1.0),
       .finished_rows = [&](const std::string& tensor) { return view.finished_rows(tensor); },
-      .range =
-          [&](const std::string& tensor) {
-            return range_of(view.computation, view.record, trace->symbols, tensor,
-                            application.view.shared_scale);
-          },
+      .range = [&](const std::string& tensor) { return view.range_of(tensor); },
       .numbers = application.view.numbers,
       .transpose_states = application.view.state_value_by_key,
       .compact = ImGui::GetWindowWidth() < px(900),
@@ -323,6 +427,7 @@ void draw_stage(Application& application) {
       .sources = sources_of(view, application.focus()),
   };
   if (style::begin_panel(title_of(view).c_str())) {
+    draw_legend(view, scene);
     draw_head(view);
     if (trace->form == Form::recurrent)
       draw_token(view, scene);

@@ -20,6 +20,8 @@ constexpr float overview_height = 8;
 constexpr float narrowest_comfort = 48;  // design pixels
 constexpr float widest_comfort = 104;
 constexpr float widest_column = 120;
+constexpr float slowest_scroll = 6;     // tokens a second, while the cursor is dragged beyond an edge
+constexpr float scroll_per_column = 4;  // more for each column's width that the pointer is away
 
 /// The range of widths between "all of the text" and "a few words".
 float fitting(const Computation& computed, float width) {
@@ -113,13 +115,24 @@ void wheel(TimelineView& view, const TimelineColumns& columns) {
   if (io.MouseWheelH != 0) view.first -= static_cast<double>(io.MouseWheelH * style::px(60) / view.column);
 }
 
-void drag(Application& application, const TimelineColumns& columns) {
+/// The cursor follows the pointer; beyond an edge the text scrolls, faster the farther the pointer is.
+void drag(Application& application, TimelineView& view, const TimelineColumns& columns) {
   if (!ImGui::IsItemActive()) return;
   application.playing = false;
-  const Index token = columns.token_at(ImGui::GetIO().MousePos.x);
-  if (token == application.session.token()) return;
-  application.view.show_welcome = false;
-  application.session.go_to_token(token);
+  const ImGuiIO& io = ImGui::GetIO();
+  const float right = columns.position.x + columns.size.x - 1;
+  const float x = std::clamp(io.MousePos.x, columns.position.x, right);
+  const float beyond = io.MousePos.x - x;
+  if (beyond != 0) {
+    const float speed = slowest_scroll + std::abs(beyond) / columns.column * scroll_per_column;
+    view.first += static_cast<double>(std::copysign(speed, beyond) * io.DeltaTime);
+  }
+  const Index token = columns.token_at(x);
+  if (token != application.session.token()) {
+    application.view.show_welcome = false;
+    application.session.go_to_token(token);
+  }
+  view.followed = application.session.token();  // what is under the pointer stays there
 }
 
 std::string facts_words(const TokenFacts& facts) {
@@ -137,7 +150,7 @@ void describe_token(const Session& session, const TimelineColumns& columns, Inde
   if (!ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip) || ImGui::IsItemActive()) return;
   const Index token = columns.token_at(ImGui::GetIO().MousePos.x);
   const auto index = static_cast<std::size_t>(token);
-  std::string words = fmt::format("token {}: “{}”", token + 1, session.data().labels[index]);
+  std::string words = fmt::format("token {}: “{}”", token, session.data().labels[index]);
   words += facts_words(session.computed()->tokens[index]);
   if (token == bad) words += "\nHere the forms begin to differ.";
   tooltip(words);
@@ -194,7 +207,7 @@ void draw_text_of(Application& application) {
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   ImGui::InvisibleButton("timeline", columns.size);
   const Index bad = computed.agree ? -1 : first_bad_token(computed);
-  drag(application, columns);
+  drag(application, view, columns);
   describe_token(session, columns, bad);
   wheel(view, columns);
   draw_timeline_columns(columns, view, session, bad);

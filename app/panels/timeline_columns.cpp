@@ -126,7 +126,7 @@ class Painter {
   /// The caption stays in sight while its chunk is scrolled past.
   void draw_caption(Index chunk, float left, float right, bool current) {
     const style::TextStyle text(style::Text::caption);
-    const std::string words = fmt::format("chunk {}", chunk + 1);
+    const std::string words = fmt::format("chunk {}", chunk);
     const float start = std::max(left, columns_.position.x) + style::px(4);
     if (start + text_extent(words).x + style::px(4) > right) return;
     draw_text({start, columns_.position.y}, current ? colours_.text : colours_.dim, words);
@@ -161,11 +161,35 @@ class Painter {
   }
 
   void draw_label(Index token, float left, float right, float top) {
+    if (is_number(token)) {
+      draw_number(token, top);
+      return;
+    }
     const bool here = token == token_;
     const style::TextStyle text(here ? style::Text::strong : style::Text::body);
     const std::string label = visible_label(session_.data().labels[static_cast<std::size_t>(token)]);
     const ImU32 colour = token < reached_ ? colours_.text : colours_.faint;
     draw_centred({left + style::px(3), top}, right - left - style::px(6), colour, label);
+  }
+
+  /// Whether a token is called by nothing but its number.
+  bool is_number(Index token) const {
+    return session_.data().labels[static_cast<std::size_t>(token)] == std::to_string(token);
+  }
+
+  /// Numbers are written in full, if need be fewer of them: every second, every fourth…
+  void draw_number(Index token, float top) {
+    const bool here = token == token_;
+    const style::TextStyle text(here ? style::Text::strong : style::Text::body);
+    const float widest = text_extent(std::to_string(columns_.tokens)).x + style::px(8);
+    Index every = 1;
+    while (static_cast<float>(every) * columns_.column < widest) every *= 2;
+    const bool near_cursor = std::abs(token - token_) < every;
+    if (!here && (token % every != 0 || near_cursor)) return;
+    const std::string label = std::to_string(token);
+    const float middle = columns_.left(token) + columns_.column / 2;
+    draw_text({middle - text_extent(label).x / 2, top}, token < reached_ ? colours_.text : colours_.faint,
+              label);
   }
 
   void draw_lane(float part, float left, float right, float top, ImU32 colour) {

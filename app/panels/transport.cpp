@@ -74,7 +74,7 @@ std::string step_words(const Trace& trace, const Cursor& cursor) {
   const Operation& operation = trace.operation(cursor);
   std::string words = fmt::format("step {} of {}: {}", cursor.operation + 1,
                                   trace.phase(block).operations.size(), operation.title);
-  if (operation.by_row) words += fmt::format(", row {} of {}", cursor.row + 1, block.count);
+  if (operation.by_row) words += fmt::format(", row {} of 0–{}", cursor.row, block.count - 1);
   return words;
 }
 
@@ -85,8 +85,8 @@ void position(Application& application, float width) {
   const style::Palette& c = style::colours();
   const float start = ImGui::GetCursorPosX();
   word("token ", style::Text::body, c.dim);
-  word(fmt::format("{}", session.token() + 1), style::Text::strong, c.text);
-  word(fmt::format(" of {}", trace->tokens), style::Text::body, c.dim);
+  word(fmt::format("{}", session.token()), style::Text::strong, c.text);
+  word(fmt::format(" of 0–{}", trace->tokens - 1), style::Text::body, c.dim);
   const float rest = start + width - ImGui::GetCursorPosX();
   const style::TextStyle style(style::Text::body);
   word(shortened(" · " + step_words(*trace, session.cursor()), rest), style::Text::body, c.dim);
@@ -190,7 +190,7 @@ void draw_transport(Application& application) {
     const float width =
         std::clamp(both ? rest - legend_space : rest, style::px(120), style::px(widest_position));
     position(application, width);
-    ImGui::SetCursorPosX(std::min(ImGui::GetCursorPosX(), start + width));
+    ImGui::SetCursorPosX(start + width);  // whatever the words: what follows stays where it is
   }
   ImGui::SameLine(0, style::px(20));
   grain_choice(application);

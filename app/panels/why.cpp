@@ -65,7 +65,7 @@ std::string of_token(const Symbol& symbol, const Matrix<double>& values, const S
   if (form != Form::recurrent || !is_vector || symbol.role == Role::plain) return {};
   const Index token = session.token();
   const std::string label = visible_label(session.data().labels[static_cast<std::size_t>(token)]);
-  return fmt::format(", token {} “{}”", token + 1, label);
+  return fmt::format(", token {} “{}”", token, label);
 }
 
 void fill(Answer& answer, const Session& session, Trace& trace) {

@@ -62,6 +62,19 @@ Sequence bind_head(const Computation& computation) try {
   throw InputError(fmt::format("{} (head {})", error.what(), computation.choice.head));
 }
 
+/// What is wrong with the arrays of a file names it.
+void prepare(Computation& computation) try {
+  const Choice& choice = computation.choice;
+  computation.inputs =
+      make_inputs(*computation.data, choice.head, *computation.variant, choice.settings, choice.adjustments);
+  computation.sequence = bind_head(computation);
+} catch (const InputError& error) {
+  const std::string& id = computation.data->id;
+  const std::string_view words = error.what();
+  if (!std::filesystem::path(id).is_absolute() || words.starts_with(id)) throw;
+  throw InputError(fmt::format("{}: {}", id, words));
+}
+
 /// Refuses sizes that would fill the machine's memory. Only feature maps multiply sizes so much.
 void require_affordable(const Rule& rule, const Sequence& sequence) {
   const auto* rows = dynamic_cast<const RowRule*>(&rule);
@@ -130,13 +143,14 @@ void judge(Computation& computation) {
   computation.agree = computation.worst <= computation.tolerance;
 }
 
-/// The largest difference to the layer's own output, where the layer computed just this.
+/// The largest difference to the output in the file, where the inputs are the file's as well.
 std::optional<double> distance_to_own_output(const Computation& computation) {
-  const auto own = computation.inputs.arrays->find("o");
+  const Inputs& inputs = computation.inputs;
+  const auto own = inputs.arrays->find("o");
   const Matrix<double>& o = computation.reference.o;
-  const bool is_own = computation.inputs.is_original && computation.data->rule == computation.choice.variant;
-  if (!is_own || own == computation.inputs.arrays->end() || own->second.size() != o.size())
-    return std::nullopt;
+  const bool is_own =
+      computation.choice.adjustments == Adjustments() && !inputs.made_up_alpha && !inputs.made_up_beta;
+  if (!is_own || own == inputs.arrays->end() || own->second.size() != o.size()) return std::nullopt;
   return compare("o", o, MatrixView(own->second, 0, o.rows(), o.cols(), o.cols()).all<double>()).error;
 }
 
@@ -152,9 +166,7 @@ std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data, const 
   result->choice = choice;
   result->variant = &find_variant(choice.variant);
   const Rule& rule = *result->variant->rule;
-  result->inputs =
-      make_inputs(*result->data, choice.head, *result->variant, choice.settings, choice.adjustments);
-  result->sequence = bind_head(*result);
+  prepare(*result);
   require_affordable(rule, result->sequence);
   result->tolerance = choice.precision == Precision::f64 ? tolerance_f64 : tolerance_f32;
   result->reference = rule.run(result->sequence, Form::recurrent, Precision::f64, choice.chunk_size, stop);

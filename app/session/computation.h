@@ -56,7 +56,7 @@ struct Computation {
   double worst = 0;   // the largest residual of the forms that exist
   bool agree = true;  // worst <= tolerance
   std::optional<double>
-      capture_error;  // this head's distance to the layer's own output, if nothing was changed
+      capture_error;  // this head's distance to the output in the file, if the inputs are the file's own
   std::uint64_t version = 0;
 
   FormResult& form(Form form) { return forms[static_cast<std::size_t>(form)]; }

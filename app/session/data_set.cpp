@@ -90,6 +90,10 @@ void require_fit(const DataSet& data, const Input& input, const std::string& nam
     axes.insert(axes.end(), input.shape.begin() + (layout.has_tokens ? 1 : 0), input.shape.end());
     wrong(fmt::format("has rank {}; expected ({})", shape.size(), fmt::join(axes, ", ")));
   }
+  for (std::size_t axis = layout.own_axis(); axis < shape.size(); ++axis) {
+    const bool may_be_empty = !input.shape.empty() && input.shape.front() == "p" && axis == layout.own_axis();
+    if (shape[axis] == 0 && !may_be_empty) wrong(fmt::format("has an axis of size 0 (axis {})", axis));
+  }
   if (layout.has_tokens && shape[layout.token_axis()] != data.tokens) {
     wrong(fmt::format("has {} tokens; expected {} as in \"q\"", shape[layout.token_axis()], data.tokens));
   }
@@ -155,12 +159,26 @@ Index count_heads(const DataSet& data) {
   Index heads = 1;
   for (const char* name : {"q", "k", "v", "alpha", "g", "beta"}) {
     const auto found = data.arrays.find(name);
-    if (layout.head_axes == 0 || found == data.arrays.end()) continue;
+    if (layout.head_axes == 0 || found == data.arrays.end() || found->second.size() == 0) continue;
     if (layout.head_axis() < found->second.shape.size()) {
       heads = std::max(heads, found->second.shape[layout.head_axis()]);
     }
   }
   return heads;
+}
+
+/// The variant that takes just the gates that are there.
+std::string fitting_variant(const DataSet& data) {
+  const auto find = [&](const char* name) {
+    const auto found = data.arrays.find(name);
+    return found == data.arrays.end() ? nullptr : &found->second;
+  };
+  const bool beta = find("beta") != nullptr;
+  const Array* decay = find("g") != nullptr ? find("g") : find("alpha");
+  if (decay == nullptr) return beta ? "deltanet" : find("gamma") != nullptr ? "retnet" : "linear";
+  const bool per_channel = decay->shape.size() > Layout{head_axes(data), true}.own_axis();
+  if (beta) return per_channel ? "kda" : "gated_deltanet";
+  return per_channel ? "gla" : "scalar_decay";
 }
 
 }  // namespace
@@ -186,6 +204,7 @@ void measure(DataSet& data) {
 
 DataSet open_file(const std::filesystem::path& path) {
   Capture capture = read_capture(path);
+  for (const char* name : necessary) require_readable(capture.unreadable, name);
   DataSet data;
   std::error_code ignored;
   const std::filesystem::path whole = std::filesystem::absolute(path, ignored);
@@ -198,9 +217,11 @@ DataSet open_file(const std::filesystem::path& path) {
   data.source = capture.model;
   if (!capture.licence.empty()) data.source += (data.source.empty() ? "" : " · ") + capture.licence;
   data.arrays = std::move(capture.arrays);
+  data.unreadable = std::move(capture.unreadable);
   data.labels = std::move(capture.tokens);
   try {
     measure(data);
+    if (data.rule.empty()) data.fits = fitting_variant(data);
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: {}", path.string(), error.what()));
   }
@@ -212,6 +233,7 @@ Arrays head_arrays(const DataSet& data, Index head, const Variant& variant) {
   const Index own_head = head % data.heads;
   Arrays arrays;
   const auto take = [&](const Input& input, const std::string& name) {
+    require_readable(data.unreadable, name);
     const auto found = data.arrays.find(name);
     if (found == data.arrays.end()) return;
     require_fit(data, input, name, found->second);
@@ -223,6 +245,7 @@ Arrays head_arrays(const DataSet& data, Index head, const Variant& variant) {
     if (input.range == Range::decay) take(input, "g");
   }
   for (const Parameter& parameter : all_parameters(variant)) {
+    require_readable(data.unreadable, parameter.name);
     const auto found = data.arrays.find(parameter.name);
     if (found == data.arrays.end()) continue;
     const Index size = found->second.size();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/array.h"
+#include "core/io/npz.h"
 #include "core/variant.h"
 
 namespace palimpsest {
@@ -23,11 +24,13 @@ struct DataSet {
   std::string id;      // "capture:NAME" of one we ship, "preset:NAME", or the path of a file
   std::string title;   // "a fact is overwritten · Gated DeltaNet, layer 1"
   std::string rule;    // id of the variant it belongs to; empty if nobody says
+  std::string fits;    // where nobody says: the variant that takes just the gates of a file
   std::string text;    // what the model read
   std::string notes;   // what to look for
   std::string source;  // model, source and licence in a line
   Arrays arrays;
-  std::vector<std::string> labels;     // one per token
+  Unreadable unreadable;            // arrays of the file that are broken; they matter where a rule takes them
+  std::vector<std::string> labels;  // one per token
   std::optional<double> stated_error;  // reproduction error stated by a capture
   std::vector<Advice> advice;
 

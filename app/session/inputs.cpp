@@ -157,6 +157,7 @@ struct Fitting {
     const auto decays = arrays.extract(has_logs ? "g" : "alpha");
     if (decays.empty()) {
       result.settings.parameters["gamma"] = adjustments.missing_alpha;
+      result.made_up_alpha = true;
       note(fmt::format("These data have no decay: gamma is {:.3g}.", adjustments.missing_alpha));
       return;
     }

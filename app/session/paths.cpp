@@ -14,7 +14,7 @@ namespace palimpsest {
 std::filesystem::path program_folder() {
   std::error_code failed;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
-  return failed ? std::filesystem::current_path() : program.parent_path();
+  return failed ? std::filesystem::path(".") : program.parent_path();
 }
 
 std::filesystem::path asset(std::string_view relative) {

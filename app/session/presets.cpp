@@ -292,11 +292,15 @@ Request parse(std::string_view id) {
     return part;
   };
   Request request{find_row(take('?')), {}};
+  std::vector<std::string_view> given;
   while (!rest.empty()) {
     const std::string_view part = take('&');
     const std::size_t equals = std::min(part.find('='), part.size());
     const std::string_view name = part.substr(0, equals);
     const std::string_view digits = part.substr(std::min(equals + 1, part.size()));
+    if (std::ranges::find(given, name) != given.end())
+      throw InputError(fmt::format("{} is given twice in \"{}\"", name, id));
+    given.push_back(name);
     if (name == "T")
       request.size.tokens = whole_number<Index>(name, digits);
     else if (name == "K")
@@ -311,6 +315,12 @@ Request parse(std::string_view id) {
   require("T", request.size.tokens, request.row.preset.fewest_tokens, most_preset_tokens);
   require("K", request.size.dk, 1, most_preset_channels);
   require("V", request.size.dv, 1, most_preset_channels);
+  const Index work = request.size.tokens * request.size.dk * request.size.dv;
+  if (work > most_preset_work) {
+    throw InputError(fmt::format("T x K x V is {} x {} x {} = {}; expected at most {}, which takes seconds",
+                                 request.size.tokens, request.size.dk, request.size.dv, work,
+                                 most_preset_work));
+  }
   return request;
 }
 

@@ -27,6 +27,7 @@ struct Preset {
 
 inline constexpr Index most_preset_tokens = 65536;
 inline constexpr Index most_preset_channels = 512;
+inline constexpr Index most_preset_work = Index{1} << 29;  // T x K x V: what one walk over the state costs
 
 /// The table of presets.
 std::span<const Preset> presets();

@@ -1,6 +1,7 @@
 #include "app/session/session.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +12,8 @@
 #include "app/session/presets.h"
 #include "app/session/session_file.h"
 #include "core/error.h"
+#include "core/io/file.h"
+#include "core/io/utf8.h"
 
 namespace palimpsest {
 
@@ -22,10 +25,17 @@ constexpr Index small_sequence = 512;                           // tokens
 
 constexpr Index usual_chunk(Index tokens) { return tokens > 1024 ? 64 : 8; }
 
-/// What data are looked at with at first: their own rule, nothing changed.
+/// What data are looked at with at first: their own rule or one that fits, nothing changed.
 Choice first_choice(Choice choice, const DataSet& data) {
   if (!data.rule.empty()) {
-    choice.variant = find_variant(data.rule).id;
+    try {
+      choice.variant = find_variant(data.rule).id;
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}: the rule in its meta: {}", data.id, error.what()));
+    }
+    choice.settings = {};
+  } else if (!data.fits.empty() && data.fits != choice.variant) {
+    choice.variant = data.fits;
     choice.settings = {};
   }
   choice.adjustments = {};
@@ -64,6 +74,44 @@ Choice with_changes(Choice choice, const Choice& from, const Choice& to) {
   return choice;
 }
 
+/// Refuses a place that the computation does not have.
+void require_place(const Computation& computation, const Place& place) {
+  const Index tokens = computation.sequence.tokens;
+  if (place.token >= tokens) {
+    throw InputError(
+        fmt::format("\"token\" is {}; expected a token of these data, 0 to {}", place.token, tokens - 1));
+  }
+  const Choice& choice = computation.choice;
+  const Trace* trace = computation.form(choice.form).trace.get();
+  std::unique_ptr<Trace> late;
+  if (!trace && choice.form == Form::parallel && has_late_form(computation)) {
+    late = computation.variant->rule->trace(computation.sequence, choice.form, choice.precision,
+                                            choice.chunk_size);
+    trace = late.get();
+  }
+  if (!trace || trace->block_count() == 0) return;  // there is no such form to look at
+  const auto phases = static_cast<Index>(trace->phases.size());
+  if (place.phase >= phases) {
+    throw InputError(
+        fmt::format("\"phase\" is {}; expected a phase of this form, 0 to {}", place.phase, phases - 1));
+  }
+  std::vector<std::string> known;
+  for (const Operation& operation : trace->phases[static_cast<std::size_t>(place.phase)].operations)
+    known.push_back(operation.id);
+  if (!place.operation.empty() && std::ranges::find(known, place.operation) == known.end()) {
+    throw InputError(fmt::format("\"operation\" is \"{}\"; expected one of: {}", shown(place.operation),
+                                 fmt::join(known, ", ")));
+  }
+  const Index first = trace->block_of(place.token, place.phase);
+  const auto is_tile = [&](Index tile) {
+    if (tile >= trace->block_count() - first) return false;
+    const Block block = trace->block(first + tile);
+    return block.phase == place.phase && block.first_token == trace->block(first).first_token;
+  };
+  if (!is_tile(place.tile))
+    throw InputError(fmt::format("\"tile\" is {}, but this token has fewer tiles", place.tile));
+}
+
 }  // namespace
 
 /// What is to be computed.
@@ -71,12 +119,14 @@ struct Session::Opening {
   std::shared_ptr<const DataSet> data;
   Choice choice;
   Place place;
+  bool is_saved = false;  // the place must be there
 };
 
 /// A computation under way; the worker fills it, fetch() empties it.
 struct Session::Job {
   const bool opens_data;
-  bool accepted = false;  // the first result is shown; belongs to the session's thread
+  const std::string saved_in;  // the file of a saved place, which every problem names
+  bool accepted = false;       // the first result is shown; belongs to the session's thread
 
   std::mutex mutex;
   std::condition_variable changed;
@@ -87,7 +137,7 @@ struct Session::Job {
   bool has_result = false;  // a computation or a problem
   bool finished = false;    // nothing more will come
 
-  explicit Job(bool opens) : opens_data(opens) {}
+  explicit Job(bool opens, std::string file = {}) : opens_data(opens), saved_in(std::move(file)) {}
 
   void work(const std::function<Opening()>& make, const std::stop_token& stop) {
     std::string reason = "something went wrong";
@@ -95,6 +145,7 @@ struct Session::Job {
       const Opening opening = make();
       const std::shared_ptr<Computation> made =
           compute(opening.data, opening.choice, opening.place.token, stop);
+      if (opening.is_saved) require_place(*made, opening.place);
       report([&] {
         computation = made;
         place = opening.place;
@@ -113,6 +164,7 @@ struct Session::Job {
     } catch (const std::exception& error) {
       reason = error.what();
     }
+    if (!saved_in.empty()) reason = fmt::format("{}: {}", saved_in, reason);
     report([&] {
       if (!has_result) problem = reason;
       has_result = true;
@@ -173,30 +225,50 @@ bool Session::open_named(const std::string& id) {
 }
 
 bool Session::from_json(const std::string& text, const std::filesystem::path& folder) {
+  return open_place("this session cannot be opened", [&] { return parse_session(text, folder); });
+}
+
+bool Session::open_saved(const std::filesystem::path& file) {
+  return open_place(file.string(), [&] {
+    return parse_session(read_text_file(file, most_session_bytes), file.parent_path());
+  });
+}
+
+bool Session::open_place(const std::string& name, const std::function<SavedSession()>& read) {
   SavedSession saved;
   try {
-    saved = parse_session(text, folder);
+    saved = read();
   } catch (const Error& error) {
-    message_ = fmt::format("this session cannot be opened: {}", error.what());
+    const std::string_view words = error.what();
+    message_ = words.starts_with(name) ? words : fmt::format("{}: {}", name, words);
     return false;
   }
   return start_opening(
       [saved] {
         const auto data = std::make_shared<const DataSet>(open_data(saved.data));
         Choice choice = saved.choice;
-        choice.chunk_size = std::clamp<Index>(choice.chunk_size, 1, largest_chunk(data->tokens));
-        choice.head = std::clamp<Index>(choice.head, 0, data->heads * data->batches - 1);
-        return Opening{data, choice, saved.place};
+        choice.chunk_size = std::min(choice.chunk_size, largest_chunk(data->tokens));  // changes no result
+        if (const Index heads = data->heads * data->batches; choice.head >= heads) {
+          throw InputError(
+              fmt::format("\"head\" is {}; expected a head of these data, 0 to {}", choice.head, heads - 1));
+        }
+        return Opening{data, choice, saved.place, true};
       },
-      is_small(saved.data));
+      is_small(saved.data), name);
 }
 
-std::string Session::to_json() const { return write_session({data().id, choice_, place_}); }
+std::string Session::to_json() const {
+  // While another choice is under way, the operation is one of a form that will not be there.
+  const bool is_here = trace() && same_numbers(computed_->choice, choice_);
+  Place place;
+  place.token = place_.token;
+  return write_session({data().id, choice_, is_here ? place_ : place});
+}
 
-bool Session::start_opening(std::function<Opening()> make, bool is_small) {
+bool Session::start_opening(std::function<Opening()> make, bool is_small, std::string saved_in) {
   before_opening_ = choice_;
   message_.clear();
-  start(std::make_shared<Job>(true), std::move(make));
+  start(std::make_shared<Job>(true, std::move(saved_in)), std::move(make));
   if (is_small) job_->wait_for_result();
   fetch();
   return message_.empty();

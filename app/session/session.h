@@ -19,6 +19,8 @@ struct Place {
   Index tile = 0;  // softmax, chunkwise: which tile of keys
 };
 
+struct SavedSession;
+
 /// What the program is doing: the data, the choice, what was computed for it, and where one looks. No GUI
 /// type in it. A change is computed in a thread of its own; until it is there the last result stays. Whatever
 /// goes wrong is said in message() and leaves what was open as it was.
@@ -94,15 +96,19 @@ class Session {
   /// Everything that is needed to come back to this place, as JSON.
   std::string to_json() const;
 
-  /// Comes back to a place: opens its data and choice and moves the cursor, as open() does. A relative path
-  /// of data is looked up beside `folder`.
+  /// Comes back to a place: opens its data and choice and moves the cursor, as open() does. A place that its
+  /// data do not have is refused. A relative path of data is looked up beside `folder`.
   bool from_json(const std::string& text, const std::filesystem::path& folder = {});
+
+  /// Comes back to a place saved in a file; message() names the file.
+  bool open_saved(const std::filesystem::path& file);
 
  private:
   struct Opening;
   struct Job;
 
-  bool start_opening(std::function<Opening()> make, bool is_small);
+  bool open_place(const std::string& name, const std::function<SavedSession()>& read);
+  bool start_opening(std::function<Opening()> make, bool is_small, std::string saved_in = {});
   void start(std::shared_ptr<Job> job, std::function<Opening()> make);
   bool fetch();
   void accept(Job& job, std::shared_ptr<Computation> computation, const Place& place);

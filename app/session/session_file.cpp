@@ -1,7 +1,10 @@
 #include "app/session/session_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
@@ -23,6 +26,15 @@ class Fields {
       : object_(object), name_(std::move(name)) {
     if (!object_.is_object())
       throw InputError(fmt::format("{} is {}; expected an object", name_, object_.type_name()));
+  }
+
+  /// Refuses fields that nobody reads.
+  void require_known(std::initializer_list<std::string_view> known) const {
+    for (const auto& field : object_.items()) {
+      if (std::ranges::find(known, field.key()) != known.end()) continue;
+      throw InputError(fmt::format("\"{}\" is no field of {}; known: {}", shown(field.key()), name_,
+                                   fmt::join(known, ", ")));
+    }
   }
 
   void read(const char* key, std::string& value) const {
@@ -78,6 +90,8 @@ class Fields {
 
 json parse(const std::string& text) try { return json::parse(text); } catch (const json::parse_error& error) {
   throw InputError(fmt::format("it is not valid JSON (near byte {})", error.byte));
+} catch (const json::exception&) {
+  throw InputError("it is not valid JSON: a number in it is beyond any double");
 }
 
 }  // namespace
@@ -112,9 +126,13 @@ std::string write_session(const SavedSession& session) {
 SavedSession parse_session(const std::string& text, const std::filesystem::path& folder) {
   const json parsed = parse(text);
   const Fields fields(parsed);
+  fields.require_known({"data", "variant", "form", "precision", "chunk_size", "head", "options", "parameters",
+                        "adjustments", "token", "operation", "phase", "tile"});
   SavedSession session;
   fields.read("data", session.data);
   if (session.data.empty()) throw InputError("it does not say which \"data\" it belongs to");
+  if (session.data.find('\0') != std::string::npos)
+    throw InputError(fmt::format("\"data\" is \"{}\"; no file can be called so", shown(session.data)));
   if (!session.data.starts_with("preset:") && !session.data.starts_with("capture:")) {
     session.data = (folder / session.data).string();  // an absolute path stays as it is
   }
@@ -124,11 +142,13 @@ SavedSession parse_session(const std::string& text, const std::filesystem::path&
   fields.read("form", all_forms, choice.form);
   fields.read("precision", all_precisions, choice.precision);
   fields.read("chunk_size", choice.chunk_size);
+  if (choice.chunk_size == 0) throw InputError("\"chunk_size\" is 0; expected a whole number from 1");
   fields.read("head", choice.head);
   fields.read("options", choice.settings.options);
   fields.read("parameters", choice.settings.parameters);
   if (parsed.contains("adjustments")) {
     const Fields sliders(parsed["adjustments"], "\"adjustments\"");
+    sliders.require_known({"decay", "beta", "key_length", "missing_alpha", "missing_beta"});
     sliders.read("decay", choice.adjustments.decay);
     sliders.read("beta", choice.adjustments.beta);
     sliders.read("key_length", choice.adjustments.key_length);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -13,6 +14,8 @@ struct SavedSession {
   Choice choice;
   Place place;
 };
+
+inline constexpr std::uintmax_t most_session_bytes = std::uintmax_t{1} << 20;
 
 /// The JSON of a session file.
 std::string write_session(const SavedSession& session);

@@ -88,17 +88,24 @@ FormulaSize size_of(const FormulaExtent& extent) {
           .baseline = ascent / density()};
 }
 
+// Smaller letters are a stain. Where a panel has no room at all, the size asked for may be negative.
+constexpr float smallest_letters = 2;  // pixels of the picture
+
+bool is_drawn(float size_px) { return size_px * density() >= smallest_letters; }
+
 float whole(float coordinate) { return std::round(coordinate * density()) / density(); }
 
 }  // namespace
 
 FormulaSize measure_formula(const std::string& latex, float size_px) {
+  if (!is_drawn(size_px)) return {};
   const Layout& found = layout(latex, size_px * density());
   return found.readable ? size_of(found.extent) : source_size(latex, size_px);
 }
 
 FormulaSize draw_formula(ImDrawList* list, ImVec2 position, const std::string& latex, float size_px,
                          ImU32 colour) {
+  if (!is_drawn(size_px)) return {};
   const Layout& found = layout(latex, size_px * density());
   if (!found.readable) {
     const FormulaSize size = source_size(latex, size_px);

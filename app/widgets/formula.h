@@ -14,7 +14,8 @@ struct FormulaSize {
 };
 
 /// The extent of a formula whose letters are `size_px` screen pixels high (style::px). Never throws: LaTeX
-/// that cannot be read is measured as the text it will be drawn as.
+/// that cannot be read is measured as the text it will be drawn as, and letters too small to be drawn (or of
+/// a negative size, where there is no room) take no room.
 FormulaSize measure_formula(const std::string& latex, float size_px);
 
 /// Draws a formula with its left end at `position.x` and its baseline at `position.y`, in `colour` where the

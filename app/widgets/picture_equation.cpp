@@ -39,16 +39,30 @@ constexpr float gap = 10;            // between the parts of a row
 constexpr float thin = 12;           // the side of a vector
 constexpr float smallest_side = 30;  // of a matrix
 constexpr float largest_cell = 26;
+constexpr float growth = 0.6F;      // of sides with the number of cells: long sides leave room to short ones
+constexpr float term_distance = 8;  // between the rows of a stack
+constexpr float hatch = 7;          // between the lines of a box that waits
 constexpr float caption_distance = 6;
 constexpr float caption_height = 20;
 constexpr float bracket_width = 7;
 constexpr float glyph_size = 22;
+constexpr float smallest_squeeze = 0.4F;
 
-/// The length of a side with `count` cells.
-float side(Index count, float cell) {
-  if (count == 1) return std::max(px(thin), std::min(cell, px(22)));
-  return std::max(px(smallest_side), static_cast<float>(count) * cell);
-}
+/// How large things are: `unit` is the length that grows with the room, `squeeze` shrinks all the rest where
+/// even the smallest pictures need more than there is.
+struct Sizes {
+  float unit = 0;
+  float squeeze = 1;
+
+  float px(float design_pixels) const { return style::px(design_pixels * squeeze); }
+
+  /// The length of a side with `count` cells.
+  float side(Index count) const {
+    if (count == 1) return std::max(px(thin), std::min(unit, px(22)));
+    const auto cells = static_cast<float>(count);
+    return std::max(px(smallest_side), std::min(unit * std::pow(cells, growth), cells * px(largest_cell)));
+  }
+};
 
 std::string placeholder(std::size_t index) { return fmt::format("@{}@", index); }
 
@@ -135,7 +149,11 @@ struct PictureEquation::Builder {
     const Index columns = transposed ? size.rows : size.columns;
     const bool flat = rows == 1 && columns > 1;
     Node node{.kind = flat ? Node::Kind::stack : Node::Kind::row};
-    node.parts.push_back(build(expression.arguments()[0], transposed));
+    Node first = build(expression.arguments()[0], transposed);
+    if (flat && first.kind == Node::Kind::stack)
+      node.parts = std::move(first.parts);
+    else
+      node.parts.push_back(std::move(first));
     node.parts.push_back(glyph(minus ? "-" : "+"));
     const Expression& second = expression.arguments()[1];
     Node last = build(second, transposed);
@@ -245,26 +263,34 @@ struct PictureEquation::Painter {
 
   /// The font of a number that stands for a symbol, until the end of the scope.
   struct NumberFont {
-    explicit NumberFont(const PictureScene& scene) {
+    NumberFont(const PictureScene& scene, const Sizes& sizes) {
       const float size = scene.compact ? 20.0F : style::font_size(style::Text::number_large);
-      ImGui::PushFont(style::font(style::Text::number_large), size);
+      ImGui::PushFont(style::font(style::Text::number_large), size * sizes.squeeze);
     }
     ~NumberFont() { ImGui::PopFont(); }
     NumberFont(const NumberFont&) = delete;
     NumberFont& operator=(const NumberFont&) = delete;
   };
 
-  static void measure(Node& node, float cell, const PictureScene& scene) {
-    for (Node& part : node.parts) measure(part, cell, scene);
+  /// The column left of a stack in which the signs stand.
+  static float sign_width(const Node& stack, const Sizes& sizes) {
+    float width = 0;
+    for (std::size_t i = 1; i < stack.parts.size(); i += 2)
+      width = std::max(width, stack.parts[i].width + sizes.px(gap));
+    return width;
+  }
+
+  static void measure(Node& node, const Sizes& sizes, const PictureScene& scene) {
+    for (Node& part : node.parts) measure(part, sizes, scene);
     const float captions = px(caption_distance + caption_height);
     switch (node.kind) {
       case Kind::picture:
-        node.width = side(node.columns, cell);
-        node.above = side(node.rows, cell) / 2;
+        node.width = sizes.side(node.columns);
+        node.above = sizes.side(node.rows) / 2;
         node.below = node.above + captions;
         break;
       case Kind::number: {
-        const NumberFont font(scene);
+        const NumberFont font(scene, sizes);
         const ImVec2 size = ImGui::CalcTextSize(number_of(scene, node.tensor).c_str());
         node.width = size.x;
         node.above = size.y / 2;
@@ -272,14 +298,14 @@ struct PictureEquation::Painter {
         break;
       }
       case Kind::glyph: {
-        const FormulaSize size = measure_formula(node.latex, px(glyph_size));
+        const FormulaSize size = measure_formula(node.latex, sizes.px(glyph_size));
         node.width = size.width;
         node.above = size.height / 2;
         node.below = size.height / 2;
         break;
       }
       case Kind::bracket:
-        node.width = px(bracket_width);
+        node.width = sizes.px(bracket_width);
         break;
       case Kind::group:
         node.width = node.parts[0].width;
@@ -294,16 +320,17 @@ struct PictureEquation::Painter {
           node.below = std::max(node.below, part.below);
           node.width += part.width;
         }
-        if (!node.parts.empty()) node.width += px(gap) * static_cast<float>(node.parts.size() - 1);
+        if (!node.parts.empty()) node.width += sizes.px(gap) * static_cast<float>(node.parts.size() - 1);
         break;
       }
       case Kind::stack: {
-        float height = 0;
+        float height = -px(term_distance);
         node.width = 0;
-        for (const Node& part : node.parts) {
-          node.width = std::max(node.width, part.width);
-          height += part.above + part.below;
+        for (std::size_t i = 0; i < node.parts.size(); i += 2) {
+          node.width = std::max(node.width, node.parts[i].width);
+          height += node.parts[i].above + node.parts[i].below + px(term_distance);
         }
+        node.width += sign_width(node, sizes);
         node.above = node.below = height / 2;
         break;
       }
@@ -311,6 +338,7 @@ struct PictureEquation::Painter {
   }
 
   PictureScene& scene;
+  const Sizes& sizes;
   ImDrawList* list = ImGui::GetWindowDrawList();
 
   void draw(const Node& node, float x, float axis) {
@@ -336,14 +364,18 @@ struct PictureEquation::Painter {
             draw_bracket(part, x, axis, bracket_height(node));
           else
             draw(part, x, axis);
-          x += part.width + px(gap);
+          x += part.width + sizes.px(gap);
         }
         return;
       case Kind::stack: {
+        // Every sign stands beside the term that it goes with, level with its picture.
+        const float first = x + sign_width(node, sizes);
         float y = axis - node.above;
-        for (const Node& part : node.parts) {
-          draw(part, x + (node.width - part.width) / 2, y + part.above);
-          y += part.above + part.below;
+        for (std::size_t i = 0; i < node.parts.size(); i += 2) {
+          const Node& term = node.parts[i];
+          if (i > 0) draw(node.parts[i - 1], x, y + term.above);
+          draw(term, first, y + term.above);
+          y += term.above + term.below + px(term_distance);
         }
         return;
       }
@@ -368,14 +400,14 @@ struct PictureEquation::Painter {
   }
 
   void draw_glyph(const Node& node, float x, float axis) const {
-    const FormulaSize size = measure_formula(node.latex, px(glyph_size));
-    draw_formula(list, {x, axis - size.height / 2 + size.baseline}, node.latex, px(glyph_size),
+    const FormulaSize size = measure_formula(node.latex, sizes.px(glyph_size));
+    draw_formula(list, {x, axis - size.height / 2 + size.baseline}, node.latex, sizes.px(glyph_size),
                  style::colours().dim);
   }
 
   void draw_number(const Node& node, float x, float axis) {
     const Symbol& symbol = symbol_of(scene, node.tensor);
-    const NumberFont font(scene);
+    const NumberFont font(scene, sizes);
     const std::string shown = number_of(scene, node.tensor);
     list->AddText({x, axis - node.above}, style::colours().role(symbol.role), shown.c_str());
     const bool hovered =
@@ -388,6 +420,17 @@ struct PictureEquation::Painter {
   void point_at(const CellFocus& cell) {
     scene.hovered = cell;
     scene.clicked = scene.clicked || ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+  }
+
+  /// What is not there yet: unlike the blank paper of zeros.
+  void draw_waiting(ImVec2 minimum, ImVec2 maximum) const {
+    const style::Palette& c = style::colours();
+    list->AddRectFilled(minimum, maximum, c.background);
+    list->PushClipRect(minimum, maximum, true);
+    const float height = maximum.y - minimum.y;
+    for (float x = minimum.x - height; x < maximum.x; x += px(hatch))
+      list->AddLine({x, maximum.y}, {x + height, minimum.y}, c.edge, px(style::line));
+    list->PopClipRect();
   }
 
   void draw_picture(const Node& node, float x, float axis) {
@@ -405,12 +448,19 @@ struct PictureEquation::Painter {
       else
         look.finished_rows = finished;
       heat_map(node.key, values, scene.version, position, size, look);
+      if (finished > 0 && finished < values.rows()) {
+        const Cell next = node.transposed ? Cell{0, finished} : Cell{finished, 0};
+        draw_waiting(cell_rectangle(position, size, node.rows, node.columns, next).minimum,
+                     {position.x + size.x, position.y + size.y});
+      }
       if (node.tensor == scene.lit && scene.fade < 1) {
         list->AddRectFilled(position, {position.x + size.x, position.y + size.y},
                             style::with_alpha(style::colours().panel, static_cast<float>(1 - scene.fade)));
       }
       if (scene.numbers) draw_values(node, values, position, size, finished);
       hover(node, values, position, size, finished);
+    } else {
+      draw_waiting(position, {position.x + size.x, position.y + size.y});
     }
     draw_focus(node, position, size);
     draw_caption(node, symbol, position, size, finished == 0);
@@ -485,9 +535,8 @@ struct PictureEquation::Painter {
     const FormulaSize extent = measure_formula(latex, px(style::formula_label));
     const style::TextStyle text(style::Text::caption);
     const ImVec2 words = ImGui::CalcTextSize(symbol.words.c_str());
-    const float room = size.x + px(2 * gap);
-    const bool has_words =
-        !symbol.words.empty() && extent.width + px(6) + words.x <= std::max(room, px(90)) && size.x >= px(40);
+    const float room = size.x + px(gap);  // not beyond a frame around the picture
+    const bool has_words = !symbol.words.empty() && extent.width + px(6) + words.x <= room;
     const float width = extent.width + (has_words ? px(6) + words.x : 0);
     const float x = position.x + (size.x - width) / 2;
     const float baseline = position.y + size.y + px(caption_distance + 13);
@@ -520,23 +569,32 @@ PictureEquation::PictureEquation(std::string id, const Equation& equation, const
 }
 
 ImVec2 PictureEquation::fit(ImVec2 available, const PictureScene& scene) {
-  const auto extent = [&](float cell) {
-    Painter::measure(*root_, cell, scene);
-    return ImVec2{root_->width, root_->above + root_->below};
+  ImVec2 size;
+  const auto fits = [&](Sizes sizes) {
+    Painter::measure(*root_, sizes, scene);
+    size = {root_->width, root_->above + root_->below};
+    return size.x <= available.x && size.y <= available.y;
   };
-  float small = 0;
-  float large = px(largest_cell);
-  for (int halving = 0; halving < 12; ++halving) {
-    const float middle = (small + large) / 2;
-    const ImVec2 size = extent(middle);
-    const bool fits = size.x <= available.x && size.y <= available.y;
-    (fits ? small : large) = middle;
+  squeeze_ = 1;
+  fits({.unit = 0, .squeeze = squeeze_});
+  while (size.x > available.x && squeeze_ > smallest_squeeze) {
+    squeeze_ *= 0.9F;
+    fits({.unit = 0, .squeeze = squeeze_});
   }
-  return extent(small);
+  available.y = std::max(available.y, size.y);  // captions cannot be lower than they are
+  float small = 0;
+  float large = std::max(available.x, available.y);
+  for (int halving = 0; halving < 14; ++halving) {
+    const float middle = (small + large) / 2;
+    (fits({.unit = middle, .squeeze = squeeze_}) ? small : large) = middle;
+  }
+  fits({.unit = small, .squeeze = squeeze_});
+  return size;
 }
 
 void PictureEquation::draw(ImVec2 position, PictureScene& scene) {
-  Painter{scene}.draw(*root_, position.x, position.y + root_->above);
+  const Sizes sizes{.squeeze = squeeze_};
+  Painter{scene, sizes}.draw(*root_, position.x, position.y + root_->above);
 }
 
 }  // namespace palimpsest

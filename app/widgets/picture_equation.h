@@ -40,9 +40,8 @@ class PictureEquation {
   /// `id` keeps the pictures of different equations apart.
   PictureEquation(std::string id, const Equation& equation, const PictureScene& scene);
 
-  /// Chooses the largest cells with which everything fits into `available` pixels and returns the extent. One
-  /// cell has the same size in all pictures of the equation, so that sides that belong together have the same
-  /// length.
+  /// Chooses the largest pictures with which everything fits into `available` pixels and returns the extent.
+  /// Sides with the same number of cells have the same length in all pictures of the equation.
   ImVec2 fit(ImVec2 available, const PictureScene& scene);
 
   /// Draws with the left upper corner at `position`, fades what waits, frames what is lit, and notes what is
@@ -54,6 +53,7 @@ class PictureEquation {
   struct Builder;
   struct Painter;
   std::shared_ptr<Node> root_;
+  float squeeze_ = 1;  // less where the room is too small for the smallest pictures
 };
 
 }  // namespace palimpsest

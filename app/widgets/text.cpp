@@ -32,6 +32,8 @@ std::string_view stand_in(char character) {
 }
 
 bool begin_tooltip() {
+  // Not for what only has the keyboard's focus: the words belong to the pointer.
+  if (!ImGui::IsMouseHoveringRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax())) return false;
   if (!ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled)) return false;
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(style::px(12), style::px(8)));
   const bool begun = ImGui::BeginTooltip();

@@ -122,6 +122,12 @@ Matrix<Scalar> chunk(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder
   return chunk_with(ChunkDecay<Scalar>(program.structure, program.gate), program, S, record);
 }
 
+double chunk_matrices(const Structure& structure) {
+  const double masks = structure.decay == Decay::scalar ? 1 : 0;
+  const double parts = structure.parts.empty() ? 0 : static_cast<double>(structure.part_count()) + 1;
+  return masks + parts + (structure.plain_write ? 2 : 1);
+}
+
 template Matrix<double> chunk(const Program<double>&, Matrix<double>&, Recorder*);
 template Matrix<float> chunk(const Program<float>&, Matrix<float>&, Recorder*);
 

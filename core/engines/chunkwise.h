@@ -11,4 +11,7 @@ namespace palimpsest {
 template <class Scalar>
 Matrix<Scalar> chunk(const Program<Scalar>& program, Matrix<Scalar>& state, Recorder* recorder = nullptr);
 
+/// How many [L, L] matrices chunk() holds at the same time.
+double chunk_matrices(const Structure& structure);
+
 }  // namespace palimpsest

@@ -423,12 +423,9 @@ Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& S, Recor
 template Matrix<double> parallel(const Program<double>&, Matrix<double>&, Recorder*, const std::stop_token&);
 template Matrix<float> parallel(const Program<float>&, Matrix<float>&, Recorder*, const std::stop_token&);
 
-double parallel_bytes(const Structure& structure, Index tokens, Precision precision) {
+double parallel_matrices(const Structure& structure) {
   const double scores = structure.erase == Erase::none ? 1 : 2;
-  const double matrices = scores * (structure.plain_write ? 2 : 1) + (structure.value_decay ? 2 : 0);
-  const double bytes = precision == Precision::f64 ? 8 : 4;
-  const double rows = static_cast<double>(tokens * structure.rows_per_read);
-  return matrices * bytes * rows * rows;
+  return scores * (structure.plain_write ? 2 : 1) + (structure.value_decay ? 2 : 0);
 }
 
 }  // namespace palimpsest

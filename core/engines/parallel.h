@@ -15,7 +15,7 @@ template <class Scalar>
 Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& state, Recorder* recorder = nullptr,
                         const std::stop_token& stop = {});
 
-/// Bytes that parallel() needs for its [n, n] matrices.
-double parallel_bytes(const Structure& structure, Index tokens, Precision precision);
+/// How many [n, n] matrices parallel() holds at the same time.
+double parallel_matrices(const Structure& structure);
 
 }  // namespace palimpsest

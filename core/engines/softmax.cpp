@@ -81,18 +81,18 @@ void softmax_tile(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix
     (*record)("l_in", state.l);
     (*record)("Y_in", state.Y);
   }
-  const Matrix<Scalar> X = masked_scores(Q, K, first_query, first_key);
+  Matrix<Scalar> X = masked_scores(Q, K, first_query, first_key);
   const Vector<Scalar> m = state.m.cwiseMax(X.rowwise().maxCoeff());
   const Vector<Scalar> fade = state.m.binaryExpr(m, [](Scalar old, Scalar now) { return weight(old, now); });
-  Matrix<Scalar> E(X.rows(), X.cols());
-  for (Index i = 0; i < X.rows(); ++i) {
-    for (Index j = 0; j < X.cols(); ++j) E(i, j) = weight(X(i, j), m(i));
+  if (record) (*record)("X", X);
+  Matrix<Scalar>& E = X;  // a tile may be large: in its place
+  for (Index i = 0; i < E.rows(); ++i) {
+    for (Index j = 0; j < E.cols(); ++j) E(i, j) = weight(X(i, j), m(i));
   }
   state.l = state.l.cwiseProduct(fade) + E.rowwise().sum();
   state.Y = (state.Y.array().colwise() * fade.array()).matrix() + E * V;
   state.m = m;
   if (record) {
-    (*record)("X", X);
     (*record)("m", state.m);
     (*record)("E", E);
     (*record)("l", state.l);
@@ -107,7 +107,7 @@ Matrix<Scalar> softmax_dense(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, c
   Matrix<Scalar> A = masked_scores(Q, K, first_query, Index{0});
   if (record) (*record)("X", A);
   const Vector<Scalar> m = A.rowwise().maxCoeff();
-  A = exponential((A.colwise() - m).array()).matrix();
+  for (Index i = 0; i < A.rows(); ++i) A.row(i) = exponential(A.row(i).array() - m(i)).matrix();
   const Vector<Scalar> l = A.rowwise().sum();
   if (record) {
     (*record)("m", m);

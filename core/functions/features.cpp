@@ -60,7 +60,8 @@ Vector<double> squared(const Vector<double>& x) {
 Vector<double> taylor1(const Vector<double>& x) {
   Vector<double> features(1 + x.size());
   features[0] = 1;
-  features.tail(x.size()) = x / std::sqrt(x.squaredNorm());
+  const double length = x.stableNorm();
+  features.tail(x.size()) = x / (length > 0 ? length : 1);
   return features;
 }
 
@@ -89,7 +90,9 @@ Term explain_squared(const FeatureCell& cell) {
 }
 
 Term explain_taylor1(const FeatureCell& cell) {
-  return cell.feature == 0 ? number(1) : cell.x(cell.feature - 1) / cell.length();
+  if (cell.feature == 0) return number(1);
+  const Term length = cell.length();
+  return length.value > 0 ? cell.x(cell.feature - 1) / length : number(0);
 }
 
 Term explain_taylor2(const FeatureCell& cell) {
@@ -107,7 +110,7 @@ std::vector<FeatureMap> feature_maps_of_the_table() {
       {"squared", pairs, squared, explain_squared,
        "a product of two channels, so that two vectors meet with the square of their similarity"},
       {"taylor1", [](Index channels) { return 1 + channels; }, taylor1, explain_taylor1,
-       "a 1, then the vector at length 1: similarity plus 1"},
+       "a 1, then the vector at length 1 (or 0 where it is 0): similarity plus 1"},
       {"taylor2", [](Index channels) { return 1 + channels + pairs(channels); }, taylor2, explain_taylor2,
        "a 1, the channels, then their products: the exponential's first three terms"},
   };

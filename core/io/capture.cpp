@@ -112,7 +112,7 @@ class Fields {
 json parse_json(const std::string& text, const std::string& what) {
   try {
     return json::parse(text);
-  } catch (const json::parse_error& error) {
+  } catch (const json::exception& error) {  // numbers beyond double are no parse_error
     // The library starts its messages with "[json.exception.parse_error.101] ".
     const std::string_view message = error.what();
     const std::size_t end = message.find("] ");
@@ -181,7 +181,9 @@ Capture read_capture(const fs::path& path) {
   Npz npz = read_npz(path);
   Capture capture;
   capture.file = path;
+  for (const char* text : {"meta", "tokens"}) require_readable(npz.unreadable, text);
   capture.arrays = std::move(npz.arrays);
+  capture.unreadable = std::move(npz.unreadable);
   capture.name = stem(path);
   if (const auto meta = npz.texts.find("meta"); meta != npz.texts.end()) {
     const std::string what = fmt::format("{}: meta", path.string());

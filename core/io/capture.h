@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/array.h"
+#include "core/io/npz.h"
 
 namespace palimpsest {
 
@@ -36,6 +37,7 @@ struct Training {
 struct Capture {
   std::filesystem::path file;
   Arrays arrays;
+  Unreadable unreadable;            // arrays that are there and broken
   std::vector<std::string> tokens;  // none, or one for each of the T positions; valid UTF-8
 
   std::string name;

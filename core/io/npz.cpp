@@ -5,14 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <memory>
 #include <new>
 #include <vector>
 
 #include "core/error.h"
+#include "core/io/file.h"
 #include "core/io/npy.h"
 #include "core/io/npy_header.h"
 #include "core/io/utf8.h"
@@ -31,6 +30,7 @@ using Archive = std::unique_ptr<zip_t, Discard>;
 using Member = std::unique_ptr<zip_file_t, Discard>;
 
 constexpr std::string_view extension = ".npy";
+constexpr std::string_view npy_magic = "\x93NUMPY";
 
 bool may_be_text(std::string_view name) { return name == "tokens" || name == "meta"; }
 
@@ -65,19 +65,13 @@ void check_start(const fs::path& path) {
   const auto refuse = [&](std::string_view problem) {
     throw InputError(fmt::format("{}: {}", path.string(), problem));
   };
-  std::error_code ignored;
-  const fs::file_status status = fs::status(path, ignored);
-  if (!fs::exists(status)) refuse("no such file");
-  if (fs::is_directory(status)) refuse("is a folder, not an .npz file");
-  if (!fs::is_regular_file(status)) refuse("is not a regular file");
-  errno = 0;
+  require_readable_file(path);
   std::ifstream file(path, std::ios::binary);
-  if (!file) refuse(fmt::format("cannot be opened: {}", std::strerror(errno)));
   std::array<char, 6> buffer{};
   file.read(buffer.data(), buffer.size());
   const std::string_view start(buffer.data(), static_cast<std::size_t>(file.gcount()));
   if (start.empty()) refuse("is empty; expected an .npz file");
-  if (start == "\x93NUMPY") refuse("is a single array (.npy); give an .npz with named arrays (numpy.savez)");
+  if (start == npy_magic) refuse("is a single array (.npy); give an .npz with named arrays (numpy.savez)");
   if (!start.starts_with("PK")) refuse("is not an .npz file (a zip archive of .npy arrays)");
 }
 
@@ -123,11 +117,24 @@ std::vector<std::byte> inflate(zip_t* archive, zip_uint64_t index, const Budget&
   return bytes;
 }
 
-/// The name without ".npy"; nothing for other members.
+/// Whether a member begins as an .npy does.
+bool begins_as_npy(zip_t* archive, zip_uint64_t index) {
+  const Member member(zip_fopen_index(archive, index, 0));
+  std::array<char, npy_magic.size()> start{};
+  return member && zip_fread(member.get(), start.data(), start.size()) == std::ssize(start) &&
+         std::string_view(start.data(), start.size()) == npy_magic;
+}
+
+/// The name without ".npy", or as it stands where an array goes without; nothing for other members.
 std::optional<std::string> array_name(zip_t* archive, zip_uint64_t index) {
-  const char* name = zip_get_name(archive, index, 0);
-  if (name == nullptr || !std::string_view(name).ends_with(extension)) return std::nullopt;
-  return valid_utf8(std::string_view(name).substr(0, std::strlen(name) - extension.size()));
+  const char* found = zip_get_name(archive, index, 0);
+  if (found == nullptr) return std::nullopt;
+  std::string_view name = found;
+  if (name.ends_with(extension))
+    name.remove_suffix(extension.size());
+  else if (!begins_as_npy(archive, index))
+    return std::nullopt;
+  return valid_utf8(name);
 }
 
 std::string describe(const fs::path& path, std::string_view name) {
@@ -155,20 +162,6 @@ void read_member(zip_t* archive, zip_uint64_t index, const std::string& name, st
 
 zip_uint64_t member_count(zip_t* archive) {
   return static_cast<zip_uint64_t>(std::max<zip_int64_t>(0, zip_get_num_entries(archive, 0)));
-}
-
-/// The file that `path` leads to, so that a link is written through and not replaced.
-fs::path writable_target(const fs::path& path) {
-  std::error_code ignored;
-  const fs::file_status status = fs::status(path, ignored);
-  const auto refuse = [&](std::string_view problem) {
-    throw InputError(fmt::format("{}: cannot be written: {}", path.string(), problem));
-  };
-  if (fs::is_directory(status) || path.filename().empty()) refuse("is a folder");
-  if (fs::exists(status) && !fs::is_regular_file(status)) refuse("is not a regular file");
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  if (!fs::is_directory(folder, ignored)) refuse(fmt::format("there is no folder {}", folder.string()));
-  return fs::exists(status) ? fs::canonical(path) : path;
 }
 
 void add_member(zip_t* archive, const fs::path& path, const std::string& name,
@@ -201,11 +194,17 @@ Npz read_npz(const fs::path& path, const NpzLimits& limits) {
     const std::string what = describe(path, *name);
     try {
       read_member(archive.get(), index, *name, what, budget, npz);
+    } catch (const InputError& error) {
+      npz.unreadable.emplace(*name, error.what());
     } catch (const std::bad_alloc&) {
-      throw InputError(fmt::format("{}: does not fit into memory", what));
+      npz.unreadable.emplace(*name, fmt::format("{}: does not fit into memory", what));
     }
   }
   return npz;
+}
+
+void require_readable(const Unreadable& unreadable, std::string_view name) {
+  if (const auto found = unreadable.find(name); found != unreadable.end()) throw InputError(found->second);
 }
 
 std::optional<std::string> read_npz_text(const fs::path& path, std::string_view name,

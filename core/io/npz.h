@@ -13,10 +13,14 @@ namespace palimpsest {
 
 using Texts = std::map<std::string, std::string, std::less<>>;
 
+/// Why an array cannot be read, by its name.
+using Unreadable = std::map<std::string, std::string, std::less<>>;
+
 /// What an .npz holds.
 struct Npz {
   Arrays arrays;
-  Texts texts;  // `tokens` and `meta`, where they are text
+  Texts texts = {};            // `tokens` and `meta`, where they are text
+  Unreadable unreadable = {};  // what else is there: it matters only to whoever needs it
 };
 
 /// How much a file may ask for: a small one can inflate to any size.
@@ -27,9 +31,13 @@ struct NpzLimits {
 };
 
 /// All arrays of an .npz, under their names without ".npy"; members that are no .npy are ignored. Members
-/// named `tokens` or `meta` that hold text (see parse_npy_text) are texts. Throws InputError naming file,
-/// array and problem; a plain .npy is refused.
+/// named `tokens` or `meta` that hold text (see parse_npy_text) are texts. A broken array, or one of a type
+/// that is no number, is told in Npz::unreadable. Throws InputError naming the file where nothing of it can
+/// be read; a plain .npy is refused.
 Npz read_npz(const std::filesystem::path& path, const NpzLimits& limits = {});
+
+/// Throws the InputError of the array `name` if it is among those that cannot be read.
+void require_readable(const Unreadable& unreadable, std::string_view name);
 
 /// One text of an .npz without inflating anything else; nothing if it has no such member or that is not text.
 /// Throws InputError.

@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "core/features.h"
+#include "core/memory.h"
 #include "core/row_rule.h"
 #include "core/variants.h"
 
@@ -83,6 +84,7 @@ Variant kernel() {
                       "{}; both must give the same number",
                       map_q, feature_count(map_q, dk), dk, map_k, feature_count(map_k, dk)));
     }
+    require_state(rows.sequence, feature_count(map_k, dk), rows.sequence.dv + 1);
     return Program<Scalar>{.q = features<Scalar>(map_q, rows.scaled_q()),
                            .k = features<Scalar>(map_k, rows("k")),
                            .v = with_ones<Scalar>(rows("v"))};

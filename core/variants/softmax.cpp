@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <algorithm>
 
 #include "core/engines/softmax.h"
 #include "core/error.h"
@@ -10,8 +10,6 @@ namespace palimpsest {
 
 namespace {
 
-constexpr double parallel_limit = 6e9;  // bytes of the [n, p + n] matrix
-
 template <class Scalar>
 Output run_softmax(const Sequence& sequence, Form form, Index chunk_size, const std::stop_token& stop) {
   const KeyValueCache<Scalar> cache(sequence);
@@ -19,16 +17,7 @@ Output run_softmax(const Sequence& sequence, Form form, Index chunk_size, const 
   const Index p = cache.earlier;
   const Matrix<Scalar> Q = sequence.at("q").all<Scalar>() * static_cast<Scalar>(sequence.parameter("scale"));
   Matrix<Scalar> o(T, sequence.dv);
-  if (form == Form::parallel) {
-    const double bytes = static_cast<double>(T) * static_cast<double>(p + T) * sizeof(Scalar);
-    if (bytes > parallel_limit) {
-      throw Unsupported(
-          fmt::format("the parallel form of {} tokens needs {:.1f} GB for its n x n matrix; the limit is "
-                      "{:.0f} GB. The chunkwise form has no such limit",
-                      T, bytes / 1e9, parallel_limit / 1e9));
-    }
-    o = softmax_dense(Q, cache.K, cache.V, p);
-  }
+  if (form == Form::parallel) o = softmax_dense(Q, cache.K, cache.V, p);
   for (Index t = 0; form == Form::recurrent && t < T; ++t) {
     if (stop.stop_requested()) throw Cancelled();
     o.row(t) = softmax_stream<Scalar>(Q.row(t), cache.K.topRows(p + t + 1), cache.V.topRows(p + t + 1));
@@ -55,8 +44,24 @@ class SoftmaxRule : public Rule {
   Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
              std::stop_token stop) const override {
     require_chunk_size(chunk_size);
+    require_memory(memory(sequence, form, precision, chunk_size), sequence, form, chunk_size);
     return precision == Precision::f64 ? run_softmax<double>(sequence, form, chunk_size, stop)
                                        : run_softmax<float>(sequence, form, chunk_size, stop);
+  }
+
+  Memory memory(const Sequence& sequence, Form form, Precision precision, Index chunk_size) const override {
+    const Index T = sequence.tokens;
+    const Index keys = T + (sequence.has("initial_k_cache") ? sequence.at("initial_k_cache").rows() : 0);
+    const auto size = [](Index rows, Index columns) {
+      return static_cast<double>(rows) * static_cast<double>(columns);
+    };
+    const double weights = form == Form::parallel ? size(T, keys)
+                           : form == Form::chunkwise
+                               ? size(std::min(chunk_size, T), std::min(chunk_size, keys))
+                               : 0;
+    const double rows = size(keys, sequence.dk) + size(keys, sequence.dv);  // queries, keys, values, outputs
+    const double number = precision == Precision::f64 ? 8 : 4;
+    return {.work = number * (weights + 4 * rows), .kept = 8 * (rows + size(T, sequence.dv))};
   }
 
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,

@@ -184,6 +184,60 @@ TEST_CASE("headers that ask for more than the file holds are refused", "[bad inp
   refused_q("", "array \"q\"");
 }
 
+TEST_CASE("shapes that ask for more heads or larger states than there is memory are refused", "[bad input]") {
+  const Run run;
+  const auto refused_shapes = [&](const char* variant, const char* q, const char* v, const std::string& data,
+                                  const std::vector<std::string>& more, const std::string& message) {
+    write_zip(run.input(), {{"q.npy", npy("<f8", false, q, data)},
+                            {"k.npy", npy("<f8", false, q, data)},
+                            {"v.npy", npy("<f8", false, v, data)}});
+    check_refusal(run, run.on_input(variant, more), message);
+  };
+  refused_shapes("linear", "(10000000000000, 0, 1, 1)", "(10000000000000, 0, 1, 1)", "", {},
+                 "\"q\": shape [10000000000000, 0, 1, 1] makes 10000000000000 batches");
+  refused_shapes("linear", "(0, 1000000)", "(0, 1000000)", "", {}, "\"k\" with shape [0, 1000000]");
+  refused_shapes("kernel", "(0, 10000000000)", "(0, 1)", "", {}, "10000000000 channels");
+  const std::string wide = number_bytes(std::vector<double>(30000, 0.5));
+  for (const char* form : {"recurrent", "chunkwise", "parallel"}) {
+    refused_shapes("kernel", "(1, 30000)", "(1, 30000)", wide,
+                   {"--param", "feature_map=squared", "--form", form}, "make a state of 450015000 rows");
+  }
+}
+
+TEST_CASE("an array that the variant does not take may be anything", "[bad input]") {
+  const Run run;
+  const std::string plain = npy("<f8", false, "(1, 2)", number_bytes<double>({1, 2}));
+  const std::map<std::string, std::string> good = {{"q.npy", plain}, {"k", plain}, {"v.npy", plain}};
+  const auto with_one_more = [&](const std::string& name, const std::string& bytes) {
+    std::map<std::string, std::string> members = good;
+    members[name] = bytes;
+    write_zip(run.input(), members);
+    return run.on_input("linear");
+  };
+  for (const std::string& bytes :
+       {npy("|O", false, "(1,)", "x"), npy("<U4", false, "(2,)", std::string(32, 'x')),
+        npy("<c16", false, "(1,)", std::string(16, 'x')), npy("<f8", false, "(9,)", "short"),
+        std::string()}) {
+    const Ran ran = with_one_more("beta.npy", bytes);
+    CHECK(ran.status == exit_done);
+    CHECK(ran.error == "palimpsest: " + run.input() + ": linear does not know and ignores: beta\n");
+    check_refusal(run, with_one_more("initial_state.npy", bytes), "array \"initial_state\"");
+  }
+}
+
+TEST_CASE("what f32 cannot hold is bad input", "[bad input]") {
+  const Run run;
+  const std::vector<std::string> f32 = {"--precision", "f32"};
+  for (const char* name : {"q", "k", "v", "beta", "initial_state"})
+    check_refusal(run, run("gated_deltanet", with_element(name, 1, 1e39), f32),
+                  std::string("array \"") + name + "\": index [");
+  check_refusal(run, run("gated_deltanet", good(), joined(f32, {"--param", "scale=1e300"})),
+                "parameter scale is 1e+300");
+  Arrays plain = good();
+  check_refusal(run, run("kernel", plain, joined(f32, {"--param", "eps=1e-60"})), "parameter eps is 1e-60");
+  CHECK(run("kernel", plain, {"--param", "eps=1e-60"}).status == exit_done);
+}
+
 TEST_CASE("every dtype, byte order and element order gives the same result", "[bad input]") {
   const Run run;
   const std::string k = npy("<f8", false, "(2, 2)", number_bytes<double>({1, 2, 3, 4}));

@@ -77,6 +77,15 @@ TEST_CASE("a report that does not fit on the disk is no success", "[program]") {
   CHECK(WEXITSTATUS(std::system(command.c_str())) == exit_bad_usage);
 }
 
+TEST_CASE("a file that may not grow further is an error, and nothing is left of it", "[program]") {
+  const TemporaryFolder folder;
+  const std::string command = "ulimit -f 8; '" + std::string(PALIMPSEST_CLI) +
+                              "' run linear --input random:T=9000 --output '" +
+                              std::string(folder / "out.npz") + "' 2> /dev/null";
+  CHECK(WEXITSTATUS(std::system(command.c_str())) == exit_bad_usage);
+  CHECK(std::filesystem::is_empty(folder.path()));
+}
+
 TEST_CASE("an interrupted verification ends cleanly with what it has", "[program]") {
   const TemporaryFolder folder;
   const std::string file = folder / "report.json";

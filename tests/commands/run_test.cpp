@@ -1,3 +1,4 @@
+#include "app/commands/heads.h"
 #include "core/random_case.h"
 #include "core/sequence.h"
 #include "tests/commands/cli.h"
@@ -217,7 +218,8 @@ TEST_CASE("a random case can be asked for by its name", "[run]") {
 }
 
 TEST_CASE("a random case that makes no sense is refused", "[run]") {
-  for (const char* input : {"random:T=ten", "random:T=-1", "random:K=0", "random:T=9223372036854775807"}) {
+  for (const char* input : {"random:T=ten", "random:T=-1", "random:K=0", "random:T=9223372036854775807",
+                            "random:T=4,T=5", "random:g,g", "random:K=100000,T=100000"}) {
     const Ran ran = palimpsest_with({"run", "kda", "--input", input, "--output", "/dev/null/x"});
     CHECK(ran.status == exit_bad_usage);
     CHECK(is_one_line(ran.error));
@@ -286,7 +288,68 @@ TEST_CASE("a form that would need too much memory gives status 3 and the reason"
   const Ran ran = palimpsest_with({"run", "linear", "--form", "parallel", "--input",
                                    "random:T=100000,K=1,V=1", "--output", "/dev/null/x"});
   CHECK(ran.status == exit_unsupported);
-  CHECK_THAT(ran.error, says("chunkwise form has no such limit"));
+  CHECK_THAT(ran.error, says("The chunkwise form gives the same result in small chunks"));
+}
+
+TEST_CASE("chunks whose matrices would need too much memory give status 3 and the reason", "[run]") {
+  for (const char* variant : {"linear", "deltanet", "softmax"}) {
+    const Ran ran = palimpsest_with({"run", variant, "--form", "chunkwise", "--chunk", "1000000", "--input",
+                                     "random:T=100000,K=1,V=1", "--output", "/dev/null/x"});
+    CHECK(ran.status == exit_unsupported);
+    CHECK(is_one_line(ran.error));
+    CHECK_THAT(ran.error, says("chunks of 100000 tokens") && says("Smaller chunks give the same result"));
+  }
+}
+
+TEST_CASE("as many heads are computed at once as fit into memory", "[run]") {
+  CHECK(heads_at_once(0, 8) == 8);
+  CHECK(heads_at_once(memory_limit / 8, 8) == 8);
+  CHECK(heads_at_once(memory_limit / 3.5, 8) == 3);
+  CHECK(heads_at_once(memory_limit, 8) == 1);
+  CHECK(heads_at_once(memory_limit * 9, 8) == 1);
+}
+
+TEST_CASE("results that are not finite are told with their place and reason", "[run]") {
+  const Run run;
+  const auto filled = [](std::vector<Index> shape, double value) {
+    Array array;
+    array.shape = std::move(shape);
+    array.values = std::vector<double>(static_cast<std::size_t>(array.size()), value);
+    return array;
+  };
+  Arrays arrays = {{"q", filled({3, 2, 2}, 1)}, {"k", filled({3, 2, 2}, -1000)}, {"v", filled({3, 2, 1}, 1)}};
+  const Ran no_weights = run("kernel", arrays);
+  CHECK(no_weights.status == exit_done);
+  CHECK(is_one_line(no_weights.error));
+  CHECK_THAT(no_weights.error,
+             says("\"o\" is not finite from token 0 in head 0 (index [0, 0, 0] is") && says("add up to 0"));
+  arrays = {{"q", filled({3, 2}, 1)}, {"k", filled({3, 2}, 1)}, {"v", filled({3, 1}, 1)}};
+  std::get<0>(arrays.at("k").values)[2] = 1e200;
+  std::get<0>(arrays.at("v").values)[1] = 1e200;
+  const Ran overflow = run("linear", arrays);
+  CHECK(overflow.status == exit_done);
+  CHECK_THAT(overflow.error,
+             says("\"o\" is not finite from token 1 (index [1, 0] is inf): numbers grow beyond") &&
+                 says("\"final_state\" is not finite"));
+  CHECK(run("linear", one_head("linear", 1)).error.empty());
+}
+
+TEST_CASE("the input is not written over", "[run]") {
+  const Run run;
+  write_npz(run.input(), one_head("linear", 1));
+  const std::string before = read_file(run.input());
+  const Ran ran = palimpsest_with({"run", "linear", "--input", run.input(), "--output", run.input()});
+  CHECK(ran.status == exit_bad_usage);
+  CHECK_THAT(ran.error, says(run.input()) && says("is the input"));
+  CHECK(read_file(run.input()) == before);
+}
+
+TEST_CASE("of many arrays that are ignored only some are named", "[run]") {
+  const Run run;
+  Arrays arrays = one_head("linear", 1);
+  for (int i = 0; i < 15; ++i) arrays["extra" + std::to_string(10 + i)] = Array({}, std::vector<double>{0});
+  const Ran ran = run("linear", arrays);
+  CHECK_THAT(ran.error, says("extra10, ") && says("extra19 and 5 more\n"));
 }
 
 TEST_CASE("an output that cannot be written is refused", "[run]") {

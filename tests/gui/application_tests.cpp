@@ -26,7 +26,7 @@ void draw_application(ImGuiTestContext*) {
 }
 
 /// Starts the program as a newcomer finds it.
-Session& start(ImGuiTestContext* context) {
+Session& start_afresh(ImGuiTestContext* context) {
   application.reset();
   context->Yield(2);
   auto fresh = std::make_unique<Application>();
@@ -35,6 +35,13 @@ Session& start(ImGuiTestContext* context) {
   application = std::move(fresh);
   context->Yield(4);
   return application->session;
+}
+
+/// The same, at the first token.
+Session& start(ImGuiTestContext* context) {
+  Session& session = start_afresh(context);
+  session.set_cursor({});
+  return session;
 }
 
 ImGuiTest* add(ImGuiTestEngine* engine, const char* name, ImGuiTestTestFunc* test) {
@@ -51,10 +58,11 @@ void settle(ImGuiTestContext* context) {
 }
 
 void starts(ImGuiTestContext* context) {
-  Session& session = start(context);
+  Session& session = start_afresh(context);
   IM_CHECK_EQ(session.data().id, std::string("capture:gated_deltanet_overwrite_l1"));
   IM_CHECK_EQ(session.choice().variant, std::string("gated_deltanet"));
-  IM_CHECK_EQ(session.token(), 0);
+  IM_CHECK_EQ(session.data().labels[static_cast<std::size_t>(session.token())], std::string(" key"));
+  IM_CHECK_EQ(session.cursor().operation, 0);
   IM_CHECK(application->view.show_welcome);
   IM_CHECK(!application->playing);
   IM_CHECK(session.message().empty());
@@ -313,6 +321,22 @@ void shows_and_hides_help(ImGuiTestContext* context) {
   IM_CHECK(application->view.theme == style::Theme::light);
 }
 
+void keeps_keys_for_the_list(ImGuiTestContext* context) {
+  Session& session = start(context);
+  for (const ImGuiKey closing : {ImGuiKey_Escape, ImGuiKey_D}) {
+    context->KeyPress(ImGuiKey_D);
+    context->Yield(3);
+    IM_CHECK(ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup));
+    context->KeyPress(ImGuiKey_RightArrow);  // nothing moves behind it
+    IM_CHECK(session.cursor() == Cursor{});
+    context->KeyPress(closing);
+    context->Yield(3);
+    IM_CHECK(!ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup));
+  }
+  context->KeyPress(ImGuiKey_RightArrow);
+  IM_CHECK(!(session.cursor() == Cursor{}));
+}
+
 void points_at_a_cell(ImGuiTestContext* context) {
   Session& session = start(context);
   session.go_to_token(19);
@@ -362,7 +386,7 @@ void draws_anything(ImGuiTestContext* context) {
 }  // namespace
 
 void register_application_tests(ImGuiTestEngine* engine) {
-  add(engine, "starts with a capture, paused at the first token", starts);
+  add(engine, "starts with a capture, paused at the first word that matters", starts);
   add(engine, "steps both ways", steps);
   add(engine, "plays and stops", plays);
   add(engine, "drags the timeline", drags_the_timeline);
@@ -373,6 +397,7 @@ void register_application_tests(ImGuiTestEngine* engine) {
   add(engine, "saves a place and comes back to it", saves_a_place);
   add(engine, "picks data and heads", picks_data_and_heads);
   add(engine, "shows and hides the keys", shows_and_hides_help);
+  add(engine, "keeps the keys for the list that is open", keeps_keys_for_the_list);
   add(engine, "explains the cell under the pointer", points_at_a_cell);
   add(engine, "draws the smallest sequences", draws_anything);
 }

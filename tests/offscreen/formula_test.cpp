@@ -150,3 +150,12 @@ TEST_CASE("formula: pictures that nobody asks for are forgotten") {
       130);
   CHECK(cached_formulas() == 1);
 }
+
+TEST_CASE("formula: where there is no room nothing is drawn") {
+  Offscreen offscreen(width, height);
+  style::apply(style::Theme::dark, 1);
+  for (const float size : {-40.0F, -0.1F, 0.0F, 0.01F}) {
+    CHECK(measure_formula("S_t", size).width == 0);
+    CHECK(count(draw(offscreen, "S_t", size, IM_COL32_WHITE), 255, 255, 255) == 0);
+  }
+}

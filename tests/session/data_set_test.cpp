@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "app/session/inputs.h"
+#include "app/session/presets.h"
 #include "core/error.h"
 #include "core/io/npz.h"
 #include "tests/catch.h"
@@ -159,4 +160,21 @@ TEST_CASE("files that are no sequence are refused with their name") {
   refused(three({0, 2}, {0, 2}, {0, 2}), "the sequence is empty");
   CHECK_THROWS_AS(open_file(folder / "absent.npz"), InputError);
   CHECK_THROWS_AS(open_file(folder.path()), InputError);
+}
+
+TEST_CASE("a file that names no rule is first looked at with the one that takes just its gates") {
+  const TemporaryFolder folder;
+  const auto fits = [&](std::vector<std::pair<std::string, std::vector<Index>>> gates) {
+    Arrays arrays = three({6, 2, 4}, {6, 2, 4}, {6, 2, 3});
+    for (auto& [name, shape] : gates) arrays.emplace(name, numbers(std::move(shape)));
+    write_npz(folder / "gates.npz", arrays);
+    return open_file(folder / "gates.npz").fits;
+  };
+  CHECK(fits({}) == "linear");
+  CHECK(fits({{"beta", {6, 2}}}) == "deltanet");
+  CHECK(fits({{"alpha", {6, 2}}}) == "scalar_decay");
+  CHECK(fits({{"g", {6, 2, 4}}}) == "gla");
+  CHECK(fits({{"g", {6, 2}}, {"beta", {6, 2}}}) == "gated_deltanet");
+  CHECK(fits({{"alpha", {6, 2, 4}}, {"beta", {6, 2}}}) == "kda");
+  CHECK(open_data("capture:gla_recall_l1").fits.empty());  // it says so itself
 }

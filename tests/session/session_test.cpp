@@ -357,17 +357,73 @@ TEST_CASE("a session file that is wrong leaves everything as it was") {
   wrong(R"({"data": "preset:copy", "adjustments": {"decay": -2}})", "adjustment decay is -2");
 }
 
-TEST_CASE("a session file finds data beside it and may ask for more than there is") {
+TEST_CASE("a session file finds data beside it and may ask for a larger chunk than there is") {
   const TemporaryFolder folder;
   write_npz(folder / "mine.npz", {{"q", numbers({6, 4})}, {"k", numbers({6, 4})}, {"v", numbers({6, 4})}});
   Session session;
-  CHECK(session.from_json(
-      R"({"data": "mine.npz", "variant": "linear", "chunk_size": 1000, "head": 9, "token": 77, "tile": 5, "phase": 9})",
-      folder.path()));
+  CHECK(session.from_json(R"({"data": "mine.npz", "variant": "linear", "chunk_size": 1000, "token": 5})",
+                          folder.path()));
   CHECK(session.message().empty());
   CHECK(session.choice().chunk_size == 6);
-  CHECK(session.choice().head == 0);
   CHECK(session.token() == 5);
   CHECK(has_valid_cursor(session));
   CHECK(std::filesystem::path(session.data().id).is_absolute());
+}
+
+TEST_CASE("a session file that asks for a place that is not there is refused") {
+  Opened opened;
+  const auto wrong = [&](const std::string& more, const std::string& words) {
+    CAPTURE(more);
+    fails(opened, words,
+          [&] { opened->from_json(R"({"data": "preset:copy?T=20", "variant": "deltanet", )" + more + "}"); });
+  };
+  wrong(R"("chunk_size": 0)", "\"chunk_size\" is 0; expected a whole number from 1");
+  wrong(R"("head": 99)", "\"head\" is 99; expected a head of these data, 0 to 0");
+  wrong(R"("token": 9007199254740992)", "\"token\" is 9007199254740992");
+  wrong(R"("phase": 9)", "\"phase\" is 9");
+  wrong(R"("tile": 3)", "\"tile\" is 3");
+  wrong(R"("operation": "nonsense")", "\"operation\" is \"nonsense\"; expected one of: ");
+  wrong(R"("form": "parallel", "operation": "decay")", "\"operation\" is \"decay\"");
+  wrong(R"("version": 99)", "\"version\" is no field of the session; known: data, ");
+  wrong(R"("adjustments": {"gain": 1})", "\"gain\" is no field of \"adjustments\"");
+  wrong(R"("parameters": {"scale": 1e999})", "not valid JSON");
+  wrong(R"("options": {}, "data": "a\u0000b")", "no file can be called so");
+}
+
+TEST_CASE("what is wrong with a saved place names its file") {
+  Opened opened;
+  const TemporaryFolder folder;
+  const auto wrong = [&](const std::string& text, const std::string& words) {
+    write_file(folder / "place.json", text);
+    fails(opened, (folder / "place.json").string() + ": " + words,
+          [&] { opened->open_saved(folder / "place.json"); });
+  };
+  wrong("{", "it is not valid JSON");
+  wrong(R"({"data": "preset:copy", "head": 1e999})", "it is not valid JSON");
+  wrong(R"({"data": "preset:copy", "head": 7})", "\"head\" is 7");
+  wrong(R"({"data": "preset:copy", "token": 99})", "\"token\" is 99");
+  wrong(std::string(2 << 20, ' '), "has more than 1048576 bytes");
+  fails(opened, "/dev/zero: is not a regular file", [&] { CHECK(!opened->open_saved("/dev/zero")); });
+  fails(opened, "absent.json: no such file", [&] { CHECK(!opened->open_saved(folder / "absent.json")); });
+}
+
+TEST_CASE("what is wrong with the arrays of a file names it, when its rule takes them") {
+  Opened opened;
+  const TemporaryFolder folder;
+  const Arrays plain = {{"q", numbers({6, 4})}, {"k", numbers({6, 4})}, {"v", numbers({6, 4})}};
+  const auto open_with = [&](const Arrays& more, const std::string& rule) {
+    Arrays arrays = plain;
+    for (const auto& [name, array] : more) arrays[name] = array;
+    write_npz(folder / "case.npz", arrays, {{"meta", R"({"rule": ")" + rule + R"("})"}});
+    const bool good = opened->open(folder / "case.npz");
+    opened->wait();
+    return good;
+  };
+  const std::string name = (folder / "case.npz").string();
+  fails(opened, name, [&] { open_with({{"alpha", numbers({6})}, {"g", numbers({6})}}, "scalar_decay"); });
+  fails(opened, name, [&] { open_with({}, "x"); });
+  fails(opened, "array \"alpha\": shape [6, 0] has an axis of size 0", [&] {
+    open_with({{"alpha", numbers({6, 0})}}, "scalar_decay");
+  });
+  CHECK(open_with({{"alpha", numbers({6, 0})}}, "linear"));
 }

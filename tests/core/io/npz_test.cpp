@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "core/io/file.h"
+#include "core/io/npy.h"
+#include "tests/commands/raw_npz.h"
 #include "tests/core/io/files.h"
 
 using namespace palimpsest;
@@ -9,8 +12,12 @@ using namespace palimpsest::testing;
 
 namespace {
 
+/// Why a file, or the first array in it that has one, cannot be read.
 std::string refusal(const std::filesystem::path& path, const NpzLimits& limits = {}) {
-  return input_error([&] { read_npz(path, limits); });
+  return input_error([&] {
+    const Npz npz = read_npz(path, limits);
+    if (!npz.unreadable.empty()) require_readable(npz.unreadable, npz.unreadable.begin()->first);
+  });
 }
 
 const Arrays some_arrays{{"q", Array({2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6})},
@@ -185,4 +192,42 @@ TEST_CASE("a link is written through", "[npz]") {
   write_npz(folder / "link.npz", some_arrays);
   CHECK(std::filesystem::is_symlink(folder / "link.npz"));
   CHECK(read_npz(folder / "target.npz").arrays.size() == 3);
+  std::filesystem::create_symlink("new.npz", folder / "dangling.npz");
+  write_npz(folder / "dangling.npz", some_arrays);
+  CHECK(std::filesystem::is_symlink(folder / "dangling.npz"));
+  CHECK(read_npz(folder / "new.npz").arrays.size() == 3);
+  std::filesystem::create_symlink("circle.npz", folder / "circle.npz");
+  CHECK_THAT(input_error([&] { write_npz(folder / "circle.npz", some_arrays); }), says("leads nowhere"));
+}
+
+TEST_CASE("an array without the ending .npy is read, as numpy does", "[npz]") {
+  const TemporaryFolder folder;
+  const auto q = format_npy(some_arrays.at("q"));
+  write_zip(folder / "x.npz",
+            {{"q", {reinterpret_cast<const char*>(q.data()), q.size()}}, {"notes", "words"}});
+  const Npz npz = read_npz(folder / "x.npz");
+  CHECK(npz.arrays.at("q").values == some_arrays.at("q").values);
+  CHECK(npz.arrays.size() == 1);
+}
+
+TEST_CASE("a file takes the place of another only when it is complete", "[file]") {
+  const TemporaryFolder folder;
+  write_file(folder / "x", "old");
+  std::filesystem::permissions(folder / "x",
+                               std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  replace_file(folder / "x", as_bytes("new"));
+  CHECK(read_file(folder / "x") == "new");
+  CHECK(std::filesystem::status(folder / "x").permissions() ==
+        (std::filesystem::perms::owner_read | std::filesystem::perms::owner_write));
+  CHECK_THAT(input_error([&] { replace_file("/dev/full", as_bytes("new")); }), says("not a regular file"));
+  CHECK(names_in(folder.path()).size() == 1);
+}
+
+TEST_CASE("a text is read from a regular file of a sensible size alone", "[file]") {
+  const TemporaryFolder folder;
+  write_file(folder / "x", "words");
+  CHECK(read_text_file(folder / "x", 5) == "words");
+  CHECK_THAT(input_error([&] { read_text_file(folder / "x", 4); }), says("more than 4 bytes"));
+  CHECK_THAT(input_error([&] { read_text_file("/dev/zero", 4); }), says("not a regular file"));
+  CHECK_THAT(input_error([&] { read_text_file(folder.path(), 4); }), says("is a folder"));
 }

@@ -1,0 +1,109 @@
+#include "core/io/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "core/error.h"
+
+namespace palimpsest {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+[[noreturn]] void refuse(const fs::path& path, std::string_view problem) {
+  throw InputError(fmt::format("{}: {}", path.string(), problem));
+}
+
+[[noreturn]] void refuse_writing(const fs::path& path, std::string_view problem) {
+  throw InputError(fmt::format("{}: cannot be written: {}", path.string(), problem));
+}
+
+/// Permissions of the file that is replaced, or those of any new file.
+mode_t mode_of(const fs::path& target) {
+  struct stat present {};
+  if (stat(target.c_str(), &present) == 0) return present.st_mode & 07777;
+  const mode_t mask = umask(0);
+  umask(mask);
+  return 0666 & ~mask;
+}
+
+/// Writes everything; returns errno, 0 if all went well.
+int write_all(int file, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(file, bytes.data(), bytes.size());
+    if (count < 0 && errno != EINTR) return errno;
+    if (count > 0) bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void require_readable_file(const fs::path& path) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (!fs::exists(status)) refuse(path, "no such file");
+  if (fs::is_directory(status)) refuse(path, "is a folder, not a file");
+  if (!fs::is_regular_file(status)) refuse(path, "is not a regular file");
+  errno = 0;
+  if (!std::ifstream(path, std::ios::binary))
+    refuse(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
+}
+
+std::string read_text_file(const fs::path& path, std::uintmax_t most_bytes) {
+  require_readable_file(path);
+  std::ifstream file(path, std::ios::binary);
+  std::string text(most_bytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (file.bad()) refuse(path, "cannot be read");
+  if (text.size() > most_bytes) refuse(path, fmt::format("has more than {} bytes, the limit", most_bytes));
+  return text;
+}
+
+fs::path writable_target(const fs::path& path) {
+  constexpr int most_links = 40;  // as the system counts
+  std::error_code ignored;
+  fs::path target = path;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(target, ignored)); ++links) {
+    if (links == most_links) refuse_writing(path, "is a link that leads nowhere");
+    target = target.parent_path() / fs::read_symlink(target, ignored);
+  }
+  const fs::file_status status = fs::status(target, ignored);
+  if (fs::is_directory(status) || target.filename().empty()) refuse_writing(path, "is a folder");
+  if (fs::exists(status) && !fs::is_regular_file(status)) refuse_writing(path, "is not a regular file");
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder, ignored))
+    refuse_writing(path, fmt::format("there is no folder {}", folder.string()));
+  return target;
+}
+
+void replace_file(const fs::path& path, std::span<const std::byte> bytes) {
+  const fs::path target = writable_target(path);
+  std::string temporary = target.string() + ".XXXXXX";
+  const int file = mkstemp(temporary.data());
+  if (file < 0) refuse_writing(path, std::strerror(errno));
+  int problem = write_all(file, bytes);
+  if (problem == 0 && fchmod(file, mode_of(target)) != 0) problem = errno;
+  if (close(file) != 0 && problem == 0) problem = errno;
+  if (problem == 0 && std::rename(temporary.c_str(), target.c_str()) != 0) problem = errno;
+  if (problem == 0) return;
+  unlink(temporary.c_str());
+  refuse_writing(path, std::strerror(problem));
+}
+
+bool is_same_file(const fs::path& one, const fs::path& other) {
+  std::error_code absent;
+  return fs::equivalent(one, other, absent);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+
+namespace palimpsest {
+
+/// Throws InputError naming `path` unless it is a regular file that can be opened: nothing else ends by
+/// itself.
+void require_readable_file(const std::filesystem::path& path);
+
+/// The text of a regular file of at most `most_bytes`. Throws InputError naming it.
+std::string read_text_file(const std::filesystem::path& path, std::uintmax_t most_bytes);
+
+/// The file that `path` leads to, so that a link is written through and not replaced, whether there is a file
+/// at its end or not. Throws InputError where nothing can be written.
+std::filesystem::path writable_target(const std::filesystem::path& path);
+
+/// Writes a file, which takes the place of what was there only once it is complete. Throws InputError naming
+/// it and the reason.
+void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
+
+/// Whether both lead to the same file.
+bool is_same_file(const std::filesystem::path& one, const std::filesystem::path& other);
+
+}  // namespace palimpsest

@@ -1,0 +1,49 @@
+#include "core/memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/sequence.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr double largest_state = 1e9;  // bytes as double; a run holds a few copies of it
+
+constexpr double giga = 1e9;
+
+}  // namespace
+
+void require_memory(const Memory& memory, const Sequence& sequence, Form form, Index chunk_size) {
+  if (memory.work <= memory_limit) return;
+  const std::string too_much = fmt::format("needs {:.1f} GB at its peak, above the limit of {:.0f} GB",
+                                           memory.work / giga, memory_limit / giga);
+  if (form == Form::parallel) {
+    throw Unsupported(fmt::format(
+        "the parallel form of {} tokens {}. The chunkwise form gives the same result in small chunks",
+        sequence.tokens, too_much));
+  }
+  if (form == Form::chunkwise) {
+    throw Unsupported(
+        fmt::format("the chunkwise form in chunks of {} tokens {}. Smaller chunks give the same result",
+                    std::min(chunk_size, sequence.tokens), too_much));
+  }
+  throw Unsupported(fmt::format("the recurrent form of {} tokens {}", sequence.tokens, too_much));
+}
+
+void require_state(const Sequence& sequence, Index rows, Index columns) {
+  const double bytes = 8.0 * static_cast<double>(rows) * static_cast<double>(columns);
+  if (bytes <= largest_state) return;
+  const auto shape = [&](const char* name) {
+    return to_string({sequence.at(name).rows(), sequence.at(name).columns()});
+  };
+  throw InputError(fmt::format(
+      R"(array "k" with shape {} and array "v" with shape {} for each head make a state of {} rows )"
+      "and {} columns, {:.1f} GB; the limit is {:.0f} GB",
+      shape("k"), shape("v"), rows, columns, bytes / giga, largest_state / giga));
+}
+
+}  // namespace palimpsest

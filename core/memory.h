@@ -1,0 +1,25 @@
+#pragma once
+
+#include "core/matrix.h"
+
+namespace palimpsest {
+
+class Sequence;
+
+/// Bytes that a run may hold at its peak, over all heads that are computed at the same time.
+inline constexpr double memory_limit = 6e9;
+
+/// What one head takes in bytes, rather too much than too little.
+struct Memory {
+  double work = 0;  // at the peak, besides what is kept
+  double kept = 0;  // outputs and final states
+};
+
+/// Throws Unsupported, saying what to do instead, where one head would go over the limit in this form.
+void require_memory(const Memory& memory, const Sequence& sequence, Form form, Index chunk_size);
+
+/// Throws InputError naming the arrays that it comes from where a state of this size is too large to be kept
+/// and written.
+void require_state(const Sequence& sequence, Index rows, Index columns);
+
+}  // namespace palimpsest

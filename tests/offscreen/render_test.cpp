@@ -1,0 +1,81 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/application.h"
+#include "app/offscreen.h"
+#include "app/window_commands.h"
+#include "tests/commands/cli.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+Ran render(const std::vector<std::string>& arguments) {
+  return palimpsest_with(joined({"render"}, arguments), window_commands());
+}
+
+}  // namespace
+
+TEST_CASE("render refuses what it cannot do, and leaves no picture", "[render]") {
+  const TemporaryFolder folder;
+  const std::string output = folder / "x.png";
+  const auto refused = [&](const std::vector<std::string>& arguments, const std::string& message) {
+    const bool has_output = std::ranges::find(arguments, "--output") != arguments.end();
+    const Ran ran = render(has_output ? arguments : joined({"--output", output}, arguments));
+    INFO(ran.error);
+    CHECK(ran.status == exit_bad_usage);
+    CHECK(is_one_line(ran.error));
+    CHECK_THAT(ran.error, says(message));
+    CHECK_FALSE(std::filesystem::exists(output));
+  };
+  refused({"--chunk", "0"}, "chunk size is 0");
+  refused({"--chunk", "-5"}, "--chunk is \"-5\"");
+  refused({"--head", "99"}, "--head is 99; expected a head from 0 to ");
+  refused({"--head", "-7"}, "--head is \"-7\"");
+  refused({"--form", ""}, "there is no form \"\"");
+  refused({"--at", ""}, "the token of --at is \"\"");
+  refused({"--at", "3:"}, "--at asks for the operation \"\"");
+  refused({"--variant", ""}, "there is no variant \"\"");
+  refused({"--session", "x.json", "--capture", "preset:copy"}, "not both");
+  refused({"--capture", "preset:copy?T=8&T=9"}, "T is given twice");
+  refused({"--capture", "preset:random?T=65536&K=512&V=512"}, "T x K x V is ");
+  for (const char* scale : {"-3", "nan", "0", "5", "x"}) refused({"--scale", scale}, "--scale is ");
+  refused({"--session", "/dev/zero"}, "/dev/zero: is not a regular file");
+  for (const char* size : {"4294967936x400", "+640x400", " 640x400", "640x400 ", "640", "8193x64", "15x64"})
+    refused({"--size", size}, "--size is \"");
+  const std::string fifo = folder / "fifo";
+  REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+  refused({"--session", fifo}, "is not a regular file");
+  refused({"--output", fifo}, "is not a regular file");
+  refused({"--output", "/dev/full"}, "is not a regular file");
+  write_file(folder / "file", "words");
+  refused({"--tour", folder / "file"}, (folder / "file").string());
+}
+
+TEST_CASE("render writes one picture and nothing else", "[render]") {
+  const TemporaryFolder folder;
+  const Ran ran = render(
+      {"--size", "64x64", "--capture", "preset:copy", "--chunk", "1000000", "--output", folder / "x.png"});
+  INFO(ran.error);
+  CHECK(ran.status == exit_done);
+  CHECK(read_file(folder / "x.png").starts_with("\x89PNG"));
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("a folder that is gone does not end the program", "[application]") {
+  const std::filesystem::path before = std::filesystem::current_path();
+  Application application;
+  application.open_first_capture();
+  application.session.wait();
+  {
+    const TemporaryFolder folder;
+    std::filesystem::current_path(folder.path());
+  }
+  Offscreen offscreen(640, 400);
+  application.show_open = true;
+  CHECK_NOTHROW(offscreen.render([&] { application.draw(1); }));
+  CHECK_NOTHROW(application.save_place());
+  std::filesystem::current_path(before);
+  CHECK_THAT(application.session.message(), says("cannot be written"));
+}
