@@ -251,6 +251,21 @@ std::vector<Settings> option_choices(const Variant& variant) {
   return choices;
 }
 
+std::vector<ToleranceException> usual_exceptions() {
+  // Five steps of Newton and Schulz multiply what is weak, rounding included, by up to 3.4445^5 = 485.
+  return {{.variant = "lact",
+           .options = "optimizer=muon",
+           .precision = Precision::f32,
+           .tolerance = 1e-3,
+           .reason = "Muon multiplies rounding by up to 485; the worst of 25 draws was 3.8e-4"},
+          {.variant = "lact",
+           .options = "loss=l2 newton_schulz=muon optimizer=muon",
+           .precision = Precision::f32,
+           .tolerance = 1e-2,
+           .reason = "Muon takes a full step however little is left to learn, which in f32 may be rounding "
+                     "alone; the worst of 25 draws was 4.8e-3"}};
+}
+
 bool VerifyReport::passed() const {
   return std::ranges::all_of(results, [](const VerifyResult& result) { return result.passed(); });
 }

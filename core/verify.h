@@ -22,6 +22,9 @@ struct ToleranceException {
   std::string reason = {};  // with the factor measured
 };
 
+/// What the cases of a plan need: docs/accuracy.md says which others do.
+std::vector<ToleranceException> usual_exceptions();
+
 /// Which cases verify() runs.
 struct VerifyPlan {
   struct Size {
@@ -38,8 +41,7 @@ struct VerifyPlan {
   std::vector<Size> sizes = {{12, 7}, {5, 20}};
   std::uint64_t seed = 1;
   int draws = 1;  // random instances of every case
-  std::vector<ToleranceException> exceptions =
-      {};  // the cases above need none: docs/accuracy.md says which others do
+  std::vector<ToleranceException> exceptions = usual_exceptions();
 };
 
 /// Every choice of options that `variant` takes. An option that follows another one does so, or is set on its

@@ -51,6 +51,7 @@ class WalkTrace : public Trace {
  private:
   Carried<Scalar> before(Index block_index) {
     return checkpoints_.before(block_index, [&](Index index, Carried<Scalar>& carried) {
+      if (stop_.stop_requested()) throw Cancelled();
       walk_->advance(index, carried, nullptr, stop_);
     });
   }

@@ -119,7 +119,8 @@ Json to_json(const Variant& variant) {
   for (const StateSet& set : state_sets(variant)) {
     for (const std::string& state : set.names) {
       const std::string output = final_name(set.names.size(), state);
-      if (std::ranges::find(json["outputs"], output) == json["outputs"].end())
+      const Json& outputs = json["outputs"];
+      if (std::find(outputs.begin(), outputs.end(), output) == outputs.end())
         json["outputs"].push_back(output);
     }
   }
