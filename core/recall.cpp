@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/engines/parts.h"
 #include "core/engines/recurrent.h"
 #include "core/error.h"
 #include "core/row_rule.h"
@@ -11,10 +12,29 @@ namespace palimpsest {
 
 namespace {
 
-constexpr Index rows_at_a_time = 64;
+constexpr Index tokens_at_a_time = 64;
 
-double half_squared_error(const Matrix<double>& S, const Matrix<double>& k, const Matrix<double>& v) {
+double half_squared_error(const Matrix<double>& S, const Program<double>& row) {
+  const bool plain = row.structure.plain_write;
+  const Matrix<double>& k = plain ? row.k_plain : row.k;
+  const Matrix<double>& v = plain ? row.v_plain : row.v;
   return 0.5 * (k * S - v).squaredNorm();
+}
+
+/// The memory as the row's query sees it: the parts of a state added up.
+Matrix<double> memory(const Matrix<double>& S, const Program<double>& row) {
+  return row.structure.parts.empty() ? S : seen<double>(S, row.read_sight);
+}
+
+/// The memory just before the row writes.
+Matrix<double> faded(const Matrix<double>& S, const Program<double>& row) {
+  if (!row.structure.parts.empty()) return memory(mixed<double>(row.transition_of(0), S), row);
+  Matrix<double> kept = S;
+  const Matrix<double> alpha = row.alpha();
+  if (row.structure.decay == Decay::scalar) kept *= alpha(0, 0);
+  if (row.structure.decay == Decay::key) kept.array().colwise() *= alpha.row(0).transpose().array();
+  if (row.structure.value_decay) kept.array().rowwise() *= row.mu.row(0).array();
+  return kept;
 }
 
 }  // namespace
@@ -24,20 +44,19 @@ std::optional<std::vector<Recall>> recall(const Rule& rule, const Sequence& sequ
   if (!rows) return std::nullopt;
   std::vector<Recall> recalls;
   Matrix<double> S = rows->initial_state<double>(sequence);
-  for (Index first = 0; first < sequence.tokens; first += rows_at_a_time) {
+  for (Index first = 0; first < sequence.tokens; first += tokens_at_a_time) {
     if (stop.stop_requested()) throw Cancelled();
-    const Index count = std::min(rows_at_a_time, sequence.tokens - first);
+    const Index count = std::min(tokens_at_a_time, sequence.tokens - first);
     const Program<double> block = rows->encoder().encode<double>(sequence, first, count);
-    const Matrix<double> alpha = block.alpha();
+    const Index steps = block.structure.rows_per_read;
     for (Index t = 0; t < count; ++t) {
-      const Program<double> row = block.row(t);
-      Matrix<double> decayed = S;
-      if (block.structure.decay == Decay::scalar) decayed *= alpha(t, 0);
-      if (block.structure.decay == Decay::key) decayed.array().colwise() *= alpha.row(t).transpose().array();
-      const double before = half_squared_error(decayed, row.k, row.v);
+      for (Index step = 0; step + 1 < steps; ++step) recurrent(block.row(t * steps + step), S);
+      const Program<double> row = block.row((t + 1) * steps - 1);
+      const double before = half_squared_error(faded(S, row), row);
       recurrent(row, S);
-      recalls.push_back({before, half_squared_error(S, row.k, row.v), S.cwiseAbs().maxCoeff(),
-                         S.norm() / std::sqrt(static_cast<double>(S.size()))});
+      const Matrix<double> after = memory(S, row);
+      recalls.push_back({before, half_squared_error(after, row), after.cwiseAbs().maxCoeff(),
+                         after.norm() / std::sqrt(static_cast<double>(after.size()))});
     }
   }
   return recalls;

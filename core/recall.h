@@ -7,7 +7,8 @@
 
 namespace palimpsest {
 
-/// How well the memory answers a token's own value for its own key, just before and just after its write.
+/// How well the memory answers a token's own value for its own key, just before and just after its write; the
+/// last of them where a token takes several steps.
 struct Recall {
   double before = 0;            // |S~^T k - v|^2 / 2 on the decayed state
   double after = 0;             // |S^T k - v|^2 / 2 after the write

@@ -217,7 +217,15 @@ Input beta_input() {
   return {"beta", {"n"}, Range::strength, "write strength, the learning rate of the memory"};
 }
 
-Input mu_input() { return {"mu", {"n", "dv"}, Range::unit, "decay of the value channels: how much is kept"}; }
+Input mu_input() {
+  return demonstrated({"mu", {"n", "dv"}, Range::unit, "decay of the value channels: how much is kept"},
+                      {.value = 0.97});
+}
+
+Input demonstrated(Input input, StandIn stand_in) {
+  input.stand_in = std::move(stand_in);
+  return input;
+}
 
 Input optional(Input input, std::string absent) {
   input.absent = std::move(absent);

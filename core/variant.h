@@ -53,6 +53,14 @@ struct Condition {
 /// "layer_norm=true": a condition in words; empty for always.
 std::string describe(const Condition& condition);
 
+/// What is taken for an array that data lack, so that the rule can be looked at all the same.
+struct StandIn {
+  double value = 0;            // this number everywhere, or this multiple of `like`
+  std::string like = {};       // another array, such as k
+  bool random = false;         // normal numbers of this size instead
+  bool learning_rate = false;  // less where keys are long: divided by the largest |k|^2
+};
+
 /// An array that a variant takes besides q, k and v. Axes of one head: "n" tokens, "dk", "dv", "d" = dk = dv,
 /// "m" features, "p" earlier tokens, "h" hidden units or steps per token, "batch" (the parameter),
 /// "n_batches".
@@ -63,6 +71,7 @@ struct Input {
   std::string meaning;
   std::optional<std::string> absent = {};  // what its absence means ("0", "empty"); none: required
   Condition when = {};
+  StandIn stand_in = {};  // for a required array
 };
 
 /// What a rule hands on after the last token.
@@ -81,6 +90,7 @@ struct Parameter {
   bool per_head = false;                // may also be an array [H] of the input file
   std::string standard_words = {};      // where the default depends on options: the rule in words
   bool whole = false;                   // a whole number
+  double stand_in = 1;                  // taken where data lack a required parameter
 };
 
 /// A choice given with --param.
@@ -164,6 +174,9 @@ Input decay_input(std::vector<std::string> shape);  // alpha or g
 Input beta_input();
 Input mu_input();
 Input initial_state_input();
+
+/// The same input with something to take for it where data lack it.
+Input demonstrated(Input input, StandIn stand_in);
 
 /// The same input where it may be left out; `absent` says what that means.
 Input optional(Input input, std::string absent);

@@ -22,10 +22,9 @@ std::vector<Index> index_of(const std::vector<Index>& shape, Index flat) {
 /// Whether the result `name` may hold `value`: a log-sum over nothing is -inf.
 bool may_hold(const Variant& variant, const std::string& name, double value) {
   if (std::isfinite(value)) return true;
-  return std::ranges::any_of(variant.states, [&](const std::string& state) {
-    const auto input = std::ranges::find(variant.inputs, initial_name(variant, state), &Input::name);
-    return final_name(variant, state) == name && input != variant.inputs.end() &&
-           input->range == Range::finite_or_minus_inf && contains(input->range, value);
+  return std::ranges::any_of(variant.inputs, [&](const Input& input) {  // initial_log_z, final_log_z
+    const std::string final = "final" + input.name.substr(std::min(input.name.find('_'), input.name.size()));
+    return final == name && input.range == Range::finite_or_minus_inf && contains(input.range, value);
   });
 }
 
@@ -47,7 +46,7 @@ bool states_are_finite(const Variant& variant, const Arrays& results) {
 /// Why: a rule that divides by the sum of its weights may have none left; else numbers outgrew their type.
 std::string reason(const Variant& variant, const Arrays& results, const std::string& array,
                    Precision precision) {
-  const bool divides = std::ranges::find(variant.states, "z") != variant.states.end();
+  const bool divides = std::ranges::find(variant.states, "z", &State::name) != variant.states.end();
   if (array == "o" && divides && states_are_finite(variant, results))
     return "the weights there add up to 0, and eps does not keep the division from it";
   return fmt::format("numbers grow beyond what {} holds", name(precision));

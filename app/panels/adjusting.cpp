@@ -61,7 +61,8 @@ void decay(Application& application, const Computation& computed) {
   factor(application, "\\alpha", "how fast it fades", &Adjustments::decay,
          {.minimum = 0, .maximum = 4, .reset = 1, .role = Role::gate});
   tooltip(
-      "Every decay α to this power: at 2 the memory fades twice as fast, at 0 not at all. A double click goes "
+      "Every decay α to this power: at 2 the memory fades twice as fast, at 0 not at all. A double click "
+      "goes "
       "back.");
 }
 
@@ -171,6 +172,7 @@ void stability_words(ImVec2 from) {
 void stability(const Application& application, const Trace* trace) {
   const Computation& computed = *application.session.computed();
   if (!trace || !erases(*trace) || !computed.sequence.has("beta") || computed.sequence.tokens == 0) return;
+  if (computed.sequence.at("beta").columns() != 1) return;  // several steps per token, each with its own
   const Index token = std::min(application.session.token(), computed.sequence.tokens - 1);
   const double beta = computed.sequence.at("beta")(token, 0);
   const double product = beta * computed.sequence.at("k").rows<double>(token, 1).squaredNorm();

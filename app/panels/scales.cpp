@@ -55,7 +55,8 @@ double strong_state(const Computation& computation) {
 std::optional<Divergence> find_divergence(const Computation& computation) {
   const Sequence& sequence = computation.sequence;
   const Trace* recurrence = computation.form(Form::recurrent).trace.get();
-  if (!recurrence || !erases(*recurrence) || !sequence.has("beta")) return std::nullopt;
+  if (!recurrence || !erases(*recurrence) || !sequence.has("beta") || sequence.at("beta").columns() != 1)
+    return std::nullopt;
   const std::vector<double> sizes = of_memories(computation, &Recall::largest);
   const double usual = quantile(sizes, 0.5);
   Divergence found;
@@ -86,7 +87,7 @@ const Known& known(const Computation& computation) {
   if (all.version == computation.version) return all;
   const Sequence& sequence = computation.sequence;
   all = {.version = computation.version,
-         .key = strong(sequence.at("k").all<double>()),
+         .key = sequence.has("k") ? strong(sequence.at("k").all<double>()) : 1,
          .query = strong(sequence.at("q").all<double>()),
          .value = strong(sequence.at("v").all<double>()),
          .output = strong(computation.reference.o),

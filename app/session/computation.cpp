@@ -148,8 +148,8 @@ std::optional<double> distance_to_own_output(const Computation& computation) {
   const Inputs& inputs = computation.inputs;
   const auto own = inputs.arrays->find("o");
   const Matrix<double>& o = computation.reference.o;
-  const bool is_own =
-      computation.choice.adjustments == Adjustments() && !inputs.made_up_alpha && !inputs.made_up_beta;
+  const bool is_own = computation.choice.adjustments == Adjustments() && !inputs.made_up_alpha &&
+                      !inputs.made_up_beta && !inputs.made_up_more;
   if (!is_own || own == inputs.arrays->end() || own->second.size() != o.size()) return std::nullopt;
   return compare("o", o, MatrixView(own->second, 0, o.rows(), o.cols(), o.cols()).all<double>()).error;
 }

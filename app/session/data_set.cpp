@@ -240,7 +240,13 @@ Arrays head_arrays(const DataSet& data, Index head, const Variant& variant) {
     const Layout layout{head_axes(data), has_tokens(input)};
     arrays.emplace(name, slice(found->second, layout, batch, own_head, data.heads));
   };
-  for (const Input& input : all_inputs(variant)) {
+  for (Input input : all_inputs(variant)) {
+    const bool has_steps = input.shape.size() > 1 && input.shape[0] == "n" && input.shape[1] == "h";
+    const auto found = data.arrays.find(input.name);
+    const bool is_plain =
+        found != data.arrays.end() &&
+        found->second.rank() + 1 == static_cast<Index>(input.shape.size()) + head_axes(data);
+    if (has_steps && is_plain) input.shape.erase(input.shape.begin() + 1);  // one step per token
     take(input, input.name);
     if (input.range == Range::decay) take(input, "g");
   }

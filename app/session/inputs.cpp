@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 
 #include "core/error.h"
 
@@ -83,8 +84,8 @@ struct Fitting {
   Arrays arrays;
   Inputs result = {};
 
-  Index tokens() const { return arrays.at("k").shape[0]; }
-  Index channels() const { return arrays.at("k").shape[1]; }
+  Index tokens() const { return arrays.at("q").shape[0]; }
+  Index channels() const { return arrays.at("q").shape[1]; }
 
   /// The same number for every token.
   Array constant(double value) const {
@@ -116,7 +117,7 @@ struct Fitting {
   }
 
   void fit_keys() {
-    if (adjustments.key_length == 1) return;
+    if (adjustments.key_length == 1 || !arrays.contains("k")) return;
     arrays["k"] = mapped(arrays["k"], [&](double x) { return x * adjustments.key_length; });
     changed();
   }
@@ -179,6 +180,76 @@ struct Fitting {
     arrays["beta"] = mapped(arrays["beta"], [&](double x) { return x * adjustments.beta; });
     changed();
   }
+
+  /// Numbers that every rule of this kind needs and these data lack.
+  void fit_parameters() {
+    for (const Parameter& parameter : variant.parameters) {
+      const bool is_known = parameter.standard || !parameter.standard_words.empty() ||
+                            arrays.contains(parameter.name) ||
+                            result.settings.parameters.contains(parameter.name);
+      if (is_known) continue;
+      result.settings.parameters[parameter.name] = parameter.stand_in;
+      result.made_up_more = true;
+      note(fmt::format("These data have no {}: {:.3g}.", parameter.name, parameter.stand_in));
+    }
+  }
+
+  /// One step per token where the rule takes several.
+  void fit_steps() {
+    for (const Input& input : all_inputs(variant)) {
+      const auto found = arrays.find(input.name);
+      if (found == arrays.end() || input.shape.size() < 2 || input.shape[0] != "n" || input.shape[1] != "h")
+        continue;
+      Array& array = found->second;
+      if (array.shape.size() + 1 == input.shape.size()) array.shape.insert(array.shape.begin() + 1, 1);
+    }
+  }
+
+  /// Arrays of the rule that these data lack.
+  void fit_others() {
+    for (const Input& input : inputs_of(variant, resolve(variant, result.settings))) {
+      const bool is_known = input.absent || arrays.contains(input.name) ||
+                            (input.range == Range::decay && arrays.contains("g"));
+      if (is_known) continue;
+      arrays[input.name] = stand_in(input);
+      result.made_up_more = true;
+      changed();
+    }
+  }
+
+  Array stand_in(const Input& input) {
+    const StandIn& wanted = input.stand_in;
+    const double size =
+        wanted.learning_rate ? wanted.value / std::max(1.0, largest_squared_key(arrays["k"])) : wanted.value;
+    if (!wanted.like.empty()) {
+      note(fmt::format("These data have no {}: {:.3g} times {} is taken.", input.name, size, wanted.like));
+      return mapped(arrays.at(wanted.like), [&](double x) { return size * x; });
+    }
+    note(fmt::format("These data have no {}: {}{:.3g} is taken.", input.name,
+                     wanted.random ? "random numbers of about " : "", size));
+    Array array;
+    for (const std::string& axis : input.shape) array.shape.push_back(size_of(axis));
+    if (input.range == Range::positive_definite) array.shape.pop_back();  // its diagonal
+    std::vector<double> values(static_cast<std::size_t>(array.size()), size);
+    std::mt19937_64 bits(input.name.size());
+    for (double& value : values) {
+      if (wanted.random) value *= static_cast<double>(bits() >> 11) * 0x1p-52 - 1;
+    }
+    array.values = std::move(values);
+    return array;
+  }
+
+  Index size_of(const std::string& axis) const {
+    const auto batch = result.settings.parameters.find("batch");
+    const Index tokens_of_batch =
+        batch == result.settings.parameters.end() ? 1 : static_cast<Index>(batch->second);
+    if (axis == "n") return tokens();
+    if (axis == "dk" || axis == "d") return channels();
+    if (axis == "dv") return arrays.at("v").shape.back();
+    if (axis == "batch") return tokens_of_batch;
+    if (axis == "n_batches") return (tokens() + tokens_of_batch - 1) / tokens_of_batch;
+    return 2 * channels();  // hidden units, features
+  }
 };
 
 }  // namespace
@@ -195,6 +266,9 @@ Inputs make_inputs(const DataSet& data, Index head, const Variant& variant, cons
   fitting.fit_decay();
   fitting.fit_gamma();
   fitting.fit_beta();
+  fitting.fit_parameters();
+  fitting.fit_others();
+  fitting.fit_steps();
   fitting.result.arrays = std::make_shared<Arrays>(std::move(fitting.arrays));
   return std::move(fitting.result);
 }

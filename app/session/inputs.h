@@ -27,7 +27,8 @@ struct Inputs {
   bool is_original = true;         // nothing changed, nothing made up
   bool made_up_alpha = false;
   bool made_up_beta = false;
-  double beta = 0;  // the made-up beta
+  bool made_up_more = false;  // further arrays or parameters of the rule
+  double beta = 0;            // the made-up beta
 };
 
 /// Fits one head's arrays to `variant`: sliders applied, decays turned from one per head to one per channel

@@ -21,10 +21,8 @@ Variant comba() {
       .words = "The delta rule with a second key: one asks what is there, the other says where to write.",
       .paper = "Hu et al., Comba: Improving Bilinear RNNs with Closed-loop Control, 2025",
       .options = {{"read", {"undecayed", "decayed"}, "state that the erase reads"}},
-      .inputs = {{"p", {"n", "dk"}, Range::finite, "erase key"},
-                 decay_input({"n"}),
-                 beta_input(),
-                 initial_state_input()},
+      .inputs = {demonstrated({"p", {"n", "dk"}, Range::finite, "erase key"}, {.value = 1, .like = "k"}),
+                 decay_input({"n"}), beta_input(), initial_state_input()},
       .loss = {.words =
                    "For p = d k: write v under k, keep what the memory answers for k small, and the memory "
                    "small where it fades. For any other p there is no loss: the step is not a gradient.",

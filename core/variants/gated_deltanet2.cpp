@@ -39,8 +39,10 @@ Variant gated_deltanet2() {
       .words = "What is taken out and what is written have gates of their own, one per channel.",
       .paper = "Gated DeltaNet-2, 2025",
       .inputs = {decay_input({"n", "dk"}),
-                 {"erase_gate", {"n", "dk"}, Range::up_to_two, "erase strength per key channel"},
-                 {"write_gate", {"n", "dv"}, Range::unit, "write strength per value channel"},
+                 demonstrated({"erase_gate", {"n", "dk"}, Range::up_to_two, "erase strength per key channel"},
+                              {.value = 1, .learning_rate = true}),
+                 demonstrated({"write_gate", {"n", "dv"}, Range::unit, "write strength per value channel"},
+                              {.value = 1, .learning_rate = true}),
                  initial_state_input()},
       .loss =
           {.words =

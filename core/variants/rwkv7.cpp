@@ -29,8 +29,10 @@ Variant rwkv7() {
       .words = "One key asks, another takes the answer away, a third writes: erasing and writing are apart.",
       .paper = "Peng et al., RWKV-7 \"Goose\" with Expressive Dynamic State Evolution, 2025",
       .inputs = {optional(decay_input({"n", "dk"}), "1"),
-                 {"a", {"n", "dk"}, Range::finite, "reads the undecayed state"},
-                 {"b", {"n", "dk"}, Range::finite, "writes what a has read"},
+                 demonstrated({"a", {"n", "dk"}, Range::finite, "reads the undecayed state"},
+                              {.value = -1, .like = "k"}),
+                 demonstrated({"b", {"n", "dk"}, Range::finite, "writes what a has read"},
+                              {.value = 0.5, .like = "k", .learning_rate = true}),
                  initial_state_input()},
       .loss =
           {.words =

@@ -11,27 +11,32 @@ namespace palimpsest {
 inline std::vector<Input> ttt_inputs() {
   const Condition layer_norm = {{"layer_norm"}, "true"};
   return {
-      {"eta", {"n"}, Range::non_negative, "learning rate"},
+      demonstrated({"eta", {"n"}, Range::non_negative, "learning rate"},
+                   {.value = 0.2, .learning_rate = true}),
       {"sigma",
        {"batch"},
        Range::non_negative,
        "position factor inside the inner batch: token i sees W_ref - sigma_i sum eta_j grad_j (ttt-lm: 1/i "
        "plus a learned offset)",
        "1"},
-      {"ln_weight", {"d"}, Range::finite, "layer-norm gain", {}, layer_norm},
+      demonstrated({"ln_weight", {"d"}, Range::finite, "layer-norm gain", {}, layer_norm}, {.value = 1}),
       {"ln_bias", {"d"}, Range::finite, "layer-norm bias", {}, layer_norm}};
 }
 
 /// The parameters that both TTT rules share. The epsilon keeps a constant row finite in f32 too, so it has a
 /// smallest value.
 inline std::vector<Parameter> ttt_parameters() {
-  return {
-      {.name = "batch", .minimum = 1, .maximum = 1e15, .meaning = "tokens per inner batch", .whole = true},
-      {.name = "ln_eps",
-       .minimum = 1e-30,
-       .maximum = 1e30,
-       .meaning = "layer-norm epsilon",
-       .standard = 1e-6}};
+  return {{.name = "batch",
+           .minimum = 1,
+           .maximum = 1e15,
+           .meaning = "tokens per inner batch",
+           .whole = true,
+           .stand_in = 8},
+          {.name = "ln_eps",
+           .minimum = 1e-30,
+           .maximum = 1e30,
+           .meaning = "layer-norm epsilon",
+           .standard = 1e-6}};
 }
 
 /// Why no form goes over all inner batches at once.

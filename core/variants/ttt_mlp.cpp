@@ -27,9 +27,11 @@ Variant ttt_mlp() {
            .step = "W_t = W_\\tau - \\sigma_t\\nabla\\mathcal L_{\\tau<j\\le t}(W_\\tau)"},
       .rule = network_rule(plan, missing),
   };
-  variant.inputs.push_back({"W1", {"dk", "h"}, Range::finite, "initial weights"});
+  variant.inputs.push_back(
+      demonstrated({"W1", {"dk", "h"}, Range::finite, "initial weights"}, {.value = 0.2, .random = true}));
   variant.inputs.push_back({"b1", {"h"}, Range::finite, "initial bias"});
-  variant.inputs.push_back({"W2", {"h", "dv"}, Range::finite, "initial weights"});
+  variant.inputs.push_back(
+      demonstrated({"W2", {"h", "dv"}, Range::finite, "initial weights"}, {.value = 0.2, .random = true}));
   variant.inputs.push_back({"b2", {"dv"}, Range::finite, "initial bias"});
   return variant;
 }
