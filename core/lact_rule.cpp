@@ -344,10 +344,6 @@ struct LactDefinition {
              "dot loss without weight norm is a scan over batches, and only SGD without weight norm a row "
              "program.";
     }
-    if (l2) {
-      return "With SGD and the squared loss the rule is a row program and has a parallel form, which is not "
-             "wired up yet.";
-    }
     return std::nullopt;
   }
 

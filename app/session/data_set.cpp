@@ -236,6 +236,11 @@ Arrays head_arrays(const DataSet& data, Index head, const Variant& variant) {
     require_readable(data.unreadable, name);
     const auto found = data.arrays.find(name);
     if (found == data.arrays.end()) return;
+    const bool is_of_another_rule = !data.rule.empty() && data.rule != variant.id;
+    const Index rank = static_cast<Index>(input.shape.size()) + head_axes(data);
+    const bool is_square = input.range == Range::positive_definite && found->second.rank() + 1 == rank;
+    if (is_of_another_rule && input.absent && found->second.rank() != rank && !is_square)
+      return;  // the same letter
     require_fit(data, input, name, found->second);
     const Layout layout{head_axes(data), has_tokens(input)};
     arrays.emplace(name, slice(found->second, layout, batch, own_head, data.heads));

@@ -1,7 +1,83 @@
+#include <algorithm>
+
 #include "core/lact_rule.h"
+#include "core/row_rule.h"
 #include "core/variants.h"
+#include "core/with_parallel.h"
 
 namespace palimpsest {
+
+namespace {
+
+/// SGD with the squared loss and without weight norm is a row program in two parts: the weights S that the
+/// batch began with, and the momentum M that its tokens add to. At the next batch S takes M over and M fades.
+bool is_row_program(const Settings& settings) {
+  const auto is = [&](const char* option, const char* value) {
+    return settings.options.find(option)->second == value;
+  };
+  return is("optimizer", "sgd") && is("loss", "l2") && is("weight_norm", "false");
+}
+
+template <class Scalar>
+Program<Scalar> encode(const Rows<Scalar>& rows) {
+  const Sequence& sequence = rows.sequence;
+  const auto batch = static_cast<Index>(sequence.parameter("batch"));
+  const bool updates_first = sequence.option("order") == "update_first";
+  const auto every_row = [&](Scalar of_S, Scalar of_M) {
+    Matrix<Scalar> table(rows.count, 2);
+    table.col(0).setConstant(of_S);
+    table.col(1).setConstant(of_M);
+    return table;
+  };
+  Matrix<Scalar> transition = Matrix<Scalar>::Zero(rows.count, 4);
+  std::vector<Index> read_after;
+  for (Index t = 0; t < rows.count; ++t) {
+    const Index token = rows.first + t;
+    Eigen::Map<Matrix<Scalar>> T(transition.row(t).data(), 2, 2);
+    T(0, 0) = 1;
+    T(0, 1) = token % batch == 0 && token > 0 ? 1 : 0;
+    T(1, 1) = 1;
+    if (token % batch == 0)
+      T(1, 1) = sequence.has("momentum") ? static_cast<Scalar>(sequence.at("momentum")(token / batch, 0))
+                                         : Scalar(0);
+    const Index batch_end = std::min((token / batch + 1) * batch - rows.first, rows.count);
+    read_after.push_back(updates_first ? batch_end : t + 1);
+  }
+  return {.structure = {.erase = Erase::decayed, .beta = true, .parts = {"S", "M"}},
+          .q = rows.scaled_q(),
+          .k = rows("k"),
+          .v = rows("v"),
+          .beta = rows("eta"),
+          .transition = transition,
+          .inject = every_row(0, 1),
+          .erase_sight = every_row(1, 0),
+          .read_sight = every_row(1, updates_first ? Scalar(1) : Scalar(0)),
+          .read_after = read_after};
+}
+
+std::shared_ptr<const Rule> row_program() {
+  const auto encoder = make_encoder([]<class Scalar>(const Rows<Scalar>& rows) { return encode(rows); });
+  const auto notation = [](const Settings&) {
+    return Notation{.symbols = {{"beta", {"\\eta", Role::strength, "learning rate"}},
+                                {"eta", {"\\eta", Role::strength, "learning rate"}}}};
+  };
+  const auto initial = [](const Sequence& sequence) {
+    const Index K = sequence.dk;
+    Matrix<double> state(2 * K, sequence.dv);
+    state.topRows(K) = sequence.at("initial_S").all<double>();
+    state.bottomRows(K) = given_or_zero(sequence, "initial_M", K, sequence.dv);
+    return state;
+  };
+  const auto named = [](const Matrix<double>& state, const Sequence& sequence) {
+    const Index K = sequence.dk;
+    Matrix<double> S = state.topRows(K);
+    if (sequence.tokens > 0) S += state.bottomRows(K);
+    return std::vector<std::pair<std::string, Matrix<double>>>{{"S", S}, {"M", state.bottomRows(K)}};
+  };
+  return std::make_shared<RowRule>(encoder, notation, false, StateNames{initial, named});
+}
+
+}  // namespace
 
 /// Spec 3.11: per inner batch G = K^T Diag(eta) R, M = m M + G, S = normalise(S + NS5(M)).
 Variant lact() {
@@ -42,7 +118,7 @@ Variant lact() {
                .latex = "-\\sum_j \\eta_j\\langle S^{\\top}k_j, v_j\\rangle",
                .step = "S' = \\mathrm{normalise}\\left(S + "
                        "\\mathrm{NS}_5\\left(\\mu M - \\nabla\\mathcal L(S)\\right)\\right)"},
-      .rule = lact_rule(),
+      .rule = with_parallel(lact_rule(), row_program(), is_row_program),
   };
 }
 

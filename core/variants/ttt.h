@@ -12,7 +12,7 @@ inline std::vector<Input> ttt_inputs() {
   const Condition layer_norm = {{"layer_norm"}, "true"};
   return {
       demonstrated({"eta", {"n"}, Range::non_negative, "learning rate"},
-                   {.value = 0.2, .learning_rate = true}),
+                   {.value = 0.05, .learning_rate = true}),
       {"sigma",
        {"batch"},
        Range::non_negative,

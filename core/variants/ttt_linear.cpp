@@ -1,6 +1,8 @@
 #include "core/network_rule.h"
+#include "core/row_rule.h"
 #include "core/variants.h"
 #include "core/variants/ttt.h"
+#include "core/with_parallel.h"
 
 namespace palimpsest {
 
@@ -14,9 +16,68 @@ NetworkPlan plan(const Settings& settings) {
   return has_layer_norm(settings) ? NetworkPlan{{"S"}, {"bias"}} : NetworkPlan{{"S"}, {}};
 }
 
-std::optional<std::string> missing_parallel(const Settings& settings) {
-  if (has_layer_norm(settings)) return no_form_over_batches();
-  return "Without layer norm the rule is a row program and has a parallel form, which is not wired up yet.";
+std::optional<std::string> missing_parallel(const Settings&) { return no_form_over_batches(); }
+
+Index batch_of(const Sequence& sequence) { return static_cast<Index>(sequence.parameter("batch")); }
+
+/// sigma of the token with this place in its batch.
+double sigma_at(const Sequence& sequence, Index place) {
+  return sequence.has("sigma") ? sequence.at("sigma")(place, 0) : 1;
+}
+
+/// Without layer norm, spec 3.10 as a row program in two parts: the weights W that the batch began with, and
+/// what its tokens have gathered since, A. Every token corrects what W answers and is read from W + sigma A;
+/// at the next batch W takes A over.
+template <class Scalar>
+Program<Scalar> encode(const Rows<Scalar>& rows) {
+  const Sequence& sequence = rows.sequence;
+  const Index batch = batch_of(sequence);
+  Matrix<Scalar> transition = Matrix<Scalar>::Zero(rows.count, 4);
+  Matrix<Scalar> read_sight = Matrix<Scalar>::Ones(rows.count, 2);
+  for (Index t = 0; t < rows.count; ++t) {
+    const Index place = (rows.first + t) % batch;
+    Eigen::Map<Matrix<Scalar>> T(transition.row(t).data(), 2, 2);
+    T(0, 0) = 1;
+    if (place == 0)
+      T(0, 1) = static_cast<Scalar>(sigma_at(sequence, batch - 1));
+    else
+      T(1, 1) = 1;
+    read_sight(t, 1) = static_cast<Scalar>(sigma_at(sequence, place));
+  }
+  Matrix<Scalar> inject = Matrix<Scalar>::Zero(rows.count, 2);
+  inject.col(1).setOnes();
+  Matrix<Scalar> erase_sight = Matrix<Scalar>::Zero(rows.count, 2);
+  erase_sight.col(0).setOnes();
+  return {.structure = {.erase = Erase::decayed, .beta = true, .parts = {"W", "A"}},
+          .q = rows.scaled_q(),
+          .k = rows("k"),
+          .v = rows("v"),
+          .beta = rows("eta"),
+          .transition = transition,
+          .inject = inject,
+          .erase_sight = erase_sight,
+          .read_sight = read_sight};
+}
+
+std::shared_ptr<const Rule> row_program() {
+  const auto encoder = make_encoder([]<class Scalar>(const Rows<Scalar>& rows) { return encode(rows); });
+  const auto notation = [](const Settings&) {
+    return Notation{.symbols = {{"beta", {"\\eta", Role::strength, "learning rate"}},
+                                {"eta", {"\\eta", Role::strength, "learning rate"}}}};
+  };
+  const auto initial = [](const Sequence& sequence) {
+    Matrix<double> state = Matrix<double>::Zero(2 * sequence.dk, sequence.dv);
+    state.topRows(sequence.dk) = given_or_zero(sequence, "initial_state", sequence.dk, sequence.dv);
+    return state;
+  };
+  const auto named = [](const Matrix<double>& state, const Sequence& sequence) {
+    const Index K = sequence.dk;
+    const double sigma =
+        sequence.tokens == 0 ? 0 : sigma_at(sequence, (sequence.tokens - 1) % batch_of(sequence));
+    return std::vector<std::pair<std::string, Matrix<double>>>{
+        {"S", state.topRows(K) + sigma * state.bottomRows(K)}};
+  };
+  return std::make_shared<RowRule>(encoder, notation, false, StateNames{initial, named});
 }
 
 }  // namespace
@@ -40,7 +101,8 @@ Variant ttt_linear() {
                    "weights before it.",
                .latex = "\\sum_j \\tfrac{\\eta_j}{2}\\|f(k_j) - v_j\\|^2",
                .step = "S_t = S_\\tau - \\sigma_t\\nabla\\mathcal L_{\\tau<j\\le t}(S_\\tau)"},
-      .rule = network_rule(plan, missing_parallel),
+      .rule = with_parallel(network_rule(plan, missing_parallel), row_program(),
+                            [](const Settings& settings) { return !has_layer_norm(settings); }),
   };
   variant.inputs.push_back({"initial_state",
                             {"dk", "dv"},

@@ -49,21 +49,26 @@ TEST_CASE("the golden cases come out of the command line in every form and preci
     seen.insert(id);
     const Arrays members = read_npz(golden / (entry.at("file").get<std::string>() + ".npz")).arrays;
     const Arrays inputs = inputs_of(members);
-    for (const char* form : {"recurrent", "chunkwise", "parallel"}) {
-      for (const auto& [precision, tolerance] : {std::pair("f64", 1e-12), std::pair("f32", 5e-5)}) {
+    const auto& tolerances = manifest.at("tolerance");
+    const bool muon = id == "lact" && entry.at("options").value("optimizer", "muon") == "muon";
+    for (const std::string form : entry.at("forms")) {
+      for (const auto& [precision, kind] : {std::pair("f64", "float64"), std::pair("f32", "float32")}) {
+        const double tolerance = tolerances.at(muon ? std::string("lact_muon_") + kind : kind);
         INFO(entry.at("file") << " " << form << " " << precision);
         const Arrays results = run.results(
             id, inputs,
             joined(settings_of(entry), {"--form", form, "--precision", precision, "--chunk", "4"}));
-        std::size_t expected = 1;
         CHECK(error_of(results.at("o"), members.at("o")) <= tolerance);
         for (const auto& name : entry.at("finals")) {
           CHECK(error_of(results.at(name), members.at(name)) <= tolerance);
-          ++expected;
         }
-        CHECK(results.size() == expected);
+        CHECK(results.size() >= 1 + entry.at("finals").size());
       }
     }
   }
-  CHECK(seen.size() == variants().size());
+  for (const Variant& variant : variants()) {
+    INFO(variant.id);
+    const bool is_beyond_contract = variant.id == "lightning" || variant.id == "hgrn2";
+    CHECK(seen.contains(variant.id) != is_beyond_contract);
+  }
 }

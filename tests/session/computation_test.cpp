@@ -38,6 +38,10 @@ TEST_CASE("every variant computes every capture and every preset, and its forms 
       CHECK(computed->reference.o.allFinite());
       for (const Form form : all_forms) {
         CAPTURE(name(form));
+        if (variant.rule->missing(form, computed->sequence.settings)) {
+          CHECK_FALSE(computed->form(form).missing.empty());
+          continue;
+        }
         CHECK(computed->form(form).missing.empty());
         CHECK(computed->form(form).residual < 1e-10);
         CHECK(computed->form(form).first_bad_token == -1);

@@ -1,0 +1,49 @@
+#include "core/with_parallel.h"
+
+namespace palimpsest {
+
+namespace {
+
+class WithParallel : public Rule {
+ public:
+  WithParallel(std::shared_ptr<const Rule> rule, std::shared_ptr<const Rule> parallel,
+               std::function<bool(const Settings&)> applies)
+      : rule_(std::move(rule)), parallel_(std::move(parallel)), applies_(std::move(applies)) {}
+
+  std::optional<std::string> missing(Form form, const Settings& settings) const override {
+    return choose(form, settings).missing(form, settings);
+  }
+
+  Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+             std::stop_token stop) const override {
+    return choose(form, sequence.settings).run(sequence, form, precision, chunk_size, std::move(stop));
+  }
+
+  Memory memory(const Sequence& sequence, Form form, Precision precision, Index chunk_size) const override {
+    return choose(form, sequence.settings).memory(sequence, form, precision, chunk_size);
+  }
+
+  std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+                               std::size_t budget) const override {
+    return choose(form, sequence.settings).trace(sequence, form, precision, chunk_size, budget);
+  }
+
+ private:
+  const Rule& choose(Form form, const Settings& settings) const {
+    return form == Form::parallel && applies_(settings) ? *parallel_ : *rule_;
+  }
+
+  std::shared_ptr<const Rule> rule_;
+  std::shared_ptr<const Rule> parallel_;
+  std::function<bool(const Settings&)> applies_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Rule> with_parallel(std::shared_ptr<const Rule> rule,
+                                          std::shared_ptr<const Rule> parallel,
+                                          std::function<bool(const Settings&)> applies) {
+  return std::make_shared<WithParallel>(std::move(rule), std::move(parallel), std::move(applies));
+}
+
+}  // namespace palimpsest
