@@ -15,8 +15,10 @@ namespace {
 
 bool one_decay_per_token(const Structure& structure) {
   // All fields by name: whoever adds one to Structure is asked here whether the kernel knows it.
-  const auto& [decay, gates_are_logs, erase, beta, read_at] = structure;
-  return decay != Decay::key && read_at == ReadAt::after_row;
+  const auto& [decay, gates_are_logs, value_decay, erase, erase_key, beta, writes_value, plain_write, read_at,
+               rows_per_read, parts] = structure;
+  return decay != Decay::key && !value_decay && erase != Erase::undecayed && !erase_key && writes_value &&
+         !plain_write && read_at == ReadAt::after_row && rows_per_read == 1 && parts.empty();
 }
 
 std::string describe(const Structure& structure) {
@@ -32,7 +34,13 @@ std::string describe(const Structure& structure) {
       words = "one decay per key channel";
       break;
   }
+  if (structure.value_decay) words += ", one decay per value channel";
   if (structure.erase != Erase::none) words += ", with erase";
+  if (structure.erase == Erase::undecayed) words += " before the decay";
+  if (structure.erase_key) words += " by a key of its own";
+  if (structure.plain_write) words += ", with a second write";
+  if (structure.rows_per_read > 1) words += ", several steps per token";
+  if (!structure.parts.empty()) words += ", with momentum";
   if (structure.read_at == ReadAt::end) words += ", read after the last token";
   return words;
 }
