@@ -130,6 +130,15 @@ Array random_array(const Input& input, const Settings& settings, const RandomCas
   return array;
 }
 
+/// `array` times `factor`, every element a little more or less: for an array that only makes sense beside
+/// another, such as the key that takes away what the other key has read.
+Array random_multiple(const Array& array, double factor, std::uint64_t seed, std::string_view name) {
+  Numbers numbers(seed, name);
+  Array multiple = array;
+  for (double& value : std::get<0>(multiple.values)) value *= factor * (0.5 + numbers.uniform());
+  return multiple;
+}
+
 /// `random` with as many value channels as key channels where the rule needs it. They are the channels of a
 /// layer norm, and with fewer than six its gradient multiplies rounding by up to a million (spec 3.10).
 RandomCase fitting(RandomCase random, const std::vector<Input>& inputs) {
@@ -249,6 +258,11 @@ Arrays random_arrays(const Variant& variant, const Settings& settings, const Ran
     arrays[is_log ? "g" : input.name] = random_array(input, settings, random);
   }
   if (arrays.contains("k")) normalise(arrays.at("k"));
+  for (const Input& input : inputs) {
+    const auto like = arrays.find(input.stand_in.like);
+    if (like == arrays.end() || !arrays.contains(input.name)) continue;
+    arrays[input.name] = random_multiple(like->second, input.stand_in.value, random.seed, input.name);
+  }
   for (double& q : std::get<0>(arrays.at("q").values)) q /= std::sqrt(static_cast<double>(random.dk));
   if (random.initial_state) add_initial_states(variant, settings, random, arrays);
   return arrays;
