@@ -21,6 +21,14 @@ const MatrixView& Sequence::at(std::string_view name) const {
 
 std::vector<std::string> Sequence::names_with_tokens() const { return with_tokens_; }
 
+void Sequence::add(const std::string& name, const Matrix<double>& rows) {
+  std::vector<double> values(rows.data(), rows.data() + rows.size());
+  added_.push_back(
+      std::make_shared<const Array>(std::vector<Index>{rows.rows(), rows.cols()}, std::move(values)));
+  views_.insert_or_assign(name, MatrixView(*added_.back(), 0, rows.rows(), rows.cols(), rows.cols()));
+  with_tokens_.push_back(name);
+}
+
 double Sequence::parameter(std::string_view name) const {
   const auto found = settings.parameters.find(name);
   if (found == settings.parameters.end()) throw InputError(fmt::format("parameter {} is missing", name));
@@ -87,7 +95,7 @@ std::string index_of(const std::vector<Index>& shape, Index flat) {
 
 bool has_tokens(const Input& input) { return !input.shape.empty() && input.shape.front() == "n"; }
 
-constexpr double rounding = 1e-6;  // of a matrix stored as f32, relative to its largest element
+constexpr double rounding = 1e-6;    // of a matrix stored as f32, relative to its largest element
 constexpr Index most_heads = 65536;  // of all batches together
 
 bool shares_heads(const std::string& name) { return name == "q" || name == "k" || name == "v"; }
@@ -354,6 +362,7 @@ SequenceBatch Binder::run(const Settings& given) {
       }
       set_parameters(sequence, given, head);
       check_matrices(sequence, batch, head);
+      if (variant.derive) variant.derive(sequence);
       result.heads.push_back(std::move(sequence));
     }
   }

@@ -8,6 +8,7 @@
   row(softmax) \
   row(linear) \
   row(kernel) \
+  row(double_softmax) \
   row(retnet) \
   row(lightning) \
   row(scalar_decay) \

@@ -36,6 +36,8 @@ std::vector<Function> value_decay_functions();
 std::vector<Function> parts_functions();
 std::vector<Function> softmax_functions();
 std::vector<Function> feature_functions();
+std::vector<Function> favor_functions();
+std::vector<Function> log_sum_functions();
 std::vector<Function> scan_functions();
 std::vector<Function> gram_functions();
 std::vector<Function> layer_norm_functions();

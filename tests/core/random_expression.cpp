@@ -136,6 +136,17 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
       return std::vector{leaf(L, rows * rows), leaf(L, rows)};
     };
   }
+  possible["log_add_exp"] = [&] { return std::vector{bounded(rows, columns), bounded(rows, columns)}; };
+  if (columns == 1) {
+    possible["features/favor"] = [&] {
+      const Index K = 1 + upto(3);
+      return std::vector{bounded(K, 1), bounded(rows, K)};
+    };
+  }
+  possible["row_features/favor"] = [&] {
+    const Index K = 1 + upto(3);
+    return std::vector{bounded(rows, K), bounded(columns, K)};
+  };
   possible["exp_difference"] = [&] { return std::vector{bounded(rows, columns), bounded(rows, 1)}; };
   possible["divide_rows"] = [&] { return std::vector{matrix(), call("exp", {bounded(rows, 1)})}; };
   possible["causal"] = [&] { return std::vector{matrix(), leaf(1, 1), leaf(1, 1)}; };
