@@ -132,6 +132,7 @@ void heat_map(std::string_view key, const Matrix<double>& values, std::uint64_t 
 }
 
 std::optional<Cell> hovered_cell(ImVec2 position, ImVec2 size, Index rows, Index columns, ImVec2 mouse) {
+  if (!ImGui::IsMousePosValid(&mouse)) return std::nullopt;  // there is no pointer: infinitely far away
   const PixelRectangle rectangle = rectangle_at(position, size);
   const Index x = static_cast<Index>(std::floor(mouse.x * density().x)) - rectangle.x;
   const Index y = static_cast<Index>(std::floor(mouse.y * density().y)) - rectangle.y;

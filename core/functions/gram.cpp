@@ -10,7 +10,13 @@ namespace palimpsest {
 
 namespace {
 
-Matrix<double> solve_symmetric(Arguments a) { return a[0].ldlt().solve(a[1]); }
+/// M^{-1} X; nothing where there is nothing to solve, which Eigen's solver does not expect.
+Matrix<double> solved(const Matrix<double>& M, const Matrix<double>& X) {
+  if (X.size() == 0) return X;
+  return M.ldlt().solve(X);
+}
+
+Matrix<double> solve_symmetric(Arguments a) { return solved(a[0], a[1]); }
 
 /// The matrix of row i: g_i H + sum_j W_ij x_j x_j^T + R.
 Matrix<double> gram_of_row(Arguments a, Index i) {
@@ -21,7 +27,7 @@ Matrix<double> gram_of_row(Arguments a, Index i) {
 Matrix<double> solve_grams(Arguments a) {
   Matrix<double> result = a[5];
   for (Index i = 0; i < result.rows(); ++i) {
-    result.row(i) = gram_of_row(a, i).ldlt().solve(a[5].row(i).transpose()).transpose();
+    result.row(i) = solved(gram_of_row(a, i), a[5].row(i).transpose()).transpose();
   }
   return result;
 }

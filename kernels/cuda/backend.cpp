@@ -103,7 +103,8 @@ Output run_on_device(const RowRule& rule, const Kernel& kernel, const Sequence& 
   }
   stop_if_asked(stop);
   head.download_state(S);
-  return {rule.finish<Scalar>(read, sequence).template cast<double>(), rule.named_states<Scalar>(S, sequence)};
+  return {rule.finish<Scalar>(read, sequence).template cast<double>(),
+          rule.named_states<Scalar>(S, sequence)};
 }
 
 class CudaBackend : public Backend {
