@@ -44,6 +44,7 @@ Matrix<Scalar> newton_schulz(const Matrix<Scalar>& M, const NewtonSchulz& steps,
 }
 
 Vector<double> singular_values(const Matrix<double>& X) {
+  if (X.size() == 0) return Vector<double>();  // Eigen expects at least one row and column
   return Eigen::BDCSVD<Matrix<double>>(X).singularValues();
 }
 
