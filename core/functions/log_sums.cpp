@@ -29,7 +29,7 @@ Term explain_log_add_exp(CallCell& cell) {
 
 std::vector<Function> log_sum_functions() {
   return {function("log_add_exp", "[L, M], [L, M] -> [L, M]",
-                   {R"(\log\left(e^{#1} + e^{#2}\right))", Precedence::product, Precedence::sum},
+                   {R"(\log\left(\exp #1 + \exp #2\right))", Precedence::product, Precedence::sum},
                    element_by_element, explain_log_add_exp,
                    "the logarithm of one exponential more in a sum of exponentials")};
 }
