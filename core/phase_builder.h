@@ -19,6 +19,10 @@ class PhaseBuilder {
     phase_.operations.push_back(std::move(operation));
   }
 
+  void add_all(const std::vector<Operation>& operations) {
+    for (const Operation& operation : operations) add(operation);
+  }
+
   /// A line for the equation of `result`, with the definitions of `inlined` written out.
   void line(std::string title, std::string sentence, const std::string& result,
             const std::vector<std::string>& inlined = {}, double weight = 1) {

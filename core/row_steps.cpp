@@ -1,42 +1,10 @@
 #include "core/row_steps.h"
 
-#include <algorithm>
+#include "core/phase_builder.h"
 
 namespace palimpsest {
 
 namespace {
-
-std::vector<Equation> equations(const std::vector<Operation>& operations) {
-  std::vector<Equation> all;
-  for (const Operation& operation : operations) all.push_back(operation.equation);
-  return all;
-}
-
-void append(std::vector<Operation>& operations, const std::vector<Operation>& more) {
-  operations.insert(operations.end(), more.begin(), more.end());
-}
-
-/// Operations are collected one by one; a line takes those added since the last line.
-struct PhaseBuilder {
-  Phase phase;
-  std::size_t taken = 0;
-
-  void add(Operation operation) { phase.operations.push_back(std::move(operation)); }
-
-  /// A line for the equation of `result`, with the definitions of `inlined` written out.
-  void line(std::string title, std::string sentence, const std::string& result,
-            const std::vector<std::string>& inlined, double weight) {
-    const std::vector<Equation> known = equations(phase.operations);
-    const auto shown = std::ranges::find(known, result, &Equation::result);
-    Line line{std::move(title),
-              std::move(sentence),
-              {result, expand(shown->expression, known, inlined)},
-              {},
-              weight};
-    for (; taken < phase.operations.size(); ++taken) line.operations.push_back(phase.operations[taken].id);
-    phase.lines.push_back(std::move(line));
-  }
-};
 
 /// The steps of one token. Spec 2.2 with the read and the write told apart.
 struct TokenSteps {
@@ -81,7 +49,7 @@ struct TokenSteps {
 
   /// A state in parts: the rule says itself how they move.
   void write_parts(PhaseBuilder& steps) const {
-    append(steps.phase.operations, notation.token_write);
+    steps.add_all(notation.token_write);
     steps.line("The memory is rewritten", "What stays, and what “{token}” adds.", "S_after",
                {"update", "error"}, 3);
   }
@@ -121,7 +89,7 @@ struct TokenSteps {
                "What comes out",
                "What does the memory answer to the query of “{token}”?",
                {notation.token.o, transpose(tensor(state)) * query()}});
-    append(steps.phase.operations, notation.token_after);
+    steps.add_all(notation.token_after);
     std::vector<std::string> inlined;
     if (!notation.token_after.empty()) inlined.push_back(notation.token.o);
     steps.line("The memory is asked", "What comes out for the query.", "o", inlined, 1.4);
@@ -350,7 +318,7 @@ struct ChunkSteps {
                "What comes out",
                "Both together are what the recurrence gives, token by token.",
                {notation.rows.o, tensor("O_inter") + tensor("O_intra")}});
-    append(steps.phase.operations, notation.rows_after);
+    steps.add_all(notation.rows_after);
     std::vector<std::string> inlined;
     if (!notation.rows_after.empty()) inlined.push_back(notation.rows.o);
     steps.line("What comes out", "From the memory carried in, and from inside " + scope() + ".", "O", inlined,
@@ -389,36 +357,33 @@ struct ChunkSteps {
 };
 
 Phase token_phase(const TokenSteps& token, bool write, bool output) {
-  PhaseBuilder steps;
-  steps.phase.title = write ? "token by token" : "every token reads the finished memory";
+  PhaseBuilder steps(write ? "token by token" : "every token reads the finished memory");
   if (write) {
-    append(steps.phase.operations, token.notation.token_before);
+    steps.add_all(token.notation.token_before);
     token.write(steps);
   }
   if (output) token.output(steps, write ? "S_after" : "S_final");
-  return steps.phase;
+  return steps.take();
 }
 
 std::vector<Phase> chunk_phases(const ChunkSteps& chunk) {
-  PhaseBuilder steps;
-  steps.phase.title = chunk.whole ? "the whole sequence at once" : "chunk by chunk";
-  append(steps.phase.operations, chunk.notation.rows_before);
+  PhaseBuilder steps(chunk.whole ? "the whole sequence at once" : "chunk by chunk");
+  steps.add_all(chunk.notation.rows_before);
   const bool reads_later = chunk.structure.read_at == ReadAt::end && !chunk.whole;
   chunk.decays(steps);
   if (!reads_later) chunk.who_reads_whom(steps);
   chunk.solve(steps);
   if (!reads_later) chunk.outputs(steps);
   chunk.carry(steps);
-  if (!reads_later) return {steps.phase};
+  if (!reads_later) return {steps.take()};
 
-  PhaseBuilder reads;
-  reads.phase.title = "every token reads the finished memory";
+  PhaseBuilder reads("every token reads the finished memory");
   reads.add({"output",
              "What comes out",
              "Every token reads the memory after the last one.",
              {chunk.notation.rows.o, chunk.Q() * tensor("S_final")}});
   reads.line("What comes out", "Every token reads the memory after the last one.", "O", {}, 1);
-  return {steps.phase, reads.phase};
+  return {steps.take(), reads.take()};
 }
 
 }  // namespace

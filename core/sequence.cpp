@@ -93,8 +93,6 @@ std::string index_of(const std::vector<Index>& shape, Index flat) {
   return to_string(index);
 }
 
-bool has_tokens(const Input& input) { return !input.shape.empty() && input.shape.front() == "n"; }
-
 constexpr double rounding = 1e-6;    // of a matrix stored as f32, relative to its largest element
 constexpr Index most_heads = 65536;  // of all batches together
 

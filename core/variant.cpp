@@ -115,6 +115,8 @@ std::vector<StateSet> state_sets(const Variant& variant) {
   return sets;
 }
 
+bool has_tokens(const Input& input) { return !input.shape.empty() && input.shape.front() == "n"; }
+
 bool Condition::holds(const Settings& settings) const {
   return options.empty() || std::ranges::any_of(options, [&](const std::string& option) {
            const auto chosen = settings.options.find(option);

@@ -75,6 +75,9 @@ struct Input {
   StandIn stand_in = {};  // for a required array
 };
 
+/// Whether the array has one row per token.
+bool has_tokens(const Input& input);
+
 /// What a rule hands on after the last token.
 struct State {
   std::string name;

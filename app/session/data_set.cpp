@@ -67,8 +67,6 @@ struct Layout {
 
 int head_axes(const DataSet& data) { return static_cast<int>(data.arrays.find("q")->second.rank()) - 2; }
 
-bool has_tokens(const Input& input) { return !input.shape.empty() && input.shape.front() == "n"; }
-
 /// A decay may be one per head or one per channel whatever the variant wants: it is fitted later.
 bool rank_fits(const Input& input, const Layout& layout, std::size_t rank) {
   const std::size_t own = input.shape.size() - (layout.has_tokens ? 1 : 0);
