@@ -26,6 +26,7 @@
   row(rwkv7) \
   row(titans) \
   row(mesanet) \
+  row(rls) \
   row(mamba) \
   row(ttt_linear) \
   row(ttt_mlp) \

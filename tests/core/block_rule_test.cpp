@@ -1,4 +1,5 @@
-// The rules that are no row programs but carry a state from block to block: Mamba and MesaNet.
+// The rules that are no row programs but carry a state from block to block: Mamba, MesaNet and recursive
+// least squares.
 
 #include <cmath>
 
@@ -12,7 +13,7 @@ using namespace palimpsest::testing;
 
 namespace {
 
-const char* const block_rules[] = {"mamba", "mesanet"};
+const char* const block_rules[] = {"mamba", "mesanet", "rls"};
 
 Array constant(std::vector<Index> shape, double value) {
   Array array;

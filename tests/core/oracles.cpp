@@ -174,6 +174,24 @@ Output mesanet(const Head& head) {
   return {o, {{"Hkk", keys}, {"Hkv", values}}};
 }
 
+/// Spec 3.13: the minimum of the ridge problem around S_0 whose ridge fades together with the data, solved
+/// anew for every token.
+Output rls(const Head& head) {
+  const Dense given = head.matrix("ridge");
+  Dense R = given.cols() == 1 && head.dk() > 1 ? Dense(given.col(0).asDiagonal()) : given;
+  Dense S = head.has("initial_S") ? head.matrix("initial_S") : Dense::Zero(head.dk(), head.dv());
+  Dense H = R * S;
+  Matrix<double> o(head.tokens(), head.dv());
+  for (Index t = 0; t < head.tokens(); ++t) {
+    const double gamma = head.row("gamma", t)(0);
+    R = gamma * R + head.beta(t) * head.k(t) * head.k(t).transpose();
+    H = gamma * H + head.beta(t) * written(head, t);
+    S = R.partialPivLu().solve(H);
+    o.row(t) = (S.transpose() * head.q(t)).transpose();
+  }
+  return {o, {{"S", S}, {"P", R.inverse()}}};
+}
+
 /// Spec 3.14, cell by cell.
 Output mamba(const Head& head) {
   const Dense A = head.matrix("A");
@@ -511,6 +529,7 @@ Output direct(const std::string& id, const Arrays& arrays, const Settings& setti
     });
   }
   if (id == "mesanet") return mesanet(head);
+  if (id == "rls") return rls(head);
   if (id == "mamba") return mamba(head);
   throw std::logic_error("no oracle for " + id);
 }

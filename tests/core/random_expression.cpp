@@ -187,7 +187,13 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
                        call("exp", {bounded(rows, rows)}), leaf(rows, columns),
                        positive_definite(columns),         matrix()};
   };
+  const auto least_squares = [&, positive_definite](Index L, Index K) {
+    return std::vector{positive_definite(K), leaf(L, K), call("exp", {bounded(L, 1)}),
+                       call("exp", {bounded(L, 1)})};
+  };
+  possible["least_squares_gains"] = [&, least_squares] { return least_squares(rows, columns); };
   if (rows == columns) {
+    possible["least_squares_inverse"] = [&, least_squares] { return least_squares(upto(4), rows); };
     possible["decay_mask"] = [&] { return std::vector{any_column()}; };
     possible["decay_mask_before"] = [&] { return std::vector{any_column()}; };
     for (const char* name : {"decay_scores", "decay_scores_before"}) {

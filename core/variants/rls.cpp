@@ -1,0 +1,204 @@
+#include <Eigen/Cholesky>
+
+#include "core/block_rule.h"
+#include "core/engines/chunkwise.h"
+#include "core/engines/parallel.h"
+#include "core/engines/recurrent.h"
+#include "core/error.h"
+#include "core/row_rule.h"
+#include "core/row_steps.h"
+#include "core/variants.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// The inverse of a symmetric positive definite matrix, exactly symmetric.
+template <class Scalar>
+Matrix<Scalar> inverse(const Matrix<Scalar>& R) {
+  const Matrix<Scalar> P = R.ldlt().solve(Matrix<Scalar>::Identity(R.rows(), R.cols()));
+  return (P + P.transpose()) / Scalar(2);
+}
+
+/// The state [K, K + V] is P beside S. Once the gains b_t = beta_t P_t k_t are known, which takes the keys
+/// alone, S is a row program: the delta rule that erases with k and writes along b.
+template <class Scalar>
+class LeastSquaresEngine : public BlockEngine<Scalar> {
+ public:
+  explicit LeastSquaresEngine(const Sequence& sequence) : sequence_(sequence) {}
+
+  Matrix<Scalar> initial_state() const override {
+    Matrix<Scalar> state(sequence_.dk, sequence_.dk + sequence_.dv);
+    state << inverse(square(sequence_.at("ridge"))).template cast<Scalar>(),
+        given_or_zero(sequence_, "initial_S", sequence_.dk, sequence_.dv).template cast<Scalar>();
+    return state;
+  }
+
+  Matrix<Scalar> advance(Form form, Index first, Index count, Matrix<Scalar>& state, Recorder* recorder,
+                         const std::stop_token& stop) const override {
+    const Rows<Scalar> rows{sequence_, first, count};
+    const Matrix<Scalar> gamma = rows("gamma");
+    const Matrix<Scalar> beta = rows("beta");
+    const bool by_token = form == Form::recurrent;
+    Matrix<Scalar> P = state.leftCols(sequence_.dk);
+    Matrix<Scalar> S = state.rightCols(sequence_.dv);
+    if (recorder) {
+      (*recorder)("gamma", gamma);
+      (*recorder)("beta", beta);
+      (*recorder)(by_token ? "P_before" : "P_in", P);
+    }
+
+    Program<Scalar> program{.structure = {.erase = Erase::decayed, .erase_key = true},
+                            .q = rows.scaled_q(),
+                            .k = {},
+                            .v = rows("v"),
+                            .a = rows("k")};
+    program.k = form == Form::parallel ? solved_gains(program.a, gamma, beta, P, stop)
+                                       : gains(program.a, gamma, beta, P, by_token ? recorder : nullptr);
+    if (recorder) {
+      (*recorder)(by_token ? "b" : "B", by_token ? Matrix<Scalar>(program.k.transpose()) : program.k);
+      (*recorder)(by_token ? "P_after" : "P_out", P);
+    }
+    const Matrix<Scalar> o = by_token                  ? recurrent(program, S, recorder)
+                             : form == Form::chunkwise ? chunk(program, S, recorder)
+                                                       : parallel(program, S, recorder, stop);
+    state << P, S;
+    return o;
+  }
+
+  std::vector<std::pair<std::string, Matrix<double>>> named_states(
+      const Matrix<Scalar>& state) const override {
+    return {{"S", state.rightCols(sequence_.dv).template cast<double>()},
+            {"P", state.leftCols(sequence_.dk).template cast<double>()}};
+  }
+
+  MemoryNeed need(Index count, bool recorded) const override {
+    const auto n = static_cast<double>(count);
+    const double bytes = 2 * (sizeof(Scalar) + (recorded ? sizeof(double) : 0));
+    return {bytes * n * n, "its n x n matrices"};
+  }
+
+ private:
+  /// Key by key, after Sherman and Morrison. P stays exactly symmetric. [L, K].
+  Matrix<Scalar> gains(const Matrix<Scalar>& K, const Matrix<Scalar>& gamma, const Matrix<Scalar>& beta,
+                       Matrix<Scalar>& P, Recorder* recorder) const {
+    Matrix<Scalar> all(K.rows(), K.cols());
+    for (Index t = 0; t < K.rows(); ++t) {
+      const Vector<Scalar> k = K.row(t).transpose();
+      const Vector<Scalar> along = P * k;
+      const Scalar share = beta(t, 0) / (gamma(t, 0) + beta(t, 0) * k.dot(along));
+      all.row(t) = share * along.transpose();
+      const Matrix<Scalar> seen = along * along.transpose();
+      P = (P - share * seen) / gamma(t, 0);
+      if (recorder) (*recorder)("along", along);
+    }
+    return all;
+  }
+
+  /// Every token for itself: one solve with R_t = gamma_t R_{t-1} + beta_t k_t k_t^T, the inverse of P_t. [L,
+  /// K].
+  Matrix<Scalar> solved_gains(const Matrix<Scalar>& K, const Matrix<Scalar>& gamma,
+                              const Matrix<Scalar>& beta, Matrix<Scalar>& P,
+                              const std::stop_token& stop) const {
+    Matrix<Scalar> R = inverse(P);
+    Matrix<Scalar> all(K.rows(), K.cols());
+    for (Index t = 0; t < K.rows(); ++t) {
+      if (stop.stop_requested()) throw Cancelled();
+      const Vector<Scalar> k = K.row(t).transpose();
+      const Matrix<Scalar> seen = k * k.transpose();
+      R = gamma(t, 0) * R + beta(t, 0) * seen;
+      all.row(t) = beta(t, 0) * R.ldlt().solve(k).transpose();
+    }
+    P = inverse(R);
+    return all;
+  }
+
+  Sequence sequence_;
+};
+
+Notation notation() {
+  const Expression k = tensor("k");
+  const std::vector<Expression> keys = {tensor("P_in"), tensor("K"), tensor("gamma"), tensor("beta")};
+  return {
+      .token = {.q = "q", .k = "b", .v = "v", .o = "o", .a = "k"},
+      .rows = {.q = "Q", .k = "B", .v = "V", .o = "O", .a = "K"},
+      .token_before = {{"along",
+                        "What is not known yet",
+                        "How little have the earlier keys shown along the key of “{token}”?",
+                        {"along", tensor("P_before") * k}},
+                       {"gain",
+                        "How far to go",
+                        "Far along what is new, hardly at all along what has been met often.",
+                        {"b", call("reciprocal",
+                                   {tensor("gamma") + tensor("beta") * (transpose(k) * tensor("along"))}) *
+                                  (tensor("beta") * tensor("along"))}},
+                       {"certainty",
+                        "What is still not known",
+                        "The key of “{token}” has been met; everything earlier counts a little less.",
+                        {"P_after", call("reciprocal", {tensor("gamma")}) *
+                                        (tensor("P_before") - tensor("b") * transpose(tensor("along")))}}},
+      .rows_before = {{"gains",
+                       "How far to go",
+                       "Every write's direction follows from the keys up to it; no value is needed.",
+                       {"B", call("least_squares_gains", keys)},
+                       true},
+                      {"certainty",
+                       "What is still not known",
+                       "What the keys have left open.",
+                       {"P_out", call("least_squares_inverse", keys)}}},
+  };
+}
+
+Steps steps(const Sequence& sequence, Form form) {
+  const Structure structure = {.erase = Erase::decayed, .erase_key = true};
+  const bool by_token = form == Form::recurrent;
+  const std::string t = by_token ? "_t" : "";
+  Symbols symbols = row_symbols(structure, notation(), form);
+  const Symbols own = {
+      {"gamma", {"\\gamma" + t, Role::gate, "how much of what is known is kept"}},
+      {"beta", {"\\beta" + t, Role::strength, "weight of the token"}},
+      {"along", {"p_t", Role::key, "what is not known yet along the key"}},
+      {"b", {"b_t", Role::strength, "how far to go"}},
+      {"B", {"B", Role::strength, "how far to go"}},
+      {"P_before", {"P_{t-1}", Role::plain, "what was not known before"}},
+      {"P_after", {"P_t", Role::plain, "what is not known"}},
+      {"P_in", {form == Form::parallel ? "P_0" : "P", Role::plain, "what was not known before"}},
+      {"P_out", {form == Form::parallel ? "P_n" : "P'", Role::plain, "what is not known"}}};
+  for (const auto& [name, symbol] : own) symbols.insert_or_assign(name, symbol);
+  return {row_phases(structure, notation(), form, sequence.parameter("scale") != 1), symbols};
+}
+
+}  // namespace
+
+/// Spec 3.13: S_t = S_{t-1} + beta_t P_t k_t (v_t - S_{t-1}^T k_t)^T with P_t the inverse of
+/// gamma_t P_{t-1}^{-1} + beta_t k_t k_t^T.
+Variant rls() {
+  return {
+      .id = "rls",
+      .label = "Recursive least squares",
+      .words =
+          "The delta rule that always lands on the best linear memory: along what is new it goes far, along "
+          "what it has met often hardly at all.",
+      .paper = "von Oswald et al., Uncovering mesa-optimization algorithms in Transformers, 2023",
+      .inputs = {{"beta", {"n"}, Range::non_negative, "weight of the token"},
+                 demonstrated({"gamma", {"n"}, Range::positive_unit, "decay of data and ridge"},
+                              {.value = 0.98}),
+                 demonstrated({"ridge",
+                               {"dk", "dk"},
+                               Range::positive_definite,
+                               "ridge before the first token = inverse of P_0"},
+                              {.value = 1}),
+                 optional({"initial_S", {"dk", "dv"}, Range::finite, "weights before the first token"}, "0")},
+      .states = {{"S"}, {"P"}},
+      .loss = {.words =
+                   "Not one step: the minimum itself, of the squared error over all earlier tokens and the "
+                   "distance from where the memory began, the older the less.",
+               .latex = "\\textstyle\\sum_{j\\le t}\\gamma_{j+1:t}\\tfrac{\\beta_j}2\\|S^{\\top}k_j - "
+                        "v_j\\|^2 + \\tfrac{\\gamma_{1:t}}2\\mathrm{tr}\\,(S-S_0)^{\\top}\\Lambda(S-S_0)",
+               .step = "S_t = \\arg\\min_S \\mathcal L_t(S) = S_{t-1} + \\beta_t P_t k_t (v_t - "
+                       "S_{t-1}^{\\top}k_t)^{\\top}"},
+      .rule = block_rule<LeastSquaresEngine>(steps),
+  };
+}
+
+}  // namespace palimpsest
