@@ -28,9 +28,11 @@ class LeastSquaresEngine : public BlockEngine<Scalar> {
   explicit LeastSquaresEngine(const Sequence& sequence) : sequence_(sequence) {}
 
   Matrix<Scalar> initial_state() const override {
+    const Matrix<double> P = sequence_.has("initial_P") ? square(sequence_.at("initial_P"))
+                                                        : inverse(square(sequence_.at("ridge")));
+    const Matrix<double> S = given_or_zero(sequence_, "initial_S", sequence_.dk, sequence_.dv);
     Matrix<Scalar> state(sequence_.dk, sequence_.dk + sequence_.dv);
-    state << inverse(square(sequence_.at("ridge"))).template cast<Scalar>(),
-        given_or_zero(sequence_, "initial_S", sequence_.dk, sequence_.dv).template cast<Scalar>();
+    state << P.template cast<Scalar>(), S.template cast<Scalar>();
     return state;
   }
 
@@ -188,7 +190,12 @@ Variant rls() {
                                Range::positive_definite,
                                "ridge before the first token = inverse of P_0"},
                               {.value = 1}),
-                 optional({"initial_S", {"dk", "dv"}, Range::finite, "weights before the first token"}, "0")},
+                 optional({"initial_S", {"dk", "dv"}, Range::finite, "weights before the first token"}, "0"),
+                 optional({"initial_P",
+                           {"dk", "dk"},
+                           Range::positive_definite,
+                           "final_P of an earlier run, in the place of the ridge's inverse"},
+                          "inverse of ridge")},
       .states = {{"S"}, {"P"}},
       .loss = {.words =
                    "Not one step: the minimum itself, of the squared error over all earlier tokens and the "

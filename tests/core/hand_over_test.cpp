@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/LU>
-
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 
@@ -66,12 +64,6 @@ Arrays part_of(const Case& each, Index first, Index count) {
 /// The final states of a run as the initial states of the next.
 void add_states(const Case& each, const Output& output, Arrays& arrays) {
   for (const auto& [state, value] : output.states) {
-    if (each.variant->id == "rls" && state == "P") {  // what is handed on is the inverse of what is taken
-      const Matrix<double> ridge = value.inverse();
-      arrays["ridge"] =
-          Array({ridge.rows(), ridge.cols()}, std::vector<double>(ridge.data(), ridge.data() + ridge.size()));
-      continue;
-    }
     const std::string name = initial_name(*each.variant, each.settings, state);
     const auto input = std::ranges::find(each.variant->inputs, name, &Input::name);
     REQUIRE(input != each.variant->inputs.end());

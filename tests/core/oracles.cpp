@@ -179,6 +179,7 @@ Output mesanet(const Head& head) {
 Output rls(const Head& head) {
   const Dense given = head.matrix("ridge");
   Dense R = given.cols() == 1 && head.dk() > 1 ? Dense(given.col(0).asDiagonal()) : given;
+  if (head.has("initial_P")) R = head.matrix("initial_P").inverse();
   Dense S = head.has("initial_S") ? head.matrix("initial_S") : Dense::Zero(head.dk(), head.dv());
   Dense H = R * S;
   Matrix<double> o(head.tokens(), head.dv());
