@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/phase_builder.h"
+#include "core/phase.h"
 
 namespace palimpsest {
 

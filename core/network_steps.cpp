@@ -4,7 +4,7 @@
 
 #include <cctype>
 
-#include "core/phase_builder.h"
+#include "core/phase.h"
 
 namespace palimpsest {
 

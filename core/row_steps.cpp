@@ -1,6 +1,6 @@
 #include "core/row_steps.h"
 
-#include "core/phase_builder.h"
+#include "core/phase.h"
 
 namespace palimpsest {
 

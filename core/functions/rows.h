@@ -31,7 +31,6 @@ Pattern applied(std::string_view name, int arguments = 1);
 
 std::vector<Function> arithmetic_functions();
 std::vector<Function> decay_functions();
-std::vector<Function> early_read_functions();
 std::vector<Function> value_decay_functions();
 std::vector<Function> parts_functions();
 std::vector<Function> softmax_functions();

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "core/lact_rule.h"
-#include "core/row_rule.h"
 #include "core/variants.h"
+#include "core/variants/inner_steps.h"
 #include "core/with_parallel.h"
 
 namespace palimpsest {
@@ -23,12 +23,6 @@ Program<Scalar> encode(const Rows<Scalar>& rows) {
   const Sequence& sequence = rows.sequence;
   const auto batch = static_cast<Index>(sequence.parameter("batch"));
   const bool updates_first = sequence.option("order") == "update_first";
-  const auto every_row = [&](Scalar of_S, Scalar of_M) {
-    Matrix<Scalar> table(rows.count, 2);
-    table.col(0).setConstant(of_S);
-    table.col(1).setConstant(of_M);
-    return table;
-  };
   Matrix<Scalar> transition = Matrix<Scalar>::Zero(rows.count, 4);
   std::vector<Index> read_after;
   for (Index t = 0; t < rows.count; ++t) {
@@ -43,24 +37,20 @@ Program<Scalar> encode(const Rows<Scalar>& rows) {
     const Index batch_end = std::min((token / batch + 1) * batch - rows.first, rows.count);
     read_after.push_back(updates_first ? batch_end : t + 1);
   }
-  return {.structure = {.erase = Erase::decayed, .beta = true, .parts = {"S", "M"}},
+  return {.structure = {.erase = Erase::decayed, .beta = true, .parts = "SM"},
           .q = rows.scaled_q(),
           .k = rows("k"),
           .v = rows("v"),
           .beta = rows("eta"),
           .transition = transition,
-          .inject = every_row(0, 1),
-          .erase_sight = every_row(1, 0),
-          .read_sight = every_row(1, updates_first ? Scalar(1) : Scalar(0)),
+          .inject = rows.every_row({0, 1}),
+          .erase_sight = rows.every_row({1, 0}),
+          .read_sight = rows.every_row({1, updates_first ? Scalar(1) : Scalar(0)}),
           .read_after = read_after};
 }
 
 std::shared_ptr<const Rule> row_program() {
   const auto encoder = make_encoder([]<class Scalar>(const Rows<Scalar>& rows) { return encode(rows); });
-  const auto notation = [](const Settings&) {
-    return Notation{.symbols = {{"beta", {"\\eta", Role::strength, "learning rate"}},
-                                {"eta", {"\\eta", Role::strength, "learning rate"}}}};
-  };
   const auto initial = [](const Sequence& sequence) {
     const Index K = sequence.dk;
     Matrix<double> state(2 * K, sequence.dv);
@@ -74,7 +64,7 @@ std::shared_ptr<const Rule> row_program() {
     if (sequence.tokens > 0) S += state.bottomRows(K);
     return std::vector<std::pair<std::string, Matrix<double>>>{{"S", S}, {"M", state.bottomRows(K)}};
   };
-  return std::make_shared<RowRule>(encoder, notation, false, StateNames{initial, named});
+  return std::make_shared<RowRule>(encoder, learning_notation, false, StateNames{initial, named});
 }
 
 }  // namespace

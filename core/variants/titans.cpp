@@ -27,23 +27,17 @@ Program<Scalar> encode(const Rows<Scalar>& rows) {
     const bool starts_batch = (rows.first + t) % batch == 0;
     if (!exact) T(2, starts_batch ? 0 : 2) = 1;
   }
-  const auto every_row = [&](std::initializer_list<Scalar> row) {
-    Matrix<Scalar> table(rows.count, p);
-    for (Index i = 0; i < p; ++i) table.col(i).setConstant(row.begin()[i]);
-    return table;
-  };
   return {.structure = {.erase = exact ? Erase::undecayed : Erase::decayed,
                         .beta = true,
-                        .parts = exact ? std::vector<std::string>{"S", "M"}
-                                       : std::vector<std::string>{"S", "M", "F"}},
+                        .parts = exact ? "SM" : "SMF"},
           .q = rows.scaled_q(),
           .k = rows("k"),
           .v = rows("v"),
           .beta = rows("theta"),
           .transition = transition,
-          .inject = every_row({1, 1, 0}),
-          .erase_sight = exact ? every_row({1, 0}) : every_row({0, 0, 1}),
-          .read_sight = every_row({1, 0, 0})};
+          .inject = exact ? rows.every_row({1, 1}) : rows.every_row({1, 1, 0}),
+          .erase_sight = exact ? rows.every_row({1, 0}) : rows.every_row({0, 0, 1}),
+          .read_sight = exact ? rows.every_row({1, 0}) : rows.every_row({1, 0, 0})};
 }
 
 Notation notation(const Settings& settings) {
