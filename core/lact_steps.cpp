@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "core/phase.h"
-
 namespace palimpsest {
 
 namespace {
@@ -210,8 +208,6 @@ struct LactSteps {
   }
 };
 
-}  // namespace
-
 std::vector<Phase> lact_phases(const LactShown& shown) {
   const LactSteps steps{shown};
   if (shown.form == Form::parallel) return {steps.scan()};
@@ -274,5 +270,9 @@ Symbols lact_symbols(const LactShown& shown) {
   }
   return symbols;
 }
+
+}  // namespace
+
+Steps lact_steps(const LactShown& shown) { return {lact_phases(shown), lact_symbols(shown)}; }
 
 }  // namespace palimpsest

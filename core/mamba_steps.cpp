@@ -1,7 +1,5 @@
 #include "core/mamba_steps.h"
 
-#include "core/phase.h"
-
 namespace palimpsest {
 
 namespace {
@@ -103,7 +101,7 @@ Phase scan_phase(bool scaled, bool has_skip, bool whole) {
 
 }  // namespace
 
-Steps mamba_steps(const Sequence& sequence, Form form) {
+Steps mamba_steps(const Sequence& sequence, Form form, Index) {
   const bool scaled = sequence.parameter("scale") != 1;
   const bool has_skip = sequence.has("D");
   Symbols symbols = {{"scale", {"\\sigma", Role::plain, "scale of the query"}},

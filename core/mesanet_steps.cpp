@@ -1,7 +1,5 @@
 #include "core/mesanet_steps.h"
 
-#include "core/phase.h"
-
 namespace palimpsest {
 
 namespace {
@@ -123,7 +121,7 @@ Phase rows_phase(bool scaled, bool whole) {
 
 }  // namespace
 
-Steps mesanet_steps(const Sequence& sequence, Form form) {
+Steps mesanet_steps(const Sequence& sequence, Form form, Index) {
   const bool scaled = sequence.parameter("scale") != 1;
   const bool by_token = form == Form::recurrent;
   const std::string t = by_token ? "_t" : "";

@@ -2,8 +2,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
-#include <string>
 
 #include "core/engines/inner_network.h"
 #include "core/rule.h"
@@ -15,8 +13,7 @@ using NetworkPlanOf = std::function<NetworkPlan(const Settings&)>;
 
 /// The rule of a memory that is a network and learns by gradient steps (spec 3.10, 3.12). Recurrent: primal,
 /// every token with its own weights. Chunkwise: dual, in pieces of at most one chunk that never cross the end
-/// of an inner batch, so that the chunk changes no result. `missing` says why there is no parallel form.
-std::shared_ptr<const Rule> network_rule(NetworkPlanOf plan,
-                                         std::function<std::optional<std::string>(const Settings&)> missing);
+/// of an inner batch, so that the chunk changes no result. There is no parallel form.
+std::shared_ptr<const Rule> network_rule(NetworkPlanOf plan);
 
 }  // namespace palimpsest

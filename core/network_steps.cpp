@@ -4,7 +4,7 @@
 
 #include <cctype>
 
-#include "core/phase.h"
+#include "core/recorder.h"
 
 namespace palimpsest {
 
@@ -15,10 +15,7 @@ namespace {
 struct Orientation {
   bool token;
 
-  std::string name(std::string column) const {
-    if (!token) column[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(column[0])));
-    return column;
-  }
+  std::string name(const std::string& column) const { return token ? column : capitalised(column); }
   Expression of(const std::string& column) const { return tensor(name(column)); }
 
   /// W^T x, or X W.
@@ -263,12 +260,6 @@ std::string indexed(const std::string& parameter, bool of_sum, const std::string
   return subscript.empty() ? letter : fmt::format("{}_{{{}}}", letter, subscript);
 }
 
-}  // namespace
-
-std::vector<Phase> network_phases(const NetworkPlan& plan, const NetworkShown& shown) {
-  return {NetworkSteps{plan, shown}.all()};
-}
-
 Symbols network_symbols(const NetworkPlan& plan, const NetworkShown& shown) {
   const Orientation by{shown.form == Form::recurrent};
   const std::string t = by.token ? "_t" : "";
@@ -326,6 +317,12 @@ Symbols network_symbols(const NetworkPlan& plan, const NetworkShown& shown) {
         parameter + " after");
   }
   return symbols;
+}
+
+}  // namespace
+
+Steps network_steps(const NetworkPlan& plan, const NetworkShown& shown) {
+  return {{NetworkSteps{plan, shown}.all()}, network_symbols(plan, shown)};
 }
 
 }  // namespace palimpsest

@@ -7,6 +7,12 @@
 
 namespace palimpsest {
 
+/// What a form shows: its phases and how their tensors are written.
+struct Steps {
+  std::vector<Phase> phases;
+  Symbols symbols;
+};
+
 /// Makes a phase: operations are collected one by one; a line takes those added since the last line.
 class PhaseBuilder {
  public:

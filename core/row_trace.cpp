@@ -1,14 +1,13 @@
 #include "core/row_trace.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "core/checkpoints.h"
+#include "core/computed_trace.h"
 #include "core/engines/chunkwise.h"
 #include "core/engines/parallel.h"
 #include "core/engines/recurrent.h"
-#include "core/error.h"
 #include "core/row_steps.h"
 
 namespace palimpsest {
@@ -22,10 +21,11 @@ Index block_size(Form form, Index tokens, Index chunk_size) {
 }
 
 template <class Scalar>
-class RowTrace : public Trace {
+class RowTrace : public ComputedTrace {
  public:
   RowTrace(const RowRule& rule, const Sequence& sequence, Form new_form, Index chunk_size, std::size_t budget)
-      : rule_(rule),
+      : ComputedTrace(kept_records),
+        rule_(rule),
         sequence_(sequence),
         size_(block_size(new_form, sequence.tokens, chunk_size)),
         write_blocks_((sequence.tokens + size_ - 1) / size_),
@@ -56,37 +56,26 @@ class RowTrace : public Trace {
     return phase * write_blocks_ + token / size_;
   }
 
-  const Record& record(Index index) override {
-    if (index != recent_.block) std::swap(recent_, earlier_);
-    if (index != recent_.block) {
-      recent_.block = -1;
-      recent_.record = steps_ > 1 ? compute_step(index / steps_, index % steps_) : compute(block(index));
-      recent_.block = index;
-    }
-    return recent_.record;
+ private:
+  /// A parallel form that reads at the end has two blocks, and one walks between them.
+  static constexpr std::size_t kept_records = 2;
+
+  Record compute(Index index) override {
+    return steps_ > 1 ? compute_step(index / steps_, index % steps_) : compute_block(block(index));
   }
 
-  void prepare(std::stop_token stop) override {
+  void prepare_states() override {
     const bool needs_states = form != Form::parallel || phases.size() > 1;
-    for (Index kept = 0; needs_states && kept <= write_blocks_ && !stop.stop_requested();
+    for (Index kept = 0; needs_states && kept <= write_blocks_ && !stop().stop_requested();
          kept += checkpoints_.spacing()) {
       state_before(kept);
     }
-    stop_ = stop;
-    try {
-      Trace::prepare(stop);
-    } catch (const Cancelled&) {
-    }
-    stop_ = {};
   }
 
-  const Output* output() const override { return output_ ? &*output_ : nullptr; }
-
- private:
   Matrix<Scalar> advance(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder) const {
     if (form == Form::recurrent) return recurrent(program, S, recorder);
     if (form == Form::chunkwise) return chunk(program, S, recorder);
-    return parallel(program, S, recorder, stop_);
+    return parallel(program, S, recorder, stop());
   }
 
   Matrix<Scalar> state_before(Index block_index) {
@@ -110,7 +99,7 @@ class RowTrace : public Trace {
     return record;
   }
 
-  Record compute(const Block& block) {
+  Record compute_block(const Block& block) {
     Record record;
     Recorder recorder(record);
     const Program<Scalar> program = rule_.encoder().encode<Scalar>(sequence_, block.first_token, block.count);
@@ -213,17 +202,6 @@ class RowTrace : public Trace {
   bool scaled_ = false;
   Index steps_ = 1;  // of one token, each a block of its own: the recurrent form of several rows per token
   Checkpoints<Scalar> checkpoints_;
-  std::stop_token stop_;  // of prepare()
-  std::optional<Output> output_;
-
-  /// The last two blocks that were asked for: a parallel form that reads at the end has two, and one walks
-  /// between them.
-  struct Recorded {
-    Index block = -1;
-    Record record = {};
-  };
-  Recorded recent_;
-  Recorded earlier_;
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include "core/softmax_trace.h"
 
 #include <algorithm>
-#include <optional>
 
+#include "core/computed_trace.h"
 #include "core/engines/softmax.h"
 #include "core/error.h"
 #include "core/phase.h"
@@ -172,7 +172,7 @@ Symbols softmax_symbols(Form form) {
 }
 
 template <class Scalar>
-class SoftmaxTrace : public Trace {
+class SoftmaxTrace : public ComputedTrace {
  public:
   SoftmaxTrace(const Sequence& sequence, Form new_form, Index chunk_size)
       : sequence_(sequence), cache_(sequence), chunk_size_(chunk_size) {
@@ -214,17 +214,6 @@ class SoftmaxTrace : public Trace {
     return chunk_start_[static_cast<std::size_t>(chunk)] + (phase == 0 ? 0 : key_tiles(chunk * chunk_size_));
   }
 
-  const Record& record(Index index) override {
-    if (index != recorded_) {
-      recorded_ = -1;
-      record_ = compute(block(index));
-      recorded_ = index;
-    }
-    return record_;
-  }
-
-  const Output* output() const override { return output_ ? &*output_ : nullptr; }
-
  private:
   /// Keys that the last query of the chunk starting at `first` sees.
   Index keys_seen(Index first) const { return cache_.earlier + std::min(first + chunk_size_, tokens); }
@@ -235,7 +224,8 @@ class SoftmaxTrace : public Trace {
            static_cast<Scalar>(sequence_.parameter("scale"));
   }
 
-  Record compute(const Block& block) {
+  Record compute(Index index) override {
+    const Block block = this->block(index);
     Record record;
     Recorder recorder(record);
     const Matrix<Scalar> q = sequence_.at("q").template rows<Scalar>(block.first_token, block.count);
@@ -286,9 +276,6 @@ class SoftmaxTrace : public Trace {
   bool scaled_ = false;
   std::vector<Index> chunk_start_;  // the first block of each chunk of queries
   Index block_total_ = 0;
-  Record record_;
-  Index recorded_ = -1;
-  std::optional<Output> output_;
 };
 
 }  // namespace

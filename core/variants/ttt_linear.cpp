@@ -16,8 +16,6 @@ NetworkPlan plan(const Settings& settings) {
   return has_layer_norm(settings) ? NetworkPlan{{"S"}, {"bias"}} : NetworkPlan{{"S"}, {}};
 }
 
-std::optional<std::string> missing_parallel(const Settings&) { return no_form_over_batches(); }
-
 Index batch_of(const Sequence& sequence) { return static_cast<Index>(sequence.parameter("batch")); }
 
 /// sigma of the token with this place in its batch.
@@ -93,7 +91,7 @@ Variant ttt_linear() {
                    "weights before it.",
                .latex = "\\sum_j \\tfrac{\\eta_j}{2}\\|f(k_j) - v_j\\|^2",
                .step = "S_t = S_\\tau - \\sigma_t\\nabla\\mathcal L_{\\tau<j\\le t}(S_\\tau)"},
-      .rule = with_parallel(network_rule(plan, missing_parallel), row_program(),
+      .rule = with_parallel(network_rule(plan), row_program(),
                             [](const Settings& settings) { return !has_layer_norm(settings); }),
   };
   variant.inputs.push_back({"initial_state",
