@@ -34,6 +34,7 @@ Output run_softmax(const Sequence& sequence, Form form, Index chunk_size, const 
     }
     o.middleRows(first, count) = state.output();
   }
+  if (stop.stop_requested()) throw Cancelled();
   return {o.template cast<double>(),
           {{"k_cache", cache.K.template cast<double>()}, {"v_cache", cache.V.template cast<double>()}}};
 }
