@@ -31,7 +31,7 @@ Matrix<Scalar> squared(const Matrix<Scalar>& x) {
 }  // namespace
 
 std::span<const std::string> feature_maps() {
-  static const std::array<std::string, 5> names = {"elu1", "relu", "squared", "taylor1", "taylor2"};
+  static const std::array<std::string, 6> names = {"elu1", "relu", "squared", "taylor1", "taylor2", "favor"};
   return names;
 }
 
@@ -70,6 +70,15 @@ Matrix<Scalar> features(std::string_view map, const Matrix<Scalar>& x) {
   return phi;
 }
 
+template <class Scalar>
+Matrix<Scalar> random_features(const Matrix<Scalar>& x, const Matrix<Scalar>& directions) {
+  Matrix<Scalar> exponent = x * directions.transpose();
+  exponent.colwise() -= (x.rowwise().squaredNorm() / Scalar(2)).eval();
+  return (exponent.array().exp() / std::sqrt(static_cast<Scalar>(directions.rows()))).matrix();
+}
+
+template Matrix<double> random_features(const Matrix<double>&, const Matrix<double>&);
+template Matrix<float> random_features(const Matrix<float>&, const Matrix<float>&);
 template Matrix<double> features(std::string_view, const Matrix<double>&);
 template Matrix<float> features(std::string_view, const Matrix<float>&);
 

@@ -28,8 +28,9 @@ std::string filled(const std::string& pattern, std::span<const std::string> argu
 std::vector<Function> all_functions() {
   std::vector<Function> all;
   for (const auto& rows :
-       {arithmetic_functions(), decay_functions(), value_decay_functions(), parts_functions(),
-        softmax_functions(), feature_functions(), scan_functions(), gram_functions(), layer_norm_functions(),
+       {arithmetic_functions(), decay_functions(), value_decay_functions(),
+        parts_functions(), softmax_functions(), feature_functions(), favor_functions(), log_sum_functions(),
+        scan_functions(), gram_functions(), least_squares_functions(), layer_norm_functions(),
         gelu_functions(), row_functions(), newton_schulz_functions(), inner_batch_functions()}) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
@@ -55,6 +56,20 @@ Function function(std::string name, const std::string& signature, Pattern patter
   row.explain = std::move(explain);
   row.words = std::move(words);
   return row;
+}
+
+Matrix<double> first_rows(CallCell& cell, std::size_t argument, Index count) {
+  const Index columns = cell.shape(argument).columns;
+  cell.reads(argument, 0, 0, count, columns);
+  Matrix<double> numbers(count, columns);
+  for (Index i = 0; i < count; ++i) {
+    for (Index j = 0; j < columns; ++j) numbers(i, j) = cell.value(argument, i, j);
+  }
+  return numbers;
+}
+
+Matrix<double> whole(CallCell& cell, std::size_t argument) {
+  return first_rows(cell, argument, cell.shape(argument).rows);
 }
 
 Pattern applied(std::string_view name, int arguments) {

@@ -28,6 +28,7 @@ struct Notation {
   std::vector<Operation> token_after = {};   // from what is read to o
   std::vector<Operation> rows_before = {};   // the same for chunks, from Q, K, V and to O
   std::vector<Operation> rows_after = {};
+  std::vector<std::string> arrays = {};      // inputs without an axis of tokens that these operations use
   std::vector<std::string> parameters = {};  // further numbers that these operations use
   Symbols symbols = {};                      // added to the usual ones, or in their place
 };

@@ -164,6 +164,8 @@ class RowTrace : public ComputedTrace {
     }
     if (structure_.rows_per_read > 1) recorder("last_steps", last_steps(program));
     if (scaled_) recorder("scale", sequence_.parameter("scale"));
+    for (const std::string& array : notation_.arrays)
+      recorder(array, sequence_.at(array).template all<Scalar>());
     for (const std::string& parameter : notation_.parameters) {
       recorder(parameter, sequence_.parameter(parameter));
     }

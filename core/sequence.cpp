@@ -21,6 +21,14 @@ const MatrixView& Sequence::at(std::string_view name) const {
 
 std::vector<std::string> Sequence::names_with_tokens() const { return with_tokens_; }
 
+void Sequence::add(const std::string& name, const Matrix<double>& rows) {
+  std::vector<double> values(rows.data(), rows.data() + rows.size());
+  added_.push_back(
+      std::make_shared<const Array>(std::vector<Index>{rows.rows(), rows.cols()}, std::move(values)));
+  views_.insert_or_assign(name, MatrixView(*added_.back(), 0, rows.rows(), rows.cols(), rows.cols()));
+  with_tokens_.push_back(name);
+}
+
 double Sequence::parameter(std::string_view name) const {
   const auto found = settings.parameters.find(name);
   if (found == settings.parameters.end()) throw InputError(fmt::format("parameter {} is missing", name));
@@ -352,6 +360,7 @@ SequenceBatch Binder::run(const Settings& given) {
       }
       set_parameters(sequence, given, head);
       check_matrices(sequence, batch, head);
+      if (variant.derive) variant.derive(sequence);
       result.heads.push_back(std::move(sequence));
     }
   }

@@ -34,12 +34,16 @@ class Sequence {
   /// A resolved option.
   const std::string& option(std::string_view name) const;
 
+  /// Adds an array with one row per token, made from the others: [T, columns].
+  void add(const std::string& name, const Matrix<double>& rows);
+
   /// Whether the decay came as g = log alpha. at("alpha") then holds g.
   bool gates_are_logs = false;
 
  private:
   friend struct Binder;
   std::shared_ptr<const Arrays> arrays_;  // keeps the views alive
+  std::vector<std::shared_ptr<const Array>> added_;
   std::map<std::string, MatrixView, std::less<>> views_;
   std::vector<std::string> with_tokens_;
 };

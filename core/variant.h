@@ -14,6 +14,7 @@
 namespace palimpsest {
 
 class Rule;
+class Sequence;
 
 /// Options and parameters by name, as `--param NAME=VALUE` gives them and resolve() completes them.
 struct Settings {
@@ -126,6 +127,8 @@ struct Variant {
   std::shared_ptr<const Rule> rule;
   /// Fills in parameters whose default depends on the options.
   std::function<void(Settings&)> complete = {};
+  /// Adds arrays that follow from the others and run through the whole sequence, such as running sums.
+  std::function<void(Sequence&)> derive = {};
 };
 
 /// Every variant, in the order in which they are best met. The only list there is (core/variants.h).

@@ -8,6 +8,7 @@
   row(softmax) \
   row(linear) \
   row(kernel) \
+  row(double_softmax) \
   row(retnet) \
   row(lightning) \
   row(scalar_decay) \
@@ -25,6 +26,7 @@
   row(rwkv7) \
   row(titans) \
   row(mesanet) \
+  row(rls) \
   row(mamba) \
   row(ttt_linear) \
   row(ttt_mlp) \

@@ -72,13 +72,13 @@ class Choice {
             for (const bool log_gates : {false, true}) {
               if (log_gates && !has_gates(variant_)) continue;
               for (int draw = 0; draw < plan_.draws; ++draw) {
-                run_case({.tokens = tokens,
-                          .dk = size.dk,
-                          .dv = size.dv,
-                          .initial_state = initial_state,
-                          .log_gates = log_gates,
-                          .seed = plan_.seed + static_cast<std::uint64_t>(draw)},
-                         precision);
+                const RandomCase random{.tokens = tokens,
+                                        .dk = size.dk,
+                                        .dv = size.dv,
+                                        .initial_state = initial_state,
+                                        .log_gates = log_gates,
+                                        .seed = plan_.seed + static_cast<std::uint64_t>(draw)};
+                for (const Settings& given : with_batches()) run_case(random, given, precision);
               }
             }
           }
@@ -93,6 +93,19 @@ class Choice {
     const Backend* backend;
     VerifyResult result;
   };
+
+  /// The options with every size of an inner batch, where the rule has one.
+  std::vector<Settings> with_batches() const {
+    const std::vector<Parameter> parameters = all_parameters(variant_);
+    const bool has_batches = std::ranges::find(parameters, "batch", &Parameter::name) != parameters.end();
+    if (!has_batches) return {given_};
+    std::vector<Settings> all;
+    for (const Index batch : plan_.batch_sizes) {
+      all.push_back(given_);
+      all.back().parameters["batch"] = static_cast<double>(batch);
+    }
+    return all;
+  }
 
   /// One result for every form, device and precision that exists; the others are missing.
   void prepare(VerifyReport& report) {
@@ -125,9 +138,9 @@ class Choice {
   }
 
   /// A case that fails before any form runs fails them all.
-  void run_case(const RandomCase& random, Precision precision) {
+  void run_case(const RandomCase& random, const Settings& given, Precision precision) {
     try {
-      compare_forms(random, precision);
+      compare_forms(random, given, precision);
     } catch (const Cancelled&) {
       throw;
     } catch (const std::exception& error) {
@@ -139,9 +152,8 @@ class Choice {
     }
   }
 
-  void compare_forms(const RandomCase& random, Precision precision) {
+  void compare_forms(const RandomCase& random, Settings given, Precision precision) {
     // A scale of 1 everywhere would hide that one is forgotten.
-    Settings given = given_;
     if (random.initial_state) given.parameters["scale"] = 0.625;
     Settings settings = random_settings(variant_, given, random.seed);
     Arrays arrays = random_arrays(variant_, settings, random);

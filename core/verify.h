@@ -39,6 +39,7 @@ struct VerifyPlan {
   std::vector<Index> lengths = {0, 1, 2, 15, 16, 17, 63, 64, 65, 257};
   std::vector<Index> chunk_sizes = {1, 7, 16, 64, whole_sequence};
   std::vector<Size> sizes = {{12, 7}, {5, 20}};
+  std::vector<Index> batch_sizes = {1, 6, 16};  // of the rules that have inner batches
   std::uint64_t seed = 1;
   int draws = 1;  // random instances of every case
   std::vector<ToleranceException> exceptions = usual_exceptions();

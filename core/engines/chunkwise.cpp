@@ -1,5 +1,7 @@
 #include "core/engines/chunkwise.h"
 
+#include <numeric>
+
 #include "core/engines/decay_scores.h"
 #include "core/engines/parts.h"
 #include "core/engines/value_decay.h"
@@ -14,6 +16,13 @@ Matrix<Scalar> forward_substitution(const Matrix<Scalar>& N, const Matrix<Scalar
   Matrix<Scalar> U = R;
   for (Index i = 1; i < U.rows(); ++i) U.row(i).noalias() -= N.row(i).head(i) * U.topRows(i);
   return U;
+}
+
+/// [R]: after how many rows each reader reads.
+std::vector<Index> rows_before(const std::vector<Reader>& readers) {
+  std::vector<Index> rows;
+  for (const Reader& reader : readers) rows.push_back(reader.writes);
+  return rows;
 }
 
 template <class Scalar>
@@ -65,7 +74,9 @@ Matrix<Scalar> chunk_with(const Decays& decay, const Program<Scalar>& program, M
     const Matrix<Scalar>& A = program.erase_keys();
     const std::vector<Reader> readers = program.erase_readers();
     const Matrix<Scalar> N = decay.scores(A, readers, B);
-    Matrix<Scalar> known = value_decay.from_start(decay.from_start(A, readers) * S, 1);
+    std::vector<Index> own_row(static_cast<std::size_t>(program.rows()));  // fades what its erase has found
+    std::iota(own_row.begin(), own_row.end(), 1);
+    Matrix<Scalar> known = value_decay.from_start(decay.from_start(A, readers) * S, own_row);
     if (structure.plain_write) {
       const Matrix<Scalar> N_plain = decay.scores(A, readers, program.k_plain);
       known += N_plain * program.v_plain;
@@ -86,10 +97,9 @@ Matrix<Scalar> chunk_with(const Decays& decay, const Program<Scalar>& program, M
   if (structure.read_at == ReadAt::after_row) {
     const std::vector<Reader> readers = program.output_readers();
     const Matrix<Scalar> P = decay.scores(program.q, readers, B);
-    const Matrix<Scalar> inter =
-        value_decay.from_start(decay.from_start(program.q, readers) * S, structure.rows_per_read);
-    Matrix<Scalar> intra =
-        structure.value_decay ? value_decay.read(P, U, structure.rows_per_read) : Matrix<Scalar>(P * U);
+    const std::vector<Index> after = rows_before(readers);
+    const Matrix<Scalar> inter = value_decay.from_start(decay.from_start(program.q, readers) * S, after);
+    Matrix<Scalar> intra = structure.value_decay ? value_decay.read(P, U, after) : Matrix<Scalar>(P * U);
     if (structure.plain_write) {
       const Matrix<Scalar> P_plain = decay.scores(program.q, readers, program.k_plain);
       intra += P_plain * program.v_plain;

@@ -17,11 +17,14 @@ ChunkValueDecay<Scalar>::ChunkValueDecay(const Structure& structure, const Matri
 }
 
 template <class Scalar>
-Matrix<Scalar> ChunkValueDecay<Scalar>::from_start(const Matrix<Scalar>& X, Index stride) const {
+Matrix<Scalar> ChunkValueDecay<Scalar>::from_start(const Matrix<Scalar>& X,
+                                                   std::span<const Index> after) const {
   if (!exists_) return X;
   Matrix<Scalar> faded = X;
-  for (Index s = 0; s < X.rows(); ++s)
-    faded.row(s) = faded.row(s).cwiseProduct(cumulative_.row((s + 1) * stride - 1));
+  for (Index s = 0; s < X.rows(); ++s) {
+    const Index rows = after[static_cast<std::size_t>(s)];
+    if (rows > 0) faded.row(s) = faded.row(s).cwiseProduct(cumulative_.row(rows - 1));
+  }
   return faded;
 }
 
@@ -50,15 +53,17 @@ Matrix<Scalar> ChunkValueDecay<Scalar>::solve(const Matrix<Scalar>& N, const Mat
 
 template <class Scalar>
 Matrix<Scalar> ChunkValueDecay<Scalar>::read(const Matrix<Scalar>& P, const Matrix<Scalar>& U,
-                                             Index stride) const {
-  Matrix<Scalar> O(P.rows(), U.cols());
+                                             std::span<const Index> after) const {
+  std::vector<std::vector<Index>> reads_after(static_cast<std::size_t>(U.rows()) + 1);
+  for (std::size_t s = 0; s < after.size(); ++s)
+    reads_after[static_cast<std::size_t>(after[s])].push_back(static_cast<Index>(s));
+  Matrix<Scalar> O = Matrix<Scalar>::Zero(P.rows(), U.cols());
   Matrix<Scalar> faded(U.rows(), U.cols());
   for (Index i = 0; i < U.rows(); ++i) {
     faded.topRows(i).array().rowwise() *= mu_.row(i).array();
     faded.row(i) = U.row(i);
-    if ((i + 1) % stride != 0) continue;
-    const Index s = i / stride;
-    O.row(s).noalias() = P.row(s).head(i + 1) * faded.topRows(i + 1);
+    for (const Index s : reads_after[static_cast<std::size_t>(i) + 1])
+      O.row(s).noalias() = P.row(s).head(i + 1) * faded.topRows(i + 1);
   }
   return O;
 }

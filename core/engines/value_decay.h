@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "core/program.h"
 #include "core/recorder.h"
 
@@ -13,8 +15,8 @@ class ChunkValueDecay {
  public:
   ChunkValueDecay(const Structure& structure, const Matrix<Scalar>& mu);
 
-  /// mu_{1:i} o X_s for the reads X [R, V] of the carried state; read s comes after row i = (s + 1) stride.
-  Matrix<Scalar> from_start(const Matrix<Scalar>& X, Index stride) const;
+  /// mu_{1:i} o X_s for the reads X [R, V] of the carried state; read s comes after i = after[s] rows.
+  Matrix<Scalar> from_start(const Matrix<Scalar>& X, std::span<const Index> after) const;
 
   /// Row j faded from its write to the chunk's end: mu_{j+1:L} o U_j. U: [L, V].
   Matrix<Scalar> to_end(const Matrix<Scalar>& U) const;
@@ -25,8 +27,8 @@ class ChunkValueDecay {
   /// U_i = R_i - sum_{j<i} N_ij (mu_{j+1:i} o U_j). N: [L, L], R: [L, V].
   Matrix<Scalar> solve(const Matrix<Scalar>& N, const Matrix<Scalar>& R) const;
 
-  /// O_s = sum_{j<=i} P_sj (mu_{j+1:i} o U_j). P: [R, L], U: [L, V].
-  Matrix<Scalar> read(const Matrix<Scalar>& P, const Matrix<Scalar>& U, Index stride) const;
+  /// O_s = sum_{j<=i} P_sj (mu_{j+1:i} o U_j), i = after[s]. P: [R, L], U: [L, V].
+  Matrix<Scalar> read(const Matrix<Scalar>& P, const Matrix<Scalar>& U, std::span<const Index> after) const;
 
   /// Hands mu_{1:i}, mu_{j+1:L} and mu_{1:L} to a trace.
   void record(Recorder& record) const;

@@ -30,17 +30,6 @@ Matrix<double> spectra(Arguments a) {
   return result;
 }
 
-/// A whole argument as numbers; notes all of it as read.
-Matrix<double> whole(CallCell& cell, std::size_t argument) {
-  const Shape shape = cell.shape(argument);
-  cell.reads(argument, 0, 0, shape.rows, shape.columns);
-  Matrix<double> value(shape.rows, shape.columns);
-  for (Index i = 0; i < shape.rows; ++i) {
-    for (Index j = 0; j < shape.columns; ++j) value(i, j) = cell.value(argument, i, j);
-  }
-  return value;
-}
-
 Term explain_frobenius_norm(CallCell& cell) {
   return sqrt(symbol("Σ " + cell.name(0) + "²", whole(cell, 0).cwiseAbs2().sum()));
 }

@@ -78,17 +78,6 @@ Matrix<double> mix_parts(Arguments a) {
   return mixed;
 }
 
-/// An argument as a whole.
-Matrix<double> whole(CallCell& cell, std::size_t argument) {
-  const Shape shape = cell.shape(argument);
-  Matrix<double> values(shape.rows, shape.columns);
-  for (Index i = 0; i < shape.rows; ++i) {
-    for (Index j = 0; j < shape.columns; ++j) values(i, j) = cell.value(argument, i, j);
-  }
-  cell.reads(argument, 0, 0, shape.rows, shape.columns);
-  return values;
-}
-
 /// sum_i h_si x_i over the parts, x written as one symbol.
 Term seen_parts(CallCell& cell, std::size_t sight, const Matrix<double>& parts, const std::string& words) {
   return sum({.count = parts.rows(),

@@ -26,6 +26,12 @@ Function function(std::string name, const std::string& signature, Pattern patter
                   std::function<Matrix<double>(Arguments)> evaluate, std::function<Term(CallCell&)> explain,
                   std::string words);
 
+/// The first rows of an argument of a call as numbers, all of them noted as read.
+Matrix<double> first_rows(CallCell& cell, std::size_t argument, Index count);
+
+/// The whole argument.
+Matrix<double> whole(CallCell& cell, std::size_t argument);
+
 /// "\\mathrm{name}\\left(#1, #2\\right)".
 Pattern applied(std::string_view name, int arguments = 1);
 
@@ -35,8 +41,11 @@ std::vector<Function> value_decay_functions();
 std::vector<Function> parts_functions();
 std::vector<Function> softmax_functions();
 std::vector<Function> feature_functions();
+std::vector<Function> favor_functions();
+std::vector<Function> log_sum_functions();
 std::vector<Function> scan_functions();
 std::vector<Function> gram_functions();
+std::vector<Function> least_squares_functions();
 std::vector<Function> layer_norm_functions();
 std::vector<Function> gelu_functions();
 std::vector<Function> row_functions();

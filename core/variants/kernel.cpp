@@ -28,16 +28,20 @@ Notation notation(const Settings& settings) {
     const bool scaled = scale != settings.parameters.end() && scale->second != 1;
     return scaled ? tensor("scale") * tensor(q) : tensor(q);
   };
+  const auto mapped_by = [](const std::string& map, const char* prefix, const Expression& x) {
+    if (map == "favor") return call(prefix + map, {x, tensor("directions")});
+    return call(prefix + map, {x});
+  };
   const auto before = [&](const char* prefix, const ProgramNames& raw, const ProgramNames& mapped,
                           const char* ones) {
     return std::vector<Operation>{{"features_k",
                                    "Key features",
                                    "The key is mapped to features; their products stand for similarity.",
-                                   {mapped.k, call(prefix + map_k, {tensor(raw.k)})}},
+                                   {mapped.k, mapped_by(map_k, prefix, tensor(raw.k))}},
                                   {"features_q",
                                    "Query features",
                                    "The query is mapped to features too.",
-                                   {mapped.q, call(prefix + map_q, {query(raw.q.c_str())})}},
+                                   {mapped.q, mapped_by(map_q, prefix, query(raw.q.c_str()))}},
                                   {"ones",
                                    "A value and a 1",
                                    "A constant 1 beside the value adds up the weights themselves.",
@@ -57,6 +61,8 @@ Notation notation(const Settings& settings) {
                       "Averaged",
                       sentence,
                       {"O", call("row_normalise", {tensor("READ"), tensor("eps")})}}},
+      .arrays = map_q == "favor" || map_k == "favor" ? std::vector<std::string>{"directions"}
+                                                     : std::vector<std::string>{},
       .parameters = {"eps"},
       .symbols = {{"q_features", {"\\phi(q_t)", Role::query, "query features"}},
                   {"k_features", {"\\phi(k_t)", Role::key, "key features"}},
@@ -66,6 +72,7 @@ Notation notation(const Settings& settings) {
                   {"K_features", {"\\phi(K)", Role::key, "key features"}},
                   {"V_ones", {"V^1", Role::value, "values, and a 1 each"}},
                   {"READ", {"R^o", Role::output, "sums, and sums of weights"}},
+                  {"directions", {"\\Omega", Role::plain, "random directions"}},
                   {"eps", {"\\epsilon", Role::plain, "added to the denominator"}}},
   };
 }
@@ -78,15 +85,22 @@ Variant kernel() {
     const std::string& map_q = rows.sequence.option("feature_map_q");
     const std::string& map_k = rows.sequence.option("feature_map_k");
     const Index dk = rows.sequence.dk;
-    if (feature_count(map_q, dk) != feature_count(map_k, dk)) {
+    const auto count = [&](const std::string& map) {
+      return map == "favor" ? rows.sequence.at("directions").rows() : feature_count(map, dk);
+    };
+    const auto mapped = [&](const std::string& map, const Matrix<Scalar>& x) {
+      if (map != "favor") return features<Scalar>(map, x);
+      return random_features<Scalar>(x, rows.sequence.at("directions").template all<Scalar>());
+    };
+    if (count(map_q) != count(map_k)) {
       throw InputError(
           fmt::format("feature_map_q = {} makes {} features of {} channels but feature_map_k = {} makes "
                       "{}; both must give the same number",
-                      map_q, feature_count(map_q, dk), dk, map_k, feature_count(map_k, dk)));
+                      map_q, count(map_q), dk, map_k, count(map_k)));
     }
-    require_state(rows.sequence, feature_count(map_k, dk), rows.sequence.dv + 1);
-    return Program<Scalar>{.q = features<Scalar>(map_q, rows.scaled_q()),
-                           .k = features<Scalar>(map_k, rows("k")),
+    require_state(rows.sequence, count(map_k), rows.sequence.dv + 1);
+    return Program<Scalar>{.q = mapped(map_q, rows.scaled_q()),
+                           .k = mapped(map_k, rows("k")),
                            .v = with_ones<Scalar>(rows("v"))};
   };
   return {
@@ -98,7 +112,13 @@ Variant kernel() {
                   {"feature_map_q", map_names(), "map of q", "feature_map"},
                   {"feature_map_k", map_names(), "map of k; both must give the same number m of features",
                    "feature_map"}},
-      .inputs = {{"initial_S", {"m", "dv"}, Range::finite, "feature memory", "0"},
+      .inputs = {demonstrated({.name = "directions",
+                               .shape = {"m", "dk"},
+                               .range = Range::finite,
+                               .meaning = "random directions of FAVOR+",
+                               .when = {{"feature_map_q", "feature_map_k"}, "favor"}},
+                              {.value = 1, .random = true}),
+                 {"initial_S", {"m", "dv"}, Range::finite, "feature memory", "0"},
                  {"initial_z", {"m"}, Range::finite, "sum of key features", "0"}},
       .parameters = {{.name = "eps",
                       .minimum = 0,

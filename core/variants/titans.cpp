@@ -108,7 +108,7 @@ Variant titans() {
                  optional({"initial_M", {"dk", "dv"}, Range::finite, "momentum"}, "0")},
       .parameters = {{.name = "batch",
                       .minimum = 1,
-                      .maximum = 1e9,
+                      .maximum = 1e15,
                       .meaning = "tokens per gradient batch; 1 = exact",
                       .standard = 1,
                       .whole = true}},

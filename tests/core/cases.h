@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -62,7 +63,8 @@ inline Case random_case(const Variant& variant, const Settings& given, const Ran
 }
 
 /// Every variant of the table with every choice of options, with and without initial state, gates as alpha
-/// and as g, of one size. With an initial state the scale is not 1.
+/// and as g, of one size. With an initial state the scale is not 1, and so is an inner batch that usually
+/// is 1.
 inline std::vector<Case> all_cases(RandomCase random) {
   std::vector<Case> cases;
   for (const Variant& variant : variants()) {
@@ -75,6 +77,9 @@ inline std::vector<Case> all_cases(RandomCase random) {
           random.initial_state = initial_state;
           random.log_gates = log_gates;
           if (initial_state) given.parameters["scale"] = 0.375;
+          const auto batch = std::ranges::find(variant.parameters, "batch", &Parameter::name);
+          if (initial_state && batch != variant.parameters.end() && batch->standard)
+            given.parameters["batch"] = 4;
           cases.push_back(random_case(variant, given, random));
         }
       }

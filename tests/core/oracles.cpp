@@ -104,7 +104,7 @@ Output linear_not_causal(const Head& head) {
 }
 
 /// Spec 3.3, the table of maps.
-Column phi(const std::string& map, const Column& x) {
+Column phi(const std::string& map, const Column& x, const Dense& directions = {}) {
   const Index K = x.size();
   std::vector<double>
       pairs;  // x x^T packed: the upper triangle by rows, what stands for two cells times sqrt 2
@@ -125,6 +125,12 @@ Column phi(const std::string& map, const Column& x) {
     features.push_back(1);
     for (const double each : x) features.push_back(each);
     for (const double each : pairs) features.push_back(each / std::sqrt(2.0));
+  } else if (map == "favor") {
+    for (Index r = 0; r < directions.rows(); ++r) {
+      const double along = directions.row(r) * x;
+      features.push_back(std::exp(along - x.squaredNorm() / 2) /
+                         std::sqrt(static_cast<double>(directions.rows())));
+    }
   } else {
     throw std::logic_error("no oracle for the feature map " + map);
   }
@@ -135,13 +141,14 @@ Column phi(const std::string& map, const Column& x) {
 Output kernel(const Head& head) {
   const std::string& map_q = head.settings.options.find("feature_map_q")->second;
   const std::string& map_k = head.settings.options.find("feature_map_k")->second;
-  const Index m = phi(map_k, Column::Ones(head.dk())).size();
+  const Dense directions = head.has("directions") ? head.matrix("directions") : Dense();
+  const Index m = phi(map_k, Column::Ones(head.dk()), directions).size();
   Dense S = head.has("initial_S") ? head.matrix("initial_S") : Dense::Zero(m, head.dv());
   Column z = head.has("initial_z") ? Column(head.matrix("initial_z")) : Column::Zero(m);
   Matrix<double> o(head.tokens(), head.dv());
   for (Index t = 0; t < head.tokens(); ++t) {
-    const Column key = phi(map_k, head.k(t));
-    const Column query = phi(map_q, head.q(t));
+    const Column key = phi(map_k, head.k(t), directions);
+    const Column query = phi(map_q, head.q(t), directions);
     S += key * head.v(t).transpose();
     z += key;
     o.row(t) = (S.transpose() * query).transpose() / (z.dot(query) + head.parameter("eps"));
@@ -165,6 +172,25 @@ Output mesanet(const Head& head) {
     o.row(t) = (S.transpose() * head.q(t)).transpose();
   }
   return {o, {{"Hkk", keys}, {"Hkv", values}}};
+}
+
+/// Spec 3.13: the minimum of the ridge problem around S_0 whose ridge fades together with the data, solved
+/// anew for every token.
+Output rls(const Head& head) {
+  const Dense given = head.matrix("ridge");
+  Dense R = given.cols() == 1 && head.dk() > 1 ? Dense(given.col(0).asDiagonal()) : given;
+  if (head.has("initial_P")) R = head.matrix("initial_P").inverse();
+  Dense S = head.has("initial_S") ? head.matrix("initial_S") : Dense::Zero(head.dk(), head.dv());
+  Dense H = R * S;
+  Matrix<double> o(head.tokens(), head.dv());
+  for (Index t = 0; t < head.tokens(); ++t) {
+    const double gamma = head.row("gamma", t)(0);
+    R = gamma * R + head.beta(t) * head.k(t) * head.k(t).transpose();
+    H = gamma * H + head.beta(t) * written(head, t);
+    S = R.partialPivLu().solve(H);
+    o.row(t) = (S.transpose() * head.q(t)).transpose();
+  }
+  return {o, {{"S", S}, {"P", R.inverse()}}};
 }
 
 /// Spec 3.14, cell by cell.
@@ -381,6 +407,35 @@ Output lact(const Head& head) {
   return {o, {{"S", S}, {"M", M}}};
 }
 
+/// Spec 3.3: sum_d softmax(q)_d (sum_j exp(k_jd) v_j) / (sum_j exp(k_jd)) over the prefix or over everything.
+Output double_softmax(const Head& head) {
+  const bool causal = head.settings.options.find("causal")->second == "true";
+  const Index n = head.tokens();
+  Dense sums = Dense::Zero(head.dk(), head.dv());
+  Column weights = Column::Zero(head.dk());
+  if (head.has("initial_S") && head.has("initial_log_z")) {
+    weights = head.matrix("initial_log_z").array().exp();
+    sums = weights.asDiagonal() * head.matrix("initial_S");
+  }
+  Matrix<double> o(n, head.dv());
+  const auto read = [&](Index t) {
+    Column q = (head.q(t).array() - head.q(t).maxCoeff()).exp();
+    q /= q.sum();
+    o.row(t) = q.cwiseQuotient(weights).transpose() * sums;
+  };
+  for (Index t = 0; t < n; ++t) {
+    const Column weight = head.k(t).array().exp();
+    weights += weight;
+    sums += weight * head.v(t).transpose();
+    if (causal) read(t);
+  }
+  for (Index t = 0; t < n && !causal; ++t) read(t);
+  const Column log_z = weights.array().log();
+  Dense S = Dense::Zero(head.dk(), head.dv());
+  if (weights.minCoeff() > 0) S = weights.cwiseInverse().asDiagonal() * sums;
+  return {o, {{"S", S}, {"log_z", log_z}}};
+}
+
 }  // namespace
 
 Output direct(const std::string& id, const Arrays& arrays, const Settings& settings) {
@@ -468,12 +523,14 @@ Output direct(const std::string& id, const Arrays& arrays, const Settings& setti
   }
   if (id == "deltaproduct") return deltaproduct(head);
   if (id == "titans") return titans(head);
+  if (id == "double_softmax") return double_softmax(head);
   if (id == "kda") {
     return recurrence(head, [&](const Dense& S, Index t) -> Dense {
       return householder(head, t) * head.alpha(t).asDiagonal() * S + head.beta(t) * written(head, t);
     });
   }
   if (id == "mesanet") return mesanet(head);
+  if (id == "rls") return rls(head);
   if (id == "mamba") return mamba(head);
   throw std::logic_error("no oracle for " + id);
 }

@@ -136,6 +136,17 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
       return std::vector{leaf(L, rows * rows), leaf(L, rows)};
     };
   }
+  possible["log_add_exp"] = [&] { return std::vector{bounded(rows, columns), bounded(rows, columns)}; };
+  if (columns == 1) {
+    possible["features/favor"] = [&] {
+      const Index K = 1 + upto(3);
+      return std::vector{bounded(K, 1), bounded(rows, K)};
+    };
+  }
+  possible["row_features/favor"] = [&] {
+    const Index K = 1 + upto(3);
+    return std::vector{bounded(rows, K), bounded(columns, K)};
+  };
   possible["exp_difference"] = [&] { return std::vector{bounded(rows, columns), bounded(rows, 1)}; };
   possible["divide_rows"] = [&] { return std::vector{matrix(), call("exp", {bounded(rows, 1)})}; };
   possible["causal"] = [&] { return std::vector{matrix(), leaf(1, 1), leaf(1, 1)}; };
@@ -176,7 +187,13 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
                        call("exp", {bounded(rows, rows)}), leaf(rows, columns),
                        positive_definite(columns),         matrix()};
   };
+  const auto least_squares = [&, positive_definite](Index L, Index K) {
+    return std::vector{positive_definite(K), leaf(L, K), call("exp", {bounded(L, 1)}),
+                       call("exp", {bounded(L, 1)})};
+  };
+  possible["least_squares_gains"] = [&, least_squares] { return least_squares(rows, columns); };
   if (rows == columns) {
+    possible["least_squares_inverse"] = [&, least_squares] { return least_squares(upto(4), rows); };
     possible["decay_mask"] = [&] { return std::vector{any_column()}; };
     possible["decay_mask_before"] = [&] { return std::vector{any_column()}; };
     for (const char* name : {"decay_scores", "decay_scores_before"}) {

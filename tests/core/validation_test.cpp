@@ -174,7 +174,7 @@ TEST_CASE("options and parameters are checked by name and range") {
              says("parameter scale of linear is inf"));
   CHECK(
       refusal_of("kernel", {.options = {{"feature_map", "cosine"}}}) ==
-      R"(option feature_map of kernel is "cosine"; expected one of: elu1, relu, squared, taylor1, taylor2)");
+      R"(option feature_map of kernel is "cosine"; expected one of: elu1, relu, squared, taylor1, taylor2, favor)");
   CHECK(refusal_of("linear", {.parameters = {{"causal", 1}}}) ==
         "option causal of linear is a word, not the number 1");
   CHECK(refusal_of("retnet", {.options = {{"gamma", "half"}}}) ==

@@ -233,8 +233,8 @@ TEST_CASE("every choice of options is tried, those that exclude each other are n
     choices.push_back(resolved.options.at("feature_map_q") + " " + resolved.options.at("feature_map_k"));
   }
   CHECK(choices == std::vector<std::string>{"elu1 elu1", "relu relu", "squared squared", "taylor1 taylor1",
-                                            "taylor2 taylor2", "relu elu1", "elu1 relu", "elu1 relu",
-                                            "relu elu1"});
+                                            "taylor2 taylor2", "favor favor", "relu elu1", "elu1 relu",
+                                            "elu1 relu", "relu elu1"});
   CHECK(option_choices(find_variant("linear")).size() == 2);
   CHECK(option_choices(find_variant("gla")).size() == 1);
 }

@@ -1,6 +1,8 @@
-// The rules that are no row programs but carry something from block to block: what all of them do, and Mamba
-// and MesaNet in particular.
+// The rules that are no row programs but carry something from block to block: what all of them do, and Mamba,
+// MesaNet and recursive least squares in particular.
 
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
 #include <cmath>
 
 #include "core/error.h"
@@ -240,4 +242,53 @@ TEST_CASE("queries of any size are solved alike") {
       CHECK(difference(scaled(each, "q", size), form, expected) <= 1e-13);
     }
   }
+}
+
+TEST_CASE("recursive least squares lands on the optimum of a ridge around its first weights") {
+  const RandomCase random{.tokens = 30, .dk = 5, .dv = 3, .initial_state = true};
+  const Case each = random_case(find_variant("rls"), {}, random);
+  const Case plain = with(each, {{"gamma", constant({30}, 1)}, {"beta", constant({30}, 0)}});
+  for (const Form form : all_forms) {
+    INFO(name(form));
+    // Tokens without weight leave everything as it is.
+    const Output kept = plain.run(form, Precision::f64, 7);
+    CHECK((kept.states[0].second - each.sequence.at("initial_S").all<double>()).cwiseAbs().maxCoeff() == 0);
+    // Without decay and with weight 1: (K^T K + P_0^{-1})^{-1} (K^T V + P_0^{-1} S_0).
+    const Output got = with(plain, {{"beta", constant({30}, 1)}}).run(form, Precision::f64, 7);
+    const Matrix<double> K = each.sequence.at("k").all<double>();
+    const Matrix<double> V = each.sequence.at("v").all<double>();
+    const Matrix<double> ridge = each.sequence.at("initial_P").all<double>().inverse();
+    const Matrix<double> seen = K.transpose() * K + ridge;
+    const Matrix<double> sums = K.transpose() * V + ridge * each.sequence.at("initial_S").all<double>();
+    const Matrix<double> best = seen.ldlt().solve(sums);
+    CHECK((got.states[0].second - best).cwiseAbs().maxCoeff() <= 1e-13);
+    CHECK((got.states[1].second * seen - Matrix<double>::Identity(5, 5)).cwiseAbs().maxCoeff() <= 1e-13);
+  }
+}
+
+TEST_CASE("recursive least squares goes on from the inverse of its final P as a ridge") {
+  const Case each = random_case(find_variant("rls"), {}, {.tokens = 20, .dk = 4, .dv = 3});
+  const Output whole = each.run(Form::recurrent);
+  Arrays first;
+  Arrays second;
+  for (const char* name : {"q", "k", "v", "beta", "gamma"}) {
+    const Array& array = each.arrays->at(name);
+    const Index columns = array.size() / 20;
+    std::vector<Index> shape = array.shape;
+    shape[0] = 10;
+    std::vector<double> halves[2];
+    for (Index i = 0; i < array.size(); ++i) halves[i / (10 * columns)].push_back(array[i]);
+    first[name] = Array(shape, halves[0]);
+    second[name] = Array(shape, halves[1]);
+  }
+  const auto as_array = [](const Matrix<double>& M) {
+    return Array({M.rows(), M.cols()}, std::vector<double>(M.data(), M.data() + M.size()));
+  };
+  first["ridge"] = each.arrays->at("ridge");
+  const Output half = bound(*each.variant, each.settings, first).run(Form::chunkwise, Precision::f64, 4);
+  second["initial_S"] = as_array(half.states[0].second);
+  second["ridge"] = as_array(half.states[1].second.inverse());
+  const Output rest = bound(*each.variant, each.settings, second).run(Form::recurrent);
+  CHECK((rest.o - whole.o.bottomRows(10)).cwiseAbs().maxCoeff() <= 1e-13);
+  CHECK(compare({whole.o, rest.states}, whole).error <= 1e-13);
 }

@@ -1,0 +1,138 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/row_rule.h"
+#include "core/variants.h"
+
+namespace palimpsest {
+
+namespace {
+
+double log_add_exp(double x, double y) {
+  const double largest = std::max(x, y);
+  if (std::isinf(largest)) return largest;
+  return largest + std::log1p(std::exp(-std::abs(x - y)));
+}
+
+/// log z_t, the logarithm of sum_{j<=t} exp(k_j) channel by channel, and the same before each token.
+void add_log_sums(Sequence& sequence) {
+  const Matrix<double> k = sequence.at("k").all<double>();
+  Matrix<double> before(k.rows(), k.cols());
+  Matrix<double> after(k.rows(), k.cols());
+  Matrix<double> log_z = Matrix<double>::Constant(1, sequence.dk, -std::numeric_limits<double>::infinity());
+  if (sequence.has("initial_log_z")) log_z = sequence.at("initial_log_z").all<double>().transpose();
+  for (Index t = 0; t < k.rows(); ++t) {
+    before.row(t) = log_z;
+    log_z = log_z.binaryExpr(k.row(t), &log_add_exp);
+    after.row(t) = log_z;
+  }
+  sequence.add("log_z_before", before);
+  sequence.add("log_z", after);
+}
+
+/// Every row's shares: softmax over the channels.
+template <class Scalar>
+Matrix<Scalar> shares(Matrix<Scalar> x) {
+  for (Index t = 0; t < x.rows(); ++t) {
+    x.row(t) = (x.row(t).array() - x.row(t).maxCoeff()).exp().matrix();
+    x.row(t) /= x.row(t).sum();
+  }
+  return x;
+}
+
+Notation notation(const Settings& settings) {
+  const auto scale = settings.parameters.find("scale");
+  const bool scaled = scale != settings.parameters.end() && scale->second != 1;
+  const auto before = [&](const char* q, const char* k, const char* q_shares, const char* k_shares,
+                          bool column) {
+    const Expression query = scaled ? tensor("scale") * tensor(q) : tensor(q);
+    return std::vector<Operation>{{"log_sum",
+                                   "All keys so far",
+                                   "The exponentials of this channel's keys are added up, as a logarithm.",
+                                   {"log_z", call("log_add_exp", {tensor("log_z_before"), tensor(k)})}},
+                                  {"old_share",
+                                   "The share of what was there",
+                                   "One key more: the shares of all earlier ones shrink.",
+                                   {"alpha", call("exp", {tensor("log_z_before") - tensor("log_z")})}},
+                                  {"new_share",
+                                   "The share of this key",
+                                   "Its exponential, divided by the sum: what the earlier ones have lost.",
+                                   {k_shares, call("exp", {tensor(k) - tensor("log_z")})}},
+                                  {"query_shares",
+                                   "What is asked, in shares",
+                                   "The query's channels become shares that add up to 1.",
+                                   {q_shares, column ? transpose(call("row_softmax", {transpose(query)}))
+                                                     : call("row_softmax", {query})}}};
+  };
+  return {.token = {"q_shares", "k_shares", "v", "o"},
+          .rows = {"Q_shares", "K_shares", "V", "O"},
+          .token_before = before("q", "k", "q_shares", "k_shares", true),
+          .rows_before = before("Q", "K", "Q_shares", "K_shares", false),
+          .symbols = {{"log_z", {"\\log z_t", Role::gate, "all keys so far"}},
+                      {"log_z_before", {"\\log z_{t-1}", Role::gate, "all keys before"}},
+                      {"q_shares", {"\\tilde q_t", Role::query, "what is asked, in shares"}},
+                      {"k_shares", {"\\tilde k_t", Role::key, "the share of this key"}},
+                      {"Q_shares", {"\\tilde Q", Role::query, "what is asked, in shares"}},
+                      {"K_shares", {"\\tilde K", Role::key, "the shares of the keys"}}}};
+}
+
+Matrix<double> initial(const Sequence& sequence) {
+  return given_or_zero(sequence, "initial_S", sequence.dk, sequence.dv);
+}
+
+std::vector<std::pair<std::string, Matrix<double>>> named_states(const Matrix<double>& state,
+                                                                 const Sequence& sequence) {
+  Matrix<double> log_z = Matrix<double>::Constant(sequence.dk, 1, -std::numeric_limits<double>::infinity());
+  if (sequence.has("initial_log_z")) log_z = sequence.at("initial_log_z").all<double>();
+  if (sequence.tokens > 0) log_z = sequence.at("log_z").rows<double>(sequence.tokens - 1, 1).transpose();
+  return {{"S", state}, {"log_z", log_z}};
+}
+
+}  // namespace
+
+/// Spec 3.3: o_t = S_t^T softmax(q_t), S_t the mean of the values so far, weighted by exp(k) channel by
+/// channel.
+Variant double_softmax() {
+  const auto encoder = make_encoder([]<class Scalar>(const Rows<Scalar>& rows) {
+    const Matrix<double> k = rows.sequence.at("k").template rows<double>(rows.first, rows.count);
+    const Matrix<double> before =
+        rows.sequence.at("log_z_before").template rows<double>(rows.first, rows.count);
+    const Matrix<double> after = rows.sequence.at("log_z").template rows<double>(rows.first, rows.count);
+    const bool causal = rows.sequence.option("causal") == "true";
+    return Program<Scalar>{
+        .structure = {.decay = Decay::key, .read_at = causal ? ReadAt::after_row : ReadAt::end},
+        .q = shares<Scalar>(rows.scaled_q()),
+        .k = exponential((k - after).array()).matrix().template cast<Scalar>(),
+        .v = rows("v"),
+        .gate = exponential((before - after).array()).matrix().template cast<Scalar>()};
+  });
+  return {
+      .id = "double_softmax",
+      .label = "Double softmax",
+      .words =
+          "Queries are shares of channels, keys are shares of tokens: the memory holds averages of values.",
+      .paper = "Shen et al., Efficient Attention: Attention with Linear Complexities, 2018",
+      .options = {{"causal",
+                   {"true", "false"},
+                   "true: the key softmax runs over the prefix; false: over the whole sequence"}},
+      .inputs = {optional(
+                     {"initial_S", {"dk", "dv"}, Range::finite, "mean of the earlier values per key channel"},
+                     "0"),
+                 optional({"initial_log_z",
+                           {"dk"},
+                           Range::finite_or_minus_inf,
+                           "log-sum-exp of the earlier keys per channel"},
+                          "-inf")},
+      .states = {{"S"}, {"log_z"}},
+      .loss = {.words = "Every channel keeps the average of the values, each as often as the exponential of "
+                        "its key: one "
+                        "step towards the new value, as long as its share.",
+               .latex = "\\tfrac12\\textstyle\\sum_d \\tilde k_{t,d}\\|S_{d,:} - v_t\\|^2",
+               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
+      .rule = std::make_shared<RowRule>(encoder, notation, false, StateNames{initial, named_states}),
+      .derive = add_log_sums,
+  };
+}
+
+}  // namespace palimpsest

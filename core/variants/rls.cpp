@@ -1,0 +1,210 @@
+#include <Eigen/Cholesky>
+
+#include "core/engines/chunkwise.h"
+#include "core/engines/parallel.h"
+#include "core/engines/recurrent.h"
+#include "core/error.h"
+#include "core/row_rule.h"
+#include "core/row_steps.h"
+#include "core/variants.h"
+#include "core/walk_rule.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// The inverse of a symmetric positive definite matrix, exactly symmetric.
+template <class Scalar>
+Matrix<Scalar> inverse(const Matrix<Scalar>& R) {
+  const Matrix<Scalar> P = R.ldlt().solve(Matrix<Scalar>::Identity(R.rows(), R.cols()));
+  return (P + P.transpose()) / Scalar(2);
+}
+
+/// P and S are carried. Once the gains b_t = beta_t P_t k_t are known, which takes the keys alone, S is a row
+/// program: the delta rule that erases with k and writes along b.
+template <class Scalar>
+class LeastSquaresWalk : public Walk<Scalar> {
+ public:
+  using Walk<Scalar>::Walk;
+
+  Carried<Scalar> initial() const override {
+    const Matrix<double> P = sequence_.has("initial_P") ? square(sequence_.at("initial_P"))
+                                                        : inverse(square(sequence_.at("ridge")));
+    const Matrix<double> S = given_or_zero(sequence_, "initial_S", sequence_.dk, sequence_.dv);
+    return {P.template cast<Scalar>(), S.template cast<Scalar>()};
+  }
+
+  Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
+                         const std::stop_token& stop) const override {
+    const Block block = this->block(index);
+    const Rows<Scalar> rows = this->rows(block);
+    const Matrix<Scalar> gamma = rows("gamma");
+    const Matrix<Scalar> beta = rows("beta");
+    const bool by_token = form_ == Form::recurrent;
+    Matrix<Scalar>& P = carried[0];
+    Matrix<Scalar>& S = carried[1];
+    if (recorder) {
+      this->record_inputs(block, *recorder);
+      (*recorder)("gamma", gamma);
+      (*recorder)("beta", beta);
+      (*recorder)(by_token ? "P_before" : "P_in", P);
+    }
+
+    Program<Scalar> program{.structure = {.erase = Erase::decayed, .erase_key = true},
+                            .q = rows.scaled_q(),
+                            .k = {},
+                            .v = rows("v"),
+                            .a = rows("k")};
+    program.k = form_ == Form::parallel ? solved_gains(program.a, gamma, beta, P, stop)
+                                        : gains(program.a, gamma, beta, P, by_token ? recorder : nullptr);
+    if (recorder) {
+      recorder->rows("b", by_token, program.k);
+      (*recorder)(by_token ? "P_after" : "P_out", P);
+    }
+    if (by_token) return recurrent(program, S, recorder);
+    return form_ == Form::chunkwise ? chunk(program, S, recorder) : parallel(program, S, recorder, stop);
+  }
+
+  std::vector<std::pair<std::string, Matrix<double>>> states(const Carried<Scalar>& carried) const override {
+    return {{"S", carried[1].template cast<double>()}, {"P", carried[0].template cast<double>()}};
+  }
+
+  BlockNeed need(bool recorded) const override {
+    const auto n = static_cast<double>(this->pieces_.largest_piece());
+    return {2 * this->number_size(recorded) * n * n, "its n x n matrices"};
+  }
+
+ private:
+  /// Key by key, after Sherman and Morrison. P stays exactly symmetric. [L, K].
+  Matrix<Scalar> gains(const Matrix<Scalar>& K, const Matrix<Scalar>& gamma, const Matrix<Scalar>& beta,
+                       Matrix<Scalar>& P, Recorder* recorder) const {
+    Matrix<Scalar> all(K.rows(), K.cols());
+    for (Index t = 0; t < K.rows(); ++t) {
+      const Vector<Scalar> k = K.row(t).transpose();
+      const Vector<Scalar> along = P * k;
+      const Scalar share = beta(t, 0) / (gamma(t, 0) + beta(t, 0) * k.dot(along));
+      all.row(t) = share * along.transpose();
+      const Matrix<Scalar> seen = along * along.transpose();
+      P = (P - share * seen) / gamma(t, 0);
+      if (recorder) (*recorder)("along", along);
+    }
+    return all;
+  }
+
+  /// Every token for itself: one solve with R_t = gamma_t R_{t-1} + beta_t k_t k_t^T, the inverse of P_t. [L,
+  /// K].
+  Matrix<Scalar> solved_gains(const Matrix<Scalar>& K, const Matrix<Scalar>& gamma,
+                              const Matrix<Scalar>& beta, Matrix<Scalar>& P,
+                              const std::stop_token& stop) const {
+    Matrix<Scalar> R = inverse(P);
+    Matrix<Scalar> all(K.rows(), K.cols());
+    for (Index t = 0; t < K.rows(); ++t) {
+      if (stop.stop_requested()) throw Cancelled();
+      const Vector<Scalar> k = K.row(t).transpose();
+      const Matrix<Scalar> seen = k * k.transpose();
+      R = gamma(t, 0) * R + beta(t, 0) * seen;
+      all.row(t) = beta(t, 0) * R.ldlt().solve(k).transpose();
+    }
+    P = inverse(R);
+    return all;
+  }
+
+  using Walk<Scalar>::sequence_;
+  using Walk<Scalar>::form_;
+};
+
+Notation notation() {
+  const Expression k = tensor("k");
+  const std::vector<Expression> keys = {tensor("P_in"), tensor("K"), tensor("gamma"), tensor("beta")};
+  return {
+      .token = {.q = "q", .k = "b", .v = "v", .o = "o", .a = "k"},
+      .rows = {.q = "Q", .k = "B", .v = "V", .o = "O", .a = "K"},
+      .token_before = {{"along",
+                        "What is not known yet",
+                        "How little have the earlier keys shown along the key of “{token}”?",
+                        {"along", tensor("P_before") * k}},
+                       {"gain",
+                        "How far to go",
+                        "Far along what is new, hardly at all along what has been met often.",
+                        {"b", call("reciprocal",
+                                   {tensor("gamma") + tensor("beta") * (transpose(k) * tensor("along"))}) *
+                                  (tensor("beta") * tensor("along"))}},
+                       {"certainty",
+                        "What is still not known",
+                        "The key of “{token}” has been met; everything earlier counts a little less.",
+                        {"P_after", call("reciprocal", {tensor("gamma")}) *
+                                        (tensor("P_before") - tensor("b") * transpose(tensor("along")))}}},
+      .rows_before = {{"gains",
+                       "How far to go",
+                       "Every write's direction follows from the keys up to it; no value is needed.",
+                       {"B", call("least_squares_gains", keys)},
+                       true},
+                      {"certainty",
+                       "What is still not known",
+                       "What the keys have left open.",
+                       {"P_out", call("least_squares_inverse", keys)}}},
+  };
+}
+
+Steps steps(const Sequence& sequence, Form form, Index /*chunk_size*/) {
+  const Structure structure = {.erase = Erase::decayed, .erase_key = true};
+  const bool by_token = form == Form::recurrent;
+  const std::string t = by_token ? "_t" : "";
+  Symbols symbols = row_symbols(structure, notation(), form);
+  const Symbols own = {
+      {"gamma", {"\\gamma" + t, Role::gate, "how much of what is known is kept"}},
+      {"beta", {"\\beta" + t, Role::strength, "weight of the token"}},
+      {"along", {"p_t", Role::key, "what is not known yet along the key"}},
+      {"b", {"b_t", Role::strength, "how far to go"}},
+      {"B", {"B", Role::strength, "how far to go"}},
+      {"P_before", {"P_{t-1}", Role::plain, "what was not known before"}},
+      {"P_after", {"P_t", Role::plain, "what is not known"}},
+      {"P_in", {form == Form::parallel ? "P_0" : "P", Role::plain, "what was not known before"}},
+      {"P_out", {form == Form::parallel ? "P_n" : "P'", Role::plain, "what is not known"}}};
+  for (const auto& [name, symbol] : own) symbols.insert_or_assign(name, symbol);
+  return {row_phases(structure, notation(), form, sequence.parameter("scale") != 1), symbols};
+}
+
+}  // namespace
+
+/// Spec 3.13: S_t = S_{t-1} + beta_t P_t k_t (v_t - S_{t-1}^T k_t)^T with P_t the inverse of
+/// gamma_t P_{t-1}^{-1} + beta_t k_t k_t^T.
+Variant rls() {
+  return {
+      .id = "rls",
+      .label = "Recursive least squares",
+      .words =
+          "The delta rule that always lands on the best linear memory: along what is new it goes far, along "
+          "what it has met often hardly at all.",
+      .paper = "von Oswald et al., Uncovering mesa-optimization algorithms in Transformers, 2023",
+      .inputs = {{"beta", {"n"}, Range::non_negative, "weight of the token"},
+                 demonstrated({"gamma", {"n"}, Range::positive_unit, "decay of data and ridge"},
+                              {.value = 0.98}),
+                 demonstrated({"ridge",
+                               {"dk", "dk"},
+                               Range::positive_definite,
+                               "ridge before the first token = inverse of P_0"},
+                              {.value = 1}),
+                 optional({"initial_S", {"dk", "dv"}, Range::finite, "weights before the first token"}, "0"),
+                 optional({"initial_P",
+                           {"dk", "dk"},
+                           Range::positive_definite,
+                           "final_P of an earlier run, in the place of the ridge's inverse"},
+                          "inverse of ridge")},
+      .states = {{"S"}, {"P"}},
+      .loss = {.words =
+                   "Not one step: the minimum itself, of the squared error over all earlier tokens and the "
+                   "distance from where the memory began, the older the less.",
+               .latex = "\\textstyle\\sum_{j\\le t}\\gamma_{j+1:t}\\tfrac{\\beta_j}2\\|S^{\\top}k_j - "
+                        "v_j\\|^2 + \\tfrac{\\gamma_{1:t}}2\\mathrm{tr}\\,(S-S_0)^{\\top}\\Lambda(S-S_0)",
+               .step = "S_t = \\arg\\min_S \\mathcal L_t(S) = S_{t-1} + \\beta_t P_t k_t (v_t - "
+                       "S_{t-1}^{\\top}k_t)^{\\top}"},
+      .rule = walk_rule(
+          []<class Scalar>(const Sequence& sequence, Form form, Index chunk_size) {
+            return std::make_unique<LeastSquaresWalk<Scalar>>(sequence, form, chunk_size);
+          },
+          steps),
+  };
+}
+
+}  // namespace palimpsest
