@@ -97,6 +97,12 @@ class BlockTrace : public Trace {
 
   const Output* output() const override { return output_ ? &*output_ : nullptr; }
 
+  NamedStates states(const Record& latest) const override {
+    NamedStates states = engine_->named_states(checkpoints_.initial());
+    for (auto& [name, value] : states) value = latest.at(after(name));
+    return states;
+  }
+
  private:
   Matrix<Scalar> state_before(Index index) {
     return checkpoints_.before(index, [&](Index passed, Matrix<Scalar>& state) {

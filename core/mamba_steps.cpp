@@ -51,7 +51,8 @@ Phase token_phase(bool scaled, bool has_skip) {
                       "S_after",
                       {"S_decayed", "u", "update"},
                       3},
-                     {"The memory is asked", "What comes out for the query.", "o", {"read"}, 1.4}});
+                     {"The memory is asked", "What comes out for the query.", "o", {"read"}, 1.4}},
+                    {{"S_after", "S_before"}});
 }
 
 Phase scan_phase(bool scaled, bool has_skip, bool whole) {
@@ -101,7 +102,8 @@ Phase scan_phase(bool scaled, bool has_skip, bool whole) {
                      {"Written since the start", "A scan: two pieces joined are a piece again.", "B_bar"},
                      {"The memory of every token", "All pages at once, one row each.", "S_all"},
                      {"What comes out", "Every query asks the memory of its own token.", "O", {"read"}},
-                     {"What is carried on", carried, "S_out"}});
+                     {"What is carried on", carried, "S_out"}},
+                    {{"S_out", "S_in"}});
 }
 
 }  // namespace

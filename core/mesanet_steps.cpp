@@ -41,7 +41,8 @@ Phase token_phase(bool scaled) {
         "First the least-squares problem is solved, then the answer is read.",
         "o",
         {"x"},
-        2}});
+        2}},
+      {{"Hkk_after", "Hkk_before"}, {"Hkv_after", "Hkv_before"}});
 }
 
 /// One chunk (all solves by conjugate gradients) or the whole sequence (one solve after the other).
@@ -121,7 +122,8 @@ Phase rows_phase(bool scaled, bool whole) {
                       "O",
                       {"O_inter", "O_intra"}},
                      {"Which keys there were", carried, "Hkk_out"},
-                     {"What they stood for", carried, "Hkv_out"}});
+                     {"What they stood for", carried, "Hkv_out"}},
+                    {{"Hkk_out", "Hkk_in"}, {"Hkv_out", "Hkv_in"}});
 }
 
 }  // namespace

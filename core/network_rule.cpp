@@ -37,7 +37,7 @@ class NetworkWalk : public Walk<Scalar> {
 
   Block block(Index index) const override {
     const Piece piece = batches_.piece(index);
-    return {0, piece.first, piece.count};
+    return {.first_token = piece.first, .count = piece.count, .starts_anew = piece.offset == 0};
   }
 
   Index block_of(Index token, Index) const override { return batches_.piece_of(token); }

@@ -2,8 +2,9 @@
 
 namespace palimpsest {
 
-Phase make_phase(std::string title, std::vector<Operation> operations, const std::vector<ShownLine>& shown) {
-  Phase phase{std::move(title), std::move(operations), {}};
+Phase make_phase(std::string title, std::vector<Operation> operations, const std::vector<ShownLine>& shown,
+                 std::vector<Carry> carries) {
+  Phase phase{.title = std::move(title), .operations = std::move(operations), .carries = std::move(carries)};
   std::vector<Equation> equations;
   for (const Operation& operation : phase.operations) equations.push_back(operation.equation);
   std::size_t taken = 0;

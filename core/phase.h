@@ -18,6 +18,7 @@ struct ShownLine {
 
 /// A phase from its operations in order and the lines that show them: each line takes the operations after
 /// the line before it, up to the one that makes its result.
-Phase make_phase(std::string title, std::vector<Operation> operations, const std::vector<ShownLine>& shown);
+Phase make_phase(std::string title, std::vector<Operation> operations, const std::vector<ShownLine>& shown,
+                 std::vector<Carry> carries = {});
 
 }  // namespace palimpsest

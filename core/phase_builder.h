@@ -38,6 +38,9 @@ class PhaseBuilder {
     phase_.lines.push_back(std::move(line));
   }
 
+  /// What these steps take from earlier blocks.
+  void carry(std::vector<Carry> carries) { phase_.carries = std::move(carries); }
+
   Phase take() { return std::move(phase_); }
 
  private:

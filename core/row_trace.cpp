@@ -35,6 +35,8 @@ class RowTrace : public Trace {
     form = new_form;
     tokens = sequence.tokens;
     scaled_ = sequence.parameter("scale") != 1;
+    const auto batch = sequence.settings.parameters.find("batch");
+    if (batch != sequence.settings.parameters.end()) batch_ = static_cast<Index>(batch->second);
     if (form == Form::recurrent) steps_ = structure_.rows_per_read;
     phases = row_phases(structure_, notation_, form, scaled_);
     symbols = row_symbols(structure_, notation_, form);
@@ -48,7 +50,10 @@ class RowTrace : public Trace {
   Block block(Index index) const override {
     if (steps_ > 1) return {(index + 1) % steps_ == 0 ? 1 : 0, index / steps_, 1};
     const Index first = index % write_blocks_ * size_;
-    return {index / write_blocks_, first, std::min(size_, tokens - first)};
+    return {.phase = index / write_blocks_,
+            .first_token = first,
+            .count = std::min(size_, tokens - first),
+            .starts_anew = first % batch_ == 0};
   }
 
   Index block_of(Index token, Index phase) const override {
@@ -81,6 +86,19 @@ class RowTrace : public Trace {
   }
 
   const Output* output() const override { return output_ ? &*output_ : nullptr; }
+
+  /// The recurrent form makes the parts of a state one by one; what a rule hands on is in the first ones.
+  NamedStates states(const Record& latest) const override {
+    if (form != Form::recurrent || structure_.parts.empty())
+      return rule_.named_states<double>(latest.at(after("S")), sequence_);
+    Matrix<double> S = Matrix<double>::Zero(checkpoints_.initial().rows(), checkpoints_.initial().cols());
+    const Index rows = S.rows() / structure_.part_count();
+    for (Index i = 0; i < structure_.part_count(); ++i) {
+      const std::string name = after(structure_.parts[static_cast<std::size_t>(i)]);
+      if (latest.contains(name)) S.middleRows(i * rows, rows) = latest.at(name);
+    }
+    return rule_.named_states<double>(S, sequence_);
+  }
 
  private:
   Matrix<Scalar> advance(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder) const {
@@ -211,6 +229,7 @@ class RowTrace : public Trace {
   Notation notation_;
   Structure structure_;
   bool scaled_ = false;
+  Index batch_ = 1;  // tokens of an inner batch
   Index steps_ = 1;  // of one token, each a block of its own: the recurrent form of several rows per token
   Checkpoints<Scalar> checkpoints_;
   std::stop_token stop_;  // of prepare()

@@ -120,13 +120,17 @@ std::vector<Phase> softmax_phases(Form form, bool scaled) {
                      {{"Who reads whom", "One tile of keys at a time.", "X", {}, 1},
                       {"Weights", "Exponentials under the largest score so far.", "E", {}, 1},
                       {"All weights so far", "Rescale, then add.", "l", {}, 1},
-                      {"Weighted values so far", "Rescale, then add.", "Y", {}, 1}}),
+                      {"Weighted values so far", "Rescale, then add.", "Y", {}, 1}},
+                     {{"m", "m_in", Carry::When::going_on},
+                      {"l", "l_in", Carry::When::going_on},
+                      {"Y", "Y_in", Carry::When::going_on}}),
           make_phase("the chunk is done",
                      {{"output",
                        "What comes out",
                        "Weighted values over all weights: an average.",
                        {"O", call("divide_rows", {tensor("Y"), tensor("l")})}}},
-                     {{"What comes out", "The average of the values under these weights.", "O", {}, 1}})};
+                     {{"What comes out", "The average of the values under these weights.", "O", {}, 1}},
+                     {{"l", "l"}, {"Y", "Y"}})};
 }
 
 Symbols softmax_symbols(Form form) {
@@ -194,8 +198,8 @@ class SoftmaxTrace : public Trace {
     const Index count = std::min(chunk_size_, tokens - first);
     const Index tile = index - chunk_start_[static_cast<std::size_t>(chunk)];
     if (tile == key_tiles(first)) return {1, first, count, 0, keys_seen(first)};
-    return {0, first, count, tile * chunk_size_,
-            std::min(chunk_size_, keys_seen(first) - tile * chunk_size_)};
+    const Index first_key = tile * chunk_size_;
+    return {0, first, count, first_key, std::min(chunk_size_, keys_seen(first) - first_key), tile == 0};
   }
 
   Index block_of(Index token, Index phase) const override {
@@ -215,6 +219,11 @@ class SoftmaxTrace : public Trace {
   }
 
   const Output* output() const override { return output_ ? &*output_ : nullptr; }
+
+  /// No step makes the cache: it is the rows of the sequence.
+  NamedStates states(const Record&) const override {
+    return {{"k_cache", cache_.K.template cast<double>()}, {"v_cache", cache_.V.template cast<double>()}};
+  }
 
  private:
   /// Keys that the last query of the chunk starting at `first` sees.
@@ -248,9 +257,7 @@ class SoftmaxTrace : public Trace {
       recorder("K_cache", cache_.K);
       recorder("V_cache", cache_.V);
       const Matrix<Scalar> O = softmax_dense(Q, cache_.K, cache_.V, cache_.earlier, &recorder);
-      output_ = {
-          O.template cast<double>(),
-          {{"k_cache", cache_.K.template cast<double>()}, {"v_cache", cache_.V.template cast<double>()}}};
+      output_ = {O.template cast<double>(), states(record)};
       return record;
     }
     const Index last_key = block.phase == 1 ? block.key_count : block.first_key + block.key_count;

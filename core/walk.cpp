@@ -48,6 +48,12 @@ class WalkTrace : public Trace {
 
   const Output* output() const override { return output_ ? &*output_ : nullptr; }
 
+  NamedStates states(const Record& latest) const override {
+    NamedStates states = walk_->states(checkpoints_.initial());
+    for (auto& [name, value] : states) value = latest.at(after(name));
+    return states;
+  }
+
  private:
   Carried<Scalar> before(Index block_index) {
     return checkpoints_.before(block_index, [&](Index index, Carried<Scalar>& carried) {
