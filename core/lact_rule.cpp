@@ -89,7 +89,10 @@ class BatchWalk : public LactWalk<Scalar> {
       return {phase, pieces_.piece(batch, 0).first, pieces_.batch_size(batch)};
     }
     const Piece piece = pieces_.piece(batch, piece_index);
-    return {phase, piece.first, piece.count};
+    return {.phase = phase,
+            .first_token = piece.first,
+            .count = piece.count,
+            .starts_anew = phase == gathering && piece.offset == 0};
   }
 
   Index block_of(Index token, Index phase) const override {

@@ -47,6 +47,7 @@ Phase token_phase(bool scaled, bool has_skip) {
   add_outputs(steps, "What does the memory answer to the query of “{token}”?",
               transpose(tensor("S_after")) * query, "o", "v", has_skip);
   steps.line("The memory is asked", "What comes out for the query.", "o", {"read"}, 1.4);
+  steps.carry({{"S_after", "S_before"}});
   return steps.take();
 }
 
@@ -96,6 +97,7 @@ Phase scan_phase(bool scaled, bool has_skip, bool whole) {
              carried,
              {"S_out", call("scanned_end", {tensor("S_in"), tensor("E_bar"), tensor("B_bar")})}});
   steps.line("What is carried on", carried, "S_out");
+  steps.carry({{"S_out", "S_in"}});
   return steps.take();
 }
 

@@ -37,6 +37,7 @@ Phase token_phase(bool scaled) {
              {"o", transpose(tensor("Hkv_after")) * tensor("x")}});
   steps.line("The memory is asked", "First the least-squares problem is solved, then the answer is read.",
              "o", {"x"}, 2);
+  steps.carry({{"Hkk_after", "Hkk_before"}, {"Hkv_after", "Hkv_before"}});
   return steps.take();
 }
 
@@ -116,6 +117,7 @@ Phase rows_phase(bool scaled, bool whole) {
              carried,
              {"Hkv_out", tensor("g_total") * tensor("Hkv_in") + transpose(strong_keys) * tensor("V")}});
   steps.line("What they stood for", carried, "Hkv_out");
+  steps.carry({{"Hkk_out", "Hkk_in"}, {"Hkv_out", "Hkv_in"}});
   return steps.take();
 }
 

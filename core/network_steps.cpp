@@ -233,12 +233,24 @@ struct NetworkSteps {
                {by.name("y_q")});
   }
 
+  /// A batch starts from the weights of the token before it, and sums up its own gradients.
+  std::vector<Carry> carries() const {
+    std::vector<Carry> all;
+    for (const std::string& parameter : plan.parameters()) {
+      all.push_back({parameter + after(), parameter + "_start", Carry::When::starting_anew});
+      all.push_back({parameter + "_start", parameter + "_start", Carry::When::going_on});
+      all.push_back({"sum_" + parameter + after(), "sum_" + parameter + before(), Carry::When::going_on});
+    }
+    return all;
+  }
+
   Phase all() {
     predict();
     differentiate();
     if (by.token) learn_all();
     read();
     if (!by.token) learn_all();
+    steps.carry(carries());
     return steps.take();
   }
 };

@@ -27,6 +27,9 @@ class PhaseBuilder {
   void line(std::string title, std::string sentence, const std::string& result,
             const std::vector<std::string>& inlined = {}, double weight = 1);
 
+  /// What these steps take from earlier blocks.
+  void carry(std::vector<Carry> carries) { phase_.carries = std::move(carries); }
+
   Phase take() { return std::move(phase_); }
 
  private:

@@ -157,6 +157,8 @@ std::unique_ptr<Trace> RowRule::trace(const Sequence& sequence, Form form, Preci
   return make_row_trace(*this, sequence, form, precision, chunk_size, budget);
 }
 
+template NamedStates RowRule::named_states(const Matrix<double>&, const Sequence&) const;
+template NamedStates RowRule::named_states(const Matrix<float>&, const Sequence&) const;
 template Matrix<double> RowRule::initial_state<double>(const Sequence&) const;
 template Matrix<float> RowRule::initial_state<float>(const Sequence&) const;
 template Matrix<double> RowRule::finish<double>(const Matrix<double>&, const Sequence&) const;

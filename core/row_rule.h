@@ -24,6 +24,7 @@ struct Notation {
   ProgramNames token = {"q", "k", "v", "o"};  // of one token
   ProgramNames rows = {"Q", "K", "V", "O"};   // of a chunk
   std::vector<Operation> token_write = {};  // of a state in parts: from the rows to the memory after, S_after
+  std::vector<Carry> token_carries = {};    // and which parts go on from token to token
   std::vector<Operation> token_before = {};  // from q, k, v to the program's rows
   std::vector<Operation> token_after = {};   // from what is read to o
   std::vector<Operation> rows_before = {};   // the same for chunks, from Q, K, V and to O

@@ -35,6 +35,8 @@ class RowTrace : public ComputedTrace {
     form = new_form;
     tokens = sequence.tokens;
     scaled_ = sequence.parameter("scale") != 1;
+    const auto batch = sequence.settings.parameters.find("batch");
+    if (batch != sequence.settings.parameters.end()) batch_ = static_cast<Index>(batch->second);
     if (form == Form::recurrent) steps_ = structure_.rows_per_read;
     phases = row_phases(structure_, notation_, form, scaled_);
     symbols = row_symbols(structure_, notation_, form);
@@ -48,12 +50,28 @@ class RowTrace : public ComputedTrace {
   Block block(Index index) const override {
     if (steps_ > 1) return {(index + 1) % steps_ == 0 ? 1 : 0, index / steps_, 1};
     const Index first = index % write_blocks_ * size_;
-    return {index / write_blocks_, first, std::min(size_, tokens - first)};
+    return {.phase = index / write_blocks_,
+            .first_token = first,
+            .count = std::min(size_, tokens - first),
+            .starts_anew = first % batch_ == 0};
   }
 
   Index block_of(Index token, Index phase) const override {
     if (steps_ > 1) return token * steps_ + (phase == 0 ? 0 : steps_ - 1);
     return phase * write_blocks_ + token / size_;
+  }
+
+  /// The recurrent form makes the parts of a state one by one; what a rule hands on is in the first ones.
+  NamedStates states(const Record& latest) const override {
+    if (form != Form::recurrent || structure_.parts.empty())
+      return rule_.named_states<double>(latest.at(after("S")), sequence_);
+    Matrix<double> S = Matrix<double>::Zero(checkpoints_.initial().rows(), checkpoints_.initial().cols());
+    const Index rows = S.rows() / structure_.part_count();
+    for (Index i = 0; i < structure_.part_count(); ++i) {
+      const std::string name = after(structure_.parts[static_cast<std::size_t>(i)]);
+      if (latest.contains(name)) S.middleRows(i * rows, rows) = latest.at(name);
+    }
+    return rule_.named_states<double>(S, sequence_);
   }
 
  private:
@@ -202,6 +220,7 @@ class RowTrace : public ComputedTrace {
   Notation notation_;
   Structure structure_;
   bool scaled_ = false;
+  Index batch_ = 1;  // tokens of an inner batch
   Index steps_ = 1;  // of one token, each a block of its own: the recurrent form of several rows per token
   Checkpoints<Scalar> checkpoints_;
 };

@@ -17,8 +17,7 @@ namespace palimpsest {
 /// What one head gives: its outputs and the state after the last token.
 struct Output {
   Matrix<double> o;  // [T, V]
-  std::vector<std::pair<std::string, Matrix<double>>>
-      states;  // by the names of Variant::states; vectors are [D, 1]
+  NamedStates states;
 };
 
 /// How a variant computes. Row programs share one implementation (row_rule.h).

@@ -118,6 +118,9 @@ Phase tile_phase(const Expression& query) {
              "So are the values: rescale, then add this tile.",
              {"Y", hadamard(fade, tensor("Y_in")) + tensor("E") * tensor("V")}});
   steps.line("Weighted values so far", "Rescale, then add.", "Y");
+  steps.carry({{"m", "m_in", Carry::When::going_on},
+               {"l", "l_in", Carry::When::going_on},
+               {"Y", "Y_in", Carry::When::going_on}});
   return steps.take();
 }
 
@@ -128,6 +131,7 @@ Phase done_phase() {
              "Weighted values over all weights: an average.",
              {"O", call("divide_rows", {tensor("Y"), tensor("l")})}});
   steps.line("What comes out", "The average of the values under these weights.", "O");
+  steps.carry({{"l", "l"}, {"Y", "Y"}});
   return steps.take();
 }
 
@@ -203,8 +207,8 @@ class SoftmaxTrace : public ComputedTrace {
     const Index count = std::min(chunk_size_, tokens - first);
     const Index tile = index - chunk_start_[static_cast<std::size_t>(chunk)];
     if (tile == key_tiles(first)) return {1, first, count, 0, keys_seen(first)};
-    return {0, first, count, tile * chunk_size_,
-            std::min(chunk_size_, keys_seen(first) - tile * chunk_size_)};
+    const Index first_key = tile * chunk_size_;
+    return {0, first, count, first_key, std::min(chunk_size_, keys_seen(first) - first_key), tile == 0};
   }
 
   Index block_of(Index token, Index phase) const override {
@@ -212,6 +216,11 @@ class SoftmaxTrace : public ComputedTrace {
     if (form == Form::parallel) return 0;
     const Index chunk = token / chunk_size_;
     return chunk_start_[static_cast<std::size_t>(chunk)] + (phase == 0 ? 0 : key_tiles(chunk * chunk_size_));
+  }
+
+  /// No step makes the cache: it is the rows of the sequence.
+  NamedStates states(const Record&) const override {
+    return {{"k_cache", cache_.K.template cast<double>()}, {"v_cache", cache_.V.template cast<double>()}};
   }
 
  private:
@@ -247,9 +256,7 @@ class SoftmaxTrace : public ComputedTrace {
       recorder("K_cache", cache_.K);
       recorder("V_cache", cache_.V);
       const Matrix<Scalar> O = softmax_dense(Q, cache_.K, cache_.V, cache_.earlier, &recorder);
-      output_ = {
-          O.template cast<double>(),
-          {{"k_cache", cache_.K.template cast<double>()}, {"v_cache", cache_.V.template cast<double>()}}};
+      output_ = {O.template cast<double>(), states(record)};
       return record;
     }
     const Index last_key = block.phase == 1 ? block.key_count : block.first_key + block.key_count;

@@ -40,7 +40,7 @@ class Walk {
   virtual Index block_count() const { return pieces_.piece_count(); }
   virtual Block block(Index index) const {
     const Piece piece = pieces_.piece(index);
-    return {0, piece.first, piece.count};
+    return {.first_token = piece.first, .count = piece.count, .starts_anew = piece.offset == 0};
   }
   virtual Index block_of(Index token, Index /*phase*/) const { return pieces_.piece_of(token); }
 

@@ -23,6 +23,12 @@ class WalkTrace : public ComputedTrace {
   Block block(Index index) const override { return walk_->block(index); }
   Index block_of(Index token, Index phase) const override { return walk_->block_of(token, phase); }
 
+  NamedStates states(const Record& latest) const override {
+    NamedStates states = walk_->states(checkpoints_.initial());
+    for (auto& [name, value] : states) value = latest.at(after(name));
+    return states;
+  }
+
  private:
   Record compute(Index index) override {
     Carried<Scalar> carried = before(index);

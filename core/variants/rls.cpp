@@ -162,7 +162,11 @@ Steps steps(const Sequence& sequence, Form form, Index /*chunk_size*/) {
       {"P_in", {form == Form::parallel ? "P_0" : "P", Role::plain, "what was not known before"}},
       {"P_out", {form == Form::parallel ? "P_n" : "P'", Role::plain, "what is not known"}}};
   for (const auto& [name, symbol] : own) symbols.insert_or_assign(name, symbol);
-  return {row_phases(structure, notation(), form, sequence.parameter("scale") != 1), symbols};
+  std::vector<Phase> phases = row_phases(structure, notation(), form, sequence.parameter("scale") != 1);
+  for (Phase& phase : phases) {
+    phase.carries.push_back(by_token ? Carry{"P_after", "P_before"} : Carry{"P_out", "P_in"});
+  }
+  return {phases, symbols};
 }
 
 }  // namespace

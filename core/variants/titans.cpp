@@ -40,6 +40,15 @@ Program<Scalar> encode(const Rows<Scalar>& rows) {
           .read_sight = exact ? rows.every_row({1, 0}) : rows.every_row({1, 0, 0})};
 }
 
+/// Within a batch the gradients stay at the memory that it began with.
+std::vector<Carry> token_carries(bool exact) {
+  std::vector<Carry> carries = {{"S_after", "S_before"}, {"M_after", "M_before"}};
+  if (exact) return carries;
+  carries.push_back({"S_after", "F_moved", Carry::When::starting_anew});
+  carries.push_back({"F_moved", "F_moved", Carry::When::going_on});
+  return carries;
+}
+
 Notation notation(const Settings& settings) {
   const bool exact = batch_of(settings) == 1;
   return {.token_write = {{"read",
@@ -64,6 +73,7 @@ Notation notation(const Settings& settings) {
                            "A share is forgotten, the momentum is written.",
                            {"S_after",
                             call("one_minus", {tensor("forget")}) * tensor("S_before") + tensor("M_after")}}},
+          .token_carries = token_carries(exact),
           .symbols = {{"forget", {"f_t", Role::gate, "share that is forgotten"}},
                       {"eta", {"\\eta_t", Role::gate, "momentum"}},
                       {"theta", {"\\theta_t", Role::strength, "learning rate"}},
