@@ -13,6 +13,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/devices.h"
 #include "app/commands/interrupt.h"
+#include "app/commands/verify_faults.h"
 #include "core/error.h"
 
 namespace palimpsest {
@@ -22,6 +23,8 @@ namespace {
 struct VerifyOptions {
   std::vector<std::string> variants;
   std::string json;
+  std::vector<std::string> faults;
+  bool lists_faults = false;
 };
 
 /// A report, and how far it came.
@@ -124,7 +127,17 @@ Task add_verify(CLI::App& command, Console console) {
   const auto options = std::make_shared<VerifyOptions>();
   command.add_option("--variant", options->variants, "Only these variants (default: all)")->take_all();
   command.add_option("--json", options->json, "Write the report to this file as well");
-  return [options, console] { return run_verify(*options, console); };
+  command
+      .add_option("--fault", options->faults,
+                  "Make every form wrong in this way, or \"all\": verification must fail, and says where")
+      ->take_all();
+  command.add_flag("--faults", options->lists_faults, "List what --fault can make wrong");
+  return [options, console] {
+    if (options->lists_faults) return list_faults(console);
+    if (!options->faults.empty())
+      return run_verify_faults(options->faults, options->variants, options->json, console);
+    return run_verify(*options, console);
+  };
 }
 
 }  // namespace palimpsest

@@ -51,5 +51,6 @@ std::vector<Function> gelu_functions();
 std::vector<Function> row_functions();
 std::vector<Function> newton_schulz_functions();
 std::vector<Function> inner_batch_functions();
+std::vector<Function> faulty_functions();
 
 }  // namespace palimpsest
