@@ -143,6 +143,11 @@ Output BlockRule::run(const Sequence& sequence, Form form, Precision precision, 
                                      : run_blocks(*engine_f32_(sequence), sequence, form, chunk_size, stop);
 }
 
+Channel BlockRule::channel(const Sequence& sequence, Index column) const {
+  std::optional<Channel> channel = engine_f64_(sequence)->channel(column);
+  return channel ? *std::move(channel) : Rule::channel(sequence, column);
+}
+
 std::unique_ptr<Trace> BlockRule::trace(const Sequence& sequence, Form form, Precision precision,
                                         Index chunk_size, std::size_t budget) const {
   Steps steps = steps_(sequence, form);

@@ -2,11 +2,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/channel.h"
 #include "core/recorder.h"
 #include "core/rule.h"
 
@@ -37,6 +39,10 @@ class BlockEngine {
   virtual std::vector<std::pair<std::string, Matrix<double>>> named_states(
       const Matrix<Scalar>& state) const = 0;
 
+  /// One column of the memory, those of Rule::channel(), by itself: it may outlive the engine. None where the
+  /// memory is no linear function of the values.
+  virtual std::optional<Channel> channel(Index /*column*/) const { return std::nullopt; }
+
   /// What `count` tokens at once need in the chunkwise and the parallel form; more if all of it is recorded.
   virtual MemoryNeed need(Index count, bool recorded) const = 0;
 };
@@ -61,6 +67,7 @@ class BlockRule : public Rule {
              std::stop_token stop = {}) const override;
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                                std::size_t budget) const override;
+  Channel channel(const Sequence& sequence, Index column) const override;
 
  private:
   EngineOf<double> engine_f64_;

@@ -347,6 +347,17 @@ struct LactDefinition {
     return std::nullopt;
   }
 
+  std::string nonlinear(const Settings& settings) const {
+    const char* what = option_is(settings, "optimizer", "muon")
+                           ? "Muon brings the singular values of a step near 1"
+                           : "the columns of the weights are scaled back to their norms";
+    return fmt::format(
+        "The weights are no linear function of the values, because {}: no weights on values make an output, "
+        "and "
+        "no shares of tokens make an entry of the memory.",
+        what);
+  }
+
   template <class Scalar>
   std::unique_ptr<const Walk<Scalar>> walk(const Sequence& sequence, Form form, Index chunk_size) const {
     if (form == Form::parallel) return std::make_unique<ScanWalk<Scalar>>(sequence, form, chunk_size);

@@ -140,6 +140,12 @@ struct NetworkDefinition {
     return form == Form::parallel ? missing_parallel(settings) : std::nullopt;
   }
 
+  std::string nonlinear(const Settings&) const {
+    return "What a token writes is a gradient through a non-linear function of the weights that earlier "
+           "values "
+           "left: no weights on values make an output, and no shares of tokens make an entry of the memory.";
+  }
+
   template <class Scalar>
   std::unique_ptr<const Walk<Scalar>> walk(const Sequence& sequence, Form form, Index chunk_size) const {
     return std::make_unique<NetworkWalk<Scalar>>(sequence, plan(sequence.settings), form, chunk_size);

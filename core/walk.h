@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/channel.h"
 #include "core/error.h"
 #include "core/recorder.h"
 #include "core/rule.h"
@@ -53,6 +54,7 @@ std::unique_ptr<Trace> make_walk_trace(std::unique_ptr<const Walk<Scalar>> walk,
 ///   template <class Scalar> std::unique_ptr<const Walk<Scalar>> walk(const Sequence&, Form, Index chunk);
 ///   std::vector<Phase> phases(const Sequence&, Form, Index chunk) const;
 ///   Symbols symbols(const Sequence&, Form, Index chunk) const;
+///   std::string nonlinear(const Settings&) const;  // why outputs are no weighted sums of values
 template <class Definition>
 class WalkRule : public Rule {
  public:
@@ -67,6 +69,10 @@ class WalkRule : public Rule {
     check(sequence, form, chunk_size);
     return precision == Precision::f64 ? run_as<double>(sequence, form, chunk_size, stop)
                                        : run_as<float>(sequence, form, chunk_size, stop);
+  }
+
+  Channel channel(const Sequence& sequence, Index) const override {
+    throw Unsupported(definition_.nonlinear(sequence.settings));
   }
 
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,

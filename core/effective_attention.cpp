@@ -1,0 +1,146 @@
+#include "core/effective_attention.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/row_map.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr Index tokens_at_a_time = 64;
+
+/// The queries of a window on their way back, and the weights they have met.
+class Queries {
+ public:
+  Queries(const Channel& channel, const AttentionWindow& window)
+      : channel_(channel), window_(window), reads_(channel.reads(window.first_row, window.rows)) {
+    F_ = Matrix<double>::Zero(reads_.q.rows(), reads_.q.cols());
+    joined_ = F_.rows();
+    read_ = Vector<double>::Zero(window.rows);
+    found_.rows_per_token = channel.rows_per_token;
+    found_.A = Matrix<double>::Zero(window.rows, window.columns * channel.rows_per_token);
+    const Structure structure = channel.rows(0, 0).structure;
+    if (structure.plain_write) found_.A_plain = found_.A;
+    found_.values_are_plain = structure.plain_write && !structure.writes_value;
+  }
+
+  /// From the last row that a query reads back to the first token of the columns, or of all.
+  void go_back(bool to_start, const std::stop_token& stop) {
+    const Index h = channel_.rows_per_token;
+    const Index first_token = to_start ? 0 : window_.first_column;
+    Index end = first_token;
+    for (const Index after : reads_.after) end = std::max(end, (after + h - 1) / h);
+    while (end > first_token) {
+      if (stop.stop_requested()) throw Cancelled();
+      const Index first = std::max(first_token, end - tokens_at_a_time);
+      through(channel_.rows(first, end - first), first * h);
+      end = first;
+    }
+    if (to_start) read_ += F_ * channel_.initial;
+  }
+
+  /// What the queries have read of the channel; whole once they are back at the start.
+  const Vector<double>& read() const { return read_; }
+
+  EffectiveAttention found(bool with_initial) && {
+    if (channel_.skip != 0) add_skip();
+    if (with_initial) found_.Q0 = std::move(F_);
+    return std::move(found_);
+  }
+
+ private:
+  void through(const Program<double>& block, Index first) {
+    const RowMap map(block);
+    for (Index r = map.rows() - 1; r >= 0; --r) {
+      join(first + r + 1);
+      auto F = F_.bottomRows(F_.rows() - joined_);
+      const Vector<double> hits = F * map.write(r).transpose();
+      meet(first + r, hits, block.v(r, 0), found_.A);
+      if (map.writes_plainly()) {
+        const Vector<double> plain = F * map.plain(r).transpose();
+        meet(first + r, plain, block.v_plain(r, 0), found_.A_plain);
+      }
+      map.pull_back(r, hits, F);
+    }
+  }
+
+  /// The queries that read after so many rows set out.
+  void join(Index rows) {
+    for (Index s = 0; s < F_.rows(); ++s) {
+      if (reads_.after[static_cast<std::size_t>(s)] != rows) continue;
+      F_.row(s) = reads_.q.row(s);
+      joined_ = std::min(joined_, s);
+    }
+  }
+
+  /// `weights` are those of the queries from `joined_` on.
+  void meet(Index row, const Vector<double>& weights, double value, Matrix<double>& A) {
+    read_.tail(weights.size()) += value * weights;
+    const Index column = row - window_.first_column * channel_.rows_per_token;
+    if (column >= 0 && column < A.cols()) A.col(column).tail(weights.size()) = weights;
+  }
+
+  void add_skip() {
+    for (Index s = 0; s < window_.rows; ++s) {
+      const Index column = window_.first_row + s - window_.first_column;
+      if (column >= 0 && column < window_.columns) found_.A(s, column) += channel_.skip;
+    }
+  }
+
+  const Channel& channel_;
+  AttentionWindow window_;
+  ChannelReads reads_;
+  Matrix<double> F_;  // [rows, p K], 0 until a query sets out
+  Index joined_;      // no query before this one has
+  Vector<double> read_;
+  EffectiveAttention found_;
+};
+
+void require_inside(const char* what, Index first, Index count, Index there_are) {
+  if (first >= 0 && count >= 0 && first + count <= there_are) return;
+  throw InputError(fmt::format("a window of {} {} from {} on; expected a part of 0 .. {}", count, what, first,
+                               there_are - 1));
+}
+
+}  // namespace
+
+void require_window(const AttentionWindow& window, Index tokens, Index channels) {
+  require_inside("rows", window.first_row, window.rows, tokens);
+  require_inside("columns", window.first_column, window.columns, tokens);
+  if (window.channel < 0 || window.channel >= channels) {
+    throw InputError(fmt::format("value channel {}; expected one of 0 .. {}", window.channel, channels - 1));
+  }
+}
+
+Matrix<double> EffectiveAttention::on_tokens() const {
+  const Matrix<double>& weights = on_values();
+  Matrix<double> sums = Matrix<double>::Zero(weights.rows(), weights.cols() / rows_per_token);
+  for (Index column = 0; column < weights.cols(); ++column)
+    sums.col(column / rows_per_token) += weights.col(column);
+  return sums;
+}
+
+EffectiveAttention effective_attention(const std::function<Channel(Index column)>& channel_of,
+                                       const AttentionWindow& window, const std::stop_token& stop) {
+  Channel channel = channel_of(window.channel);
+  // What divides is a column of the same memory, so that it meets the same weights.
+  const std::optional<Denominator> denominator = channel.denominator;
+  if (denominator) channel = channel_of(denominator->column);
+  Queries queries(channel, window);
+  queries.go_back(window.initial || denominator, stop);
+  const Vector<double> read = queries.read();
+  EffectiveAttention attention = std::move(queries).found(window.initial);
+  if (denominator) {
+    attention.denominators = (read.array() + denominator->eps).matrix();
+    for (Matrix<double>* weights : {&attention.A, &attention.A_plain, &attention.Q0}) {
+      if (weights->size() > 0) weights->array().colwise() /= attention.denominators.array();
+    }
+  }
+  return attention;
+}
+
+}  // namespace palimpsest
