@@ -13,27 +13,41 @@ namespace {
 
 constexpr Index tokens_at_a_time = 64;
 
+/// What both ways begin with: no weight yet.
+EffectiveAttention empty_window(const Channel& channel, const AttentionWindow& window) {
+  EffectiveAttention attention{.rows_per_token = channel.rows_per_token};
+  attention.A = Matrix<double>::Zero(window.rows, window.columns * channel.rows_per_token);
+  const Structure structure = channel.rows(0, 0).structure;
+  if (structure.plain_write) attention.A_plain = attention.A;
+  attention.values_are_plain = structure.plain_write && !structure.writes_value;
+  return attention;
+}
+
+/// The first tokens after all rows that a window's queries read.
+Index end_of(const ChannelReads& reads, Index rows_per_token) {
+  Index rows = 0;
+  for (const Index after : reads.after) rows = std::max(rows, after);
+  return (rows + rows_per_token - 1) / rows_per_token;
+}
+
 /// The queries of a window on their way back, and the weights they have met.
 class Queries {
  public:
   Queries(const Channel& channel, const AttentionWindow& window)
-      : channel_(channel), window_(window), reads_(channel.reads(window.first_row, window.rows)) {
+      : channel_(channel),
+        window_(window),
+        reads_(channel.reads(window.first_row, window.rows)),
+        found_(empty_window(channel, window)) {
     F_ = Matrix<double>::Zero(reads_.q.rows(), reads_.q.cols());
     joined_ = F_.rows();
     read_ = Vector<double>::Zero(window.rows);
-    found_.rows_per_token = channel.rows_per_token;
-    found_.A = Matrix<double>::Zero(window.rows, window.columns * channel.rows_per_token);
-    const Structure structure = channel.rows(0, 0).structure;
-    if (structure.plain_write) found_.A_plain = found_.A;
-    found_.values_are_plain = structure.plain_write && !structure.writes_value;
   }
 
   /// From the last row that a query reads back to the first token of the columns, or of all.
   void go_back(bool to_start, const std::stop_token& stop) {
     const Index h = channel_.rows_per_token;
     const Index first_token = to_start ? 0 : window_.first_column;
-    Index end = first_token;
-    for (const Index after : reads_.after) end = std::max(end, (after + h - 1) / h);
+    Index end = std::max(first_token, end_of(reads_, h));
     while (end > first_token) {
       if (stop.stop_requested()) throw Cancelled();
       const Index first = std::max(first_token, end - tokens_at_a_time);
@@ -47,7 +61,6 @@ class Queries {
   const Vector<double>& read() const { return read_; }
 
   EffectiveAttention found(bool with_initial) && {
-    if (channel_.skip != 0) add_skip();
     if (with_initial) found_.Q0 = std::move(F_);
     return std::move(found_);
   }
@@ -57,7 +70,7 @@ class Queries {
     const RowMap map(block);
     for (Index r = map.rows() - 1; r >= 0; --r) {
       join(first + r + 1);
-      auto F = F_.bottomRows(F_.rows() - joined_);
+      Eigen::Ref<Matrix<double>> F = F_.bottomRows(F_.rows() - joined_);
       const Vector<double> hits = F * map.write(r).transpose();
       meet(first + r, hits, block.v(r, 0), found_.A);
       if (map.writes_plainly()) {
@@ -84,13 +97,6 @@ class Queries {
     if (column >= 0 && column < A.cols()) A.col(column).tail(weights.size()) = weights;
   }
 
-  void add_skip() {
-    for (Index s = 0; s < window_.rows; ++s) {
-      const Index column = window_.first_row + s - window_.first_column;
-      if (column >= 0 && column < window_.columns) found_.A(s, column) += channel_.skip;
-    }
-  }
-
   const Channel& channel_;
   AttentionWindow window_;
   ChannelReads reads_;
@@ -99,6 +105,79 @@ class Queries {
   Vector<double> read_;
   EffectiveAttention found_;
 };
+
+/// The writes of a window's columns on their way to the queries that read them.
+class Writes {
+ public:
+  Writes(const Channel& channel, const AttentionWindow& window)
+      : channel_(channel),
+        window_(window),
+        reads_(channel.reads(window.first_row, window.rows)),
+        all_(channel.initial.transpose()),
+        found_(empty_window(channel, window)) {
+    X_ = Matrix<double>::Zero(found_.A.cols(), all_.cols());
+    X_plain_ = Matrix<double>::Zero(found_.A_plain.cols(), all_.cols());
+    read_ = Vector<double>::Zero(window.rows);
+  }
+
+  /// From the first token of the columns, or of all, to the last row that a query reads.
+  void go_on(bool from_start, const std::stop_token& stop) {
+    const Index h = channel_.rows_per_token;
+    const Index end = end_of(reads_, h);
+    for (Index first = from_start ? 0 : window_.first_column; first < end; first += tokens_at_a_time) {
+      if (stop.stop_requested()) throw Cancelled();
+      through(channel_.rows(first, std::min(tokens_at_a_time, end - first)), first * h);
+    }
+  }
+
+  /// What the queries have read of the channel, if all of it was followed from the start.
+  const Vector<double>& read() const { return read_; }
+
+  EffectiveAttention found() && { return std::move(found_); }
+
+ private:
+  void through(const Program<double>& block, Index first) {
+    const RowMap map(block);
+    for (Index r = 0; r < map.rows(); ++r) {
+      for (Matrix<double>* columns : {&X_, &X_plain_, &all_}) map.push_forward(r, *columns);
+      all_ += block.v(r, 0) * map.write(r);
+      if (map.writes_plainly()) all_ += block.v_plain(r, 0) * map.plain(r);
+      const Index column = first + r - window_.first_column * channel_.rows_per_token;
+      if (column >= 0 && column < X_.rows()) {
+        X_.row(column) = map.write(r);
+        if (map.writes_plainly()) X_plain_.row(column) = map.plain(r);
+      }
+      answer(first + r + 1);
+    }
+  }
+
+  /// The queries that read after so many rows.
+  void answer(Index rows) {
+    for (Index s = 0; s < window_.rows; ++s) {
+      if (reads_.after[static_cast<std::size_t>(s)] != rows) continue;
+      found_.A.row(s) = reads_.q.row(s) * X_.transpose();
+      if (found_.A_plain.size() > 0) found_.A_plain.row(s) = reads_.q.row(s) * X_plain_.transpose();
+      read_(s) = reads_.q.row(s).dot(all_.row(0));
+    }
+  }
+
+  const Channel& channel_;
+  AttentionWindow window_;
+  ChannelReads reads_;
+  Matrix<double> X_;        // [columns h, p K]: what is left of every write, 0 until it is made
+  Matrix<double> X_plain_;  // the same of the plain writes
+  Matrix<double> all_;      // [1, p K]: the channel itself
+  Vector<double> read_;
+  EffectiveAttention found_;
+};
+
+/// What a token's own value adds to its output past the memory.
+void add_skip(double skip, const AttentionWindow& window, Matrix<double>& A) {
+  for (Index s = 0; skip != 0 && s < window.rows; ++s) {
+    const Index column = window.first_row + s - window.first_column;
+    if (column >= 0 && column < window.columns) A(s, column) += skip;
+  }
+}
 
 void require_inside(const char* what, Index first, Index count, Index there_are) {
   if (first >= 0 && count >= 0 && first + count <= there_are) return;
@@ -130,10 +209,21 @@ EffectiveAttention effective_attention(const std::function<Channel(Index column)
   // What divides is a column of the same memory, so that it meets the same weights.
   const std::optional<Denominator> denominator = channel.denominator;
   if (denominator) channel = channel_of(denominator->column);
-  Queries queries(channel, window);
-  queries.go_back(window.initial || denominator, stop);
-  const Vector<double> read = queries.read();
-  EffectiveAttention attention = std::move(queries).found(window.initial);
+  const bool few_columns = window.columns * channel.rows_per_token < window.rows;
+  EffectiveAttention attention;
+  Vector<double> read;
+  if (few_columns && !window.initial) {
+    Writes writes(channel, window);
+    writes.go_on(denominator.has_value(), stop);
+    read = writes.read();
+    attention = std::move(writes).found();
+  } else {
+    Queries queries(channel, window);
+    queries.go_back(window.initial || denominator, stop);
+    read = queries.read();
+    attention = std::move(queries).found(window.initial);
+  }
+  add_skip(channel.skip, window, attention.A);
   if (denominator) {
     attention.denominators = (read.array() + denominator->eps).matrix();
     for (Matrix<double>* weights : {&attention.A, &attention.A_plain, &attention.Q0}) {

@@ -36,11 +36,12 @@ struct EffectiveAttention {
   Matrix<double> on_tokens() const;
 };
 
-/// The weights of a window, without the n x n matrix: the window's queries are carried back through the rows
-/// (the transpose of the recurrence), and what they meet of a row's write is its weight. O(rows span p K)
-/// work, span from the last row read to the first column (to the first token with `initial` or a
-/// denominator); memory O((rows + 64) p K + 64 V + rows columns). Throws InputError for a window outside the
-/// sequence, Cancelled when asked to stop.
+/// The weights of a window, without the n x n matrix. Either the window's queries are carried back through
+/// the rows (the transpose of the recurrence), and what they meet of a row's write is its weight; or, where
+/// there are fewer columns than rows and no `initial`, the columns' writes are carried on to the queries.
+/// O(min(rows, columns h) span p K) work, span from the last row read to the first column (to the first token
+/// with `initial` or a denominator); memory O((rows + columns h + 64) p K + 64 V + rows columns h). Throws
+/// Cancelled when asked to stop.
 EffectiveAttention effective_attention(const std::function<Channel(Index column)>& channel_of,
                                        const AttentionWindow& window, const std::stop_token& stop = {});
 

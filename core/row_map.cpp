@@ -63,6 +63,19 @@ RowVector<double> RowMap::faded_back(Index r, const RowVector<double>& f) const 
   return moved;
 }
 
+void RowMap::push_forward(Index r, Eigen::Ref<Matrix<double>> X) const {
+  Vector<double> taken;
+  if (erases()) taken = X * erase_.row(r).transpose();
+  for (Index i = 0; i < X.rows(); ++i) {
+    if (parts_ == 1) {
+      X.row(i).array() *= fade_.row(r).array();
+    } else {
+      X.row(i) = faded(r, X.row(i));
+    }
+    if (erases()) X.row(i) -= taken(i) * write_.row(r);
+  }
+}
+
 void RowMap::pull_back(Index r, const Vector<double>& hits, Eigen::Ref<Matrix<double>> F) const {
   for (Index i = 0; i < F.rows(); ++i) {
     if (parts_ == 1) {

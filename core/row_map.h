@@ -18,15 +18,19 @@ class RowMap {
   bool erases() const { return erase_.size() > 0; }
   bool writes_plainly() const { return plain_.size() > 0; }
 
-  auto write(Index r) const { return write_.row(r); }  // b_r: [1, p K]
-  auto erase(Index r) const { return erase_.row(r); }  // e_r: [1, p K], if it erases
-  auto plain(Index r) const { return plain_.row(r); }  // k+_r: [1, K], if it writes plainly
+  using Row = Eigen::Ref<const RowVector<double>>;
+  Row write(Index r) const { return write_.row(r); }  // b_r: [1, p K]
+  Row erase(Index r) const { return erase_.row(r); }  // e_r: [1, p K], if it erases
+  Row plain(Index r) const { return plain_.row(r); }  // k+_r: [1, K], if it writes plainly
 
   /// D_r x: [1, p K].
   RowVector<double> faded(Index r, const RowVector<double>& x) const;
 
   /// D_r^T f: [1, p K].
   RowVector<double> faded_back(Index r, const RowVector<double>& f) const;
+
+  /// Takes every state column x of X [n, p K] from before row r to after it, but for what the row writes.
+  void push_forward(Index r, Eigen::Ref<Matrix<double>> X) const;
 
   /// Takes every functional f of F [n, p K] from after row r to before it: f becomes D^T f - (f . b) e.
   /// `hits` are the f . b_r: [n].
