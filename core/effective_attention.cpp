@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "core/error.h"
 #include "core/row_map.h"
@@ -23,11 +24,18 @@ EffectiveAttention empty_window(const Channel& channel, const AttentionWindow& w
   return attention;
 }
 
-/// The first tokens after all rows that a window's queries read.
-Index end_of(const ChannelReads& reads, Index rows_per_token) {
-  Index rows = 0;
-  for (const Index after : reads.after) rows = std::max(rows, after);
-  return (rows + rows_per_token - 1) / rows_per_token;
+/// The queries of a window by the number of rows written when they read.
+using Readers = std::multimap<Index, Index>;
+
+Readers readers_of(const ChannelReads& reads) {
+  Readers readers;
+  for (std::size_t s = 0; s < reads.after.size(); ++s) readers.emplace(reads.after[s], static_cast<Index>(s));
+  return readers;
+}
+
+/// How many tokens it takes to write all rows that are read.
+Index end_of(const Readers& readers, Index rows_per_token) {
+  return readers.empty() ? 0 : (readers.rbegin()->first + rows_per_token - 1) / rows_per_token;
 }
 
 /// The queries of a window on their way back, and the weights they have met.
@@ -37,6 +45,7 @@ class Queries {
       : channel_(channel),
         window_(window),
         reads_(channel.reads(window.first_row, window.rows)),
+        readers_(readers_of(reads_)),
         found_(empty_window(channel, window)) {
     F_ = Matrix<double>::Zero(reads_.q.rows(), reads_.q.cols());
     joined_ = F_.rows();
@@ -47,7 +56,7 @@ class Queries {
   void go_back(bool to_start, const std::stop_token& stop) {
     const Index h = channel_.rows_per_token;
     const Index first_token = to_start ? 0 : window_.first_column;
-    Index end = std::max(first_token, end_of(reads_, h));
+    Index end = std::max(first_token, end_of(readers_, h));
     while (end > first_token) {
       if (stop.stop_requested()) throw Cancelled();
       const Index first = std::max(first_token, end - tokens_at_a_time);
@@ -83,10 +92,9 @@ class Queries {
 
   /// The queries that read after so many rows set out.
   void join(Index rows) {
-    for (Index s = 0; s < F_.rows(); ++s) {
-      if (reads_.after[static_cast<std::size_t>(s)] != rows) continue;
-      F_.row(s) = reads_.q.row(s);
-      joined_ = std::min(joined_, s);
+    for (auto [reader, end] = readers_.equal_range(rows); reader != end; ++reader) {
+      F_.row(reader->second) = reads_.q.row(reader->second);
+      joined_ = std::min(joined_, reader->second);
     }
   }
 
@@ -100,6 +108,7 @@ class Queries {
   const Channel& channel_;
   AttentionWindow window_;
   ChannelReads reads_;
+  Readers readers_;
   Matrix<double> F_;  // [rows, p K], 0 until a query sets out
   Index joined_;      // no query before this one has
   Vector<double> read_;
@@ -113,6 +122,7 @@ class Writes {
       : channel_(channel),
         window_(window),
         reads_(channel.reads(window.first_row, window.rows)),
+        readers_(readers_of(reads_)),
         all_(channel.initial.transpose()),
         found_(empty_window(channel, window)) {
     X_ = Matrix<double>::Zero(found_.A.cols(), all_.cols());
@@ -123,7 +133,7 @@ class Writes {
   /// From the first token of the columns, or of all, to the last row that a query reads.
   void go_on(bool from_start, const std::stop_token& stop) {
     const Index h = channel_.rows_per_token;
-    const Index end = end_of(reads_, h);
+    const Index end = end_of(readers_, h);
     for (Index first = from_start ? 0 : window_.first_column; first < end; first += tokens_at_a_time) {
       if (stop.stop_requested()) throw Cancelled();
       through(channel_.rows(first, std::min(tokens_at_a_time, end - first)), first * h);
@@ -153,8 +163,8 @@ class Writes {
 
   /// The queries that read after so many rows.
   void answer(Index rows) {
-    for (Index s = 0; s < window_.rows; ++s) {
-      if (reads_.after[static_cast<std::size_t>(s)] != rows) continue;
+    for (auto [reader, end] = readers_.equal_range(rows); reader != end; ++reader) {
+      const Index s = reader->second;
       found_.A.row(s) = reads_.q.row(s) * X_.transpose();
       if (found_.A_plain.size() > 0) found_.A_plain.row(s) = reads_.q.row(s) * X_plain_.transpose();
       read_(s) = reads_.q.row(s).dot(all_.row(0));
@@ -164,6 +174,7 @@ class Writes {
   const Channel& channel_;
   AttentionWindow window_;
   ChannelReads reads_;
+  Readers readers_;
   Matrix<double> X_;        // [columns h, p K]: what is left of every write, 0 until it is made
   Matrix<double> X_plain_;  // the same of the plain writes
   Matrix<double> all_;      // [1, p K]: the channel itself
