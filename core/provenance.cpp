@@ -73,7 +73,7 @@ class Shares {
   Matrix<double> F_;  // [4, p K]
 };
 
-/// Adds what row r writes to what a state column holds of it.
+/// Calls add(column, amount) for everything that row r writes into a state column.
 template <class Add>
 void for_each_write(const RowMap& map, const Program<double>& block, Index r, Add add) {
   add(RowVector<double>(map.write(r)), block.v(r, 0));

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "core/engines/recurrent.h"
@@ -126,8 +127,10 @@ TEST_CASE("provenance: the entry is that of the state which the rule hands on") 
     const std::optional<Channel> channel = channel_of(each, 2);
     if (!channel || parts_of(*channel) > 1) continue;
     const Output output = each.run(Form::recurrent);
-    const bool has_columns_besides = each.variant->id == "mesanet";  // Hkk first
-    const Matrix<double>& S = output.states[has_columns_besides ? 1 : 0].second;
+    const auto of_values =
+        std::ranges::find_if(output.states, [](const auto& state) { return state.second.cols() == 3; });
+    REQUIRE(of_values != output.states.end());
+    const Matrix<double>& S = of_values->second;
     for (Index row = 0; row < S.rows(); ++row) {
       INFO(each.words << " row " << row);
       const StateEntry entry{.tokens = 33, .row = row, .column = 2};
