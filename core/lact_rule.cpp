@@ -327,6 +327,16 @@ std::optional<std::string> missing(Form form, const Settings& settings) {
   return std::nullopt;
 }
 
+std::string nonlinear(const Settings& settings) {
+  const char* what = option_is(settings, "optimizer", "muon")
+                         ? "Muon brings the singular values of a step near 1"
+                         : "the columns of the weights are scaled back to their norms";
+  return fmt::format(
+      "The weights are no linear function of the values, because {}: no weights on values make an output, "
+      "and no shares of tokens make an entry of the memory.",
+      what);
+}
+
 }  // namespace
 
 std::shared_ptr<const Rule> lact_rule() {
@@ -339,7 +349,7 @@ std::shared_ptr<const Rule> lact_rule() {
       [](const Sequence& sequence, Form form, Index chunk_size) {
         return lact_steps(shown_of(sequence, form, chunk_size));
       },
-      missing);
+      missing, nonlinear);
 }
 
 }  // namespace palimpsest

@@ -132,6 +132,12 @@ std::optional<std::string> missing(Form form, const Settings&) {
          "the previous one left: no form is parallel over batches.";
 }
 
+std::string nonlinear(const Settings&) {
+  return "What a token writes is a gradient through a non-linear function of the weights that earlier "
+         "values left: no weights on values make an output, and no shares of tokens make an entry of the "
+         "memory.";
+}
+
 }  // namespace
 
 std::shared_ptr<const Rule> network_rule(NetworkPlanOf plan) {
@@ -142,7 +148,7 @@ std::shared_ptr<const Rule> network_rule(NetworkPlanOf plan) {
       [plan](const Sequence& sequence, Form form, Index chunk_size) {
         return network_steps(plan(sequence.settings), shown(sequence, form, chunk_size));
       },
-      missing);
+      missing, nonlinear);
 }
 
 }  // namespace palimpsest

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "core/channel.h"
 #include "core/engines/chunkwise.h"
 #include "core/engines/parallel.h"
+#include "core/engines/parts.h"
 #include "core/engines/recurrent.h"
 #include "core/error.h"
 #include "core/row_trace.h"
@@ -72,6 +74,31 @@ Output run_row_program(const RowRule& rule, const Sequence& sequence, Form form,
   stop_if_asked(stop);
   return {rule.finish<Scalar>(read, sequence).template cast<double>(),
           rule.named_states<Scalar>(S, sequence)};
+}
+
+/// `program` for one of its value channels alone.
+Program<double> one_channel(Program<double> program, Index column) {
+  for (Matrix<double>* values : {&program.v, &program.v_plain, &program.mu}) {
+    if (values->size() > 0) *values = values->col(column).eval();
+  }
+  program.v.conservativeResize(program.rows(), 1);
+  return program;
+}
+
+ChannelReads reads_of(const Encoder& encoder, const Sequence& sequence, Index first, Index count) {
+  Program<double> program = encoder.encode<double>(sequence, first, count);
+  const Structure structure = program.structure;
+  // A read may come after rows that are not among these.
+  if (!program.read_after.empty()) program = encoder.encode<double>(sequence, first, sequence.tokens - first);
+  ChannelReads reads{program.q.topRows(count), {}};
+  if (!structure.parts.empty()) reads.q = spread<double>(program.read_sight.topRows(count), reads.q);
+  const std::vector<Reader> readers = program.output_readers();
+  for (Index s = 0; s < count; ++s) {
+    reads.after.push_back(structure.read_at == ReadAt::end ? sequence.tokens * structure.rows_per_read
+                                                           : first * structure.rows_per_read +
+                                                                 readers[static_cast<std::size_t>(s)].writes);
+  }
+  return reads;
 }
 
 }  // namespace
@@ -155,6 +182,23 @@ std::unique_ptr<Trace> RowRule::trace(const Sequence& sequence, Form form, Preci
   require_chunk_size(chunk_size);
   if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
   return make_row_trace(*this, sequence, form, precision, chunk_size, budget);
+}
+
+Channel RowRule::channel(const Sequence& sequence, Index column) const {
+  const Program<double> empty = encoder_.encode<double>(sequence, 0, 0);
+  require_column(column, empty.v.cols());
+  Channel channel{
+      .tokens = sequence.tokens,
+      .rows_per_token = empty.structure.rows_per_read,
+      .initial = initial_state<double>(sequence).col(column),
+      .rows =
+          [this, sequence, column](Index first, Index count) {
+            return one_channel(encoder_.encode<double>(sequence, first, count), column);
+          },
+      .reads = [this, sequence](Index first,
+                                Index count) { return reads_of(encoder_, sequence, first, count); }};
+  if (normalised_) channel.denominator = {empty.v.cols() - 1, sequence.parameter("eps")};
+  return channel;
 }
 
 template NamedStates RowRule::named_states(const Matrix<double>&, const Sequence&) const;

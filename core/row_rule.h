@@ -64,6 +64,8 @@ class RowRule : public Rule {
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                                std::size_t budget) const override;
 
+  Channel channel(const Sequence& sequence, Index column) const override;
+
   const Encoder& encoder() const { return encoder_; }
   Notation notation(const Settings& settings) const { return notation_(settings); }
   bool normalised() const { return normalised_; }

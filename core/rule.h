@@ -14,6 +14,10 @@
 
 namespace palimpsest {
 
+struct AttentionWindow;
+struct Channel;
+struct EffectiveAttention;
+
 /// What one head gives: its outputs and the state after the last token.
 struct Output {
   Matrix<double> o;  // [T, V]
@@ -40,6 +44,15 @@ class Rule {
   virtual std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision,
                                        Index chunk_size,
                                        std::size_t budget = std::size_t{256} << 20) const = 0;
+
+  /// One column of the memory as a row program (core/channel.h): that of a value channel, or, beyond them,
+  /// one that the rule keeps besides. Throws Unsupported with the reason where the memory is no linear
+  /// function of the values, InputError for a column that there is not.
+  virtual Channel channel(const Sequence& sequence, Index column) const;
+
+  /// What outputs weigh values with (core/effective_attention.h). Throws as channel() does.
+  virtual EffectiveAttention effective_attention(const Sequence& sequence, const AttentionWindow& window,
+                                                 std::stop_token stop = {}) const;
 };
 
 /// Throws InputError unless chunk_size >= 1.

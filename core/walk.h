@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/channel.h"
 #include "core/inner_batches.h"
 #include "core/program.h"
 #include "core/recorder.h"
@@ -55,6 +57,10 @@ class Walk {
   /// The states of the rule, by the names of Variant::states, in what is carried after the last block.
   virtual std::vector<std::pair<std::string, Matrix<double>>> states(
       const Carried<Scalar>& carried) const = 0;
+
+  /// One column of the memory, those of Rule::channel(), by itself: it may outlive the walk. None where the
+  /// memory is no linear function of the values.
+  virtual std::optional<Channel> channel(Index /*column*/) const { return std::nullopt; }
 
   /// What the largest block needs; more if every tensor of it is recorded. Rather too much than too little.
   virtual BlockNeed need(bool recorded) const = 0;

@@ -78,4 +78,10 @@ std::unique_ptr<Trace> WalkRule::trace(const Sequence& sequence, Form form, Prec
   });
 }
 
+Channel WalkRule::channel(const Sequence& sequence, Index column) const {
+  if (nonlinear_) throw Unsupported(nonlinear_(sequence.settings));
+  std::optional<Channel> channel = walk_f64_(sequence, Form::recurrent, 1)->channel(column);
+  return channel ? *std::move(channel) : Rule::channel(sequence, column);
+}
+
 }  // namespace palimpsest

@@ -9,13 +9,19 @@ namespace palimpsest {
 
 namespace {
 
-/// SGD with the squared loss and without weight norm is a row program in two parts: the weights S that the
-/// batch began with, and the momentum M that its tokens add to. At the next batch S takes M over and M fades.
+bool is(const Settings& settings, const char* option, const char* value) {
+  return settings.options.find(option)->second == value;
+}
+
+/// SGD without weight norm is a row program in two parts: the weights S that the batch began with, and the
+/// momentum M that its tokens add to. At the next batch S takes M over and M fades.
 bool is_row_program(const Settings& settings) {
-  const auto is = [&](const char* option, const char* value) {
-    return settings.options.find(option)->second == value;
-  };
-  return is("optimizer", "sgd") && is("loss", "l2") && is("weight_norm", "false");
+  return is(settings, "optimizer", "sgd") && is(settings, "weight_norm", "false");
+}
+
+/// With the dot loss no gradient needs the weights, and the scan over all batches is quicker.
+bool runs_as_row_program(const Settings& settings) {
+  return is_row_program(settings) && is(settings, "loss", "l2");
 }
 
 template <class Scalar>
@@ -37,7 +43,9 @@ Program<Scalar> encode(const Rows<Scalar>& rows) {
     const Index batch_end = std::min((token / batch + 1) * batch - rows.first, rows.count);
     read_after.push_back(updates_first ? batch_end : t + 1);
   }
-  return {.structure = {.erase = Erase::decayed, .beta = true, .parts = "SM"},
+  return {.structure = {.erase = is(sequence.settings, "loss", "l2") ? Erase::decayed : Erase::none,
+                        .beta = true,
+                        .parts = "SM"},
           .q = rows.scaled_q(),
           .k = rows("k"),
           .v = rows("v"),
@@ -108,7 +116,7 @@ Variant lact() {
                .latex = "-\\sum_j \\eta_j\\langle S^{\\top}k_j, v_j\\rangle",
                .step = "S' = \\mathrm{normalise}\\left(S + "
                        "\\mathrm{NS}_5\\left(\\mu M - \\nabla\\mathcal L(S)\\right)\\right)"},
-      .rule = with_parallel(lact_rule(), row_program(), is_row_program),
+      .rule = with_parallel(lact_rule(), row_program(), runs_as_row_program, is_row_program),
   };
 }
 

@@ -36,6 +36,30 @@ class MambaWalk : public Walk<Scalar> {
     return {{"S", carried.front().template cast<double>()}};
   }
 
+  /// A cell fades at a rate of its own, so that a column is a program whose decay is that of its channel.
+  std::optional<Channel> channel(Index column) const override {
+    require_column(column, sequence_.dv);
+    const Sequence& sequence = sequence_;
+    return Channel{
+        .tokens = sequence.tokens,
+        .initial = this->initial().front().col(column).template cast<double>(),
+        .rows =
+            [sequence, column](Index first, Index count) {
+              const Matrix<double> delta = sequence.at("delta").rows<double>(first, count).col(column);
+              return Program<double>{.structure = {.decay = Decay::key, .gates_are_logs = true, .beta = true},
+                                     .k = sequence.at("k").rows<double>(first, count),
+                                     .v = sequence.at("v").rows<double>(first, count).col(column),
+                                     .gate = delta * sequence.at("A").all<double>().col(column).transpose(),
+                                     .beta = delta};
+            },
+        .reads =
+            [sequence](Index first, Index count) {
+              return ChannelReads{sequence.at("q").rows<double>(first, count) * sequence.parameter("scale"),
+                                  rows_up_to_each(first, count)};
+            },
+        .skip = D_.size() > 0 ? static_cast<double>(D_(0, column)) : 0.0};
+  }
+
   BlockNeed need(bool recorded) const override {
     const auto n = static_cast<double>(this->pieces_.largest_piece());
     const auto K = static_cast<double>(sequence_.dk);

@@ -54,6 +54,44 @@ class MesaWalk : public Walk<Scalar> {
             {"Hkv", H.rightCols(sequence_.dv).template cast<double>()}};
   }
 
+  /// Both Gram matrices are programs with the same decay; what reads Hkv is x. After the columns of Hkv come
+  /// those of Hkk.
+  std::optional<Channel> channel(Index column) const override {
+    const Sequence& sequence = sequence_;
+    const Index V = sequence.dv;
+    require_column(column, V + sequence.dk);
+    const Matrix<double> H = initial().front().template cast<double>();
+    const Matrix<double> ridge = ridge_.template cast<double>();
+    return Channel{.tokens = sequence.tokens,
+                   .initial = H.col(column < V ? sequence.dk + column : column - V),
+                   .rows =
+                       [sequence, column, V](Index first, Index count) {
+                         const auto given = [&](const char* name) {
+                           return sequence.at(name).rows<double>(first, count);
+                         };
+                         return Program<double>{
+                             .structure = {.decay = Decay::scalar, .beta = true},
+                             .k = given("k"),
+                             .v = column < V ? given("v").col(column) : given("k").col(column - V),
+                             .gate = given("gamma"),
+                             .beta = given("beta")};
+                       },
+                   .reads =
+                       [sequence, ridge, H](Index first, Index count) {
+                         const auto given = [&](const char* name) {
+                           return sequence.at(name).rows<double>(0, first + count);
+                         };
+                         const MesaRows<double> rows{.q = given("q") * sequence.parameter("scale"),
+                                                     .k = given("k"),
+                                                     .v = {},
+                                                     .beta = given("beta"),
+                                                     .gamma = given("gamma"),
+                                                     .ridge = ridge};
+                         return ChannelReads{mesa_solutions<double>(rows, H.leftCols(sequence.dk), first),
+                                             rows_up_to_each(first, count)};
+                       }};
+  }
+
   /// Three n x n matrices, a dozen rows of each token, and systems of K equations.
   BlockNeed need(bool recorded) const override {
     const auto n = static_cast<double>(this->pieces_.largest_piece());

@@ -69,15 +69,40 @@ class LeastSquaresWalk : public Walk<Scalar> {
     return {{"S", carried[1].template cast<double>()}, {"P", carried[0].template cast<double>()}};
   }
 
+  /// With all gains known, S is linear in the values.
+  std::optional<Channel> channel(Index column) const override {
+    require_column(column, sequence_.dv);
+    const Sequence& sequence = sequence_;
+    const Carried<Scalar> start = initial();
+    Matrix<double> P = start[0].template cast<double>();
+    const auto all = [&](const char* name) { return sequence.at(name).rows<double>(0, sequence.tokens); };
+    const auto directions = std::make_shared<const Matrix<double>>(
+        LeastSquaresWalk<double>::gains(all("k"), all("gamma"), all("beta"), P, nullptr));
+    return Channel{.tokens = sequence.tokens,
+                   .initial = start[1].col(column).template cast<double>(),
+                   .rows =
+                       [sequence, directions, column](Index first, Index count) {
+                         return Program<double>{.structure = {.erase = Erase::decayed, .erase_key = true},
+                                                .k = directions->middleRows(first, count),
+                                                .v = sequence.at("v").rows<double>(first, count).col(column),
+                                                .a = sequence.at("k").rows<double>(first, count)};
+                       },
+                   .reads =
+                       [sequence](Index first, Index count) {
+                         return ChannelReads{
+                             sequence.at("q").rows<double>(first, count) * sequence.parameter("scale"),
+                             rows_up_to_each(first, count)};
+                       }};
+  }
+
   BlockNeed need(bool recorded) const override {
     const auto n = static_cast<double>(this->pieces_.largest_piece());
     return {2 * this->number_size(recorded) * n * n, "its n x n matrices"};
   }
 
- private:
   /// Key by key, after Sherman and Morrison. P stays exactly symmetric. [L, K].
-  Matrix<Scalar> gains(const Matrix<Scalar>& K, const Matrix<Scalar>& gamma, const Matrix<Scalar>& beta,
-                       Matrix<Scalar>& P, Recorder* recorder) const {
+  static Matrix<Scalar> gains(const Matrix<Scalar>& K, const Matrix<Scalar>& gamma,
+                              const Matrix<Scalar>& beta, Matrix<Scalar>& P, Recorder* recorder) {
     Matrix<Scalar> all(K.rows(), K.cols());
     for (Index t = 0; t < K.rows(); ++t) {
       const Vector<Scalar> k = K.row(t).transpose();
@@ -91,11 +116,12 @@ class LeastSquaresWalk : public Walk<Scalar> {
     return all;
   }
 
+ private:
   /// Every token for itself: one solve with R_t = gamma_t R_{t-1} + beta_t k_t k_t^T, the inverse of P_t. [L,
   /// K].
-  Matrix<Scalar> solved_gains(const Matrix<Scalar>& K, const Matrix<Scalar>& gamma,
-                              const Matrix<Scalar>& beta, Matrix<Scalar>& P,
-                              const std::stop_token& stop) const {
+  static Matrix<Scalar> solved_gains(const Matrix<Scalar>& K, const Matrix<Scalar>& gamma,
+                                     const Matrix<Scalar>& beta, Matrix<Scalar>& P,
+                                     const std::stop_token& stop) {
     Matrix<Scalar> R = inverse(P);
     Matrix<Scalar> all(K.rows(), K.cols());
     for (Index t = 0; t < K.rows(); ++t) {
