@@ -143,6 +143,15 @@ Output BlockRule::run(const Sequence& sequence, Form form, Precision precision, 
                                      : run_blocks(*engine_f32_(sequence), sequence, form, chunk_size, stop);
 }
 
+void BlockRule::walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const {
+  const std::unique_ptr<BlockEngine<double>> engine = engine_f64_(sequence);
+  Matrix<double> state = engine->initial_state();
+  for (Index token = 0; visit(token, engine->named_states(state)) && token < sequence.tokens; ++token) {
+    if (stop.stop_requested()) throw Cancelled();
+    engine->advance(Form::recurrent, token, 1, state, nullptr, stop);
+  }
+}
+
 std::unique_ptr<Trace> BlockRule::trace(const Sequence& sequence, Form form, Precision precision,
                                         Index chunk_size, std::size_t budget) const {
   Steps steps = steps_(sequence, form);

@@ -59,6 +59,7 @@ class BlockRule : public Rule {
 
   Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
              std::stop_token stop = {}) const override;
+  void walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const override;
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                                std::size_t budget) const override;
 

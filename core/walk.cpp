@@ -78,6 +78,18 @@ Output run(const Walk<Scalar>& walk, Index tokens, Index dv, const std::stop_tok
   return {o.template cast<double>(), walk.states(carried)};
 }
 
+void walk_states(const Walk<double>& walk, const Rule::VisitStates& visit, const std::stop_token& stop) {
+  Carried<double> carried = walk.initial();
+  if (!visit(0, walk.states(carried))) return;
+  for (Index index = 0; index < walk.block_count(); ++index) {
+    if (stop.stop_requested()) throw Cancelled();
+    walk.advance(index, carried, nullptr, stop);
+    const Block block = walk.block(index);
+    const Index tokens = block.first_token + block.count;
+    if (block.phase == 0 && !visit(tokens, walk.states_after(tokens, carried))) return;
+  }
+}
+
 template <class Scalar>
 std::unique_ptr<Trace> make_walk_trace(std::unique_ptr<const Walk<Scalar>> walk, Form form, Index tokens,
                                        std::vector<Phase> phases, Symbols symbols, std::size_t budget) {

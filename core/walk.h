@@ -37,11 +37,18 @@ class Walk {
   /// The states of the rule in what is carried after the last block.
   virtual std::vector<std::pair<std::string, Matrix<double>>> states(
       const Carried<Scalar>& carried) const = 0;
+
+  /// Of a walk token by token: the states as they would be if the sequence ended after `tokens` >= 1, once
+  /// its last token has been passed in phase 0.
+  virtual NamedStates states_after(Index tokens, const Carried<Scalar>& carried) const = 0;
 };
 
 /// Walks through the whole sequence: outputs [T, V] and final states.
 template <class Scalar>
 Output run(const Walk<Scalar>& walk, Index tokens, Index dv, const std::stop_token& stop);
+
+/// Rule::walk_states of a walk token by token.
+void walk_states(const Walk<double>& walk, const Rule::VisitStates& visit, const std::stop_token& stop);
 
 /// The steps of a walk, carried matrices kept every few blocks within `budget` bytes.
 template <class Scalar>
@@ -67,6 +74,10 @@ class WalkRule : public Rule {
     check(sequence, form, chunk_size);
     return precision == Precision::f64 ? run_as<double>(sequence, form, chunk_size, stop)
                                        : run_as<float>(sequence, form, chunk_size, stop);
+  }
+
+  void walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const override {
+    palimpsest::walk_states(*definition_.template walk<double>(sequence, Form::recurrent, 1), visit, stop);
   }
 
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
