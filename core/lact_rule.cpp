@@ -41,11 +41,7 @@ class LactWalk : public Walk<Scalar> {
       : Walk<Scalar>(sequence, form, chunk_size, batch_of(sequence)),
         shown_(shown_of(sequence, form, chunk_size)) {
     if (shown_.muon) update_.muon = newton_schulz_steps(sequence.option("newton_schulz"));
-    if (!shown_.weight_norm) return;
-    update_.column_norm =
-        sequence.has("column_norm")
-            ? RowVector<Scalar>(sequence.at("column_norm").template all<Scalar>().transpose())
-            : RowVector<Scalar>(sequence.at("initial_S").template all<Scalar>().colwise().stableNorm());
+    if (shown_.weight_norm) update_.column_norm = lact_column_norm<Scalar>(sequence);
   }
 
   Carried<Scalar> initial() const override {
@@ -57,6 +53,13 @@ class LactWalk : public Walk<Scalar> {
   std::vector<std::pair<std::string, Matrix<double>>> states(const Carried<Scalar>& carried) const override {
     return {{"S", carried[weights].template cast<double>()},
             {"M", carried[direction].template cast<double>()}};
+  }
+
+  NamedStates states_after(Index tokens, const Carried<Scalar>& carried) const override {
+    Carried<Scalar> updated = carried;
+    lact_update(update_, carried[gradient], momentum(pieces_.batch_of(tokens - 1)), updated[weights],
+                updated[direction]);
+    return states(updated);
   }
 
  protected:

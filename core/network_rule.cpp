@@ -54,7 +54,7 @@ class NetworkWalk : public Walk<Scalar> {
   }
 
   /// After the last batch, which may be shorter, the weights are those of its last token.
-  std::vector<std::pair<std::string, Matrix<double>>> states(const Carried<Scalar>& carried) const override {
+  NamedStates states(const Carried<Scalar>& carried) const override {
     const NetworkPlan& plan = network_.plan();
     std::vector<std::pair<std::string, Matrix<double>>> named;
     for (const std::string& name : plan.parameters()) {
@@ -63,6 +63,16 @@ class NetworkWalk : public Walk<Scalar> {
       named.emplace_back(name, is_bias ? Matrix<double>(value.transpose()) : value);
     }
     return named;
+  }
+
+  /// The weights of the last token itself: W - sigma A.
+  NamedStates states_after(Index tokens, const Carried<Scalar>& carried) const override {
+    const Index place = (tokens - 1) % static_cast<Index>(sequence_.parameter("batch"));
+    const Scalar sigma = sequence_.has("sigma") ? static_cast<Scalar>(sequence_.at("sigma")(place, 0)) : 1;
+    const std::size_t parameters = carried.size() / 2;
+    Carried<Scalar> own = carried;
+    for (std::size_t p = 0; p < parameters; ++p) own[p] -= sigma * carried[parameters + p];
+    return states(own);
   }
 
   /// Rows of every layer's inputs and gradients, and one n x n matrix of who reads whom for each layer.
@@ -126,6 +136,14 @@ NetworkShown shown(const Sequence& sequence, Form form, Index chunk_size) {
           .divided = chunk_size < std::min(batch_of(sequence), sequence.tokens)};
 }
 
+/// The parameters of a network among its states.
+Weights<double> weights_of(const NetworkPlan& plan, const NamedStates& states) {
+  Weights<double> weights;
+  for (const std::string& name : plan.parameters()) weights.push_back(state_of(states, name));
+  return weights;
+}
+
+
 std::optional<std::string> missing(Form form, const Settings&) {
   if (form != Form::parallel) return std::nullopt;
   return "The gradient goes through a non-linear function of the weights, so a batch needs the weights that "
@@ -139,6 +157,34 @@ std::string nonlinear(const Settings&) {
 }
 
 }  // namespace
+
+std::function<std::vector<InnerProblem>(const InnerContext&)> network_problems(NetworkPlanOf plan_of) {
+  return [plan_of](const InnerContext& context) -> std::vector<InnerProblem> {
+    const Sequence& sequence = context.sequence;
+    const NetworkPlan plan = plan_of(sequence.settings);
+    const Index place = context.token % inner_batch(sequence.settings);
+    const Index first = context.token - place;
+    const auto rows = [&](const char* name) { return sequence.at(name).rows<double>(first, place + 1); };
+    const Weights<double> W = weights_of(plan, context.batch_start);
+    return {{.first_token = first,
+             .token_count = place + 1,
+             .names = plan.parameters(),
+             .terms = {{network_loss({rows("k"), rows("v"), rows("eta")}, plan.has_biases(),
+                                     layer_norm_of<double>(sequence))}},
+             .at = W,
+             .from = W,
+             .rate = sequence.has("sigma") ? sequence.at("sigma")(place, 0) : 1}};
+  };
+}
+
+std::function<Matrix<double>(const Sequence&, const NamedStates&, const Matrix<double>&)> network_memory(
+    NetworkPlanOf plan_of) {
+  return [plan_of](const Sequence& sequence, const NamedStates& states, const Matrix<double>& keys) {
+    const NetworkPlan plan = plan_of(sequence.settings);
+    return network_answers(weights_of(plan, states), plan.has_biases(), layer_norm_of<double>(sequence),
+                           keys);
+  };
+}
 
 std::shared_ptr<const Rule> network_rule(NetworkPlanOf plan) {
   return walk_rule(

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "core/engines/inner_network.h"
+#include "core/inner_problem.h"
 #include "core/rule.h"
 
 namespace palimpsest {
@@ -15,5 +16,13 @@ using NetworkPlanOf = std::function<NetworkPlan(const Settings&)>;
 /// every token with its own weights. Chunkwise: dual, in pieces of at most one chunk that never cross the end
 /// of an inner batch, so that the chunk changes no result. There is no parallel form.
 std::shared_ptr<const Rule> network_rule(NetworkPlanOf plan);
+
+/// InnerLoss::problems of such a rule: a step of sigma_t on sum_j eta_j / 2 |f(k_j) - v_j|^2 over the tokens
+/// of the batch up to this one, from the weights that the batch began with.
+std::function<std::vector<InnerProblem>(const InnerContext&)> network_problems(NetworkPlanOf plan);
+
+/// MemoryAccess::answers of such a rule: f(k).
+std::function<Matrix<double>(const Sequence&, const NamedStates&, const Matrix<double>&)> network_memory(
+    NetworkPlanOf plan);
 
 }  // namespace palimpsest

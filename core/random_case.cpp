@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <random>
 
 #include "core/error.h"
+#include "core/random_numbers.h"
 #include "core/rule.h"
 
 namespace palimpsest {
@@ -16,23 +16,10 @@ namespace {
 
 constexpr Index other_size = 3;  // of an axis that nothing else fixes
 
-/// Random numbers by arithmetic alone: the distributions of <random> differ between libraries.
-class Numbers {
+/// The numbers of a random case.
+class Numbers : public RandomNumbers {
  public:
-  /// A stream of its own for every array, so that one more array leaves the others as they are.
-  Numbers(std::uint64_t seed, std::string_view name) : bits_(seed) {
-    for (const char letter : name) bits_.seed(bits_() ^ static_cast<unsigned char>(letter));
-  }
-
-  /// [0, 1).
-  double uniform() { return static_cast<double>(bits_() >> 11) * 0x1p-53; }
-
-  /// About N(0, 1): the sum of twelve uniform numbers has variance 1.
-  double normal() {
-    double sum = -6;
-    for (int i = 0; i < 12; ++i) sum += uniform();
-    return sum;
-  }
+  using RandomNumbers::RandomNumbers;
 
   /// What a decay takes away: mostly little, and now and then exactly nothing (0) or everything (1).
   double forgotten() {
@@ -66,9 +53,6 @@ class Numbers {
     }
     return 0;
   }
-
- private:
-  std::mt19937_64 bits_;
 };
 
 std::vector<Index> shape_of(const Input& input, const Settings& settings, const RandomCase& random) {

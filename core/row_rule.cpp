@@ -149,6 +149,18 @@ Matrix<Scalar> RowRule::finish(const Matrix<Scalar>& read, const Sequence& seque
   return (read.leftCols(read.cols() - 1).array().colwise() / denominator).matrix();
 }
 
+Matrix<double> program_state(const NamedStates& states) {
+  Index columns = 0;
+  for (const auto& [name, state] : states) columns += state.cols();
+  Matrix<double> all(states.front().second.rows(), columns);
+  Index column = 0;
+  for (const auto& [name, state] : states) {
+    all.middleCols(column, state.cols()) = state;
+    column += state.cols();
+  }
+  return all;
+}
+
 Output RowRule::run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                     std::stop_token stop) const {
   require_chunk_size(chunk_size);
@@ -156,6 +168,21 @@ Output RowRule::run(const Sequence& sequence, Form form, Precision precision, In
   require_memory(memory(sequence, form, precision, chunk_size), sequence, form, chunk_size);
   return precision == Precision::f64 ? run_row_program<double>(*this, sequence, form, chunk_size, stop)
                                      : run_row_program<float>(*this, sequence, form, chunk_size, stop);
+}
+
+void RowRule::walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const {
+  Matrix<double> S = initial_state<double>(sequence);
+  Index token = 0;
+  const auto named = [&] {
+    Sequence so_far = sequence;
+    so_far.tokens = token;
+    return named_states<double>(S, so_far);
+  };
+  while (visit(token, named()) && token < sequence.tokens) {
+    stop_if_asked(stop);
+    recurrent(encoder_.encode<double>(sequence, token, 1), S);
+    ++token;
+  }
 }
 
 Memory RowRule::memory(const Sequence& sequence, Form form, Precision precision, Index chunk_size) const {

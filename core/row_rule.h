@@ -60,6 +60,7 @@ class RowRule : public Rule {
 
   Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
              std::stop_token stop = {}) const override;
+  void walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const override;
   Memory memory(const Sequence& sequence, Form form, Precision precision, Index chunk_size) const override;
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                                std::size_t budget) const override;
@@ -92,6 +93,9 @@ class RowRule : public Rule {
 
 /// The array `name` of a sequence, or zeros of this shape where it is absent.
 Matrix<double> given_or_zero(const Sequence& sequence, std::string_view name, Index rows, Index columns);
+
+/// The state of a program without parts, [K, V], from the states that it has by name: side by side.
+Matrix<double> program_state(const NamedStates& states);
 
 /// A rule from a generic encoding function `Program<Scalar> encode(const Rows<Scalar>&)`.
 template <class Function>

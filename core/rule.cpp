@@ -9,6 +9,10 @@ namespace palimpsest {
 
 std::optional<std::string> Rule::missing(Form, const Settings&) const { return std::nullopt; }
 
+void Rule::walk_states(const Sequence&, const VisitStates&, std::stop_token) const {
+  throw Unsupported("this rule does not show its state token by token");
+}
+
 Memory Rule::memory(const Sequence&, Form, Precision, Index) const { return {}; }
 
 Channel Rule::channel(const Sequence&, Index) const {

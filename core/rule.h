@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -36,6 +37,13 @@ class Rule {
   /// Throws Unsupported with the reason where the form is missing, Cancelled when asked to stop.
   virtual Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                      std::stop_token stop = {}) const = 0;
+
+  /// Calls `visit(t, states)` with the states after t = 0, 1, ... T tokens, as the recurrent form makes them
+  /// in f64, until it returns false. Inside an inner batch they are those of a sequence that ends there.
+  /// Throws Unsupported for a rule without such a walk, Cancelled when asked to stop.
+  using VisitStates = std::function<bool(Index tokens, const NamedStates& states)>;
+  virtual void walk_states(const Sequence& sequence, const VisitStates& visit,
+                           std::stop_token stop = {}) const;
 
   /// What run() takes for one head.
   virtual Memory memory(const Sequence& sequence, Form form, Precision precision, Index chunk_size) const;

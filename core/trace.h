@@ -7,6 +7,7 @@
 
 #include "core/expression.h"
 #include "core/matrix.h"
+#include "core/named_states.h"
 
 namespace palimpsest {
 
@@ -81,9 +82,6 @@ struct Step {
 };
 
 struct Output;
-
-/// States by the names of Variant::states; vectors are [D, 1].
-using NamedStates = std::vector<std::pair<std::string, Matrix<double>>>;
 
 /// All steps of one form of one sequence, known without computing anything; the values of a block are
 /// computed on demand from the nearest checkpoint, by the engine itself. Stepping backwards gives

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/matrix.h"
+#include "core/named_states.h"
 
 namespace palimpsest {
 
@@ -105,11 +106,33 @@ struct Option {
   std::string follows = {};  // the option whose value is the default of this one
 };
 
+struct InnerContext;
+struct InnerProblem;
+
 /// The learning problem that one update of the state is a step on.
 struct InnerLoss {
   std::string words;
   std::string latex;  // empty where there is none; words then say why
   std::string step;   // LaTeX of the step taken on it
+  /// The steps that a token makes, as computations (core/inner_problem.h). Throws Unsupported where the
+  /// numbers of the token leave no loss. Absent: there is none, and words say why.
+  std::function<std::vector<InnerProblem>(const InnerContext&)> problems = {};
+};
+
+/// What tokens leave in a memory: row i of `values` [N, V] is what it should answer for row i of `keys` [N,
+/// K]. N is a multiple of the tokens.
+struct StoredPairs {
+  Matrix<double> keys;
+  Matrix<double> values;
+};
+
+/// How a memory is asked what it remembers, where that is not S^T k for the keys and values of the rule
+/// (core/stored_pairs.h).
+struct MemoryAccess {
+  std::function<StoredPairs(const Sequence&, Index first, Index count)> pairs = {};
+  /// [N, V] for keys [N, K], from the states after some tokens.
+  std::function<Matrix<double>(const Sequence&, const NamedStates&, const Matrix<double>& keys)> answers = {};
+  std::string none = {};  // why there is no memory to ask
 };
 
 /// One rule of the family: its names, ranges, words and how it computes. Data, but for `rule`.
@@ -124,6 +147,7 @@ struct Variant {
   std::vector<Parameter> parameters = {};  // besides scale
   std::vector<State> states = {{"S"}};
   InnerLoss loss;
+  MemoryAccess memory = {};
   std::shared_ptr<const Rule> rule;
   /// Fills in parameters whose default depends on the options.
   std::function<void(Settings&)> complete = {};

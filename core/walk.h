@@ -58,6 +58,12 @@ class Walk {
   virtual std::vector<std::pair<std::string, Matrix<double>>> states(
       const Carried<Scalar>& carried) const = 0;
 
+  /// Of a walk token by token: the states as they would be if the sequence ended after `tokens` >= 1, once
+  /// its last token has been passed in phase 0.
+  virtual NamedStates states_after(Index /*tokens*/, const Carried<Scalar>& carried) const {
+    return states(carried);
+  }
+
   /// One column of the memory, those of Rule::channel(), by itself: it may outlive the walk. None where the
   /// memory is no linear function of the values.
   virtual std::optional<Channel> channel(Index /*column*/) const { return std::nullopt; }

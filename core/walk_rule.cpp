@@ -78,6 +78,19 @@ std::unique_ptr<Trace> WalkRule::trace(const Sequence& sequence, Form form, Prec
   });
 }
 
+void WalkRule::walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const {
+  const std::unique_ptr<const Walk<double>> walk = walk_f64_(sequence, Form::recurrent, 1);
+  Carried<double> carried = walk->initial();
+  if (!visit(0, walk->states(carried))) return;
+  for (Index index = 0; index < walk->block_count(); ++index) {
+    if (stop.stop_requested()) throw Cancelled();
+    walk->advance(index, carried, nullptr, stop);
+    const Block block = walk->block(index);
+    const Index tokens = block.first_token + block.count;
+    if (block.phase == 0 && !visit(tokens, walk->states_after(tokens, carried))) return;
+  }
+}
+
 Channel WalkRule::channel(const Sequence& sequence, Index column) const {
   if (nonlinear_) throw Unsupported(nonlinear_(sequence.settings));
   std::optional<Channel> channel = walk_f64_(sequence, Form::recurrent, 1)->channel(column);

@@ -36,6 +36,7 @@ class WalkRule : public Rule {
   Memory memory(const Sequence& sequence, Form form, Precision precision, Index chunk_size) const override;
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                                std::size_t budget) const override;
+  void walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const override;
   Channel channel(const Sequence& sequence, Index column) const override;
 
  private:

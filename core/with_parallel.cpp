@@ -24,6 +24,10 @@ class WithParallel : public Rule {
     return choose(form, sequence.settings).run(sequence, form, precision, chunk_size, std::move(stop));
   }
 
+  void walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const override {
+    rule_->walk_states(sequence, visit, std::move(stop));
+  }
+
   Memory memory(const Sequence& sequence, Form form, Precision precision, Index chunk_size) const override {
     return choose(form, sequence.settings).memory(sequence, form, precision, chunk_size);
   }

@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "core/inner_problem.h"
 #include "core/lact_rule.h"
+#include "core/row_problems.h"
 #include "core/variants.h"
 #include "core/variants/inner_steps.h"
 #include "core/with_parallel.h"
@@ -75,6 +77,31 @@ std::shared_ptr<const Rule> row_program() {
   return std::make_shared<RowRule>(encoder, learning_notation, false, StateNames{initial, named});
 }
 
+/// One step for all tokens of the batch; eta weighs them in the loss.
+std::vector<InnerProblem> lact_problems(const InnerContext& context) {
+  const Sequence& sequence = context.sequence;
+  const Index size = inner_batch(sequence.settings);
+  const Index batch = context.token / size;
+  const Index first = batch * size;
+  const Index count = std::min(size, sequence.tokens - first);
+  const WeighedPairs pairs = {sequence.at("k").rows<double>(first, count),
+                              sequence.at("v").rows<double>(first, count),
+                              sequence.at("eta").rows<double>(first, count)};
+  const Matrix<double>& S = state_of(context.batch_start, "S");
+  InnerProblem problem{.first_token = first,
+                       .token_count = count,
+                       .names = {"S"},
+                       .terms = {{sequence.option("loss") == "l2" ? squared_loss(pairs) : dot_loss(pairs)}},
+                       .at = {S},
+                       .from = {S},
+                       .momentum = sequence.has("momentum") ? sequence.at("momentum")(batch, 0) : 0,
+                       .moving = {state_of(context.batch_start, "M")}};
+  if (sequence.option("optimizer") == "muon")
+    problem.muon = newton_schulz_steps(sequence.option("newton_schulz"));
+  if (sequence.option("weight_norm") == "true") problem.column_norm = lact_column_norm<double>(sequence);
+  return {problem};
+}
+
 }  // namespace
 
 /// Spec 3.11: per inner batch G = K^T Diag(eta) R, M = m M + G, S = normalise(S + NS5(M)).
@@ -115,7 +142,8 @@ Variant lact() {
                         "before it. Muon makes the step as long in every direction.",
                .latex = "-\\sum_j \\eta_j\\langle S^{\\top}k_j, v_j\\rangle",
                .step = "S' = \\mathrm{normalise}\\left(S + "
-                       "\\mathrm{NS}_5\\left(\\mu M - \\nabla\\mathcal L(S)\\right)\\right)"},
+                       "\\mathrm{NS}_5\\left(\\mu M - \\nabla\\mathcal L(S)\\right)\\right)",
+               .problems = lact_problems},
       .rule = with_parallel(lact_rule(), row_program(), runs_as_row_program, is_row_program),
   };
 }

@@ -1,4 +1,5 @@
 #include "core/engines/mamba.h"
+#include "core/inner_problem.h"
 #include "core/mamba_steps.h"
 #include "core/variants.h"
 #include "core/walk_rule.h"
@@ -77,6 +78,23 @@ class MambaWalk : public Walk<Scalar> {
   Matrix<Scalar> D_;  // [1, V], or empty
 };
 
+/// The value times its step: what is written, [L, V].
+StoredPairs stored(const Sequence& sequence, Index first, Index count) {
+  const auto rows = [&](const char* name) { return sequence.at(name).rows<double>(first, count); };
+  return {rows("k"), rows("delta").cwiseProduct(rows("v"))};
+}
+
+std::vector<InnerProblem> mamba_problems(const InnerContext& context) {
+  const auto [key, value] = stored(context.sequence, context.token, 1);
+  const Matrix<double> A = context.sequence.at("A").all<double>();
+  const Matrix<double> forgotten = -(A * row_of(context, "delta").asDiagonal()).array().expm1();
+  return {{.first_token = context.token,
+           .names = {"S"},
+           .terms = {{dot_loss(one_pair(key, value))}, {shrinking_loss(forgotten)}},
+           .at = {state_of(context.before, "S")},
+           .from = {state_of(context.before, "S")}}};
+}
+
 }  // namespace
 
 /// Spec 3.14: S_t = exp(A o 1 delta_t^T) o S_{t-1} + k_t (delta_t o v_t)^T, o_t = S_t^T q_t + D o v_t.
@@ -99,7 +117,9 @@ Variant mamba() {
                         "differs from cell to cell.",
                .latex = "-\\langle S^{\\top}k_t, \\Delta_t\\odot v_t\\rangle + "
                         "\\tfrac12\\|\\sqrt{1-E_t}\\odot S\\|_F^2",
-               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
+               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
+               .problems = mamba_problems},
+      .memory = {.pairs = stored},
       .rule = walk_rule(
           []<class Scalar>(const Sequence& sequence, Form form, Index chunk_size) {
             return std::make_unique<MambaWalk<Scalar>>(sequence, form, chunk_size);

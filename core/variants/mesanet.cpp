@@ -1,4 +1,7 @@
+#include <Eigen/Cholesky>
+
 #include "core/engines/mesanet.h"
+#include "core/inner_problem.h"
 #include "core/mesanet_steps.h"
 #include "core/variants.h"
 #include "core/walk_rule.h"
@@ -109,6 +112,40 @@ class MesaWalk : public Walk<Scalar> {
   Matrix<Scalar> ridge_;  // [K, K]
 };
 
+/// Hkk + ridge: [K, K].
+Matrix<double> curvature(const Sequence& sequence, const Matrix<double>& Hkk) {
+  return Hkk + symmetric<double>(square(sequence.at("ridge")));
+}
+
+/// The memory that answers: (Hkk + ridge)^{-1} Hkv.
+Matrix<double> optimum(const Sequence& sequence, const NamedStates& states) {
+  return curvature(sequence, state_of(states, "Hkk")).ldlt().solve(state_of(states, "Hkv"));
+}
+
+/// From the minimum before the token to the minimum after it: one Newton step, its preconditioner the inverse
+/// of the Hessian. The squares of the values before the token are a constant that is left out.
+std::vector<InnerProblem> mesanet_problems(const InnerContext& context) {
+  const Index K = context.sequence.dk;
+  const Matrix<double> k = row_of(context, "k");
+  const Matrix<double> v = row_of(context, "v");
+  const double beta = row_of(context, "beta")(0, 0);
+  const double gamma = row_of(context, "gamma")(0, 0);
+  const Matrix<double> A =
+      curvature(context.sequence, gamma * state_of(context.before, "Hkk") + beta * k.transpose() * k);
+  const Matrix<double> B = gamma * state_of(context.before, "Hkv") + beta * k.transpose() * v;
+  const Matrix<double> before = optimum(context.sequence, context.before);
+  return {{.first_token = context.token,
+           .names = {"S"},
+           .terms = {{quadratic_loss(A, B, beta / 2 * v.squaredNorm()),
+                      A.ldlt().solve(Matrix<double>::Identity(K, K))}},
+           .at = {before},
+           .from = {before}}};
+}
+
+Matrix<double> answers(const Sequence& sequence, const NamedStates& states, const Matrix<double>& keys) {
+  return keys * optimum(sequence, states);
+}
+
 }  // namespace
 
 /// Spec 3.13: o_t = Hkv_t^T (Hkk_t + ridge)^{-1} q_t with Hkk_t = gamma_t Hkk_{t-1} + beta_t k_t k_t^T, and
@@ -132,7 +169,9 @@ Variant mesanet() {
                         "older the less, plus the ridge.",
                .latex = "\\textstyle\\sum_{j\\le t}\\gamma_{j+1:t}\\tfrac{\\beta_j}2\\|S^{\\top}k_j - "
                         "v_j\\|^2 + \\tfrac12\\mathrm{tr}\\,S^{\\top}\\Lambda S",
-               .step = "S_t = \\arg\\min_S \\mathcal L_t(S) = (H^{kk}_t + \\Lambda)^{-1} H^{kv}_t"},
+               .step = "S_t = \\arg\\min_S \\mathcal L_t(S) = (H^{kk}_t + \\Lambda)^{-1} H^{kv}_t",
+               .problems = mesanet_problems},
+      .memory = {.answers = answers},
       .rule = walk_rule(
           []<class Scalar>(const Sequence& sequence, Form form, Index chunk_size) {
             return std::make_unique<MesaWalk<Scalar>>(sequence, form, chunk_size);

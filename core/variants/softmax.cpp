@@ -124,6 +124,9 @@ Variant softmax() {
                "average of the values under the kernel exp(q . k).",
            .latex = "",
            .step = ""},
+      .memory = {.none =
+                     "Softmax attention keeps every key and value as they are: there is no state that they "
+                     "would have to share, and nothing to forget."},
       .rule = std::make_shared<SoftmaxRule>(),
   };
 }

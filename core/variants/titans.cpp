@@ -1,3 +1,5 @@
+#include "core/inner_problem.h"
+#include "core/row_problems.h"
 #include "core/row_rule.h"
 #include "core/variants.h"
 
@@ -93,6 +95,19 @@ Matrix<double> initial(const Sequence& sequence) {
   return state;
 }
 
+/// The gradient of 1/2 |S^T k - v|^2 is taken at the memory that the batch began with.
+std::vector<InnerProblem> titans_problems(const InnerContext& context) {
+  return {{.first_token = context.token,
+           .names = {"S"},
+           .terms = {{squared_loss(one_pair(row_of(context, "k"), row_of(context, "v")))}},
+           .at = {state_of(context.batch_start, "S")},
+           .from = {state_of(context.before, "S")},
+           .kept = 1 - row_of(context, "forget")(0, 0),
+           .rate = row_of(context, "theta")(0, 0),
+           .momentum = row_of(context, "eta")(0, 0),
+           .moving = {state_of(context.before, "M")}}};
+}
+
 }  // namespace
 
 /// Spec 3.9: M_t = eta_t M_{t-1} + theta_t k_t (v_t - S_tau^T k_t)^T, S_t = (1 - f_t) S_{t-1} + M_t.
@@ -128,7 +143,8 @@ Variant titans() {
                "Make the memory answer v when asked with k: a gradient step with momentum and weight decay.",
            .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
            .step = "M_t = \\eta_t M_{t-1} - \\theta_t\\nabla\\mathcal L(S_{\\tau}),\\quad "
-                   "S_t = (1-f_t)S_{t-1} + M_t"},
+                   "S_t = (1-f_t)S_{t-1} + M_t",
+           .problems = titans_problems},
       .rule = std::make_shared<RowRule>(encoder, notation, false, StateNames{initial, named}),
   };
 }

@@ -90,7 +90,9 @@ Variant ttt_linear() {
                    "Make the model answer v when asked with k: the gradients of a batch are all taken at the "
                    "weights before it.",
                .latex = "\\sum_j \\tfrac{\\eta_j}{2}\\|f(k_j) - v_j\\|^2",
-               .step = "S_t = S_\\tau - \\sigma_t\\nabla\\mathcal L_{\\tau<j\\le t}(S_\\tau)"},
+               .step = "S_t = S_\\tau - \\sigma_t\\nabla\\mathcal L_{\\tau<j\\le t}(S_\\tau)",
+               .problems = network_problems(plan)},
+      .memory = {.answers = network_memory(plan)},
       .rule = with_parallel(network_rule(plan), row_program(),
                             [](const Settings& settings) { return !has_layer_norm(settings); }),
   };

@@ -23,7 +23,9 @@ Variant ttt_mlp() {
                "Make the network answer v when asked with k: the gradients of a batch are all taken at the "
                "weights before it.",
            .latex = "\\sum_j \\tfrac{\\eta_j}{2}\\|f(k_j) - v_j\\|^2",
-           .step = "W_t = W_\\tau - \\sigma_t\\nabla\\mathcal L_{\\tau<j\\le t}(W_\\tau)"},
+           .step = "W_t = W_\\tau - \\sigma_t\\nabla\\mathcal L_{\\tau<j\\le t}(W_\\tau)",
+           .problems = network_problems(plan)},
+      .memory = {.answers = network_memory(plan)},
       .rule = network_rule(plan),
   };
   variant.inputs.push_back(
