@@ -8,7 +8,7 @@
 #include "app/commands/support.h"
 #include "core/rule.h"
 #include "core/variant.h"
-#include "core/verify.h"
+#include "core/verify_case.h"
 #include "tests/commands/cli.h"
 
 using namespace palimpsest;
