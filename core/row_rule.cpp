@@ -131,6 +131,10 @@ Output RowRule::run(const Sequence& sequence, Form form, Precision precision, In
                                      : run_row_program<float>(*this, sequence, form, chunk_size, stop);
 }
 
+bool RowRule::is_causal(const Sequence& sequence) const {
+  return encoder_.encode<double>(sequence, 0, 0).structure.read_at == ReadAt::after_row;
+}
+
 Memory RowRule::memory(const Sequence& sequence, Form form, Precision precision, Index chunk_size) const {
   const Program<double> empty = encoder_.encode<double>(sequence, 0, 0);
   const Structure& structure = empty.structure;

@@ -8,6 +8,8 @@ namespace palimpsest {
 
 std::optional<std::string> Rule::missing(Form, const Settings&) const { return std::nullopt; }
 
+bool Rule::is_causal(const Sequence&) const { return true; }
+
 Memory Rule::memory(const Sequence&, Form, Precision, Index) const { return {}; }
 
 void require_chunk_size(Index chunk_size) {

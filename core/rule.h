@@ -34,6 +34,10 @@ class Rule {
   virtual Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                      std::stop_token stop = {}) const = 0;
 
+  /// Whether no output depends on tokens after its own (or after its inner batch): then more tokens may
+  /// follow (core/hand_over.h).
+  virtual bool is_causal(const Sequence& sequence) const;
+
   /// What run() takes for one head.
   virtual Memory memory(const Sequence& sequence, Form form, Precision precision, Index chunk_size) const;
 

@@ -19,6 +19,8 @@ class WithParallel : public Rule {
     return choose(form, sequence.settings).run(sequence, form, precision, chunk_size, std::move(stop));
   }
 
+  bool is_causal(const Sequence& sequence) const override { return rule_->is_causal(sequence); }
+
   Memory memory(const Sequence& sequence, Form form, Precision precision, Index chunk_size) const override {
     return choose(form, sequence.settings).memory(sequence, form, precision, chunk_size);
   }

@@ -67,6 +67,13 @@ std::shared_ptr<const Rule> row_program() {
   return std::make_shared<RowRule>(encoder, learning_notation, false, StateNames{initial, named});
 }
 
+/// The columns of all weights keep the norms of the first ones.
+void hand_over_column_norm(const Sequence& finished, Arrays& more) {
+  if (finished.has("column_norm")) return;
+  const RowVector<double> norms = finished.at("initial_S").all<double>().colwise().stableNorm();
+  more["column_norm"] = Array({norms.size()}, std::vector<double>(norms.data(), norms.data() + norms.size()));
+}
+
 }  // namespace
 
 /// Spec 3.11: per inner batch G = K^T Diag(eta) R, M = m M + G, S = normalise(S + NS5(M)).
@@ -109,6 +116,7 @@ Variant lact() {
                .step = "S' = \\mathrm{normalise}\\left(S + "
                        "\\mathrm{NS}_5\\left(\\mu M - \\nabla\\mathcal L(S)\\right)\\right)"},
       .rule = with_parallel(lact_rule(), row_program(), is_row_program),
+      .hand_over = hand_over_column_norm,
   };
 }
 
