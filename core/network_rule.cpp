@@ -143,7 +143,6 @@ Weights<double> weights_of(const NetworkPlan& plan, const NamedStates& states) {
   return weights;
 }
 
-
 std::optional<std::string> missing(Form form, const Settings&) {
   if (form != Form::parallel) return std::nullopt;
   return "The gradient goes through a non-linear function of the weights, so a batch needs the weights that "

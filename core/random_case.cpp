@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/hand_over.h"
 #include "core/random_numbers.h"
 #include "core/rule.h"
 
@@ -146,10 +147,6 @@ void normalise(Array& array) {
   }
 }
 
-Array as_array(const Matrix<double>& matrix, std::vector<Index> shape) {
-  return {std::move(shape), std::vector<double>(matrix.data(), matrix.data() + matrix.size())};
-}
-
 /// The states that an earlier random text leaves: whatever a rule keeps, they are states that it can reach.
 void add_initial_states(const Variant& variant, const Settings& settings, const RandomCase& random,
                         Arrays& arrays) {
@@ -162,14 +159,7 @@ void add_initial_states(const Variant& variant, const Settings& settings, const 
   const bool streams = !variant.rule->missing(Form::recurrent, settings);
   const Output output =
       variant.rule->run(bound.heads.front(), streams ? Form::recurrent : Form::chunkwise, Precision::f64, 1);
-  for (const Input& input : inputs_of(variant, settings)) {
-    for (const auto& [state, value] : output.states) {
-      if (input.name != initial_name(variant, settings, state)) continue;
-      const bool is_vector = input.shape.size() == 1;
-      arrays[input.name] = as_array(value, is_vector ? std::vector<Index>{value.size()}
-                                                     : std::vector<Index>{value.rows(), value.cols()});
-    }
-  }
+  for (auto& [name, array] : initial_states(variant, settings, output)) arrays[name] = array;
 }
 
 }  // namespace

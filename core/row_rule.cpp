@@ -185,6 +185,10 @@ void RowRule::walk_states(const Sequence& sequence, const VisitStates& visit, st
   }
 }
 
+bool RowRule::is_causal(const Sequence& sequence) const {
+  return encoder_.encode<double>(sequence, 0, 0).structure.read_at == ReadAt::after_row;
+}
+
 Memory RowRule::memory(const Sequence& sequence, Form form, Precision precision, Index chunk_size) const {
   const Program<double> empty = encoder_.encode<double>(sequence, 0, 0);
   const Structure& structure = empty.structure;

@@ -61,6 +61,7 @@ class RowRule : public Rule {
   Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
              std::stop_token stop = {}) const override;
   void walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const override;
+  bool is_causal(const Sequence& sequence) const override;
   Memory memory(const Sequence& sequence, Form form, Precision precision, Index chunk_size) const override;
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                                std::size_t budget) const override;

@@ -13,6 +13,8 @@ void Rule::walk_states(const Sequence&, const VisitStates&, std::stop_token) con
   throw Unsupported("this rule does not show its state token by token");
 }
 
+bool Rule::is_causal(const Sequence&) const { return true; }
+
 Memory Rule::memory(const Sequence&, Form, Precision, Index) const { return {}; }
 
 Channel Rule::channel(const Sequence&, Index) const {

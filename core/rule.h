@@ -45,6 +45,10 @@ class Rule {
   virtual void walk_states(const Sequence& sequence, const VisitStates& visit,
                            std::stop_token stop = {}) const;
 
+  /// Whether no output depends on tokens after its own (or after its inner batch): then more tokens may
+  /// follow (core/hand_over.h).
+  virtual bool is_causal(const Sequence& sequence) const;
+
   /// What run() takes for one head.
   virtual Memory memory(const Sequence& sequence, Form form, Precision precision, Index chunk_size) const;
 

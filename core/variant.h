@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/array.h"
 #include "core/matrix.h"
 #include "core/named_states.h"
 
@@ -61,6 +62,8 @@ struct StandIn {
   std::string like = {};       // another array, such as k
   bool random = false;         // normal numbers of this size instead
   bool learning_rate = false;  // less where keys are long: divided by the largest |k|^2
+
+  bool operator==(const StandIn&) const = default;
 };
 
 /// An array that a variant takes besides q, k and v. Axes of one head: "n" tokens, "dk", "dv", "d" = dk = dv,
@@ -153,6 +156,9 @@ struct Variant {
   std::function<void(Settings&)> complete = {};
   /// Adds arrays that follow from the others and run through the whole sequence, such as running sums.
   std::function<void(Sequence&)> derive = {};
+  /// Adds to the arrays of the tokens that follow `finished` what that run took from its initial states, so
+  /// that it is not taken from its final ones.
+  std::function<void(const Sequence& finished, Arrays& more)> hand_over = {};
 };
 
 /// Every variant, in the order in which they are best met. The only list there is (core/variants.h).
@@ -191,6 +197,17 @@ struct StateSet {
 
 /// Every set of states that a variant may hand on.
 std::vector<StateSet> state_sets(const Variant& variant);
+
+/// Where files hold a state of a variant.
+struct StateArray {
+  std::string state;               // "S"
+  std::string initial;             // its name as an input
+  std::string final;               // its name as an output
+  std::vector<std::string> shape;  // axes as in Input::shape
+};
+
+/// The arrays of the states in `set`, in their order.
+std::vector<StateArray> state_arrays(const Variant& variant, const StateSet& set);
 
 /// The name of the initial state in a file: initial_state where there is one state with these settings, else
 /// initial_NAME; NAME alone where the rule starts from given weights.

@@ -28,6 +28,8 @@ class WithParallel : public Rule {
     rule_->walk_states(sequence, visit, std::move(stop));
   }
 
+  bool is_causal(const Sequence& sequence) const override { return rule_->is_causal(sequence); }
+
   Memory memory(const Sequence& sequence, Form form, Precision precision, Index chunk_size) const override {
     return choose(form, sequence.settings).memory(sequence, form, precision, chunk_size);
   }

@@ -102,6 +102,13 @@ std::vector<InnerProblem> lact_problems(const InnerContext& context) {
   return {problem};
 }
 
+/// The columns of all weights keep the norms of the first ones.
+void hand_over_column_norm(const Sequence& finished, Arrays& more) {
+  if (finished.has("column_norm")) return;
+  const RowVector<double> norms = finished.at("initial_S").all<double>().colwise().stableNorm();
+  more["column_norm"] = Array({norms.size()}, std::vector<double>(norms.data(), norms.data() + norms.size()));
+}
+
 }  // namespace
 
 /// Spec 3.11: per inner batch G = K^T Diag(eta) R, M = m M + G, S = normalise(S + NS5(M)).
@@ -145,6 +152,7 @@ Variant lact() {
                        "\\mathrm{NS}_5\\left(\\mu M - \\nabla\\mathcal L(S)\\right)\\right)",
                .problems = lact_problems},
       .rule = with_parallel(lact_rule(), row_program(), runs_as_row_program, is_row_program),
+      .hand_over = hand_over_column_norm,
   };
 }
 

@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "core/disagreement.h"
 #include "core/random_case.h"
 #include "core/rule.h"
 #include "core/sequence.h"
-#include "core/verify.h"
+#include "core/verify_case.h"
 
 namespace palimpsest::testing {
 
