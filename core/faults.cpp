@@ -281,9 +281,9 @@ void bend_not_differentiated(EquationEditor& equations) {
 std::vector<Fault> all_faults() {
   return {
       {"initial-state-dropped", "Initial state dropped",
-       "The first block starts from an empty memory, whatever it was given: seen where a cache is handed "
-       "over "
-       "between two calls, and in every test that starts from 0.",
+       "The first block starts from an empty memory, whatever it was given: seen where text is cut into "
+       "calls, "
+       "and never in a test that starts from 0.",
        "a memory that it starts from", initial_state_dropped},
       {"undecayed-erase", "Decay and error swapped",
        "The old value is read before the memory fades instead of after: right for Comba, wrong for Gated "
