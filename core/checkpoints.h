@@ -35,6 +35,9 @@ class Checkpoints {
     states_.push_back(std::move(initial));
   }
 
+  /// The state before block 0.
+  const State& initial() const { return states_.front(); }
+
   /// Blocks from one kept state to the next.
   Index spacing() const { return spacing_; }
 

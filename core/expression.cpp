@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/rewriting.h"
 
 namespace palimpsest {
 
@@ -81,30 +82,6 @@ void collect_operands(const Expression& expression, std::vector<std::string>& na
   for (const Expression& argument : expression.arguments()) collect_operands(argument, names);
 }
 
-Expression with_arguments(const Expression& expression, std::vector<Expression> arguments) {
-  switch (expression.kind()) {
-    case Expression::Kind::tensor:
-      break;
-    case Expression::Kind::transpose:
-      return transpose(arguments[0]);
-    case Expression::Kind::product:
-      return arguments[0] * arguments[1];
-    case Expression::Kind::hadamard:
-      return hadamard(arguments[0], arguments[1]);
-    case Expression::Kind::sum:
-      return arguments[0] + arguments[1];
-    case Expression::Kind::difference:
-      return arguments[0] - arguments[1];
-    case Expression::Kind::diagonal:
-      return diagonal(arguments[0]);
-    case Expression::Kind::function:
-      return call(expression.name(), std::move(arguments));
-    case Expression::Kind::named:
-      return named(expression.name(), arguments[0]);
-  }
-  return expression;
-}
-
 /// The definitions that may be put in place of their results.
 class Expander {
  public:
@@ -112,10 +89,10 @@ class Expander {
       : definitions_(definitions), inlined_(inlined) {}
 
   Expression expand(const Expression& expression) {
-    if (expression.kind() == Expression::Kind::tensor) return expand_tensor(expression);
-    std::vector<Expression> arguments;
-    for (const Expression& argument : expression.arguments()) arguments.push_back(expand(argument));
-    return with_arguments(expression, std::move(arguments));
+    return replaced(expression, [this](const Expression& piece) -> std::optional<Expression> {
+      if (piece.kind() != Expression::Kind::tensor) return std::nullopt;
+      return expand_tensor(piece);
+    });
   }
 
  private:

@@ -28,10 +28,10 @@ std::string filled(const std::string& pattern, std::span<const std::string> argu
 std::vector<Function> all_functions() {
   std::vector<Function> all;
   for (const auto& rows :
-       {arithmetic_functions(), decay_functions(), early_read_functions(), value_decay_functions(),
-        parts_functions(), softmax_functions(), feature_functions(), favor_functions(), log_sum_functions(),
-        scan_functions(), gram_functions(), least_squares_functions(), layer_norm_functions(),
-        gelu_functions(), row_functions(), newton_schulz_functions(), inner_batch_functions()}) {
+       {arithmetic_functions(), decay_functions(), value_decay_functions(), parts_functions(),
+        softmax_functions(), feature_functions(), favor_functions(), log_sum_functions(), scan_functions(),
+        gram_functions(), least_squares_functions(), layer_norm_functions(), gelu_functions(),
+        row_functions(), newton_schulz_functions(), inner_batch_functions(), faulty_functions()}) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;

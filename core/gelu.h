@@ -21,7 +21,8 @@ Scalar gelu_argument(Scalar x) {
 
 template <class Scalar>
 Scalar gelu(Scalar x) {
-  return Scalar(0.5) * x * (1 + std::tanh(gelu_argument(x)));
+  using std::tanh;  // or that of the scalar
+  return Scalar(0.5) * x * (Scalar(1) + tanh(gelu_argument(x)));
 }
 
 /// d gelu / dx.

@@ -23,6 +23,9 @@ class InnerBatches {
   InnerBatches(Index tokens, Index batch, Index size)
       : tokens_(tokens), batch_(batch), size_(std::min(size, batch)), per_batch_(divided(batch_, size_)) {}
 
+  /// Tokens of the largest piece.
+  Index largest_piece() const { return std::min(size_, tokens_); }
+
   Index batch_count() const { return divided(tokens_, batch_); }
   Index piece_count() const { return tokens_ / batch_ * per_batch_ + divided(tokens_ % batch_, size_); }
   Index pieces_of(Index batch) const { return divided(batch_size(batch), size_); }

@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 
 #include "core/engines/lact.h"
-#include "core/error.h"
-#include "core/inner_batches.h"
 #include "core/lact_steps.h"
-#include "core/walk.h"
+#include "core/walk_rule.h"
 
 namespace palimpsest {
 
 namespace {
 
-constexpr double parallel_limit = 6e9;  // bytes of the weights of all batches
+Index batch_of(const Sequence& sequence) { return static_cast<Index>(sequence.parameter("batch")); }
 
 bool option_is(const Settings& settings, const char* name, const char* value) {
   return settings.options.find(name)->second == value;
@@ -20,7 +18,6 @@ bool option_is(const Settings& settings, const char* name, const char* value) {
 
 LactShown shown_of(const Sequence& sequence, Form form, Index chunk_size) {
   const Settings& settings = sequence.settings;
-  const auto batch = static_cast<Index>(sequence.parameter("batch"));
   return {.form = form,
           .muon = option_is(settings, "optimizer", "muon"),
           .tuned = option_is(settings, "newton_schulz", "tuned"),
@@ -30,7 +27,7 @@ LactShown shown_of(const Sequence& sequence, Form form, Index chunk_size) {
           .momentum = sequence.has("momentum"),
           .tall = sequence.dk > sequence.dv,
           .scaled = sequence.parameter("scale") != 1,
-          .divided = chunk_size < std::min(batch, sequence.tokens)};
+          .divided = chunk_size < std::min(batch_of(sequence), sequence.tokens)};
 }
 
 /// What carried matrices are called. The gradient is 0 at the start of a batch.
@@ -41,16 +38,10 @@ template <class Scalar>
 class LactWalk : public Walk<Scalar> {
  public:
   LactWalk(const Sequence& sequence, Form form, Index chunk_size)
-      : sequence_(sequence),
-        shown_(shown_of(sequence, form, chunk_size)),
-        batches_(sequence.tokens, static_cast<Index>(sequence.parameter("batch")),
-                 form == Form::recurrent ? 1 : chunk_size) {
+      : Walk<Scalar>(sequence, form, chunk_size, batch_of(sequence)),
+        shown_(shown_of(sequence, form, chunk_size)) {
     if (shown_.muon) update_.muon = newton_schulz_steps(sequence.option("newton_schulz"));
-    if (!shown_.weight_norm) return;
-    update_.column_norm =
-        sequence.has("column_norm")
-            ? RowVector<Scalar>(sequence.at("column_norm").template all<Scalar>().transpose())
-            : RowVector<Scalar>(sequence.at("initial_S").template all<Scalar>().colwise().stableNorm());
+    if (shown_.weight_norm) update_.column_norm = lact_column_norm<Scalar>(sequence);
   }
 
   Carried<Scalar> initial() const override {
@@ -64,26 +55,22 @@ class LactWalk : public Walk<Scalar> {
             {"M", carried[direction].template cast<double>()}};
   }
 
+  NamedStates states_after(Index tokens, const Carried<Scalar>& carried) const override {
+    Carried<Scalar> updated = carried;
+    lact_update(update_, carried[gradient], momentum(pieces_.batch_of(tokens - 1)), updated[weights],
+                updated[direction]);
+    return states(updated);
+  }
+
  protected:
-  Matrix<Scalar> rows(const char* name, Index first, Index count) const {
-    return sequence_.at(name).template rows<Scalar>(first, count);
-  }
-
-  Matrix<Scalar> queries(Index first, Index count) const {
-    return rows("q", first, count) * static_cast<Scalar>(sequence_.parameter("scale"));
-  }
-
   Scalar momentum(Index batch) const {
     return shown_.momentum ? sequence_.at("momentum").template rows<Scalar>(batch, 1)(0, 0) : Scalar(0);
   }
 
-  void record_scale(Recorder& recorder) const {
-    if (shown_.scaled) recorder("scale", sequence_.parameter("scale"));
-  }
+  using Walk<Scalar>::sequence_;
+  using Walk<Scalar>::form_;
 
-  Sequence sequence_;
   LactShown shown_;
-  InnerBatches batches_;
   LactUpdate<Scalar> update_;
 };
 
@@ -95,25 +82,28 @@ class BatchWalk : public LactWalk<Scalar> {
   using LactWalk<Scalar>::LactWalk;
 
   Index block_count() const override {
-    const Index batches = batches_.batch_count();
+    const Index batches = pieces_.batch_count();
     return batches == 0 ? 0 : (batches - 1) * blocks_per_batch() + blocks_of(batches - 1);
   }
 
   Block block(Index index) const override {
     const auto [batch, phase, piece_index] = place(index);
     if (phase == updating) {
-      return {phase, batches_.piece(batch, 0).first, batches_.batch_size(batch)};
+      return {phase, pieces_.piece(batch, 0).first, pieces_.batch_size(batch)};
     }
-    const Piece piece = batches_.piece(batch, piece_index);
-    return {phase, piece.first, piece.count};
+    const Piece piece = pieces_.piece(batch, piece_index);
+    return {.phase = phase,
+            .first_token = piece.first,
+            .count = piece.count,
+            .starts_anew = phase == gathering && piece.offset == 0};
   }
 
   Index block_of(Index token, Index phase) const override {
-    const Index batch = batches_.batch_of(token);
-    const Index pieces = batches_.pieces_of(batch);
+    const Index batch = pieces_.batch_of(token);
+    const Index pieces = pieces_.pieces_of(batch);
     const Index start = batch * blocks_per_batch();
     if (phase == updating) return start + pieces;
-    return start + batches_.piece_in_batch(token) + (phase == reading ? pieces + 1 : 0);
+    return start + pieces_.piece_in_batch(token) + (phase == reading ? pieces + 1 : 0);
   }
 
   Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
@@ -123,15 +113,25 @@ class BatchWalk : public LactWalk<Scalar> {
       update(batch, carried, recorder);
       return Matrix<Scalar>(0, sequence_.dv);
     }
-    const Piece piece = batches_.piece(batch, piece_index);
-    return phase == gathering ? gather(piece, carried, recorder)
-                              : read(piece, after("S"), carried[weights], recorder);
+    const Block block = this->block(index);
+    return phase == gathering ? gather(block, carried, recorder)
+                              : read(block, after("S"), carried[weights], recorder);
+  }
+
+  /// The rows of a piece, its gradient, and what one update makes on the way.
+  BlockNeed need(bool recorded) const override {
+    const auto K = static_cast<double>(sequence_.dk);
+    const auto V = static_cast<double>(sequence_.dv);
+    const auto n = static_cast<double>(pieces_.largest_piece());
+    const double update = (recorded ? 32 : 8) * K * V;
+    return {this->number_size(recorded) * (n * (2 * K + 5 * V) + update), "its rows and weights"};
   }
 
  private:
   using LactWalk<Scalar>::sequence_;
+  using LactWalk<Scalar>::form_;
+  using LactWalk<Scalar>::pieces_;
   using LactWalk<Scalar>::shown_;
-  using LactWalk<Scalar>::batches_;
   using LactWalk<Scalar>::update_;
 
   static constexpr Index gathering = 0;
@@ -145,71 +145,58 @@ class BatchWalk : public LactWalk<Scalar> {
   };
 
   Index blocks_with(Index pieces) const { return (shown_.update_first ? 2 : 1) * pieces + 1; }
-  Index blocks_per_batch() const { return blocks_with(batches_.pieces_per_batch()); }
-  Index blocks_of(Index batch) const { return blocks_with(batches_.pieces_of(batch)); }
+  Index blocks_per_batch() const { return blocks_with(pieces_.pieces_per_batch()); }
+  Index blocks_of(Index batch) const { return blocks_with(pieces_.pieces_of(batch)); }
 
   Place place(Index index) const {
     const Index batch = index / blocks_per_batch();
     const Index inside = index % blocks_per_batch();
-    const Index pieces = batches_.pieces_of(batch);
+    const Index pieces = pieces_.pieces_of(batch);
     if (inside < pieces) return {batch, gathering, inside};
     if (inside == pieces) return {batch, updating, 0};
     return {batch, reading, inside - pieces - 1};
   }
 
-  bool token() const { return shown_.form == Form::recurrent; }
+  bool token() const { return form_ == Form::recurrent; }
   std::string before(const std::string& name) const { return name + (token() ? "_before" : "_in"); }
   std::string after(const std::string& name) const { return name + (token() ? "_after" : "_out"); }
 
-  /// Rows of tokens as they are, or the one token's as a column.
-  void record_rows(Recorder* recorder, const char* column, const char* name,
-                   const Matrix<Scalar>& value) const {
-    if (!recorder) return;
-    if (token()) {
-      (*recorder)(column, value.transpose());
-    } else {
-      (*recorder)(name, value);
-    }
-  }
-
-  Matrix<Scalar> read(const Piece& piece, const std::string& name, const Matrix<Scalar>& S,
+  Matrix<Scalar> read(const Block& block, const std::string& name, const Matrix<Scalar>& S,
                       Recorder* recorder) const {
-    const Matrix<Scalar> O = this->queries(piece.first, piece.count) * S;
     if (recorder) {
       this->record_scale(*recorder);
+      this->record_input("q", block, *recorder);
       (*recorder)(name, S);
     }
-    record_rows(recorder, "q", "Q", this->rows("q", piece.first, piece.count));
-    record_rows(recorder, "o", "O", O);
-    return O;
+    return this->rows(block).scaled_q() * S;
   }
 
-  Matrix<Scalar> gather(const Piece& piece, Carried<Scalar>& carried, Recorder* recorder) const {
+  Matrix<Scalar> gather(const Block& block, Carried<Scalar>& carried, Recorder* recorder) const {
     const Matrix<Scalar>& S = carried[weights];
     Matrix<Scalar>& G = carried[gradient];
-    const Matrix<Scalar> K = this->rows("k", piece.first, piece.count);
-    const Matrix<Scalar> V = this->rows("v", piece.first, piece.count);
-    const Vector<Scalar> eta = this->rows("eta", piece.first, piece.count);
+    const Rows<Scalar> rows = this->rows(block);
+    const Matrix<Scalar> K = rows("k");
+    const Vector<Scalar> eta = rows("eta");
 
     Matrix<Scalar> O(0, sequence_.dv);
-    if (!shown_.update_first) O = read(piece, "S_start", S, recorder);
-    Matrix<Scalar> R = V;
+    if (!shown_.update_first) O = read(block, "S_start", S, recorder);
+    Matrix<Scalar> R = rows("v");
     if (shown_.l2) {
       const Matrix<Scalar> old = K * S;
       R -= old;
-      record_rows(recorder, "old", "OLD", old);
-      record_rows(recorder, "r", "R", R);
+      if (recorder) recorder->rows("r", token(), R);
+      if (recorder) (*recorder)(token() ? "old" : "OLD", token() ? Matrix<Scalar>(old.transpose()) : old);
     }
     Matrix<Scalar> added = Matrix<Scalar>::Zero(G.rows(), G.cols());
     lact_gather(K, R, eta, added);
     if (recorder) {
+      this->record_input("k", block, *recorder);
+      this->record_input("v", block, *recorder);
       (*recorder)("S_start", S);
       (*recorder)("eta", eta);
       (*recorder)("update", added);
       (*recorder)(before("G"), G);
     }
-    record_rows(recorder, "k", "K", K);
-    record_rows(recorder, "v", "V", V);
     G += added;
     if (recorder) (*recorder)(after("G"), G);
     return O;
@@ -250,37 +237,26 @@ template <class Scalar>
 class ScanWalk : public LactWalk<Scalar> {
  public:
   ScanWalk(const Sequence& sequence, Form form, Index chunk_size)
-      : LactWalk<Scalar>(sequence, form, chunk_size) {
-    const double bytes = 4.0 * static_cast<double>(batches_.batch_count()) *
-                         static_cast<double>(sequence.dk * sequence.dv) * sizeof(Scalar);
-    if (bytes > parallel_limit) {
-      throw Unsupported(
-          fmt::format("the parallel form keeps the weights of all {} batches, {:.1f} GB; the limit is {:.0f} "
-                      "GB. The chunkwise form has no such limit",
-                      batches_.batch_count(), bytes / 1e9, parallel_limit / 1e9));
-    }
-  }
+      : LactWalk<Scalar>(sequence, form, chunk_size),
+        batches_(sequence.tokens, batch_of(sequence), batch_of(sequence)) {}
 
-  Index block_count() const override { return sequence_.tokens > 0 ? 1 : 0; }
-  Block block(Index) const override { return {0, 0, sequence_.tokens}; }
-  Index block_of(Index, Index) const override { return 0; }
-
-  Matrix<Scalar> advance(Index, Carried<Scalar>& carried, Recorder* recorder,
+  Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
                          const std::stop_token& stop) const override {
     const Index T = sequence_.tokens;
     const Index N = batches_.batch_count();
     const Index dk = sequence_.dk;
     std::vector<Index> first;
-    for (Index c = 0; c < N; ++c) first.push_back(c * static_cast<Index>(sequence_.parameter("batch")));
+    for (Index c = 0; c < N; ++c) first.push_back(batches_.piece(c).first);
     Vector<Scalar> momenta(shown_.momentum ? N : 0);
     for (Index c = 0; c < momenta.size(); ++c) momenta(c) = this->momentum(c);
 
-    const Matrix<Scalar> K = this->rows("k", 0, T);
-    const Matrix<Scalar> V = this->rows("v", 0, T);
-    const Vector<Scalar> eta = this->rows("eta", 0, T);
+    const Rows<Scalar> rows = this->rows(this->block(index));
+    const Matrix<Scalar> K = rows("k");
+    const Matrix<Scalar> V = rows("v");
+    const Vector<Scalar> eta = rows("eta");
     const LactScan<Scalar> scan = lact_scan<Scalar>(K, V, eta, first, momenta, update_.muon, carried[weights],
                                                     carried[direction], stop);
-    const Matrix<Scalar> Q = this->queries(0, T);
+    const Matrix<Scalar> Q = rows.scaled_q();
     Matrix<Scalar> O(T, sequence_.dv);
     for (Index c = 0; c < N; ++c) {
       const Index begin = first[static_cast<std::size_t>(c)];
@@ -288,7 +264,7 @@ class ScanWalk : public LactWalk<Scalar> {
       const Index read = shown_.update_first ? c + 1 : c;
       O.middleRows(begin, count) = Q.middleRows(begin, count) * scan.weights.middleRows(read * dk, dk);
     }
-    if (recorder) record(*recorder, first, momenta, scan, carried, O);
+    if (recorder) record(*recorder, this->block(index), first, momenta, scan, carried);
     carried[weights] = scan.weights.bottomRows(dk);
     carried[direction] = scan.momenta.bottomRows(dk);
     if (recorder) (*recorder)("S_out", carried[weights]);
@@ -296,18 +272,25 @@ class ScanWalk : public LactWalk<Scalar> {
     return O;
   }
 
+  /// Four tables of the weights of all batches.
+  BlockNeed need(bool recorded) const override {
+    const auto K = static_cast<double>(sequence_.dk);
+    const auto V = static_cast<double>(sequence_.dv);
+    const auto T = static_cast<double>(sequence_.tokens);
+    const double weights = 4 * static_cast<double>(batches_.batch_count() + 1) * K * V;
+    return {this->number_size(recorded) * (weights + T * (3 * K + 2 * V)), "the weights of all its batches"};
+  }
+
  private:
   using LactWalk<Scalar>::sequence_;
   using LactWalk<Scalar>::shown_;
-  using LactWalk<Scalar>::batches_;
   using LactWalk<Scalar>::update_;
 
-  void record(Recorder& recorder, const std::vector<Index>& first, const Vector<Scalar>& momenta,
-              const LactScan<Scalar>& scan, const Carried<Scalar>& carried, const Matrix<Scalar>& O) const {
-    this->record_scale(recorder);
-    for (const auto& [array, name] : {std::pair("q", "Q"), {"k", "K"}, {"v", "V"}, {"eta", "eta"}}) {
-      recorder(name, this->rows(array, 0, sequence_.tokens));
-    }
+  void record(Recorder& recorder, const Block& block, const std::vector<Index>& first,
+              const Vector<Scalar>& momenta, const LactScan<Scalar>& scan,
+              const Carried<Scalar>& carried) const {
+    this->record_inputs(block, recorder);
+    recorder("eta", this->rows(block)("eta"));
     Matrix<double> starts(static_cast<Index>(first.size()), 1);
     for (std::size_t c = 0; c < first.size(); ++c)
       starts(static_cast<Index>(c), 0) = static_cast<double>(first[c]);
@@ -330,40 +313,46 @@ class ScanWalk : public LactWalk<Scalar> {
       recorder("X_all", scan.steps);
     }
     recorder("S_all", scan.weights);
-    recorder("O", O);
   }
+
+  InnerBatches batches_;
 };
 
-struct LactDefinition {
-  std::optional<std::string> missing(Form form, const Settings& settings) const {
-    if (form != Form::parallel) return std::nullopt;
-    const bool weight_norm = option_is(settings, "weight_norm", "true");
-    const bool l2 = option_is(settings, "loss", "l2");
-    if (weight_norm || (l2 && option_is(settings, "optimizer", "muon"))) {
-      return "The update of a batch depends non-linearly on the weights that the previous one left; only the "
-             "dot loss without weight norm is a scan over batches, and only SGD without weight norm a row "
-             "program.";
-    }
-    return std::nullopt;
+std::optional<std::string> missing(Form form, const Settings& settings) {
+  if (form != Form::parallel) return std::nullopt;
+  const bool weight_norm = option_is(settings, "weight_norm", "true");
+  const bool l2 = option_is(settings, "loss", "l2");
+  if (weight_norm || (l2 && option_is(settings, "optimizer", "muon"))) {
+    return "The update of a batch depends non-linearly on the weights that the previous one left; only the "
+           "dot loss without weight norm is a scan over batches, and only SGD without weight norm a row "
+           "program.";
   }
+  return std::nullopt;
+}
 
-  template <class Scalar>
-  std::unique_ptr<const Walk<Scalar>> walk(const Sequence& sequence, Form form, Index chunk_size) const {
-    if (form == Form::parallel) return std::make_unique<ScanWalk<Scalar>>(sequence, form, chunk_size);
-    return std::make_unique<BatchWalk<Scalar>>(sequence, form, chunk_size);
-  }
-
-  std::vector<Phase> phases(const Sequence& sequence, Form form, Index chunk_size) const {
-    return lact_phases(shown_of(sequence, form, chunk_size));
-  }
-
-  Symbols symbols(const Sequence& sequence, Form form, Index chunk_size) const {
-    return lact_symbols(shown_of(sequence, form, chunk_size));
-  }
-};
+std::string nonlinear(const Settings& settings) {
+  const char* what = option_is(settings, "optimizer", "muon")
+                         ? "Muon brings the singular values of a step near 1"
+                         : "the columns of the weights are scaled back to their norms";
+  return fmt::format(
+      "The weights are no linear function of the values, because {}: no weights on values make an output, "
+      "and no shares of tokens make an entry of the memory.",
+      what);
+}
 
 }  // namespace
 
-std::shared_ptr<const Rule> lact_rule() { return std::make_shared<WalkRule<LactDefinition>>(); }
+std::shared_ptr<const Rule> lact_rule() {
+  return walk_rule(
+      []<class Scalar>(const Sequence& sequence, Form form,
+                       Index chunk_size) -> std::unique_ptr<const Walk<Scalar>> {
+        if (form == Form::parallel) return std::make_unique<ScanWalk<Scalar>>(sequence, form, chunk_size);
+        return std::make_unique<BatchWalk<Scalar>>(sequence, form, chunk_size);
+      },
+      [](const Sequence& sequence, Form form, Index chunk_size) {
+        return lact_steps(shown_of(sequence, form, chunk_size));
+      },
+      missing, nonlinear);
+}
 
 }  // namespace palimpsest

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "core/phase_builder.h"
-
 namespace palimpsest {
 
 namespace {
@@ -66,6 +64,9 @@ struct LactSteps {
                {after("G"), goes_on ? tensor(before("G")) + tensor("update") : tensor("update")}});
     steps.line("Gathered, not yet written", "The gradient of the batch grows; the memory waits.", after("G"),
                {"update"}, 2);
+    steps.carry({{after("S"), "S_start", Carry::When::starting_anew},
+                 {"S_start", "S_start", Carry::When::going_on},
+                 {after("G"), before("G"), Carry::When::going_on}});
     return steps.take();
   }
 
@@ -149,12 +150,14 @@ struct LactSteps {
     }
     steps.line("The memory is rewritten", "Once for the whole batch.", after("S"),
                {"column_norms", "column_factors"}, 2);
+    steps.carry({{"S_start", "S_start"}, {after("G"), "G"}, {after("M"), before("M")}});
     return steps.take();
   }
 
   Phase read() const {
     PhaseBuilder steps("every token reads its batch");
     output(steps, after("S"), "The memory answers with the whole batch in it, later tokens included.");
+    steps.carry({{after("S"), after("S")}});
     return steps.take();
   }
 
@@ -206,11 +209,10 @@ struct LactSteps {
                "The memory after the last batch.",
                {"S_out", call("last_rows", {tensor("S_all"), tensor("S_start")})}});
     steps.line("What is carried on", "The memory after the last batch.", "S_out");
+    steps.carry({{"S_out", "S_start"}, {"M_out", "M_start"}});
     return steps.take();
   }
 };
-
-}  // namespace
 
 std::vector<Phase> lact_phases(const LactShown& shown) {
   const LactSteps steps{shown};
@@ -274,5 +276,9 @@ Symbols lact_symbols(const LactShown& shown) {
   }
   return symbols;
 }
+
+}  // namespace
+
+Steps lact_steps(const LactShown& shown) { return {lact_phases(shown), lact_symbols(shown)}; }
 
 }  // namespace palimpsest

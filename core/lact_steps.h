@@ -1,8 +1,6 @@
 #pragma once
 
-#include <vector>
-
-#include "core/trace.h"
+#include "core/phase.h"
 
 namespace palimpsest {
 
@@ -22,9 +20,6 @@ struct LactShown {
 
 /// The phases of LaCT, spec 3.11: gathering, the update, and with update_first reading; or the scan over all
 /// batches (parallel).
-std::vector<Phase> lact_phases(const LactShown& shown);
-
-/// How the tensors of these steps are written and called.
-Symbols lact_symbols(const LactShown& shown);
+Steps lact_steps(const LactShown& shown);
 
 }  // namespace palimpsest

@@ -22,7 +22,8 @@ struct LayerNorm {
   Standardised standardise(const Matrix<Scalar>& Y) const {
     const Matrix<Scalar> centred = Y.colwise() - Y.rowwise().mean();
     const Vector<Scalar> deviations =
-        (centred.rowwise().squaredNorm().array() / static_cast<Scalar>(Y.cols()) + eps).sqrt();
+        (centred.rowwise().squaredNorm().array() / static_cast<Scalar>(static_cast<double>(Y.cols())) + eps)
+            .sqrt();
     return {centred.array().colwise() / deviations.array(), deviations};
   }
 

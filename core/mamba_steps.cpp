@@ -1,112 +1,109 @@
 #include "core/mamba_steps.h"
 
-#include "core/phase.h"
-
 namespace palimpsest {
 
 namespace {
 
 /// The last step of every form: what is read, and past it the value itself.
-std::vector<Operation> outputs(const std::string& title, const Expression& read, const std::string& o,
-                               const std::string& v, bool has_skip) {
-  if (!has_skip) return {{"output", "What comes out", title, {o, read}}};
-  return {{"read", "What the memory says", title, {"read", read}},
-          {"output",
-           "What comes out",
-           "The value itself also passes by the memory, channel by channel.",
-           {o, tensor("read") + hadamard(tensor("D"), tensor(v))}}};
+void add_outputs(PhaseBuilder& steps, const std::string& title, const Expression& read, const std::string& o,
+                 const std::string& v, bool has_skip) {
+  if (!has_skip) {
+    steps.add({"output", "What comes out", title, {o, read}});
+    return;
+  }
+  steps.add({"read", "What the memory says", title, {"read", read}});
+  steps.add({"output",
+             "What comes out",
+             "The value itself also passes by the memory, channel by channel.",
+             {o, tensor("read") + hadamard(tensor("D"), tensor(v))}});
 }
 
 Phase token_phase(bool scaled, bool has_skip) {
   const Expression query = scaled ? tensor("scale") * tensor("q") : tensor("q");
-  std::vector<Operation> operations = {
-      {"decays",
-       "How fast it fades",
-       "How much of each cell is left after the time that “{token}” takes?",
-       {"E", call("exp", {hadamard(tensor("A"), transpose(tensor("delta")))})}},
-      {"decay",
-       "What is kept",
-       "How much of the memory stays when “{token}” comes in?",
-       {"S_decayed", hadamard(tensor("E"), tensor("S_before"))}},
-      {"step",
-       "The value, by its time",
-       "A longer step writes more.",
-       {"u", hadamard(tensor("delta"), tensor("v"))}},
-      {"update",
-       "What is written",
-       "The value is laid down along the key, over what is there.",
-       {"update", tensor("k") * transpose(tensor("u"))}},
-      {"write",
-       "The memory after",
-       "The page after “{token}”.",
-       {"S_after", tensor("S_decayed") + tensor("update")}}};
-  for (const Operation& last : outputs("What does the memory answer to the query of “{token}”?",
-                                       transpose(tensor("S_after")) * query, "o", "v", has_skip)) {
-    operations.push_back(last);
-  }
-  return make_phase("token by token", operations,
-                    {{"How fast it fades", "Every cell has a rate of its own; the token sets the pace.", "E"},
-                     {"The memory is rewritten",
-                      "What stays, and what “{token}” adds.",
-                      "S_after",
-                      {"S_decayed", "u", "update"},
-                      3},
-                     {"The memory is asked", "What comes out for the query.", "o", {"read"}, 1.4}});
+  PhaseBuilder steps("token by token");
+  steps.add({"decays",
+             "How fast it fades",
+             "How much of each cell is left after the time that “{token}” takes?",
+             {"E", call("exp", {hadamard(tensor("A"), transpose(tensor("delta")))})}});
+  steps.line("How fast it fades", "Every cell has a rate of its own; the token sets the pace.", "E");
+  steps.add({"decay",
+             "What is kept",
+             "How much of the memory stays when “{token}” comes in?",
+             {"S_decayed", hadamard(tensor("E"), tensor("S_before"))}});
+  steps.add({"step",
+             "The value, by its time",
+             "A longer step writes more.",
+             {"u", hadamard(tensor("delta"), tensor("v"))}});
+  steps.add({"update",
+             "What is written",
+             "The value is laid down along the key, over what is there.",
+             {"update", tensor("k") * transpose(tensor("u"))}});
+  steps.add({"write",
+             "The memory after",
+             "The page after “{token}”.",
+             {"S_after", tensor("S_decayed") + tensor("update")}});
+  steps.line("The memory is rewritten", "What stays, and what “{token}” adds.", "S_after",
+             {"S_decayed", "u", "update"}, 3);
+  add_outputs(steps, "What does the memory answer to the query of “{token}”?",
+              transpose(tensor("S_after")) * query, "o", "v", has_skip);
+  steps.line("The memory is asked", "What comes out for the query.", "o", {"read"}, 1.4);
+  steps.carry({{"S_after", "S_before"}});
+  return steps.take();
 }
 
 Phase scan_phase(bool scaled, bool has_skip, bool whole) {
   const std::string scope = whole ? "the sequence" : "the chunk";
   const Expression query = scaled ? tensor("scale") * tensor("Q") : tensor("Q");
-  std::vector<Operation> operations = {
+  PhaseBuilder steps(whole ? "the whole sequence at once" : "chunk by chunk");
+  steps.add(
       {"decays",
        "How fast it fades",
        "How much of each cell does each token leave? One row is the whole memory of one token, cell by cell.",
-       {"E", call("step_decays", {tensor("A"), tensor("Delta")})}},
-      {"step",
-       "The values, by their time",
-       "A longer step writes more.",
-       {"U", hadamard(tensor("Delta"), tensor("V"))}},
-      {"writes",
-       "What each token writes",
-       "What would the memory be if only this token had been there?",
-       {"B", call("row_outer", {tensor("K"), tensor("U")})}},
-      {"fade_in",
-       "Kept from the start",
-       "How much of the memory carried in is left at each token?",
-       {"E_bar", call("cumulative_decay", {tensor("E")})}},
-      {"scan",
-       "Written since the start",
-       "What have the tokens of " + scope +
-           " up to this one written? Halves are joined to wholes: the order "
-           "is kept, the waiting is not.",
-       {"B_bar", call("scan", {tensor("E"), tensor("B")})}},
-      {"states",
-       "The memory of every token",
-       "The memory carried in, faded, and what was written since: one row per token.",
-       {"S_all", call("scanned_states", {tensor("S_in"), tensor("E_bar"), tensor("B_bar")})},
-       true}};
-  for (const Operation& last : outputs("What does the memory of each token answer to its query?",
-                                       call("read_rows", {query, tensor("S_all")}), "O", "V", has_skip)) {
-    operations.push_back(last);
-  }
+       {"E", call("step_decays", {tensor("A"), tensor("Delta")})}});
+  steps.line("How fast it fades", "One row per token, one column per cell of the memory.", "E");
+  steps.add({"step",
+             "The values, by their time",
+             "A longer step writes more.",
+             {"U", hadamard(tensor("Delta"), tensor("V"))}});
+  steps.add({"writes",
+             "What each token writes",
+             "What would the memory be if only this token had been there?",
+             {"B", call("row_outer", {tensor("K"), tensor("U")})}});
+  steps.line("What each token writes", "Along its key, by its time.", "B", {"U"});
+  steps.add({"fade_in",
+             "Kept from the start",
+             "How much of the memory carried in is left at each token?",
+             {"E_bar", call("cumulative_decay", {tensor("E")})}});
+  steps.line("Kept from the start", "All decays up to each token, multiplied.", "E_bar");
+  steps.add({"scan",
+             "Written since the start",
+             "What have the tokens of " + scope +
+                 " up to this one written? Halves are joined to wholes: the order "
+                 "is kept, the waiting is not.",
+             {"B_bar", call("scan", {tensor("E"), tensor("B")})}});
+  steps.line("Written since the start", "A scan: two pieces joined are a piece again.", "B_bar");
+  steps.add({"states",
+             "The memory of every token",
+             "The memory carried in, faded, and what was written since: one row per token.",
+             {"S_all", call("scanned_states", {tensor("S_in"), tensor("E_bar"), tensor("B_bar")})},
+             true});
+  steps.line("The memory of every token", "All pages at once, one row each.", "S_all");
+  add_outputs(steps, "What does the memory of each token answer to its query?",
+              call("read_rows", {query, tensor("S_all")}), "O", "V", has_skip);
+  steps.line("What comes out", "Every query asks the memory of its own token.", "O", {"read"});
   const std::string carried = whole ? "The memory after the last token." : "One state for the next chunk.";
-  operations.push_back({"carry",
-                        "What is carried on",
-                        carried,
-                        {"S_out", call("scanned_end", {tensor("S_in"), tensor("E_bar"), tensor("B_bar")})}});
-  return make_phase(whole ? "the whole sequence at once" : "chunk by chunk", operations,
-                    {{"How fast it fades", "One row per token, one column per cell of the memory.", "E"},
-                     {"What each token writes", "Along its key, by its time.", "B", {"U"}},
-                     {"Kept from the start", "All decays up to each token, multiplied.", "E_bar"},
-                     {"Written since the start", "A scan: two pieces joined are a piece again.", "B_bar"},
-                     {"The memory of every token", "All pages at once, one row each.", "S_all"},
-                     {"What comes out", "Every query asks the memory of its own token.", "O", {"read"}},
-                     {"What is carried on", carried, "S_out"}});
+  steps.add({"carry",
+             "What is carried on",
+             carried,
+             {"S_out", call("scanned_end", {tensor("S_in"), tensor("E_bar"), tensor("B_bar")})}});
+  steps.line("What is carried on", carried, "S_out");
+  steps.carry({{"S_out", "S_in"}});
+  return steps.take();
 }
 
 }  // namespace
 
-Steps mamba_steps(const Sequence& sequence, Form form) {
+Steps mamba_steps(const Sequence& sequence, Form form, Index) {
   const bool scaled = sequence.parameter("scale") != 1;
   const bool has_skip = sequence.has("D");
   Symbols symbols = {{"scale", {"\\sigma", Role::plain, "scale of the query"}},

@@ -1,10 +1,11 @@
 #pragma once
 
-#include "core/block_rule.h"
+#include "core/phase.h"
+#include "core/sequence.h"
 
 namespace palimpsest {
 
 /// What each form of Mamba (spec 3.14) shows, under the names that core/engines/mamba records.
-Steps mamba_steps(const Sequence& sequence, Form form);
+Steps mamba_steps(const Sequence& sequence, Form form, Index chunk_size);
 
 }  // namespace palimpsest

@@ -15,23 +15,34 @@ constexpr double largest_state = 1e9;  // bytes as double; a run holds a few cop
 
 constexpr double giga = 1e9;
 
-}  // namespace
-
-void require_memory(const Memory& memory, const Sequence& sequence, Form form, Index chunk_size) {
-  if (memory.work <= memory_limit) return;
-  const std::string too_much = fmt::format("needs {:.1f} GB at its peak, above the limit of {:.0f} GB",
-                                           memory.work / giga, memory_limit / giga);
+/// Throws Unsupported with `verb` in front where `memory` is above `limit`.
+void require_less(const char* verb, double limit, const Memory& memory, const Sequence& sequence, Form form,
+                  Index chunk_size) {
+  if (memory.work <= limit) return;
+  const std::string too_much =
+      fmt::format("needs {:.1f} GB at its peak{}{}, above the limit of {:.0f} GB", memory.work / giga,
+                  memory.what.empty() ? "" : " for ", memory.what, limit / giga);
   if (form == Form::parallel) {
     throw Unsupported(fmt::format(
-        "the parallel form of {} tokens {}. The chunkwise form gives the same result in small chunks",
+        "{}the parallel form of {} tokens {}. The chunkwise form gives the same result in small chunks", verb,
         sequence.tokens, too_much));
   }
   if (form == Form::chunkwise) {
     throw Unsupported(
-        fmt::format("the chunkwise form in chunks of {} tokens {}. Smaller chunks give the same result",
-                    std::min(chunk_size, sequence.tokens), too_much));
+        fmt::format("{}the chunkwise form in chunks of {} tokens {}. Smaller chunks give the same result",
+                    verb, std::min(chunk_size, sequence.tokens), too_much));
   }
-  throw Unsupported(fmt::format("the recurrent form of {} tokens {}", sequence.tokens, too_much));
+  throw Unsupported(fmt::format("{}the recurrent form of {} tokens {}", verb, sequence.tokens, too_much));
+}
+
+}  // namespace
+
+void require_memory(const Memory& memory, const Sequence& sequence, Form form, Index chunk_size) {
+  require_less("", memory_limit, memory, sequence, form, chunk_size);
+}
+
+void require_record_memory(const Memory& memory, const Sequence& sequence, Form form, Index chunk_size) {
+  require_less("to show ", record_limit, memory, sequence, form, chunk_size);
 }
 
 void require_state(const Sequence& sequence, Index rows, Index columns) {

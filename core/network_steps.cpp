@@ -4,7 +4,7 @@
 
 #include <cctype>
 
-#include "core/phase_builder.h"
+#include "core/recorder.h"
 
 namespace palimpsest {
 
@@ -15,10 +15,7 @@ namespace {
 struct Orientation {
   bool token;
 
-  std::string name(std::string column) const {
-    if (!token) column[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(column[0])));
-    return column;
-  }
+  std::string name(const std::string& column) const { return token ? column : capitalised(column); }
   Expression of(const std::string& column) const { return tensor(name(column)); }
 
   /// W^T x, or X W.
@@ -236,12 +233,24 @@ struct NetworkSteps {
                {by.name("y_q")});
   }
 
+  /// A batch starts from the weights of the token before it, and sums up its own gradients.
+  std::vector<Carry> carries() const {
+    std::vector<Carry> all;
+    for (const std::string& parameter : plan.parameters()) {
+      all.push_back({parameter + after(), parameter + "_start", Carry::When::starting_anew});
+      all.push_back({parameter + "_start", parameter + "_start", Carry::When::going_on});
+      all.push_back({"sum_" + parameter + after(), "sum_" + parameter + before(), Carry::When::going_on});
+    }
+    return all;
+  }
+
   Phase all() {
     predict();
     differentiate();
     if (by.token) learn_all();
     read();
     if (!by.token) learn_all();
+    steps.carry(carries());
     return steps.take();
   }
 };
@@ -261,12 +270,6 @@ std::string indexed(const std::string& parameter, bool of_sum, const std::string
   const std::string subscript = number + index;
   const std::string letter = letter_of(parameter, of_sum);
   return subscript.empty() ? letter : fmt::format("{}_{{{}}}", letter, subscript);
-}
-
-}  // namespace
-
-std::vector<Phase> network_phases(const NetworkPlan& plan, const NetworkShown& shown) {
-  return {NetworkSteps{plan, shown}.all()};
 }
 
 Symbols network_symbols(const NetworkPlan& plan, const NetworkShown& shown) {
@@ -326,6 +329,12 @@ Symbols network_symbols(const NetworkPlan& plan, const NetworkShown& shown) {
         parameter + " after");
   }
   return symbols;
+}
+
+}  // namespace
+
+Steps network_steps(const NetworkPlan& plan, const NetworkShown& shown) {
+  return {{NetworkSteps{plan, shown}.all()}, network_symbols(plan, shown)};
 }
 
 }  // namespace palimpsest

@@ -1,9 +1,7 @@
 #pragma once
 
-#include <vector>
-
 #include "core/engines/inner_network.h"
-#include "core/trace.h"
+#include "core/phase.h"
 
 namespace palimpsest {
 
@@ -17,9 +15,6 @@ struct NetworkShown {
 };
 
 /// The steps of one token (primal) or of one piece of an inner batch (dual): spec 3.10 and 3.12.
-std::vector<Phase> network_phases(const NetworkPlan& plan, const NetworkShown& shown);
-
-/// How the tensors of these steps are written and called.
-Symbols network_symbols(const NetworkPlan& plan, const NetworkShown& shown);
+Steps network_steps(const NetworkPlan& plan, const NetworkShown& shown);
 
 }  // namespace palimpsest

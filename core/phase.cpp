@@ -1,25 +1,38 @@
 #include "core/phase.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.h"
+
 namespace palimpsest {
 
-Phase make_phase(std::string title, std::vector<Operation> operations, const std::vector<ShownLine>& shown) {
-  Phase phase{std::move(title), std::move(operations), {}};
-  std::vector<Equation> equations;
-  for (const Operation& operation : phase.operations) equations.push_back(operation.equation);
-  std::size_t taken = 0;
-  for (const ShownLine& line : shown) {
-    Line made{line.title, line.sentence, {line.result, tensor(line.result)}, {}, line.weight};
-    while (taken < phase.operations.size()) {
-      const Operation& operation = phase.operations[taken++];
-      made.operations.push_back(operation.id);
-      if (operation.equation.result == line.result) {
-        made.equation.expression = expand(operation.equation.expression, equations, line.inlined);
-        break;
-      }
-    }
-    phase.lines.push_back(std::move(made));
+void PhaseBuilder::add(Operation operation) {
+  known_.push_back(operation.equation);
+  phase_.operations.push_back(std::move(operation));
+}
+
+void PhaseBuilder::add_all(const std::vector<Operation>& operations) {
+  for (const Operation& operation : operations) add(operation);
+}
+
+void PhaseBuilder::line(std::string title, std::string sentence, const std::string& result,
+                        const std::vector<std::string>& inlined, double weight) {
+  const auto shown = std::ranges::find(known_, result, &Equation::result);
+  if (shown == known_.end()) {
+    throw Error(fmt::format("the line \"{}\" shows {}, which no operation before it makes", title, result));
   }
-  return phase;
+  Line line{std::move(title),
+            std::move(sentence),
+            {result, expand(shown->expression, known_, inlined)},
+            {},
+            weight};
+  for (; taken_ < phase_.operations.size(); ++taken_) {
+    line.operations.push_back(phase_.operations[taken_].id);
+  }
+  phase_.lines.push_back(std::move(line));
 }
 
 }  // namespace palimpsest

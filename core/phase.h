@@ -7,17 +7,35 @@
 
 namespace palimpsest {
 
-/// A line of pictures by the result it shows; `inlined` results are written out as their definitions.
-struct ShownLine {
-  std::string title;
-  std::string sentence;
-  std::string result;
-  std::vector<std::string> inlined = {};
-  double weight = 1;
+/// What a form shows: its phases and how their tensors are written.
+struct Steps {
+  std::vector<Phase> phases;
+  Symbols symbols;
 };
 
-/// A phase from its operations in order and the lines that show them: each line takes the operations after
-/// the line before it, up to the one that makes its result.
-Phase make_phase(std::string title, std::vector<Operation> operations, const std::vector<ShownLine>& shown);
+/// Makes a phase: operations are collected one by one; a line takes those added since the last line.
+class PhaseBuilder {
+ public:
+  explicit PhaseBuilder(std::string title) { phase_.title = std::move(title); }
+
+  void add(Operation operation);
+
+  void add_all(const std::vector<Operation>& operations);
+
+  /// A line for the equation of `result`, with the definitions of `inlined` written out. Throws Error if no
+  /// operation added so far makes `result`.
+  void line(std::string title, std::string sentence, const std::string& result,
+            const std::vector<std::string>& inlined = {}, double weight = 1);
+
+  /// What these steps take from earlier blocks.
+  void carry(std::vector<Carry> carries) { phase_.carries = std::move(carries); }
+
+  Phase take() { return std::move(phase_); }
+
+ private:
+  Phase phase_;
+  std::vector<Equation> known_;
+  std::size_t taken_ = 0;
+};
 
 }  // namespace palimpsest

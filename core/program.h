@@ -1,7 +1,8 @@
 #pragma once
 
 #include <functional>
-#include <string>
+#include <initializer_list>
+#include <string_view>
 #include <vector>
 
 #include "core/exponential.h"
@@ -41,8 +42,9 @@ struct Structure {
   bool writes_value = true;  // false: v is 0, the row writes back only what it has read
   bool plain_write = false;  // one more write, k+ v+^T, which the erase does not touch
   ReadAt read_at = ReadAt::after_row;
-  Index rows_per_read = 1;              // state rows of one token
-  std::vector<std::string> parts = {};  // states side by side that mix at every row (momentum); empty: one, S
+  Index rows_per_read = 1;      // state rows of one token
+  std::string_view parts = {};  // states side by side that mix at every row (momentum), a letter each; empty:
+                                // one, S
 
   Index part_count() const { return parts.empty() ? 1 : static_cast<Index>(parts.size()); }
 };
@@ -195,6 +197,14 @@ struct Rows {
   /// A number repeated for every row: [count, 1].
   Matrix<Scalar> repeated(double value) const {
     return Matrix<Scalar>::Constant(count, 1, static_cast<Scalar>(value));
+  }
+
+  /// The same numbers in every row: [count, columns].
+  Matrix<Scalar> every_row(std::initializer_list<Scalar> row) const {
+    Matrix<Scalar> table(count, static_cast<Index>(row.size()));
+    Index column = 0;
+    for (const Scalar value : row) table.col(column++).setConstant(value);
+    return table;
   }
 
   /// A parameter repeated for every row: [count, 1].

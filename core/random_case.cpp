@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <random>
 
 #include "core/error.h"
+#include "core/hand_over.h"
+#include "core/random_numbers.h"
 #include "core/rule.h"
 
 namespace palimpsest {
@@ -16,23 +17,10 @@ namespace {
 
 constexpr Index other_size = 3;  // of an axis that nothing else fixes
 
-/// Random numbers by arithmetic alone: the distributions of <random> differ between libraries.
-class Numbers {
+/// The numbers of a random case.
+class Numbers : public RandomNumbers {
  public:
-  /// A stream of its own for every array, so that one more array leaves the others as they are.
-  Numbers(std::uint64_t seed, std::string_view name) : bits_(seed) {
-    for (const char letter : name) bits_.seed(bits_() ^ static_cast<unsigned char>(letter));
-  }
-
-  /// [0, 1).
-  double uniform() { return static_cast<double>(bits_() >> 11) * 0x1p-53; }
-
-  /// About N(0, 1): the sum of twelve uniform numbers has variance 1.
-  double normal() {
-    double sum = -6;
-    for (int i = 0; i < 12; ++i) sum += uniform();
-    return sum;
-  }
+  using RandomNumbers::RandomNumbers;
 
   /// What a decay takes away: mostly little, and now and then exactly nothing (0) or everything (1).
   double forgotten() {
@@ -66,9 +54,6 @@ class Numbers {
     }
     return 0;
   }
-
- private:
-  std::mt19937_64 bits_;
 };
 
 std::vector<Index> shape_of(const Input& input, const Settings& settings, const RandomCase& random) {
@@ -162,10 +147,6 @@ void normalise(Array& array) {
   }
 }
 
-Array as_array(const Matrix<double>& matrix, std::vector<Index> shape) {
-  return {std::move(shape), std::vector<double>(matrix.data(), matrix.data() + matrix.size())};
-}
-
 /// The states that an earlier random text leaves: whatever a rule keeps, they are states that it can reach.
 void add_initial_states(const Variant& variant, const Settings& settings, const RandomCase& random,
                         Arrays& arrays) {
@@ -178,14 +159,7 @@ void add_initial_states(const Variant& variant, const Settings& settings, const 
   const bool streams = !variant.rule->missing(Form::recurrent, settings);
   const Output output =
       variant.rule->run(bound.heads.front(), streams ? Form::recurrent : Form::chunkwise, Precision::f64, 1);
-  for (const Input& input : inputs_of(variant, settings)) {
-    for (const auto& [state, value] : output.states) {
-      if (input.name != initial_name(variant, settings, state)) continue;
-      const bool is_vector = input.shape.size() == 1;
-      arrays[input.name] = as_array(value, is_vector ? std::vector<Index>{value.size()}
-                                                     : std::vector<Index>{value.rows(), value.cols()});
-    }
-  }
+  for (auto& [name, array] : initial_states(variant, settings, output)) arrays[name] = array;
 }
 
 }  // namespace

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "core/channel.h"
 #include "core/engines/chunkwise.h"
 #include "core/engines/parallel.h"
+#include "core/engines/parts.h"
 #include "core/engines/recurrent.h"
 #include "core/error.h"
 #include "core/row_trace.h"
@@ -74,6 +76,31 @@ Output run_row_program(const RowRule& rule, const Sequence& sequence, Form form,
           rule.named_states<Scalar>(S, sequence)};
 }
 
+/// `program` for one of its value channels alone.
+Program<double> one_channel(Program<double> program, Index column) {
+  for (Matrix<double>* values : {&program.v, &program.v_plain, &program.mu}) {
+    if (values->size() > 0) *values = values->col(column).eval();
+  }
+  program.v.conservativeResize(program.rows(), 1);
+  return program;
+}
+
+ChannelReads reads_of(const Encoder& encoder, const Sequence& sequence, Index first, Index count) {
+  Program<double> program = encoder.encode<double>(sequence, first, count);
+  const Structure structure = program.structure;
+  // A read may come after rows that are not among these.
+  if (!program.read_after.empty()) program = encoder.encode<double>(sequence, first, sequence.tokens - first);
+  ChannelReads reads{program.q.topRows(count), {}};
+  if (!structure.parts.empty()) reads.q = spread<double>(program.read_sight.topRows(count), reads.q);
+  const std::vector<Reader> readers = program.output_readers();
+  for (Index s = 0; s < count; ++s) {
+    reads.after.push_back(structure.read_at == ReadAt::end ? sequence.tokens * structure.rows_per_read
+                                                           : first * structure.rows_per_read +
+                                                                 readers[static_cast<std::size_t>(s)].writes);
+  }
+  return reads;
+}
+
 }  // namespace
 
 Matrix<double> given_or_zero(const Sequence& sequence, std::string_view name, Index rows, Index columns) {
@@ -122,6 +149,18 @@ Matrix<Scalar> RowRule::finish(const Matrix<Scalar>& read, const Sequence& seque
   return (read.leftCols(read.cols() - 1).array().colwise() / denominator).matrix();
 }
 
+Matrix<double> program_state(const NamedStates& states) {
+  Index columns = 0;
+  for (const auto& [name, state] : states) columns += state.cols();
+  Matrix<double> all(states.front().second.rows(), columns);
+  Index column = 0;
+  for (const auto& [name, state] : states) {
+    all.middleCols(column, state.cols()) = state;
+    column += state.cols();
+  }
+  return all;
+}
+
 Output RowRule::run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                     std::stop_token stop) const {
   require_chunk_size(chunk_size);
@@ -129,6 +168,25 @@ Output RowRule::run(const Sequence& sequence, Form form, Precision precision, In
   require_memory(memory(sequence, form, precision, chunk_size), sequence, form, chunk_size);
   return precision == Precision::f64 ? run_row_program<double>(*this, sequence, form, chunk_size, stop)
                                      : run_row_program<float>(*this, sequence, form, chunk_size, stop);
+}
+
+void RowRule::walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const {
+  Matrix<double> S = initial_state<double>(sequence);
+  Index token = 0;
+  const auto named = [&] {
+    Sequence so_far = sequence;
+    so_far.tokens = token;
+    return named_states<double>(S, so_far);
+  };
+  while (visit(token, named()) && token < sequence.tokens) {
+    stop_if_asked(stop);
+    recurrent(encoder_.encode<double>(sequence, token, 1), S);
+    ++token;
+  }
+}
+
+bool RowRule::is_causal(const Sequence& sequence) const {
+  return encoder_.encode<double>(sequence, 0, 0).structure.read_at == ReadAt::after_row;
 }
 
 Memory RowRule::memory(const Sequence& sequence, Form form, Precision precision, Index chunk_size) const {
@@ -157,6 +215,25 @@ std::unique_ptr<Trace> RowRule::trace(const Sequence& sequence, Form form, Preci
   return make_row_trace(*this, sequence, form, precision, chunk_size, budget);
 }
 
+Channel RowRule::channel(const Sequence& sequence, Index column) const {
+  const Program<double> empty = encoder_.encode<double>(sequence, 0, 0);
+  require_column(column, empty.v.cols());
+  Channel channel{
+      .tokens = sequence.tokens,
+      .rows_per_token = empty.structure.rows_per_read,
+      .initial = initial_state<double>(sequence).col(column),
+      .rows =
+          [this, sequence, column](Index first, Index count) {
+            return one_channel(encoder_.encode<double>(sequence, first, count), column);
+          },
+      .reads = [this, sequence](Index first,
+                                Index count) { return reads_of(encoder_, sequence, first, count); }};
+  if (normalised_) channel.denominator = {empty.v.cols() - 1, sequence.parameter("eps")};
+  return channel;
+}
+
+template NamedStates RowRule::named_states(const Matrix<double>&, const Sequence&) const;
+template NamedStates RowRule::named_states(const Matrix<float>&, const Sequence&) const;
 template Matrix<double> RowRule::initial_state<double>(const Sequence&) const;
 template Matrix<float> RowRule::initial_state<float>(const Sequence&) const;
 template Matrix<double> RowRule::finish<double>(const Matrix<double>&, const Sequence&) const;

@@ -24,6 +24,7 @@ struct Notation {
   ProgramNames token = {"q", "k", "v", "o"};  // of one token
   ProgramNames rows = {"Q", "K", "V", "O"};   // of a chunk
   std::vector<Operation> token_write = {};  // of a state in parts: from the rows to the memory after, S_after
+  std::vector<Carry> token_carries = {};    // and which parts go on from token to token
   std::vector<Operation> token_before = {};  // from q, k, v to the program's rows
   std::vector<Operation> token_after = {};   // from what is read to o
   std::vector<Operation> rows_before = {};   // the same for chunks, from Q, K, V and to O
@@ -59,9 +60,13 @@ class RowRule : public Rule {
 
   Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
              std::stop_token stop = {}) const override;
+  void walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const override;
+  bool is_causal(const Sequence& sequence) const override;
   Memory memory(const Sequence& sequence, Form form, Precision precision, Index chunk_size) const override;
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                                std::size_t budget) const override;
+
+  Channel channel(const Sequence& sequence, Index column) const override;
 
   const Encoder& encoder() const { return encoder_; }
   Notation notation(const Settings& settings) const { return notation_(settings); }
@@ -89,6 +94,9 @@ class RowRule : public Rule {
 
 /// The array `name` of a sequence, or zeros of this shape where it is absent.
 Matrix<double> given_or_zero(const Sequence& sequence, std::string_view name, Index rows, Index columns);
+
+/// The state of a program without parts, [K, V], from the states that it has by name: side by side.
+Matrix<double> program_state(const NamedStates& states);
 
 /// A rule from a generic encoding function `Program<Scalar> encode(const Rows<Scalar>&)`.
 template <class Function>

@@ -1,6 +1,6 @@
 #include "core/row_steps.h"
 
-#include "core/phase_builder.h"
+#include "core/phase.h"
 
 namespace palimpsest {
 
@@ -361,6 +361,10 @@ Phase token_phase(const TokenSteps& token, bool write, bool output) {
   if (write) {
     steps.add_all(token.notation.token_before);
     token.write(steps);
+    steps.carry(token.structure.parts.empty() ? std::vector<Carry>{{"S_after", "S_before"}}
+                                              : token.notation.token_carries);
+  } else {
+    steps.carry({{"S_after", "S_final"}});
   }
   if (output) token.output(steps, write ? "S_after" : "S_final");
   return steps.take();
@@ -375,6 +379,7 @@ std::vector<Phase> chunk_phases(const ChunkSteps& chunk) {
   chunk.solve(steps);
   if (!reads_later) chunk.outputs(steps);
   chunk.carry(steps);
+  steps.carry({{"S_out", "S_in"}});
   if (!reads_later) return {steps.take()};
 
   PhaseBuilder reads("every token reads the finished memory");
@@ -383,6 +388,7 @@ std::vector<Phase> chunk_phases(const ChunkSteps& chunk) {
              "Every token reads the memory after the last one.",
              {chunk.notation.rows.o, chunk.Q() * tensor("S_final")}});
   reads.line("What comes out", "Every token reads the memory after the last one.", "O", {}, 1);
+  reads.carry({{"S_out", "S_final"}});
   return {steps.take(), reads.take()};
 }
 

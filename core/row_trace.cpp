@@ -1,14 +1,13 @@
 #include "core/row_trace.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "core/checkpoints.h"
+#include "core/computed_trace.h"
 #include "core/engines/chunkwise.h"
 #include "core/engines/parallel.h"
 #include "core/engines/recurrent.h"
-#include "core/error.h"
 #include "core/row_steps.h"
 
 namespace palimpsest {
@@ -22,10 +21,11 @@ Index block_size(Form form, Index tokens, Index chunk_size) {
 }
 
 template <class Scalar>
-class RowTrace : public Trace {
+class RowTrace : public ComputedTrace {
  public:
   RowTrace(const RowRule& rule, const Sequence& sequence, Form new_form, Index chunk_size, std::size_t budget)
-      : rule_(rule),
+      : ComputedTrace(kept_records),
+        rule_(rule),
         sequence_(sequence),
         size_(block_size(new_form, sequence.tokens, chunk_size)),
         write_blocks_((sequence.tokens + size_ - 1) / size_),
@@ -35,6 +35,8 @@ class RowTrace : public Trace {
     form = new_form;
     tokens = sequence.tokens;
     scaled_ = sequence.parameter("scale") != 1;
+    const auto batch = sequence.settings.parameters.find("batch");
+    if (batch != sequence.settings.parameters.end()) batch_ = static_cast<Index>(batch->second);
     if (form == Form::recurrent) steps_ = structure_.rows_per_read;
     phases = row_phases(structure_, notation_, form, scaled_);
     symbols = row_symbols(structure_, notation_, form);
@@ -48,7 +50,10 @@ class RowTrace : public Trace {
   Block block(Index index) const override {
     if (steps_ > 1) return {(index + 1) % steps_ == 0 ? 1 : 0, index / steps_, 1};
     const Index first = index % write_blocks_ * size_;
-    return {index / write_blocks_, first, std::min(size_, tokens - first)};
+    return {.phase = index / write_blocks_,
+            .first_token = first,
+            .count = std::min(size_, tokens - first),
+            .starts_anew = first % batch_ == 0};
   }
 
   Index block_of(Index token, Index phase) const override {
@@ -56,37 +61,39 @@ class RowTrace : public Trace {
     return phase * write_blocks_ + token / size_;
   }
 
-  const Record& record(Index index) override {
-    if (index != recent_.block) std::swap(recent_, earlier_);
-    if (index != recent_.block) {
-      recent_.block = -1;
-      recent_.record = steps_ > 1 ? compute_step(index / steps_, index % steps_) : compute(block(index));
-      recent_.block = index;
+  /// The recurrent form makes the parts of a state one by one; what a rule hands on is in the first ones.
+  NamedStates states(const Record& latest) const override {
+    if (form != Form::recurrent || structure_.parts.empty())
+      return rule_.named_states<double>(latest.at(after("S")), sequence_);
+    Matrix<double> S = Matrix<double>::Zero(checkpoints_.initial().rows(), checkpoints_.initial().cols());
+    const Index rows = S.rows() / structure_.part_count();
+    for (Index i = 0; i < structure_.part_count(); ++i) {
+      const std::string name = after(structure_.parts[static_cast<std::size_t>(i)]);
+      if (latest.contains(name)) S.middleRows(i * rows, rows) = latest.at(name);
     }
-    return recent_.record;
+    return rule_.named_states<double>(S, sequence_);
   }
 
-  void prepare(std::stop_token stop) override {
+ private:
+  /// A parallel form that reads at the end has two blocks, and one walks between them.
+  static constexpr std::size_t kept_records = 2;
+
+  Record compute(Index index) override {
+    return steps_ > 1 ? compute_step(index / steps_, index % steps_) : compute_block(block(index));
+  }
+
+  void prepare_states() override {
     const bool needs_states = form != Form::parallel || phases.size() > 1;
-    for (Index kept = 0; needs_states && kept <= write_blocks_ && !stop.stop_requested();
+    for (Index kept = 0; needs_states && kept <= write_blocks_ && !stop().stop_requested();
          kept += checkpoints_.spacing()) {
       state_before(kept);
     }
-    stop_ = stop;
-    try {
-      Trace::prepare(stop);
-    } catch (const Cancelled&) {
-    }
-    stop_ = {};
   }
 
-  const Output* output() const override { return output_ ? &*output_ : nullptr; }
-
- private:
   Matrix<Scalar> advance(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder) const {
     if (form == Form::recurrent) return recurrent(program, S, recorder);
     if (form == Form::chunkwise) return chunk(program, S, recorder);
-    return parallel(program, S, recorder, stop_);
+    return parallel(program, S, recorder, stop());
   }
 
   Matrix<Scalar> state_before(Index block_index) {
@@ -110,7 +117,7 @@ class RowTrace : public Trace {
     return record;
   }
 
-  Record compute(const Block& block) {
+  Record compute_block(const Block& block) {
     Record record;
     Recorder recorder(record);
     const Program<Scalar> program = rule_.encoder().encode<Scalar>(sequence_, block.first_token, block.count);
@@ -213,19 +220,9 @@ class RowTrace : public Trace {
   Notation notation_;
   Structure structure_;
   bool scaled_ = false;
+  Index batch_ = 1;  // tokens of an inner batch
   Index steps_ = 1;  // of one token, each a block of its own: the recurrent form of several rows per token
   Checkpoints<Scalar> checkpoints_;
-  std::stop_token stop_;  // of prepare()
-  std::optional<Output> output_;
-
-  /// The last two blocks that were asked for: a parallel form that reads at the end has two, and one walks
-  /// between them.
-  struct Recorded {
-    Index block = -1;
-    Record record = {};
-  };
-  Recorded recent_;
-  Recorded earlier_;
 };
 
 }  // namespace

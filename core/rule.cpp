@@ -2,13 +2,34 @@
 
 #include <fmt/format.h>
 
+#include "core/effective_attention.h"
 #include "core/error.h"
 
 namespace palimpsest {
 
 std::optional<std::string> Rule::missing(Form, const Settings&) const { return std::nullopt; }
 
+void Rule::walk_states(const Sequence&, const VisitStates&, std::stop_token) const {
+  throw Unsupported("this rule does not show its state token by token");
+}
+
+bool Rule::is_causal(const Sequence&) const { return true; }
+
 Memory Rule::memory(const Sequence&, Form, Precision, Index) const { return {}; }
+
+Channel Rule::channel(const Sequence&, Index) const {
+  throw Unsupported(
+      "What this rule writes depends non-linearly on the values that it has read: no weights on values make "
+      "its "
+      "outputs, and no shares of tokens make its memory.");
+}
+
+EffectiveAttention Rule::effective_attention(const Sequence& sequence, const AttentionWindow& window,
+                                             std::stop_token stop) const {
+  require_window(window, sequence.tokens, sequence.dv);
+  return palimpsest::effective_attention([&](Index column) { return channel(sequence, column); }, window,
+                                         stop);
+}
 
 void require_chunk_size(Index chunk_size) {
   if (chunk_size < 1) throw InputError(fmt::format("the chunk size is {}; expected at least 1", chunk_size));

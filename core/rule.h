@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -14,11 +15,14 @@
 
 namespace palimpsest {
 
+struct AttentionWindow;
+struct Channel;
+struct EffectiveAttention;
+
 /// What one head gives: its outputs and the state after the last token.
 struct Output {
   Matrix<double> o;  // [T, V]
-  std::vector<std::pair<std::string, Matrix<double>>>
-      states;  // by the names of Variant::states; vectors are [D, 1]
+  NamedStates states;
 };
 
 /// How a variant computes. Row programs share one implementation (row_rule.h).
@@ -34,6 +38,17 @@ class Rule {
   virtual Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                      std::stop_token stop = {}) const = 0;
 
+  /// Calls `visit(t, states)` with the states after t = 0, 1, ... T tokens, as the recurrent form makes them
+  /// in f64, until it returns false. Inside an inner batch they are those of a sequence that ends there.
+  /// Throws Unsupported for a rule without such a walk, Cancelled when asked to stop.
+  using VisitStates = std::function<bool(Index tokens, const NamedStates& states)>;
+  virtual void walk_states(const Sequence& sequence, const VisitStates& visit,
+                           std::stop_token stop = {}) const;
+
+  /// Whether no output depends on tokens after its own (or after its inner batch): then more tokens may
+  /// follow (core/hand_over.h).
+  virtual bool is_causal(const Sequence& sequence) const;
+
   /// What run() takes for one head.
   virtual Memory memory(const Sequence& sequence, Form form, Precision precision, Index chunk_size) const;
 
@@ -41,6 +56,15 @@ class Rule {
   virtual std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision,
                                        Index chunk_size,
                                        std::size_t budget = std::size_t{256} << 20) const = 0;
+
+  /// One column of the memory as a row program (core/channel.h): that of a value channel, or, beyond them,
+  /// one that the rule keeps besides. Throws Unsupported with the reason where the memory is no linear
+  /// function of the values, InputError for a column that there is not.
+  virtual Channel channel(const Sequence& sequence, Index column) const;
+
+  /// What outputs weigh values with (core/effective_attention.h). Throws as channel() does.
+  virtual EffectiveAttention effective_attention(const Sequence& sequence, const AttentionWindow& window,
+                                                 std::stop_token stop = {}) const;
 };
 
 /// Throws InputError unless chunk_size >= 1.

@@ -1,8 +1,8 @@
 #include "core/softmax_trace.h"
 
 #include <algorithm>
-#include <optional>
 
+#include "core/computed_trace.h"
 #include "core/engines/softmax.h"
 #include "core/error.h"
 #include "core/phase.h"
@@ -32,101 +32,114 @@ template struct KeyValueCache<float>;
 
 namespace {
 
+Phase stream_phase(const Expression& query) {
+  PhaseBuilder steps("token by token");
+  steps.add({"score",
+             "How similar",
+             "How similar is the query of “{token}” to every key kept so far?",
+             {"x", transpose(query) * transpose(tensor("K_cache"))}});
+  steps.add({"peak",
+             "The best match",
+             "The largest score; taking it out keeps the exponential in range.",
+             {"m", call("row_max", {tensor("x")})}});
+  steps.add({"weights",
+             "How much each counts",
+             "Exponentials turn scores into weights.",
+             {"w", call("exp_difference", {tensor("x"), tensor("m")})}});
+  steps.line("Who is looked at", "Every earlier token is still there, and every one is weighed anew.", "w");
+  steps.add({"denominator", "All weights", "The sum of the weights.", {"l", call("row_sum", {tensor("w")})}});
+  steps.add({"numerator",
+             "Weighted values",
+             "The values, each as often as its weight says.",
+             {"y", transpose(tensor("V_cache")) * transpose(tensor("w"))}});
+  steps.add({"output",
+             "What comes out",
+             "Weighted values over all weights: an average.",
+             {"o", call("reciprocal", {tensor("l")}) * tensor("y")}});
+  steps.line("What comes out", "The average of the values under these weights.", "o", {"y"}, 2);
+  return steps.take();
+}
+
+Phase dense_phase(const Expression& query) {
+  PhaseBuilder steps("the whole sequence at once");
+  steps.add({"scores",
+             "How similar",
+             "Every query meets every key; the future is masked by adding minus infinity.",
+             {"X", call("causal", {query * transpose(tensor("K_cache")), tensor("first_query"),
+                                   tensor("first_key")})}});
+  steps.line("Who reads whom", "All pairs at once, the future masked.", "X");
+  steps.add({"peak",
+             "The best match",
+             "The largest score of each row keeps the exponential in range.",
+             {"m", call("row_max", {tensor("X")})}});
+  steps.add({"weights",
+             "How much each counts",
+             "Exponentials turn scores into weights.",
+             {"E", call("exp_difference", {tensor("X"), tensor("m")})}});
+  steps.add({"denominator", "All weights", "The sum of each row.", {"l", call("row_sum", {tensor("E")})}});
+  steps.add({"attention",
+             "Attention",
+             "Each row divided by its sum: shares that add up to 1.",
+             {"A", call("divide_rows", {tensor("E"), tensor("l")})}});
+  steps.line("Attention", "Exponentials, divided by their sum.", "A", {"E"});
+  steps.add({"output",
+             "What comes out",
+             "Every row is an average of values.",
+             {"O", tensor("A") * tensor("V_cache")}});
+  steps.line("What comes out", "Every row is an average of values.", "O");
+  return steps.take();
+}
+
+Phase tile_phase(const Expression& query) {
+  const Expression fade = call("exp_difference", {tensor("m_in"), tensor("m")});
+  PhaseBuilder steps("tile by tile");
+  steps.add(
+      {"scores",
+       "How similar",
+       "The queries of this chunk meet one tile of keys.",
+       {"X", call("causal", {query * transpose(tensor("K")), tensor("first_query"), tensor("first_key")})}});
+  steps.line("Who reads whom", "One tile of keys at a time.", "X");
+  steps.add({"peak",
+             "The best match so far",
+             "Does this tile raise the largest score?",
+             {"m", call("maximum", {tensor("m_in"), call("row_max", {tensor("X")})})}});
+  steps.add({"weights",
+             "How much each counts",
+             "Exponentials under the new maximum.",
+             {"E", call("exp_difference", {tensor("X"), tensor("m")})}});
+  steps.line("Weights", "Exponentials under the largest score so far.", "E");
+  steps.add({"denominator",
+             "All weights so far",
+             "What was summed before is rescaled to the new maximum.",
+             {"l", hadamard(fade, tensor("l_in")) + call("row_sum", {tensor("E")})}});
+  steps.line("All weights so far", "Rescale, then add.", "l");
+  steps.add({"numerator",
+             "Weighted values so far",
+             "So are the values: rescale, then add this tile.",
+             {"Y", hadamard(fade, tensor("Y_in")) + tensor("E") * tensor("V")}});
+  steps.line("Weighted values so far", "Rescale, then add.", "Y");
+  steps.carry({{"m", "m_in", Carry::When::going_on},
+               {"l", "l_in", Carry::When::going_on},
+               {"Y", "Y_in", Carry::When::going_on}});
+  return steps.take();
+}
+
+Phase done_phase() {
+  PhaseBuilder steps("the chunk is done");
+  steps.add({"output",
+             "What comes out",
+             "Weighted values over all weights: an average.",
+             {"O", call("divide_rows", {tensor("Y"), tensor("l")})}});
+  steps.line("What comes out", "The average of the values under these weights.", "O");
+  steps.carry({{"l", "l"}, {"Y", "Y"}});
+  return steps.take();
+}
+
 std::vector<Phase> softmax_phases(Form form, bool scaled) {
   const auto query = [&](const char* name) { return scaled ? tensor("scale") * tensor(name) : tensor(name); };
-  if (form == Form::recurrent) {
-    return {make_phase(
-        "token by token",
-        {{"score",
-          "How similar",
-          "How similar is the query of “{token}” to every key kept so far?",
-          {"x", transpose(query("q")) * transpose(tensor("K_cache"))}},
-         {"peak",
-          "The best match",
-          "The largest score; taking it out keeps the exponential in range.",
-          {"m", call("row_max", {tensor("x")})}},
-         {"weights",
-          "How much each counts",
-          "Exponentials turn scores into weights.",
-          {"w", call("exp_difference", {tensor("x"), tensor("m")})}},
-         {"denominator", "All weights", "The sum of the weights.", {"l", call("row_sum", {tensor("w")})}},
-         {"numerator",
-          "Weighted values",
-          "The values, each as often as its weight says.",
-          {"y", transpose(tensor("V_cache")) * transpose(tensor("w"))}},
-         {"output",
-          "What comes out",
-          "Weighted values over all weights: an average.",
-          {"o", call("reciprocal", {tensor("l")}) * tensor("y")}}},
-        {{"Who is looked at",
-          "Every earlier token is still there, and every one is weighed anew.",
-          "w",
-          {},
-          1},
-         {"What comes out", "The average of the values under these weights.", "o", {"y"}, 2}})};
-  }
-  if (form == Form::parallel) {
-    return {make_phase(
-        "the whole sequence at once",
-        {{"scores",
-          "How similar",
-          "Every query meets every key; the future is masked by adding minus infinity.",
-          {"X", call("causal", {query("Q") * transpose(tensor("K_cache")), tensor("first_query"),
-                                tensor("first_key")})}},
-         {"peak",
-          "The best match",
-          "The largest score of each row keeps the exponential in range.",
-          {"m", call("row_max", {tensor("X")})}},
-         {"weights",
-          "How much each counts",
-          "Exponentials turn scores into weights.",
-          {"E", call("exp_difference", {tensor("X"), tensor("m")})}},
-         {"denominator", "All weights", "The sum of each row.", {"l", call("row_sum", {tensor("E")})}},
-         {"attention",
-          "Attention",
-          "Each row divided by its sum: shares that add up to 1.",
-          {"A", call("divide_rows", {tensor("E"), tensor("l")})}},
-         {"output",
-          "What comes out",
-          "Every row is an average of values.",
-          {"O", tensor("A") * tensor("V_cache")}}},
-        {{"Who reads whom", "All pairs at once, the future masked.", "X", {}, 1},
-         {"Attention", "Exponentials, divided by their sum.", "A", {"E"}, 1},
-         {"What comes out", "Every row is an average of values.", "O", {}, 1}})};
-  }
-  const Expression fade = call("exp_difference", {tensor("m_in"), tensor("m")});
-  return {make_phase("tile by tile",
-                     {{"scores",
-                       "How similar",
-                       "The queries of this chunk meet one tile of keys.",
-                       {"X", call("causal", {query("Q") * transpose(tensor("K")), tensor("first_query"),
-                                             tensor("first_key")})}},
-                      {"peak",
-                       "The best match so far",
-                       "Does this tile raise the largest score?",
-                       {"m", call("maximum", {tensor("m_in"), call("row_max", {tensor("X")})})}},
-                      {"weights",
-                       "How much each counts",
-                       "Exponentials under the new maximum.",
-                       {"E", call("exp_difference", {tensor("X"), tensor("m")})}},
-                      {"denominator",
-                       "All weights so far",
-                       "What was summed before is rescaled to the new maximum.",
-                       {"l", hadamard(fade, tensor("l_in")) + call("row_sum", {tensor("E")})}},
-                      {"numerator",
-                       "Weighted values so far",
-                       "So are the values: rescale, then add this tile.",
-                       {"Y", hadamard(fade, tensor("Y_in")) + tensor("E") * tensor("V")}}},
-                     {{"Who reads whom", "One tile of keys at a time.", "X", {}, 1},
-                      {"Weights", "Exponentials under the largest score so far.", "E", {}, 1},
-                      {"All weights so far", "Rescale, then add.", "l", {}, 1},
-                      {"Weighted values so far", "Rescale, then add.", "Y", {}, 1}}),
-          make_phase("the chunk is done",
-                     {{"output",
-                       "What comes out",
-                       "Weighted values over all weights: an average.",
-                       {"O", call("divide_rows", {tensor("Y"), tensor("l")})}}},
-                     {{"What comes out", "The average of the values under these weights.", "O", {}, 1}})};
+  if (form == Form::recurrent) return {stream_phase(query("q"))};
+  if (form == Form::parallel) return {dense_phase(query("Q"))};
+  return {tile_phase(query("Q")), done_phase()};
 }
 
 Symbols softmax_symbols(Form form) {
@@ -163,7 +176,7 @@ Symbols softmax_symbols(Form form) {
 }
 
 template <class Scalar>
-class SoftmaxTrace : public Trace {
+class SoftmaxTrace : public ComputedTrace {
  public:
   SoftmaxTrace(const Sequence& sequence, Form new_form, Index chunk_size)
       : sequence_(sequence), cache_(sequence), chunk_size_(chunk_size) {
@@ -194,8 +207,8 @@ class SoftmaxTrace : public Trace {
     const Index count = std::min(chunk_size_, tokens - first);
     const Index tile = index - chunk_start_[static_cast<std::size_t>(chunk)];
     if (tile == key_tiles(first)) return {1, first, count, 0, keys_seen(first)};
-    return {0, first, count, tile * chunk_size_,
-            std::min(chunk_size_, keys_seen(first) - tile * chunk_size_)};
+    const Index first_key = tile * chunk_size_;
+    return {0, first, count, first_key, std::min(chunk_size_, keys_seen(first) - first_key), tile == 0};
   }
 
   Index block_of(Index token, Index phase) const override {
@@ -205,16 +218,10 @@ class SoftmaxTrace : public Trace {
     return chunk_start_[static_cast<std::size_t>(chunk)] + (phase == 0 ? 0 : key_tiles(chunk * chunk_size_));
   }
 
-  const Record& record(Index index) override {
-    if (index != recorded_) {
-      recorded_ = -1;
-      record_ = compute(block(index));
-      recorded_ = index;
-    }
-    return record_;
+  /// No step makes the cache: it is the rows of the sequence.
+  NamedStates states(const Record&) const override {
+    return {{"k_cache", cache_.K.template cast<double>()}, {"v_cache", cache_.V.template cast<double>()}};
   }
-
-  const Output* output() const override { return output_ ? &*output_ : nullptr; }
 
  private:
   /// Keys that the last query of the chunk starting at `first` sees.
@@ -226,7 +233,8 @@ class SoftmaxTrace : public Trace {
            static_cast<Scalar>(sequence_.parameter("scale"));
   }
 
-  Record compute(const Block& block) {
+  Record compute(Index index) override {
+    const Block block = this->block(index);
     Record record;
     Recorder recorder(record);
     const Matrix<Scalar> q = sequence_.at("q").template rows<Scalar>(block.first_token, block.count);
@@ -248,9 +256,7 @@ class SoftmaxTrace : public Trace {
       recorder("K_cache", cache_.K);
       recorder("V_cache", cache_.V);
       const Matrix<Scalar> O = softmax_dense(Q, cache_.K, cache_.V, cache_.earlier, &recorder);
-      output_ = {
-          O.template cast<double>(),
-          {{"k_cache", cache_.K.template cast<double>()}, {"v_cache", cache_.V.template cast<double>()}}};
+      output_ = {O.template cast<double>(), states(record)};
       return record;
     }
     const Index last_key = block.phase == 1 ? block.key_count : block.first_key + block.key_count;
@@ -277,9 +283,6 @@ class SoftmaxTrace : public Trace {
   bool scaled_ = false;
   std::vector<Index> chunk_start_;  // the first block of each chunk of queries
   Index block_total_ = 0;
-  Record record_;
-  Index recorded_ = -1;
-  std::optional<Output> output_;
 };
 
 }  // namespace

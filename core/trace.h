@@ -2,10 +2,12 @@
 
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/expression.h"
 #include "core/matrix.h"
+#include "core/named_states.h"
 
 namespace palimpsest {
 
@@ -27,12 +29,30 @@ struct Line {
   double weight = 1;                    // share of the height
 };
 
+/// How what earlier blocks made becomes an operand of a later one. Before any block made `from`, and where no
+/// carry holds, the operand is what the form starts from, as recorded.
+struct Carry {
+  enum class When {
+    always,
+    starting_anew,  // in blocks that start an inner batch or a row of tiles anew
+    going_on,       // in the others
+  };
+
+  std::string from;  // a tensor of the latest earlier block that has it
+  std::string to;    // the operand
+  When when = When::always;
+  bool starts_empty = false;  // before any block made `from`, 0 instead of what is recorded
+
+  bool operator==(const Carry&) const = default;
+};
+
 /// Steps that repeat for every block: one token (recurrent), one chunk (chunkwise) or the sequence
 /// (parallel).
 struct Phase {
   std::string title;
   std::vector<Operation> operations;
-  std::vector<Line> lines;
+  std::vector<Line> lines = {};
+  std::vector<Carry> carries = {};
 };
 
 /// One pass through a phase's operations.
@@ -42,6 +62,7 @@ struct Block {
   Index count = 1;      // tokens
   Index first_key = 0;  // softmax tiles: the keys this block looks at
   Index key_count = 0;
+  bool starts_anew = false;  // the first block of an inner batch, or of a row of tiles
 };
 
 /// Where we are: a block, one of its operations, and a row of it (the token first_token + row).
@@ -89,9 +110,18 @@ class Trace {
   /// null.
   virtual const Output* output() const { return nullptr; }
 
+  /// The states by the names of Variant::states, taken from tensors as `latest` holds them: each as the last
+  /// block that has it left it. `latest` may come from another run of these steps (core/interpreted.h).
+  virtual NamedStates states(const Record& latest) const = 0;
+
   /// Computes ahead what makes record() quick: the states that are kept, and what the parallel form shows.
   /// Returns early, with nothing lost, when asked to stop.
   virtual void prepare(std::stop_token stop);
+
+  /// What a tensor is called after a block: S_after of a token, S_out of a chunk or the sequence.
+  std::string after(const std::string& state) const {
+    return state + (form == Form::recurrent ? "_after" : "_out");
+  }
 
   const Phase& phase(const Block& block) const { return phases[static_cast<std::size_t>(block.phase)]; }
   const Operation& operation(const Cursor& cursor) const;

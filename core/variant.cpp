@@ -207,6 +207,20 @@ std::string initial_name(const Variant& variant, const Settings& settings, std::
   return states_of(variant, settings).size() == 1 ? "initial_state" : fmt::format("initial_{}", state);
 }
 
+std::vector<StateArray> state_arrays(const Variant& variant, const StateSet& set) {
+  Settings settings;
+  if (const std::size_t equals = set.when.find('='); equals != std::string::npos)
+    settings.options[set.when.substr(0, equals)] = set.when.substr(equals + 1);
+  std::vector<StateArray> arrays;
+  for (const std::string& state : set.names) {
+    const std::string initial = initial_name(variant, settings, state);
+    const auto input = std::ranges::find(variant.inputs, initial, &Input::name);
+    arrays.push_back({state, initial, final_name(set.names.size(), state),
+                      input == variant.inputs.end() ? std::vector<std::string>{} : input->shape});
+  }
+  return arrays;
+}
+
 std::string final_name(std::size_t count, std::string_view state) {
   return count == 1 ? "final_state" : fmt::format("final_{}", state);
 }

@@ -9,7 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/array.h"
 #include "core/matrix.h"
+#include "core/named_states.h"
 
 namespace palimpsest {
 
@@ -60,6 +62,8 @@ struct StandIn {
   std::string like = {};       // another array, such as k
   bool random = false;         // normal numbers of this size instead
   bool learning_rate = false;  // less where keys are long: divided by the largest |k|^2
+
+  bool operator==(const StandIn&) const = default;
 };
 
 /// An array that a variant takes besides q, k and v. Axes of one head: "n" tokens, "dk", "dv", "d" = dk = dv,
@@ -105,11 +109,33 @@ struct Option {
   std::string follows = {};  // the option whose value is the default of this one
 };
 
+struct InnerContext;
+struct InnerProblem;
+
 /// The learning problem that one update of the state is a step on.
 struct InnerLoss {
   std::string words;
   std::string latex;  // empty where there is none; words then say why
   std::string step;   // LaTeX of the step taken on it
+  /// The steps that a token makes, as computations (core/inner_problem.h). Throws Unsupported where the
+  /// numbers of the token leave no loss. Absent: there is none, and words say why.
+  std::function<std::vector<InnerProblem>(const InnerContext&)> problems = {};
+};
+
+/// What tokens leave in a memory: row i of `values` [N, V] is what it should answer for row i of `keys` [N,
+/// K]. N is a multiple of the tokens.
+struct StoredPairs {
+  Matrix<double> keys;
+  Matrix<double> values;
+};
+
+/// How a memory is asked what it remembers, where that is not S^T k for the keys and values of the rule
+/// (core/stored_pairs.h).
+struct MemoryAccess {
+  std::function<StoredPairs(const Sequence&, Index first, Index count)> pairs = {};
+  /// [N, V] for keys [N, K], from the states after some tokens.
+  std::function<Matrix<double>(const Sequence&, const NamedStates&, const Matrix<double>& keys)> answers = {};
+  std::string none = {};  // why there is no memory to ask
 };
 
 /// One rule of the family: its names, ranges, words and how it computes. Data, but for `rule`.
@@ -124,11 +150,15 @@ struct Variant {
   std::vector<Parameter> parameters = {};  // besides scale
   std::vector<State> states = {{"S"}};
   InnerLoss loss;
+  MemoryAccess memory = {};
   std::shared_ptr<const Rule> rule;
   /// Fills in parameters whose default depends on the options.
   std::function<void(Settings&)> complete = {};
   /// Adds arrays that follow from the others and run through the whole sequence, such as running sums.
   std::function<void(Sequence&)> derive = {};
+  /// Adds to the arrays of the tokens that follow `finished` what that run took from its initial states, so
+  /// that it is not taken from its final ones.
+  std::function<void(const Sequence& finished, Arrays& more)> hand_over = {};
 };
 
 /// Every variant, in the order in which they are best met. The only list there is (core/variants.h).
@@ -167,6 +197,17 @@ struct StateSet {
 
 /// Every set of states that a variant may hand on.
 std::vector<StateSet> state_sets(const Variant& variant);
+
+/// Where files hold a state of a variant.
+struct StateArray {
+  std::string state;               // "S"
+  std::string initial;             // its name as an input
+  std::string final;               // its name as an output
+  std::vector<std::string> shape;  // axes as in Input::shape
+};
+
+/// The arrays of the states in `set`, in their order.
+std::vector<StateArray> state_arrays(const Variant& variant, const StateSet& set);
 
 /// The name of the initial state in a file: initial_state where there is one state with these settings, else
 /// initial_NAME; NAME alone where the rule starts from given weights.

@@ -1,14 +1,17 @@
 #include "core/verify.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <set>
 
 #include "core/error.h"
+#include "core/parallel_for.h"
 
 namespace palimpsest {
 
@@ -16,12 +19,6 @@ namespace {
 
 constexpr double usual_tolerance_f64 = 1e-10;
 constexpr double usual_tolerance_f32 = 2e-5;
-
-std::string describe_options(const Settings& settings) {
-  std::vector<std::string> words;
-  for (const auto& [name, value] : settings.options) words.push_back(fmt::format("{}={}", name, value));
-  return fmt::format("{}", fmt::join(words, " "));
-}
 
 bool has_gates(const Variant& variant) {
   return std::ranges::any_of(variant.inputs, [](const Input& input) { return input.range == Range::decay; });
@@ -31,237 +28,297 @@ bool has_optional_inputs(const Variant& variant) {
   return std::ranges::any_of(variant.inputs, [](const Input& input) { return input.absent.has_value(); });
 }
 
-/// The f64 recurrence; chunks of one token where a rule has none.
-Output reference(const Variant& variant, const Sequence& sequence, std::stop_token stop = {}) {
-  const Form form =
-      variant.rule->missing(Form::recurrent, sequence.settings) ? Form::chunkwise : Form::recurrent;
-  return cpu_backend().run(variant, sequence, form, Precision::f64, 1, std::move(stop));
+/// The chunk sizes of a plan for so many tokens, each once.
+std::vector<Index> chunk_sizes(const VerifyPlan& plan, Index tokens) {
+  std::set<Index> sizes;
+  for (const Index size : plan.chunk_sizes) {
+    sizes.insert(size == VerifyPlan::whole_sequence ? std::max<Index>(tokens, 1) : size);
+  }
+  return {sizes.begin(), sizes.end()};
 }
 
-/// Whether the variant takes these options together: options that follow others may exclude each other.
-bool is_possible(const Variant& variant, const Settings& given) {
-  try {
-    const Settings settings = random_settings(variant, given, 1);
-    const auto arrays = std::make_shared<const Arrays>(random_arrays(variant, settings, {.tokens = 0}));
-    reference(variant, palimpsest::bind(variant, arrays, settings).heads.front());
-    return true;
-  } catch (const InputError&) {
-    return false;
+/// The options of a choice with every size of an inner batch, where the rule has one.
+std::vector<Settings> with_batches(const VerifyPlan& plan, const OptionChoice& choice) {
+  const std::vector<Parameter> parameters = all_parameters(*choice.variant);
+  const bool has_batches = std::ranges::find(parameters, "batch", &Parameter::name) != parameters.end();
+  if (!has_batches) return {choice.given};
+  std::vector<Settings> all;
+  for (const Index batch : plan.batch_sizes) {
+    all.push_back(choice.given);
+    all.back().parameters["batch"] = static_cast<double>(batch);
   }
+  return all;
 }
 
-double rounded(double value) { return static_cast<double>(static_cast<float>(value)); }
-
-/// One variant with one choice of options.
-class Choice {
- public:
-  Choice(const VerifyPlan& plan, const Variant& variant, Settings given, std::stop_token stop)
-      : plan_(plan), variant_(variant), given_(std::move(given)), stop_(std::move(stop)) {
-    options_ = describe_options(resolve(variant, given_));
-  }
-
-  const std::string& options() const { return options_; }
-
-  void run(VerifyReport& report) {
-    prepare(report);
-    for (const Precision precision : plan_.precisions) {
-      for (const VerifyPlan::Size& size : plan_.sizes) {
-        for (const Index tokens : plan_.lengths) {
-          for (const bool initial_state : {false, true}) {
-            if (initial_state && !has_optional_inputs(variant_)) continue;
-            for (const bool log_gates : {false, true}) {
-              if (log_gates && !has_gates(variant_)) continue;
-              for (int draw = 0; draw < plan_.draws; ++draw) {
-                const RandomCase random{.tokens = tokens,
-                                        .dk = size.dk,
-                                        .dv = size.dv,
-                                        .initial_state = initial_state,
-                                        .log_gates = log_gates,
-                                        .seed = plan_.seed + static_cast<std::uint64_t>(draw)};
-                for (const Settings& given : with_batches()) run_case(random, given, precision);
-              }
-            }
+/// Every combination that a plan asks for of one variant with one choice of options.
+void add_every_combination(const VerifyPlan& plan, const OptionChoice& choice,
+                           std::vector<VerifyCase>& cases) {
+  const auto add = [&](const RandomCase& random) {
+    for (Settings given : with_batches(plan, choice)) {
+      // A scale of 1 everywhere would hide that one is forgotten.
+      if (random.initial_state) given.parameters["scale"] = 0.625;
+      cases.push_back({choice.variant, random_settings(*choice.variant, given, random.seed), random,
+                       chunk_sizes(plan, random.tokens)});
+    }
+  };
+  for (const VerifyPlan::Size& size : plan.sizes) {
+    for (const Index tokens : plan.lengths) {
+      for (const bool initial_state : {false, true}) {
+        if (initial_state && !has_optional_inputs(*choice.variant)) continue;
+        for (const bool log_gates : {false, true}) {
+          if (log_gates && !has_gates(*choice.variant)) continue;
+          for (int draw = 0; draw < plan.draws; ++draw) {
+            add({.tokens = tokens,
+                 .dk = size.dk,
+                 .dv = size.dv,
+                 .initial_state = initial_state,
+                 .log_gates = log_gates,
+                 .seed = plan.seed + static_cast<std::uint64_t>(draw)});
           }
         }
       }
     }
-    for (Running& running : running_) report.results.push_back(std::move(running.result));
+  }
+}
+
+/// One run of one form, compared.
+struct Comparison {
+  std::size_t row;  // of the report
+  Disagreement disagreement = {};
+  double amplification = 1;
+  Index chunk_size = 1;
+  std::string message = {};
+};
+
+/// Gathers the results of all cases, in whatever order they are finished.
+class Verification {
+ public:
+  Verification(const VerifyPlan& plan, std::span<const Variant> table, std::stop_token stop)
+      : plan_(plan), stop_(std::move(stop)) {
+    for (const OptionChoice& choice : choices(table)) {
+      choices_.push_back(choice);
+      add_rows(choice);
+    }
+    if (!plan.cases.empty()) {
+      cases_ = plan.cases;
+    } else if (plan.random_cases == 0) {
+      for (const OptionChoice& choice : choices_) add_every_combination(plan, choice, cases_);
+    }
+    report_.planned =
+        plan.random_cases > 0 && plan.cases.empty() ? plan.random_cases : static_cast<Index>(cases_.size());
+  }
+
+  VerifyReport run(const std::function<void(const VerifyProgress&)>& progress) {
+    now_.total = report_.planned;
+    parallel_for(report_.planned, plan_.jobs, [&](Index index) {
+      if (stop_.stop_requested()) return;
+      const VerifyCase verified = plan_.random_cases > 0 && plan_.cases.empty()
+                                      ? random_verify_case(choices_, plan_.seed, index)
+                                      : cases_[static_cast<std::size_t>(index)];
+      std::vector<Comparison> comparisons;
+      try {
+        comparisons = compare_forms(verified);
+      } catch (const Cancelled&) {
+        return;
+      }
+      const std::scoped_lock lock(mutex_);
+      for (const Comparison& comparison : comparisons) add(verified, index, comparison);
+      ++report_.cases;
+      now_.variant = verified.variant->id;
+      now_.done = report_.cases;
+      if (progress) progress(now_);
+    });
+    std::vector<VerifyResult> ran;
+    for (Row& row : rows_) {
+      if (row.result.runs > 0) ran.push_back(std::move(row.result));
+    }
+    report_.results = std::move(ran);
+    return std::move(report_);
   }
 
  private:
-  struct Running {
-    const Backend* backend;
-    VerifyResult result;
+  /// The worst so far by some measure, and the case that it comes from.
+  struct Worst {
+    double measure = -1;
+    Index index = 0;
+
+    bool is_beaten_by(double other, Index other_index) const {
+      return other > measure || (other == measure && other_index < index);
+    }
   };
 
-  /// The options with every size of an inner batch, where the rule has one.
-  std::vector<Settings> with_batches() const {
-    const std::vector<Parameter> parameters = all_parameters(variant_);
-    const bool has_batches = std::ranges::find(parameters, "batch", &Parameter::name) != parameters.end();
-    if (!has_batches) return {given_};
-    std::vector<Settings> all;
-    for (const Index batch : plan_.batch_sizes) {
-      all.push_back(given_);
-      all.back().parameters["batch"] = static_cast<double>(batch);
-    }
+  struct Row {
+    const Backend* backend;
+    VerifyResult result;
+    Worst worst = {};
+    Worst amplified = {};
+  };
+
+  /// What there are rows for: the options of the given cases, or all.
+  std::vector<OptionChoice> choices(std::span<const Variant> table) const {
+    std::vector<OptionChoice> all;
+    for (const VerifyCase& given : plan_.cases) all.push_back({given.variant, given.given});
+    if (!all.empty()) return all;
+    const auto add = [&](const Variant& variant) {
+      for (const Settings& given : option_choices(variant)) all.push_back({&variant, given});
+    };
+    for (const std::string& id : plan_.variants) add(find_variant(id, table));
+    if (plan_.variants.empty()) std::ranges::for_each(table, add);
     return all;
   }
 
-  /// One result for every form, device and precision that exists; the others are missing.
-  void prepare(VerifyReport& report) {
-    const Settings settings = random_settings(variant_, given_, plan_.seed);
+  /// One row for every form, device and precision that exists; the others are missing.
+  void add_rows(const OptionChoice& choice) {
+    const Variant& variant = *choice.variant;
+    const Settings settings = random_settings(variant, choice.given, plan_.seed);
+    const std::string options = describe_options(settings);
+    if (rows_of_.contains({variant.id, options})) return;
+    rows_of_[{variant.id, options}] = {};
     for (const Backend* backend : plan_.backends) {
-      for (const Form form : all_forms) {
+      for (const Form form : plan_.forms) {
         for (const Precision precision : plan_.precisions) {
-          if (const auto reason = backend->missing(variant_, settings, form, precision)) {
-            report.missing.push_back({variant_.id, options_, backend->name(), form, precision, *reason});
+          if (const auto reason = backend->missing(variant, settings, form, precision)) {
+            report_.missing.push_back({variant.id, options, backend->name(), form, precision, *reason});
             continue;
           }
-          VerifyResult result{
-              .variant = variant_.id,
-              .options = options_,
-              .device = backend->name(),
-              .form = form,
-              .precision = precision,
-              .tolerance = precision == Precision::f64 ? usual_tolerance_f64 : usual_tolerance_f32};
-          for (const ToleranceException& exception : plan_.exceptions) {
-            const bool applies = exception.variant == variant_.id && exception.precision == precision &&
-                                 options_.find(exception.options) != std::string::npos;
-            if (!applies) continue;
-            result.tolerance = exception.tolerance;
-            result.exception = exception.reason;
-          }
-          running_.push_back({backend, std::move(result)});
+          rows_of_[{variant.id, options}].push_back(rows_.size());
+          rows_.push_back({backend, empty_result(variant, options, backend->name(), form, precision)});
         }
       }
     }
   }
 
+  VerifyResult empty_result(const Variant& variant, const std::string& options, const std::string& device,
+                            Form form, Precision precision) const {
+    VerifyResult result{.variant = variant.id,
+                        .options = options,
+                        .device = device,
+                        .form = form,
+                        .precision = precision,
+                        .tolerance = precision == Precision::f64 ? usual_tolerance_f64 : usual_tolerance_f32};
+    for (const ToleranceException& exception : plan_.exceptions) {
+      const bool applies = exception.variant == variant.id && exception.precision == precision &&
+                           options.find(exception.options) != std::string::npos;
+      if (!applies) continue;
+      result.tolerance = exception.tolerance;
+      result.exception = exception.reason;
+    }
+    return result;
+  }
+
+  std::vector<Comparison> compare_forms(const VerifyCase& verified) {
+    std::vector<Comparison> comparisons;
+    const auto found = rows_of_.find({verified.variant->id, describe_options(verified.given)});
+    if (found == rows_of_.end()) return comparisons;
+    for (const Precision precision : plan_.precisions) {
+      std::vector<std::size_t> rows;
+      for (const std::size_t row : found->second) {
+        if (rows_[row].result.precision == precision) rows.push_back(row);
+      }
+      if (!rows.empty()) compare_forms(verified, precision, rows, comparisons);
+    }
+    return comparisons;
+  }
+
   /// A case that fails before any form runs fails them all.
-  void run_case(const RandomCase& random, const Settings& given, Precision precision) {
+  void compare_forms(const VerifyCase& verified, Precision precision, const std::vector<std::size_t>& rows,
+                     std::vector<Comparison>& comparisons) {
+    std::optional<ReferenceRun> reference;
     try {
-      compare_forms(random, given, precision);
+      reference.emplace(verified, precision, stop_);
     } catch (const Cancelled&) {
       throw;
     } catch (const std::exception& error) {
-      for (Running& running : running_) {
-        if (running.result.precision != precision) continue;
-        ++running.result.runs;
-        running.result.message = fmt::format("{} ({})", error.what(), to_string(random));
-      }
+      for (const std::size_t row : rows) comparisons.push_back({.row = row, .message = error.what()});
+      return;
     }
-  }
-
-  void compare_forms(const RandomCase& random, Settings given, Precision precision) {
-    // A scale of 1 everywhere would hide that one is forgotten.
-    if (random.initial_state) given.parameters["scale"] = 0.625;
-    Settings settings = random_settings(variant_, given, random.seed);
-    Arrays arrays = random_arrays(variant_, settings, random);
-    const std::string written = describe_parameters(settings);
-    if (precision == Precision::f32) {
-      arrays = rounded_to_f32(arrays);
-      for (auto& [name, value] : settings.parameters) value = rounded(value);
-    }
-    const SequenceBatch bound =
-        palimpsest::bind(variant_, std::make_shared<const Arrays>(std::move(arrays)), settings);
-    const Sequence& sequence = bound.heads.front();
-    const Output expected = reference(variant_, sequence, stop_);
-    for (Running& running : running_) {
-      if (running.result.precision != precision) continue;
-      for (const Index chunk_size : chunk_sizes(running.result.form, random.tokens)) {
+    std::optional<double> amplification;  // costs several runs, and is hardly ever asked for
+    for (const std::size_t row : rows) {
+      const VerifyResult& result = rows_[row].result;
+      // The form's chunk changes nothing but the chunkwise form.
+      const std::vector<Index> chunks =
+          result.form == Form::chunkwise ? verified.chunk_sizes : std::vector<Index>{1};
+      for (const Index chunk_size : chunks) {
         if (stop_.stop_requested()) throw Cancelled();
-        run_one(running, sequence, expected, chunk_size, random, written);
+        Comparison comparison = compare_one(row, verified, *reference, chunk_size);
+        if (precision == Precision::f32 && std::isfinite(comparison.disagreement.error) &&
+            comparison.disagreement.error > result.tolerance) {
+          if (!amplification) amplification = reference->amplification(stop_);
+          comparison.amplification = *amplification;
+        }
+        comparisons.push_back(std::move(comparison));
       }
     }
   }
 
-  /// The form's chunk changes nothing but the chunkwise form.
-  std::vector<Index> chunk_sizes(Form form, Index tokens) const {
-    if (form != Form::chunkwise) return {1};
-    std::set<Index> sizes;
-    for (const Index size : plan_.chunk_sizes) {
-      sizes.insert(size == VerifyPlan::whole_sequence ? std::max<Index>(tokens, 1) : size);
-    }
-    return {sizes.begin(), sizes.end()};
-  }
-
-  void run_one(Running& running, const Sequence& sequence, const Output& expected, Index chunk_size,
-               const RandomCase& random, const std::string& parameters) {
-    VerifyResult& result = running.result;
-    ++result.runs;
-    std::string message;
-    Disagreement disagreement;
+  Comparison compare_one(std::size_t row, const VerifyCase& verified, const ReferenceRun& reference,
+                         Index chunk_size) {
+    Comparison comparison{.row = row, .chunk_size = chunk_size};
+    const Backend& backend = *rows_[row].backend;
+    const VerifyResult& result = rows_[row].result;
+    // Cases share a device other than the processor: one at a time.
+    std::unique_lock<std::mutex> device(device_, std::defer_lock);
+    if (&backend != &cpu_backend()) device.lock();
     try {
-      const Output got =
-          running.backend->run(variant_, sequence, result.form, result.precision, chunk_size, stop_);
-      disagreement = compare(got, expected);
+      const Output got = backend.run(*verified.variant, reference.sequence(), result.form, result.precision,
+                                     chunk_size, stop_);
+      comparison.disagreement = compare(got, reference.expected());
     } catch (const Cancelled&) {
       throw;
     } catch (const std::exception& error) {
-      message = error.what();
+      comparison.message = error.what();
     }
-    const bool is_first = result.runs == 1;
-    const bool is_worse =
-        disagreement.error > result.worst.error || (!message.empty() && result.message.empty());
-    if (!is_first && !is_worse) return;
-    if (!message.empty()) result.message = message;
-    if (disagreement.error >= result.worst.error) result.worst = disagreement;
-    result.reproduction = fmt::format(
-        "palimpsest run {} --form {} --device {} --precision {} --chunk {} --input {} --output out.npz{}",
-        variant_.id, name(result.form), result.device, name(result.precision), chunk_size, to_string(random),
-        parameters);
+    return comparison;
   }
 
-  /// " --param scale=0.5 ...": everything that is not a default.
-  std::string describe_parameters(const Settings& settings) const {
-    const Settings standard = resolve(variant_, {});
-    std::string words;
-    for (const auto& [name, value] : given_.options) words += fmt::format(" --param {}={}", name, value);
-    for (const auto& [name, value] : settings.parameters) {
-      const auto usual = standard.parameters.find(name);
-      if (usual == standard.parameters.end() || usual->second != value) {
-        words += fmt::format(" --param {}={}", name, value);
+  /// Counts one comparison. The order of cases does not matter: of two that are as bad, the row keeps the one
+  /// with the lower index.
+  void add(const VerifyCase& verified, Index index, const Comparison& comparison) {
+    Row& row = rows_[comparison.row];
+    VerifyResult& result = row.result;
+    const double error = comparison.disagreement.error;
+    const double badness = comparison.message.empty() ? error / (result.tolerance * comparison.amplification)
+                                                      : std::numeric_limits<double>::infinity();
+    const auto command = [&] {
+      return reproduction(verified, result.device, result.form, result.precision, comparison.chunk_size);
+    };
+    ++result.runs;
+    if (badness > 1) {
+      ++result.failed;
+      ++now_.failed;
+    }
+    if (comparison.amplification > 1) {
+      ++result.amplified.runs;
+      if (row.amplified.is_beaten_by(error, index)) {
+        row.amplified = {error, index};
+        result.amplified.error = error;
+        result.amplified.factor = comparison.amplification;
+        result.amplified.reproduction = command();
       }
     }
-    return words;
+    double& worst = result.precision == Precision::f64 ? now_.worst_f64 : now_.worst_f32;
+    worst = std::max(worst, error);
+    if (!row.worst.is_beaten_by(badness, index)) return;
+    row.worst = {badness, index};
+    result.message = comparison.message;
+    result.worst = comparison.disagreement;
+    result.amplification = comparison.amplification;
+    result.reproduction = command();
   }
 
   const VerifyPlan& plan_;
-  const Variant& variant_;
-  Settings given_;
   std::stop_token stop_;
-  std::string options_;
-  std::vector<Running> running_;
+  std::vector<OptionChoice> choices_;
+  std::vector<VerifyCase> cases_;
+  std::vector<Row> rows_;
+  std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> rows_of_;  // by variant and options
+  VerifyReport report_;
+  VerifyProgress now_;
+  std::mutex mutex_;
+  std::mutex device_;
 };
 
 }  // namespace
-
-std::vector<Settings> option_choices(const Variant& variant) {
-  const auto with_each_value = [](const std::vector<Settings>& choices, const Option& option) {
-    std::vector<Settings> longer;
-    for (const Settings& choice : choices) {
-      for (const std::string& value : option.values) {
-        longer.push_back(choice);
-        longer.back().options[option.name] = value;
-      }
-    }
-    return longer;
-  };
-  std::vector<Settings> choices = {Settings{}};
-  for (const Option& option : variant.options) {
-    if (option.follows.empty()) choices = with_each_value(choices, option);
-  }
-  const std::vector<Settings> plain = choices;
-  for (const Option& option : variant.options) {
-    if (option.follows.empty()) continue;
-    for (Settings& choice : with_each_value(plain, option)) {
-      const bool is_new =
-          choice.options.at(option.name) != resolve(variant, choice).options.at(option.follows);
-      if (is_new && is_possible(variant, choice)) choices.push_back(std::move(choice));
-    }
-  }
-  return choices;
-}
 
 std::vector<ToleranceException> usual_exceptions() {
   // Five steps of Newton and Schulz multiply what is weak, rounding included, by up to 3.4445^5 = 485.
@@ -290,29 +347,7 @@ Index VerifyReport::runs() const {
 
 VerifyReport verify(const VerifyPlan& plan, std::span<const Variant> table,
                     const std::function<void(const VerifyProgress&)>& progress, std::stop_token stop) {
-  std::vector<const Variant*> chosen;
-  for (const std::string& id : plan.variants) chosen.push_back(&find_variant(id, table));
-  if (plan.variants.empty()) {
-    for (const Variant& variant : table) chosen.push_back(&variant);
-  }
-  std::vector<std::pair<const Variant*, Choice>> choices;
-  for (const Variant* variant : chosen) {
-    for (const Settings& given : option_choices(*variant)) {
-      choices.emplace_back(variant, Choice(plan, *variant, given, stop));
-    }
-  }
-
-  VerifyReport report;
-  VerifyProgress now{.total = static_cast<Index>(choices.size())};
-  for (auto& [variant, choice] : choices) {
-    now.variant = variant->id;
-    now.options = choice.options();
-    if (progress) progress(now);
-    choice.run(report);
-    ++now.done;
-  }
-  if (progress) progress(now);
-  return report;
+  return Verification(plan, table, std::move(stop)).run(progress);
 }
 
 }  // namespace palimpsest

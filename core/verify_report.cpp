@@ -32,11 +32,19 @@ nlohmann::json to_json(const VerifyResult& result) {
                          {"precision", name(result.precision)},
                          {"runs", result.runs},
                          {"error", number(result.worst.error)},
+                         {"failed", result.failed},
                          {"tolerance", result.tolerance},
+                         {"allowed", result.allowed()},
                          {"passed", result.passed()},
                          {"reproduction", result.reproduction}};
   if (!result.exception.empty()) json["exception"] = result.exception;
   if (!result.message.empty()) json["message"] = result.message;
+  if (result.amplified.runs > 0) {
+    json["amplified"] = {{"runs", result.amplified.runs},
+                         {"error", number(result.amplified.error)},
+                         {"factor", result.amplified.factor},
+                         {"reproduction", result.amplified.reproduction}};
+  }
   if (result.worst.error > 0) {
     json["where"] = {{"array", result.worst.array},
                      {"row", result.worst.row},
@@ -56,20 +64,28 @@ std::string to_table(const VerifyReport& report) {
   }
   std::string table = fmt::format("{:<{}}  {:<10} {:<6} {:<9} {:>6} {:>9} {:>9}  {}\n", "variant", widest,
                                   "form", "device", "precision", "runs", "error", "allowed", "worst at");
-  int failed = 0;
+  Index failed = 0;
   for (const VerifyResult& result : report.results) {
     table += fmt::format("{:<{}}  {:<10} {:<6} {:<9} {:>6} {:>9.1e} {:>9.1e}  {}\n",
                          with_options(result.variant, result.options), widest, name(result.form),
                          result.device, name(result.precision), result.runs, result.worst.error,
-                         result.tolerance, place(result.worst));
+                         result.allowed(), place(result.worst));
     if (!result.exception.empty()) table += fmt::format("    allowed more: {}\n", result.exception);
+    if (const AmplifiedRuns& amplified = result.amplified; amplified.runs > 0) {
+      table += fmt::format(
+          "    {} of the runs {} numbers that amplify rounding and {} allowed more: the largest error is "
+          "{:.1e}, "
+          "where rounding the inputs alone is multiplied by {:.0f}\n    {}\n",
+          amplified.runs, amplified.runs == 1 ? "has" : "have", amplified.runs == 1 ? "is" : "are",
+          amplified.error, amplified.factor, amplified.reproduction);
+    }
     if (result.passed()) continue;
-    ++failed;
+    failed += result.failed;
     if (!result.message.empty())
-      table += fmt::format("    FAILED: {}\n", result.message);
+      table += fmt::format("    FAILED {} times: {}\n", result.failed, result.message);
     else
-      table += fmt::format("    FAILED: {} is {:.9g}, expected {:.9g}\n", place(result.worst),
-                           result.worst.got, result.worst.expected);
+      table += fmt::format("    FAILED {} times: {} is {:.9g}, expected {:.9g}\n", result.failed,
+                           place(result.worst), result.worst.got, result.worst.expected);
     table += fmt::format("    {}\n", result.reproduction);
   }
   for (const MissingForm& missing : report.missing) {
@@ -77,13 +93,18 @@ std::string to_table(const VerifyReport& report) {
                          with_options(missing.variant, missing.options), widest, name(missing.form),
                          missing.device, name(missing.precision), missing.reason);
   }
-  table += failed == 0 ? fmt::format("all {} runs agree with the f64 recurrence\n", report.runs())
-                       : fmt::format("{} of {} rows FAILED\n", failed, report.results.size());
+  table += failed == 0
+               ? fmt::format("all {} runs of {} cases agree with the f64 recurrence\n", report.runs(),
+                             report.cases)
+               : fmt::format("{} of {} runs FAILED, of {} cases\n", failed, report.runs(), report.cases);
   return table;
 }
 
 std::string to_json(const VerifyReport& report) {
   nlohmann::json json = {{"passed", report.passed()},
+                         {"complete", report.complete()},
+                         {"cases", report.cases},
+                         {"planned", report.planned},
                          {"runs", report.runs()},
                          {"results", nlohmann::json::array()},
                          {"missing", nlohmann::json::array()}};

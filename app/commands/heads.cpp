@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "app/commands/parallel_for.h"
 #include "core/error.h"
+#include "core/parallel_for.h"
 
 namespace palimpsest {
 

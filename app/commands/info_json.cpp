@@ -34,6 +34,13 @@ Json input_json(const Input& input) {
   }
   if (input.range == Range::decay) json["alternative"] = "g";
   if (!input.when.options.empty()) json["when"] = describe(input.when);
+  const StandIn& stand_in = input.stand_in;
+  if (!(stand_in == StandIn{})) {
+    json["stand_in"] = {{"value", stand_in.value},
+                        {"like", stand_in.like},
+                        {"random", stand_in.random},
+                        {"learning_rate", stand_in.learning_rate}};
+  }
   return json;
 }
 
@@ -46,6 +53,7 @@ Json parameter_json(const Parameter& parameter) {
     json["default"] = *parameter.standard;
   } else {
     json["default"] = parameter.standard_words.empty() ? "required" : parameter.standard_words;
+    json["stand_in"] = parameter.stand_in;
   }
   json["doc"] = parameter.meaning;
   json["per_head"] = parameter.per_head;
@@ -66,6 +74,19 @@ Json states_json(const Variant& variant) {
   Json states = empty_object();
   for (const StateSet& set : sets) states[set.when] = set.names;
   return states;
+}
+
+/// The names under which files hold each state, and its shape; for each value of the option that decides, if
+/// one does.
+Json state_arrays_json(const Variant& variant) {
+  const std::vector<StateSet> sets = state_sets(variant);
+  Json of_sets = empty_object();
+  for (const StateSet& set : sets) {
+    Json& states = of_sets[set.when] = empty_object();
+    for (const StateArray& array : state_arrays(variant, set))
+      states[array.state] = {{"initial", array.initial}, {"final", array.final}, {"shape", array.shape}};
+  }
+  return sets.size() == 1 ? of_sets.front() : of_sets;
 }
 
 Json forms_json(const Variant& variant) {
@@ -115,6 +136,7 @@ Json to_json(const Variant& variant) {
   json["options"] = empty_object();
   for (const Option& option : variant.options) json["options"][option.name] = option_json(option);
   json["states"] = states_json(variant);
+  json["state_arrays"] = state_arrays_json(variant);
   json["outputs"] = {"o"};
   for (const StateSet& set : state_sets(variant)) {
     for (const std::string& state : set.names) {

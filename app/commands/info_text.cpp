@@ -153,12 +153,13 @@ std::string variant_text(const Variant& variant) {
 
   Rows states;
   for (const StateSet& set : state_sets(variant)) {
-    for (const std::string& state : set.names) {
-      states.push_back({state, final_name(set.names.size(), state)});
+    for (const StateArray& array : state_arrays(variant, set)) {
+      states.push_back({array.state, fmt::format("[{}]", fmt::join(array.shape, ", ")),
+                        fmt::format("from {} to {}", array.initial, array.final)});
       if (!set.when.empty()) states.back().push_back("with " + set.when);
     }
   }
-  text += heading("States, and their names in the output") + columns(states);
+  text += heading("States, and their names before and after") + columns(states);
 
   Rows forms;
   for (const Form form : all_forms) forms.push_back({name(form), where_it_runs(variant, form)});

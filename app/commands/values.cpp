@@ -41,6 +41,15 @@ Index parse_count(std::string_view text, std::string_view what) {
   return count;
 }
 
+Index parse_count(std::string_view text, std::string_view what, Index least, Index most) {
+  Index count = 0;
+  if (!parse_all(text, count) || count < least || count > most) {
+    throw InputError(
+        fmt::format("{} is \"{}\"; expected a whole number from {} to {}", what, text, least, most));
+  }
+  return count;
+}
+
 double parse_number(std::string_view text, std::string_view what) {
   double number = 0;
   if (!parse_all(text, number) || !std::isfinite(number)) {

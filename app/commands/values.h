@@ -11,6 +11,9 @@ namespace palimpsest {
 /// The whole number that all of `text` spells; throws InputError calling it `what`.
 Index parse_count(std::string_view text, std::string_view what);
 
+/// The same, from `least` to `most`.
+Index parse_count(std::string_view text, std::string_view what, Index least, Index most);
+
 /// The finite number that all of `text` spells; throws InputError calling it `what`.
 double parse_number(std::string_view text, std::string_view what);
 

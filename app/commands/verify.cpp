@@ -3,17 +3,21 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <fstream>
-#include <iterator>
+#include <chrono>
+#include <limits>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "app/commands/commands.h"
 #include "app/commands/devices.h"
 #include "app/commands/interrupt.h"
+#include "app/commands/values.h"
+#include "app/commands/verify_faults.h"
 #include "core/error.h"
+#include "core/io/file.h"
 
 namespace palimpsest {
 
@@ -21,17 +25,21 @@ namespace {
 
 struct VerifyOptions {
   std::vector<std::string> variants;
+  std::string cases;
+  std::string seed = "1";
+  std::string jobs;
   std::string json;
+  std::vector<std::string> faults;
+  bool lists_faults = false;
+  std::vector<std::string> forms;
+  std::vector<std::string> devices;
+  std::vector<std::string> precisions;
+  std::string one_case;
+  std::string chunk = "64";
+  std::vector<std::string> settings;
 };
 
-/// A report, and how far it came.
-struct Outcome {
-  VerifyReport report;
-  std::size_t done = 0;  // variants
-  bool interrupted = false;
-};
-
-/// One line on a terminal that the next one replaces.
+/// How far it is: one line on a terminal that the next one replaces.
 class ProgressLine {
  public:
   explicit ProgressLine(const Console& console) : console_(console) {}
@@ -39,92 +47,157 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
+  void show(const VerifyProgress& now) {
+    constexpr std::chrono::milliseconds moment(100);
+    const Clock::time_point time = Clock::now();
+    if (!console_.shows_progress || time - last_ < moment) return;
+    last_ = time;
+    const double seconds = std::chrono::duration<double>(time - start_).count();
+    write(fmt::format("{} of {} cases, {:.0f}/s, worst f64 {:.1e}, f32 {:.1e}, {} failed, {}", now.done,
+                      now.total, static_cast<double>(now.done) / seconds, now.worst_f64, now.worst_f32,
+                      now.failed, now.variant));
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
   void write(const std::string& line) const {
     constexpr std::size_t narrow_terminal = 79;  // a line that wraps cannot be replaced
     if (console_.shows_progress)
       console_.error << "\r\x1b[K" << line.substr(0, narrow_terminal) << std::flush;
   }
 
- private:
   const Console& console_;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_ = {};
 };
 
-template <class Row>
-void append(std::vector<Row>& rows, std::vector<Row>&& more) {
-  rows.insert(rows.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+/// What `parse` makes of every text; `all` where there is none.
+template <class Value, class Parse>
+std::vector<Value> parsed(const std::vector<std::string>& texts, std::vector<Value> all, Parse parse) {
+  if (texts.empty()) return all;
+  std::vector<Value> values;
+  for (const std::string& text : texts) values.push_back(parse(text));
+  return values;
 }
 
-/// Verifies one variant after the other, so that an interruption leaves a report of those that are done.
-Outcome verify_each(const std::vector<std::string>& ids, VerifyPlan plan, const Console& console) {
-  const Interrupt interrupt;
-  const ProgressLine line(console);
-  Outcome outcome;
-  for (const std::string& id : ids) {
-    plan.variants = {id};
-    const auto progress = [&](const VerifyProgress& at) {
-      line.write(fmt::format("variant {} of {}: {} {} ({} of {})", outcome.done + 1, ids.size(), at.variant,
-                             at.options, at.done, at.total));
-    };
-    try {
-      VerifyReport report = verify(plan, variants(), progress, interrupt.token());
-      append(outcome.report.results, std::move(report.results));
-      append(outcome.report.missing, std::move(report.missing));
-    } catch (const Cancelled&) {
-      outcome.interrupted = true;
-      return outcome;
+/// The devices that are asked for, and a line for each that cannot be used here. Throws Unsupported for one
+/// that was named.
+std::vector<const Backend*> devices(const VerifyOptions& options, std::string& unchecked) {
+  std::vector<const Backend*> usable;
+  for (const Backend* backend :
+       parsed<const Backend*>(options.devices, {backends().begin(), backends().end()},
+                              [](const auto& text) { return &find_backend(text); })) {
+    const std::string reason = unavailable(*backend);
+    if (reason.empty()) {
+      usable.push_back(backend);
+    } else if (options.devices.empty()) {
+      unchecked += fmt::format("The device {} was not checked: {}\n", backend->name(), reason);
+    } else {
+      throw Unsupported(fmt::format("the device {} cannot be used: {}", backend->name(), reason));
     }
-    ++outcome.done;
   }
-  return outcome;
+  return usable;
 }
 
-/// The report with whether all that was asked for was done.
-void write_json(std::ostream& file, const Outcome& outcome, const std::string& path) {
-  auto json = nlohmann::ordered_json::parse(to_json(outcome.report));
-  json["complete"] = !outcome.interrupted;
-  file << json.dump(1) << '\n' << std::flush;
-  if (!file) throw InputError(fmt::format("{}: could not be written", path));
+/// The one case of --case.
+VerifyCase one_case(const VerifyOptions& options) {
+  if (options.variants.size() != 1) throw InputError("--case needs --variant, once: whose case it is");
+  const Variant& variant = find_variant(options.variants.front());
+  const RandomCase random = parse_random_case(options.one_case);
+  const Index chunk_size = parse_count(options.chunk, "--chunk", 1, std::numeric_limits<Index>::max());
+  return {&variant,
+          random_settings(variant, parse_settings(variant, options.settings), random.seed),
+          random,
+          {chunk_size}};
+}
+
+VerifyPlan plan_of(const VerifyOptions& options) {
+  constexpr Index most_cases = 100'000'000;
+  constexpr Index most_jobs = 1024;
+  VerifyPlan plan;
+  plan.variants = options.variants;
+  for (const std::string& id : plan.variants) find_variant(id);
+  plan.forms = parsed(options.forms, plan.forms, parse_form);
+  plan.precisions = parsed(options.precisions, plan.precisions, parse_precision);
+  plan.seed =
+      static_cast<std::uint64_t>(parse_count(options.seed, "--seed", 0, std::numeric_limits<Index>::max()));
+  plan.jobs = options.jobs.empty() ? std::max(1U, std::thread::hardware_concurrency())
+                                   : static_cast<unsigned>(parse_count(options.jobs, "--jobs", 1, most_jobs));
+  if (!options.cases.empty()) plan.random_cases = parse_count(options.cases, "--cases", 1, most_cases);
+  if (!options.one_case.empty()) {
+    if (plan.random_cases > 0) throw InputError("--case is one case; --cases draws others: give one of them");
+    plan.cases = {one_case(options)};
+  } else if (!options.settings.empty()) {
+    throw InputError("--param belongs to --case; without it every choice of options is checked");
+  }
+  return plan;
 }
 
 int run_verify(const VerifyOptions& options, const Console& console) {
-  std::vector<std::string> ids = options.variants;
-  for (const std::string& id : ids) find_variant(id);
-  if (ids.empty()) std::ranges::transform(variants(), std::back_inserter(ids), &Variant::id);
-  VerifyPlan plan;
-  plan.backends.clear();
+  VerifyPlan plan = plan_of(options);
   std::string unchecked;
-  for (const Backend* backend : backends()) {
-    const std::string reason = unavailable(*backend);
-    if (reason.empty())
-      plan.backends.push_back(backend);
-    else
-      unchecked += fmt::format("The device {} was not checked: {}\n", backend->name(), reason);
-  }
-  // Opened first: a place that cannot be written is not worth minutes of work.
-  std::ofstream json;
-  if (!options.json.empty()) {
-    json.open(options.json);
-    if (!json) throw InputError(fmt::format("{}: cannot be written", options.json));
-  }
+  plan.backends = devices(options, unchecked);
+  // First: a place that cannot be written is not worth minutes of work.
+  if (!options.json.empty()) writable_target(options.json);
 
-  const Outcome outcome = verify_each(ids, plan, console);
-  console.out << to_table(outcome.report) << unchecked;
-  if (outcome.interrupted) {
-    console.out << fmt::format("Interrupted: the report covers {} of {} variants.\n", outcome.done,
-                               ids.size());
+  const VerifyReport report = [&] {
+    const Interrupt interrupt;
+    ProgressLine line(console);
+    return verify(
+        plan, variants(), [&](const VerifyProgress& now) { line.show(now); }, interrupt.token());
+  }();
+  if (report.complete() && report.runs() == 0 && !report.missing.empty()) {
+    throw Unsupported(fmt::format("there is nothing to check: {}", report.missing.front().reason));
   }
-  if (json.is_open()) write_json(json, outcome, options.json);
-  if (outcome.interrupted) throw Cancelled();
-  return outcome.report.passed() ? exit_done : exit_failed_checks;
+  console.out << to_table(report) << unchecked;
+  if (!report.complete()) {
+    console.out << fmt::format("Interrupted: the report covers {} of {} cases.\n", report.cases,
+                               report.planned);
+  }
+  if (!options.json.empty()) {
+    const std::string json = to_json(report);
+    replace_file(options.json, std::as_bytes(std::span(json)));
+  }
+  if (!report.complete()) throw Cancelled();
+  return report.passed() ? exit_done : exit_failed_checks;
 }
 
 }  // namespace
 
 Task add_verify(CLI::App& command, Console console) {
   const auto options = std::make_shared<VerifyOptions>();
-  command.add_option("--variant", options->variants, "Only these variants (default: all)")->take_all();
+  const auto list = [&](const char* name, std::vector<std::string>& values, const char* words) {
+    command.add_option(name, values, words)->take_all();
+  };
+  list("--variant", options->variants, "Only these variants (default: all)");
+  list("--form", options->forms, "Only these forms");
+  list("--device", options->devices, "Only these devices (default: all that can be used)");
+  list("--precision", options->precisions, "Only these precisions");
+  command.add_option(
+      "--cases", options->cases,
+      "This many random cases in the place of the fixed plan: variant, options, T up to 300, K "
+      "and V up to 24, chunk size, states, gates and parameters are drawn");
+  command
+      .add_option("--seed", options->seed, "What the random numbers start from; the same on every machine")
+      ->capture_default_str();
+  command.add_option("--jobs", options->jobs, "Threads (default: one per core); they change no result");
   command.add_option("--json", options->json, "Write the report to this file as well");
-  return [options, console] { return run_verify(*options, console); };
+  command
+      .add_option("--fault", options->faults,
+                  "Make every form wrong in this way, or \"all\": verification must fail, and says where")
+      ->take_all();
+  command.add_flag("--faults", options->lists_faults, "List what --fault can make wrong");
+  command.add_option("--case", options->one_case, "Only this case, as a report names it: random:T=17,...");
+  command.add_option("--chunk", options->chunk, "With --case: tokens per chunk of the chunkwise form")
+      ->capture_default_str();
+  list("--param", options->settings, "With --case: NAME=VALUE, an option or a parameter of the variant");
+  return [options, console] {
+    if (options->lists_faults) return list_faults(console);
+    if (!options->faults.empty())
+      return run_verify_faults(options->faults, options->variants, options->json, console);
+    return run_verify(*options, console);
+  };
 }
 
 }  // namespace palimpsest

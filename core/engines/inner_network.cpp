@@ -1,7 +1,5 @@
 #include "core/engines/inner_network.h"
 
-#include <cctype>
-
 #include "core/gelu.h"
 
 namespace palimpsest {
@@ -15,22 +13,14 @@ std::vector<std::string> NetworkPlan::parameters() const {
   return names;
 }
 
-/// Keeps what the engine computes, if anyone asks. Rows of tokens are called like the vector of one token,
-/// with a capital letter: "g" of a token, "G" of a piece.
+/// Keeps what the engine computes, if anyone asks.
 template <class Scalar>
 class InnerNetwork<Scalar>::Record {
  public:
   Record(Recorder* recorder, bool token) : recorder_(recorder), token_(token) {}
 
-  /// Rows of tokens [L, D], or the one token's row as a column.
-  void rows(std::string name, const Matrix<Scalar>& value) const {
-    if (!recorder_) return;
-    if (token_) {
-      (*recorder_)(name, value.transpose());
-    } else {
-      name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-      (*recorder_)(name, value);
-    }
+  void rows(const std::string& name, const Matrix<Scalar>& value) const {
+    if (recorder_) recorder_->rows(name, token_, value);
   }
 
   /// A parameter or the sum of its gradients; a bias as a column.
@@ -106,9 +96,7 @@ template <class Scalar>
 Matrix<Scalar> InnerNetwork<Scalar>::output(const Matrix<Scalar>& Y, const NetworkRows<Scalar>& rows,
                                             const Record& record) const {
   if (norm_) record.rows("y_q", Y);
-  Matrix<Scalar> O = norm_ ? Matrix<Scalar>(rows.Q + (*norm_)(Y)) : Y;
-  record.rows("o", O);
-  return O;
+  return norm_ ? Matrix<Scalar>(rows.Q + (*norm_)(Y)) : Y;
 }
 
 /// A += H^T eta G, and for a bias the sum of the rows.

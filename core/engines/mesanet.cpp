@@ -224,16 +224,22 @@ Matrix<Scalar> mesa_chunk(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Re
 }
 
 template <class Scalar>
-Matrix<Scalar> mesa_parallel(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder,
-                             const std::stop_token& stop) {
-  Matrix<Scalar> X(rows.q.rows(), rows.q.cols());
-  Matrix<Scalar> Hkk = H.leftCols(rows.k.cols());
-  for (Index t = 0; t < X.rows(); ++t) {
+Matrix<Scalar> mesa_solutions(const MesaRows<Scalar>& rows, Matrix<Scalar> Hkk, Index first,
+                              const std::stop_token& stop) {
+  Matrix<Scalar> X(rows.q.rows() - first, rows.q.cols());
+  for (Index t = 0; t < rows.q.rows(); ++t) {
     stop_if_asked(stop);
     Hkk *= rows.gamma(t, 0);
     Hkk.noalias() += (rows.beta(t, 0) * rows.k.row(t)).transpose() * rows.k.row(t);
-    X.row(t) = solve<Scalar>(Hkk + rows.ridge, rows.q.row(t));
+    if (t >= first) X.row(t - first) = solve<Scalar>(Hkk + rows.ridge, rows.q.row(t));
   }
+  return X;
+}
+
+template <class Scalar>
+Matrix<Scalar> mesa_parallel(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder,
+                             const std::stop_token& stop) {
+  const Matrix<Scalar> X = mesa_solutions<Scalar>(rows, H.leftCols(rows.k.cols()), 0, stop);
   return read_and_carry(rows, Inside<Scalar>(rows), X, H, recorder);
 }
 
@@ -241,6 +247,8 @@ Matrix<Scalar> mesa_parallel(const MesaRows<Scalar>& rows, MesaState<Scalar>& H,
   template Matrix<Scalar> mesa_recurrent(const MesaRows<Scalar>&, Matrix<Scalar>&, Recorder*); \
   template Matrix<Scalar> mesa_chunk(const MesaRows<Scalar>&, Matrix<Scalar>&, Recorder*,      \
                                      const std::stop_token&);                                  \
+  template Matrix<Scalar> mesa_solutions(const MesaRows<Scalar>&, Matrix<Scalar>, Index,       \
+                                         const std::stop_token&);                              \
   template Matrix<Scalar> mesa_parallel(const MesaRows<Scalar>&, Matrix<Scalar>&, Recorder*,   \
                                         const std::stop_token&);
 PALIMPSEST_INSTANTIATE(double)

@@ -36,6 +36,12 @@ template <class Scalar>
 Matrix<Scalar> mesa_chunk(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder = nullptr,
                           const std::stop_token& stop = {});
 
+/// x = (Hkk + ridge)^{-1} q of the rows from `first` on, one Cholesky solve each, from the Hkk [K, K] before
+/// the first row: [L - first, K]. Throws Cancelled when asked to stop.
+template <class Scalar>
+Matrix<Scalar> mesa_solutions(const MesaRows<Scalar>& rows, Matrix<Scalar> Hkk, Index first,
+                              const std::stop_token& stop = {});
+
 /// Parallel form: one Cholesky solve per token, then one masked matrix (X K^T o G) diag(beta). Advances the
 /// state and returns [L, V]. Throws Cancelled when asked to stop.
 template <class Scalar>

@@ -15,9 +15,9 @@ using Table = Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMaj
 /// The decays of the whole sequence as one reader after another walks down it and keeps, for every earlier
 /// write j, the decay in between: one more factor (or summand) per row, nothing else.
 template <class Scalar>
-class Walk {
+class DecayWalk {
  public:
-  explicit Walk(const Program<Scalar>& program)
+  explicit DecayWalk(const Program<Scalar>& program)
       : structure_(program.structure),
         gate_(program.gate),
         between_(Table<Scalar>::Constant(program.rows(), columns(program), neutral())),
@@ -182,7 +182,7 @@ struct DecayNotes {
   Matrix<Scalar> G_erase;     // [n, n] of parts
   Matrix<Scalar> erase_from_start;
 
-  void after_row(const Program<Scalar>& program, const Walk<Scalar>& walk, Index i) {
+  void after_row(const Program<Scalar>& program, const DecayWalk<Scalar>& walk, Index i) {
     const Structure& structure = program.structure;
     const Index n = program.rows();
     if (structure.decay == Decay::none) return;
@@ -194,7 +194,7 @@ struct DecayNotes {
   }
   void after_row(const Program<Scalar>&, const PartsWalk<Scalar>&, Index) {}
 
-  void at_read(const Program<Scalar>&, const Walk<Scalar>&, Index, const Reader&) {}
+  void at_read(const Program<Scalar>&, const DecayWalk<Scalar>&, Index, const Reader&) {}
   void at_read(const Program<Scalar>& program, const PartsWalk<Scalar>& walk, Index s, const Reader& reader) {
     if (G.size() == 0) G.resize(program.reads(), program.rows());
     if (from_start.size() == 0) from_start.resize(program.reads(), walk.total().cols());
@@ -202,7 +202,7 @@ struct DecayNotes {
     from_start.row(s) = walk.weights_from_start(reader);
   }
 
-  void at_erase(const Program<Scalar>&, const Walk<Scalar>&, Index, const Reader&) {}
+  void at_erase(const Program<Scalar>&, const DecayWalk<Scalar>&, Index, const Reader&) {}
   void at_erase(const Program<Scalar>& program, const PartsWalk<Scalar>& walk, Index i,
                 const Reader& reader) {
     if (G_erase.size() == 0) G_erase.resize(program.rows(), program.rows());
@@ -211,7 +211,7 @@ struct DecayNotes {
     erase_from_start.row(i) = walk.weights_from_start(reader);
   }
 
-  void record(const Structure& structure, const Walk<Scalar>& walk, Recorder& record) const {
+  void record(const Structure& structure, const DecayWalk<Scalar>& walk, Recorder& record) const {
     if (structure.decay == Decay::none) return;
     record("g_in", from_start);
     record("g_out", walk.since_write(from_start.rows()).matrix());
@@ -338,10 +338,9 @@ Solved<Scalar> solve(const Program<Scalar>& program, const Dense<Scalar>& dense,
   return solved;
 }
 
-/// mu_{1:i}, the decay of every value channel from the start: [N, V]; ones without value decay.
+/// mu_{1:i}, the decay of every value channel from the start: [N, V].
 template <class Scalar>
 Matrix<Scalar> value_decay_from_start(const Program<Scalar>& program) {
-  if (!program.structure.value_decay) return Matrix<Scalar>::Ones(program.rows(), program.v.cols());
   Matrix<Scalar> kept = program.mu;
   for (Index i = 1; i < kept.rows(); ++i) kept.row(i) = kept.row(i).cwiseProduct(kept.row(i - 1));
   return kept;
@@ -355,7 +354,7 @@ Matrix<Scalar> parallel_with(Walking walk, const Program<Scalar>& program, Matri
   const Matrix<Scalar> B = program.b();
   DecayNotes<Scalar> notes;
   const Dense<Scalar> dense = dense_scores(program, B, walk, record ? &notes : nullptr, stop);
-  const Matrix<Scalar> m_in = value_decay_from_start(program);
+  const Matrix<Scalar> m_in = structure.value_decay ? value_decay_from_start(program) : Matrix<Scalar>();
   if (record) {
     (*record)("S_in", S);
     (*record)("P", dense.P);
@@ -373,7 +372,8 @@ Matrix<Scalar> parallel_with(Walking walk, const Program<Scalar>& program, Matri
   // (I + N) U = V - (g o A) S0 - N+ V+
   Matrix<Scalar> R = program.v;
   if (structure.erase != Erase::none) {
-    Matrix<Scalar> known = m_in.cwiseProduct(dense.a_decayed * S);
+    Matrix<Scalar> known = dense.a_decayed * S;
+    if (structure.value_decay) known = known.cwiseProduct(m_in);
     if (structure.plain_write) known += dense.N_plain * program.v_plain;
     R = structure.writes_value ? Matrix<Scalar>(program.v - known) : Matrix<Scalar>(-known);
     if (record && structure.plain_write) (*record)("N_plain", dense.N_plain);
@@ -417,7 +417,7 @@ Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& S, Recor
   if (program.rows() == 0) return Matrix<Scalar>(0, program.v.cols());
   if (!program.structure.parts.empty())
     return parallel_with(PartsWalk<Scalar>(program), program, S, record, stop);
-  return parallel_with(Walk<Scalar>(program), program, S, record, stop);
+  return parallel_with(DecayWalk<Scalar>(program), program, S, record, stop);
 }
 
 template Matrix<double> parallel(const Program<double>&, Matrix<double>&, Recorder*, const std::stop_token&);

@@ -1,5 +1,7 @@
 // Masks, products of decays and the solve: what happens between the tokens of a chunk. Only products of
-// decays, never a quotient or a logarithm, so that exact zeros and negative decays are right.
+// decays, never a quotient or a logarithm, so that exact zeros and negative decays are right. An early read
+// sees the state before the row's own decay: it is a read of the row before, so functions of decays are
+// templates on the number of rows that a read is early.
 
 #include <fmt/format.h>
 
@@ -9,10 +11,14 @@ namespace palimpsest {
 
 namespace {
 
+constexpr Index on_time = 0;
+constexpr Index early = 1;
+
 /// Row j of the result is alpha_{j+1:i}, element by element, for the rows j <= i of one token i; later rows
-/// are 0.
+/// are 0. All are 0 for i = -1.
 Matrix<double> decays_until(const Matrix<double>& alpha, Index i) {
   Matrix<double> decays = Matrix<double>::Zero(alpha.rows(), alpha.cols());
+  if (i < 0) return decays;
   decays.row(i).setOnes();
   for (Index j = i - 1; j >= 0; --j) decays.row(j) = decays.row(j + 1).cwiseProduct(alpha.row(j + 1));
   return decays;
@@ -22,24 +28,28 @@ Matrix<double> lower(Arguments a) { return a[0].triangularView<Eigen::Lower>(); 
 
 Matrix<double> strictly_lower(Arguments a) { return a[0].triangularView<Eigen::StrictlyLower>(); }
 
-/// G_ij = alpha_{j+1} ... alpha_i for j <= i.
+/// G_ij = alpha_{j+1} ... alpha_i for j <= i; early, up to i - 1.
+template <Index rows_early>
 Matrix<double> decay_mask(Arguments a) {
   const Index L = a[0].rows();
   Matrix<double> G(L, L);
-  for (Index i = 0; i < L; ++i) G.row(i) = decays_until(a[0], i).transpose();
+  for (Index i = 0; i < L; ++i) G.row(i) = decays_until(a[0], i - rows_early).transpose();
   return G;
 }
 
+/// g_i = alpha_1 ... alpha_i; early, up to i - 1.
+template <Index rows_early>
 Matrix<double> cumulative_decay(Arguments a) {
-  Matrix<double> g = a[0];
-  for (Index i = 1; i < g.rows(); ++i) g.row(i) = g.row(i).cwiseProduct(g.row(i - 1));
+  const Index L = a[0].rows();
+  Matrix<double> g = Matrix<double>::Ones(L, a[0].cols());
+  for (Index i = 0; i < L; ++i) {
+    if (i > 0) g.row(i) = g.row(i - 1);
+    if (i >= rows_early) g.row(i) = g.row(i).cwiseProduct(a[0].row(i - rows_early));
+  }
   return g;
 }
 
-Matrix<double> remaining_decay(Arguments a) {
-  const Index L = a[0].rows();
-  return L == 0 ? a[0] : decays_until(a[0], L - 1);
-}
+Matrix<double> remaining_decay(Arguments a) { return decays_until(a[0], a[0].rows() - 1); }
 
 Matrix<double> total_decay(Arguments a) {
   Matrix<double> total = Matrix<double>::Ones(a[0].cols(), 1);
@@ -47,13 +57,15 @@ Matrix<double> total_decay(Arguments a) {
   return total;
 }
 
-/// Z_ij = sum_d X_id Y_jd alpha_{j+1:i,d} for j <= i.
+/// Z_ij = sum_d X_id Y_jd alpha_{j+1:i,d} for j <= i; early, up to i - 1.
+template <Index rows_early>
 Matrix<double> decay_scores(Arguments a) {
   const Index L = a[0].rows();
   Matrix<double> Z = Matrix<double>::Zero(L, L);
   for (Index i = 0; i < L; ++i) {
-    const Matrix<double> decays = decays_until(a[2], i);
-    for (Index j = 0; j <= i; ++j) Z(i, j) = a[0].row(i).cwiseProduct(a[1].row(j)).dot(decays.row(j));
+    const Index last = i - rows_early;
+    const Matrix<double> decays = decays_until(a[2], last);
+    for (Index j = 0; j <= last; ++j) Z(i, j) = a[0].row(i).cwiseProduct(a[1].row(j)).dot(decays.row(j));
   }
   return Z;
 }
@@ -81,12 +93,17 @@ Term decays(CallCell& cell, std::size_t alpha, Index first, Index count, const P
   return product(first, count, [&](Index token) { return cell.at(alpha, token, channel); });
 }
 
+template <Index rows_early>
 Term explain_decay_mask(CallCell& cell) {
-  if (cell.column() > cell.row()) return number(0);
-  return decays(cell, 0, cell.column() + 1, cell.row() - cell.column(), 0);
+  const Index last = cell.row() - rows_early;
+  if (cell.column() > last) return number(0);
+  return decays(cell, 0, cell.column() + 1, last - cell.column(), 0);
 }
 
-Term explain_cumulative_decay(CallCell& cell) { return decays(cell, 0, 0, cell.row() + 1, cell.column()); }
+template <Index rows_early>
+Term explain_cumulative_decay(CallCell& cell) {
+  return decays(cell, 0, 0, cell.row() + 1 - rows_early, cell.column());
+}
 
 Term explain_remaining_decay(CallCell& cell) {
   return decays(cell, 0, cell.row() + 1, cell.shape(0).rows - cell.row() - 1, cell.column());
@@ -94,19 +111,21 @@ Term explain_remaining_decay(CallCell& cell) {
 
 Term explain_total_decay(CallCell& cell) { return decays(cell, 0, 0, cell.shape(0).rows, cell.row()); }
 
+template <Index rows_early>
 Term explain_decay_scores(CallCell& cell) {
   const Index reader = cell.row();
   const Index writer = cell.column();
-  if (writer > reader) return number(0);
+  const Index last = reader - rows_early;
+  if (writer > last) return number(0);
   const Index K = cell.shape(0).columns;
-  const Index between = reader - writer;
+  const Index between = last - writer;
   cell.reads(0, reader, 0, 1, K);
   cell.reads(1, writer, 0, 1, K);
   cell.reads(2, writer + 1, 0, between, K);
 
   const auto kept = [&](Index channel) {
     double total = 1;
-    for (Index token = writer + 1; token <= reader; ++token) total *= cell.value(2, token, channel);
+    for (Index token = writer + 1; token <= last; ++token) total *= cell.value(2, token, channel);
     return total;
   };
   return sum({.count = K,
@@ -142,11 +161,13 @@ std::vector<Function> decay_functions() {
       function("strictly_lower", "[L, M] -> [L, M]", applied("stril"), strictly_lower, explain_strictly_lower,
                "the diagonal and everything above it is 0: each token meets only earlier ones"),
       function("decay_mask", "[L, 1] -> [L, L]",
-               {R"(\left[#1_{j+1:i}\right]_{j \le i})", Precedence::atom, Precedence::atom}, decay_mask,
-               explain_decay_mask, "1 on the diagonal, then the decays in between multiplied"),
+               {R"(\left[#1_{j+1:i}\right]_{j \le i})", Precedence::atom, Precedence::atom},
+               decay_mask<on_time>, explain_decay_mask<on_time>,
+               "1 on the diagonal, then the decays in between multiplied"),
       function("cumulative_decay", "[L, K] -> [L, K]",
-               {R"(\left[#1_{1:i}\right]_{i})", Precedence::atom, Precedence::atom}, cumulative_decay,
-               explain_cumulative_decay, "all decays from the first token up to this one, multiplied"),
+               {R"(\left[#1_{1:i}\right]_{i})", Precedence::atom, Precedence::atom},
+               cumulative_decay<on_time>, explain_cumulative_decay<on_time>,
+               "all decays from the first token up to this one, multiplied"),
       function("remaining_decay", "[L, K] -> [L, K]",
                {R"(\left[#1_{j+1:L}\right]_{j})", Precedence::atom, Precedence::atom}, remaining_decay,
                explain_remaining_decay,
@@ -157,9 +178,24 @@ std::vector<Function> decay_functions() {
       function("decay_scores", "[L, K], [L, K], [L, K] -> [L, L]",
                {R"(\left[\sum_{d} #1_{i,d} #2_{j,d} #3_{j+1:i,d}\right]_{j \le i})", Precedence::atom,
                 Precedence::atom},
-               decay_scores, explain_decay_scores,
+               decay_scores<on_time>, explain_decay_scores<on_time>,
                "a reading meets an earlier writing channel by channel, each channel faded by its own decays "
                "in between"),
+      function("decay_mask_before", "[L, 1] -> [L, L]",
+               {R"(\left[#1_{j+1:i-1}\right]_{j < i})", Precedence::atom, Precedence::atom},
+               decay_mask<early>, explain_decay_mask<early>,
+               "the decays after write j and before token i, multiplied; the token's own decay comes later"),
+      function("cumulative_decay_before", "[L, K] -> [L, K]",
+               {R"(\left[#1_{1:i-1}\right]_{i})", Precedence::atom, Precedence::atom},
+               cumulative_decay<early>, explain_cumulative_decay<early>,
+               "all decays before this token, multiplied"),
+      function(
+          "decay_scores_before", "[L, K], [L, K], [L, K] -> [L, L]",
+          {R"(\left[\sum_{d} #1_{i,d} #2_{j,d} #3_{j+1:i-1,d}\right]_{j < i})", Precedence::atom,
+           Precedence::atom},
+          decay_scores<early>, explain_decay_scores<early>,
+          "a reading meets an earlier writing channel by channel, faded by the decays before the token's "
+          "own"),
       function("solve_unit_lower", "[L, L], [L, D] -> [L, D]",
                {R"(\left(I + #1\right)^{-1} #2)", Precedence::product, Precedence::product}, solve_unit_lower,
                explain_solve, "the right side, less what the earlier rows of the result already say"),

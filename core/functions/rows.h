@@ -37,7 +37,6 @@ Pattern applied(std::string_view name, int arguments = 1);
 
 std::vector<Function> arithmetic_functions();
 std::vector<Function> decay_functions();
-std::vector<Function> early_read_functions();
 std::vector<Function> value_decay_functions();
 std::vector<Function> parts_functions();
 std::vector<Function> softmax_functions();
@@ -52,5 +51,6 @@ std::vector<Function> gelu_functions();
 std::vector<Function> row_functions();
 std::vector<Function> newton_schulz_functions();
 std::vector<Function> inner_batch_functions();
+std::vector<Function> faulty_functions();
 
 }  // namespace palimpsest

@@ -1,3 +1,4 @@
+#include "core/row_problems.h"
 #include "core/row_rule.h"
 #include "core/variants.h"
 
@@ -28,7 +29,8 @@ Variant comba() {
                    "small where it fades. For any other p there is no loss: the step is not a gradient.",
                .latex = "\\beta_t\\left(\\tfrac d2\\|S^{\\top}k_t\\|^2 - \\langle S^{\\top}k_t, "
                         "v_t\\rangle\\right) + \\tfrac{1-\\alpha_t}2\\|S\\|_F^2",
-               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
+               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
+               .problems = erase_key_problems},
       .rule = row_rule(
           []<class Scalar>(const Rows<Scalar>& rows) {
             const bool decayed = rows.sequence.option("read") == "decayed";

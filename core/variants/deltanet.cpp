@@ -1,3 +1,4 @@
+#include "core/row_problems.h"
 #include "core/row_rule.h"
 #include "core/variants.h"
 
@@ -16,7 +17,8 @@ Variant deltanet() {
       .loss = {.words =
                    "Make the memory answer v when asked with k: one gradient step with learning rate beta.",
                .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
-               .step = "S_t = S_{t-1} - \\beta_t\\nabla\\mathcal L(S_{t-1})"},
+               .step = "S_t = S_{t-1} - \\beta_t\\nabla\\mathcal L(S_{t-1})",
+               .problems = squared_problems},
       .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
         return Program<Scalar>{.structure = {.erase = Erase::decayed, .beta = true},
                                .q = rows.scaled_q(),

@@ -1,3 +1,4 @@
+#include "core/row_problems.h"
 #include "core/row_rule.h"
 #include "core/variants.h"
 
@@ -34,7 +35,8 @@ Variant deltaproduct() {
                  initial_state_input()},
       .loss = {.words = "Make the memory answer v when asked with k: h gradient steps, one after the other.",
                .latex = "\\tfrac12\\|S^{\\top}k_{t,j} - v_{t,j}\\|^2",
-               .step = "S \\leftarrow S - \\beta_{t,j}\\nabla\\mathcal L_j(S),\\quad j = 1 \\dots h"},
+               .step = "S \\leftarrow S - \\beta_{t,j}\\nabla\\mathcal L_j(S),\\quad j = 1 \\dots h",
+               .problems = squared_problems},
       .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
         const Index steps = rows.sequence.at("beta").columns();
         return Program<Scalar>{.structure = {.decay = Decay::scalar,

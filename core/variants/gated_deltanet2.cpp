@@ -1,3 +1,4 @@
+#include "core/row_problems.h"
 #include "core/row_rule.h"
 #include "core/variants.h"
 
@@ -50,7 +51,8 @@ Variant gated_deltanet2() {
                "has such a gradient.",
            .latex = "",
            .step = "S_t = \\bar S_t - k_t\\left((\\epsilon_t\\odot k_t)^{\\top}\\bar S_t - "
-                   "(\\omega_t\\odot v_t)^{\\top}\\right)"},
+                   "(\\omega_t\\odot v_t)^{\\top}\\right)",
+           .problems = erase_key_problems},
       .rule = row_rule(
           []<class Scalar>(const Rows<Scalar>& rows) {
             return Program<Scalar>{.structure = {.decay = Decay::key,

@@ -1,3 +1,4 @@
+#include "core/row_problems.h"
 #include "core/row_rule.h"
 #include "core/variants.h"
 
@@ -16,7 +17,8 @@ Variant gla() {
                "As linear attention, plus a pull towards zero that differs from key channel to key channel.",
            .latex = "-\\langle S^{\\top}k_t, v_t\\rangle + "
                     "\\tfrac12\\|\\mathrm{Diag}(\\sqrt{1-\\alpha_t})\\,S\\|_F^2",
-           .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
+           .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
+           .problems = dot_problems},
       .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
         return Program<Scalar>{
             .structure = {.decay = Decay::key, .gates_are_logs = rows.sequence.gates_are_logs},

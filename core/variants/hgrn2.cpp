@@ -1,3 +1,4 @@
+#include "core/row_problems.h"
 #include "core/row_rule.h"
 #include "core/variants.h"
 
@@ -37,7 +38,8 @@ Variant hgrn2() {
                         "moving average of the values.",
                .latex = "-\\langle S^{\\top}(1-\\alpha_t), v_t\\rangle + "
                         "\\tfrac12\\|\\mathrm{Diag}(\\sqrt{1-\\alpha_t})S\\|_F^2",
-               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
+               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
+               .problems = dot_problems},
       .rule = row_rule(
           []<class Scalar>(const Rows<Scalar>& rows) {
             const Matrix<Scalar> gate = rows("alpha");

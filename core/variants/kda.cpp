@@ -1,3 +1,4 @@
+#include "core/row_problems.h"
 #include "core/row_rule.h"
 #include "core/variants.h"
 
@@ -16,7 +17,8 @@ Variant kda() {
                "Make the faded memory answer v when asked with k: one gradient step with learning rate beta.",
            .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
            .step = "S_t = \\bar S_t - \\beta_t\\nabla\\mathcal L(\\bar S_t),\\quad "
-                   "\\bar S_t = \\mathrm{Diag}(\\alpha_t)S_{t-1}"},
+                   "\\bar S_t = \\mathrm{Diag}(\\alpha_t)S_{t-1}",
+           .problems = squared_problems},
       .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
         return Program<Scalar>{.structure = {.decay = Decay::key,
                                              .gates_are_logs = rows.sequence.gates_are_logs,

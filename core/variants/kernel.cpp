@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "core/features.h"
 #include "core/memory.h"
+#include "core/row_problems.h"
 #include "core/row_rule.h"
 #include "core/variants.h"
 
@@ -130,7 +131,8 @@ Variant kernel() {
                    "As linear attention, in feature space; the sum of weights is the same memory taught the "
                    "constant 1. The quotient of the two is not a step on one loss.",
                .latex = "-\\langle S^{\\top}\\phi(k_t), v_t\\rangle",
-               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
+               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
+               .problems = dot_problems},
       .rule = std::make_shared<RowRule>(make_encoder(encode), notation, true),
       .complete =
           [](Settings& settings) {

@@ -1,21 +1,29 @@
 #include <algorithm>
 
+#include "core/inner_problem.h"
 #include "core/lact_rule.h"
-#include "core/row_rule.h"
+#include "core/row_problems.h"
 #include "core/variants.h"
+#include "core/variants/inner_steps.h"
 #include "core/with_parallel.h"
 
 namespace palimpsest {
 
 namespace {
 
-/// SGD with the squared loss and without weight norm is a row program in two parts: the weights S that the
-/// batch began with, and the momentum M that its tokens add to. At the next batch S takes M over and M fades.
+bool is(const Settings& settings, const char* option, const char* value) {
+  return settings.options.find(option)->second == value;
+}
+
+/// SGD without weight norm is a row program in two parts: the weights S that the batch began with, and the
+/// momentum M that its tokens add to. At the next batch S takes M over and M fades.
 bool is_row_program(const Settings& settings) {
-  const auto is = [&](const char* option, const char* value) {
-    return settings.options.find(option)->second == value;
-  };
-  return is("optimizer", "sgd") && is("loss", "l2") && is("weight_norm", "false");
+  return is(settings, "optimizer", "sgd") && is(settings, "weight_norm", "false");
+}
+
+/// With the dot loss no gradient needs the weights, and the scan over all batches is quicker.
+bool runs_as_row_program(const Settings& settings) {
+  return is_row_program(settings) && is(settings, "loss", "l2");
 }
 
 template <class Scalar>
@@ -23,12 +31,6 @@ Program<Scalar> encode(const Rows<Scalar>& rows) {
   const Sequence& sequence = rows.sequence;
   const auto batch = static_cast<Index>(sequence.parameter("batch"));
   const bool updates_first = sequence.option("order") == "update_first";
-  const auto every_row = [&](Scalar of_S, Scalar of_M) {
-    Matrix<Scalar> table(rows.count, 2);
-    table.col(0).setConstant(of_S);
-    table.col(1).setConstant(of_M);
-    return table;
-  };
   Matrix<Scalar> transition = Matrix<Scalar>::Zero(rows.count, 4);
   std::vector<Index> read_after;
   for (Index t = 0; t < rows.count; ++t) {
@@ -43,24 +45,22 @@ Program<Scalar> encode(const Rows<Scalar>& rows) {
     const Index batch_end = std::min((token / batch + 1) * batch - rows.first, rows.count);
     read_after.push_back(updates_first ? batch_end : t + 1);
   }
-  return {.structure = {.erase = Erase::decayed, .beta = true, .parts = {"S", "M"}},
+  return {.structure = {.erase = is(sequence.settings, "loss", "l2") ? Erase::decayed : Erase::none,
+                        .beta = true,
+                        .parts = "SM"},
           .q = rows.scaled_q(),
           .k = rows("k"),
           .v = rows("v"),
           .beta = rows("eta"),
           .transition = transition,
-          .inject = every_row(0, 1),
-          .erase_sight = every_row(1, 0),
-          .read_sight = every_row(1, updates_first ? Scalar(1) : Scalar(0)),
+          .inject = rows.every_row({0, 1}),
+          .erase_sight = rows.every_row({1, 0}),
+          .read_sight = rows.every_row({1, updates_first ? Scalar(1) : Scalar(0)}),
           .read_after = read_after};
 }
 
 std::shared_ptr<const Rule> row_program() {
   const auto encoder = make_encoder([]<class Scalar>(const Rows<Scalar>& rows) { return encode(rows); });
-  const auto notation = [](const Settings&) {
-    return Notation{.symbols = {{"beta", {"\\eta", Role::strength, "learning rate"}},
-                                {"eta", {"\\eta", Role::strength, "learning rate"}}}};
-  };
   const auto initial = [](const Sequence& sequence) {
     const Index K = sequence.dk;
     Matrix<double> state(2 * K, sequence.dv);
@@ -74,7 +74,39 @@ std::shared_ptr<const Rule> row_program() {
     if (sequence.tokens > 0) S += state.bottomRows(K);
     return std::vector<std::pair<std::string, Matrix<double>>>{{"S", S}, {"M", state.bottomRows(K)}};
   };
-  return std::make_shared<RowRule>(encoder, notation, false, StateNames{initial, named});
+  return std::make_shared<RowRule>(encoder, learning_notation, false, StateNames{initial, named});
+}
+
+/// One step for all tokens of the batch; eta weighs them in the loss.
+std::vector<InnerProblem> lact_problems(const InnerContext& context) {
+  const Sequence& sequence = context.sequence;
+  const Index size = inner_batch(sequence.settings);
+  const Index batch = context.token / size;
+  const Index first = batch * size;
+  const Index count = std::min(size, sequence.tokens - first);
+  const WeighedPairs pairs = {sequence.at("k").rows<double>(first, count),
+                              sequence.at("v").rows<double>(first, count),
+                              sequence.at("eta").rows<double>(first, count)};
+  const Matrix<double>& S = state_of(context.batch_start, "S");
+  InnerProblem problem{.first_token = first,
+                       .token_count = count,
+                       .names = {"S"},
+                       .terms = {{sequence.option("loss") == "l2" ? squared_loss(pairs) : dot_loss(pairs)}},
+                       .at = {S},
+                       .from = {S},
+                       .momentum = sequence.has("momentum") ? sequence.at("momentum")(batch, 0) : 0,
+                       .moving = {state_of(context.batch_start, "M")}};
+  if (sequence.option("optimizer") == "muon")
+    problem.muon = newton_schulz_steps(sequence.option("newton_schulz"));
+  if (sequence.option("weight_norm") == "true") problem.column_norm = lact_column_norm<double>(sequence);
+  return {problem};
+}
+
+/// The columns of all weights keep the norms of the first ones.
+void hand_over_column_norm(const Sequence& finished, Arrays& more) {
+  if (finished.has("column_norm")) return;
+  const RowVector<double> norms = finished.at("initial_S").all<double>().colwise().stableNorm();
+  more["column_norm"] = Array({norms.size()}, std::vector<double>(norms.data(), norms.data() + norms.size()));
 }
 
 }  // namespace
@@ -117,8 +149,10 @@ Variant lact() {
                         "before it. Muon makes the step as long in every direction.",
                .latex = "-\\sum_j \\eta_j\\langle S^{\\top}k_j, v_j\\rangle",
                .step = "S' = \\mathrm{normalise}\\left(S + "
-                       "\\mathrm{NS}_5\\left(\\mu M - \\nabla\\mathcal L(S)\\right)\\right)"},
-      .rule = with_parallel(lact_rule(), row_program(), is_row_program),
+                       "\\mathrm{NS}_5\\left(\\mu M - \\nabla\\mathcal L(S)\\right)\\right)",
+               .problems = lact_problems},
+      .rule = with_parallel(lact_rule(), row_program(), runs_as_row_program, is_row_program),
+      .hand_over = hand_over_column_norm,
   };
 }
 

@@ -1,3 +1,4 @@
+#include "core/row_problems.h"
 #include "core/row_rule.h"
 #include "core/variants.h"
 
@@ -22,7 +23,8 @@ Variant lightning() {
             .stand_in = 0.05}},
       .loss = {.words = "Let the memory answer v when asked with k, and be small.",
                .latex = "-\\langle S^{\\top}k_t, v_t\\rangle + \\tfrac{1-e^{-s}}2\\|S\\|_F^2",
-               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
+               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
+               .problems = dot_problems},
       .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
         return Program<Scalar>{.structure = {.decay = Decay::scalar, .gates_are_logs = true},
                                .q = rows.scaled_q(),

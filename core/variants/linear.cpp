@@ -1,3 +1,4 @@
+#include "core/row_problems.h"
 #include "core/row_rule.h"
 #include "core/variants.h"
 
@@ -14,7 +15,8 @@ Variant linear() {
       .inputs = {initial_state_input()},
       .loss = {.words = "Make the answer to k point along v. The loss has no floor, so every step adds.",
                .latex = "-\\langle S^{\\top}k_t, v_t\\rangle",
-               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
+               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
+               .problems = dot_problems},
       .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
         const bool causal = rows.sequence.option("causal") == "true";
         return Program<Scalar>{.structure = {.read_at = causal ? ReadAt::after_row : ReadAt::end},

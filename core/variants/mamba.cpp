@@ -1,55 +1,99 @@
 #include "core/engines/mamba.h"
+#include "core/inner_problem.h"
 #include "core/mamba_steps.h"
 #include "core/variants.h"
+#include "core/walk_rule.h"
 
 namespace palimpsest {
 
 namespace {
 
 template <class Scalar>
-class MambaEngine : public BlockEngine<Scalar> {
+class MambaWalk : public Walk<Scalar> {
  public:
-  explicit MambaEngine(const Sequence& sequence) : sequence_(sequence) {
-    A_ = sequence.at("A").template all<Scalar>();
+  MambaWalk(const Sequence& sequence, Form form, Index chunk_size)
+      : Walk<Scalar>(sequence, form, chunk_size), A_(sequence.at("A").template all<Scalar>()) {
     if (sequence.has("D")) D_ = sequence.at("D").template all<Scalar>().transpose();
   }
 
-  Matrix<Scalar> initial_state() const override {
-    if (sequence_.has("initial_state")) return sequence_.at("initial_state").template all<Scalar>();
-    return Matrix<Scalar>::Zero(sequence_.dk, sequence_.dv);
+  Carried<Scalar> initial() const override {
+    if (sequence_.has("initial_state")) return {sequence_.at("initial_state").template all<Scalar>()};
+    return {Matrix<Scalar>::Zero(sequence_.dk, sequence_.dv)};
   }
 
-  Matrix<Scalar> advance(Form form, Index first, Index count, Matrix<Scalar>& S, Recorder* recorder,
+  Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
                          const std::stop_token& stop) const override {
-    const auto given = [&](const char* name) {
-      return sequence_.at(name).template rows<Scalar>(first, count);
-    };
-    const MambaRows<Scalar> rows{.q = given("q") * static_cast<Scalar>(sequence_.parameter("scale")),
-                                 .k = given("k"),
-                                 .v = given("v"),
-                                 .delta = given("delta"),
-                                 .A = A_,
-                                 .D = D_};
-    if (form == Form::recurrent) return mamba_recurrent(rows, S, recorder);
+    const Block block = this->block(index);
+    const Rows<Scalar> given = this->rows(block);
+    const MambaRows<Scalar> rows{
+        .q = given.scaled_q(), .k = given("k"), .v = given("v"), .delta = given("delta"), .A = A_, .D = D_};
+    if (recorder) this->record_inputs(block, *recorder);
+    Matrix<Scalar>& S = carried.front();
+    if (form_ == Form::recurrent) return mamba_recurrent(rows, S, recorder);
     return mamba_scan(rows, S, recorder, stop);
   }
 
-  std::vector<std::pair<std::string, Matrix<double>>> named_states(const Matrix<Scalar>& S) const override {
-    return {{"S", S.template cast<double>()}};
+  std::vector<std::pair<std::string, Matrix<double>>> states(const Carried<Scalar>& carried) const override {
+    return {{"S", carried.front().template cast<double>()}};
   }
 
-  MemoryNeed need(Index count, bool recorded) const override {
-    const auto numbers =
-        static_cast<double>(count) * static_cast<double>(sequence_.dk) * static_cast<double>(sequence_.dv);
-    const double bytes = 2 * sizeof(Scalar) + (recorded ? 5 * sizeof(double) : 0);
-    return {bytes * numbers, "its n x dk x dv decays and states"};
+  /// A cell fades at a rate of its own, so that a column is a program whose decay is that of its channel.
+  std::optional<Channel> channel(Index column) const override {
+    require_column(column, sequence_.dv);
+    const Sequence& sequence = sequence_;
+    return Channel{
+        .tokens = sequence.tokens,
+        .initial = this->initial().front().col(column).template cast<double>(),
+        .rows =
+            [sequence, column](Index first, Index count) {
+              const Matrix<double> delta = sequence.at("delta").rows<double>(first, count).col(column);
+              return Program<double>{.structure = {.decay = Decay::key, .gates_are_logs = true, .beta = true},
+                                     .k = sequence.at("k").rows<double>(first, count),
+                                     .v = sequence.at("v").rows<double>(first, count).col(column),
+                                     .gate = delta * sequence.at("A").all<double>().col(column).transpose(),
+                                     .beta = delta};
+            },
+        .reads =
+            [sequence](Index first, Index count) {
+              return ChannelReads{sequence.at("q").rows<double>(first, count) * sequence.parameter("scale"),
+                                  rows_up_to_each(first, count)};
+            },
+        .skip = D_.size() > 0 ? static_cast<double>(D_(0, column)) : 0.0};
+  }
+
+  BlockNeed need(bool recorded) const override {
+    const auto n = static_cast<double>(this->pieces_.largest_piece());
+    const auto K = static_cast<double>(sequence_.dk);
+    const auto V = static_cast<double>(sequence_.dv);
+    const double tables = sizeof(Scalar) * 2 + (recorded ? sizeof(double) * 5 : 0);
+    return {n * K * V * tables + this->number_size(recorded) * (n * (2 * K + 4 * V) + 4 * K * V),
+            "its n x dk x dv decays and states"};
   }
 
  private:
-  Sequence sequence_;
+  using Walk<Scalar>::sequence_;
+  using Walk<Scalar>::form_;
+
   Matrix<Scalar> A_;  // [K, V]
   Matrix<Scalar> D_;  // [1, V], or empty
 };
+
+/// The value times its step: what is written, [L, V].
+StoredPairs stored(const Sequence& sequence, Index first, Index count) {
+  const auto rows = [&](const char* name) { return sequence.at(name).rows<double>(first, count); };
+  return {rows("k"), rows("delta").cwiseProduct(rows("v"))};
+}
+
+std::vector<InnerProblem> mamba_problems(const InnerContext& context) {
+  const auto [key, value] = stored(context.sequence, context.token, 1);
+  const Matrix<double> A = context.sequence.at("A").all<double>();
+  const Matrix<double> forgotten = -(A * row_of(context, "delta").asDiagonal()).array().expm1();
+  return {{.first_token = context.token,
+           .names = {"S"},
+           .terms = {{dot_loss(one_pair(key, value))}, {shrinking_loss(forgotten)}},
+           .at = {state_of(context.before, "S")},
+           .from = {state_of(context.before, "S")}}};
+}
 
 }  // namespace
 
@@ -73,8 +117,14 @@ Variant mamba() {
                         "differs from cell to cell.",
                .latex = "-\\langle S^{\\top}k_t, \\Delta_t\\odot v_t\\rangle + "
                         "\\tfrac12\\|\\sqrt{1-E_t}\\odot S\\|_F^2",
-               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
-      .rule = block_rule<MambaEngine>(mamba_steps),
+               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
+               .problems = mamba_problems},
+      .memory = {.pairs = stored},
+      .rule = walk_rule(
+          []<class Scalar>(const Sequence& sequence, Form form, Index chunk_size) {
+            return std::make_unique<MambaWalk<Scalar>>(sequence, form, chunk_size);
+          },
+          mamba_steps),
   };
 }
 

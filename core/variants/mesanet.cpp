@@ -1,6 +1,10 @@
+#include <Eigen/Cholesky>
+
 #include "core/engines/mesanet.h"
+#include "core/inner_problem.h"
 #include "core/mesanet_steps.h"
 #include "core/variants.h"
+#include "core/walk_rule.h"
 
 namespace palimpsest {
 
@@ -13,52 +17,134 @@ Matrix<Scalar> symmetric(const Matrix<double>& matrix) {
 }
 
 template <class Scalar>
-class MesaEngine : public BlockEngine<Scalar> {
+class MesaWalk : public Walk<Scalar> {
  public:
-  explicit MesaEngine(const Sequence& sequence)
-      : sequence_(sequence), ridge_(symmetric<Scalar>(square(sequence.at("ridge")))) {}
+  MesaWalk(const Sequence& sequence, Form form, Index chunk_size) : Walk<Scalar>(sequence, form, chunk_size) {
+    require_state(sequence, sequence.dk, sequence.dk + sequence.dv);
+    ridge_ = symmetric<Scalar>(square(sequence.at("ridge")));
+  }
 
-  Matrix<Scalar> initial_state() const override {
+  Carried<Scalar> initial() const override {
     const Index K = sequence_.dk;
     const Index V = sequence_.dv;
     MesaState<Scalar> H = MesaState<Scalar>::Zero(K, K + V);
     if (sequence_.has("initial_Hkk"))
       H.leftCols(K) = symmetric<Scalar>(sequence_.at("initial_Hkk").template all<double>());
     if (sequence_.has("initial_Hkv")) H.rightCols(V) = sequence_.at("initial_Hkv").template all<Scalar>();
-    return H;
+    return {H};
   }
 
-  Matrix<Scalar> advance(Form form, Index first, Index count, Matrix<Scalar>& H, Recorder* recorder,
+  Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
                          const std::stop_token& stop) const override {
-    const auto given = [&](const char* name) {
-      return sequence_.at(name).template rows<Scalar>(first, count);
-    };
-    const MesaRows<Scalar> rows{.q = given("q") * static_cast<Scalar>(sequence_.parameter("scale")),
+    const Block block = this->block(index);
+    const Rows<Scalar> given = this->rows(block);
+    const MesaRows<Scalar> rows{.q = given.scaled_q(),
                                 .k = given("k"),
                                 .v = given("v"),
                                 .beta = given("beta"),
                                 .gamma = given("gamma"),
                                 .ridge = ridge_};
-    if (form == Form::recurrent) return mesa_recurrent(rows, H, recorder);
-    if (form == Form::chunkwise) return mesa_chunk(rows, H, recorder, stop);
+    if (recorder) this->record_inputs(block, *recorder);
+    MesaState<Scalar>& H = carried.front();
+    if (form_ == Form::recurrent) return mesa_recurrent(rows, H, recorder);
+    if (form_ == Form::chunkwise) return mesa_chunk(rows, H, recorder, stop);
     return mesa_parallel(rows, H, recorder, stop);
   }
 
-  std::vector<std::pair<std::string, Matrix<double>>> named_states(const Matrix<Scalar>& H) const override {
+  std::vector<std::pair<std::string, Matrix<double>>> states(const Carried<Scalar>& carried) const override {
+    const MesaState<Scalar>& H = carried.front();
     return {{"Hkk", H.leftCols(sequence_.dk).template cast<double>()},
             {"Hkv", H.rightCols(sequence_.dv).template cast<double>()}};
   }
 
-  MemoryNeed need(Index count, bool recorded) const override {
-    const auto n = static_cast<double>(count);
-    const double bytes = 3 * (sizeof(Scalar) + (recorded ? sizeof(double) : 0));
-    return {bytes * n * n, "its n x n matrices"};
+  /// Both Gram matrices are programs with the same decay; what reads Hkv is x. After the columns of Hkv come
+  /// those of Hkk.
+  std::optional<Channel> channel(Index column) const override {
+    const Sequence& sequence = sequence_;
+    const Index V = sequence.dv;
+    require_column(column, V + sequence.dk);
+    const Matrix<double> H = initial().front().template cast<double>();
+    const Matrix<double> ridge = ridge_.template cast<double>();
+    return Channel{.tokens = sequence.tokens,
+                   .initial = H.col(column < V ? sequence.dk + column : column - V),
+                   .rows =
+                       [sequence, column, V](Index first, Index count) {
+                         const auto given = [&](const char* name) {
+                           return sequence.at(name).rows<double>(first, count);
+                         };
+                         return Program<double>{
+                             .structure = {.decay = Decay::scalar, .beta = true},
+                             .k = given("k"),
+                             .v = column < V ? given("v").col(column) : given("k").col(column - V),
+                             .gate = given("gamma"),
+                             .beta = given("beta")};
+                       },
+                   .reads =
+                       [sequence, ridge, H](Index first, Index count) {
+                         const auto given = [&](const char* name) {
+                           return sequence.at(name).rows<double>(0, first + count);
+                         };
+                         const MesaRows<double> rows{.q = given("q") * sequence.parameter("scale"),
+                                                     .k = given("k"),
+                                                     .v = {},
+                                                     .beta = given("beta"),
+                                                     .gamma = given("gamma"),
+                                                     .ridge = ridge};
+                         return ChannelReads{mesa_solutions<double>(rows, H.leftCols(sequence.dk), first),
+                                             rows_up_to_each(first, count)};
+                       }};
+  }
+
+  /// Three n x n matrices, a dozen rows of each token, and systems of K equations.
+  BlockNeed need(bool recorded) const override {
+    const auto n = static_cast<double>(this->pieces_.largest_piece());
+    const auto K = static_cast<double>(sequence_.dk);
+    const auto V = static_cast<double>(sequence_.dv);
+    const double matrices = form_ == Form::recurrent ? 0 : 3 * n * n;
+    const double systems = 4 * K * (K + V);
+    return {this->number_size(recorded) * (matrices + n * (8 * K + 4 * V) + systems), "its n x n matrices"};
   }
 
  private:
-  Sequence sequence_;
+  using Walk<Scalar>::sequence_;
+  using Walk<Scalar>::form_;
+
   Matrix<Scalar> ridge_;  // [K, K]
 };
+
+/// Hkk + ridge: [K, K].
+Matrix<double> curvature(const Sequence& sequence, const Matrix<double>& Hkk) {
+  return Hkk + symmetric<double>(square(sequence.at("ridge")));
+}
+
+/// The memory that answers: (Hkk + ridge)^{-1} Hkv.
+Matrix<double> optimum(const Sequence& sequence, const NamedStates& states) {
+  return curvature(sequence, state_of(states, "Hkk")).ldlt().solve(state_of(states, "Hkv"));
+}
+
+/// From the minimum before the token to the minimum after it: one Newton step, its preconditioner the inverse
+/// of the Hessian. The squares of the values before the token are a constant that is left out.
+std::vector<InnerProblem> mesanet_problems(const InnerContext& context) {
+  const Index K = context.sequence.dk;
+  const Matrix<double> k = row_of(context, "k");
+  const Matrix<double> v = row_of(context, "v");
+  const double beta = row_of(context, "beta")(0, 0);
+  const double gamma = row_of(context, "gamma")(0, 0);
+  const Matrix<double> A =
+      curvature(context.sequence, gamma * state_of(context.before, "Hkk") + beta * k.transpose() * k);
+  const Matrix<double> B = gamma * state_of(context.before, "Hkv") + beta * k.transpose() * v;
+  const Matrix<double> before = optimum(context.sequence, context.before);
+  return {{.first_token = context.token,
+           .names = {"S"},
+           .terms = {{quadratic_loss(A, B, beta / 2 * v.squaredNorm()),
+                      A.ldlt().solve(Matrix<double>::Identity(K, K))}},
+           .at = {before},
+           .from = {before}}};
+}
+
+Matrix<double> answers(const Sequence& sequence, const NamedStates& states, const Matrix<double>& keys) {
+  return keys * optimum(sequence, states);
+}
 
 }  // namespace
 
@@ -83,8 +169,14 @@ Variant mesanet() {
                         "older the less, plus the ridge.",
                .latex = "\\textstyle\\sum_{j\\le t}\\gamma_{j+1:t}\\tfrac{\\beta_j}2\\|S^{\\top}k_j - "
                         "v_j\\|^2 + \\tfrac12\\mathrm{tr}\\,S^{\\top}\\Lambda S",
-               .step = "S_t = \\arg\\min_S \\mathcal L_t(S) = (H^{kk}_t + \\Lambda)^{-1} H^{kv}_t"},
-      .rule = block_rule<MesaEngine>(mesanet_steps),
+               .step = "S_t = \\arg\\min_S \\mathcal L_t(S) = (H^{kk}_t + \\Lambda)^{-1} H^{kv}_t",
+               .problems = mesanet_problems},
+      .memory = {.answers = answers},
+      .rule = walk_rule(
+          []<class Scalar>(const Sequence& sequence, Form form, Index chunk_size) {
+            return std::make_unique<MesaWalk<Scalar>>(sequence, form, chunk_size);
+          },
+          mesanet_steps),
   };
 }
 

@@ -1,3 +1,4 @@
+#include "core/row_problems.h"
 #include "core/row_rule.h"
 #include "core/variants.h"
 
@@ -14,7 +15,8 @@ Variant retnet() {
       .parameters = {{"gamma", 0, 1, "decay per token", {}, true}},
       .loss = {.words = "As linear attention, plus a pull of the whole memory towards zero.",
                .latex = "-\\langle S^{\\top}k_t, v_t\\rangle + \\tfrac{1-\\gamma}{2}\\|S\\|_F^2",
-               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
+               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
+               .problems = dot_problems},
       .rule = row_rule(
           []<class Scalar>(const Rows<Scalar>& rows) {
             return Program<Scalar>{.structure = {.decay = Decay::scalar},

@@ -1,6 +1,5 @@
 #include <Eigen/Cholesky>
 
-#include "core/block_rule.h"
 #include "core/engines/chunkwise.h"
 #include "core/engines/parallel.h"
 #include "core/engines/recurrent.h"
@@ -8,6 +7,7 @@
 #include "core/row_rule.h"
 #include "core/row_steps.h"
 #include "core/variants.h"
+#include "core/walk_rule.h"
 
 namespace palimpsest {
 
@@ -20,31 +20,31 @@ Matrix<Scalar> inverse(const Matrix<Scalar>& R) {
   return (P + P.transpose()) / Scalar(2);
 }
 
-/// The state [K, K + V] is P beside S. Once the gains b_t = beta_t P_t k_t are known, which takes the keys
-/// alone, S is a row program: the delta rule that erases with k and writes along b.
+/// P and S are carried. Once the gains b_t = beta_t P_t k_t are known, which takes the keys alone, S is a row
+/// program: the delta rule that erases with k and writes along b.
 template <class Scalar>
-class LeastSquaresEngine : public BlockEngine<Scalar> {
+class LeastSquaresWalk : public Walk<Scalar> {
  public:
-  explicit LeastSquaresEngine(const Sequence& sequence) : sequence_(sequence) {}
+  using Walk<Scalar>::Walk;
 
-  Matrix<Scalar> initial_state() const override {
+  Carried<Scalar> initial() const override {
     const Matrix<double> P = sequence_.has("initial_P") ? square(sequence_.at("initial_P"))
                                                         : inverse(square(sequence_.at("ridge")));
     const Matrix<double> S = given_or_zero(sequence_, "initial_S", sequence_.dk, sequence_.dv);
-    Matrix<Scalar> state(sequence_.dk, sequence_.dk + sequence_.dv);
-    state << P.template cast<Scalar>(), S.template cast<Scalar>();
-    return state;
+    return {P.template cast<Scalar>(), S.template cast<Scalar>()};
   }
 
-  Matrix<Scalar> advance(Form form, Index first, Index count, Matrix<Scalar>& state, Recorder* recorder,
+  Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
                          const std::stop_token& stop) const override {
-    const Rows<Scalar> rows{sequence_, first, count};
+    const Block block = this->block(index);
+    const Rows<Scalar> rows = this->rows(block);
     const Matrix<Scalar> gamma = rows("gamma");
     const Matrix<Scalar> beta = rows("beta");
-    const bool by_token = form == Form::recurrent;
-    Matrix<Scalar> P = state.leftCols(sequence_.dk);
-    Matrix<Scalar> S = state.rightCols(sequence_.dv);
+    const bool by_token = form_ == Form::recurrent;
+    Matrix<Scalar>& P = carried[0];
+    Matrix<Scalar>& S = carried[1];
     if (recorder) {
+      this->record_inputs(block, *recorder);
       (*recorder)("gamma", gamma);
       (*recorder)("beta", beta);
       (*recorder)(by_token ? "P_before" : "P_in", P);
@@ -55,35 +55,54 @@ class LeastSquaresEngine : public BlockEngine<Scalar> {
                             .k = {},
                             .v = rows("v"),
                             .a = rows("k")};
-    program.k = form == Form::parallel ? solved_gains(program.a, gamma, beta, P, stop)
-                                       : gains(program.a, gamma, beta, P, by_token ? recorder : nullptr);
+    program.k = form_ == Form::parallel ? solved_gains(program.a, gamma, beta, P, stop)
+                                        : gains(program.a, gamma, beta, P, by_token ? recorder : nullptr);
     if (recorder) {
-      (*recorder)(by_token ? "b" : "B", by_token ? Matrix<Scalar>(program.k.transpose()) : program.k);
+      recorder->rows("b", by_token, program.k);
       (*recorder)(by_token ? "P_after" : "P_out", P);
     }
-    const Matrix<Scalar> o = by_token                  ? recurrent(program, S, recorder)
-                             : form == Form::chunkwise ? chunk(program, S, recorder)
-                                                       : parallel(program, S, recorder, stop);
-    state << P, S;
-    return o;
+    if (by_token) return recurrent(program, S, recorder);
+    return form_ == Form::chunkwise ? chunk(program, S, recorder) : parallel(program, S, recorder, stop);
   }
 
-  std::vector<std::pair<std::string, Matrix<double>>> named_states(
-      const Matrix<Scalar>& state) const override {
-    return {{"S", state.rightCols(sequence_.dv).template cast<double>()},
-            {"P", state.leftCols(sequence_.dk).template cast<double>()}};
+  std::vector<std::pair<std::string, Matrix<double>>> states(const Carried<Scalar>& carried) const override {
+    return {{"S", carried[1].template cast<double>()}, {"P", carried[0].template cast<double>()}};
   }
 
-  MemoryNeed need(Index count, bool recorded) const override {
-    const auto n = static_cast<double>(count);
-    const double bytes = 2 * (sizeof(Scalar) + (recorded ? sizeof(double) : 0));
-    return {bytes * n * n, "its n x n matrices"};
+  /// With all gains known, S is linear in the values.
+  std::optional<Channel> channel(Index column) const override {
+    require_column(column, sequence_.dv);
+    const Sequence& sequence = sequence_;
+    const Carried<Scalar> start = initial();
+    Matrix<double> P = start[0].template cast<double>();
+    const auto all = [&](const char* name) { return sequence.at(name).rows<double>(0, sequence.tokens); };
+    const auto directions = std::make_shared<const Matrix<double>>(
+        LeastSquaresWalk<double>::gains(all("k"), all("gamma"), all("beta"), P, nullptr));
+    return Channel{.tokens = sequence.tokens,
+                   .initial = start[1].col(column).template cast<double>(),
+                   .rows =
+                       [sequence, directions, column](Index first, Index count) {
+                         return Program<double>{.structure = {.erase = Erase::decayed, .erase_key = true},
+                                                .k = directions->middleRows(first, count),
+                                                .v = sequence.at("v").rows<double>(first, count).col(column),
+                                                .a = sequence.at("k").rows<double>(first, count)};
+                       },
+                   .reads =
+                       [sequence](Index first, Index count) {
+                         return ChannelReads{
+                             sequence.at("q").rows<double>(first, count) * sequence.parameter("scale"),
+                             rows_up_to_each(first, count)};
+                       }};
   }
 
- private:
+  BlockNeed need(bool recorded) const override {
+    const auto n = static_cast<double>(this->pieces_.largest_piece());
+    return {2 * this->number_size(recorded) * n * n, "its n x n matrices"};
+  }
+
   /// Key by key, after Sherman and Morrison. P stays exactly symmetric. [L, K].
-  Matrix<Scalar> gains(const Matrix<Scalar>& K, const Matrix<Scalar>& gamma, const Matrix<Scalar>& beta,
-                       Matrix<Scalar>& P, Recorder* recorder) const {
+  static Matrix<Scalar> gains(const Matrix<Scalar>& K, const Matrix<Scalar>& gamma,
+                              const Matrix<Scalar>& beta, Matrix<Scalar>& P, Recorder* recorder) {
     Matrix<Scalar> all(K.rows(), K.cols());
     for (Index t = 0; t < K.rows(); ++t) {
       const Vector<Scalar> k = K.row(t).transpose();
@@ -97,11 +116,12 @@ class LeastSquaresEngine : public BlockEngine<Scalar> {
     return all;
   }
 
+ private:
   /// Every token for itself: one solve with R_t = gamma_t R_{t-1} + beta_t k_t k_t^T, the inverse of P_t. [L,
   /// K].
-  Matrix<Scalar> solved_gains(const Matrix<Scalar>& K, const Matrix<Scalar>& gamma,
-                              const Matrix<Scalar>& beta, Matrix<Scalar>& P,
-                              const std::stop_token& stop) const {
+  static Matrix<Scalar> solved_gains(const Matrix<Scalar>& K, const Matrix<Scalar>& gamma,
+                                     const Matrix<Scalar>& beta, Matrix<Scalar>& P,
+                                     const std::stop_token& stop) {
     Matrix<Scalar> R = inverse(P);
     Matrix<Scalar> all(K.rows(), K.cols());
     for (Index t = 0; t < K.rows(); ++t) {
@@ -115,7 +135,8 @@ class LeastSquaresEngine : public BlockEngine<Scalar> {
     return all;
   }
 
-  Sequence sequence_;
+  using Walk<Scalar>::sequence_;
+  using Walk<Scalar>::form_;
 };
 
 Notation notation() {
@@ -151,7 +172,7 @@ Notation notation() {
   };
 }
 
-Steps steps(const Sequence& sequence, Form form) {
+Steps steps(const Sequence& sequence, Form form, Index /*chunk_size*/) {
   const Structure structure = {.erase = Erase::decayed, .erase_key = true};
   const bool by_token = form == Form::recurrent;
   const std::string t = by_token ? "_t" : "";
@@ -167,7 +188,11 @@ Steps steps(const Sequence& sequence, Form form) {
       {"P_in", {form == Form::parallel ? "P_0" : "P", Role::plain, "what was not known before"}},
       {"P_out", {form == Form::parallel ? "P_n" : "P'", Role::plain, "what is not known"}}};
   for (const auto& [name, symbol] : own) symbols.insert_or_assign(name, symbol);
-  return {row_phases(structure, notation(), form, sequence.parameter("scale") != 1), symbols};
+  std::vector<Phase> phases = row_phases(structure, notation(), form, sequence.parameter("scale") != 1);
+  for (Phase& phase : phases) {
+    phase.carries.push_back(by_token ? Carry{"P_after", "P_before"} : Carry{"P_out", "P_in"});
+  }
+  return {phases, symbols};
 }
 
 }  // namespace
@@ -204,7 +229,11 @@ Variant rls() {
                         "v_j\\|^2 + \\tfrac{\\gamma_{1:t}}2\\mathrm{tr}\\,(S-S_0)^{\\top}\\Lambda(S-S_0)",
                .step = "S_t = \\arg\\min_S \\mathcal L_t(S) = S_{t-1} + \\beta_t P_t k_t (v_t - "
                        "S_{t-1}^{\\top}k_t)^{\\top}"},
-      .rule = block_rule<LeastSquaresEngine>(steps),
+      .rule = walk_rule(
+          []<class Scalar>(const Sequence& sequence, Form form, Index chunk_size) {
+            return std::make_unique<LeastSquaresWalk<Scalar>>(sequence, form, chunk_size);
+          },
+          steps),
   };
 }
 

@@ -1,3 +1,4 @@
+#include "core/row_problems.h"
 #include "core/row_rule.h"
 #include "core/variants.h"
 
@@ -41,7 +42,8 @@ Variant rwkv7() {
            .latex = "-\\langle S^{\\top}k_t, v_t\\rangle + "
                     "\\tfrac12\\|\\mathrm{Diag}(\\sqrt{1-\\alpha_t})S\\|_F^2 + "
                     "\\tfrac12\\|S^{\\top}\\kappa_t\\|^2",
-           .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
+           .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
+           .problems = preconditioned_problems},
       .rule = row_rule(
           []<class Scalar>(const Rows<Scalar>& rows) {
             const bool decays = rows.sequence.has("alpha");

@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "core/channel.h"
+#include "core/effective_attention.h"
 #include "core/engines/softmax.h"
 #include "core/error.h"
 #include "core/rule.h"
@@ -34,8 +36,29 @@ Output run_softmax(const Sequence& sequence, Form form, Index chunk_size, const 
     }
     o.middleRows(first, count) = state.output();
   }
+  if (stop.stop_requested()) throw Cancelled();
   return {o.template cast<double>(),
           {{"k_cache", cache.K.template cast<double>()}, {"v_cache", cache.V.template cast<double>()}}};
+}
+
+/// The weights of the window's rows on every key that they see; those of the earlier cache are the share of
+/// the initial state, S_0 = initial_v_cache.
+EffectiveAttention softmax_weights(const Sequence& sequence, const AttentionWindow& window) {
+  const KeyValueCache<double> cache(sequence);
+  const Index p = cache.earlier;
+  const Index keys = p + window.first_row + window.rows;
+  const Matrix<double> Q =
+      sequence.at("q").rows<double>(window.first_row, window.rows) * sequence.parameter("scale");
+  Record record;
+  Recorder recorder(record);
+  softmax_dense<double>(Q, cache.K.topRows(keys), Matrix<double>(keys, 0), p + window.first_row, &recorder);
+  EffectiveAttention attention{.A = Matrix<double>::Zero(window.rows, window.columns)};
+  if (window.rows == 0) return attention;
+  const Matrix<double>& A = record.at("A");
+  const Index seen = std::clamp<Index>(keys - p - window.first_column, 0, window.columns);
+  if (seen > 0) attention.A.leftCols(seen) = A.middleCols(p + window.first_column, seen);
+  if (window.initial) attention.Q0 = A.leftCols(p);
+  return attention;
 }
 
 /// Not a row program: its memory is the list of all keys and values.
@@ -69,6 +92,18 @@ class SoftmaxRule : public Rule {
     require_chunk_size(chunk_size);
     return make_softmax_trace(sequence, form, precision, chunk_size);
   }
+
+  Channel channel(const Sequence&, Index) const override {
+    throw Unsupported(
+        "Softmax attention keeps every key and value as it came: there is no memory in which tokens share an "
+        "entry, and nothing fades or is erased.");
+  }
+
+  EffectiveAttention effective_attention(const Sequence& sequence, const AttentionWindow& window,
+                                         std::stop_token) const override {
+    require_window(window, sequence.tokens, sequence.dv);
+    return softmax_weights(sequence, window);
+  }
 };
 
 }  // namespace
@@ -89,6 +124,9 @@ Variant softmax() {
                "average of the values under the kernel exp(q . k).",
            .latex = "",
            .step = ""},
+      .memory = {.none =
+                     "Softmax attention keeps every key and value as they are: there is no state that they "
+                     "would have to share, and nothing to forget."},
       .rule = std::make_shared<SoftmaxRule>(),
   };
 }

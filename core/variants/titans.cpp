@@ -1,3 +1,5 @@
+#include "core/inner_problem.h"
+#include "core/row_problems.h"
 #include "core/row_rule.h"
 #include "core/variants.h"
 
@@ -27,23 +29,26 @@ Program<Scalar> encode(const Rows<Scalar>& rows) {
     const bool starts_batch = (rows.first + t) % batch == 0;
     if (!exact) T(2, starts_batch ? 0 : 2) = 1;
   }
-  const auto every_row = [&](std::initializer_list<Scalar> row) {
-    Matrix<Scalar> table(rows.count, p);
-    for (Index i = 0; i < p; ++i) table.col(i).setConstant(row.begin()[i]);
-    return table;
-  };
   return {.structure = {.erase = exact ? Erase::undecayed : Erase::decayed,
                         .beta = true,
-                        .parts = exact ? std::vector<std::string>{"S", "M"}
-                                       : std::vector<std::string>{"S", "M", "F"}},
+                        .parts = exact ? "SM" : "SMF"},
           .q = rows.scaled_q(),
           .k = rows("k"),
           .v = rows("v"),
           .beta = rows("theta"),
           .transition = transition,
-          .inject = every_row({1, 1, 0}),
-          .erase_sight = exact ? every_row({1, 0}) : every_row({0, 0, 1}),
-          .read_sight = every_row({1, 0, 0})};
+          .inject = exact ? rows.every_row({1, 1}) : rows.every_row({1, 1, 0}),
+          .erase_sight = exact ? rows.every_row({1, 0}) : rows.every_row({0, 0, 1}),
+          .read_sight = exact ? rows.every_row({1, 0}) : rows.every_row({1, 0, 0})};
+}
+
+/// Within a batch the gradients stay at the memory that it began with.
+std::vector<Carry> token_carries(bool exact) {
+  std::vector<Carry> carries = {{"S_after", "S_before"}, {"M_after", "M_before"}};
+  if (exact) return carries;
+  carries.push_back({"S_after", "F_moved", Carry::When::starting_anew});
+  carries.push_back({"F_moved", "F_moved", Carry::When::going_on});
+  return carries;
 }
 
 Notation notation(const Settings& settings) {
@@ -70,6 +75,7 @@ Notation notation(const Settings& settings) {
                            "A share is forgotten, the momentum is written.",
                            {"S_after",
                             call("one_minus", {tensor("forget")}) * tensor("S_before") + tensor("M_after")}}},
+          .token_carries = token_carries(exact),
           .symbols = {{"forget", {"f_t", Role::gate, "share that is forgotten"}},
                       {"eta", {"\\eta_t", Role::gate, "momentum"}},
                       {"theta", {"\\theta_t", Role::strength, "learning rate"}},
@@ -87,6 +93,19 @@ Matrix<double> initial(const Sequence& sequence) {
   state.middleRows(K, K) = given_or_zero(sequence, "initial_M", K, sequence.dv);
   if (!exact) state.bottomRows(K) = state.topRows(K);
   return state;
+}
+
+/// The gradient of 1/2 |S^T k - v|^2 is taken at the memory that the batch began with.
+std::vector<InnerProblem> titans_problems(const InnerContext& context) {
+  return {{.first_token = context.token,
+           .names = {"S"},
+           .terms = {{squared_loss(one_pair(row_of(context, "k"), row_of(context, "v")))}},
+           .at = {state_of(context.batch_start, "S")},
+           .from = {state_of(context.before, "S")},
+           .kept = 1 - row_of(context, "forget")(0, 0),
+           .rate = row_of(context, "theta")(0, 0),
+           .momentum = row_of(context, "eta")(0, 0),
+           .moving = {state_of(context.before, "M")}}};
 }
 
 }  // namespace
@@ -124,7 +143,8 @@ Variant titans() {
                "Make the memory answer v when asked with k: a gradient step with momentum and weight decay.",
            .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
            .step = "M_t = \\eta_t M_{t-1} - \\theta_t\\nabla\\mathcal L(S_{\\tau}),\\quad "
-                   "S_t = (1-f_t)S_{t-1} + M_t"},
+                   "S_t = (1-f_t)S_{t-1} + M_t",
+           .problems = titans_problems},
       .rule = std::make_shared<RowRule>(encoder, notation, false, StateNames{initial, named}),
   };
 }

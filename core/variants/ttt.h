@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "core/variant.h"
@@ -37,12 +36,6 @@ inline std::vector<Parameter> ttt_parameters() {
            .maximum = 1e30,
            .meaning = "layer-norm epsilon",
            .standard = 1e-6}};
-}
-
-/// Why no form goes over all inner batches at once.
-inline std::string no_form_over_batches() {
-  return "The gradient goes through a non-linear function of the weights, so a batch needs the weights that "
-         "the previous one left: no form is parallel over batches.";
 }
 
 }  // namespace palimpsest

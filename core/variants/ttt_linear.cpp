@@ -1,6 +1,6 @@
 #include "core/network_rule.h"
-#include "core/row_rule.h"
 #include "core/variants.h"
+#include "core/variants/inner_steps.h"
 #include "core/variants/ttt.h"
 #include "core/with_parallel.h"
 
@@ -15,8 +15,6 @@ bool has_layer_norm(const Settings& settings) {
 NetworkPlan plan(const Settings& settings) {
   return has_layer_norm(settings) ? NetworkPlan{{"S"}, {"bias"}} : NetworkPlan{{"S"}, {}};
 }
-
-std::optional<std::string> missing_parallel(const Settings&) { return no_form_over_batches(); }
 
 Index batch_of(const Sequence& sequence) { return static_cast<Index>(sequence.parameter("batch")); }
 
@@ -44,27 +42,19 @@ Program<Scalar> encode(const Rows<Scalar>& rows) {
       T(1, 1) = 1;
     read_sight(t, 1) = static_cast<Scalar>(sigma_at(sequence, place));
   }
-  Matrix<Scalar> inject = Matrix<Scalar>::Zero(rows.count, 2);
-  inject.col(1).setOnes();
-  Matrix<Scalar> erase_sight = Matrix<Scalar>::Zero(rows.count, 2);
-  erase_sight.col(0).setOnes();
-  return {.structure = {.erase = Erase::decayed, .beta = true, .parts = {"W", "A"}},
+  return {.structure = {.erase = Erase::decayed, .beta = true, .parts = "WA"},
           .q = rows.scaled_q(),
           .k = rows("k"),
           .v = rows("v"),
           .beta = rows("eta"),
           .transition = transition,
-          .inject = inject,
-          .erase_sight = erase_sight,
+          .inject = rows.every_row({0, 1}),
+          .erase_sight = rows.every_row({1, 0}),
           .read_sight = read_sight};
 }
 
 std::shared_ptr<const Rule> row_program() {
   const auto encoder = make_encoder([]<class Scalar>(const Rows<Scalar>& rows) { return encode(rows); });
-  const auto notation = [](const Settings&) {
-    return Notation{.symbols = {{"beta", {"\\eta", Role::strength, "learning rate"}},
-                                {"eta", {"\\eta", Role::strength, "learning rate"}}}};
-  };
   const auto initial = [](const Sequence& sequence) {
     Matrix<double> state = Matrix<double>::Zero(2 * sequence.dk, sequence.dv);
     state.topRows(sequence.dk) = given_or_zero(sequence, "initial_state", sequence.dk, sequence.dv);
@@ -77,7 +67,7 @@ std::shared_ptr<const Rule> row_program() {
     return std::vector<std::pair<std::string, Matrix<double>>>{
         {"S", state.topRows(K) + sigma * state.bottomRows(K)}};
   };
-  return std::make_shared<RowRule>(encoder, notation, false, StateNames{initial, named});
+  return std::make_shared<RowRule>(encoder, learning_notation, false, StateNames{initial, named});
 }
 
 }  // namespace
@@ -100,8 +90,10 @@ Variant ttt_linear() {
                    "Make the model answer v when asked with k: the gradients of a batch are all taken at the "
                    "weights before it.",
                .latex = "\\sum_j \\tfrac{\\eta_j}{2}\\|f(k_j) - v_j\\|^2",
-               .step = "S_t = S_\\tau - \\sigma_t\\nabla\\mathcal L_{\\tau<j\\le t}(S_\\tau)"},
-      .rule = with_parallel(network_rule(plan, missing_parallel), row_program(),
+               .step = "S_t = S_\\tau - \\sigma_t\\nabla\\mathcal L_{\\tau<j\\le t}(S_\\tau)",
+               .problems = network_problems(plan)},
+      .memory = {.answers = network_memory(plan)},
+      .rule = with_parallel(network_rule(plan), row_program(),
                             [](const Settings& settings) { return !has_layer_norm(settings); }),
   };
   variant.inputs.push_back({"initial_state",

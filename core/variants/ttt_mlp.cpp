@@ -7,7 +7,6 @@ namespace palimpsest {
 /// Spec 3.12: the memory is f(x) = gelu(x W1 + b1) W2 + b2, or x + LN(f(x)), trained as in TTT-Linear.
 Variant ttt_mlp() {
   const auto plan = [](const Settings&) { return NetworkPlan{{"W1", "W2"}, {"b1", "b2"}}; };
-  const auto missing = [](const Settings&) { return std::optional(no_form_over_batches()); };
   Variant variant = {
       .id = "ttt_mlp",
       .label = "TTT-MLP",
@@ -24,8 +23,10 @@ Variant ttt_mlp() {
                "Make the network answer v when asked with k: the gradients of a batch are all taken at the "
                "weights before it.",
            .latex = "\\sum_j \\tfrac{\\eta_j}{2}\\|f(k_j) - v_j\\|^2",
-           .step = "W_t = W_\\tau - \\sigma_t\\nabla\\mathcal L_{\\tau<j\\le t}(W_\\tau)"},
-      .rule = network_rule(plan, missing),
+           .step = "W_t = W_\\tau - \\sigma_t\\nabla\\mathcal L_{\\tau<j\\le t}(W_\\tau)",
+           .problems = network_problems(plan)},
+      .memory = {.answers = network_memory(plan)},
+      .rule = network_rule(plan),
   };
   variant.inputs.push_back(
       demonstrated({"W1", {"dk", "h"}, Range::finite, "initial weights"}, {.value = 0.2, .random = true}));

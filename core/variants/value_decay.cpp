@@ -1,3 +1,4 @@
+#include "core/row_problems.h"
 #include "core/row_rule.h"
 #include "core/variants.h"
 
@@ -15,7 +16,8 @@ Variant value_decay() {
                    "Let the memory answer v when asked with k, and be small where the value channel fades.",
                .latex = "-\\langle S^{\\top}k_t, v_t\\rangle + "
                         "\\tfrac12\\|S\\,\\mathrm{Diag}(\\sqrt{1-\\mu_t})\\|_F^2",
-               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
+               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
+               .problems = dot_problems},
       .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
         return Program<Scalar>{.structure = {.value_decay = true},
                                .q = rows.scaled_q(),

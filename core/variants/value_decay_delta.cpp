@@ -1,3 +1,4 @@
+#include "core/row_problems.h"
 #include "core/row_rule.h"
 #include "core/variants.h"
 
@@ -16,7 +17,8 @@ Variant value_decay_delta() {
                    "beta.",
                .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
                .step = "S_t = S_{t-1}\\mathrm{Diag}(\\mu_t) - "
-                       "\\beta_t\\nabla\\mathcal L(S_{t-1}\\mathrm{Diag}(\\mu_t))"},
+                       "\\beta_t\\nabla\\mathcal L(S_{t-1}\\mathrm{Diag}(\\mu_t))",
+               .problems = squared_problems},
       .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
         return Program<Scalar>{.structure = {.value_decay = true, .erase = Erase::decayed, .beta = true},
                                .q = rows.scaled_q(),

@@ -1,6 +1,8 @@
 #include "app/commands/info.h"
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "app/commands/columns.h"
@@ -8,7 +10,7 @@
 #include "app/commands/support.h"
 #include "core/rule.h"
 #include "core/variant.h"
-#include "core/verify.h"
+#include "core/verify_case.h"
 #include "tests/commands/cli.h"
 
 using namespace palimpsest;
@@ -122,6 +124,117 @@ TEST_CASE("info --json has the names of the contract", "[info]") {
   CHECK(kda.at("inputs").at("initial_state").at("optional") == true);
   CHECK(json.at("variants").at("retnet").at("params").at("gamma").at("default") == "required");
   CHECK(json.at("variants").at("linear").at("options").at("causal").at("default") == true);
+}
+
+TEST_CASE("info --json tells everything that the table holds", "[info]") {
+  const auto json = nlohmann::json::parse(palimpsest_with({"info", "--json"}).out).at("variants");
+  const auto value_or = [](const nlohmann::json& entry, const char* key, const nlohmann::json& otherwise) {
+    return entry.value(key, otherwise);
+  };
+  for (const Variant& variant : variants()) {
+    INFO(variant.id);
+    const auto& entry = json.at(variant.id);
+    CHECK(entry.at("id") == variant.id);
+    CHECK(entry.at("title") == variant.label);
+    CHECK(entry.at("doc") == variant.words);
+    CHECK(entry.at("paper") == variant.paper);
+    for (const Input& input : all_inputs(variant)) {
+      INFO(input.name);
+      const auto& told = entry.at("inputs").at(input.name);
+      CHECK(told.at("shape") == input.shape);
+      CHECK(told.at("range") == describe(input.range));
+      CHECK(told.at("doc") == input.meaning);
+      CHECK(value_or(told, "optional", false) == input.absent.has_value());
+      CHECK(value_or(told, "default", nullptr) ==
+            (input.absent ? nlohmann::json(*input.absent) : nlohmann::json()));
+      CHECK(value_or(told, "alternative", "") == (input.range == Range::decay ? "g" : ""));
+      CHECK(value_or(told, "when", "") == describe(input.when));
+      CHECK(told.contains("stand_in") == !(input.stand_in == StandIn{}));
+      if (told.contains("stand_in")) {
+        CHECK(told.at("stand_in").at("value") == input.stand_in.value);
+        CHECK(told.at("stand_in").at("like") == input.stand_in.like);
+        CHECK(told.at("stand_in").at("random") == input.stand_in.random);
+        CHECK(told.at("stand_in").at("learning_rate") == input.stand_in.learning_rate);
+      }
+    }
+    for (const Parameter& parameter : all_parameters(variant)) {
+      INFO(parameter.name);
+      const auto& told = entry.at("params").at(parameter.name);
+      CHECK(told.at("type") == (parameter.whole ? "int" : "float"));
+      CHECK(told.at("minimum") == parameter.minimum);
+      CHECK(told.at("maximum") == parameter.maximum);
+      CHECK(told.at("doc") == parameter.meaning);
+      CHECK(told.at("per_head") == parameter.per_head);
+      const bool required = !parameter.standard && parameter.standard_words.empty();
+      CHECK(told.at("default") == (parameter.standard ? nlohmann::json(*parameter.standard)
+                                   : required         ? nlohmann::json("required")
+                                                      : nlohmann::json(parameter.standard_words)));
+      CHECK(told.contains("stand_in") == !parameter.standard.has_value());
+      if (!parameter.standard) CHECK(told.at("stand_in") == parameter.stand_in);
+    }
+    for (const Option& option : variant.options) {
+      INFO(option.name);
+      const auto& told = entry.at("options").at(option.name);
+      REQUIRE(told.at("values").size() == option.values.size());
+      for (std::size_t i = 0; i < option.values.size(); ++i) {
+        const auto& value = told.at("values")[i];
+        CHECK((value.is_boolean() ? value.dump() : value.get<std::string>()) == option.values[i]);
+      }
+      CHECK(told.at("default") ==
+            (option.follows.empty() ? told.at("values")[0] : nlohmann::json(option.follows)));
+      CHECK(told.at("doc") == option.meaning);
+    }
+    const std::vector<StateSet> sets = state_sets(variant);
+    for (const StateSet& set : sets) {
+      const auto& states = sets.size() == 1 ? entry.at("states") : entry.at("states").at(set.when);
+      CHECK(states == set.names);
+      const auto& arrays =
+          sets.size() == 1 ? entry.at("state_arrays") : entry.at("state_arrays").at(set.when);
+      for (const StateArray& array : state_arrays(variant, set)) {
+        INFO(array.state);
+        CHECK(arrays.at(array.state).at("initial") == array.initial);
+        CHECK(entry.at("inputs").at(array.initial).at("shape") == arrays.at(array.state).at("shape"));
+        CHECK(std::ranges::count(entry.at("outputs"), nlohmann::json(array.final)) == 1);
+      }
+    }
+    CHECK(entry.at("loss").at("doc") == variant.loss.words);
+    CHECK(entry.at("loss").at("latex") == variant.loss.latex);
+    CHECK(entry.at("loss").at("step") == variant.loss.step);
+  }
+}
+
+TEST_CASE("every key that info --json writes is documented", "[info]") {
+  const std::string documented =
+      read_file(std::filesystem::path(PALIMPSEST_ASSETS_SOURCE).parent_path() / "docs" / "info.md");
+  std::set<std::string> seen;
+  const auto add = [&](const nlohmann::json& object) {
+    for (const auto& [key, value] : object.items()) seen.insert(key);
+  };
+  const auto json = nlohmann::json::parse(palimpsest_with({"info", "--json"}).out);
+  add(json);
+  for (const auto& device : json.at("devices")) add(device);
+  for (const auto& entry : json.at("variants")) {
+    add(entry);
+    add(entry.at("loss"));
+    for (const char* named : {"inputs", "params", "options", "forms"}) {
+      for (const auto& one : entry.at(named)) {
+        if (one.is_object()) add(one);
+        if (one.is_object() && one.contains("stand_in") && one.at("stand_in").is_object())
+          add(one.at("stand_in"));
+      }
+    }
+    for (const auto& steps : entry.at("formulas")) {
+      for (const auto& step : steps) add(step);
+    }
+    for (const auto& array : entry.at("state_arrays")) {
+      if (array.contains("initial")) add(array);
+    }
+  }
+  CHECK(seen.size() > 30);
+  for (const std::string& key : seen) {
+    INFO(key);
+    CHECK_THAT(documented, says("`" + key + "`"));
+  }
 }
 
 TEST_CASE("a variant of another table is told about unasked, with when and why a form is missing", "[info]") {

@@ -1,59 +1,13 @@
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <thread>
 
-#include <nlohmann/json.hpp>
-
-#include "tests/commands/cli.h"
+#include "tests/commands/program.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
-
-namespace {
-
-/// The real program, started with its output going to files.
-class Program {
- public:
-  explicit Program(const std::vector<std::string>& arguments) {
-    std::vector<std::string> words = joined({PALIMPSEST_CLI}, arguments);
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    const std::string out = folder_ / "out";
-    const std::string error = folder_ / "error";
-    process_ = fork();
-    if (process_ == 0) {
-      dup2(open(out.c_str(), O_WRONLY | O_CREAT, 0600), STDOUT_FILENO);
-      dup2(open(error.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
-      execv(argv.front(), argv.data());
-      _exit(127);
-    }
-  }
-
-  void interrupt() const { kill(process_, SIGINT); }
-
-  /// The exit status, or -1 for a program that did not end by itself.
-  Ran wait() const {
-    int status = 0;
-    waitpid(process_, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(folder_ / "out"),
-            read_file(folder_ / "error")};
-  }
-
- private:
-  TemporaryFolder folder_;
-  pid_t process_ = 0;
-};
-
-Ran program(const std::vector<std::string>& arguments) { return Program(arguments).wait(); }
-
-}  // namespace
 
 TEST_CASE("the program returns its exit status to the shell", "[program]") {
   const TemporaryFolder folder;
@@ -89,15 +43,35 @@ TEST_CASE("a file that may not grow further is an error, and nothing is left of 
 TEST_CASE("an interrupted verification ends cleanly with what it has", "[program]") {
   const TemporaryFolder folder;
   const std::string file = folder / "report.json";
-  const Program verifying({"verify", "--json", file});
-  // The report is opened just before the work begins.
-  while (!std::filesystem::exists(file)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  verifying.interrupt();
-  const Ran ran = verifying.wait();
-  INFO(ran.out << ran.error);
-  CHECK(ran.status == exit_interrupted);
-  CHECK(ran.error == "palimpsest: interrupted\n");
-  CHECK_THAT(ran.out, says("Interrupted: the report covers"));
-  CHECK(nlohmann::json::parse(read_file(file)).at("complete") == false);
+  // More cases than anyone waits for, in one thread and in several.
+  for (const char* jobs : {"1", "3"}) {
+    const Program verifying({"verify", "--cases", "100000000", "--jobs", jobs, "--json", file});
+    verifying.wait_until_it_takes_interrupts();
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    CHECK_FALSE(std::filesystem::exists(file));  // no half of a report
+    verifying.interrupt();
+    const Ran ran = verifying.wait();
+    INFO(ran.out << ran.error);
+    CHECK(ran.status == exit_interrupted);
+    CHECK(ran.error == "palimpsest: interrupted\n");
+    CHECK_THAT(ran.out, says("Interrupted: the report covers ") && says(" of 100000000 cases."));
+    const auto report = nlohmann::json::parse(read_file(file));
+    CHECK(report.at("complete") == false);
+    CHECK(report.at("passed") == true);
+    CHECK(report.at("planned") == 100000000);
+    CHECK(report.at("cases").get<long>() < 100000000);
+    std::filesystem::remove(file);
+  }
+}
+
+TEST_CASE("a report that does not fit leaves the one before whole", "[program]") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "report.json";
+  CHECK(program({"verify", "--variant", "linear", "--json", file}).status == 0);
+  const std::string before = read_file(file);
+  const std::string command = "ulimit -f 1; '" + std::string(PALIMPSEST_CLI) +
+                              "' verify --cases 30 --json '" + file + "' > /dev/null 2> /dev/null";
+  CHECK(WEXITSTATUS(std::system(command.c_str())) == exit_bad_usage);
+  CHECK(read_file(file) == before);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }

@@ -1,4 +1,9 @@
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "core/rule.h"
+#include "core/variant.h"
 
 #include "tests/commands/cli.h"
 
@@ -19,6 +24,95 @@ TEST_CASE("verify checks the variants that it is asked for and writes a report",
   std::map<std::string, int> seen;
   for (const auto& result : report.at("results")) ++seen[result.at("variant")];
   CHECK(seen.size() == 2);
+}
+
+TEST_CASE("verify draws random cases, in any number of threads", "[verify]") {
+  const TemporaryFolder folder;
+  const auto report = [&](const char* jobs) {
+    const std::string file = folder / (std::string("jobs") + jobs + ".json");
+    const Ran ran =
+        palimpsest_with({"verify", "--cases", "40", "--seed", "3", "--jobs", jobs, "--json", file});
+    INFO(ran.out << ran.error);
+    CHECK(ran.status == exit_done);
+    CHECK_THAT(ran.out, says(" of 40 cases agree with the f64 recurrence"));
+    return read_file(file);
+  };
+  const std::string one = report("1");
+  CHECK(report("3") == one);
+  CHECK(nlohmann::json::parse(one).at("cases") == 40);
+}
+
+TEST_CASE("the command that a report names gives the same error again", "[verify]") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "report.json";
+  REQUIRE(palimpsest_with({"verify", "--cases", "60", "--seed", "5", "--json", file}).status == exit_done);
+  const auto report = nlohmann::json::parse(read_file(file));
+  for (const auto& result : report.at("results")) {
+    std::istringstream words(result.at("reproduction").get<std::string>());
+    std::vector<std::string> arguments{std::istream_iterator<std::string>(words), {}};
+    REQUIRE(arguments.front() == "palimpsest");
+    arguments.erase(arguments.begin());
+    const Ran ran = palimpsest_with(joined(arguments, {"--json", file}));
+    INFO(result.dump(1) << ran.out << ran.error);
+    REQUIRE(ran.status == exit_done);
+    const auto again = nlohmann::json::parse(read_file(file)).at("results");
+    REQUIRE(again.size() == 1);
+    for (const char* same :
+         {"variant", "options", "device", "form", "precision", "error", "where", "reproduction"}) {
+      INFO(same);
+      CHECK(again[0].value(same, nlohmann::json()) == result.value(same, nlohmann::json()));
+    }
+    CHECK(again[0].at("runs") == 1);
+  }
+}
+
+TEST_CASE("verify takes only what it is asked for", "[verify]") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "report.json";
+  const Ran ran = palimpsest_with({"verify", "--variant", "gla", "--form", "chunkwise", "--precision", "f32",
+                                   "--device", "cpu", "--json", file});
+  CHECK(ran.status == exit_done);
+  const auto report = nlohmann::json::parse(read_file(file));
+  REQUIRE(report.at("results").size() == 1);
+  CHECK(report.at("results")[0].at("form") == "chunkwise");
+  CHECK(report.at("results")[0].at("precision") == "f32");
+}
+
+TEST_CASE("verify refuses numbers and cases that make no sense, in one line", "[verify]") {
+  const auto refused = [](const std::vector<std::string>& more, const std::string& message) {
+    const Ran ran = palimpsest_with(joined({"verify"}, more));
+    INFO(ran.error);
+    CHECK(ran.status == exit_bad_usage);
+    CHECK(is_one_line(ran.error));
+    CHECK(ran.out.empty());
+    CHECK_THAT(ran.error, says(message));
+  };
+  for (const char* count : {"0", "-1", "1e9", "1000000000", "many", "2.5", "99999999999999999999"})
+    refused({"--cases", count},
+            "--cases is \"" + std::string(count) + "\"; expected a whole number from 1 to 100000000");
+  for (const char* jobs : {"0", "-1", "two", "100000"})
+    refused({"--cases", "1", "--jobs", jobs},
+            "--jobs is \"" + std::string(jobs) + "\"; expected a whole number from 1 to 1024");
+  for (const char* seed : {"-1", "x", "1.5"}) refused({"--seed", seed}, "--seed is \"");
+  refused({"--form", "serial"}, "no form \"serial\"");
+  refused({"--case", "random:T=5"}, "--case needs --variant");
+  refused({"--case", "random:T=5", "--variant", "gla", "--variant", "kda"}, "--case needs --variant, once");
+  refused({"--case", "random:T=ten", "--variant", "gla"}, "is not understood");
+  refused({"--case", "random:T=5", "--variant", "gla", "--cases", "3"}, "give one of them");
+  refused({"--case", "random:T=5", "--variant", "gla", "--chunk", "0"}, "--chunk is \"0\"");
+  refused({"--param", "scale=2"}, "--param belongs to --case");
+}
+
+TEST_CASE("verify of a form that does not exist says why", "[verify]") {
+  for (const Variant& variant : variants()) {
+    const Settings settings = resolve(variant, {});
+    if (!variant.rule->missing(Form::parallel, settings)) continue;
+    const Ran ran =
+        palimpsest_with({"verify", "--variant", variant.id, "--case", "random:T=5", "--form", "parallel"});
+    INFO(variant.id << ran.error);
+    CHECK(ran.status == exit_unsupported);
+    CHECK(is_one_line(ran.error));
+  }
 }
 
 TEST_CASE("verify refuses an unknown variant and a report that cannot be written", "[verify]") {

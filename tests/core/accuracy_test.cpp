@@ -7,6 +7,7 @@
 #include <iostream>
 #include <map>
 
+#include "core/verify.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

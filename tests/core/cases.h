@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "core/disagreement.h"
 #include "core/random_case.h"
 #include "core/rule.h"
 #include "core/sequence.h"
-#include "core/verify.h"
+#include "core/verify_case.h"
 
 namespace palimpsest::testing {
 
@@ -52,6 +53,27 @@ inline Case bound(const Variant& variant, const Settings& settings, Arrays array
   auto shared = std::make_shared<const Arrays>(std::move(arrays));
   SequenceBatch batch = palimpsest::bind(variant, shared, settings);
   return {&variant, settings, shared, batch.heads.front(), std::move(words)};
+}
+
+/// The same case as if it ended after `count` tokens.
+inline Case first_tokens(const Case& each, Index count) {
+  const auto batch = each.settings.parameters.find("batch");
+  const Index size = batch == each.settings.parameters.end() ? 1 : static_cast<Index>(batch->second);
+  Arrays arrays = *each.arrays;
+  for (const Input& input : inputs_of(*each.variant, each.settings)) {
+    const bool by_batch = !input.shape.empty() && input.shape.front() == "n_batches";
+    if (!has_tokens(input) && !by_batch) continue;
+    for (const std::string& name : {input.name, std::string("g")}) {
+      const auto found = arrays.find(name);
+      if (found == arrays.end() || (name == "g" && input.range != Range::decay)) continue;
+      Array cut = found->second;
+      cut.shape[0] = by_batch ? (count + size - 1) / size : count;
+      auto& values = std::get<0>(cut.values);
+      values.resize(static_cast<std::size_t>(cut.size()));
+      found->second = std::move(cut);
+    }
+  }
+  return bound(*each.variant, each.settings, std::move(arrays), each.words);
 }
 
 /// A random case of one variant with these options.

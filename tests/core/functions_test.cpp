@@ -5,9 +5,10 @@
 
 #include "core/expression.h"
 #include "tests/catch.h"
+#include "tests/core/function_values.h"
 
 using namespace palimpsest;
-using testing::says;
+using namespace palimpsest::testing;
 
 namespace {
 
@@ -15,28 +16,6 @@ using Columns = std::vector<std::vector<double>>;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 const double not_a_number = std::numeric_limits<double>::quiet_NaN();
-
-constexpr Index awkward_sizes[] = {0, 1, 2, 7};
-
-/// Numbers in [-1, 1] with some exact zeros.
-Matrix<double> random_matrix(std::mt19937& random, Index rows, Index columns) {
-  Matrix<double> result(rows, columns);
-  for (Index i = 0; i < result.size(); ++i) {
-    const double number = std::uniform_real_distribution<double>(-1, 1)(random);
-    result.data()[i] = std::uniform_int_distribution<int>(0, 5)(random) == 0 ? 0 : number;
-  }
-  return result;
-}
-
-Matrix<double> of(const std::string& name, const std::vector<Matrix<double>>& arguments) {
-  Record record;
-  std::vector<Expression> tensors;
-  for (const Matrix<double>& argument : arguments) {
-    tensors.push_back(tensor("x" + std::to_string(tensors.size())));
-    record.set(tensors.back().name(), argument);
-  }
-  return evaluate(call(name, tensors), record);
-}
 
 /// Checks the shape and every cell against `cell(row, column)`.
 template <class Cell>

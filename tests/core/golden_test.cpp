@@ -2,59 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-
-#include "core/io/npz.h"
 #include "tests/catch.h"
-#include "tests/core/cases.h"
+#include "tests/core/golden.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
 
 namespace {
-
-const std::filesystem::path folder = std::filesystem::path(PALIMPSEST_TEST_DATA) / "golden";
-
-struct Golden {
-  Case given;
-  Output expected;
-};
-
-Matrix<double> as_matrix(const Array& array) {
-  const Index columns = array.rank() == 1 ? 1 : array.shape[1];
-  Matrix<double> matrix(array.shape[0], columns);
-  for (Index flat = 0; flat < array.size(); ++flat) matrix.data()[flat] = array[flat];
-  return matrix;
-}
-
-Golden read_golden(const nlohmann::json& entry) {
-  const Variant& variant = find_variant(entry["id"].get<std::string>());
-  Settings given;
-  for (const auto& [name, value] : entry["options"].items()) {
-    given.options[name] =
-        value.is_boolean() ? (value.get<bool>() ? "true" : "false") : value.get<std::string>();
-  }
-  for (const auto& [name, value] : entry["params"].items()) given.parameters[name] = value.get<double>();
-
-  const std::string file = entry["file"].get<std::string>();
-  const Npz npz = read_npz(folder / (file + ".npz"));
-  Arrays inputs;
-  for (const auto& [name, array] : npz.arrays) {
-    if (name.starts_with("in_")) inputs[name.substr(3)] = array;
-  }
-  Golden golden{bound(variant, resolve(variant, given), std::move(inputs), file), {}};
-  golden.expected.o = as_matrix(npz.arrays.at("o"));
-  const std::vector<std::string> states = states_of(variant, golden.given.settings);
-  for (const std::string& state : states) {
-    const auto final_state = npz.arrays.find(final_name(states.size(), state));
-    // Where a state does not matter to what follows, the file may lack it.
-    if (final_state != npz.arrays.end())
-      golden.expected.states.emplace_back(state, as_matrix(final_state->second));
-  }
-  return golden;
-}
 
 /// `output` with those states only that `expected` has.
 Output as_far_as(const Output& expected, Output output) {
@@ -68,7 +22,7 @@ Output as_far_as(const Output& expected, Output output) {
 }  // namespace
 
 TEST_CASE("every form gives the golden results") {
-  const nlohmann::json manifest = nlohmann::json::parse(std::ifstream(folder / "manifest.json"));
+  const nlohmann::json manifest = golden_manifest();
   // Newton and Schulz multiply rounding by up to 485: the manifest allows more where Muon is used.
   const auto tolerance = [&](const Case& each, Precision precision) -> double {
     const std::string name = precision == Precision::f64 ? "float64" : "float32";

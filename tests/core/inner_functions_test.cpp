@@ -11,29 +11,12 @@
 #include "core/layer_norm.h"
 #include "core/newton_schulz.h"
 #include "tests/catch.h"
+#include "tests/core/function_values.h"
 
 using namespace palimpsest;
+using namespace palimpsest::testing;
 
 namespace {
-
-constexpr Index awkward_sizes[] = {0, 1, 2, 7};
-
-Matrix<double> random_matrix(std::mt19937& random, Index rows, Index columns) {
-  Matrix<double> result(rows, columns);
-  for (Index i = 0; i < result.size(); ++i)
-    result.data()[i] = std::uniform_real_distribution<double>(-1, 1)(random);
-  return result;
-}
-
-Matrix<double> of(const std::string& name, const std::vector<Matrix<double>>& arguments) {
-  Record record;
-  std::vector<Expression> tensors;
-  for (const Matrix<double>& argument : arguments) {
-    tensors.push_back(tensor("x" + std::to_string(tensors.size())));
-    record.set(tensors.back().name(), argument);
-  }
-  return evaluate(call(name, tensors), record);
-}
 
 Matrix<double> number(double value) { return Matrix<double>::Constant(1, 1, value); }
 

@@ -94,8 +94,9 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
   const auto bounded = [&](Index r, Index c) { return call("row_softmax", {grow(r, c, depth)}); };
 
   std::map<std::string, std::function<std::vector<Expression>()>> possible;
-  for (const char* name : {"lower", "strictly_lower", "cumulative_decay", "remaining_decay", "row_softmax",
-                           "negative", "one_minus", "cumulative_decay_before"}) {
+  for (const char* name :
+       {"lower", "strictly_lower", "cumulative_decay", "remaining_decay", "row_softmax", "negative",
+        "one_minus", "cumulative_decay_before", "lower_but_one", "without_last_row", "last_row_twice"}) {
     possible[name] = [&] { return std::vector{matrix()}; };
   }
   for (const char* name : {"gelu", "gelu_derivative", "plus_one"}) {
@@ -150,6 +151,8 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
   possible["exp_difference"] = [&] { return std::vector{bounded(rows, columns), bounded(rows, 1)}; };
   possible["divide_rows"] = [&] { return std::vector{matrix(), call("exp", {bounded(rows, 1)})}; };
   possible["causal"] = [&] { return std::vector{matrix(), leaf(1, 1), leaf(1, 1)}; };
+  possible["causal_product"] = possible["causal"];
+  possible["row_first_channels"] = [&] { return std::vector{grow(rows, columns + 1, depth)}; };
   possible["scan"] = [&] { return std::vector{bounded(rows, columns), matrix()}; };
   possible["scanned_end"] = [&] {
     const Index L = upto(4);
@@ -194,6 +197,7 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
   possible["least_squares_gains"] = [&, least_squares] { return least_squares(rows, columns); };
   if (rows == columns) {
     possible["least_squares_inverse"] = [&, least_squares] { return least_squares(upto(4), rows); };
+    possible["causal_ones"] = [&] { return std::vector{grow(rows, upto(5), depth)}; };
     possible["decay_mask"] = [&] { return std::vector{any_column()}; };
     possible["decay_mask_before"] = [&] { return std::vector{any_column()}; };
     for (const char* name : {"decay_scores", "decay_scores_before"}) {
@@ -209,6 +213,7 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
     possible["restoring_factors"] = [&] {
       return std::vector{call("exp", {bounded(rows, 1)}), any_column(), call("exp", {bounded(1, 1)})};
     };
+    possible["first_channels"] = [&] { return std::vector{grow(rows + 1, 1, depth)}; };
     possible["sum_of_rows"] = [&] { return std::vector{grow(upto(6), rows, depth)}; };
     possible["row_max"] = [&] { return std::vector{grow(rows, 1 + upto(5), depth)}; };
     possible["row_sum"] = [&] { return std::vector{grow(rows, upto(6), depth)}; };

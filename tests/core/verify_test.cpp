@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/error.h"
 #include "core/row_rule.h"
@@ -152,11 +154,10 @@ TEST_CASE("a fault in one form fails with its place and how to run it again") {
   CHECK(faulty.worst.array == "o");
   CHECK(faulty.worst.row == 16);
   CHECK(faulty.worst.column == 2);
-  CHECK_THAT(faulty.reproduction,
-             says("palimpsest run faulty --form chunkwise --device cpu --precision f64 --chunk 7 "
-                  "--input random:T=17,"));
+  CHECK_THAT(faulty.reproduction, says("palimpsest verify --variant faulty --case random:T=17,") &&
+                                      says(" --form chunkwise --device cpu --precision f64 --chunk 7"));
   CHECK_THAT(faulty.reproduction, says(" --param strength="));
-  CHECK_THAT(to_table(report), says("FAILED: o[16, 2] is "));
+  CHECK_THAT(to_table(report), says("FAILED 4 times: o[16, 2] is "));
 }
 
 TEST_CASE("a wrong final state, a NaN and a thrown error fail") {
@@ -209,21 +210,147 @@ TEST_CASE("the report as JSON says what the report says") {
   CHECK(json["results"][0]["passed"] == true);
 }
 
-TEST_CASE("progress counts up and verify can be stopped") {
+TEST_CASE("progress counts up; asked to stop, verify reports what is done") {
   std::vector<VerifyProgress> seen;
   VerifyPlan plan{.variants = {"linear", "retnet"}, .lengths = {2}};
-  verify(plan, variants(), [&](const VerifyProgress& now) { seen.push_back(now); });
-  REQUIRE(seen.size() == 4);
+  const VerifyReport whole =
+      verify(plan, variants(), [&](const VerifyProgress& now) { seen.push_back(now); });
+  // 2 sizes x with and without state, for two choices of options and one
+  REQUIRE(seen.size() == 12);
   CHECK(seen.front().variant == "linear");
-  CHECK(seen.front().done == 0);
-  CHECK(seen.front().total == 3);
-  CHECK(seen.back().done == 3);
+  CHECK(seen.front().done == 1);
+  CHECK(seen.back().done == 12);
+  CHECK(seen.back().total == 12);
+  CHECK(seen.back().worst_f32 > seen.back().worst_f64);
+  CHECK(whole.complete());
 
   std::stop_source stop;
-  stop.request_stop();
-  CHECK_THROWS_AS(verify(plan, variants(), {}, stop.get_token()), Cancelled);
+  const auto after_three = [&](const VerifyProgress& now) {
+    if (now.done == 3) stop.request_stop();
+  };
+  const VerifyReport part = verify(plan, variants(), after_three, stop.get_token());
+  CHECK_FALSE(part.complete());
+  CHECK(part.cases == 3);
+  CHECK(part.planned == 12);
+  CHECK(part.runs() < whole.runs());
+  CHECK(nlohmann::json::parse(to_json(part))["complete"] == false);
   plan.variants = {"nothing"};
   CHECK_THROWS_AS(verify(plan), InputError);
+}
+
+TEST_CASE("random cases are the same for a seed, and as many threads as there are change nothing") {
+  VerifyPlan plan{.random_cases = 60};
+  const std::string one_thread = to_json(verify(plan));
+  plan.jobs = 3;
+  CHECK(to_json(verify(plan)) == one_thread);
+  plan.seed = 2;
+  CHECK(to_json(verify(plan)) != one_thread);
+
+  VerifyPlan combinations{.variants = {"gated_deltanet"}, .lengths = {0, 17}};
+  const std::string in_order = to_json(verify(combinations));
+  combinations.jobs = 3;
+  CHECK(to_json(verify(combinations)) == in_order);
+}
+
+TEST_CASE("random cases draw every variant, option, awkward length, chunk, state, gate and parameter") {
+  std::vector<OptionChoice> choices;
+  for (const Variant& variant : variants()) {
+    for (const Settings& given : option_choices(variant)) choices.push_back({&variant, given});
+  }
+  std::set<std::string> drawn;
+  std::set<Index> lengths;
+  std::set<std::pair<bool, bool>> states_and_gates;
+  std::map<std::string, std::set<double>> values;
+  int whole_in_one_chunk = 0;
+  for (Index index = 0; index < 4000; ++index) {
+    const VerifyCase each = random_verify_case(choices, 1, index);
+    drawn.insert(each.variant->id + " " + describe_options(each.given));
+    lengths.insert(each.random.tokens);
+    states_and_gates.insert({each.random.initial_state, each.random.log_gates});
+    for (const auto& [name, value] : each.given.parameters)
+      values[each.variant->id + " " + name].insert(value);
+    REQUIRE(each.chunk_sizes.size() == 1);
+    if (each.chunk_sizes.front() >= each.random.tokens) ++whole_in_one_chunk;
+    CHECK(each.random.tokens <= 300);
+    CHECK((each.random.dk >= 1 && each.random.dk <= 24));
+    CHECK_NOTHROW(resolve(*each.variant, each.given));
+  }
+  CHECK(drawn.size() == choices.size());
+  for (const Index awkward : {0, 1, 2, 15, 16, 17, 63, 64, 65, 257}) CHECK(lengths.contains(awkward));
+  CHECK(states_and_gates.size() == 4);
+  for (const auto& [name, several] : values) {
+    INFO(name);
+    CHECK(several.size() > 3);
+  }
+  CHECK((whole_in_one_chunk > 400 && whole_in_one_chunk < 3600));
+  // Fixed for all machines and libraries.
+  const VerifyCase fixed = random_verify_case({{&find_variant("kda"), {}}}, 7, 3);
+  CHECK(to_string(fixed.random) == "FIXED");
+}
+
+TEST_CASE("random cases find a fault, and the reported case shows it again") {
+  for (const Faulty::Fault fault :
+       {Faulty::Fault::drifts, Faulty::Fault::not_a_number, Faulty::Fault::throws}) {
+    std::vector<Variant> table = {homemade("faulty")};
+    table[0].rule = std::make_shared<Faulty>(table[0].rule, fault);
+    const VerifyReport report = verify({.random_cases = 50}, table);
+    CHECK_FALSE(report.passed());
+    CHECK(row(report, Form::recurrent, Precision::f32).passed());
+    const VerifyResult& found = row(report, Form::chunkwise, Precision::f64);
+    CHECK_FALSE(found.passed());
+    CHECK(found.failed < found.runs);  // short sequences are right
+
+    // The case as the command line names it.
+    const std::string& command = found.reproduction;
+    const auto word_after = [&](const std::string& option) {
+      const std::size_t first = command.find(option + " ") + option.size() + 1;
+      return command.substr(first, command.find(' ', first) - first);
+    };
+    const RandomCase random = parse_random_case(word_after("--case"));
+    Settings given;
+    for (std::size_t at = command.find("--param "); at != std::string::npos;
+         at = command.find("--param ", at + 1)) {
+      const std::string assignment = command.substr(at + 8, command.find(' ', at + 8) - at - 8);
+      const std::size_t equals = assignment.find('=');
+      given.parameters[assignment.substr(0, equals)] = std::stod(assignment.substr(equals + 1));
+    }
+    const VerifyReport again =
+        verify({.forms = {Form::chunkwise},
+                .precisions = {Precision::f64},
+                .cases = {{&table[0], resolve(table[0], given), random, {std::stol(word_after("--chunk"))}}}},
+               table);
+    REQUIRE(again.results.size() == 1);
+    CHECK(again.results[0].runs == 1);
+    CHECK_FALSE(again.results[0].passed());
+    CHECK(again.results[0].worst.error == found.worst.error);
+    CHECK(again.results[0].worst.row == found.worst.row);
+    CHECK(again.results[0].reproduction == found.reproduction);
+  }
+}
+
+TEST_CASE("a case whose numbers amplify rounding is allowed as much more, and counted") {
+  // One token of linear attention, o = (q.k) v, with q and k nearly orthogonal: q.k = 1e-6 is a sum of terms
+  // of size 1, so that rounding the inputs once moves it by 2^-24 / 1e-6 of itself.
+  const Variant& variant = find_variant("linear");
+  const VerifyCase ordinary{&variant, resolve(variant, {}), {.tokens = 17}};
+  CHECK(ReferenceRun(ordinary, Precision::f32).amplification() < 10);
+
+  // The first seed of a single token of two channels whose error in f32 is beyond the usual tolerance.
+  VerifyPlan plan{.variants = {"linear"}, .forms = {Form::recurrent}, .precisions = {Precision::f32}};
+  for (std::uint64_t seed = 1; seed <= 3000; ++seed)
+    plan.cases.push_back({&variant, resolve(variant, {}), {.tokens = 1, .dk = 2, .dv = 1, .seed = seed}});
+  const VerifyReport report = verify(plan);
+  INFO(to_table(report));
+  CHECK(report.passed());
+  REQUIRE(report.results.size() == 1);
+  const VerifyResult& result = report.results[0];
+  CHECK(result.amplified.runs > 0);
+  CHECK(result.amplified.runs < 30);
+  CHECK(result.amplified.error > 2e-5);
+  CHECK(result.amplified.factor > 10);
+  CHECK_THAT(to_table(report), says("amplify rounding"));
+  const auto json = nlohmann::json::parse(to_json(report));
+  CHECK(json["results"][0]["amplified"]["runs"] == result.amplified.runs);
 }
 
 TEST_CASE("every choice of options is tried, those that exclude each other are not") {

@@ -1,4 +1,4 @@
-#include "app/commands/parallel_for.h"
+#include "core/parallel_for.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,0 +1,43 @@
+#include "app/commands/verify_faults.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "app/commands/interrupt.h"
+#include "core/error.h"
+#include "core/faults.h"
+#include "core/verify_faults.h"
+
+namespace palimpsest {
+
+int list_faults(const Console& console) {
+  for (const Fault& fault : faults()) {
+    console.out << fmt::format("{:<27} {}\n{:<27} {}\n", fault.id, fault.label, "", fault.sentence);
+  }
+  return exit_done;
+}
+
+int run_verify_faults(const std::vector<std::string>& faults, const std::vector<std::string>& variants,
+                      const std::string& json, const Console& console) {
+  FaultPlan plan{.faults = faults, .variants = variants};
+  if (std::ranges::find(faults, "all") != faults.end()) plan.faults.clear();
+  for (const std::string& id : plan.faults) find_fault(id);
+  for (const std::string& id : plan.variants) find_variant(id);
+  std::ofstream file;
+  if (!json.empty()) {
+    file.open(json);
+    if (!file) throw InputError(fmt::format("{}: cannot be written", json));
+  }
+  const Interrupt interrupt;
+  const FaultReport report = verify_faults(plan, palimpsest::variants(), {}, interrupt.token());
+  console.out << to_table(report);
+  if (file.is_open()) {
+    file << to_json(report) << std::flush;
+    if (!file) throw InputError(fmt::format("{}: could not be written", json));
+  }
+  return report.noticed() > 0 ? exit_failed_checks : exit_done;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,22 @@
+#include "core/channel.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "core/error.h"
+
+namespace palimpsest {
+
+std::vector<Index> rows_up_to_each(Index first, Index count) {
+  std::vector<Index> after(static_cast<std::size_t>(count));
+  std::iota(after.begin(), after.end(), first + 1);
+  return after;
+}
+
+void require_column(Index column, Index columns) {
+  if (column >= 0 && column < columns) return;
+  throw InputError(fmt::format("column {} of the memory; expected one of 0 .. {}", column, columns - 1));
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,97 @@
+#include "core/departure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/disagreement.h"
+#include "core/interpreted.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// Rows of a result that belong to one token; 0 where its rows are no tokens. A state has channels for rows,
+/// however many, unless it is made row by row.
+Index rows_per_token(const Trace& trace, const Block& block, const Operation& operation,
+                     const Matrix<double>& result, const Record& record) {
+  const Role role = trace.symbols.at(operation.equation.result).role;
+  if (role == Role::state && !operation.by_row) return 0;
+  const Index steps = record.contains("last_steps") ? record.at("last_steps").cols() / block.count : 1;
+  if (result.rows() == block.count) return 1;
+  return result.rows() == block.count * steps ? steps : 0;
+}
+
+/// Where the result of `operation` is off, if it is.
+std::optional<Departure> departure_of(const Trace& trace, Index index, const Operation& operation,
+                                      const Matrix<double>& got, const Record& right, double tolerance) {
+  const std::string& result = operation.equation.result;
+  const Matrix<double>& expected = right.at(result);
+  const Disagreement worst = compare(result, got, expected);
+  if (worst.error <= tolerance) return std::nullopt;
+  const Block block = trace.block(index);
+  Departure departure{.block = index,
+                      .operation = operation.id,
+                      .title = operation.title,
+                      .tensor = result,
+                      .token = block.first_token + block.count - 1,
+                      .row = worst.row,
+                      .column = worst.column,
+                      .got = worst.got,
+                      .expected = worst.expected};
+  const Index rows = rows_per_token(trace, block, operation, expected, right);
+  if (rows == 0 || got.rows() != expected.rows() || got.cols() != expected.cols()) return departure;
+  const std::vector<double> errors = errors_by_row(result, got, expected);
+  const auto off = std::ranges::find_if(errors, [&](double error) { return error > tolerance; });
+  const Index row = off - errors.begin();
+  departure.token = block.first_token + row / rows;
+  departure.row = row;
+  departure.column = 0;
+  double furthest = -1;
+  for (Index column = 0; column < got.cols(); ++column) {
+    const double apart = std::abs(got(row, column) - expected(row, column));
+    if (!(apart > furthest)) continue;
+    furthest = apart;
+    departure.column = column;
+  }
+  departure.got = got(row, departure.column);
+  departure.expected = expected(row, departure.column);
+  return departure;
+}
+
+}  // namespace
+
+std::string to_string(const Departure& at) {
+  return fmt::format("token {}, block {}, operation {} ({}): {}[{}, {}] is {:.9g}, expected {:.9g}", at.token,
+                     at.block, at.operation, at.title, at.tensor, at.row, at.column, at.got, at.expected);
+}
+
+Comparison compare_steps(Trace& trace, const Equations& equations, double tolerance, std::stop_token stop) {
+  Comparison comparison;
+  const auto visit = [&](Index index, const Record& record) {
+    if (comparison.departure) return;
+    const Block block = trace.block(index);
+    for (const Operation& operation : equations.phases[static_cast<std::size_t>(block.phase)].operations) {
+      comparison.departure = departure_of(trace, index, operation, record.at(operation.equation.result),
+                                          trace.record(index), tolerance);
+      if (comparison.departure) return;
+    }
+  };
+  try {
+    comparison.output = interpret(trace, equations.phases, {.visit = visit, .stop = std::move(stop)});
+  } catch (const StepError& error) {
+    comparison.message = error.what();
+    if (comparison.departure) return comparison;
+    const Block block = trace.block(error.block);
+    const auto& operations = equations.phases[static_cast<std::size_t>(block.phase)].operations;
+    const auto operation = std::ranges::find(operations, error.operation, &Operation::id);
+    comparison.departure = {.block = error.block,
+                            .operation = error.operation,
+                            .title = operation->title,
+                            .tensor = operation->equation.result,
+                            .token = block.first_token};
+  }
+  return comparison;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,131 @@
+#include "core/verify_faults.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "core/error.h"
+#include "core/faults.h"
+#include "core/random_case.h"
+#include "core/verify.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr double tolerance = 1e-10;  // of verify() in f64
+constexpr Index chunk_size = 4;
+constexpr int draws = 8;  // of numbers, until one shows the fault
+
+/// The last chunk is short, and keys are as wide as values: no shape stops a fault from running.
+RandomCase revealing_case(std::uint64_t seed) {
+  return {.tokens = 18, .dk = 6, .dv = 6, .initial_state = true, .seed = seed};
+}
+
+/// A scale of 1 would hide what is scaled twice.
+Settings revealing_settings(const Variant& variant, Settings given, std::uint64_t seed) {
+  given.parameters["scale"] = 0.625;
+  return random_settings(variant, given, seed);
+}
+
+std::string words_of(const Settings& settings) {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : settings.options) words.push_back(fmt::format("{}={}", name, value));
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+/// One variant with one choice of options in one form.
+class FaultyForm {
+ public:
+  FaultyForm(const Variant& variant, const Settings& given, Form form, std::uint64_t seed)
+      : variant_(variant), form_(form), seed_(seed) {
+    for (int draw = 0; draw < draws; ++draw) {
+      settings_.push_back(revealing_settings(variant, given, seed_ + static_cast<std::uint64_t>(draw)));
+    }
+  }
+
+  void run(const Fault& fault, FaultReport& report, const std::stop_token& stop) const {
+    FaultyResult result{
+        .fault = fault.id, .variant = variant_.id, .options = words_of(settings_[0]), .form = form_};
+    for (std::size_t draw = 0; draw < settings_.size() && !result.noticed(); ++draw) {
+      if (stop.stop_requested()) throw Cancelled();
+      const std::string reason = why_not(fault, draw, result, stop);
+      if (reason.empty()) continue;
+      report.without.push_back({fault.id, variant_.id, result.options, form_, reason});
+      return;
+    }
+    if (!result.departure && !fault.silent.empty()) {
+      report.without.push_back({fault.id, variant_.id, result.options, form_,
+                                fmt::format("it changes no number: {}", fault.silent)});
+      return;
+    }
+    report.results.push_back(std::move(result));
+  }
+
+ private:
+  /// Runs one draw into `result`, or says why the form cannot have this fault.
+  std::string why_not(const Fault& fault, std::size_t draw, FaultyResult& result,
+                      const std::stop_token& stop) const {
+    const Settings& settings = settings_[draw];
+    if (const auto reason = variant_.rule->missing(form_, settings)) return *reason;
+    const RandomCase random = revealing_case(seed_ + draw);
+    const SequenceBatch bound = palimpsest::bind(
+        variant_, std::make_shared<const Arrays>(random_arrays(variant_, settings, random)), settings);
+    const Sequence& sequence = bound.heads.front();
+    const auto trace = variant_.rule->trace(sequence, form_, Precision::f64, chunk_size);
+    const std::optional<Equations> faulty = with_fault(fault, {trace->phases, trace->symbols});
+    if (!faulty) return fmt::format("it takes {}, and this form has none in its equations", fault.needs);
+
+    const Comparison comparison = compare_steps(*trace, *faulty, departure_tolerance, stop);
+    result.data = to_string(random);
+    result.departure = comparison.departure;
+    result.message = comparison.message;
+    if (comparison.message.empty()) {
+      const Form reference =
+          variant_.rule->missing(Form::recurrent, settings) ? Form::chunkwise : Form::recurrent;
+      result.worst =
+          compare(comparison.output, variant_.rule->run(sequence, reference, Precision::f64, 1, stop));
+    }
+    return "";
+  }
+
+  const Variant& variant_;
+  Form form_;
+  std::uint64_t seed_;
+  std::vector<Settings> settings_;  // of every draw
+};
+
+}  // namespace
+
+bool FaultyResult::noticed() const { return !message.empty() || worst.error > tolerance; }
+
+Index FaultReport::noticed() const { return std::ranges::count_if(results, &FaultyResult::noticed); }
+
+FaultReport verify_faults(const FaultPlan& plan, std::span<const Variant> table,
+                          const std::function<void(const std::string&)>& progress, std::stop_token stop) {
+  std::vector<const Fault*> chosen;
+  for (const std::string& id : plan.faults) chosen.push_back(&find_fault(id));
+  if (plan.faults.empty()) {
+    for (const Fault& fault : faults()) chosen.push_back(&fault);
+  }
+  std::vector<const Variant*> which;
+  for (const std::string& id : plan.variants) which.push_back(&find_variant(id, table));
+  if (plan.variants.empty()) {
+    for (const Variant& variant : table) which.push_back(&variant);
+  }
+  FaultReport report;
+  for (const Variant* variant : which) {
+    for (const Settings& given : option_choices(*variant)) {
+      if (progress) progress(fmt::format("{} {}", variant->id, words_of(resolve(*variant, given))));
+      for (const Form form : all_forms) {
+        const FaultyForm faulty(*variant, given, form, plan.seed);
+        for (const Fault* fault : chosen) faulty.run(*fault, report, stop);
+      }
+    }
+  }
+  return report;
+}
+
+}  // namespace palimpsest

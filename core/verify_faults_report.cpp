@@ -1,0 +1,77 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/verify_faults.h"
+
+namespace palimpsest {
+
+namespace {
+
+template <class Row>
+std::string form_of(const Row& row) {
+  return fmt::format("{}{}{} {}", row.variant, row.options.empty() ? "" : " ", row.options, name(row.form));
+}
+
+/// JSON has no infinity and no NaN: they become their names.
+nlohmann::ordered_json number(double value) {
+  if (std::isfinite(value)) return value;
+  return fmt::format("{}", value);
+}
+
+nlohmann::ordered_json to_json(const Departure& at) {
+  return {{"token", at.token},   {"block", at.block},     {"operation", at.operation},
+          {"title", at.title},   {"tensor", at.tensor},   {"row", at.row},
+          {"column", at.column}, {"got", number(at.got)}, {"expected", number(at.expected)}};
+}
+
+template <class Row>
+nlohmann::ordered_json head(const Row& row) {
+  return {{"fault", row.fault}, {"variant", row.variant}, {"options", row.options}, {"form", name(row.form)}};
+}
+
+}  // namespace
+
+std::string to_table(const FaultReport& report) {
+  std::string table;
+  for (const FaultyResult& result : report.results) {
+    table += fmt::format("{:<11} {} in {}\n", result.noticed() ? "fails" : "NOT NOTICED", result.fault,
+                         form_of(result));
+    if (result.departure) table += fmt::format("    first at {}\n", to_string(*result.departure));
+    if (!result.message.empty()) {
+      table += fmt::format("    {}\n", result.message);
+    } else {
+      table += fmt::format("    outputs and states are off by {:.1e} ({}, chunks of 4)\n", result.worst.error,
+                           result.data);
+    }
+  }
+  for (const FaultlessForm& form : report.without) {
+    table += fmt::format("{:<11} {} in {}: {}\n", "not there", form.fault, form_of(form), form.reason);
+  }
+  return table + fmt::format("{} of {} faulty forms fail.\n", report.noticed(), report.results.size());
+}
+
+std::string to_json(const FaultReport& report) {
+  nlohmann::ordered_json json = {{"noticed", report.noticed()},
+                                 {"faulty", nlohmann::ordered_json::array()},
+                                 {"without", nlohmann::ordered_json::array()}};
+  for (const FaultyResult& result : report.results) {
+    nlohmann::ordered_json row = head(result);
+    row["noticed"] = result.noticed();
+    row["data"] = result.data;
+    row["error"] = number(result.worst.error);
+    if (!result.message.empty()) row["message"] = result.message;
+    if (result.departure) row["departure"] = to_json(*result.departure);
+    json["faulty"].push_back(std::move(row));
+  }
+  for (const FaultlessForm& form : report.without) {
+    nlohmann::ordered_json row = head(form);
+    row["reason"] = form.reason;
+    json["without"].push_back(std::move(row));
+  }
+  return json.dump(1) + "\n";
+}
+
+}  // namespace palimpsest

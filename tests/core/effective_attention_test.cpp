@@ -1,0 +1,251 @@
+// The weights of outputs on values against what the engine does with the values.
+
+#include "core/effective_attention.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "tests/catch.h"
+#include "tests/core/golden.h"
+#include "tests/core/linear_cases.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+AttentionWindow whole(const Case& each, Index channel) {
+  return {.rows = each.sequence.tokens, .columns = each.sequence.tokens, .channel = channel, .initial = true};
+}
+
+EffectiveAttention attention(const Case& each, const AttentionWindow& window) {
+  return each.variant->rule->effective_attention(each.sequence, window);
+}
+
+/// The initial state of a value channel, [p K, 1]; of softmax the values of the earlier cache.
+Matrix<double> initial(const Case& each, Index channel) {
+  try {
+    return each.variant->rule->channel(each.sequence, channel).initial;
+  } catch (const Unsupported&) {
+    const Index earlier =
+        each.sequence.has("initial_v_cache") ? each.sequence.at("initial_v_cache").rows() : 0;
+    return earlier == 0 ? Matrix<double>(0, 1)
+                        : Matrix<double>(each.sequence.at("initial_v_cache").all<double>().col(channel));
+  }
+}
+
+/// A w + A+ v+ + Q0 S_0.
+Matrix<double> output(const EffectiveAttention& weights, const Written& written,
+                      const Matrix<double>& initial) {
+  Matrix<double> o = weights.A * written.w + weights.Q0 * initial;
+  if (written.v_plain.size() > 0) o += weights.A_plain * written.v_plain;
+  return o;
+}
+
+double error(const Matrix<double>& got, const Matrix<double>& expected) {
+  return compare("o", got, expected).error;
+}
+
+}  // namespace
+
+// Both sides are sums of the same products in another order: the rounding of at most 65 tokens.
+constexpr double tolerance = 1e-10;
+
+TEST_CASE("effective attention: the weights on what is written give the engine's outputs") {
+  int compared = 0;
+  for (const Index tokens : {1, 2, 17, 65}) {
+    for (const Case& each : all_cases({.tokens = tokens, .dk = 5, .dv = 3, .seed = 21})) {
+      if (!refusal(each).empty()) continue;
+      const Matrix<double> o = each.run(Form::recurrent).o;
+      for (const Index channel : {0, 2}) {
+        const EffectiveAttention weights = attention(each, whole(each, channel));
+        INFO(each.words << " channel " << channel);
+        CHECK(error(output(weights, written(each, channel), initial(each, channel)), o.col(channel)) <=
+              tolerance);
+        ++compared;
+      }
+    }
+  }
+  CHECK(compared > 400);
+}
+
+TEST_CASE("effective attention: a weight is the answer of an output to a change of a value") {
+  for (const Index tokens : {2, 17, 33}) {
+    for (const Case& each : all_cases({.tokens = tokens, .dk = 4, .dv = 3, .seed = 22})) {
+      if (!refusal(each).empty()) continue;
+      const Matrix<double> o = each.run(Form::recurrent).o;
+      const Index channel = 1;
+      const EffectiveAttention weights = attention(each, whole(each, channel));
+      const Index steps = weights.rows_per_token;
+      for (const Index row : {Index{0}, tokens * steps / 2, tokens * steps - 1}) {
+        const Case changed = with_changed(each, "v", row * each.sequence.dv + channel, 1);
+        const Written before = written(each, channel);
+        const Written after = written(changed, channel);
+        // Only this row writes something else, and only where its own gates let it.
+        CHECK(((after.w - before.w).array() != 0).count() +
+                  ((after.v_plain - before.v_plain).array() != 0).count() <=
+              1);
+        const double by = weights.values_are_plain ? after.v_plain(row, 0) - before.v_plain(row, 0)
+                                                   : after.w(row, 0) - before.w(row, 0);
+        const Matrix<double> answer = changed.run(Form::recurrent).o - o;
+        INFO(each.words << " row " << row);
+        CHECK((answer.col(channel) - by * weights.on_values().col(row)).cwiseAbs().maxCoeff() <=
+              1e-9 * std::max(1.0, answer.cwiseAbs().maxCoeff()));
+        // And no other channel heeds it.
+        for (const Index other : {0, 2}) CHECK(answer.col(other).cwiseAbs().maxCoeff() == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("effective attention: the matrices are those of an independent implementation") {
+  int compared = 0;
+  for (const nlohmann::json& entry : golden_manifest()["cases"]) {
+    const Golden golden = read_golden(entry);
+    if (!golden.arrays.contains("A")) continue;
+    EffectiveAttention weights = attention(golden.given, whole(golden.given, 0));
+    if (weights.denominators.size() > 0) {  // the file has the weights before the division
+      weights.A.array().colwise() *= weights.denominators.array();
+      weights.Q0.array().colwise() *= weights.denominators.array();
+    }
+    INFO(golden.given.words);
+    CHECK(error(weights.A, as_matrix(golden.arrays.at("A"))) <= tolerance);
+    if (golden.arrays.contains("Ax"))
+      CHECK(error(weights.A_plain, as_matrix(golden.arrays.at("Ax"))) <= tolerance);
+    if (golden.arrays.contains("Q0")) {
+      const Matrix<double> Q0 = as_matrix(golden.arrays.at("Q0"));
+      // The first part is the memory; what else there is began with 0.
+      CHECK(error(weights.Q0.leftCols(Q0.cols()), Q0) <= tolerance);
+    }
+    ++compared;
+  }
+  CHECK(compared > 80);
+}
+
+TEST_CASE("effective attention: what refuses is not linear in the values, and says why") {
+  std::set<std::string> refused;
+  for (const Case& each : all_cases({.tokens = 40, .dk = 4, .dv = 4, .seed = 23})) {
+    const std::string reason = refusal(each);
+    if (reason.empty()) continue;
+    refused.insert(each.variant->id);
+    INFO(each.words);
+    CHECK_THAT(reason, says("values"));
+    const Matrix<double> o = each.run(Form::recurrent).o;
+    const auto answer = [&](double by) -> Matrix<double> {
+      return with_changed(each, "v", 5, by).run(Form::recurrent).o - o;
+    };
+    const Matrix<double> once = answer(0.5);
+    CHECK((answer(1) - 2 * once).cwiseAbs().maxCoeff() > 1e-6 * once.cwiseAbs().maxCoeff());
+  }
+  CHECK(refused.size() >= 3);
+}
+
+TEST_CASE("effective attention: a window anywhere is a part of the whole") {
+  const std::vector<AttentionWindow> windows = {
+      {.first_row = 0, .rows = 1, .first_column = 0, .columns = 1},
+      {.first_row = 40, .rows = 9, .first_column = 3, .columns = 20},
+      {.first_row = 90, .rows = 10, .first_column = 88, .columns = 12},
+      {.first_row = 3, .rows = 20, .first_column = 30, .columns = 40},  // above the diagonal
+      {.first_row = 99, .rows = 1, .first_column = 0, .columns = 100},
+      {.first_row = 0, .rows = 100, .first_column = 63, .columns = 2},
+      {.first_row = 50, .rows = 0, .first_column = 10, .columns = 5},
+      {.first_row = 64, .rows = 5, .first_column = 100, .columns = 0},
+  };
+  for (const Case& each : all_cases({.tokens = 100, .dk = 5, .dv = 3, .seed = 24})) {
+    if (!refusal(each).empty()) continue;
+    const EffectiveAttention all = attention(each, whole(each, 1));
+    const Index h = all.rows_per_token;
+    for (AttentionWindow window : windows) {
+      window.channel = 1;
+      for (const bool with_initial : {false, true}) {
+        window.initial = with_initial;
+        const EffectiveAttention part = attention(each, window);
+        INFO(each.words << fmt::format(" rows {}+{} columns {}+{}", window.first_row, window.rows,
+                                       window.first_column, window.columns));
+        const auto check_same = [](const Matrix<double>& got, const Matrix<double>& of_all) {
+          REQUIRE(got.rows() == of_all.rows());
+          REQUIRE(got.cols() == of_all.cols());
+          // The same operations; blocks begin elsewhere, so that exp may round the last bit otherwise.
+          if (got.size() > 0)
+            CHECK((got - of_all).cwiseAbs().maxCoeff() <=
+                  1e-12 * std::max(1.0, of_all.cwiseAbs().maxCoeff()));
+        };
+        const auto in_window = [&](const Matrix<double>& weights) -> Matrix<double> {
+          return weights.block(window.first_row, window.first_column * h, window.rows, window.columns * h);
+        };
+        check_same(part.A, in_window(all.A));
+        if (all.A_plain.size() > 0) check_same(part.A_plain, in_window(all.A_plain));
+        if (with_initial) check_same(part.Q0, all.Q0.middleRows(window.first_row, window.rows));
+        if (all.denominators.size() > 0)
+          check_same(part.denominators, all.denominators.segment(window.first_row, window.rows));
+      }
+    }
+  }
+}
+
+TEST_CASE("effective attention: sizes that do not fit the blocks, one channel, one key") {
+  for (const RandomCase& random : {RandomCase{.tokens = 64, .dk = 1, .dv = 4, .seed = 25},
+                                   RandomCase{.tokens = 65, .dk = 7, .dv = 1, .seed = 26},
+                                   RandomCase{.tokens = 129, .dk = 3, .dv = 8, .seed = 27}}) {
+    for (const Case& each : all_cases(random)) {
+      if (!refusal(each).empty()) continue;
+      const Index channel = each.sequence.dv - 1;
+      INFO(each.words);
+      CHECK(
+          error(output(attention(each, whole(each, channel)), written(each, channel), initial(each, channel)),
+                each.run(Form::recurrent).o.col(channel)) <= tolerance);
+    }
+  }
+}
+
+TEST_CASE("effective attention: divided weights and the cache add up to 1 where all weights do") {
+  const auto check = [](const Vector<double>& sums) {
+    for (Index t = 0; t < sums.size(); ++t) CHECK(sums(t) == Approx(1).epsilon(1e-12));
+  };
+  const Case softmax = random_case(find_variant("softmax"), {}, {.tokens = 17, .initial_state = true});
+  const EffectiveAttention cached = attention(softmax, whole(softmax, 0));
+  CHECK(cached.Q0.cols() == 5);
+  check(cached.A.rowwise().sum() + cached.Q0.rowwise().sum());
+  const Case kernel = random_case(find_variant("kernel"), {}, {.tokens = 17});
+  check(attention(kernel, whole(kernel, 0)).A.rowwise().sum());
+}
+
+TEST_CASE("effective attention: the steps of a token are added up") {
+  Matrix<double> A(1, 6);
+  A << 1, 2, 3, 4, 5, 6;
+  const EffectiveAttention weights{.rows_per_token = 3, .A = A};
+  CHECK(weights.on_tokens() == (Matrix<double>(1, 2) << 6, 15).finished());
+}
+
+TEST_CASE("effective attention: a window outside the sequence is refused by name") {
+  const Case each = random_case(find_variant("gated_deltanet"), {}, {.tokens = 17});
+  CHECK_THROWS_WITH(attention(each, {.first_row = 10, .rows = 8}), says("8 rows from 10") && says("0 .. 16"));
+  CHECK_THROWS_WITH(attention(each, {.first_column = -1, .columns = 2}), says("2 columns from -1"));
+  CHECK_THROWS_WITH(attention(each, {.rows = 1, .columns = 1, .channel = 7}),
+                    says("value channel 7") && says("0 .. 6"));
+  CHECK_THROWS_AS(attention(each, {.rows = -1}), InputError);
+}
+
+TEST_CASE("effective attention: stops when asked to") {
+  const Case each = random_case(find_variant("gated_deltanet"), {}, {.tokens = 17});
+  std::stop_source source;
+  source.request_stop();
+  CHECK_THROWS_AS(each.variant->rule->effective_attention(each.sequence, whole(each, 0), source.get_token()),
+                  Cancelled);
+}
+
+TEST_CASE("effective attention: the comparison with the engine notices a fault") {
+  for (const Case& each : all_cases({.tokens = 17, .dk = 5, .dv = 3, .seed = 28})) {
+    if (!refusal(each).empty()) continue;
+    const Matrix<double> o = each.run(Form::recurrent).o;
+    for (const auto& [array, values] : *each.arrays) {
+      const bool per_token = array != "v" && values.shape.front() == 17;
+      if (!per_token || array == "g" || array == "alpha") continue;  // a gate may be 0 after the one changed
+      const Case off = with_changed(each, array, values.size() / 2, 1e-3);
+      INFO(off.words);
+      CHECK(error(output(attention(off, whole(off, 1)), written(each, 1), initial(each, 1)), o.col(1)) >
+            1e-7);
+    }
+  }
+}

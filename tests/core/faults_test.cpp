@@ -1,0 +1,296 @@
+// Every fault, in every form that can have it, is noticed and found where it was made.
+
+#include "core/faults.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/departure.h"
+#include "core/disagreement.h"
+#include "core/error.h"
+#include "core/verify_faults.h"
+#include "tests/catch.h"
+#include "tests/core/cases.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+constexpr Index chunk_size = 4;
+
+/// A case in which a fault can show: states to start from, a scale, several chunks and a short one, square
+/// memories.
+Case revealing(const Variant& variant, Settings given, std::uint64_t seed) {
+  given.parameters["scale"] = 0.625;
+  return random_case(variant, given, {.tokens = 18, .dk = 6, .dv = 6, .initial_state = true, .seed = seed});
+}
+
+Equations equations_of(const Trace& trace) { return {trace.phases, trace.symbols}; }
+
+struct Place {
+  Index block = -1;
+  std::string operation;
+  Index first_row = 0;
+
+  bool operator==(const Place&) const = default;
+};
+
+/// Where a fault must show first, without carrying it on: the first equation that gives anything but the
+/// engine's result on the engine's own operands. A carry that was edited brings another operand.
+Place expected_place(Trace& trace, const Equations& right, const Equations& faulty) {
+  std::map<std::string, Matrix<double>> latest;
+  for (Index index = 0; index < trace.block_count(); ++index) {
+    const Block block = trace.block(index);
+    const auto phase = static_cast<std::size_t>(block.phase);
+    const Record recorded = trace.record(index);
+    Record operands = recorded;
+    for (const Carry& carry : faulty.phases[phase].carries) {
+      if (std::ranges::find(right.phases[phase].carries, carry) != right.phases[phase].carries.end())
+        continue;
+      if (latest.contains(carry.from)) {
+        operands.set(carry.to, latest.at(carry.from));
+      } else {
+        const Matrix<double>& like = recorded.at(recorded.contains(carry.to) ? carry.to : carry.from);
+        operands.set(carry.to, Matrix<double>::Zero(like.rows(), like.cols()));
+      }
+    }
+    for (const Operation& operation : faulty.phases[phase].operations) {
+      Matrix<double> value;
+      try {
+        value = evaluate(operation.equation.expression, operands);
+      } catch (const Error&) {
+        return {index, operation.id, 0};
+      }
+      const std::vector<double> errors =
+          errors_by_row(operation.equation.result, value, recorded.at(operation.equation.result));
+      const auto off = std::ranges::find_if(errors, [](double error) { return error > departure_tolerance; });
+      if (off != errors.end()) return {index, operation.id, off - errors.begin()};
+    }
+    for (const auto& [name, value] : recorded.tensors()) latest[name] = value;
+  }
+  return {};
+}
+
+const Operation& operation_called(const Phase& phase, const std::string& id) {
+  const auto operation = std::ranges::find(phase.operations, id, &Operation::id);
+  REQUIRE(operation != phase.operations.end());
+  return *operation;
+}
+
+struct Found {
+  Index token;
+  std::string operation;
+
+  bool operator==(const Found&) const = default;
+};
+
+/// Where a fault of one variant's form is found.
+Found found(const char* variant, const char* fault, Form form, std::uint64_t seed = 1) {
+  const Case each = revealing(find_variant(variant), {}, seed);
+  const auto trace = each.trace(form, chunk_size);
+  const auto faulty = with_fault(find_fault(fault), equations_of(*trace));
+  REQUIRE(faulty);
+  const Comparison comparison = compare_steps(*trace, *faulty);
+  REQUIRE(comparison.departure);
+  return {comparison.departure->token, comparison.departure->operation};
+}
+
+}  // namespace
+
+TEST_CASE("every fault in every form that can have it fails verification") {
+  const FaultReport report = verify_faults({});
+  std::map<std::string, int> faulty;
+  for (const FaultyResult& result : report.results) {
+    INFO(result.fault << " in " << result.variant << " " << result.options << " " << name(result.form));
+    CHECK(result.noticed());
+    CHECK(result.departure.has_value());
+    ++faulty[result.fault];
+  }
+  for (const Fault& fault : faults()) {
+    INFO(fault.id);
+    CHECK(faulty[fault.id] > 0);
+  }
+  CHECK(report.noticed() == static_cast<Index>(report.results.size()));
+  CHECK_FALSE(report.without.empty());
+  std::set<std::string> silent;
+  for (const FaultlessForm& form : report.without) {
+    CHECK_FALSE(form.reason.empty());
+    if (form.reason.starts_with("it changes no number"))
+      silent.insert(fmt::format("{} in {} {}", form.fault, form.variant, name(form.form)));
+  }
+  // Nothing else may hide among the silent ones.
+  CHECK(silent == std::set<std::string>{"read-before-write in lact parallel",
+                                        "scale-twice in kernel chunkwise", "scale-twice in kernel parallel",
+                                        "scale-twice in kernel recurrent",
+                                        "state-never-fades in ttt_linear parallel"});
+}
+
+TEST_CASE("every fault is found at the step that was made wrong") {
+  int compared = 0;
+  int by_token = 0;
+  for (const Variant& variant : variants()) {
+    for (const Settings& given : option_choices(variant)) {
+      for (const std::uint64_t seed : {1, 2}) {
+        const Case each = revealing(variant, given, seed);
+        for (const Form form : each.forms()) {
+          const auto trace = each.trace(form, chunk_size);
+          const Equations right = equations_of(*trace);
+          for (const Fault& fault : faults()) {
+            const auto faulty = with_fault(fault, right);
+            if (!faulty) continue;
+            INFO(fault.id << " in " << each.words << " " << name(form));
+            const Place expected = expected_place(*trace, right, *faulty);
+            const Comparison comparison = compare_steps(*trace, *faulty);
+            REQUIRE(comparison.departure.has_value() == (expected.block >= 0));
+            if (!comparison.departure) continue;
+            ++compared;
+            CHECK(comparison.departure->block == expected.block);
+            CHECK(comparison.departure->operation == expected.operation);
+            const Block block = trace->block(expected.block);
+            const Index token = comparison.departure->token - block.first_token;
+            CHECK(token >= 0);
+            CHECK(token < block.count);
+            // Where the rows of a result are tokens, its first row that is off tells the first token.
+            const Operation& operation = operation_called(trace->phase(block), expected.operation);
+            const Matrix<double>& result = trace->record(expected.block).at(operation.equation.result);
+            const bool is_state = trace->symbols.at(operation.equation.result).role == Role::state;
+            if (result.rows() == block.count && (!is_state || operation.by_row)) {
+              CHECK(comparison.departure->row == expected.first_row);
+              CHECK(token == expected.first_row);
+              ++by_token;
+            }
+          }
+        }
+      }
+    }
+  }
+  CHECK(compared > 1000);
+  CHECK(by_token > 500);
+}
+
+TEST_CASE("faults are found where a person would look for them") {
+  CHECK(found("gated_deltanet", "undecayed-erase", Form::recurrent) == Found{0, "read"});
+  CHECK(found("gated_deltanet", "undecayed-erase", Form::chunkwise) == Found{1, "overlap"});
+  CHECK(found("gated_deltanet", "strength-forgotten", Form::recurrent) == Found{0, "update"});
+  CHECK(found("gated_deltanet", "strength-forgotten-in-solve", Form::parallel) == Found{1, "overlap"});
+  CHECK(found("deltanet", "solve-sign", Form::chunkwise) == Found{1, "solve"});
+  CHECK(found("deltanet", "initial-state-dropped", Form::recurrent) == Found{0, "read"});
+  CHECK(found("linear", "initial-state-dropped", Form::chunkwise) == Found{0, "inter"});
+  CHECK(found("gla", "ungated-mask", Form::chunkwise) == Found{1, "scores"});
+  CHECK(found("retnet", "ungated-mask", Form::parallel) == Found{1, "mask"});
+  CHECK(found("gla", "exclusive-gates", Form::chunkwise) == Found{0, "fade_in"});
+  CHECK(found("linear", "edge-lost", Form::chunkwise) == Found{3, "faded"});
+  CHECK(found("linear", "read-before-write", Form::recurrent) == Found{0, "output"});
+  CHECK(found("linear", "scale-twice", Form::recurrent) == Found{0, "output"});
+  CHECK(found("softmax", "multiplicative-mask", Form::parallel) == Found{0, "scores"});
+  CHECK(found("softmax", "normaliser-forgotten", Form::recurrent) == Found{0, "output"});
+  CHECK(found("titans", "momentum-dropped", Form::recurrent) == Found{0, "momentum"});
+  CHECK(found("ttt_linear", "write-sign", Form::recurrent) == Found{0, "learn_S"});
+}
+
+TEST_CASE("the right equations have no departure") {
+  for (const Variant& variant : variants()) {
+    for (const Settings& given : option_choices(variant)) {
+      const Case each = revealing(variant, given, 3);
+      for (const Form form : each.forms()) {
+        const auto trace = each.trace(form, chunk_size);
+        const Comparison comparison = compare_steps(*trace, equations_of(*trace));
+        INFO(each.words << " " << name(form)
+                        << (comparison.departure ? to_string(*comparison.departure) : std::string()));
+        CHECK_FALSE(comparison.departure);
+        CHECK(comparison.message.empty());
+      }
+    }
+  }
+}
+
+TEST_CASE("what a case cannot show stays unnoticed: one token, no state, no scale") {
+  const Settings plain;
+  const Case one = random_case(find_variant("deltanet"), plain, {.tokens = 1, .dk = 3, .dv = 3});
+  const auto unnoticed = [](const Case& each, const char* fault, Form form) {
+    const auto trace = each.trace(form, chunk_size);
+    const auto faulty = with_fault(find_fault(fault), equations_of(*trace));
+    return !faulty || !compare_steps(*trace, *faulty).departure;
+  };
+  CHECK(unnoticed(one, "solve-sign", Form::chunkwise));
+  CHECK(unnoticed(one, "initial-state-dropped", Form::chunkwise));
+  CHECK(unnoticed(one, "scale-twice", Form::recurrent));
+  const Case shown = revealing(find_variant("deltanet"), plain, 1);
+  CHECK_FALSE(unnoticed(shown, "solve-sign", Form::chunkwise));
+  CHECK_FALSE(unnoticed(shown, "initial-state-dropped", Form::chunkwise));
+  CHECK_FALSE(unnoticed(shown, "scale-twice", Form::recurrent));
+}
+
+TEST_CASE("a transposed state that is not square cannot even be carried out, and is found there") {
+  const Case each = random_case(find_variant("linear"), {}, {.tokens = 5, .dk = 3, .dv = 4});
+  const auto trace = each.trace(Form::recurrent, 1);
+  const auto faulty = with_fault(find_fault("transposed-state"), equations_of(*trace));
+  REQUIRE(faulty);
+  const Comparison comparison = compare_steps(*trace, *faulty);
+  CHECK_THAT(comparison.message, says("operation output of block 0") && says("shapes do not fit"));
+  REQUIRE(comparison.departure);
+  CHECK(comparison.departure->operation == "output");
+}
+
+TEST_CASE("every fault has a name, words and a formula that can be shown") {
+  std::set<std::string> ids;
+  for (const Fault& fault : faults()) {
+    INFO(fault.id);
+    CHECK(ids.insert(fault.id).second);
+    CHECK_FALSE(fault.label.empty());
+    CHECK(fault.sentence.ends_with('.'));
+    CHECK_FALSE(fault.needs.empty());
+  }
+  CHECK(faults().size() >= 12);
+  CHECK_THROWS_WITH(find_fault("none"), says("known are: initial-state-dropped"));
+  for (const Case& each : all_cases({.tokens = 5, .dk = 3, .dv = 2, .seed = 5})) {
+    for (const Form form : each.forms()) {
+      const auto trace = each.trace(form, 2);
+      for (const Fault& fault : faults()) {
+        const auto faulty = with_fault(fault, equations_of(*trace));
+        if (!faulty) continue;
+        INFO(fault.id << " in " << each.words << " " << name(form));
+        for (const Phase& phase : faulty->phases) {
+          for (const Operation& operation : phase.operations) {
+            for (const std::string& operand : operands(operation.equation.expression))
+              CHECK(faulty->symbols.contains(operand));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the lines of a faulty form show the faulty formula") {
+  const Case each = revealing(find_variant("gated_deltanet"), {}, 1);
+  const auto trace = each.trace(Form::recurrent, 1);
+  const auto faulty = with_fault(find_fault("strength-forgotten"), equations_of(*trace));
+  REQUIRE(faulty);
+  const auto written = [](const Phase& phase, const Symbols& symbols) {
+    std::string all;
+    for (const Line& line : phase.lines) all += latex(line.equation, symbols);
+    return all;
+  };
+  CHECK(written(faulty->phases[0], faulty->symbols) != written(trace->phases[0], trace->symbols));
+  CHECK_THAT(written(trace->phases[0], trace->symbols), says("\\beta_t"));
+  CHECK_THAT(written(faulty->phases[0], faulty->symbols), !says("\\beta_t"));
+}
+
+TEST_CASE("the report names the first token and the first step") {
+  const FaultReport report = verify_faults({.faults = {"solve-sign"}, .variants = {"deltanet"}});
+  REQUIRE(report.results.size() == 2);
+  REQUIRE(report.without.size() == 1);
+  CHECK(report.without[0].form == Form::recurrent);
+  CHECK_THAT(to_table(report), says("fails       solve-sign in deltanet chunkwise") &&
+                                   says("token 1, block 0, operation solve (What will be written): U[1, ") &&
+                                   says("2 of 2 faulty forms fail."));
+  CHECK_THAT(to_json(report), says("\"operation\": \"solve\""));
+  CHECK_THROWS_AS(verify_faults({.faults = {"none"}}), InputError);
+  std::stop_source stop;
+  stop.request_stop();
+  CHECK_THROWS_AS(verify_faults({}, variants(), {}, stop.get_token()), Cancelled);
+}

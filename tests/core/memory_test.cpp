@@ -1,0 +1,239 @@
+// What a memory remembers: states token by token, recall, damage, interference, rank, capacity.
+
+#include <cmath>
+
+#include "core/capacity.h"
+#include "core/error.h"
+#include "core/inner_problem.h"
+#include "core/recall_window.h"
+#include "tests/catch.h"
+#include "tests/core/cases.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+const Variant& variant(const char* id) { return find_variant(id); }
+
+/// Two keys at the cosine 0.6 with unit values at right angles.
+Case two_pairs(const char* id, Arrays others = {}) {
+  others["q"] = others["k"] = Array({2, 2}, std::vector<double>{1, 0, 0.6, 0.8});
+  others["v"] = Array({2, 2}, std::vector<double>{1, 0, 0, 1});
+  return bound(variant(id), resolve(variant(id), {}), std::move(others), id);
+}
+
+bool has_memory(const Case& each) { return each.variant->memory.none.empty(); }
+
+}  // namespace
+
+TEST_CASE("The states token by token are those of runs that end there") {
+  for (const Index tokens : {1, 2, 17}) {
+    for (const Case& each : all_cases({.tokens = tokens, .dk = 5, .dv = 4, .seed = 3})) {
+      if (!has_memory(each)) continue;
+      INFO(each.words);
+      Index visited = 0;
+      each.variant->rule->walk_states(each.sequence, [&](Index t, const NamedStates& states) {
+        CHECK(t == visited++);
+        if (t != 0 && t != tokens / 2 && t != tokens) return true;
+        const Output run = first_tokens(each, t).run(Form::recurrent);
+        // A state too early or too late is another one.
+        if (t == 17) CHECK(states[0].second != first_tokens(each, 16).run(Form::recurrent).states[0].second);
+        REQUIRE(states.size() == run.states.size());
+        for (std::size_t i = 0; i < states.size(); ++i) {
+          CHECK(states[i].first == run.states[i].first);
+          // Whole blocks of rows may take other paths of exp than a single one.
+          const double size = std::max(1.0, run.states[i].second.cwiseAbs().maxCoeff());
+          CHECK((states[i].second - run.states[i].second).cwiseAbs().maxCoeff() <=
+                each.allowed(1e-14) * size);
+        }
+        return true;
+      });
+      CHECK(visited == tokens + 1);
+    }
+  }
+  const Case each = random_case(variant("kda"), {}, {.tokens = 4});
+  Index visited = 0;
+  each.variant->rule->walk_states(each.sequence, [&](Index, const NamedStates&) { return ++visited < 2; });
+  CHECK(visited == 2);
+}
+
+TEST_CASE("A recall window holds the errors at every moment") {
+  for (const Case& each : all_cases({.tokens = 17, .dk = 5, .dv = 4, .seed = 4})) {
+    if (!has_memory(each)) continue;
+    INFO(each.words);
+    const std::vector<Index> moments = {0, 4, 9, 9, 17};
+    const RecallWindow window = recall_window(*each.variant, each.sequence, 3, 8, moments);
+    REQUIRE(window.errors.rows() == 8 * window.pairs_per_token);
+    const StoredPairs pairs = stored_pairs(*each.variant, each.sequence, 3, 8);
+    for (std::size_t moment = 0; moment < moments.size(); ++moment) {
+      const NamedStates states = first_tokens(each, moments[moment]).run(Form::recurrent).states;
+      const Matrix<double> answers = memory_answers(*each.variant, each.sequence, states, pairs.keys);
+      for (Index pair = 0; pair < window.errors.rows(); ++pair) {
+        CHECK(window.stored(pair, moment) == (3 + pair / window.pairs_per_token < moments[moment]));
+        const double error =
+            window.stored(pair, moment) ? (answers.row(pair) - pairs.values.row(pair)).norm() : 0;
+        CHECK(window.errors(pair, static_cast<Index>(moment)) == Approx(error).epsilon(1e-9).margin(1e-12));
+      }
+    }
+  }
+}
+
+TEST_CASE("The memory answers what the output reads") {
+  // With the keys as queries, o_t is the answer for k_t; the skip connection D of Mamba is no memory.
+  for (const char* id : {"linear", "kernel", "kda", "titans", "mesanet", "mamba", "ttt_linear"}) {
+    const Settings given = std::string(id) == "kernel" ? Settings{{{"feature_map", "elu1"}}, {}} : Settings{};
+    Case each = random_case(variant(id), given, {.tokens = 6, .dk = 3, .dv = 2});
+    INFO(each.words);
+    Arrays arrays = *each.arrays;
+    arrays["q"] = arrays["k"];
+    arrays.erase("D");
+    each = bound(*each.variant, each.settings, arrays);
+    const Matrix<double> o = each.run(Form::recurrent).o;
+    const NamedStates states = states_at(*each.variant, each.sequence, 6);
+    // Kernelised attention maps q and k alike, so that its stored key is the mapped one.
+    const Matrix<double> stored = stored_pairs(*each.variant, each.sequence, 5, 1).keys;
+    const Matrix<double> answer = memory_answers(*each.variant, each.sequence, states, stored);
+    CHECK((answer - o.row(5)).norm() < 1e-12 * std::max(1.0, o.row(5).norm()));
+  }
+}
+
+TEST_CASE("Two pairs by hand") {
+  const std::vector<Index> moments = {1, 2};
+  const Case linear = two_pairs("linear");
+  // S_2^T k_1 = v_1 + 0.6 v_2, S_2^T k_2 = v_2 + 0.6 v_1.
+  const RecallWindow added = recall_window(*linear.variant, linear.sequence, 0, 2, moments);
+  CHECK(added.errors(0, 0) == Approx(0).margin(1e-15));
+  CHECK(added.errors(0, 1) == Approx(0.6).epsilon(1e-15));
+  CHECK(added.errors(1, 0) == 0);
+  CHECK_FALSE(added.stored(1, 0));
+  CHECK(added.errors(1, 1) == Approx(0.6).epsilon(1e-15));
+
+  // The delta rule corrects k_2 exactly: it adds k_2 (v_2 - 0.6 v_1)^T, of which k_1 sees 0.6.
+  const Case delta = two_pairs("deltanet", {{"beta", Array({2}, std::vector<double>{1, 1})}});
+  const WriteEffect effect = write_effect(*delta.variant, delta.sequence, 1);
+  REQUIRE(effect.before.size() == 1);
+  CHECK(effect.before(0) == Approx(0).margin(1e-15));
+  CHECK(effect.after(0) == Approx(0.6 * std::sqrt(1.36)).epsilon(1e-15));
+  CHECK(effect.own(0) == Approx(0).margin(1e-15));
+  CHECK(effect.damage()(0) == effect.after(0) - effect.before(0));
+  CHECK(write_effect(*delta.variant, delta.sequence, 0).before.size() == 0);
+  // Written again, the first pair is repaired.
+  Arrays again = *delta.arrays;
+  for (const char* name : {"q", "k", "v"}) {
+    auto& values = std::get<0>(again[name].values);
+    values.insert(values.end(), values.begin(), values.begin() + 2);
+    again[name].shape[0] = 3;
+  }
+  again["beta"] = Array({3}, std::vector<double>{1, 1, 1});
+  const Case repaired = bound(*delta.variant, delta.settings, again);
+  CHECK(write_effect(*repaired.variant, repaired.sequence, 2).damage()(0) < -0.6);
+
+  const StoredPairs pairs = stored_pairs(*linear.variant, linear.sequence, 0, 2);
+  CHECK(interference(pairs, pairs, false)(0, 1) == Approx(0.6).epsilon(1e-15));
+  const StoredPairs longer = {2 * pairs.keys, pairs.values};
+  CHECK(interference(longer, pairs, false)(0, 1) == Approx(1.2).epsilon(1e-15));
+  CHECK(interference(longer, pairs, true)(0, 1) == Approx(0.6).epsilon(1e-15));
+  CHECK(interference({Matrix<double>::Zero(1, 2), {}}, pairs, true).isZero(0));
+}
+
+TEST_CASE("The effective rank counts directions in use") {
+  CHECK(effective_rank(Vector<double>()) == 0);
+  CHECK(effective_rank(Vector<double>::Zero(3)) == 0);
+  CHECK(effective_rank(Vector<double>::Constant(3, 1e300)) == Approx(3).epsilon(1e-14));
+  Vector<double> two(3);
+  two << 5, 5, 0;
+  CHECK(effective_rank(two) == Approx(2).epsilon(1e-14));
+  Vector<double> uneven(2);
+  uneven << 3, 1;  // exp(-(3/4 ln 3/4 + 1/4 ln 1/4))
+  CHECK(effective_rank(uneven) == Approx(std::exp(0.75 * std::log(4.0 / 3) + 0.25 * std::log(4.0))));
+
+  // The second pair is one more direction: S = k_1 v_1^T + k_2 v_2^T, S S^T = K^T K with eigenvalues 1 +-
+  // 0.6.
+  const Case each = two_pairs("linear");
+  CHECK(spectra_at(*each.variant, each.sequence, 0)[0].effective_rank == 0);
+  CHECK(spectra_at(*each.variant, each.sequence, 1)[0].effective_rank == Approx(1).epsilon(1e-12));
+  const Spectrum spectrum = spectra_at(*each.variant, each.sequence, 2)[0];
+  CHECK(spectrum.name == "S");
+  CHECK(spectrum.singular_values(0) == Approx(std::sqrt(1.6)).epsilon(1e-14));
+  CHECK(spectrum.singular_values(1) == Approx(std::sqrt(0.4)).epsilon(1e-14));
+  CHECK_THROWS_AS(spectra_at(*each.variant, each.sequence, 3), InputError);
+}
+
+TEST_CASE("Orthonormal keys are recalled exactly as long as there are channels") {
+  CapacityPlan plan{.counts = {1, 2, 9}, .dk = 9, .dv = 5, .keys = Keys::orthonormal, .draws = 3};
+  for (const char* id : {"linear", "deltanet", "gated_deltanet", "kda"}) {
+    INFO(id);
+    for (const CapacityPoint& point : capacity(variant(id), plan)) CHECK(point.worst < 1e-13);
+  }
+  // A memory that fades forgets the first of them: alpha^(n-1) of it is left.
+  plan.values = {{"alpha", 0.5}};
+  CHECK(capacity(variant("kda"), plan)[2].worst == Approx(1 - std::pow(0.5, 8)).epsilon(1e-12));
+  plan.counts = {10};
+  CHECK_THROWS_WITH(capacity(variant("kda"), plan), says("there are at most 9"));
+  plan.counts = {9};
+  CHECK_THROWS_WITH(capacity(variant("linear"), plan), says("takes no array \"alpha\""));
+}
+
+TEST_CASE("The delta rule with beta 1 recalls the last pair exactly, linear attention does not") {
+  const CapacityPlan plan{
+      .counts = {1, 2, 17, 40}, .dk = 8, .dv = 6, .keys = Keys::correlated, .correlation = 0.7, .draws = 2};
+  const auto delta = capacity(variant("deltanet"), plan);
+  const auto linear = capacity(variant("linear"), plan);
+  for (const CapacityPoint& point : delta) CHECK(point.last < 1e-13);
+  CHECK(delta[0].worst < 1e-13);
+  CHECK(linear[0].worst < 1e-13);
+  for (std::size_t i = 1; i < 4; ++i) {
+    CHECK(linear[i].last > 0.1);
+    CHECK(delta[i].mean < linear[i].mean);
+    CHECK(delta[i].worst > 0.1);  // it pays with the others
+  }
+  // More pairs than channels: random values cannot all be answered.
+  CHECK(delta[3].mean > delta[1].mean);
+}
+
+TEST_CASE("Keys of a capacity sweep lie as asked") {
+  CapacityPlan plan{.dk = 300, .keys = Keys::correlated, .correlation = 0.5};
+  const Matrix<double> K = capacity_keys(plan, 40, 3);
+  const Matrix<double> cosines = K * K.transpose();
+  CHECK((cosines.diagonal().array() - 1).abs().maxCoeff() < 1e-14);
+  const double mean = (cosines.sum() - 40) / (40 * 39);
+  CHECK(mean == Approx(0.5).margin(0.03));  // normal numbers in 300 channels: cosines of about 1/sqrt(300)
+  plan.keys = Keys::random;
+  CHECK(std::abs(capacity_keys(plan, 40, 3).row(0).dot(capacity_keys(plan, 40, 3).row(1))) < 0.3);
+  CHECK(capacity_keys(plan, 4, 3) == capacity_keys(plan, 4, 3));
+  CHECK(capacity_keys(plan, 4, 3) != capacity_keys(plan, 4, 4));
+}
+
+TEST_CASE("Every memory has a capacity, or says why not") {
+  CapacityPlan plan{.counts = {1, 2, 17}, .dk = 6, .dv = 6};
+  for (const Variant& each : variants()) {
+    INFO(each.id);
+    if (!each.memory.none.empty()) {
+      CHECK_THROWS_AS(capacity(each, plan), Unsupported);
+      continue;
+    }
+    if (!each.makes.empty()) {
+      CHECK_THROWS_WITH(capacity(each, plan), says("makes its keys itself"));
+      continue;
+    }
+    for (const CapacityPoint& point : capacity(each, plan)) {
+      CHECK(std::isfinite(point.worst));
+      CHECK(point.worst >= point.mean);
+      CHECK(point.mean > 0);
+    }
+  }
+  const Case softmax = random_case(variant("softmax"), {}, {.tokens = 2});
+  CHECK_THROWS_WITH(recall_window(*softmax.variant, softmax.sequence, 0, 1, std::vector<Index>{1}),
+                    says("keeps every key"));
+  const Case kda = random_case(variant("kda"), {}, {.tokens = 2});
+  CHECK_THROWS_AS(write_effect(*kda.variant, kda.sequence, 2), InputError);
+  CHECK_THROWS_AS(recall_window(*kda.variant, kda.sequence, 0, 3, std::vector<Index>{1}), InputError);
+  CHECK_THROWS_AS(recall_window(*kda.variant, kda.sequence, 0, 1, std::vector<Index>{3}), InputError);
+  CHECK_THROWS_AS(recall_window(*kda.variant, kda.sequence, 0, 1, std::vector<Index>{2, 1}), InputError);
+  std::stop_source stop;
+  stop.request_stop();
+  CHECK_THROWS_AS(capacity(variant("linear"), plan, stop.get_token()), Cancelled);
+  plan.counts = {2, 1};
+  CHECK_THROWS_AS(capacity(variant("linear"), plan), InputError);
+}

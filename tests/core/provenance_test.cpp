@@ -1,0 +1,275 @@
+// Who made an entry of the memory, against the engine run on one token's write alone.
+
+#include "core/provenance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/engines/recurrent.h"
+#include "tests/catch.h"
+#include "tests/core/linear_cases.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+/// The channel of a case; nothing where its rule has none.
+std::optional<Channel> channel_of(const Case& each, Index column) {
+  try {
+    return each.variant->rule->channel(each.sequence, column);
+  } catch (const Unsupported&) {
+    return std::nullopt;
+  }
+}
+
+Index parts_of(const Channel& channel) { return channel.rows(0, 0).structure.part_count(); }
+
+/// Rows without what they write.
+Program<double> silent(Program<double> program) {
+  program.v.setZero();
+  program.v_plain.setZero();
+  return program;
+}
+
+/// Rows that only decay and mix: they neither erase nor write.
+Program<double> fading(Program<double> program) {
+  program = silent(std::move(program));
+  program.structure.erase = Erase::none;
+  return program;
+}
+
+/// One row by the recurrent engine.
+Matrix<double> after_row(const Program<double>& row, Matrix<double> state) {
+  recurrent(row, state);
+  return state;
+}
+
+/// The share of one token in an entry by the definition: its write alone goes through the engine, row by row,
+/// and every row is asked what it does to it.
+Share followed(const Channel& channel, const StateEntry& entry, Index token) {
+  Program<double> rows = channel.rows(0, channel.tokens);
+  rows.q = Matrix<double>::Zero(channel.tokens, rows.k.cols());  // nobody asks
+  const Index K = channel.initial.rows() / parts_of(channel);
+  const Index place = entry.part * K + entry.row;
+  Matrix<double> state =
+      token == initial_token ? channel.initial : Matrix<double>::Zero(channel.initial.rows(), 1);
+  Share share;
+  if (token == initial_token) share.written = state(place, 0);
+  const Index h = channel.rows_per_token;
+  for (Index r = std::max<Index>(0, token) * h; r < entry.tokens * h; ++r) {
+    const Program<double> row = rows.row(r);
+    Matrix<double> others = state;
+    others(place, 0) = 0;
+    const Matrix<double> faded = after_row(fading(row), state);
+    const double from_others = after_row(fading(row), others)(place, 0);
+    const Matrix<double> erased = after_row(silent(row), state);
+    share.mixed += from_others;
+    share.decayed += state(place, 0) - (faded(place, 0) - from_others);
+    share.erased += faded(place, 0) - erased(place, 0);
+    state = r / h == token ? after_row(row, state) : erased;
+    share.written += state(place, 0) - erased(place, 0);
+  }
+  share.remaining = state(place, 0);
+  return share;
+}
+
+void check_same(const Share& got, const Share& expected, double tolerance) {
+  CHECK(std::abs(got.written - expected.written) <= tolerance);
+  CHECK(std::abs(got.mixed - expected.mixed) <= tolerance);
+  CHECK(std::abs(got.decayed - expected.decayed) <= tolerance);
+  CHECK(std::abs(got.erased - expected.erased) <= tolerance);
+  CHECK(std::abs(got.remaining - expected.remaining) <= tolerance);
+}
+
+/// written + mixed - decayed - erased - remaining.
+double imbalance(const Share& share) {
+  return share.written + share.mixed - share.decayed - share.erased - share.remaining;
+}
+
+}  // namespace
+
+TEST_CASE("provenance: the shares of all tokens add up to the engine's state") {
+  int entries = 0;
+  for (const Index tokens : {0, 1, 2, 17, 65}) {
+    for (const Case& each : all_cases({.tokens = tokens, .dk = 4, .dv = 3, .seed = 31})) {
+      const std::optional<Channel> channel = channel_of(each, 1);
+      if (!channel) continue;
+      const Index K = channel->initial.rows() / parts_of(*channel);
+      Matrix<double> state = channel->initial;
+      recurrent(channel->rows(0, tokens), state);
+      for (Index place = 0; place < state.rows(); ++place) {
+        const Provenance all =
+            provenance(*each.variant->rule, each.sequence,
+                       {.tokens = tokens, .part = place / K, .row = place % K, .column = 1});
+        const double size = std::max(1.0, state.cwiseAbs().maxCoeff());
+        INFO(each.words << " place " << place);
+        CHECK(std::abs(all.value - state(place, 0)) <= 1e-9 * size);
+        double sum = all.initial.remaining;
+        for (const Share& share : all.shares) {
+          sum += share.remaining;
+          CHECK(std::abs(imbalance(share)) <= 1e-9 * size);
+        }
+        CHECK(std::abs(imbalance(all.initial)) <= 1e-9 * size);
+        CHECK(std::abs(sum - all.value) <= 1e-12 * size);
+        ++entries;
+      }
+    }
+  }
+  CHECK(entries > 1000);
+}
+
+TEST_CASE("provenance: the entry is that of the state which the rule hands on") {
+  int compared = 0;
+  for (const Case& each : all_cases({.tokens = 33, .dk = 4, .dv = 3, .seed = 32})) {
+    const std::optional<Channel> channel = channel_of(each, 2);
+    if (!channel || parts_of(*channel) > 1) continue;
+    const Output output = each.run(Form::recurrent);
+    const auto of_values =
+        std::ranges::find_if(output.states, [](const auto& state) { return state.second.cols() == 3; });
+    REQUIRE(of_values != output.states.end());
+    const Matrix<double>& S = of_values->second;
+    for (Index row = 0; row < S.rows(); ++row) {
+      INFO(each.words << " row " << row);
+      const StateEntry entry{.tokens = 33, .row = row, .column = 2};
+      CHECK(std::abs(provenance(*each.variant->rule, each.sequence, entry).value - S(row, 2)) <=
+            1e-9 * std::max(1.0, S.cwiseAbs().maxCoeff()));
+      ++compared;
+    }
+  }
+  CHECK(compared > 100);
+}
+
+TEST_CASE("provenance: every share is what the engine makes of that write alone") {
+  for (const Case& each : all_cases({.tokens = 19, .dk = 4, .dv = 3, .seed = 33})) {
+    const std::optional<Channel> channel = channel_of(each, 0);
+    if (!channel) continue;
+    for (Index part = 0; part < parts_of(*channel); ++part) {
+      const StateEntry entry{.tokens = 17, .part = part, .row = 2, .column = 0};
+      const Provenance all = provenance(*each.variant->rule, each.sequence, entry);
+      double size = 1;
+      for (const Share& share : all.shares)
+        size = std::max({size, std::abs(share.written), std::abs(share.erased)});
+      INFO(each.words << " part " << part);
+      check_same(all.initial, followed(*channel, entry, initial_token), 1e-9 * size);
+      for (const Index token : {0, 1, 7, 16})
+        check_same(all.shares[static_cast<std::size_t>(token)], followed(*channel, entry, token),
+                   1e-9 * size);
+    }
+  }
+}
+
+TEST_CASE("provenance: the history of a share, token by token, sums up to it") {
+  for (const Case& each : all_cases({.tokens = 70, .dk = 4, .dv = 3, .seed = 34})) {
+    const std::optional<Channel> channel = channel_of(each, 1);
+    if (!channel) continue;
+    for (Index part = 0; part < parts_of(*channel); ++part) {
+      const StateEntry entry{.tokens = 70, .part = part, .row = 1, .column = 1};
+      const Provenance all = provenance(*each.variant->rule, each.sequence, entry);
+      for (const Index token : {initial_token, Index{0}, Index{5}, Index{69}}) {
+        const std::vector<Share> steps = history(*each.variant->rule, each.sequence, entry, token);
+        REQUIRE(steps.size() == 70);
+        const bool is_initial = token == initial_token;
+        const Share& expected = is_initial ? all.initial : all.shares[static_cast<std::size_t>(token)];
+        Share sum{.written = is_initial ? expected.written : 0, .remaining = steps.back().remaining};
+        for (Index t = 0; t < 70; ++t) {
+          const Share& step = steps[static_cast<std::size_t>(t)];
+          sum.written += step.written;
+          sum.mixed += step.mixed;
+          sum.decayed += step.decayed;
+          sum.erased += step.erased;
+          if (t < token) CHECK((step.decayed == 0 && step.erased == 0 && step.remaining == 0));
+          if (t > token) CHECK(step.written == 0);
+          // What was left until the token is what was left of the entry then.
+          if (t == 40 && token < 40) {
+            const StateEntry then{.tokens = 41, .part = part, .row = 1, .column = 1};
+            const Provenance until = provenance(*each.variant->rule, each.sequence, then);
+            const Share& share = is_initial ? until.initial : until.shares[static_cast<std::size_t>(token)];
+            CHECK(std::abs(step.remaining - share.remaining) <= 1e-9);
+          }
+        }
+        INFO(each.words << " part " << part << " token " << token);
+        check_same(
+            sum, expected,
+            1e-9 * std::max({1.0, std::abs(sum.written), std::abs(sum.decayed), std::abs(sum.erased)}));
+      }
+    }
+  }
+}
+
+TEST_CASE("provenance: a token is erased by the one that writes its key anew") {
+  const auto column = [](std::vector<double> values) {
+    return Array({static_cast<Index>(values.size()), 1}, std::move(values));
+  };
+  const Case each = bound(find_variant("deltanet"), resolve(find_variant("deltanet"), {}),
+                          {{"q", column({1, 1, 1})},
+                           {"k", column({1, 1, 1})},
+                           {"v", column({4, 10, 3})},
+                           {"beta", Array({3}, std::vector<double>{1, 0.25, 0.5})}});
+  // S: 4, then 4 - 1 + 2.5 = 5.5, then half of it and 1.5: 4.25.
+  const StateEntry entry{.tokens = 3};
+  const Provenance all = provenance(*each.variant->rule, each.sequence, entry);
+  CHECK(all.value == 4.25);
+  check_same(all.shares[0], {.written = 4, .erased = 2.5, .remaining = 1.5}, 0);
+  check_same(all.shares[1], {.written = 2.5, .erased = 1.25, .remaining = 1.25}, 0);
+  check_same(all.shares[2], {.written = 1.5, .remaining = 1.5}, 0);
+  const std::vector<Share> steps = history(*each.variant->rule, each.sequence, entry, 0);
+  CHECK(steps[1].erased == 1);
+  CHECK(steps[2].erased == 1.5);
+}
+
+TEST_CASE("provenance: rules without such a memory say why") {
+  std::set<std::string> refused;
+  for (const Case& each : all_cases({.tokens = 5, .dk = 4, .dv = 4})) {
+    if (channel_of(each, 0)) continue;
+    refused.insert(each.variant->id);
+    INFO(each.words);
+    CHECK_THROWS_WITH(provenance(*each.variant->rule, each.sequence, {.tokens = 5}), says("memory"));
+  }
+  CHECK(refused == std::set<std::string>{"softmax", "ttt_linear", "ttt_mlp", "lact"});
+}
+
+TEST_CASE("provenance: an entry that there is not is refused by name") {
+  const Case each = random_case(find_variant("gated_deltanet"), {}, {.tokens = 17, .dk = 5, .dv = 3});
+  const auto ask = [&](const StateEntry& entry) {
+    return provenance(*each.variant->rule, each.sequence, entry);
+  };
+  CHECK_THROWS_WITH(ask({.tokens = 18}), says("number of tokens 18") && says("0 .. 17"));
+  CHECK_THROWS_WITH(ask({.tokens = 17, .part = 1}), says("part 1") && says("0 .. 0"));
+  CHECK_THROWS_WITH(ask({.tokens = 17, .row = 5}), says("row 5") && says("0 .. 4"));
+  CHECK_THROWS_WITH(ask({.tokens = 17, .column = 3}), says("column 3") && says("0 .. 2"));
+  CHECK_THROWS_WITH(history(*each.variant->rule, each.sequence, {.tokens = 4}, 4), says("token 4"));
+}
+
+TEST_CASE("provenance: stops when asked to") {
+  const Case each = random_case(find_variant("gated_deltanet"), {}, {.tokens = 17});
+  std::stop_source source;
+  source.request_stop();
+  CHECK_THROWS_AS(provenance(*each.variant->rule, each.sequence, {.tokens = 17}, source.get_token()),
+                  Cancelled);
+  CHECK_THROWS_AS(history(*each.variant->rule, each.sequence, {.tokens = 17}, 0, source.get_token()),
+                  Cancelled);
+}
+
+TEST_CASE("provenance: the comparison with the engine notices a fault") {
+  for (const Case& each : all_cases({.tokens = 17, .dk = 4, .dv = 3, .seed = 35})) {
+    const std::optional<Channel> channel = channel_of(each, 1);
+    if (!channel) continue;
+    Matrix<double> state = channel->initial;
+    recurrent(channel->rows(0, 17), state);
+    const Index K = channel->initial.rows() / parts_of(*channel);
+    const Case off =
+        with_changed(each, each.arrays->contains("k") ? "k" : "v",
+                     each.arrays->contains("k") ? each.arrays->at("k").size() - 2 : 16 * 3 + 1, 1e-3);
+    double worst = 0;
+    for (Index place = 0; place < state.rows(); ++place) {
+      const StateEntry entry{.tokens = 17, .part = place / K, .row = place % K, .column = 1};
+      worst = std::max(worst,
+                       std::abs(provenance(*off.variant->rule, off.sequence, entry).value - state(place, 0)));
+    }
+    INFO(off.words);
+    CHECK(worst > 1e-7);
+  }
+}
