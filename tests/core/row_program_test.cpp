@@ -70,7 +70,7 @@ Golden read_golden(const std::string& name) {
                        .plain_write = has("kx")};
   if (has("lift_h")) {
     const Rows h = rows("lift_h").transpose();
-    for (Index i = 0; i < h.cols(); ++i) program.structure.parts.push_back("X" + std::to_string(i));
+    program.structure.parts = std::string_view("XYZ").substr(0, static_cast<std::size_t>(h.cols()));
     program.erase_sight = h.replicate(program.rows(), 1);
     program.read_sight = h.replicate(program.reads(), 1);
   }
