@@ -68,7 +68,7 @@ class RowTrace : public ComputedTrace {
     Matrix<double> S = Matrix<double>::Zero(checkpoints_.initial().rows(), checkpoints_.initial().cols());
     const Index rows = S.rows() / structure_.part_count();
     for (Index i = 0; i < structure_.part_count(); ++i) {
-      const std::string name = after(structure_.parts[static_cast<std::size_t>(i)]);
+      const std::string name = after(std::string(1, structure_.parts[static_cast<std::size_t>(i)]));
       if (latest.contains(name)) S.middleRows(i * rows, rows) = latest.at(name);
     }
     return rule_.named_states<double>(S, sequence_);
