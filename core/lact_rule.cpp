@@ -58,7 +58,7 @@ class LactWalk : public Walk<Scalar> {
 
   NamedStates states_after(Index tokens, const Carried<Scalar>& carried) const override {
     Carried<Scalar> updated = carried;
-    lact_update(update_, carried[gradient], momentum(pieces_.batch_of(tokens - 1)), updated[weights],
+    lact_update(update_, carried[gradient], momentum(this->pieces_.batch_of(tokens - 1)), updated[weights],
                 updated[direction]);
     return states(updated);
   }
