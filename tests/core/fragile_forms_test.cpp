@@ -54,6 +54,9 @@ Tried tried(const FragileForm& fragile, Index tokens,
         const auto trace = each.trace(form, std::max<Index>(tokens, 1));
         const auto edited = with_fault(fragile.way, {trace->phases, trace->symbols});
         if (!edited) continue;
+        // A rule whose first gate is 0 by itself (a softmax over time) is not gentle.
+        const Record& record = trace->record(0);
+        if (record.contains("alpha") && (record.at("alpha").array() == 0).any()) continue;
         const Output expected = each.run(Form::recurrent);
         const double error = compare(interpret(*trace, edited->phases), expected).error;
         INFO(fragile.way.id << ": " << each.words << " " << name(form));
@@ -121,10 +124,8 @@ TEST_CASE("fragile forms equal the right ones on gentle numbers, but for what is
 
 TEST_CASE("dividing by the decay fails once its inverse overflows in a block") {
   const auto strong = [](Index) { return 1e-5; };
-  for (const char* id : {"gla", "gated_deltanet", "kda", "retnet"}) {
+  for (const char* id : {"gla", "gated_deltanet", "kda"}) {
     const Variant& variant = find_variant(id);
-    if (std::ranges::none_of(variant.inputs, [](const Input& i) { return i.range == Range::decay; }))
-      continue;
     INFO(id);
     CHECK(std::isinf(error_of("divided-decays", with_gates(variant, {}, 80, strong))));  // 80 · 11.5 > 709
     CHECK(error_of("divided-decays", with_gates(variant, {}, 40, strong)) <= rounding_alone);
@@ -142,7 +143,7 @@ TEST_CASE("an exponential before the mask fails once a pair that is masked overf
   }
 }
 
-TEST_CASE("differences of log sums fail at a gate of exactly 0, and lose digits after a strong one") {
+TEST_CASE("differences of log sums fail at a gate of exactly 0, and only there") {
   const auto reset = [](double strength) {
     return [strength](Index i) { return i == 60 ? strength : 0.9; };  // a channel or a token, once
   };
