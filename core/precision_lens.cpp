@@ -27,11 +27,16 @@ std::optional<LostNumber::As> lost_as(double value, double expected) {
 /// Notes what is lost, block after block.
 class Losses {
  public:
-  explicit Losses(Trace& exact) : exact_(exact) {}
+  /// `others` are further tensors in f64, block by block, that only edited equations make.
+  Losses(Trace& exact, const std::vector<Record>& others) : exact_(exact), others_(others) {}
 
   void visit(Index index, const Phase& phase, const Record& record) {
     const Block block = exact_.block(index);
-    const Record& expected = exact_.record(index);
+    Record expected = exact_.record(index);
+    if (!others_.empty()) {
+      for (const auto& [name, value] : others_[static_cast<std::size_t>(index)].tensors())
+        expected.set(name, value);
+    }
     const Operation* const comes_in = nullptr;
     for (const auto& [name, value] : record.tensors()) {
       const auto makes = [&](const Operation& operation) { return operation.equation.result == name; };
@@ -77,6 +82,7 @@ class Losses {
   }
 
   Trace& exact_;
+  const std::vector<Record>& others_;
   std::vector<LostNumber> lost_;
   std::map<std::pair<std::string, LostNumber::As>, std::size_t> places_;
 };
@@ -99,13 +105,32 @@ std::vector<Phase> edited_phases(const Trace& trace, const Fault* edit) {
   return edited->phases;
 }
 
+/// What edited equations make in f64 that those of the trace do not, block by block.
+std::vector<Record> others_in_f64(Trace& trace, const std::vector<Phase>& phases,
+                                  const std::stop_token& stop) {
+  std::vector<Record> others;
+  interpret(trace, phases,
+            {.visit =
+                 [&](Index index, const Record& record) {
+                   Record other;
+                   const Record& known = trace.record(index);
+                   for (const auto& [name, value] : record.tensors()) {
+                     if (!known.contains(name)) other.set(name, value);
+                   }
+                   others.push_back(std::move(other));
+                 },
+             .stop = stop});
+  return others;
+}
+
 Seen look(const Variant& variant, const Sequence& sequence, const Sequence& coarse, const Output& expected,
           const Lens& lens, const std::stop_token& stop) {
   const Rule& rule = *variant.rule;
   const auto exact = rule.trace(sequence, lens.form, Precision::f64, lens.chunk_size);
   const auto trace = rule.trace(coarse, lens.form, Precision::f64, lens.chunk_size);
   const std::vector<Phase> phases = edited_phases(*trace, lens.edited);
-  Losses losses(*exact);
+  std::vector<Record> others;
+  Losses losses(*exact, others);
   Seen seen{.lens = lens};
   const Interpreting how{
       .rounded = [&](const Matrix<double>& value) { return rounded(value, lens.arithmetic); },
@@ -115,6 +140,7 @@ Seen look(const Variant& variant, const Sequence& sequence, const Sequence& coar
           },
       .stop = stop};
   try {
+    if (lens.edited) others = others_in_f64(*exact, phases, stop);
     const Output output = interpret(*trace, phases, how);
     if (sequence.tokens > 0) {
       seen.errors = errors_by_row("o", output.o, expected.o);

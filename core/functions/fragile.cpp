@@ -1,5 +1,5 @@
 // Formulas that are right on paper and fail in numbers (spec 2.6): no form computes with these. Fragile forms
-// (core/fragile_forms.h) do. G_i = log alpha_1 + ... + log alpha_i throughout.
+// (core/fragile_forms.h) do.
 
 #include <cmath>
 
@@ -9,52 +9,40 @@ namespace palimpsest {
 
 namespace {
 
-/// How exp(G_i - G_j) comes about.
-enum class Way {
-  divided,      // exp(G_i) exp(-G_j)
-  late_mask,    // of all pairs, then times a mask of 0 and 1
-  differences,  // of the pairs j <= i
+/// Which pairs exp(G_i - G_j) is taken of.
+enum class Pairs {
+  all,     // and then times a mask of 0 and 1
+  masked,  // j <= i
 };
 
-/// G: [L, K].
-Matrix<double> log_sums(const Matrix<double>& alpha) {
-  Matrix<double> G = alpha.array().log().matrix();
+Matrix<double> log_sums(Arguments a) {
+  Matrix<double> G = a[0].array().log().matrix();
   for (Index i = 1; i < G.rows(); ++i) G.row(i) += G.row(i - 1);
   return G;
 }
 
-/// x y exp(G_i - G_j).
-template <Way way>
-double pair(double x, double y, double later, double earlier) {
-  if constexpr (way == Way::divided) return (x * std::exp(later)) * (y * std::exp(-earlier));
-  return x * y * std::exp(later - earlier);
-}
-
 /// Z_ij = sum_d X_id Y_jd exp(G_id - G_jd) for j <= i.
-template <Way way>
-Matrix<double> scores(const Matrix<double>& X, const Matrix<double>& Y, const Matrix<double>& alpha) {
+template <Pairs pairs>
+Matrix<double> difference_scores(Arguments a) {
+  const Matrix<double>& X = a[0];
+  const Matrix<double>& Y = a[1];
+  const Matrix<double>& G = a[2];
   const Index L = X.rows();
-  const Matrix<double> G = log_sums(alpha);
   Matrix<double> Z = Matrix<double>::Zero(L, L);
   for (Index i = 0; i < L; ++i) {
-    const Index pairs = way == Way::late_mask ? L : i + 1;
-    for (Index j = 0; j < pairs; ++j) {
-      for (Index d = 0; d < X.cols(); ++d) Z(i, j) += pair<way>(X(i, d), Y(j, d), G(i, d), G(j, d));
+    const Index count = pairs == Pairs::all ? L : i + 1;
+    for (Index j = 0; j < count; ++j) {
+      for (Index d = 0; d < X.cols(); ++d) Z(i, j) += X(i, d) * Y(j, d) * std::exp(G(i, d) - G(j, d));
       Z(i, j) *= j <= i ? 1 : 0;
     }
   }
   return Z;
 }
 
-template <Way way>
-Matrix<double> fragile_scores(Arguments a) {
-  return scores<way>(a[0], a[1], a[2]);
-}
-
-template <Way way>
-Matrix<double> fragile_mask(Arguments a) {
+template <Pairs pairs>
+Matrix<double> difference_mask(Arguments a) {
   const Matrix<double> ones = Matrix<double>::Ones(a[0].rows(), 1);
-  return scores<way>(ones, ones, a[0]);
+  return difference_scores<pairs>(std::vector<Matrix<double>>{ones, ones, a[0]});
 }
 
 /// (I - N) (I + N^2) (I + N^4) ... R: as often as it takes until the power is 0.
@@ -78,55 +66,49 @@ Term worked_out_cell(CallCell& cell, Matrix<double> (*evaluate)(Arguments), std:
   return symbol(std::move(formula), evaluate(arguments)(cell.row(), cell.column()));
 }
 
-template <Way way>
-Term explain_fragile_scores(CallCell& cell) {
-  return worked_out_cell(cell, fragile_scores<way>, 3, "scores(" + cell.name(0) + ", " + cell.name(1) + ")");
+Term explain_log_sums(CallCell& cell) { return worked_out_cell(cell, log_sums, 1, "Σ log " + cell.name(0)); }
+
+template <Pairs pairs>
+Term explain_difference_scores(CallCell& cell) {
+  return worked_out_cell(
+      cell, difference_scores<pairs>, 3,
+      "Σ " + cell.name(0) + "·" + cell.name(1) + "·exp(difference of " + cell.name(2) + ")");
 }
 
-template <Way way>
-Term explain_fragile_mask(CallCell& cell) {
-  return worked_out_cell(cell, fragile_mask<way>, 1, "decay(" + cell.name(0) + ")");
+template <Pairs pairs>
+Term explain_difference_mask(CallCell& cell) {
+  return worked_out_cell(cell, difference_mask<pairs>, 1, "exp(difference of " + cell.name(0) + ")");
 }
 
 Term explain_doubling(CallCell& cell) {
   return worked_out_cell(cell, solve_by_doubling, 2, "inverse(" + cell.name(0) + ")");
 }
 
-const Pattern mask_pattern(const std::string& latex) { return {latex, Precedence::atom, Precedence::atom}; }
+Pattern in_brackets(const std::string& latex) { return {latex, Precedence::atom, Precedence::atom}; }
 
 }  // namespace
 
 std::vector<Function> fragile_functions() {
   return {
-      function("decay_mask_divided", "[L, 1] -> [L, L]",
-               mask_pattern(R"(\left[e^{G_i} e^{-G_j}\right]_{j \le i}\left(#1\right))"),
-               fragile_mask<Way::divided>, explain_fragile_mask<Way::divided>,
-               "what is left of the start at token i, divided by what was left of it at token j"),
-      function("decay_scores_divided", "[L, K], [L, K], [L, K] -> [L, L]",
-               mask_pattern(
-                   R"(\mathrm{tril}\left((#1 \odot e^{G})(#2 \odot e^{-G})^{\top}\right)\left(#3\right))"),
-               fragile_scores<Way::divided>, explain_fragile_scores<Way::divided>,
-               "readings faded from the start meet writings divided by the same fading"),
+      function("log_sums", "[L, K] -> [L, K]", in_brackets(R"(\left[\log #1_{1:i}\right]_{i})"), log_sums,
+               explain_log_sums, "the logarithms of all decays up to this token, added up"),
       function("decay_mask_late", "[L, 1] -> [L, L]",
-               mask_pattern(R"(\left[e^{G_i - G_j}\right]_{i,j}\left(#1\right) \odot M)"),
-               fragile_mask<Way::late_mask>, explain_fragile_mask<Way::late_mask>,
+               in_brackets(R"(\left[e^{#1_i - #1_j}\right]_{i,j} \odot M)"), difference_mask<Pairs::all>,
+               explain_difference_mask<Pairs::all>,
                "the fading between all pairs, growing towards later tokens, then times 0 for those"),
       function(
           "decay_scores_late", "[L, K], [L, K], [L, K] -> [L, L]",
-          mask_pattern(
-              R"(\left[\sum_{d} #1_{i,d} #2_{j,d} e^{G_{i,d} - G_{j,d}}\right]_{i,j}\left(#3\right) \odot M)"),
-          fragile_scores<Way::late_mask>, explain_fragile_scores<Way::late_mask>,
+          in_brackets(R"(\left[\sum_{d} #1_{i,d} #2_{j,d} e^{#3_{i,d} - #3_{j,d}}\right]_{i,j} \odot M)"),
+          difference_scores<Pairs::all>, explain_difference_scores<Pairs::all>,
           "every reading meets every writing, later ones too, then times 0 for those"),
       function("decay_mask_differences", "[L, 1] -> [L, L]",
-               mask_pattern(R"(\left[e^{G_i - G_j}\right]_{j \le i}\left(#1\right))"),
-               fragile_mask<Way::differences>, explain_fragile_mask<Way::differences>,
+               in_brackets(R"(\left[e^{#1_i - #1_j}\right]_{j \le i})"), difference_mask<Pairs::masked>,
+               explain_difference_mask<Pairs::masked>,
                "the fading between two tokens from the difference of two sums of logarithms"),
-      function(
-          "decay_scores_differences", "[L, K], [L, K], [L, K] -> [L, L]",
-          mask_pattern(
-              R"(\left[\sum_{d} #1_{i,d} #2_{j,d} e^{G_{i,d} - G_{j,d}}\right]_{j \le i}\left(#3\right))"),
-          fragile_scores<Way::differences>, explain_fragile_scores<Way::differences>,
-          "a reading meets an earlier writing, faded by the difference of two sums of logarithms"),
+      function("decay_scores_differences", "[L, K], [L, K], [L, K] -> [L, L]",
+               in_brackets(R"(\left[\sum_{d} #1_{i,d} #2_{j,d} e^{#3_{i,d} - #3_{j,d}}\right]_{j \le i})"),
+               difference_scores<Pairs::masked>, explain_difference_scores<Pairs::masked>,
+               "a reading meets an earlier writing, faded by the difference of two sums of logarithms"),
       function("solve_by_doubling", "[L, L], [L, D] -> [L, D]",
                {R"((I - #1)(I + #1^{2})(I + #1^{4})\cdots #2)", Precedence::product, Precedence::atom},
                solve_by_doubling, explain_doubling,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "core/error.h"
 #include "core/fragile_forms.h"
@@ -135,6 +136,44 @@ TEST_CASE("lens: a fragile form loses its numbers where the right one keeps them
   Lens nothing = right;
   nothing.edited = &find_fragile_form("doubled-inverse").way;
   CHECK_THROWS_WITH(look(each, nothing), says("a triangle to solve"));
+}
+
+TEST_CASE("lens: keys divided by their decay overflow at 11 in f16, at 88 in f32, at 709 in f64") {
+  const auto case_of = [](Index tokens) {  // 1 a token
+    const Case random = random_case(find_variant("gla"), {}, {.tokens = tokens, .dk = 4, .dv = 3, .seed = 2});
+    Arrays arrays = *random.arrays;
+    arrays["alpha"] = Array(arrays.at("alpha").shape,
+                            std::vector<double>(static_cast<std::size_t>(4 * tokens), std::exp(-1)));
+    for (double& k : std::get<0>(arrays["k"].values)) k = 0.75;
+    return bound(*random.variant, random.settings, std::move(arrays));
+  };
+  const Case each = case_of(120);
+  // The first token with 0.75 exp(token + 1) beyond the largest number. bf16 keeps the logarithm itself, 89,
+  // to the next half only.
+  for (const auto& [arithmetic, token, margin] : {std::tuple(Arithmetic::f64, -1, 0),
+                                                  {Arithmetic::f32, 89, 0},
+                                                  {Arithmetic::bf16, 89, 1},
+                                                  {Arithmetic::f16, 11, 0}}) {
+    const Lens lens = {.form = Form::chunkwise,
+                       .arithmetic = arithmetic,
+                       .chunk_size = 120,
+                       .edited = &find_fragile_form("divided-decays").way};
+    const Seen seen = look(each, lens);
+    INFO(name(arithmetic));
+    const LostNumber* lost = first_lost(seen, LostNumber::As::infinite);
+    CHECK((lost != nullptr) == (token >= 0));
+    if (!lost) {
+      CHECK(seen.worst.error <= 1e-10);
+      continue;
+    }
+    CHECK(lost->operation == "divided");
+    CHECK(std::abs(lost->token - token) <= margin);
+    CHECK(lost->expected == Approx(0.75 * std::exp(static_cast<double>(lost->token) + 1)).epsilon(1e-9));
+    CHECK(std::isinf(seen.worst.error));
+    Lens right = lens;
+    right.edited = nullptr;
+    CHECK_FALSE(first_lost(look(each, right), LostNumber::As::infinite));
+  }
 }
 
 TEST_CASE("lens: what does not exist is refused, and an empty sequence shows nothing") {
