@@ -47,6 +47,23 @@ void EquationEditor::carries(const std::function<void(std::vector<Carry>&)>& edi
   for (Phase& phase : equations_.phases) edit(phase.carries);
 }
 
+void EquationEditor::insert(const Operation& operation, const Symbol& symbol) {
+  const std::string& made = operation.equation.result;
+  for (Phase& phase : equations_.phases) {
+    const auto reader = std::ranges::find_if(phase.operations, [&](const Operation& other) {
+      const std::vector<std::string> read = operands(other.equation.expression);
+      return std::ranges::find(read, made) != read.end();
+    });
+    if (reader == phase.operations.end()) continue;
+    for (Line& line : phase.lines) {
+      const auto shown = std::ranges::find(line.operations, reader->id);
+      if (shown != line.operations.end()) line.operations.insert(shown, operation.id);
+    }
+    phase.operations.insert(reader, operation);
+    equations_.symbols[made] = symbol;
+  }
+}
+
 bool EquationEditor::is(const Expression& x, Role role) const {
   if (x.kind() != Expression::Kind::tensor) return false;
   const auto symbol = equations_.symbols.find(x.name());

@@ -31,6 +31,9 @@ class EquationEditor {
   /// Calls `edit` for the carries of every phase.
   void carries(const std::function<void(std::vector<Carry>&)>& edit);
 
+  /// Puts one more operation before the first that reads what it makes, in every phase that has one.
+  void insert(const Operation& operation, const Symbol& symbol);
+
   /// Whether a tensor is `role` to a person.
   bool is(const Expression& x, Role role) const;
 

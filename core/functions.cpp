@@ -31,7 +31,8 @@ std::vector<Function> all_functions() {
        {arithmetic_functions(), decay_functions(), value_decay_functions(), parts_functions(),
         softmax_functions(), feature_functions(), favor_functions(), log_sum_functions(), scan_functions(),
         gram_functions(), least_squares_functions(), layer_norm_functions(), gelu_functions(),
-        row_functions(), newton_schulz_functions(), inner_batch_functions(), faulty_functions()}) {
+        row_functions(), newton_schulz_functions(), inner_batch_functions(), faulty_functions(),
+        fragile_functions()}) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;

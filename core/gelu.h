@@ -29,7 +29,8 @@ Scalar gelu(Scalar x) {
 template <class Scalar>
 Scalar gelu_derivative(Scalar x) {
   using namespace gelu_constants;
-  const Scalar t = std::tanh(gelu_argument(x));
+  using std::tanh;
+  const Scalar t = tanh(gelu_argument(x));
   const Scalar slope = static_cast<Scalar>(root) * (1 + 3 * static_cast<Scalar>(cubic) * x * x);
   // Far out tanh is exactly 1 or -1, whatever the slope has grown to.
   const Scalar bend = 1 - t * t == 0 ? Scalar(0) : Scalar(0.5) * x * (1 - t * t) * slope;

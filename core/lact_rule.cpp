@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/costs/costs.h"
 #include "core/engines/lact.h"
 #include "core/lact_steps.h"
 #include "core/walk_rule.h"
@@ -60,6 +61,10 @@ class LactWalk : public Walk<Scalar> {
     lact_update(update_, carried[gradient], momentum(this->pieces_.batch_of(tokens - 1)), updated[weights],
                 updated[direction]);
     return states(updated);
+  }
+
+  std::optional<Cost> cost(Index chunk_size) const override {
+    return lact_cost(sequence_, this->form_, chunk_size);
   }
 
  protected:

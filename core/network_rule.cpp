@@ -1,6 +1,7 @@
 #include "core/network_rule.h"
 
 #include "core/checkpoints.h"
+#include "core/costs/costs.h"
 #include "core/network_steps.h"
 #include "core/walk_rule.h"
 
@@ -73,6 +74,10 @@ class NetworkWalk : public Walk<Scalar> {
     Carried<Scalar> own = carried;
     for (std::size_t p = 0; p < parameters; ++p) own[p] -= sigma * carried[parameters + p];
     return states(own);
+  }
+
+  std::optional<Cost> cost(Index chunk_size) const override {
+    return network_cost(this->sequence_, network_.plan(), this->form_, chunk_size);
   }
 
   /// Rows of every layer's inputs and gradients, and one n x n matrix of who reads whom for each layer.

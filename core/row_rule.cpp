@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/channel.h"
+#include "core/costs/row.h"
 #include "core/engines/chunkwise.h"
 #include "core/engines/parallel.h"
 #include "core/engines/parts.h"
@@ -206,6 +207,24 @@ Memory RowRule::memory(const Sequence& sequence, Form form, Precision precision,
   // q, k, v, b and the gates, decayed copies of them, and what solves and sums need.
   const double numbers = rows * (8 * K + 6 * V) + 3 * K * V + matrices * rows * rows + T * V;
   return {.work = number * numbers, .kept = 8 * (T * V + K * V)};
+}
+
+std::optional<Cost> RowRule::cost(const Sequence& sequence, Form form, Index chunk_size) const {
+  require_chunk_size(chunk_size);
+  const Program<double> empty = encoder_.encode<double>(sequence, 0, 0);
+  const Index features = empty.k.cols();
+  RowSizes sizes = {.reads = sequence.tokens,
+                    .columns_k = static_cast<double>(features),
+                    .columns_v = static_cast<double>(empty.v.cols()),
+                    .k = Polynomial::symbol(features == sequence.dk ? "d_k" : "m"),
+                    .v = Polynomial::symbol("d_v")};
+  if (normalised_) sizes.v += 1;
+  // Only readers of their own need the rows themselves.
+  const Index one = std::min<Index>(sequence.tokens, 1);
+  const bool reads_elsewhere = !encoder_.encode<double>(sequence, 0, one).read_after.empty();
+  const Index rows = form == Form::parallel && reads_elsewhere ? sequence.tokens : 0;
+  return row_cost(empty.structure, sizes, form, chunk_size,
+                  encoder_.encode<double>(sequence, 0, rows).read_after);
 }
 
 std::unique_ptr<Trace> RowRule::trace(const Sequence& sequence, Form form, Precision precision,

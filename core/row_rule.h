@@ -65,6 +65,7 @@ class RowRule : public Rule {
   Memory memory(const Sequence& sequence, Form form, Precision precision, Index chunk_size) const override;
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                                std::size_t budget) const override;
+  std::optional<Cost> cost(const Sequence& sequence, Form form, Index chunk_size) const override;
 
   Channel channel(const Sequence& sequence, Index column) const override;
 

@@ -17,6 +17,8 @@ bool Rule::is_causal(const Sequence&) const { return true; }
 
 Memory Rule::memory(const Sequence&, Form, Precision, Index) const { return {}; }
 
+std::optional<Cost> Rule::cost(const Sequence&, Form, Index) const { return std::nullopt; }
+
 Channel Rule::channel(const Sequence&, Index) const {
   throw Unsupported(
       "What this rule writes depends non-linearly on the values that it has read: no weights on values make "

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/cost.h"
 #include "core/matrix.h"
 #include "core/memory.h"
 #include "core/sequence.h"
@@ -51,6 +52,10 @@ class Rule {
 
   /// What run() takes for one head.
   virtual Memory memory(const Sequence& sequence, Form form, Precision precision, Index chunk_size) const;
+
+  /// What run() computes and moves for one head; nothing where a rule does not say. The numbers of an array
+  /// never matter, only which there are.
+  virtual std::optional<Cost> cost(const Sequence& sequence, Form form, Index chunk_size) const;
 
   /// The steps of one form, values on demand in at most about `budget` bytes of checkpoints.
   virtual std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/channel.h"
+#include "core/cost.h"
 #include "core/inner_batches.h"
 #include "core/program.h"
 #include "core/recorder.h"
@@ -67,6 +68,9 @@ class Walk {
   /// One column of the memory, those of Rule::channel(), by itself: it may outlive the walk. None where the
   /// memory is no linear function of the values.
   virtual std::optional<Channel> channel(Index /*column*/) const { return std::nullopt; }
+
+  /// What the whole walk computes and moves, in chunks of this size; nothing where it does not say.
+  virtual std::optional<Cost> cost(Index /*chunk_size*/) const { return std::nullopt; }
 
   /// What the largest block needs; more if every tensor of it is recorded. Rather too much than too little.
   virtual BlockNeed need(bool recorded) const = 0;

@@ -91,6 +91,11 @@ void WalkRule::walk_states(const Sequence& sequence, const VisitStates& visit, s
   }
 }
 
+std::optional<Cost> WalkRule::cost(const Sequence& sequence, Form form, Index chunk_size) const {
+  return with_walk(sequence, form, Precision::f64, chunk_size,
+                   [&](const auto& walk) { return walk->cost(chunk_size); });
+}
+
 Channel WalkRule::channel(const Sequence& sequence, Index column) const {
   if (nonlinear_) throw Unsupported(nonlinear_(sequence.settings));
   std::optional<Channel> channel = walk_f64_(sequence, Form::recurrent, 1)->channel(column);

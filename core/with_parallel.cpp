@@ -34,6 +34,10 @@ class WithParallel : public Rule {
     return choose(form, sequence.settings).memory(sequence, form, precision, chunk_size);
   }
 
+  std::optional<Cost> cost(const Sequence& sequence, Form form, Index chunk_size) const override {
+    return choose(form, sequence.settings).cost(sequence, form, chunk_size);
+  }
+
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                                std::size_t budget) const override {
     return choose(form, sequence.settings).trace(sequence, form, precision, chunk_size, budget);

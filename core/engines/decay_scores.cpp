@@ -8,8 +8,6 @@ namespace palimpsest {
 
 namespace {
 
-constexpr Index sub_chunk_size = 16;
-
 /// Multiplies row i by factor_i: [L, 1] one number a row, [L, K] one a channel.
 template <class Scalar>
 Matrix<Scalar> scale_rows(const Matrix<Scalar>& X, const Matrix<Scalar>& factor) {

@@ -6,6 +6,10 @@
 
 namespace palimpsest {
 
+/// Rows whose scores are made pair by pair where every channel has a decay of its own; between such
+/// sub-chunks they are matrix products.
+inline constexpr Index sub_chunk_size = 16;
+
 /// The decays inside one chunk of L rows, spec 2.1: only running products (or, with log gates, running sums),
 /// so exact zeros are legal and nothing overflows. A reader sees the state after so many decays and writes.
 template <class Scalar>

@@ -28,7 +28,8 @@ Matrix<Scalar> masked_scores(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, I
 /// exp(x - m), where a key that is not seen (-inf) weighs nothing whatever m is.
 template <class Scalar>
 Scalar weight(Scalar x, Scalar m) {
-  return x == minus_infinity<Scalar> ? Scalar(0) : std::exp(x - m);
+  using std::exp;
+  return x == minus_infinity<Scalar> ? Scalar(0) : exp(x - m);
 }
 
 }  // namespace

@@ -52,5 +52,6 @@ std::vector<Function> row_functions();
 std::vector<Function> newton_schulz_functions();
 std::vector<Function> inner_batch_functions();
 std::vector<Function> faulty_functions();
+std::vector<Function> fragile_functions();
 
 }  // namespace palimpsest

@@ -1,4 +1,5 @@
 #include "core/engines/mamba.h"
+#include "core/costs/costs.h"
 #include "core/inner_problem.h"
 #include "core/mamba_steps.h"
 #include "core/variants.h"
@@ -59,6 +60,10 @@ class MambaWalk : public Walk<Scalar> {
                                   rows_up_to_each(first, count)};
             },
         .skip = D_.size() > 0 ? static_cast<double>(D_(0, column)) : 0.0};
+  }
+
+  std::optional<Cost> cost(Index chunk_size) const override {
+    return mamba_cost(sequence_, form_, chunk_size);
   }
 
   BlockNeed need(bool recorded) const override {

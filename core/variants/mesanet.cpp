@@ -1,5 +1,6 @@
 #include <Eigen/Cholesky>
 
+#include "core/costs/costs.h"
 #include "core/engines/mesanet.h"
 #include "core/inner_problem.h"
 #include "core/mesanet_steps.h"
@@ -93,6 +94,10 @@ class MesaWalk : public Walk<Scalar> {
                          return ChannelReads{mesa_solutions<double>(rows, H.leftCols(sequence.dk), first),
                                              rows_up_to_each(first, count)};
                        }};
+  }
+
+  std::optional<Cost> cost(Index chunk_size) const override {
+    return mesanet_cost(sequence_, form_, chunk_size);
   }
 
   /// Three n x n matrices, a dozen rows of each token, and systems of K equations.

@@ -1,5 +1,6 @@
 #include <Eigen/Cholesky>
 
+#include "core/costs/costs.h"
 #include "core/engines/chunkwise.h"
 #include "core/engines/parallel.h"
 #include "core/engines/recurrent.h"
@@ -93,6 +94,10 @@ class LeastSquaresWalk : public Walk<Scalar> {
                              sequence.at("q").rows<double>(first, count) * sequence.parameter("scale"),
                              rows_up_to_each(first, count)};
                        }};
+  }
+
+  std::optional<Cost> cost(Index chunk_size) const override {
+    return least_squares_cost(sequence_, form_, chunk_size);
   }
 
   BlockNeed need(bool recorded) const override {

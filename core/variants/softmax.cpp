@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/channel.h"
+#include "core/costs/costs.h"
 #include "core/effective_attention.h"
 #include "core/engines/softmax.h"
 #include "core/error.h"
@@ -85,6 +86,11 @@ class SoftmaxRule : public Rule {
     const double rows = size(keys, sequence.dk) + size(keys, sequence.dv);  // queries, keys, values, outputs
     const double number = precision == Precision::f64 ? 8 : 4;
     return {.work = number * (weights + 4 * rows), .kept = 8 * (rows + size(T, sequence.dv))};
+  }
+
+  std::optional<Cost> cost(const Sequence& sequence, Form form, Index chunk_size) const override {
+    require_chunk_size(chunk_size);
+    return softmax_cost(sequence, form, chunk_size);
   }
 
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,

@@ -108,6 +108,7 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
   possible["solve_unit_lower"] = [&] {
     return std::vector{call("strictly_lower", {bounded(rows, rows)}), matrix()};
   };
+  possible["solve_by_doubling"] = possible["solve_unit_lower"];
   possible["solve_fading"] = [&] {
     return std::vector{call("strictly_lower", {bounded(rows, rows)}), matrix(), bounded(rows, columns)};
   };
@@ -137,6 +138,7 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
       return std::vector{leaf(L, rows * rows), leaf(L, rows)};
     };
   }
+  possible["log_sums"] = [&] { return std::vector{bounded(rows, columns)}; };
   possible["log_add_exp"] = [&] { return std::vector{bounded(rows, columns), bounded(rows, columns)}; };
   if (columns == 1) {
     possible["features/favor"] = [&] {
@@ -200,6 +202,15 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
     possible["causal_ones"] = [&] { return std::vector{grow(rows, upto(5), depth)}; };
     possible["decay_mask"] = [&] { return std::vector{any_column()}; };
     possible["decay_mask_before"] = [&] { return std::vector{any_column()}; };
+    for (const char* name : {"decay_mask_late", "decay_mask_differences"}) {
+      possible[name] = [&] { return std::vector{leaf(rows, 1)}; };
+    }
+    for (const char* name : {"decay_scores_late", "decay_scores_differences"}) {
+      possible[name] = [&] {
+        const Index K = 1 + upto(4);
+        return std::vector{grow(rows, K, depth), grow(rows, K, depth), bounded(rows, K)};
+      };
+    }
     for (const char* name : {"decay_scores", "decay_scores_before"}) {
       possible[name] = [&] {
         const Index K = upto(5);

@@ -1,0 +1,356 @@
+#include "core/costs/row.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/engines/decay_scores.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// What readers of L rows see, summed over them.
+template <class Number>
+struct Seen {
+  Number readers = 0;
+  Number decayed = 0;  // readers that come after a decay at all
+  Number decays = 0;   // rows that decay before they read
+  Number writes = 0;   // rows that they see written
+  Number inside = 0;   // of the decays those in the reader's own sub-chunk
+};
+
+/// What an engine meets in L rows.
+template <class Number>
+struct Rows {
+  Number rows = 0;
+  Number reads = 0;
+  Number k = 0;
+  Number v = 0;
+  Seen<Number> erases;
+  Seen<Number> outputs;
+  Number pairs = 0;   // rows of one sub-chunk in pairs
+  Number starts = 0;  // rows before each sub-chunk, summed
+
+  /// Cells of a strictly lower triangular [rows, rows] matrix.
+  Number triangle() const { return rows * (rows - Number(1)) / Number(2); }
+};
+
+double seen_inside(double decays) {
+  const double size = sub_chunk_size;
+  return decays == 0 ? 0 : std::fmod(decays - 1, size) + 1;
+}
+
+Seen<double> seen_by(const std::vector<Reader>& readers) {
+  Seen<double> seen;
+  for (const Reader& reader : readers) {
+    const auto decays = static_cast<double>(reader.decays);
+    seen.readers += 1;
+    seen.decayed += decays > 0 ? 1 : 0;
+    seen.decays += decays;
+    seen.writes += static_cast<double>(reader.writes);
+    seen.inside += seen_inside(decays);
+  }
+  return seen;
+}
+
+/// Exactly what these many tokens are.
+Rows<double> exact_rows(const Structure& structure, const RowSizes& sizes, double tokens,
+                        const std::vector<Index>& read_after) {
+  const auto reads = static_cast<Index>(tokens);
+  const Index rows = reads * structure.rows_per_read;
+  const Program<double> shape = {.structure = structure,
+                                 .q = Matrix<double>(reads, 0),
+                                 .k = Matrix<double>(rows, 0),
+                                 .erase_sight = Matrix<double>(rows, 0),
+                                 .read_sight = Matrix<double>(reads, 0),
+                                 .read_after = read_after};
+  Rows<double> exact = {.rows = static_cast<double>(rows),
+                        .reads = tokens,
+                        .k = sizes.columns_k,
+                        .v = sizes.columns_v,
+                        .erases = seen_by(shape.erase_readers()),
+                        .outputs = seen_by(shape.output_readers())};
+  for (Index start = 0; start < rows; start += sub_chunk_size) {
+    const auto size = static_cast<double>(std::min(sub_chunk_size, rows - start));
+    exact.pairs += size * (size - 1) / 2;
+    exact.starts += static_cast<double>(start);
+  }
+  return exact;
+}
+
+/// The same of `tokens` in symbols, for rows in whole sub-chunks and reads after their own token.
+Rows<Polynomial> symbolic_rows(const Structure& structure, const RowSizes& sizes, const Polynomial& tokens) {
+  const Polynomial steps = structure.rows_per_read > 1 ? Polynomial::symbol("n_h") : Polynomial(1);
+  const Polynomial rows = tokens * steps;
+  const Polynomial c = Polynomial::symbol("c");
+  const Polynomial inside = (c + 1) / 2;  // on average
+  const double erase_decay = structure.erase == Erase::decayed ? 1 : 0;
+  const bool at_end = structure.read_at == ReadAt::end;
+  const Polynomial writes = at_end ? tokens * rows : tokens * (rows + steps) / 2;
+  const Polynomial erased = rows * (rows - 1) / 2;
+  return {.rows = rows,
+          .reads = tokens,
+          .k = sizes.k,
+          .v = sizes.v,
+          .erases = {.readers = rows,
+                     .decayed = rows - (1 - erase_decay),
+                     .decays = erased + rows * erase_decay,
+                     .writes = erased,
+                     .inside = rows * inside},
+          .outputs = {.readers = tokens,
+                      .decayed = tokens,
+                      .decays = writes,
+                      .writes = writes,
+                      .inside = tokens * inside},
+          .pairs = rows * (c - 1) / 2,
+          .starts = rows * (rows / c - 1) / 2};
+}
+
+/// Counts what the engines do to L rows, each function a piece of one of them.
+template <class Number>
+class Counter {
+ public:
+  Counter(const Structure& structure, const Rows<Number>& rows)
+      : structure_(structure),
+        rows_(rows),
+        p_(static_cast<double>(structure.part_count())),
+        has_parts_(!structure.parts.empty()),
+        decays_(structure.decay != Decay::none),
+        by_key_(structure.decay == Decay::key),
+        logs_(structure.gates_are_logs) {}
+
+  /// core/engines/recurrent, all rows.
+  Work<Number> recurrent() {
+    const Number cells = rows_.k * rows_.v;
+    const Number state = p_ * cells;
+    const bool erases = structure_.erase != Erase::none;
+    if (decays_ && logs_) exponentiated(rows_.rows * gates());
+    if (erases) product(rows_.rows, rows_.k, rows_.v);
+    product(rows_.rows * rows_.k, Number(1), rows_.v);  // the write
+    scaled(rows_.rows * rows_.k);                       // beta k
+    product(rows_.reads, rows_.k, rows_.v);             // of the end state where it is read last
+    if (has_parts_) {
+      const Number seen = erases ? rows_.rows + rows_.reads : rows_.reads;
+      scaled(seen * state);             // what a reader sees of the parts
+      scaled(rows_.rows * p_ * state);  // the parts mixed
+      scaled(rows_.rows * state);       // the write into every part
+    }
+    if (decays_) scaled(rows_.rows * cells);
+    if (structure_.value_decay) scaled(rows_.rows * cells);
+    if (structure_.value_decay && structure_.erase == Erase::undecayed) scaled(rows_.rows * rows_.v);
+    if (structure_.plain_write) product(rows_.rows * rows_.k, Number(1), rows_.v);
+    moved(Number(2) * state * rows_.rows);
+    return work_;
+  }
+
+  /// core/engines/chunkwise, one chunk.
+  Work<Number> chunk() {
+    chunk_decays();
+    write_directions();
+    if (structure_.erase != Erase::none) {
+      chunk_scores(rows_.erases);
+      chunk_from_start(rows_.erases);
+      product(rows_.rows, p_ * rows_.k, rows_.v);
+      if (structure_.value_decay) scaled(rows_.rows * rows_.v);
+      if (structure_.plain_write) {
+        chunk_scores(rows_.erases);
+        masked_product(rows_.rows * rows_.rows, rows_.erases.writes, rows_.v);
+      }
+      masked_product(rows_.triangle(), rows_.triangle(), rows_.v);  // the solve
+      if (structure_.value_decay) scaled(rows_.triangle() * rows_.v);
+    }
+    if (structure_.read_at == ReadAt::end) {
+      product(rows_.reads, rows_.k, rows_.v);
+    } else {
+      chunk_scores(rows_.outputs);
+      chunk_from_start(rows_.outputs);
+      product(rows_.reads, p_ * rows_.k, rows_.v);
+      if (structure_.value_decay) {
+        scaled(rows_.reads * rows_.v + rows_.triangle() * rows_.v);
+        masked_product(rows_.outputs.writes, rows_.outputs.writes, rows_.v);
+      } else {
+        masked_product(rows_.reads * rows_.rows, rows_.outputs.writes, rows_.v);
+      }
+      if (structure_.plain_write) {
+        chunk_scores(rows_.outputs);
+        masked_product(rows_.reads * rows_.rows, rows_.outputs.writes, rows_.v);
+      }
+    }
+    carry(decays_);
+    moved(Number(2) * p_ * rows_.k * rows_.v);
+    if (structure_.read_at == ReadAt::end) moved(rows_.k * rows_.v);
+    return work_;
+  }
+
+  /// core/engines/parallel, the whole sequence.
+  Work<Number> parallel() {
+    const bool erases = structure_.erase != Erase::none;
+    write_directions();
+    if (decays_ && !logs_) scaled((rows_.triangle() + rows_.rows) * gates());
+    if (has_parts_) {
+      // The transitions since every write, as far as the walk has come, and since the start.
+      masked_product(rows_.triangle(), rows_.triangle(), p_ * p_);
+      product(rows_.rows * p_, p_, p_);
+    }
+    if (erases) walk_scores(rows_.rows, rows_.erases);
+    if (erases) walk_from_start(rows_.erases);
+    walk_scores(rows_.reads, rows_.outputs);
+    walk_from_start(rows_.outputs);
+    if (structure_.plain_write) {
+      if (erases) walk_scores(rows_.rows, rows_.erases);
+      walk_scores(rows_.reads, rows_.outputs);
+    }
+    if (erases) {
+      product(rows_.rows, p_ * rows_.k, rows_.v);
+      if (structure_.value_decay) scaled(rows_.rows * rows_.v);
+      if (structure_.plain_write) masked_product(rows_.rows * rows_.rows, rows_.erases.writes, rows_.v);
+      masked_product(rows_.triangle(), rows_.triangle(), rows_.v);  // the solve
+    }
+    masked_product(rows_.reads * rows_.rows, rows_.outputs.writes, rows_.v);
+    if (structure_.plain_write) masked_product(rows_.reads * rows_.rows, rows_.outputs.writes, rows_.v);
+    product(rows_.reads, p_ * rows_.k, rows_.v);
+    if (structure_.value_decay) {
+      // The running products once for every row, then a mask of its own for every channel.
+      scaled(Number(2) * (rows_.rows - Number(1)) * rows_.v + rows_.triangle() * rows_.v);
+      if (erases) scaled(rows_.rows * rows_.rows * rows_.v);
+      scaled(rows_.reads * rows_.rows * rows_.v + rows_.reads * rows_.v);
+    }
+    carry(true);
+    const Number kinds = structure_.plain_write ? 2 : 1;
+    if (decays_ && logs_) exponentiated((kinds * rows_.rows + Number(1)) * gates());
+    const Number cells = rows_.reads * rows_.rows + (erases ? rows_.rows * rows_.rows : Number(0));
+    moved(Number(2) * kinds * cells + Number(2) * p_ * rows_.k * rows_.v);
+    return work_;
+  }
+
+ private:
+  /// Decays of one row.
+  Number gates() const { return by_key_ ? rows_.k : Number(1); }
+
+  void product(const Number& a, const Number& b, const Number& c) { work_ += Work<Number>::product(a, b, c); }
+  /// A product over cells of a matrix of which a mask leaves `seen`.
+  void masked_product(const Number& cells, const Number& seen, const Number& each) {
+    work_ += {.products = cells * each, .seen = seen * each};
+  }
+  void scaled(const Number& numbers) { work_ += {.multiplications = numbers}; }
+  void exponentiated(const Number& numbers) { work_ += {.exponentials = numbers}; }
+  void moved(const Number& numbers) { work_ += {.moved = numbers}; }
+
+  void write_directions() {
+    if (structure_.beta) scaled(rows_.rows * rows_.k);
+  }
+
+  /// Running products from the start, to the end and in between.
+  void chunk_decays() {
+    const Number one_less = rows_.rows - Number(1);
+    if (has_parts_) {
+      product(rows_.rows * rows_.rows, p_, p_);
+      product(rows_.rows * p_, p_, p_);
+    }
+    if (decays_ && !logs_) scaled(Number(2) * one_less * gates());
+    if (decays_ && logs_) exponentiated(Number(2) * rows_.rows * gates());
+    if (decays_ && !by_key_ && !logs_) scaled(rows_.triangle());
+    if (decays_ && !by_key_ && logs_) exponentiated(rows_.triangle() + rows_.rows);
+    if (structure_.value_decay) scaled(Number(2) * one_less * rows_.v);
+  }
+
+  /// x^T Phi y of all pairs, in sub-chunks where every channel has a decay of its own.
+  void chunk_scores(const Seen<Number>& seen) {
+    if (by_key_) {
+      const Number decayed = seen.inside + seen.decayed + rows_.starts;
+      masked_product(seen.decays, seen.writes, rows_.k);
+      scaled(decayed * rows_.k);
+      if (logs_) exponentiated(decayed * rows_.k);
+      if (!logs_) scaled((rows_.rows + rows_.pairs + rows_.starts) * rows_.k);
+      return;
+    }
+    masked_product(seen.readers * rows_.rows, seen.writes, rows_.k);
+    if (decays_) scaled(seen.decayed * rows_.rows);
+    part_scores(seen);
+    if (has_parts_) scaled(seen.readers * rows_.rows);
+  }
+
+  /// The table of weights of every write for every reader.
+  void part_scores(const Seen<Number>& seen) {
+    if (has_parts_) product(seen.writes, p_, Number(1));
+  }
+
+  void chunk_from_start(const Seen<Number>& seen) {
+    part_from_start(seen);
+    if (decays_) scaled(seen.decayed * rows_.k);
+  }
+
+  /// A vector once for every part, times the weight of that part.
+  void part_from_start(const Seen<Number>& seen) {
+    if (!has_parts_) return;
+    product(seen.readers, p_, p_);
+    scaled(seen.readers * p_ * rows_.k);
+  }
+
+  void walk_scores(const Number& readers, const Seen<Number>& seen) {
+    if (by_key_) {
+      masked_product(seen.writes, seen.writes, rows_.k);
+      scaled(seen.writes * rows_.k);
+    } else {
+      masked_product(readers * rows_.rows, seen.writes, rows_.k);
+      if (decays_) scaled(seen.writes);
+      part_scores(seen);
+      if (has_parts_) scaled(readers * rows_.rows);
+    }
+    if (decays_ && logs_) exponentiated(seen.writes * gates());
+  }
+
+  void walk_from_start(const Seen<Number>& seen) {
+    part_from_start(seen);
+    if (!has_parts_) scaled(seen.readers * rows_.k);
+    if (decays_ && logs_) exponentiated(seen.readers * gates());
+  }
+
+  /// What the rows write, at the end, and what was there before.
+  void carry(bool decayed) {
+    const Number cells = rows_.k * rows_.v;
+    product(p_ * rows_.k, rows_.rows, rows_.v);
+    if (structure_.plain_write) product(rows_.k, rows_.rows, rows_.v);
+    if (structure_.value_decay) scaled(rows_.rows * rows_.v + cells);
+    if (has_parts_) {
+      scaled(rows_.rows * p_ * rows_.k + p_ * p_ * cells);
+    } else if (decayed) {
+      scaled(rows_.rows * rows_.k + cells);
+      if (structure_.plain_write) scaled(rows_.rows * rows_.k);
+    }
+  }
+
+  const Structure& structure_;
+  const Rows<Number>& rows_;
+  Number p_;
+  bool has_parts_;
+  bool decays_;
+  bool by_key_;
+  bool logs_;
+  Work<Number> work_;
+};
+
+template <class Number>
+Work<Number> work_of(const Structure& structure, const Rows<Number>& rows, Form form) {
+  Counter<Number> counter(structure, rows);
+  if (form == Form::recurrent) return counter.recurrent();
+  return form == Form::chunkwise ? counter.chunk() : counter.parallel();
+}
+
+}  // namespace
+
+Cost row_cost(const Structure& structure, const RowSizes& sizes, Form form, Index chunk_size,
+              const std::vector<Index>& read_after) {
+  const auto exact = [&](double tokens) {
+    return work_of(structure, exact_rows(structure, sizes, tokens, read_after), form);
+  };
+  const Index size = form == Form::chunkwise ? chunk_size : form == Form::parallel ? sizes.reads : 1;
+  const Polynomial tokens = form == Form::recurrent   ? Polynomial(1)
+                            : form == Form::chunkwise ? Polynomial::symbol("C")
+                                                      : Polynomial::symbol("n");
+  const Work<Polynomial> block = work_of(structure, symbolic_rows(structure, sizes, tokens), form);
+  return {.total = sizes.reads == 0 ? Work<double>() : Blocks(sizes.reads, size).total(size, exact),
+          .per_token = block * (Polynomial(1) / tokens)};
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,464 @@
+#include "core/cost.h"
+
+#include <cmath>
+
+#include "core/costs/costs.h"
+#include "core/costs/row.h"
+#include "core/engines/chunkwise.h"
+#include "core/engines/lact.h"
+#include "core/engines/mamba.h"
+#include "core/engines/mesanet.h"
+#include "core/engines/parallel.h"
+#include "core/engines/recurrent.h"
+#include "core/engines/softmax.h"
+#include "core/error.h"
+#include "core/inner_batches.h"
+#include "tests/catch.h"
+#include "tests/core/cases.h"
+#include "tests/core/counted/counted.h"
+
+namespace palimpsest {
+namespace {
+
+using testing::Case;
+using testing::Counted;
+using testing::Counts;
+using testing::counts;
+
+/// Numbers in (1/2, 1): legal gates, and no product of them vanishes.
+Matrix<Counted> some(Index rows, Index columns) {
+  Matrix<double> numbers(rows, columns);
+  for (Index i = 0; i < numbers.size(); ++i)
+    numbers.data()[i] = 0.5 + 0.4 * std::abs(std::sin(double(i + 1)));
+  return numbers.cast<Counted>();
+}
+
+/// What `compute` counts.
+template <class Function>
+Counts counted(Function compute) {
+  counts = {};
+  compute();
+  return counts;
+}
+
+/// A program of this structure; in logs the gates are negative.
+Program<Counted> program_of(const Structure& structure, Index tokens, Index K, Index V) {
+  const Index rows = tokens * structure.rows_per_read;
+  const Index p = structure.part_count();
+  const bool has_parts = !structure.parts.empty();
+  const Index gates = structure.decay == Decay::none ? 0 : structure.decay == Decay::scalar ? 1 : K;
+  Matrix<Counted> gate = some(rows, gates);
+  if (structure.gates_are_logs) gate = (-0.1 * gate.cast<double>()).cast<Counted>();  // not counted
+  return {.structure = structure,
+          .q = some(tokens, K),
+          .k = some(rows, K),
+          .v = some(rows, V),
+          .a = some(rows, structure.erase_key ? K : 0),
+          .gate = gate,
+          .mu = some(rows, structure.value_decay ? V : 0),
+          .beta = some(rows, structure.beta ? 1 : 0),
+          .k_plain = some(rows, structure.plain_write ? K : 0),
+          .v_plain = some(rows, structure.plain_write ? V : 0),
+          .transition = some(rows, has_parts ? p * p : 0),
+          .inject = some(rows, has_parts ? p : 0),
+          .erase_sight = some(rows, has_parts ? p : 0),
+          .read_sight = some(tokens, has_parts ? p : 0)};
+}
+
+/// Every structure that the engines tell apart.
+std::vector<Structure> structures() {
+  std::vector<Structure> all;
+  for (const Decay decay : {Decay::none, Decay::scalar, Decay::key}) {
+    for (const bool logs : {false, true}) {
+      if (logs && decay == Decay::none) continue;
+      for (const Erase erase : {Erase::none, Erase::decayed, Erase::undecayed}) {
+        for (const int choice : {0, 1, 2, 4, 5, 6}) {  // a second write and value decay do not go together
+          all.push_back({.decay = decay,
+                         .gates_are_logs = logs,
+                         .value_decay = (choice & 1) != 0,
+                         .erase = erase,
+                         .beta = (choice & 1) != 0,
+                         .plain_write = (choice & 2) != 0,
+                         .rows_per_read = (choice & 4) != 0 ? 3 : 1});
+        }
+      }
+      all.push_back({.decay = decay, .gates_are_logs = logs, .read_at = ReadAt::end});
+    }
+  }
+  for (const Erase erase : {Erase::none, Erase::decayed, Erase::undecayed}) {
+    all.push_back({.erase = erase, .beta = true, .parts = "SM"});
+    all.push_back({.erase = erase, .parts = "SMF"});
+  }
+  return all;
+}
+
+std::string words(const Structure& s) {
+  return "decay " + std::to_string(int(s.decay)) + (s.gates_are_logs ? " logs" : "") + ", erase " +
+         std::to_string(int(s.erase)) + (s.value_decay ? ", value decay" : "") + (s.beta ? ", beta" : "") +
+         (s.plain_write ? ", plain write" : "") + (s.read_at == ReadAt::end ? ", read at the end" : "") +
+         ", rows " + std::to_string(s.rows_per_read) + ", parts " + std::to_string(s.parts.size());
+}
+
+/// What running `program` in a form counts. The rule reads at the end where the structure says so.
+Counts run_counted(const Structure& structure, Index tokens, Index K, Index V, Form form, Index chunk_size) {
+  Matrix<Counted> S = some(K * structure.part_count(), V);
+  const Index size = form == Form::chunkwise ? chunk_size : tokens;
+  return counted([&] {
+    for (Index first = 0; first < tokens; first += size) {
+      const Program<Counted> program = program_of(structure, std::min(size, tokens - first), K, V);
+      if (form == Form::recurrent) recurrent(program, S);
+      if (form == Form::chunkwise) chunk(program, S);
+      if (form == Form::parallel) parallel(program, S);
+      if (structure.read_at == ReadAt::end && form != Form::parallel) S = Matrix<Counted>(S + 0 * S);
+    }
+  });
+}
+
+RowSizes sizes_of(Index tokens, Index K, Index V) {
+  return {.reads = tokens,
+          .columns_k = double(K),
+          .columns_v = double(V),
+          .k = Polynomial::symbol("d_k"),
+          .v = Polynomial::symbol("d_v")};
+}
+
+constexpr Index K = 5;
+constexpr Index V = 3;
+
+}  // namespace
+
+TEST_CASE("cost of row programs is what their engines count, to the last multiply-add") {
+  for (const Structure& structure : structures()) {
+    for (const Index tokens : {1, 2, 17, 40}) {
+      for (const Form form : all_forms) {
+        for (const Index chunk_size : {1, 7, 35}) {
+          if (form != Form::chunkwise && chunk_size != 7) continue;
+          INFO(words(structure) << ", " << name(form) << ", T " << tokens << ", C " << chunk_size);
+          const Work<double> cost = row_cost(structure, sizes_of(tokens, K, V), form, chunk_size).total;
+          Counts run = run_counted(structure, tokens, K, V, form, chunk_size);
+          if (structure.read_at == ReadAt::end && form != Form::parallel) {
+            // Not the engine but the rule reads: o = q S for every token, once the end is reached.
+            run.products += double(tokens * K * V);
+            const Index blocks = form == Form::recurrent ? 1 : (tokens + chunk_size - 1) / chunk_size;
+            run.multiplications -= double(blocks * K * V);  // of this test's own
+          }
+          REQUIRE(cost.products == run.products);
+          REQUIRE(cost.multiplications == run.multiplications);
+          REQUIRE(cost.exponentials == run.exponentials);
+          REQUIRE(cost.seen <= cost.products);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("cost of one structure is not what another one counts") {
+  const Structure with_erase = {.decay = Decay::key, .erase = Erase::decayed, .beta = true};
+  Structure without = with_erase;
+  without.erase = Erase::none;
+  for (const Form form : {Form::chunkwise, Form::parallel}) {
+    const Counts run = run_counted(with_erase, 17, K, V, form, 7);
+    const Work<double> same = row_cost(with_erase, sizes_of(17, K, V), form, 7).total;
+    const Work<double> other = row_cost(without, sizes_of(17, K, V), form, 7).total;
+    CHECK(same.products == run.products);
+    CHECK(other.products != run.products);
+    CHECK(row_cost(with_erase, sizes_of(16, K, V), form, 7).total.products != run.products);
+    CHECK((form == Form::parallel ||
+           row_cost(with_erase, sizes_of(17, K, V), form, 8).total.products != run.products));
+  }
+}
+
+TEST_CASE("cost of row programs that read elsewhere follows their readers") {
+  const Structure structure = {.erase = Erase::decayed, .beta = true, .parts = "SM"};
+  const std::vector<Index> read_after = {4, 4, 4, 4, 7, 7, 7};
+  Program<Counted> program = program_of(structure, 7, K, V);
+  program.read_after = read_after;
+  Matrix<Counted> S = some(2 * K, V);
+  const Counts run = counted([&] { parallel(program, S); });
+  const Work<double> cost = row_cost(structure, sizes_of(7, K, V), Form::parallel, 1, read_after).total;
+  CHECK(cost.products == run.products);
+  CHECK(cost.products != row_cost(structure, sizes_of(7, K, V), Form::parallel, 1).total.products);
+}
+
+TEST_CASE("cost formulas give the exact cost where chunks are full and whole sub-chunks") {
+  constexpr Index C = 32;
+  constexpr Index n = 96;
+  for (const Structure& structure : structures()) {
+    if (structure.rows_per_read > 1) continue;  // their readers are not evenly spread over sub-chunks
+    for (const Form form : all_forms) {
+      INFO(words(structure) << ", " << name(form));
+      const Cost cost = row_cost(structure, sizes_of(n, K, V), form, C);
+      const std::map<std::string, double, std::less<>> at = {
+          {"n", n}, {"C", C}, {"c", 16}, {"d_k", K}, {"d_v", V}};
+      CHECK(n * cost.per_token.products.at(at) == Approx(cost.total.products).epsilon(1e-12));
+      CHECK(n * cost.per_token.seen.at(at) == Approx(cost.total.seen).epsilon(1e-12));
+      CHECK(n * cost.per_token.moved.at(at) == Approx(cost.total.moved).epsilon(1e-12));
+      if (structure.decay == Decay::key && structure.erase == Erase::undecayed) continue;
+      CHECK(n * cost.per_token.multiplications.at(at) == Approx(cost.total.multiplications).epsilon(1e-12));
+      CHECK(n * cost.per_token.exponentials.at(at) == Approx(cost.total.exponentials).epsilon(1e-12));
+    }
+  }
+}
+
+TEST_CASE("cost formulas are those of spec section 4") {
+  const auto products = [](const char* id, Form form) {
+    const Variant& variant = find_variant(id);
+    const Case random = testing::random_case(variant, {}, {.tokens = 64});
+    return Polynomial(2) * variant.rule->cost(random.sequence, form, 16)->per_token.products;
+  };
+  const Polynomial k = Polynomial::symbol("d_k");
+  const Polynomial v = Polynomial::symbol("d_v");
+  const Polynomial C = Polynomial::symbol("C");
+  const Polynomial n = Polynomial::symbol("n");
+  CHECK(products("linear", Form::recurrent) == 4 * k * v);
+  CHECK(products("linear", Form::chunkwise) == 2 * C * (k + v) + 4 * k * v);
+  CHECK(products("linear", Form::parallel) == 2 * n * (k + v) + 4 * k * v);
+  CHECK(products("gla", Form::chunkwise) == (C + 1) * k + 2 * C * v + 4 * k * v);
+  CHECK(products("deltanet", Form::recurrent) == 6 * k * v);
+  CHECK(products("deltanet", Form::chunkwise) == 4 * C * k + 2 * C * v + (C - 1) * v + 6 * k * v);
+  CHECK(products("kda", Form::chunkwise) == 2 * (C + 1) * k + 2 * C * v + (C - 1) * v + 6 * k * v);
+  CHECK(products("titans", Form::chunkwise).from_degree(2) !=
+        products("deltanet", Form::chunkwise).from_degree(2));
+  CHECK(products("kda", Form::chunkwise).latex() ==
+        "2\\,C\\,d_k + 3\\,C\\,d_v + 6\\,d_k\\,d_v + 2\\,d_k - d_v");
+}
+
+TEST_CASE("cost of softmax is what its engine counts") {
+  for (const bool earlier : {false, true}) {
+    for (const Index tokens : {1, 2, 17, 40}) {
+      const Case random =
+          testing::random_case(find_variant("softmax"), {}, {.tokens = tokens, .initial_state = earlier});
+      const Sequence& sequence = random.sequence;
+      const Index p = earlier ? sequence.at("initial_k_cache").rows() : 0;
+      const Matrix<Counted> q = some(tokens, sequence.dk);
+      const Matrix<Counted> k = some(p + tokens, sequence.dk);
+      const Matrix<Counted> v = some(p + tokens, sequence.dv);
+      INFO("T " << tokens << ", " << p << " earlier");
+      Counts run = counted([&] {
+        for (Index t = 0; t < tokens; ++t)
+          softmax_stream<Counted>(q.row(t), k.topRows(p + t + 1), v.topRows(p + t + 1));
+      });
+      Work<double> cost = random.variant->rule->cost(sequence, Form::recurrent, 7)->total;
+      // The engine adds w v element by element; the cost counts that product as one.
+      CHECK(cost.products + cost.multiplications == run.inner_products + run.multiplications);
+      CHECK(cost.exponentials == run.exponentials);
+
+      run = counted([&] { softmax_dense<Counted>(q, k, v, p); });
+      cost = random.variant->rule->cost(sequence, Form::parallel, 7)->total;
+      CHECK(cost.products == run.products);
+      CHECK(cost.multiplications == run.multiplications);
+      CHECK(cost.exponentials == run.exponentials);
+
+      for (const Index C : {1, 7, 35}) {
+        run = counted([&] {
+          for (Index first = 0; first < tokens; first += C) {
+            const Index count = std::min(C, tokens - first);
+            const Index keys = p + first + count;
+            SoftmaxState<Counted> state(count, sequence.dv);
+            for (Index first_key = 0; first_key < keys; first_key += C) {
+              const Index key_count = std::min(C, keys - first_key);
+              softmax_tile<Counted>(q.middleRows(first, count), k.middleRows(first_key, key_count),
+                                    v.middleRows(first_key, key_count), p + first, first_key, state);
+            }
+            const Matrix<Counted> o = state.output();
+          }
+        });
+        cost = random.variant->rule->cost(sequence, Form::chunkwise, C)->total;
+        CHECK(cost.products == run.products);
+        CHECK(cost.multiplications == run.multiplications);
+        if (p == 0) CHECK(cost.exponentials == run.exponentials);
+      }
+    }
+  }
+}
+
+TEST_CASE("cost of Mamba is what its engine counts") {
+  for (const Index tokens : {1, 2, 17, 40}) {
+    const Case random = testing::random_case(find_variant("mamba"), {}, {.tokens = tokens});
+    const Index dk = random.sequence.dk;
+    const Index dv = random.sequence.dv;
+    for (const Form form : all_forms) {
+      INFO(name(form) << ", T " << tokens);
+      const Index size = form == Form::chunkwise ? 7 : tokens;
+      const Counts run = counted([&] {
+        Matrix<Counted> S = some(dk, dv);
+        for (Index first = 0; first < tokens; first += size) {
+          const Index L = std::min(size, tokens - first);
+          const MambaRows<Counted> rows{.q = some(L, dk),
+                                        .k = some(L, dk),
+                                        .v = some(L, dv),
+                                        .delta = some(L, dv),
+                                        .A = -some(dk, dv),
+                                        .D = {}};
+          if (form == Form::recurrent)
+            mamba_recurrent(rows, S);
+          else
+            mamba_scan(rows, S);
+        }
+      });
+      const Work<double> cost = random.variant->rule->cost(random.sequence, form, 7)->total;
+      // The scan's reads are written out element by element.
+      CHECK(cost.products + cost.multiplications == run.products + run.multiplications);
+      CHECK(cost.exponentials == run.exponentials);
+    }
+  }
+}
+
+TEST_CASE("cost of MesaNet is what its engine counts, for as many steps as it takes") {
+  for (const Index tokens : {1, 2, 17, 40}) {
+    const Case random = testing::random_case(find_variant("mesanet"), {}, {.tokens = tokens});
+    const auto dk = random.sequence.dk;
+    const auto dv = random.sequence.dv;
+    const auto rows = [&] {
+      return MesaRows<Counted>{.q = some(tokens, dk),
+                               .k = some(tokens, dk),
+                               .v = some(tokens, dv),
+                               .beta = some(tokens, 1),
+                               .gamma = some(tokens, 1),
+                               .ridge = Matrix<double>::Identity(dk, dk).cast<Counted>()};
+    };
+    const auto start = [&] { return Matrix<Counted>(Matrix<double>::Zero(dk, dk + dv).cast<Counted>()); };
+    const auto cost = [&](Form form) {
+      return random.variant->rule->cost(random.sequence, form, tokens)->total;
+    };
+    INFO("T " << tokens);
+    MesaState<Counted> H = start();
+    Counts run = counted([&] { mesa_recurrent(rows(), H); });
+    CHECK(cost(Form::recurrent).products == run.products);
+    H = start();
+    run = counted([&] { mesa_parallel(rows(), H); });
+    CHECK(cost(Form::parallel).products == run.products);
+
+    H = start();
+    run = counted([&] { mesa_chunk(rows(), H); });
+    const auto work = [&](double steps) {
+      return mesanet_chunk_work(double(tokens), double(dk), double(dv), steps).products;
+    };
+    const double steps = (run.products - work(0)) / (work(1) - work(0));
+    CHECK(steps == std::floor(steps));
+    CHECK(steps >= 1);
+    CHECK(steps <= double(4 * dk + 16));
+    CHECK(cost(Form::chunkwise).products == work(double(dk)));
+  }
+}
+
+TEST_CASE("cost of inner networks is what their engine counts") {
+  for (const char* id : {"ttt_linear", "ttt_mlp"}) {
+    for (const Index tokens : {1, 2, 17, 40}) {
+      const Settings settings = {.options = {{"layer_norm", "true"}}, .parameters = {{"batch", 8}}};
+      const Case random = testing::random_case(find_variant(id), settings, {.tokens = tokens});
+      const Index d = random.sequence.dk;
+      const bool deep = random.sequence.has("W1");
+      const NetworkPlan plan = deep ? NetworkPlan{{"W1", "W2"}, {"b1", "b2"}} : NetworkPlan{{"S"}, {"bias"}};
+      const Index hidden = deep ? random.sequence.at("W1").columns() : d;
+      const InnerNetwork<Counted> network(plan, std::nullopt);
+      for (const Form form : {Form::recurrent, Form::chunkwise}) {
+        INFO(id << ", " << name(form) << ", T " << tokens);
+        const InnerBatches batches(tokens, 8, form == Form::recurrent ? 1 : 5);
+        const Counts run = counted([&] {
+          Carried<Counted> carried;
+          for (int sums = 0; sums < 2; ++sums) {
+            carried.push_back(some(d, hidden));
+            carried.push_back(some(1, hidden));
+            if (deep) carried.push_back(some(hidden, d));
+            if (deep) carried.push_back(some(1, d));
+          }
+          for (Index i = 0; i < batches.piece_count(); ++i) {
+            const Piece piece = batches.piece(i);
+            const NetworkRows<Counted> rows{some(piece.count, d),
+                                            some(piece.count, d),
+                                            some(piece.count, d),
+                                            Vector<Counted>(some(piece.count, 1)),
+                                            Vector<Counted>(some(piece.count, 1)),
+                                            piece.ends_batch};
+            if (form == Form::recurrent)
+              network.primal(rows, carried, nullptr);
+            else
+              network.dual(rows, carried, nullptr);
+          }
+        });
+        const Work<double> cost = random.variant->rule->cost(random.sequence, form, 5)->total;
+        CHECK(cost.products == run.products);
+        CHECK(cost.exponentials == run.exponentials);
+      }
+    }
+  }
+}
+
+TEST_CASE("cost of LaCT is what its engine counts") {
+  for (const bool wide : {false, true}) {
+    for (const Index tokens : {1, 2, 17, 40}) {
+      const Settings settings = {.options = {{"loss", "l2"}}, .parameters = {{"batch", 8}}};
+      const Case random = testing::random_case(find_variant("lact"), settings,
+                                               {.tokens = tokens, .dk = wide ? 4 : 9, .dv = wide ? 9 : 4});
+      const Index dk = random.sequence.dk;
+      const Index dv = random.sequence.dv;
+      const InnerBatches batches(tokens, 8, 5);
+      const LactUpdate<Counted> update = {newton_schulz_steps("muon"), RowVector<Counted>(some(1, dv))};
+      const Counts run = counted([&] {
+        Matrix<Counted> S = some(dk, dv);
+        Matrix<Counted> M = some(dk, dv);
+        Matrix<Counted> G = some(dk, dv);
+        for (Index i = 0; i < batches.piece_count(); ++i) {
+          const Piece piece = batches.piece(i);
+          const Matrix<Counted> k = some(piece.count, dk);
+          const Matrix<Counted> o = k * S;
+          const Matrix<Counted> old = k * S;
+          lact_gather<Counted>(k, some(piece.count, dv), Vector<Counted>(some(piece.count, 1)), G);
+          if (piece.ends_batch) lact_update<Counted>(update, G, 0.5, S, M);
+        }
+      });
+      INFO("T " << tokens << ", " << dk << " x " << dv);
+      CHECK(random.variant->rule->cost(random.sequence, Form::chunkwise, 5)->total.products == run.products);
+    }
+  }
+}
+
+TEST_CASE("cost: every form of every variant has one, and its formula is what it counts") {
+  constexpr Index n = 64;
+  for (const Case& random : testing::all_cases({.tokens = n, .dk = 12, .dv = 7})) {
+    const Sequence& sequence = random.sequence;
+    for (const Form form : random.forms()) {
+      INFO(random.words << ", " << name(form));
+      const std::optional<Cost> cost = random.variant->rule->cost(sequence, form, 16);
+      REQUIRE(cost);
+      CHECK(cost->total.products > 0);
+      CHECK(cost->total.seen > 0);
+      CHECK(cost->total.seen <= cost->total.products);
+      CHECK(cost->total.moved > 0);
+    }
+  }
+}
+
+TEST_CASE("cost rows carry numbers and formulas for every form") {
+  const CostSizes sizes = {.tokens = 256, .dk = 128, .dv = 128, .chunk_size = 64};
+  const std::vector<CostRow> rows = costs(find_variant("deltanet"), {}, sizes);
+  REQUIRE(rows.size() == 3);
+  // Spec section 4: 98 kFLOP and 131 kB per token, 156 kFLOP and about 4 kB chunk by chunk.
+  CHECK(rows[0].flops == Approx(98e3).epsilon(0.01));
+  CHECK(rows[0].bytes == Approx(131e3).epsilon(0.02));
+  CHECK(rows[1].flops == Approx(156e3).epsilon(0.01));
+  CHECK(rows[1].bytes == Approx(4.1e3).epsilon(0.02));
+  CHECK(rows[0].flops_latex == "6\\,d_k\\,d_v");
+  CHECK(rows[1].bytes_latex.find("C^{-1}") != std::string::npos);
+  const std::vector<CostRow> mlp = costs(find_variant("ttt_mlp"), {}, sizes);
+  CHECK(!mlp[2].missing.empty());
+  CHECK_THROWS_AS(costs(find_variant("linear"), {.options = {{"no", "option"}}}), InputError);
+}
+
+TEST_CASE("polynomials add, multiply and divide") {
+  const Polynomial a = Polynomial::symbol("a");
+  const Polynomial b = Polynomial::symbol("b_1");
+  CHECK((a + b) * (a - b) == a * a - b * b);
+  CHECK((a - a) == Polynomial());
+  CHECK((a * b + a * a) / a == a + b);
+  CHECK_THROWS_AS(a / (a + b), Error);
+  CHECK((a * a * b / 2).at({{"a", 3}, {"b_1", 5}}) == 22.5);
+  CHECK_THROWS_WITH((a * b).at({{"a", 1}}), testing::says("b_1"));
+  CHECK((a * a * b / 2 - 3 * b * b / a + 1).latex() ==
+        "\\tfrac{1}{2}\\,a^{2}\\,b_1 - 3\\,a^{-1}\\,{b_1}^{2} + 1");
+  CHECK(Polynomial().latex() == "0");
+  CHECK((a * b + b + 7).from_degree(2) == a * b);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,11 @@
+#include "tests/core/counted/counted.h"
+
+#include "core/newton_schulz.cpp"
+
+namespace palimpsest {
+
+using testing::Counted;
+
+template Matrix<Counted> newton_schulz(const Matrix<Counted>&, const NewtonSchulz&, Recorder*);
+
+}  // namespace palimpsest

@@ -1,0 +1,187 @@
+#include "core/precision_lens.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "core/error.h"
+#include "core/fragile_forms.h"
+#include "tests/catch.h"
+#include "tests/core/cases.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+const LostNumber* first_lost(const Seen& seen, LostNumber::As as) {
+  const auto found = std::ranges::find(seen.lost, as, &LostNumber::as);
+  return found == seen.lost.end() ? nullptr : &*found;
+}
+
+Seen look(const Case& each, const Lens& lens) {
+  return palimpsest::look(*each.variant, each.arrays, each.settings, lens);
+}
+
+/// A random case in which the gate of one token is `gate`.
+Case with_gate(const char* id, Index token, double gate) {
+  const Case random = random_case(find_variant(id), {}, {.tokens = 9, .dk = 4, .dv = 3, .seed = 2});
+  Arrays arrays = *random.arrays;
+  std::vector<double> gates(static_cast<std::size_t>(arrays.at("alpha").size()), 0.9);
+  gates[static_cast<std::size_t>(token)] = gate;
+  arrays["alpha"] = Array(arrays.at("alpha").shape, gates);
+  return bound(*random.variant, random.settings, std::move(arrays));
+}
+
+}  // namespace
+
+TEST_CASE("lens: f64 shows every form as the engines compute it, and loses nothing") {
+  for (const Index tokens : {1, 2, 17, 65}) {
+    for (const Case& each : all_cases({.tokens = tokens, .dk = 4, .dv = 3, .seed = 7})) {
+      if (each.sequence.parameter("scale") == 1 && tokens == 65) continue;  // half of them: time
+      for (const Form form : each.forms()) {
+        const Seen seen = look(each, {.form = form, .chunk_size = 4});
+        INFO(each.words << " " << name(form));
+        CHECK(seen.message.empty());
+        CHECK(seen.errors.size() == static_cast<std::size_t>(tokens));
+        CHECK(seen.worst.error <= each.allowed(1e-10));  // rounding in f64 alone
+        // Nothing but what cancels to exactly 0 in one of the two orders of computing it.
+        for (const LostNumber& lost : seen.lost) {
+          INFO(lost.tensor);
+          CHECK(lost.as == LostNumber::As::zero);
+          CHECK(std::abs(lost.expected) < 1e-10);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("lens: coarser numbers show coarser results") {
+  const Case each =
+      random_case(find_variant("gated_deltanet"), {}, {.tokens = 65, .dk = 6, .dv = 5, .seed = 4});
+  const std::vector<Seen> all = look_at_all(*each.variant, each.arrays, each.settings, 16);
+  REQUIRE(all.size() == 12);
+  for (const Seen& seen : all) {
+    INFO(name(seen.lens.form) << " in " << name(seen.lens.arithmetic));
+    const int precision = format_of(seen.lens.arithmetic).precision;
+    CHECK(seen.worst.error <= 64 * std::ldexp(1.0, -precision));  // some roundings on the way, no more
+    if (seen.lens.arithmetic != Arithmetic::f64) {
+      CHECK(seen.worst.error >= std::ldexp(1.0, -precision) / 64);
+    }
+    CHECK(*std::ranges::max_element(seen.errors) <= seen.worst.error);
+  }
+}
+
+TEST_CASE("lens: a gate that vanishes is marked with its token and where it came in") {
+  const Case each = with_gate("gated_deltanet", 5, 1e-9);
+  for (const Form form : all_forms) {
+    const Seen seen = look(each, {.form = form, .arithmetic = Arithmetic::f16, .chunk_size = 4});
+    INFO(name(form));
+    const LostNumber* lost = first_lost(seen, LostNumber::As::zero);
+    REQUIRE(lost);
+    const auto gate = std::ranges::find(seen.lost, "alpha", &LostNumber::tensor);
+    REQUIRE(gate != seen.lost.end());
+    CHECK(gate->is_gate);
+    CHECK(gate->operation.empty());
+    CHECK(gate->token == 5);
+    CHECK(gate->expected == Approx(1e-9));
+    CHECK(gate->count == 1);
+    // bf16 has the exponents of f32 and keeps it.
+    const Seen wide = look(each, {.form = form, .arithmetic = Arithmetic::bf16, .chunk_size = 4});
+    CHECK(std::ranges::find(wide.lost, "alpha", &LostNumber::tensor) == wide.lost.end());
+  }
+}
+
+TEST_CASE("lens: a memory that overflows f16 is marked with the token and the step that made it infinite") {
+  const Case random = random_case(find_variant("linear"), {}, {.tokens = 9, .dk = 4, .dv = 3, .seed = 2});
+  Arrays arrays = *random.arrays;
+  // Every token writes 30000 into the same cell: the third sum passes 65504.
+  std::vector<double> k(36, 0.0);
+  std::vector<double> v(27, 0.0);
+  for (std::size_t t = 0; t < 9; ++t) {
+    k[4 * t] = 1;
+    v[3 * t] = 30000;
+  }
+  arrays["k"] = Array({9, 4}, k);
+  arrays["v"] = Array({9, 3}, v);
+  const Case each = bound(*random.variant, random.settings, std::move(arrays));
+  const Seen seen = look(each, {.form = Form::recurrent, .arithmetic = Arithmetic::f16});
+  const LostNumber* lost = first_lost(seen, LostNumber::As::infinite);
+  REQUIRE(lost);
+  CHECK(lost->tensor == "S_after");
+  CHECK(lost->operation == "write");
+  CHECK(lost->token == 2);
+  CHECK(lost->row == 0);
+  CHECK(lost->column == 0);
+  CHECK(lost->expected == 90000);
+  CHECK(std::isinf(seen.worst.error));
+  CHECK(std::isinf(seen.errors[2]));
+  CHECK(std::isfinite(seen.errors[1]));
+  CHECK_FALSE(first_lost(look(each, {.arithmetic = Arithmetic::bf16}), LostNumber::As::infinite));
+}
+
+TEST_CASE("lens: a fragile form loses its numbers where the right one keeps them") {
+  const Case each = with_gate("gla", 17, 0);
+  const Lens right = {.form = Form::chunkwise, .arithmetic = Arithmetic::f32, .chunk_size = 9};
+  Lens fragile = right;
+  fragile.edited = &find_fragile_form("log-differences").way;
+  CHECK_FALSE(first_lost(look(each, right), LostNumber::As::not_a_number));
+  const Seen seen = look(each, fragile);
+  const LostNumber* lost = first_lost(seen, LostNumber::As::not_a_number);
+  REQUIRE(lost);
+  CHECK(lost->operation == "scores");
+  CHECK(lost->token >= 4);  // gate 17 is a channel of token 4
+  CHECK(std::isinf(seen.worst.error));
+
+  Lens nothing = right;
+  nothing.edited = &find_fragile_form("doubled-inverse").way;
+  CHECK_THROWS_WITH(look(each, nothing), says("a triangle to solve"));
+}
+
+TEST_CASE("lens: keys divided by their decay overflow at 11 in f16, at 88 in f32, at 709 in f64") {
+  const auto case_of = [](Index tokens) {  // 1 a token
+    const Case random = random_case(find_variant("gla"), {}, {.tokens = tokens, .dk = 4, .dv = 3, .seed = 2});
+    Arrays arrays = *random.arrays;
+    arrays["alpha"] = Array(arrays.at("alpha").shape,
+                            std::vector<double>(static_cast<std::size_t>(4 * tokens), std::exp(-1)));
+    for (double& k : std::get<0>(arrays["k"].values)) k = 0.75;
+    return bound(*random.variant, random.settings, std::move(arrays));
+  };
+  const Case each = case_of(120);
+  // The first token with 0.75 exp(token + 1) beyond the largest number. bf16 keeps the logarithm itself, 89,
+  // to the next half only.
+  for (const auto& [arithmetic, token, margin] : {std::tuple(Arithmetic::f64, -1, 0),
+                                                  {Arithmetic::f32, 89, 0},
+                                                  {Arithmetic::bf16, 89, 1},
+                                                  {Arithmetic::f16, 11, 0}}) {
+    const Lens lens = {.form = Form::chunkwise,
+                       .arithmetic = arithmetic,
+                       .chunk_size = 120,
+                       .edited = &find_fragile_form("divided-decays").way};
+    const Seen seen = look(each, lens);
+    INFO(name(arithmetic));
+    const LostNumber* lost = first_lost(seen, LostNumber::As::infinite);
+    CHECK((lost != nullptr) == (token >= 0));
+    if (!lost) {
+      CHECK(seen.worst.error <= 1e-10);
+      continue;
+    }
+    CHECK(lost->operation == "divided");
+    CHECK(std::abs(lost->token - token) <= margin);
+    CHECK(lost->expected == Approx(0.75 * std::exp(static_cast<double>(lost->token) + 1)).epsilon(1e-9));
+    CHECK(std::isinf(seen.worst.error));
+    Lens right = lens;
+    right.edited = nullptr;
+    CHECK_FALSE(first_lost(look(each, right), LostNumber::As::infinite));
+  }
+}
+
+TEST_CASE("lens: what does not exist is refused, and an empty sequence shows nothing") {
+  const Case mlp = random_case(find_variant("ttt_mlp"), {}, {.tokens = 2});
+  CHECK_THROWS_AS(look(mlp, {.form = Form::parallel}), Unsupported);
+  CHECK_THROWS_AS(palimpsest::look(*mlp.variant, mlp.arrays, mlp.settings, {}, 1), InputError);
+  const Case empty = random_case(find_variant("kda"), {}, {.tokens = 0});
+  const Seen seen = look(empty, {.arithmetic = Arithmetic::f16});
+  CHECK(seen.errors.empty());
+  CHECK(seen.lost.empty());
+}
