@@ -84,6 +84,27 @@ TEST_CASE("products of decays, with zeros and negative decays") {
   }
 }
 
+TEST_CASE("early reads see one decay less and not the write of their own row") {
+  std::mt19937 random(4);
+  for (const Index L : awkward_sizes) {
+    const Matrix<double> scalar = random_matrix(random, L, 1);
+    check_cells(of("decay_mask_before", {scalar}), L, L,
+                [&](Index i, Index j) { return j < i ? decays(scalar, j + 1, i - 1, 0) : 0; });
+    for (const Index K : {1, 2, 7}) {
+      const Matrix<double> alpha = random_matrix(random, L, K);
+      check_cells(of("cumulative_decay_before", {alpha}), L, K,
+                  [&](Index i, Index d) { return decays(alpha, 0, i - 1, d); });
+      const Matrix<double> X = random_matrix(random, L, K);
+      const Matrix<double> Y = random_matrix(random, L, K);
+      check_cells(of("decay_scores_before", {X, Y, alpha}), L, L, [&](Index i, Index j) {
+        double score = 0;
+        for (Index d = 0; d < K && j < i; ++d) score += X(i, d) * Y(j, d) * decays(alpha, j + 1, i - 1, d);
+        return score;
+      });
+    }
+  }
+}
+
 TEST_CASE("the solve undoes the multiplication by I + N") {
   std::mt19937 random(3);
   for (const Index L : awkward_sizes) {
