@@ -9,7 +9,9 @@
 #include <random>
 
 #include "core/disagreement.h"
+#include "core/engines/recurrent.h"
 #include "core/error.h"
+#include "core/row_rule.h"
 
 namespace palimpsest {
 
@@ -88,19 +90,45 @@ bool has_gates(const Variant& variant) {
   return std::ranges::any_of(variant.inputs, [](const Input& input) { return input.range == Range::decay; });
 }
 
-/// Every number of `arrays`, rounded towards zero by a random part of `unit`: no range excludes that.
-Arrays rounded_once_more(const Arrays& arrays, double unit, std::uint64_t seed) {
-  std::mt19937_64 bits(seed);
-  Arrays moved;
-  for (const auto& [name, array] : arrays) {
-    std::vector<double> values(static_cast<std::size_t>(array.size()));
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const double part = static_cast<double>(bits() >> 11) * 0x1p-53;
-      values[i] = array[static_cast<Index>(i)] * (1 - unit * part);
-    }
-    moved[name] = Array(array.shape, std::move(values));
+/// Rounds numbers once more, each towards zero by a random part of `unit` of itself: no range excludes that.
+class Rounding {
+ public:
+  Rounding(double unit, std::uint64_t seed) : unit_(unit), bits_(seed) {}
+
+  double operator()(double value) {
+    return value * (1 - unit_ * static_cast<double>(bits_() >> 11) * 0x1p-53);
   }
-  return moved;
+
+  Matrix<double> operator()(const Matrix<double>& values) {
+    return values.unaryExpr([this](double value) { return (*this)(value); });
+  }
+
+  Arrays operator()(const Arrays& arrays) {
+    Arrays moved;
+    for (const auto& [name, array] : arrays) {
+      std::vector<double> values(static_cast<std::size_t>(array.size()));
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = (*this)(array[static_cast<Index>(i)]);
+      moved[name] = Array(array.shape, std::move(values));
+    }
+    return moved;
+  }
+
+ private:
+  double unit_;
+  std::mt19937_64 bits_;
+};
+
+/// The f64 recurrence of a row program on rows that are rounded once more: what a rule makes of its inputs,
+/// such as features, is rounded too before anything is summed.
+Output on_rounded_rows(const RowRule& rule, const Sequence& sequence, Rounding rounding) {
+  Program<double> program = rule.encoder().encode<double>(sequence, 0, sequence.tokens);
+  for (Matrix<double>* rows :
+       {&program.q, &program.k, &program.v, &program.a, &program.k_plain, &program.v_plain})
+    *rows = rounding(*rows);
+  Matrix<double> S = rule.initial_state<double>(sequence);
+  Matrix<double> read = recurrent(program, S);
+  if (program.structure.read_at == ReadAt::end) read = program.q * S;
+  return {rule.finish<double>(read, sequence), rule.named_states<double>(S, sequence)};
 }
 
 }  // namespace
@@ -182,11 +210,16 @@ double ReferenceRun::amplification(std::stop_token stop) const {
   constexpr int draws = 8;
   const double unit = precision_ == Precision::f64 ? 0x1p-53 : 0x1p-24;
   double largest = 1;
-  for (std::uint64_t draw = 1; draw <= draws; ++draw) {
-    const auto moved = std::make_shared<const Arrays>(rounded_once_more(*arrays_, unit, draw));
-    const Sequence sequence = palimpsest::bind(variant_, moved, settings_).heads.front();
-    const double change = compare(reference(variant_, sequence, stop), expected_).error;
+  const auto consider = [&](const Output& moved) {
+    const double change = compare(moved, expected_).error;
     if (std::isfinite(change)) largest = std::max(largest, change / unit);
+  };
+  for (std::uint64_t draw = 1; draw <= draws; ++draw) {
+    const auto moved = std::make_shared<const Arrays>(Rounding(unit, draw)(*arrays_));
+    const Sequence sequence = palimpsest::bind(variant_, moved, settings_).heads.front();
+    consider(reference(variant_, sequence, stop));
+    if (const auto* rule = dynamic_cast<const RowRule*>(variant_.rule.get()))
+      consider(on_rounded_rows(*rule, sequence_, Rounding(unit, draw)));
   }
   return largest;
 }
