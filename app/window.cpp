@@ -8,7 +8,9 @@
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
+#include <algorithm>
 #include <atomic>
+#include <limits>
 #include <utility>
 
 #include "app/gl/canvas.h"
@@ -44,6 +46,16 @@ struct Glfw {
   Glfw& operator=(const Glfw&) = delete;
 };
 
+// What a window may fill of the monitor: its width and height without bars and docks, in screen coordinates.
+std::pair<int, int> room_on_monitor() {
+  int width = 0;
+  int height = 0;
+  if (GLFWmonitor* monitor = glfwGetPrimaryMonitor())
+    glfwGetMonitorWorkarea(monitor, nullptr, nullptr, &width, &height);
+  constexpr int unknown = std::numeric_limits<int>::max();
+  return {width > 0 ? width : unknown, height > 0 ? height : unknown};
+}
+
 GLFWwindow* create_window(const WindowOptions& options) {
   glfwDefaultWindowHints();
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
@@ -52,8 +64,11 @@ GLFWwindow* create_window(const WindowOptions& options) {
   glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
   glfwWindowHint(GLFW_SAMPLES, 0);
   glfwWindowHint(GLFW_VISIBLE, options.visible ? GLFW_TRUE : GLFW_FALSE);
-  GLFWwindow* window =
-      glfwCreateWindow(options.width, options.height, options.title.c_str(), nullptr, nullptr);
+  const auto [room_x, room_y] = room_on_monitor();
+  const bool fills = options.width >= room_x || options.height >= room_y;
+  glfwWindowHint(GLFW_MAXIMIZED, fills ? GLFW_TRUE : GLFW_FALSE);
+  GLFWwindow* window = glfwCreateWindow(std::min(options.width, room_x), std::min(options.height, room_y),
+                                        options.title.c_str(), nullptr, nullptr);
   if (window == nullptr) {
     throw Error(fmt::format("no window with OpenGL 3.3 can be opened: {}", last_glfw_error()));
   }

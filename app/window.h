@@ -13,8 +13,8 @@ namespace palimpsest {
 /// How a window opens.
 struct WindowOptions {
   std::string title = "Palimpsest";
-  int width = 1600;   // in screen coordinates
-  int height = 1000;  // in screen coordinates
+  int width = 1600;   // in screen coordinates; less where the monitor has less room
+  int height = 1000;  // in screen coordinates; less where the monitor has less room
   float scale = 0;    // size of the user interface; 0 takes the monitor's own scale
   bool visible = true;
   bool vsync = true;  // off for tests, which want every frame at once
