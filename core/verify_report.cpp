@@ -82,9 +82,9 @@ std::string to_table(const VerifyReport& report) {
     if (result.passed()) continue;
     failed += result.failed;
     if (!result.message.empty())
-      table += fmt::format("    FAILED {} times: {}\n", result.failed, result.message);
+      table += fmt::format("    FAILED in {} runs: {}\n", result.failed, result.message);
     else
-      table += fmt::format("    FAILED {} times: {} is {:.9g}, expected {:.9g}\n", result.failed,
+      table += fmt::format("    FAILED in {} runs, worst: {} is {:.9g}, expected {:.9g}\n", result.failed,
                            place(result.worst), result.worst.got, result.worst.expected);
     table += fmt::format("    {}\n", result.reproduction);
   }

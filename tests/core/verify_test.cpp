@@ -157,7 +157,7 @@ TEST_CASE("a fault in one form fails with its place and how to run it again") {
   CHECK_THAT(faulty.reproduction, says("palimpsest verify --variant faulty --case random:T=17,") &&
                                       says(" --form chunkwise --device cpu --precision f64 --chunk 7"));
   CHECK_THAT(faulty.reproduction, says(" --param strength="));
-  CHECK_THAT(to_table(report), says("FAILED 4 times: o[16, 2] is "));
+  CHECK_THAT(to_table(report), says("FAILED in 4 runs, worst: o[16, 2] is "));
 }
 
 TEST_CASE("a wrong final state, a NaN and a thrown error fail") {
