@@ -34,7 +34,7 @@ std::vector<Structure> structures() {
         }
       }
     }
-    all.push_back({.erase = erase, .beta = true, .parts = {"S", "M", "F"}});
+    all.push_back({.erase = erase, .beta = true, .parts = "SMF"});
   }
   return all;
 }
