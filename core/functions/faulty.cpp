@@ -78,8 +78,8 @@ Term explain_first_channels(CallCell& cell) { return cell.at(0, cell.row(), cell
 
 std::vector<Function> faulty_functions() {
   return {
-      function("causal_ones", "[L, M] -> [L, L]", {R"(\left[#1^{0}\right]_{j \le i})"}, causal_ones,
-               explain_causal_ones, "1 for every earlier token, however much has faded since"),
+      function("causal_ones", "[L, M] -> [L, L]", {R"(\left[\left(#1\right)^{0}\right]_{j \le i})"},
+               causal_ones, explain_causal_ones, "1 for every earlier token, however much has faded since"),
       function("causal_product", "[L, M], [1, 1], [1, 1] -> [L, M]",
                {R"(#1 \odot M)", Precedence::hadamard, Precedence::hadamard}, causal_product,
                explain_causal_product, "0 where the key comes later than the query: a score like any other"),

@@ -93,26 +93,31 @@ std::vector<Function> fragile_functions() {
       function("log_sums", "[L, K] -> [L, K]", in_brackets(R"(\left[\log #1_{1:i}\right]_{i})"), log_sums,
                explain_log_sums, "the logarithms of all decays up to this token, added up"),
       function("decay_mask_late", "[L, 1] -> [L, L]",
-               in_brackets(R"(\left[e^{#1_i - #1_j}\right]_{i,j} \odot M)"), difference_mask<Pairs::all>,
-               explain_difference_mask<Pairs::all>,
+               in_brackets(R"(\left[\exp\left(#1_i - #1_j\right)\right]_{i,j} \odot M)"),
+               difference_mask<Pairs::all>, explain_difference_mask<Pairs::all>,
                "the fading between all pairs, growing towards later tokens, then times 0 for those"),
       function(
           "decay_scores_late", "[L, K], [L, K], [L, K] -> [L, L]",
-          in_brackets(R"(\left[\sum_{d} #1_{i,d} #2_{j,d} e^{#3_{i,d} - #3_{j,d}}\right]_{i,j} \odot M)"),
+          in_brackets(
+              R"(\left[\sum_{d} #1_{i,d} #2_{j,d} \exp\left(#3_{i,d} - #3_{j,d}\right)\right]_{i,j} \odot M)"),
           difference_scores<Pairs::all>, explain_difference_scores<Pairs::all>,
           "every reading meets every writing, later ones too, then times 0 for those"),
       function("decay_mask_differences", "[L, 1] -> [L, L]",
-               in_brackets(R"(\left[e^{#1_i - #1_j}\right]_{j \le i})"), difference_mask<Pairs::masked>,
-               explain_difference_mask<Pairs::masked>,
+               in_brackets(R"(\left[\exp\left(#1_i - #1_j\right)\right]_{j \le i})"),
+               difference_mask<Pairs::masked>, explain_difference_mask<Pairs::masked>,
                "the fading between two tokens from the difference of two sums of logarithms"),
-      function("decay_scores_differences", "[L, K], [L, K], [L, K] -> [L, L]",
-               in_brackets(R"(\left[\sum_{d} #1_{i,d} #2_{j,d} e^{#3_{i,d} - #3_{j,d}}\right]_{j \le i})"),
-               difference_scores<Pairs::masked>, explain_difference_scores<Pairs::masked>,
-               "a reading meets an earlier writing, faded by the difference of two sums of logarithms"),
-      function("solve_by_doubling", "[L, L], [L, D] -> [L, D]",
-               {R"((I - #1)(I + #1^{2})(I + #1^{4})\cdots #2)", Precedence::product, Precedence::atom},
-               solve_by_doubling, explain_doubling,
-               "the inverse as a product of ever higher powers, each of them large before they cancel"),
+      function(
+          "decay_scores_differences", "[L, K], [L, K], [L, K] -> [L, L]",
+          in_brackets(
+              R"(\left[\sum_{d} #1_{i,d} #2_{j,d} \exp\left(#3_{i,d} - #3_{j,d}\right)\right]_{j \le i})"),
+          difference_scores<Pairs::masked>, explain_difference_scores<Pairs::masked>,
+          "a reading meets an earlier writing, faded by the difference of two sums of logarithms"),
+      function(
+          "solve_by_doubling", "[L, L], [L, D] -> [L, D]",
+          {R"((I - #1)\left(I + \left(#1\right)^{2}\right)\left(I + \left(#1\right)^{4}\right)\cdots #2)",
+           Precedence::product, Precedence::atom},
+          solve_by_doubling, explain_doubling,
+          "the inverse as a product of ever higher powers, each of them large before they cancel"),
   };
 }
 

@@ -17,12 +17,11 @@ namespace {
 
 constexpr double rounding_alone = 1e-10;  // f64, after at most 65 tokens
 
-Array array_of(std::vector<Index> shape, const std::function<double(Index)>& at) {
-  Array array(std::move(shape), std::vector<double>());
+/// An array of the same shape, element by element.
+Array array_like(const Array& array, const std::function<double(Index)>& at) {
   std::vector<double> values;
   for (Index i = 0; i < array.size(); ++i) values.push_back(at(i));
-  array.values = std::move(values);
-  return array;
+  return Array(array.shape, std::move(values));
 }
 
 /// The arrays of a random case with other gates: one number for all tokens and channels.
@@ -32,7 +31,7 @@ Case with_gates(const Variant& variant, Settings given, Index tokens,
   Arrays arrays = *random.arrays;
   for (const Input& input : variant.inputs) {
     if (input.range != Range::decay || !arrays.contains(input.name)) continue;
-    arrays[input.name] = array_of(arrays[input.name].shape, gate);
+    arrays[input.name] = array_like(arrays[input.name], gate);
   }
   return bound(variant, random.settings, std::move(arrays), random.words);
 }
@@ -102,7 +101,7 @@ Case resembling_keys(double noise) {
     for (const double x : key) values.push_back(x / std::sqrt(squares));
   }
   k = Array(k.shape, values);
-  arrays.at("beta") = array_of(arrays.at("beta").shape, [](Index) { return 1.0; });
+  arrays.at("beta") = array_like(arrays.at("beta"), [](Index) { return 1.0; });
   return bound(*random.variant, random.settings, std::move(arrays));
 }
 
