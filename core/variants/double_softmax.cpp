@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/inner_problem.h"
 #include "core/row_rule.h"
 #include "core/variants.h"
 
@@ -89,6 +90,20 @@ std::vector<std::pair<std::string, Matrix<double>>> named_states(const Matrix<do
   return {{"S", state}, {"log_z", log_z}};
 }
 
+/// sum_d of half the share of channel d times |S_d - v|^2, up to a constant: what is written and, as that
+/// share is what the decay takes, what shrinks.
+std::vector<InnerProblem> share_problems(const InnerContext& context) {
+  const auto& rule = dynamic_cast<const RowRule&>(context.rule);
+  const Program<double> row = rule.encoder().encode<double>(context.sequence, context.token, 1);
+  const Matrix<double>& S = state_of(context.before, "S");
+  const Matrix<double> forgotten = (1 - row.alpha().transpose().array()).matrix();
+  return {{.first_token = context.token,
+           .names = {"S"},
+           .terms = {{dot_loss(one_pair(row.k, row.v))}, {shrinking_loss(forgotten.replicate(1, S.cols()))}},
+           .at = {S},
+           .from = {S}}};
+}
+
 }  // namespace
 
 /// Spec 3.3: o_t = S_t^T softmax(q_t), S_t the mean of the values so far, weighted by exp(k) channel by
@@ -126,10 +141,10 @@ Variant double_softmax() {
                           "-inf")},
       .states = {{"S"}, {"log_z"}},
       .loss = {.words = "Every channel keeps the average of the values, each as often as the exponential of "
-                        "its key: one "
-                        "step towards the new value, as long as its share.",
+                        "its key: one step towards the new value, as long as its share.",
                .latex = "\\tfrac12\\textstyle\\sum_d \\tilde k_{t,d}\\|S_{d,:} - v_t\\|^2",
-               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})"},
+               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
+               .problems = share_problems},
       .rule = std::make_shared<RowRule>(encoder, notation, false, StateNames{initial, named_states}),
       .derive = add_log_sums,
   };

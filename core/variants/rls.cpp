@@ -5,6 +5,7 @@
 #include "core/engines/parallel.h"
 #include "core/engines/recurrent.h"
 #include "core/error.h"
+#include "core/inner_problem.h"
 #include "core/row_rule.h"
 #include "core/row_steps.h"
 #include "core/variants.h"
@@ -144,6 +145,21 @@ class LeastSquaresWalk : public Walk<Scalar> {
   using Walk<Scalar>::form_;
 };
 
+/// The squared error of this token alone, one step preconditioned with P_t, the inverse of what all keys up
+/// to it have shown.
+std::vector<InnerProblem> rls_problems(const InnerContext& context) {
+  const Matrix<double> k = row_of(context, "k");
+  const Matrix<double> beta = row_of(context, "beta");
+  const Matrix<double>& S = state_of(context.before, "S");
+  Matrix<double> P = state_of(context.before, "P");
+  LeastSquaresWalk<double>::gains(k, row_of(context, "gamma"), beta, P, nullptr);
+  return {{.first_token = context.token,
+           .names = {"S"},
+           .terms = {{squared_loss(one_pair(k, row_of(context, "v"), beta(0, 0))), P}},
+           .at = {S},
+           .from = {S}}};
+}
+
 Notation notation() {
   const Expression k = tensor("k");
   const std::vector<Expression> keys = {tensor("P_in"), tensor("K"), tensor("gamma"), tensor("beta")};
@@ -233,7 +249,8 @@ Variant rls() {
                .latex = "\\textstyle\\sum_{j\\le t}\\gamma_{j+1:t}\\tfrac{\\beta_j}2\\|S^{\\top}k_j - "
                         "v_j\\|^2 + \\tfrac{\\gamma_{1:t}}2\\mathrm{tr}\\,(S-S_0)^{\\top}\\Lambda(S-S_0)",
                .step = "S_t = \\arg\\min_S \\mathcal L_t(S) = S_{t-1} + \\beta_t P_t k_t (v_t - "
-                       "S_{t-1}^{\\top}k_t)^{\\top}"},
+                       "S_{t-1}^{\\top}k_t)^{\\top}",
+               .problems = rls_problems},
       .rule = walk_rule(
           []<class Scalar>(const Sequence& sequence, Form form, Index chunk_size) {
             return std::make_unique<LeastSquaresWalk<Scalar>>(sequence, form, chunk_size);
