@@ -194,7 +194,7 @@ TEST_CASE("a prefill in chunks and then token by token is one run") {
   }
 }
 
-TEST_CASE("what is handed over matters: a state, or column norms, forgotten on the way is noticed") {
+TEST_CASE("a state that is not handed over as it is changes what follows") {
   constexpr Index T = 24;
   for (const Case& each : all_cases({.tokens = T, .dk = 4, .dv = 3, .seed = 34})) {
     if (!each.variant->rule->is_causal(each.sequence)) continue;
@@ -202,16 +202,17 @@ TEST_CASE("what is handed over matters: a state, or column norms, forgotten on t
     if (split % batch_of(each) != 0) continue;
     const Case first = beginning_of(each, split);
     const Output before = first.run(Form::chunkwise);
+    const auto rest = [&](const Output& handed) {
+      return extend(*each.variant, first.sequence, handed, part_of(each, split, T - split), Form::chunkwise,
+                    Precision::f64, 4);
+    };
     for (std::size_t i = 0; i < before.states.size(); ++i) {
-      Output forgetful = before;
-      forgetful.states[i].second *= 0.5;
-      const Arrays more = part_of(each, split, T - split);
-      const Output after =
-          extend(*each.variant, first.sequence, forgetful, more, each.forms().front(), Precision::f64, 1);
-      const Output right =
-          extend(*each.variant, first.sequence, before, more, each.forms().front(), Precision::f64, 1);
+      // Optional arrays are given with the initial states: without momentum its state has no effect.
+      if (!first.sequence.has(initial_name(*each.variant, each.settings, before.states[i].first))) continue;
+      Output halved = before;
+      halved.states[i].second *= 0.5;
       INFO(each.words << " state " << before.states[i].first);
-      if (before.states[i].second.cwiseAbs().maxCoeff() > 0) CHECK(compare(after, right).error > 1e-12);
+      CHECK(compare(rest(halved), rest(before)).error > 1e-12);
     }
   }
 }
