@@ -54,6 +54,7 @@ EffectiveAttention softmax_weights(const Sequence& sequence, const AttentionWind
   Recorder recorder(record);
   softmax_dense<double>(Q, cache.K.topRows(keys), Matrix<double>(keys, 0), p + window.first_row, &recorder);
   EffectiveAttention attention{.A = Matrix<double>::Zero(window.rows, window.columns)};
+  if (window.initial) attention.Q0 = Matrix<double>::Zero(window.rows, p);
   if (window.rows == 0) return attention;
   const Matrix<double>& A = record.at("A");
   const Index seen = std::clamp<Index>(keys - p - window.first_column, 0, window.columns);

@@ -201,7 +201,8 @@ TEST_CASE("provenance: the history of a share, token by token, sums up to it") {
 
 TEST_CASE("provenance: a token is erased by the one that writes its key anew") {
   const auto column = [](std::vector<double> values) {
-    return Array({static_cast<Index>(values.size()), 1}, std::move(values));
+    const auto rows = static_cast<Index>(values.size());
+    return Array({rows, 1}, std::move(values));
   };
   const Case each = bound(find_variant("deltanet"), resolve(find_variant("deltanet"), {}),
                           {{"q", column({1, 1, 1})},
