@@ -63,12 +63,13 @@ Sequence long_sequence(const Variant& variant) {
   return bind(variant, std::make_shared<const Arrays>(std::move(arrays)), {}).heads.front();
 }
 
-void seek(benchmark::State& state, Form form, Precision precision) {
+/// `budget`: MiB of states that the trace keeps. The window allows itself 96.
+void seek(benchmark::State& state, Form form, Precision precision, std::size_t budget) {
   const Variant& variant = find_variant("gated_deltanet");
   const Sequence sequence = long_sequence(variant);
   state.counters["sequence_MB"] = peak_memory();
   const Clock::time_point start = Clock::now();
-  const std::unique_ptr<Trace> trace = variant.rule->trace(sequence, form, precision, 64);
+  const std::unique_ptr<Trace> trace = variant.rule->trace(sequence, form, precision, 64, budget << 20);
   trace->prepare({});
   state.counters["prepare_s"] = seconds_since(start);
 
@@ -90,14 +91,11 @@ void seek(benchmark::State& state, Form form, Precision precision) {
   state.counters["peak_MB"] = peak_memory();
 }
 
-BENCHMARK_CAPTURE(seek, recurrent_f64, Form::recurrent, Precision::f64)
-    ->Iterations(100)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(seek, recurrent_f32, Form::recurrent, Precision::f32)
-    ->Iterations(100)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(seek, chunkwise_f64, Form::chunkwise, Precision::f64)
-    ->Iterations(100)
-    ->Unit(benchmark::kMillisecond);
+#define PALIMPSEST_SEEK(name, form, precision, budget) \
+  BENCHMARK_CAPTURE(seek, name, form, precision, budget)->Iterations(100)->Unit(benchmark::kMillisecond)
+PALIMPSEST_SEEK(recurrent_f64, Form::recurrent, Precision::f64, 96);
+PALIMPSEST_SEEK(recurrent_f32, Form::recurrent, Precision::f32, 96);
+PALIMPSEST_SEEK(chunkwise_f64, Form::chunkwise, Precision::f64, 96);
+PALIMPSEST_SEEK(recurrent_f64_256_MiB, Form::recurrent, Precision::f64, 256);
 
 }  // namespace
