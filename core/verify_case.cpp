@@ -118,15 +118,24 @@ class Rounding {
   std::mt19937_64 bits_;
 };
 
-/// The f64 recurrence of a row program on rows that are rounded once more: what a rule makes of its inputs,
-/// such as features, is rounded too before anything is summed.
-Output on_rounded_rows(const RowRule& rule, const Sequence& sequence, Rounding rounding) {
+/// The f64 recurrence of a row program whose rows, and whose state after every row, are rounded once more:
+/// what a rule makes of its inputs is rounded too, and so is what it keeps, every column by itself.
+Output with_rounding(const RowRule& rule, const Sequence& sequence, Rounding rounding) {
   Program<double> program = rule.encoder().encode<double>(sequence, 0, sequence.tokens);
   for (Matrix<double>* rows :
        {&program.q, &program.k, &program.v, &program.a, &program.k_plain, &program.v_plain})
     *rows = rounding(*rows);
+  const bool reads_own_state = program.structure.parts.empty() && program.read_after.empty();
   Matrix<double> S = rule.initial_state<double>(sequence);
-  Matrix<double> read = recurrent(program, S);
+  Matrix<double> read(program.reads(), S.cols());
+  if (!reads_own_state) read = recurrent(program, S);
+  for (Index r = 0, reads = 0; reads_own_state && r < program.rows(); ++r) {
+    const Program<double> row = program.row(r);
+    recurrent(row, S);
+    S = rounding(S);
+    read.middleRows(reads, row.reads()) = row.q * S;
+    reads += row.reads();
+  }
   if (program.structure.read_at == ReadAt::end) read = program.q * S;
   return {rule.finish<double>(read, sequence), rule.named_states<double>(S, sequence)};
 }
@@ -219,7 +228,7 @@ double ReferenceRun::amplification(std::stop_token stop) const {
     const Sequence sequence = palimpsest::bind(variant_, moved, settings_).heads.front();
     consider(reference(variant_, sequence, stop));
     if (const auto* rule = dynamic_cast<const RowRule*>(variant_.rule.get()))
-      consider(on_rounded_rows(*rule, sequence_, Rounding(unit, draw)));
+      consider(with_rounding(*rule, sequence_, Rounding(unit, draw)));
   }
   return largest;
 }

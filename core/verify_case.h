@@ -51,8 +51,8 @@ class ReferenceRun {
   const Output& expected() const { return expected_; }
 
   /// How many times further than the inputs the results of the f64 recurrence move when every input, or every
-  /// row that a row program makes of them, is rounded once more, towards zero by up to one unit (2^-24 of
-  /// itself in f32): the largest of several draws, at least 1.
+  /// row and state of a row program, is rounded once more, towards zero by up to one unit (2^-24 of itself in
+  /// f32): the largest of several draws, at least 1.
   double amplification(std::stop_token stop = {}) const;
 
  private:
