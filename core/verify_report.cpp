@@ -75,7 +75,7 @@ std::string to_table(const VerifyReport& report) {
       table += fmt::format(
           "    {} of the runs {} numbers that amplify rounding and {} allowed more: the largest error is "
           "{:.1e}, "
-          "where rounding the inputs alone is multiplied by {:.0f}\n    {}\n",
+          "where a single rounding is multiplied by {:.0f}\n    {}\n",
           amplified.runs, amplified.runs == 1 ? "has" : "have", amplified.runs == 1 ? "is" : "are",
           amplified.error, amplified.factor, amplified.reproduction);
     }
