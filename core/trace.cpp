@@ -1,6 +1,7 @@
 #include "core/trace.h"
 
 #include <algorithm>
+#include <span>
 
 namespace palimpsest {
 
@@ -72,8 +73,13 @@ Cursor Trace::previous(Cursor cursor) const {
     return cursor;
   }
   if (cursor.operation > 0) {
+    // An operation that goes through the rows leaves the cursor on the last one for those after it.
+    const bool leaves_rows = operation(cursor).by_row;
     --cursor.operation;
-    if (operation(cursor).by_row) cursor.row = block(cursor.block).count - 1;
+    const Block now = block(cursor.block);
+    const auto earlier = std::span(phase(now).operations).first(static_cast<std::size_t>(cursor.operation));
+    const bool came_by_row = leaves_rows && std::ranges::any_of(earlier, &Operation::by_row);
+    if (operation(cursor).by_row || came_by_row) cursor.row = now.count - 1;
     return cursor;
   }
   return cursor.block > 0 ? end_of(*this, cursor.block - 1) : cursor;
