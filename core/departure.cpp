@@ -68,28 +68,32 @@ std::string to_string(const Departure& at) {
 
 Comparison compare_steps(Trace& trace, const Equations& equations, double tolerance, std::stop_token stop) {
   Comparison comparison;
-  const auto visit = [&](Index index, const Record& record) {
+  const auto operations_of = [&](Index index) -> const std::vector<Operation>& {
+    return equations.phases[static_cast<std::size_t>(trace.block(index).phase)].operations;
+  };
+  const auto compare_up_to = [&](std::string_view end, Index index, const Record& record) {
     if (comparison.departure) return;
-    const Block block = trace.block(index);
-    for (const Operation& operation : equations.phases[static_cast<std::size_t>(block.phase)].operations) {
+    for (const Operation& operation : operations_of(index)) {
+      if (operation.id == end) return;
       comparison.departure = departure_of(trace, index, operation, record.at(operation.equation.result),
                                           trace.record(index), tolerance);
       if (comparison.departure) return;
     }
   };
+  const auto visit = [&](Index index, const Record& record) { compare_up_to("", index, record); };
   try {
     comparison.output = interpret(trace, equations.phases, {.visit = visit, .stop = std::move(stop)});
   } catch (const StepError& error) {
     comparison.message = error.what();
+    compare_up_to(error.operation, error.block, error.made);
     if (comparison.departure) return comparison;
-    const Block block = trace.block(error.block);
-    const auto& operations = equations.phases[static_cast<std::size_t>(block.phase)].operations;
+    const std::vector<Operation>& operations = operations_of(error.block);
     const auto operation = std::ranges::find(operations, error.operation, &Operation::id);
     comparison.departure = {.block = error.block,
                             .operation = error.operation,
                             .title = operation->title,
                             .tensor = operation->equation.result,
-                            .token = block.first_token};
+                            .token = trace.block(error.block).first_token};
   }
   return comparison;
 }

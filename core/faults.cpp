@@ -167,8 +167,13 @@ void strength_forgotten_in_solve(EquationEditor& equations) {
   equations.replace({"overlap"}, without_factor(some(equations, Role::strength)));
 }
 
+/// As a factor it goes; a function that takes it is given 1.
 void strength_forgotten(EquationEditor& equations) {
   equations.replace({}, without_factor(some(equations, Role::strength)));
+  equations.replace({}, [&](const Expression& x) -> Changed {
+    if (!equations.is(x, Role::strength)) return std::nullopt;
+    return call("all_ones", {x});
+  });
 }
 
 void normaliser_forgotten(EquationEditor& equations) {

@@ -58,7 +58,7 @@ class Run {
         const Matrix<double> value = evaluate(expression, record);
         record.set(result, how_.rounded ? how_.rounded(value) : value);
       } catch (const Error& error) {
-        throw StepError(index, operation, error.what());
+        throw StepError(index, operation, std::move(record), error.what());
       }
     }
     return record;
@@ -101,10 +101,12 @@ class Run {
 
 }  // namespace
 
-StepError::StepError(Index new_block, const Operation& new_operation, const std::string& reason)
+StepError::StepError(Index new_block, const Operation& new_operation, Record new_made,
+                     const std::string& reason)
     : Error(fmt::format("operation {} of block {}: {}", new_operation.id, new_block, reason)),
       block(new_block),
-      operation(new_operation.id) {}
+      operation(new_operation.id),
+      made(std::move(new_made)) {}
 
 Output interpret(Trace& trace, std::span<const Phase> phases, const Interpreting& how) {
   return Run(trace, phases, how).all();

@@ -23,10 +23,11 @@ struct Interpreting {
 /// An equation that cannot be carried out: an operand is not there, or shapes do not fit.
 class StepError : public Error {
  public:
-  StepError(Index new_block, const Operation& new_operation, const std::string& reason);
+  StepError(Index new_block, const Operation& new_operation, Record new_made, const std::string& reason);
 
   Index block;
   std::string operation;  // its id
+  Record made;            // what the operations of the block before it read and made
 };
 
 /// Carries out a form by its equations alone: block after block, operations in order, each reading what the

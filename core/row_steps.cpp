@@ -85,6 +85,7 @@ struct TokenSteps {
   }
 
   void output(PhaseBuilder& steps, const std::string& state) const {
+    steps.add_all(notation.token_query);
     steps.add({"output",
                "What comes out",
                "What does the memory answer to the query of “{token}”?",
@@ -118,6 +119,10 @@ struct ChunkSteps {
 
   bool has_parts() const { return !structure.parts.empty(); }
   bool decays_keys() const { return structure.decay != Decay::none; }
+  /// Whether anything in between reads the memory as it has faded by then: a query, or an erase.
+  bool reads_on_the_way() const {
+    return structure.read_at == ReadAt::after_row || structure.erase == Erase::decayed;
+  }
   bool reads_early() const { return structure.erase == Erase::undecayed && decays_keys(); }
   bool picks_rows() const { return structure.rows_per_read > 1; }
 
@@ -198,7 +203,7 @@ struct ChunkSteps {
 
   void key_decays(PhaseBuilder& steps) const {
     const Expression alpha = tensor("alpha");
-    if (structure.decay == Decay::scalar) {
+    if (structure.decay == Decay::scalar && reads_on_the_way()) {
       steps.add({"mask",
                  "Kept since",
                  "How much of what token j wrote is left when token i reads?",
@@ -210,10 +215,12 @@ struct ChunkSteps {
                  "How much of what token j wrote is left just before token i comes in?",
                  {"G_before", call("decay_mask_before", {alpha})}});
     }
-    steps.add({"fade_in",
-               "Kept from the start",
-               "How much of the memory carried in is left at each token?",
-               {"g_in", call("cumulative_decay", {alpha})}});
+    if (reads_on_the_way()) {
+      steps.add({"fade_in",
+                 "Kept from the start",
+                 "How much of the memory carried in is left at each token?",
+                 {"g_in", call("cumulative_decay", {alpha})}});
+    }
     if (reads_early()) {
       steps.add({"fade_before",
                  "Kept until just before",
@@ -232,10 +239,12 @@ struct ChunkSteps {
 
   void value_decays(PhaseBuilder& steps) const {
     const Expression mu = tensor("mu");
-    steps.add({"value_fade_in",
-               "Values kept from the start",
-               "How much of each value channel carried in is left at each token?",
-               {"m_in", call("cumulative_decay", {mu})}});
+    if (structure.read_at == ReadAt::after_row || structure.erase != Erase::none) {
+      steps.add({"value_fade_in",
+                 "Values kept from the start",
+                 "How much of each value channel carried in is left at each token?",
+                 {"m_in", call("cumulative_decay", {mu})}});
+    }
     steps.add({"value_fade_out",
                "Values kept to the end",
                "How much of each value written is left at the end of " + scope() + "?",
@@ -248,6 +257,7 @@ struct ChunkSteps {
 
   void who_reads_whom(PhaseBuilder& steps) const {
     const bool at_end = structure.read_at == ReadAt::end;
+    steps.add_all(notation.rows_query);
     steps.add({"scores",
                "Who reads whom",
                "How strongly does each query meet each earlier key?",
@@ -383,6 +393,7 @@ std::vector<Phase> chunk_phases(const ChunkSteps& chunk) {
   if (!reads_later) return {steps.take()};
 
   PhaseBuilder reads("every token reads the finished memory");
+  reads.add_all(chunk.notation.rows_query);
   reads.add({"output",
              "What comes out",
              "Every token reads the memory after the last one.",

@@ -8,6 +8,8 @@ namespace palimpsest {
 
 namespace {
 
+Matrix<double> all_ones(Arguments a) { return Matrix<double>::Ones(a[0].rows(), a[0].cols()); }
+
 Matrix<double> causal_ones(Arguments a) {
   const Index L = a[0].rows();
   return Matrix<double>::Ones(L, L).triangularView<Eigen::Lower>();
@@ -50,6 +52,8 @@ Matrix<double> first_channels(Arguments a) { return a[0].topRows(a[0].rows() - 1
 
 Matrix<double> row_first_channels(Arguments a) { return a[0].leftCols(a[0].cols() - 1); }
 
+Term explain_all_ones(CallCell&) { return number(1); }
+
 Term explain_causal_ones(CallCell& cell) { return number(cell.column() <= cell.row() ? 1 : 0); }
 
 Term explain_causal_product(CallCell& cell) {
@@ -78,6 +82,8 @@ Term explain_first_channels(CallCell& cell) { return cell.at(0, cell.row(), cell
 
 std::vector<Function> faulty_functions() {
   return {
+      function("all_ones", "[L, M] -> [L, M]", {"#1^{0}", Precedence::atom, Precedence::atom}, all_ones,
+               explain_all_ones, "1, whatever stands there"),
       function("causal_ones", "[L, M] -> [L, L]", {R"(\left[\left(#1\right)^{0}\right]_{j \le i})"},
                causal_ones, explain_causal_ones, "1 for every earlier token, however much has faded since"),
       function("causal_product", "[L, M], [1, 1], [1, 1] -> [L, M]",

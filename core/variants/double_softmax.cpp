@@ -45,9 +45,8 @@ Matrix<Scalar> shares(Matrix<Scalar> x) {
 Notation notation(const Settings& settings) {
   const auto scale = settings.parameters.find("scale");
   const bool scaled = scale != settings.parameters.end() && scale->second != 1;
-  const auto before = [&](const char* q, const char* k, const char* q_shares, const char* k_shares,
-                          bool column) {
-    const Expression query = scaled ? tensor("scale") * tensor(q) : tensor(q);
+  const auto scaled_query = [&](const char* q) { return scaled ? tensor("scale") * tensor(q) : tensor(q); };
+  const auto before = [](const char* k, const char* k_shares) {
     return std::vector<Operation>{{"log_sum",
                                    "All keys so far",
                                    "The exponentials of this channel's keys are added up, as a logarithm.",
@@ -59,17 +58,20 @@ Notation notation(const Settings& settings) {
                                   {"new_share",
                                    "The share of this key",
                                    "Its exponential, divided by the sum: what the earlier ones have lost.",
-                                   {k_shares, call("exp", {tensor(k) - tensor("log_z")})}},
-                                  {"query_shares",
+                                   {k_shares, call("exp", {tensor(k) - tensor("log_z")})}}};
+  };
+  const auto asked = [](const char* q_shares, const Expression& shares) {
+    return std::vector<Operation>{{"query_shares",
                                    "What is asked, in shares",
                                    "The query's channels become shares that add up to 1.",
-                                   {q_shares, column ? transpose(call("row_softmax", {transpose(query)}))
-                                                     : call("row_softmax", {query})}}};
+                                   {q_shares, shares}}};
   };
   return {.token = {"q_shares", "k_shares", "v", "o"},
           .rows = {"Q_shares", "K_shares", "V", "O"},
-          .token_before = before("q", "k", "q_shares", "k_shares", true),
-          .rows_before = before("Q", "K", "Q_shares", "K_shares", false),
+          .token_before = before("k", "k_shares"),
+          .token_query = asked("q_shares", transpose(call("row_softmax", {transpose(scaled_query("q"))}))),
+          .rows_before = before("K", "K_shares"),
+          .rows_query = asked("Q_shares", call("row_softmax", {scaled_query("Q")})),
           .symbols = {{"log_z", {"\\log z_t", Role::gate, "all keys so far"}},
                       {"log_z_before", {"\\log z_{t-1}", Role::gate, "all keys before"}},
                       {"q_shares", {"\\tilde q_t", Role::query, "what is asked, in shares"}},

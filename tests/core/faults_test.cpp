@@ -190,6 +190,9 @@ TEST_CASE("faults are found where a person would look for them") {
   CHECK(found("softmax", "normaliser-forgotten", Form::recurrent) == Found{0, "output"});
   CHECK(found("titans", "momentum-dropped", Form::recurrent) == Found{0, "momentum"});
   CHECK(found("ttt_linear", "write-sign", Form::recurrent) == Found{0, "learn_S"});
+  CHECK(found("rls", "strength-forgotten", Form::recurrent) == Found{0, "gain"});
+  CHECK(found("rls", "strength-forgotten", Form::chunkwise) == Found{0, "gains"});
+  CHECK(found("rls", "strength-forgotten", Form::parallel) == Found{0, "gains"});
 }
 
 TEST_CASE("the right equations have no departure") {
@@ -234,6 +237,19 @@ TEST_CASE("a transposed state that is not square cannot even be carried out, and
   CHECK_THAT(comparison.message, says("operation output of block 0") && says("shapes do not fit"));
   REQUIRE(comparison.departure);
   CHECK(comparison.departure->operation == "output");
+}
+
+TEST_CASE("what is wrong before an equation of the same block that cannot be carried out is found first") {
+  const Case each = random_case(find_variant("deltanet"), {}, {.tokens = 5, .dk = 3, .dv = 4});
+  const auto trace = each.trace(Form::recurrent, 1);
+  auto faulty = with_fault(find_fault("strength-forgotten"), equations_of(*trace));
+  REQUIRE(faulty);
+  faulty->phases[0].operations.back().equation.expression = tensor("S_after") * tensor("q");
+  const Comparison comparison = compare_steps(*trace, *faulty);
+  CHECK_THAT(comparison.message, says("operation output of block 0") && says("shapes do not fit"));
+  REQUIRE(comparison.departure);
+  CHECK(comparison.departure->operation == "update");
+  CHECK(comparison.departure->token == 0);
 }
 
 TEST_CASE("every fault has a name, words and a formula that can be shown") {

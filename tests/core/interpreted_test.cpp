@@ -111,7 +111,32 @@ TEST_CASE("what a form takes from the record is a row of the sequence, a constan
           CHECK(trace->symbols.at(operand).role != Role::state);
           CHECK(trace->symbols.at(operand).role != Role::error);
           CHECK(trace->symbols.at(operand).role != Role::output);
+          // Nor what another phase makes.
+          for (const Phase& other : trace->phases)
+            CHECK(std::ranges::none_of(
+                other.operations, [&](const Operation& maker) { return maker.equation.result == operand; }));
         }
+      }
+    }
+  });
+}
+
+TEST_CASE("every result is read, carried on or given out") {
+  for_every_form({17, 3, 5, 4}, [&](const Case& each, Form form, Index chunk_size) {
+    const auto trace = each.trace(form, chunk_size);
+    for (const Phase& phase : trace->phases) {
+      std::set<std::string> needed = {"o", "O"};
+      for (const Phase& other : trace->phases) {
+        for (const Carry& carry : other.carries) needed.insert(carry.from);
+      }
+      for (const Operation& operation : phase.operations) {
+        for (const std::string& operand : operands(operation.equation.expression)) needed.insert(operand);
+      }
+      for (const Operation& operation : phase.operations) {
+        const bool is_shown_alone = operation.id == "check" || operation.id == "spectra";
+        if (is_shown_alone) continue;  // a proof, a chart: there to be seen
+        INFO(each.words << " " << name(form) << " " << operation.id);
+        CHECK(needed.contains(operation.equation.result));
       }
     }
   });

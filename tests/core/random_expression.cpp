@@ -94,9 +94,9 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
   const auto bounded = [&](Index r, Index c) { return call("row_softmax", {grow(r, c, depth)}); };
 
   std::map<std::string, std::function<std::vector<Expression>()>> possible;
-  for (const char* name :
-       {"lower", "strictly_lower", "cumulative_decay", "remaining_decay", "row_softmax", "negative",
-        "one_minus", "cumulative_decay_before", "lower_but_one", "without_last_row", "last_row_twice"}) {
+  for (const char* name : {"lower", "strictly_lower", "cumulative_decay", "remaining_decay", "row_softmax",
+                           "negative", "one_minus", "cumulative_decay_before", "lower_but_one",
+                           "without_last_row", "last_row_twice", "all_ones"}) {
     possible[name] = [&] { return std::vector{matrix()}; };
   }
   for (const char* name : {"gelu", "gelu_derivative", "plus_one"}) {
