@@ -206,7 +206,8 @@ Memory RowRule::memory(const Sequence& sequence, Form form, Precision precision,
   const double number = precision == Precision::f64 ? 8 : 4;
   // q, k, v, b and the gates, decayed copies of them, and what solves and sums need.
   const double numbers = rows * (8 * K + 6 * V) + 3 * K * V + matrices * rows * rows + T * V;
-  return {.work = number * numbers, .kept = 8 * (T * V + K * V)};
+  // A rule may hand on a number of each key channel besides the state: what it divides by.
+  return {.work = number * numbers, .kept = 8 * (T * V + K * V + K)};
 }
 
 std::optional<Cost> RowRule::cost(const Sequence& sequence, Form form, Index chunk_size) const {
