@@ -183,15 +183,21 @@ Task add_verify(CLI::App& command, Console console) {
       ->capture_default_str();
   command.add_option("--jobs", options->jobs, "Threads (default: one per core); they change no result");
   command.add_option("--json", options->json, "Write the report to this file as well");
-  command
-      .add_option("--fault", options->faults,
-                  "Make every form wrong in this way, or \"all\": verification must fail, and says where")
-      ->take_all();
+  CLI::Option* fault =
+      command
+          .add_option("--fault", options->faults,
+                      "Make every form wrong in this way, or \"all\": verification must fail, and says where")
+          ->take_all();
   command.add_flag("--faults", options->lists_faults, "List what --fault can make wrong");
   command.add_option("--case", options->one_case, "Only this case, as a report names it: random:T=17,...");
   command.add_option("--chunk", options->chunk, "With --case: tokens per chunk of the chunkwise form")
       ->capture_default_str();
   list("--param", options->settings, "With --case: NAME=VALUE, an option or a parameter of the variant");
+  // Faults have a plan of their own: cases that show them.
+  for (const char* other :
+       {"--form", "--device", "--precision", "--cases", "--seed", "--jobs", "--case", "--chunk", "--param"}) {
+    fault->excludes(command.get_option(other));
+  }
   return [options, console] {
     if (options->lists_faults) return list_faults(console);
     if (!options->faults.empty())

@@ -171,7 +171,8 @@ void stability_words(ImVec2 from) {
 /// Where the present token's write lies between nothing and overshooting.
 void stability(const Application& application, const Trace* trace) {
   const Computation& computed = *application.session.computed();
-  if (!trace || !erases(*trace) || !computed.sequence.has("beta") || computed.sequence.tokens == 0) return;
+  if (!trace || !erases_by_beta(*trace) || !computed.sequence.has("beta") || computed.sequence.tokens == 0)
+    return;
   if (computed.sequence.at("beta").columns() != 1) return;  // several steps per token, each with its own
   const Index token = std::min(application.session.token(), computed.sequence.tokens - 1);
   const double beta = computed.sequence.at("beta")(token, 0);

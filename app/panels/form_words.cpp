@@ -10,12 +10,16 @@ namespace palimpsest {
 
 namespace {
 
-/// Whether any phase of the trace has an operation called `id`.
-bool has_operation(const Trace& trace, std::string_view id) {
-  return std::ranges::any_of(trace.phases, [&](const Phase& phase) {
-    return std::ranges::find(phase.operations, id, &Operation::id) != phase.operations.end();
-  });
+/// The operation called `id` in the first phase that has it; null if none does.
+const Operation* find_operation(const Trace& trace, std::string_view id) {
+  for (const Phase& phase : trace.phases) {
+    const auto operation = std::ranges::find(phase.operations, id, &Operation::id);
+    if (operation != phase.operations.end()) return &*operation;
+  }
+  return nullptr;
 }
+
+bool has_operation(const Trace& trace, std::string_view id) { return find_operation(trace, id) != nullptr; }
 
 bool reads_at_end(const Trace& trace) {
   return trace.phases.size() == 2 && !has_operation(trace, "denominator");
@@ -66,7 +70,15 @@ const char* form_label(Form form) {
   return "";
 }
 
-bool erases(const Trace& trace) { return has_operation(trace, "read") || has_operation(trace, "overlap"); }
+bool erases_by_beta(const Trace& trace) {
+  const auto reads_beta = [&](std::string_view id) {
+    const Operation* operation = find_operation(trace, id);
+    if (!operation) return false;
+    const std::vector<std::string> read = operands(operation->equation.expression);
+    return std::ranges::find(read, "beta") != read.end();
+  };
+  return (has_operation(trace, "read") && reads_beta("update")) || reads_beta("overlap");
+}
 
 std::string form_title(Form form, const Choice& choice) {
   if (form != Form::chunkwise) return form_label(form);

@@ -15,8 +15,8 @@ std::string form_title(Form form, const Choice& choice);
 /// What this form does to come to the output of `token`, in plain words with its real sizes.
 std::string form_work(const FormResult& result, const Computation& computed, Index token);
 
-/// Whether writing also takes the old value out: only then a write can overshoot.
-bool erases(const Trace& trace);
+/// Whether writing beta k also takes the old value out: only then a write can overshoot, and beta says when.
+bool erases_by_beta(const Trace& trace);
 
 /// "3 forms agree · 4.4e-16", or from which token on they differ.
 std::string agreement_words(const Computation& computed);

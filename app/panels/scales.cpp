@@ -55,7 +55,8 @@ double strong_state(const Computation& computation) {
 std::optional<Divergence> find_divergence(const Computation& computation) {
   const Sequence& sequence = computation.sequence;
   const Trace* recurrence = computation.form(Form::recurrent).trace.get();
-  if (!recurrence || !erases(*recurrence) || !sequence.has("beta") || sequence.at("beta").columns() != 1)
+  if (!recurrence || !erases_by_beta(*recurrence) || !sequence.has("beta") ||
+      sequence.at("beta").columns() != 1)
     return std::nullopt;
   const std::vector<double> sizes = of_memories(computation, &Recall::largest);
   const double usual = quantile(sizes, 0.5);

@@ -37,3 +37,15 @@ TEST_CASE("the faults are listed by name, and another name is refused", "[verify
   CHECK(is_one_line(unknown.error));
   CHECK_THAT(unknown.error, says("solve-sign"));
 }
+
+TEST_CASE("a fault cannot be asked for in cases of one's own", "[verify]") {
+  const std::vector<std::pair<std::string, std::string>> others = {
+      {"--form", "parallel"}, {"--cases", "10"}, {"--seed", "2"}, {"--case", "random:T=5"}};
+  for (const auto& [other, value] : others) {
+    const Ran ran = palimpsest_with({"verify", "--fault", "solve-sign", other, value});
+    INFO(ran.error);
+    CHECK(ran.status == exit_bad_usage);
+    CHECK(is_one_line(ran.error));
+    CHECK_THAT(ran.error, says("--fault") && says(other));
+  }
+}
