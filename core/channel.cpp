@@ -14,6 +14,11 @@ std::vector<Index> rows_up_to_each(Index first, Index count) {
   return after;
 }
 
+ChannelReads scaled_reads(const Sequence& sequence, Index first, Index count) {
+  return {sequence.at("q").rows<double>(first, count) * sequence.parameter("scale"),
+          rows_up_to_each(first, count)};
+}
+
 void require_column(Index column, Index columns) {
   if (column >= 0 && column < columns) return;
   throw InputError(fmt::format("column {} of the memory; expected one of 0 .. {}", column, columns - 1));

@@ -37,6 +37,9 @@ struct Channel {
 /// `after` where every token is one row and reads what it has written.
 std::vector<Index> rows_up_to_each(Index first, Index count);
 
+/// The scaled queries of such tokens.
+ChannelReads scaled_reads(const Sequence& sequence, Index first, Index count);
+
 /// Throws InputError unless 0 <= column < columns.
 void require_column(Index column, Index columns);
 

@@ -1,7 +1,6 @@
 #include "core/verify_faults.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -30,12 +29,6 @@ Settings revealing_settings(const Variant& variant, Settings given, std::uint64_
   return random_settings(variant, given, seed);
 }
 
-std::string words_of(const Settings& settings) {
-  std::vector<std::string> words;
-  for (const auto& [name, value] : settings.options) words.push_back(fmt::format("{}={}", name, value));
-  return fmt::format("{}", fmt::join(words, " "));
-}
-
 /// One variant with one choice of options in one form.
 class FaultyForm {
  public:
@@ -48,7 +41,7 @@ class FaultyForm {
 
   void run(const Fault& fault, FaultReport& report, const std::stop_token& stop) const {
     FaultyResult result{
-        .fault = fault.id, .variant = variant_.id, .options = words_of(settings_[0]), .form = form_};
+        .fault = fault.id, .variant = variant_.id, .options = describe_options(settings_[0]), .form = form_};
     for (std::size_t draw = 0; draw < settings_.size() && !result.noticed(); ++draw) {
       if (stop.stop_requested()) throw Cancelled();
       const std::string reason = why_not(fault, draw, result, stop);
@@ -118,7 +111,7 @@ FaultReport verify_faults(const FaultPlan& plan, std::span<const Variant> table,
   FaultReport report;
   for (const Variant* variant : which) {
     for (const Settings& given : option_choices(*variant)) {
-      if (progress) progress(fmt::format("{} {}", variant->id, words_of(resolve(*variant, given))));
+      if (progress) progress(fmt::format("{} {}", variant->id, describe_options(resolve(*variant, given))));
       for (const Form form : all_forms) {
         const FaultyForm faulty(*variant, given, form, plan.seed);
         for (const Fault* fault : chosen) faulty.run(*fault, report, stop);

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <span>
 
 #include "app/commands/interrupt.h"
-#include "core/error.h"
 #include "core/faults.h"
+#include "core/io/file.h"
 #include "core/verify_faults.h"
 
 namespace palimpsest {
@@ -25,17 +25,13 @@ int run_verify_faults(const std::vector<std::string>& faults, const std::vector<
   if (std::ranges::find(faults, "all") != faults.end()) plan.faults.clear();
   for (const std::string& id : plan.faults) find_fault(id);
   for (const std::string& id : plan.variants) find_variant(id);
-  std::ofstream file;
-  if (!json.empty()) {
-    file.open(json);
-    if (!file) throw InputError(fmt::format("{}: cannot be written", json));
-  }
+  if (!json.empty()) writable_target(json);  // first: before the work
   const Interrupt interrupt;
   const FaultReport report = verify_faults(plan, palimpsest::variants(), {}, interrupt.token());
   console.out << to_table(report);
-  if (file.is_open()) {
-    file << to_json(report) << std::flush;
-    if (!file) throw InputError(fmt::format("{}: could not be written", json));
+  if (!json.empty()) {
+    const std::string text = to_json(report);
+    replace_file(json, std::as_bytes(std::span(text)));
   }
   return report.noticed() > 0 ? exit_failed_checks : exit_done;
 }

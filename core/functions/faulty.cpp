@@ -15,11 +15,6 @@ Matrix<double> causal_ones(Arguments a) {
   return Matrix<double>::Ones(L, L).triangularView<Eigen::Lower>();
 }
 
-/// Whether key j comes no later than query i.
-bool is_past(double first_query, double first_key, Index i, Index j) {
-  return first_key + static_cast<double>(j) <= first_query + static_cast<double>(i);
-}
-
 Matrix<double> causal_product(Arguments a) {
   Matrix<double> result = a[0];
   for (Index i = 0; i < result.rows(); ++i) {

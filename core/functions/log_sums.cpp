@@ -1,20 +1,11 @@
 // Sums kept as logarithms: the softmax over the tokens so far.
 
-#include <algorithm>
-#include <cmath>
-
 #include "core/functions/rows.h"
+#include "core/log_add_exp.h"
 
 namespace palimpsest {
 
 namespace {
-
-/// log(exp(x) + exp(y)); -inf stands for a sum over nothing.
-double log_add_exp(double x, double y) {
-  const double largest = std::max(x, y);
-  if (std::isinf(largest)) return largest;
-  return largest + std::log1p(std::exp(-std::abs(x - y)));
-}
 
 Matrix<double> element_by_element(Arguments a) { return a[0].binaryExpr(a[1], &log_add_exp); }
 

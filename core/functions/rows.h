@@ -32,6 +32,9 @@ Matrix<double> first_rows(CallCell& cell, std::size_t argument, Index count);
 /// The whole argument.
 Matrix<double> whole(CallCell& cell, std::size_t argument);
 
+/// Whether key j of a tile comes no later than query i; the tile begins with these numbers.
+bool is_past(double first_query, double first_key, Index i, Index j);
+
 /// "\\mathrm{name}\\left(#1, #2\\right)".
 Pattern applied(std::string_view name, int arguments = 1);
 

@@ -71,11 +71,6 @@ Matrix<double> column_max(Arguments a) { return Matrix<double>::Constant(1, 1, l
 
 Matrix<double> column_sum(Arguments a) { return Matrix<double>::Constant(1, 1, a[0].sum()); }
 
-/// Whether key j comes no later than query i.
-bool is_past(double first_query, double first_key, Index i, Index j) {
-  return first_key + static_cast<double>(j) <= first_query + static_cast<double>(i);
-}
-
 Matrix<double> causal(Arguments a) {
   Matrix<double> result = a[0];
   for (Index i = 0; i < result.rows(); ++i) {
@@ -150,6 +145,10 @@ Term explain_causal(CallCell& cell) {
 }
 
 }  // namespace
+
+bool is_past(double first_query, double first_key, Index i, Index j) {
+  return first_key + static_cast<double>(j) <= first_query + static_cast<double>(i);
+}
 
 std::vector<Function> softmax_functions() {
   return {

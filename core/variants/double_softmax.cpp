@@ -1,20 +1,13 @@
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "core/inner_problem.h"
+#include "core/log_add_exp.h"
 #include "core/row_rule.h"
 #include "core/variants.h"
 
 namespace palimpsest {
 
 namespace {
-
-double log_add_exp(double x, double y) {
-  const double largest = std::max(x, y);
-  if (std::isinf(largest)) return largest;
-  return largest + std::log1p(std::exp(-std::abs(x - y)));
-}
 
 /// log z_t, the logarithm of sum_{j<=t} exp(k_j) channel by channel, and the same before each token.
 void add_log_sums(Sequence& sequence) {

@@ -54,11 +54,7 @@ class MambaWalk : public Walk<Scalar> {
                                      .gate = delta * sequence.at("A").all<double>().col(column).transpose(),
                                      .beta = delta};
             },
-        .reads =
-            [sequence](Index first, Index count) {
-              return ChannelReads{sequence.at("q").rows<double>(first, count) * sequence.parameter("scale"),
-                                  rows_up_to_each(first, count)};
-            },
+        .reads = [sequence](Index first, Index count) { return scaled_reads(sequence, first, count); },
         .skip = D_.size() > 0 ? static_cast<double>(D_(0, column)) : 0.0};
   }
 

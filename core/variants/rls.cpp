@@ -80,21 +80,17 @@ class LeastSquaresWalk : public Walk<Scalar> {
     const auto all = [&](const char* name) { return sequence.at(name).rows<double>(0, sequence.tokens); };
     const auto directions = std::make_shared<const Matrix<double>>(
         LeastSquaresWalk<double>::gains(all("k"), all("gamma"), all("beta"), P, nullptr));
-    return Channel{.tokens = sequence.tokens,
-                   .initial = start[1].col(column).template cast<double>(),
-                   .rows =
-                       [sequence, directions, column](Index first, Index count) {
-                         return Program<double>{.structure = {.erase = Erase::decayed, .erase_key = true},
-                                                .k = directions->middleRows(first, count),
-                                                .v = sequence.at("v").rows<double>(first, count).col(column),
-                                                .a = sequence.at("k").rows<double>(first, count)};
-                       },
-                   .reads =
-                       [sequence](Index first, Index count) {
-                         return ChannelReads{
-                             sequence.at("q").rows<double>(first, count) * sequence.parameter("scale"),
-                             rows_up_to_each(first, count)};
-                       }};
+    return Channel{
+        .tokens = sequence.tokens,
+        .initial = start[1].col(column).template cast<double>(),
+        .rows =
+            [sequence, directions, column](Index first, Index count) {
+              return Program<double>{.structure = {.erase = Erase::decayed, .erase_key = true},
+                                     .k = directions->middleRows(first, count),
+                                     .v = sequence.at("v").rows<double>(first, count).col(column),
+                                     .a = sequence.at("k").rows<double>(first, count)};
+            },
+        .reads = [sequence](Index first, Index count) { return scaled_reads(sequence, first, count); }};
   }
 
   std::optional<Cost> cost(Index chunk_size) const override {
