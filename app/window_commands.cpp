@@ -46,8 +46,8 @@ void add_look(CLI::App& command, Look& look) {
   add("--capture", look.capture, "an npz with q, k and v; or capture:NAME, preset:NAME");
   add("--at", look.at, "TOKEN or TOKEN:OPERATION, such as 19:error");
   add("--variant", look.variant, "compute this variant instead of the data's own");
-  add("--form", look.form, "recurrent, chunkwise or parallel");
-  add("--chunk", look.chunk, "chunk size of the chunkwise form");
+  add("--form", look.form, form_names().c_str());
+  add("--chunk", look.chunk, "chunk size of the forms that have chunks");
   add("--head", look.head, "which head");
   add("--scale", look.scale, "how much larger everything is drawn, 0.5 to 4");
   command.add_option("--theme", look.theme, "dark or light");

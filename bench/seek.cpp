@@ -96,6 +96,6 @@ void seek(benchmark::State& state, Form form, Precision precision, std::size_t b
 PALIMPSEST_SEEK(recurrent_f64, Form::recurrent, Precision::f64, 96);
 PALIMPSEST_SEEK(recurrent_f32, Form::recurrent, Precision::f32, 96);
 PALIMPSEST_SEEK(chunkwise_f64, Form::chunkwise, Precision::f64, 96);
-PALIMPSEST_SEEK(recurrent_f64_256_MiB, Form::recurrent, Precision::f64, 256);
+PALIMPSEST_SEEK(recurrent_f64_128_MiB, Form::recurrent, Precision::f64, 128);
 
 }  // namespace

@@ -14,6 +14,8 @@ const char* name(Form form) {
       return "recurrent";
     case Form::chunkwise:
       return "chunkwise";
+    case Form::two_pass:
+      return "two-pass";
     case Form::parallel:
       return "parallel";
   }

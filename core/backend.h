@@ -29,4 +29,7 @@ class Backend {
 /// The engines of core on the processor: every form that exists.
 const Backend& cpu_backend();
 
+/// The same for tokens that only ask (Rule::answers()): outputs and no states.
+const Backend& asking_backend();
+
 }  // namespace palimpsest

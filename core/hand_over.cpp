@@ -37,6 +37,13 @@ void require_extendable(const Variant& variant, const Sequence& finished) {
   }
 }
 
+/// The new tokens, starting where `finished` ended.
+Sequence continued(const Variant& variant, const Sequence& finished, const Output& output, Arrays more) {
+  const auto arrays =
+      std::make_shared<const Arrays>(continuation(variant, finished, output, std::move(more)));
+  return palimpsest::bind(variant, arrays, finished.settings).heads.front();
+}
+
 }  // namespace
 
 Arrays initial_states(const Variant& variant, const Settings& settings, const Output& output) {
@@ -72,14 +79,18 @@ Arrays continuation(const Variant& variant, const Sequence& finished, const Outp
 
 Output extend(const Variant& variant, const Sequence& finished, const Output& output, Arrays more, Form form,
               Precision precision, Index chunk_size, std::stop_token stop) {
-  const auto arrays =
-      std::make_shared<const Arrays>(continuation(variant, finished, output, std::move(more)));
-  const SequenceBatch bound = palimpsest::bind(variant, arrays, finished.settings);
-  Output extended = variant.rule->run(bound.heads.front(), form, precision, chunk_size, std::move(stop));
+  const Sequence going_on = continued(variant, finished, output, std::move(more));
+  Output extended = variant.rule->run(going_on, form, precision, chunk_size, std::move(stop));
   Matrix<double> o(output.o.rows() + extended.o.rows(), output.o.cols());
   o << output.o, extended.o;
   extended.o = std::move(o);
   return extended;
+}
+
+Matrix<double> ask(const Variant& variant, const Sequence& finished, const Output& output, Arrays more,
+                   Form form, Precision precision, Index chunk_size, std::stop_token stop) {
+  return variant.rule->answers(continued(variant, finished, output, std::move(more)), form, precision,
+                               chunk_size, std::move(stop));
 }
 
 }  // namespace palimpsest

@@ -24,4 +24,9 @@ Arrays continuation(const Variant& variant, const Sequence& finished, const Outp
 Output extend(const Variant& variant, const Sequence& finished, const Output& output, Arrays more, Form form,
               Precision precision, Index chunk_size, std::stop_token stop = {});
 
+/// What the tokens `more` get if they follow `finished` and only ask: their queries and gates count, nothing
+/// is written (Rule::answers()). [M, V]. Throws what continuation(), bind() and Rule::answers() throw.
+Matrix<double> ask(const Variant& variant, const Sequence& finished, const Output& output, Arrays more,
+                   Form form, Precision precision, Index chunk_size, std::stop_token stop = {});
+
 }  // namespace palimpsest

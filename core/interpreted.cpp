@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "core/error.h"
@@ -14,6 +16,7 @@ namespace {
 bool holds(const Carry& carry, const Block& block) {
   switch (carry.when) {
     case Carry::When::always:
+    case Carry::When::same_tokens:
       return true;
     case Carry::When::starting_anew:
       return block.starts_anew;
@@ -69,7 +72,9 @@ class Run {
     Record record;
     for (const Carry& carry : phase.carries) {
       if (!holds(carry, block)) continue;
-      if (latest_.contains(carry.from)) {
+      if (carry.when == Carry::When::same_tokens) {
+        record.set(carry.to, handed_.at({carry.from, block.first_token}));
+      } else if (latest_.contains(carry.from)) {
         record.set(carry.to, latest_.at(carry.from));
       } else if (carry.starts_empty) {
         const Matrix<double>& like = recorded.at(recorded.contains(carry.to) ? carry.to : carry.from);
@@ -89,6 +94,12 @@ class Run {
       if (output_.o.size() == 0) output_.o = Matrix<double>::Zero(trace_.tokens, rows.cols());
       output_.o.middleRows(block.first_token, block.count) = rows;
     }
+    for (const Phase& phase : phases_) {
+      for (const Carry& carry : phase.carries) {
+        const bool is_handed = carry.when == Carry::When::same_tokens && record.contains(carry.from);
+        if (is_handed) handed_.insert_or_assign({carry.from, block.first_token}, record.at(carry.from));
+      }
+    }
     for (const auto& [name, value] : record.tensors()) latest_.set(name, value);
   }
 
@@ -96,6 +107,7 @@ class Run {
   std::span<const Phase> phases_;
   const Interpreting& how_;
   Record latest_;  // every tensor as the last block that has it left it
+  std::map<std::pair<std::string, Index>, Matrix<double>> handed_;  // to the phase after, by first token
   Output output_;
 };
 

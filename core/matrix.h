@@ -22,9 +22,18 @@ using RowVector = Eigen::Matrix<Scalar, 1, Eigen::Dynamic>;
 enum class Precision { f64, f32 };
 
 /// How a variant is computed.
-enum class Form { recurrent, chunkwise, parallel };
+enum class Form {
+  recurrent,
+  chunkwise,  // chunk by chunk: its outputs, then the state for the next one
+  two_pass,   // the other schedule: first the states of all chunks, then all outputs
+  parallel,
+};
 
-inline constexpr Form all_forms[] = {Form::recurrent, Form::chunkwise, Form::parallel};
+inline constexpr Form all_forms[] = {Form::recurrent, Form::chunkwise, Form::two_pass, Form::parallel};
+
+/// Whether a form has a chunk size.
+constexpr bool has_chunks(Form form) { return form == Form::chunkwise || form == Form::two_pass; }
+
 inline constexpr Precision all_precisions[] = {Precision::f64, Precision::f32};
 
 /// The name of a form as the command line and the files spell it.

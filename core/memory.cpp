@@ -27,6 +27,11 @@ void require_less(const char* verb, double limit, const Memory& memory, const Se
         "{}the parallel form of {} tokens {}. The chunkwise form gives the same result in small chunks", verb,
         sequence.tokens, too_much));
   }
+  if (form == Form::two_pass) {
+    throw Unsupported(fmt::format(
+        "{}the two passes of {} tokens in chunks of {} {}. The chunkwise form gives the same result", verb,
+        sequence.tokens, std::min(chunk_size, sequence.tokens), too_much));
+  }
   if (form == Form::chunkwise) {
     throw Unsupported(
         fmt::format("{}the chunkwise form in chunks of {} tokens {}. Smaller chunks give the same result",

@@ -35,4 +35,19 @@ void PhaseBuilder::line(std::string title, std::string sentence, const std::stri
   phase_.lines.push_back(std::move(line));
 }
 
+void drop_unread(Phase& phase, const std::vector<Operation>& operations) {
+  const auto is_read = [&](const std::string& name) {
+    return std::ranges::any_of(phase.operations, [&](const Operation& operation) {
+      const std::vector<std::string> read = operands(operation.equation.expression);
+      return std::ranges::find(read, name) != read.end();
+    });
+  };
+  // From the last to the first: what only an unread one reads is unread too.
+  for (auto each = operations.rbegin(); each != operations.rend(); ++each) {
+    if (is_read(each->equation.result)) continue;
+    std::erase_if(phase.operations, [&](const Operation& other) { return other.id == each->id; });
+    for (Line& line : phase.lines) std::erase(line.operations, each->id);
+  }
+}
+
 }  // namespace palimpsest

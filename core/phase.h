@@ -38,4 +38,7 @@ class PhaseBuilder {
   std::size_t taken_ = 0;
 };
 
+/// Takes out those of `operations` whose results nothing else in the phase reads.
+void drop_unread(Phase& phase, const std::vector<Operation>& operations);
+
 }  // namespace palimpsest

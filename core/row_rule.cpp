@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
 
 #include "core/channel.h"
 #include "core/costs/row.h"
@@ -20,7 +23,7 @@ namespace {
 /// How many rows are encoded at a time. In the recurrent form this bounds memory and changes no result.
 Index rows_at_a_time(Form form, Index tokens, Index chunk_size, Index columns) {
   if (form == Form::parallel) return tokens;
-  if (form == Form::chunkwise) return std::min(chunk_size, tokens);
+  if (has_chunks(form)) return std::min(chunk_size, tokens);
   constexpr Index numbers = Index{1} << 22;
   return std::clamp<Index>(numbers / std::max<Index>(columns, 1), 1, 256);
 }
@@ -36,24 +39,68 @@ Matrix<Scalar> run_parallel(const RowRule& rule, const Sequence& sequence, Matri
   return parallel(program, S, nullptr, stop);
 }
 
-/// Runs blocks of `block_size` rows through `engine`, then the reads at the end if the program wants them.
+/// Calls visit(first, count, program) for the rows of one block of tokens after the other.
+template <class Scalar, class Visit>
+void for_each_block(const RowRule& rule, const Sequence& sequence, Index block_size,
+                    const std::stop_token& stop, Visit visit) {
+  for (Index first = 0; first < sequence.tokens; first += block_size) {
+    stop_if_asked(stop);
+    const Index count = std::min(block_size, sequence.tokens - first);
+    visit(first, count, rule.encoder().encode<Scalar>(sequence, first, count));
+  }
+}
+
+/// Every token reads the memory after the last one.
+template <class Scalar>
+void read_finished(const RowRule& rule, const Sequence& sequence, const Matrix<Scalar>& S, Index block_size,
+                   const std::stop_token& stop, Matrix<Scalar>& read) {
+  for_each_block<Scalar>(
+      rule, sequence, block_size, stop,
+      [&](Index first, Index count, const auto& program) { read.middleRows(first, count) = program.q * S; });
+}
+
+/// Runs blocks of `block_size` tokens through `engine`, then the reads at the end if the program wants them.
 template <class Scalar, class Engine>
 Matrix<Scalar> run_blocks(const RowRule& rule, const Sequence& sequence, Matrix<Scalar>& S, Index block_size,
                           const std::stop_token& stop, Engine engine) {
-  const Index T = sequence.tokens;
-  const bool reads_at_end = rule.encoder().encode<Scalar>(sequence, 0, 0).structure.read_at == ReadAt::end;
-  Matrix<Scalar> read(T, S.cols());
-  for (Index first = 0; first < T; first += block_size) {
-    stop_if_asked(stop);
-    const Index count = std::min(block_size, T - first);
-    const Program<Scalar> program = rule.encoder().encode<Scalar>(sequence, first, count);
-    const Matrix<Scalar> o = engine(program, S);
-    if (!reads_at_end) read.middleRows(first, count) = o;
+  Matrix<Scalar> read(sequence.tokens, S.cols());
+  bool reads_at_end = false;
+  for_each_block<Scalar>(rule, sequence, block_size, stop,
+                         [&](Index first, Index count, const auto& program) {
+                           const Matrix<Scalar> o = engine(program, S);
+                           reads_at_end = program.structure.read_at == ReadAt::end;
+                           if (!reads_at_end) read.middleRows(first, count) = o;
+                         });
+  if (reads_at_end) read_finished(rule, sequence, S, block_size, stop, read);
+  return read;
+}
+
+/// First the states of all chunks, then all outputs: no chunk of the second pass waits for another.
+template <class Scalar>
+Matrix<Scalar> run_two_passes(const RowRule& rule, const Sequence& sequence, Matrix<Scalar>& S,
+                              Index chunk_size, const std::stop_token& stop) {
+  struct Pass {
+    Matrix<Scalar> S_in;
+    Matrix<Scalar> U;
+  };
+  std::vector<Pass> first_pass;
+  bool reads_at_end = false;
+  for_each_block<Scalar>(rule, sequence, chunk_size, stop, [&](Index, Index, const auto& program) {
+    Matrix<Scalar> S_in = S;
+    Matrix<Scalar> U = chunk_state(program, S);
+    reads_at_end = program.structure.read_at == ReadAt::end;
+    if (!reads_at_end) first_pass.push_back({std::move(S_in), std::move(U)});
+  });
+  Matrix<Scalar> read(sequence.tokens, S.cols());
+  if (reads_at_end) {
+    read_finished(rule, sequence, S, chunk_size, stop, read);
+    return read;
   }
-  for (Index first = 0; reads_at_end && first < T; first += block_size) {
-    const Index count = std::min(block_size, T - first);
-    read.middleRows(first, count) = rule.encoder().encode<Scalar>(sequence, first, count).q * S;
-  }
+  for_each_block<Scalar>(rule, sequence, chunk_size, stop,
+                         [&](Index first, Index count, const auto& program) {
+                           const Pass& made = first_pass[static_cast<std::size_t>(first / chunk_size)];
+                           read.middleRows(first, count) = chunk_outputs(program, made.S_in, made.U);
+                         });
   return read;
 }
 
@@ -64,6 +111,8 @@ Output run_row_program(const RowRule& rule, const Sequence& sequence, Form form,
   Matrix<Scalar> read;
   if (form == Form::parallel) {
     read = run_parallel<Scalar>(rule, sequence, S, stop);
+  } else if (form == Form::two_pass) {
+    read = run_two_passes<Scalar>(rule, sequence, S, chunk_size, stop);
   } else if (form == Form::chunkwise) {
     read = run_blocks<Scalar>(rule, sequence, S, chunk_size, stop,
                               [](const auto& program, auto& state) { return chunk(program, state); });
@@ -75,6 +124,35 @@ Output run_row_program(const RowRule& rule, const Sequence& sequence, Form form,
   stop_if_asked(stop);
   return {rule.finish<Scalar>(read, sequence).template cast<double>(),
           rule.named_states<Scalar>(S, sequence)};
+}
+
+/// The rows with nothing to write and nothing to erase.
+template <class Scalar>
+Program<Scalar> without_writes(Program<Scalar> program) {
+  for (Matrix<Scalar>* rows : {&program.k, &program.v, &program.a, &program.k_plain, &program.v_plain})
+    rows->setZero();
+  return program;
+}
+
+template <class Scalar>
+Matrix<double> row_answers(const RowRule& rule, const Sequence& sequence, Form form, Index chunk_size,
+                           const std::stop_token& stop) {
+  Matrix<Scalar> S = rule.initial_state<Scalar>(sequence);
+  Matrix<Scalar> read;
+  if (form == Form::parallel) {
+    Program<Scalar> program = rule.encoder().encode<Scalar>(sequence, 0, sequence.tokens);
+    read = parallel(without_writes(std::move(program)), S, nullptr, stop);
+  } else if (has_chunks(form)) {
+    read = run_blocks<Scalar>(rule, sequence, S, chunk_size, stop,
+                              [](const auto& program, auto& state) { return chunk_answers(program, state); });
+  } else {
+    const Index rows = rows_at_a_time(form, sequence.tokens, chunk_size, S.rows());
+    read = run_blocks<Scalar>(rule, sequence, S, rows, stop, [](const auto& program, auto& state) {
+      return recurrent(without_writes(program), state);
+    });
+  }
+  stop_if_asked(stop);
+  return rule.finish<Scalar>(read, sequence).template cast<double>();
 }
 
 /// `program` for one of its value channels alone.
@@ -171,6 +249,14 @@ Output RowRule::run(const Sequence& sequence, Form form, Precision precision, In
                                      : run_row_program<float>(*this, sequence, form, chunk_size, stop);
 }
 
+Matrix<double> RowRule::answers(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+                                std::stop_token stop) const {
+  require_chunk_size(chunk_size);
+  require_memory(memory(sequence, form, precision, chunk_size), sequence, form, chunk_size);
+  return precision == Precision::f64 ? row_answers<double>(*this, sequence, form, chunk_size, stop)
+                                     : row_answers<float>(*this, sequence, form, chunk_size, stop);
+}
+
 void RowRule::walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const {
   Matrix<double> S = initial_state<double>(sequence);
   Index token = 0;
@@ -200,15 +286,24 @@ Memory RowRule::memory(const Sequence& sequence, Form form, Precision precision,
   const auto T = static_cast<double>(sequence.tokens);
   const Index tokens = rows_at_a_time(form, sequence.tokens, chunk_size, empty.k.cols());
   const auto rows = std::min(T, static_cast<double>(tokens)) * static_cast<double>(structure.rows_per_read);
-  const double matrices = form == Form::parallel    ? parallel_matrices(structure)
-                          : form == Form::chunkwise ? chunk_matrices(structure)
-                                                    : 0;
+  const double matrices = form == Form::parallel ? parallel_matrices(structure)
+                          : has_chunks(form)     ? chunk_matrices(structure)
+                                                 : 0;
   const double number = precision == Precision::f64 ? 8 : 4;
   // q, k, v, b and the gates, decayed copies of them, and what solves and sums need.
   const double numbers = rows * (8 * K + 6 * V) + 3 * K * V + matrices * rows * rows + T * V;
+  // What the first pass leaves to the second: the state before every chunk, and what all rows write.
+  const double chunks = std::ceil(T / static_cast<double>(std::max<Index>(tokens, 1)));
+  const double passed_on = form == Form::two_pass && structure.read_at == ReadAt::after_row
+                               ? chunks * K * V + T * static_cast<double>(structure.rows_per_read) * V
+                               : 0;
   // A rule may hand on a number of each key channel besides the state: what it divides by.
-  return {.work = number * numbers, .kept = 8 * (T * V + K * V + K)};
+  return {.work = number * (numbers + passed_on),
+          .kept = 8 * (T * V + K * V + K),
+          .what = passed_on > numbers ? "the states of all chunks" : ""};
 }
+
+std::optional<std::string> RowRule::missing(Form, const Settings&) const { return std::nullopt; }
 
 std::optional<Cost> RowRule::cost(const Sequence& sequence, Form form, Index chunk_size) const {
   require_chunk_size(chunk_size);

@@ -45,7 +45,7 @@ struct StateNames {
       named = {};
 };
 
-/// A variant that is a row program (spec 1.1): recurrent, chunkwise and parallel come from the three engines,
+/// A variant that is a row program (spec 1.1): all forms come from the three engines,
 /// the steps from its structure.
 class RowRule : public Rule {
  public:
@@ -60,8 +60,11 @@ class RowRule : public Rule {
         normalised_(normalised),
         states_(std::move(states)) {}
 
+  std::optional<std::string> missing(Form form, const Settings& settings) const override;
   Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
              std::stop_token stop = {}) const override;
+  Matrix<double> answers(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+                         std::stop_token stop = {}) const override;
   void walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const override;
   bool is_causal(const Sequence& sequence) const override;
   Memory memory(const Sequence& sequence, Form form, Precision precision, Index chunk_size) const override;

@@ -102,7 +102,9 @@ struct ChunkSteps {
   const Structure& structure;
   const Notation& notation;
   bool scaled;
-  bool whole;  // the parallel form
+  bool whole;          // the parallel form
+  bool writes = true;  // the steps towards the next state, and
+  bool reads = true;   // towards the outputs: a pass may have but one of them
 
   std::string scope() const { return whole ? "the sequence" : "the chunk"; }
 
@@ -119,11 +121,11 @@ struct ChunkSteps {
 
   bool has_parts() const { return !structure.parts.empty(); }
   bool decays_keys() const { return structure.decay != Decay::none; }
+  bool asks_on_the_way() const { return reads && structure.read_at == ReadAt::after_row; }
+  bool erases() const { return writes && structure.erase != Erase::none; }
   /// Whether anything in between reads the memory as it has faded by then: a query, or an erase.
-  bool reads_on_the_way() const {
-    return structure.read_at == ReadAt::after_row || structure.erase == Erase::decayed;
-  }
-  bool reads_early() const { return structure.erase == Erase::undecayed && decays_keys(); }
+  bool reads_on_the_way() const { return asks_on_the_way() || (writes && structure.erase == Erase::decayed); }
+  bool reads_early() const { return writes && structure.erase == Erase::undecayed && decays_keys(); }
   bool picks_rows() const { return structure.rows_per_read > 1; }
 
   /// Vectors that read the state carried in, decayed as far as the row that reads.
@@ -172,15 +174,17 @@ struct ChunkSteps {
     const Expression T = tensor("transition");
     const Expression c = tensor("inject");
     const Expression h = tensor("read_sight");
-    steps.add({"mask",
-               "Left since",
-               "How much of what token j wrote does the query of token i still see?",
-               {"G", call("parts_mask", {T, c, h, tensor("read_times")})}});
-    steps.add({"fade_in",
-               "Left from the start",
-               "How much of each part carried in does each query still see?",
-               {"g_in", call("parts_from_start", {T, h, tensor("read_times")})}});
-    if (structure.erase != Erase::none) {
+    if (reads) {
+      steps.add({"mask",
+                 "Left since",
+                 "How much of what token j wrote does the query of token i still see?",
+                 {"G", call("parts_mask", {T, c, h, tensor("read_times")})}});
+      steps.add({"fade_in",
+                 "Left from the start",
+                 "How much of each part carried in does each query still see?",
+                 {"g_in", call("parts_from_start", {T, h, tensor("read_times")})}});
+    }
+    if (erases()) {
       const Expression e = tensor("erase_sight");
       steps.add({"erase_mask",
                  "Left for the error",
@@ -191,6 +195,7 @@ struct ChunkSteps {
                  "How much of each part carried in is in the answer that token i corrects?",
                  {"g_erase", call("parts_from_start", {T, e, tensor("erase_times")})}});
     }
+    if (!writes) return;
     steps.add({"fade_out",
                "Left at the end",
                "What has each write come to in every part at the end of " + scope() + "?",
@@ -227,6 +232,7 @@ struct ChunkSteps {
                  "How much of the memory carried in is left just before each token?",
                  {"g_before", call("cumulative_decay_before", {alpha})}});
     }
+    if (!writes) return;
     steps.add({"fade_out",
                "Kept to the end",
                "How much of each write is left at the end of " + scope() + "?",
@@ -239,12 +245,13 @@ struct ChunkSteps {
 
   void value_decays(PhaseBuilder& steps) const {
     const Expression mu = tensor("mu");
-    if (structure.read_at == ReadAt::after_row || structure.erase != Erase::none) {
+    if (asks_on_the_way() || erases()) {
       steps.add({"value_fade_in",
                  "Values kept from the start",
                  "How much of each value channel carried in is left at each token?",
                  {"m_in", call("cumulative_decay", {mu})}});
     }
+    if (!writes) return;
     steps.add({"value_fade_out",
                "Values kept to the end",
                "How much of each value written is left at the end of " + scope() + "?",
@@ -380,33 +387,59 @@ Phase token_phase(const TokenSteps& token, bool write, bool output) {
   return steps.take();
 }
 
-std::vector<Phase> chunk_phases(const ChunkSteps& chunk) {
-  PhaseBuilder steps(chunk.whole ? "the whole sequence at once" : "chunk by chunk");
+/// One pass over the chunks, with all its steps or with those of one purpose.
+Phase chunk_phase(std::string title, const ChunkSteps& chunk, std::vector<Carry> carries) {
+  PhaseBuilder steps(std::move(title));
   steps.add_all(chunk.notation.rows_before);
-  const bool reads_later = chunk.structure.read_at == ReadAt::end && !chunk.whole;
   chunk.decays(steps);
-  if (!reads_later) chunk.who_reads_whom(steps);
-  chunk.solve(steps);
-  if (!reads_later) chunk.outputs(steps);
-  chunk.carry(steps);
-  steps.carry({{"S_out", "S_in"}});
-  if (!reads_later) return {steps.take()};
+  if (chunk.reads) chunk.who_reads_whom(steps);
+  if (chunk.writes) chunk.solve(steps);
+  if (chunk.reads) chunk.outputs(steps);
+  if (chunk.writes) chunk.carry(steps);
+  steps.carry(std::move(carries));
+  Phase phase = steps.take();
+  if (!chunk.reads || !chunk.writes) drop_unread(phase, chunk.notation.rows_before);
+  return phase;
+}
 
+Phase read_phase(const ChunkSteps& chunk) {
   PhaseBuilder reads("every token reads the finished memory");
   reads.add_all(chunk.notation.rows_query);
   reads.add({"output",
              "What comes out",
              "Every token reads the memory after the last one.",
              {chunk.notation.rows.o, chunk.Q() * tensor("S_final")}});
-  reads.line("What comes out", "Every token reads the memory after the last one.", "O", {}, 1);
+  reads.add_all(chunk.notation.rows_after);
+  std::vector<std::string> inlined;
+  if (!chunk.notation.rows_after.empty()) inlined.push_back(chunk.notation.rows.o);
+  reads.line("What comes out", "Every token reads the memory after the last one.", "O", inlined, 1);
   reads.carry({{"S_out", "S_final"}});
-  return {steps.take(), reads.take()};
+  return reads.take();
+}
+
+std::vector<Phase> chunk_phases(ChunkSteps chunk, Form form) {
+  const Carry on = {"S_out", "S_in"};
+  if (form != Form::parallel && chunk.structure.read_at == ReadAt::end) {
+    chunk.reads = false;
+    return {chunk_phase("chunk by chunk", chunk, {on}), read_phase(chunk)};
+  }
+  if (form != Form::two_pass) {
+    return {chunk_phase(chunk.whole ? "the whole sequence at once" : "chunk by chunk", chunk, {on})};
+  }
+  ChunkSteps first = chunk;
+  first.reads = false;
+  chunk.writes = false;
+  std::vector<Carry> handed = {{"S_in", "S_in", Carry::When::same_tokens}};
+  if (chunk.structure.erase != Erase::none) handed.push_back({"U", "U", Carry::When::same_tokens});
+  return {chunk_phase("first the memory before every chunk", first, {on}),
+          chunk_phase("then the outputs, each chunk by itself", chunk, std::move(handed))};
 }
 
 }  // namespace
 
 std::vector<Phase> row_phases(const Structure& structure, const Notation& notation, Form form, bool scaled) {
-  if (form != Form::recurrent) return chunk_phases({structure, notation, scaled, form == Form::parallel});
+  if (form != Form::recurrent)
+    return chunk_phases({structure, notation, scaled, form == Form::parallel}, form);
   const TokenSteps token{structure, notation, scaled};
   if (structure.rows_per_read > 1) return {token_phase(token, true, false), token_phase(token, true, true)};
   if (structure.read_at == ReadAt::end)

@@ -90,9 +90,12 @@ class RowTrace : public ComputedTrace {
     }
   }
 
+  /// Carries the state over the rows of a block. Returns what they read, or, in the first of two passes,
+  /// write.
   Matrix<Scalar> advance(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder) const {
     if (form == Form::recurrent) return recurrent(program, S, recorder);
     if (form == Form::chunkwise) return chunk(program, S, recorder);
+    if (form == Form::two_pass) return chunk_state(program, S, recorder);
     return parallel(program, S, recorder, stop());
   }
 
@@ -125,10 +128,15 @@ class RowTrace : public ComputedTrace {
     if (block.phase == 0) {
       Matrix<Scalar> S = state_before(block.first_token / size_);
       read = advance(program, S, &recorder);
+      if (form == Form::two_pass) read = Matrix<Scalar>(0, program.v.cols());
       if (form == Form::parallel && structure_.read_at == ReadAt::after_row) {
         output_ = {rule_.finish<Scalar>(read, sequence_).template cast<double>(),
                    rule_.named_states<Scalar>(S, sequence_)};
       }
+    } else if (structure_.read_at == ReadAt::after_row) {
+      const Matrix<Scalar> S = state_before(block.first_token / size_);
+      Matrix<Scalar> S_after = S;
+      read = chunk_outputs(program, S, chunk_state(program, S_after), &recorder);
     } else {
       const Matrix<Scalar> S = state_before(write_blocks_);
       recorder("S_final", S);

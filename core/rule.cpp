@@ -7,7 +7,16 @@
 
 namespace palimpsest {
 
-std::optional<std::string> Rule::missing(Form, const Settings&) const { return std::nullopt; }
+std::optional<std::string> Rule::missing(Form form, const Settings&) const {
+  if (form != Form::two_pass) return std::nullopt;
+  return "A chunk makes its outputs on the way to the next memory here; no pass makes the memories alone.";
+}
+
+Matrix<double> Rule::answers(const Sequence&, Form, Precision, Index, std::stop_token) const {
+  throw Unsupported(
+      "A token that only asks is not defined here: only where tokens are rows of one linear memory can their "
+      "writes be left out and everything else stay as it is.");
+}
 
 void Rule::walk_states(const Sequence&, const VisitStates&, std::stop_token) const {
   throw Unsupported("this rule does not show its state token by token");

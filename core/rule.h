@@ -31,13 +31,20 @@ class Rule {
  public:
   virtual ~Rule() = default;
 
-  /// Why `form` does not exist with these settings; nothing if it does.
+  /// Why `form` does not exist with these settings; nothing if it does. Unless a rule says otherwise it has
+  /// all but the two passes.
   virtual std::optional<std::string> missing(Form form, const Settings& settings) const;
 
   /// Outputs and final state of one head. `chunk_size` >= 1 is the form's chunk and never changes a result.
   /// Throws Unsupported with the reason where the form is missing, Cancelled when asked to stop.
   virtual Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                      std::stop_token stop = {}) const = 0;
+
+  /// What the queries of a sequence get if its tokens write nothing: only its initial state answers, faded as
+  /// its gates say. The mixed case of the chunkwise form, queries that lie wholly after a block of keys: no
+  /// mask, no solve. [T, V]. Throws as run() does, and Unsupported where a rule has no such read.
+  virtual Matrix<double> answers(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+                                 std::stop_token stop = {}) const;
 
   /// Calls `visit(t, states)` with the states after t = 0, 1, ... T tokens, as the recurrent form makes them
   /// in f64, until it returns false. Inside an inner batch they are those of a sequence that ends there.
@@ -60,7 +67,7 @@ class Rule {
   /// The steps of one form, values on demand in at most about `budget` bytes of checkpoints.
   virtual std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision,
                                        Index chunk_size,
-                                       std::size_t budget = std::size_t{256} << 20) const = 0;
+                                       std::size_t budget = std::size_t{128} << 20) const = 0;
 
   /// One column of the memory as a row program (core/channel.h): that of a value channel, or, beyond them,
   /// one that the rule keeps besides. Throws Unsupported with the reason where the memory is no linear

@@ -36,6 +36,7 @@ struct Carry {
     always,
     starting_anew,  // in blocks that start an inner batch or a row of tiles anew
     going_on,       // in the others
+    same_tokens,    // from the block of an earlier phase that covers the same tokens
   };
 
   std::string from;  // a tensor of the latest earlier block that has it

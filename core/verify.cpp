@@ -237,7 +237,7 @@ class Verification {
       const VerifyResult& result = rows_[row].result;
       // The form's chunk changes nothing but the chunkwise form.
       const std::vector<Index> chunks =
-          result.form == Form::chunkwise ? verified.chunk_sizes : std::vector<Index>{1};
+          has_chunks(result.form) ? verified.chunk_sizes : std::vector<Index>{1};
       for (const Index chunk_size : chunks) {
         if (stop_.stop_requested()) throw Cancelled();
         Comparison comparison = compare_one(row, verified, *reference, chunk_size);

@@ -1,7 +1,10 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/verify.h"
 
@@ -55,6 +58,35 @@ nlohmann::json to_json(const VerifyResult& result) {
   return json;
 }
 
+/// A form of a variant that is missing for one reason, whatever the options and the precision.
+struct MissingRows {
+  const MissingForm* first = nullptr;
+  std::set<std::string> options = {};
+  std::vector<std::string> precisions = {};
+
+  std::string title() const {
+    if (options.size() == 1) return with_options(first->variant, first->options);
+    return fmt::format("{}, {} choices of options", first->variant, options.size());
+  }
+};
+
+std::vector<MissingRows> missing_rows(const std::vector<MissingForm>& missing) {
+  std::vector<MissingRows> rows;
+  for (const MissingForm& form : missing) {
+    const auto is_same = [&](const MissingRows& row) {
+      return row.first->variant == form.variant && row.first->device == form.device &&
+             row.first->form == form.form && row.first->reason == form.reason;
+    };
+    auto row = std::ranges::find_if(rows, is_same);
+    if (row == rows.end()) row = rows.insert(rows.end(), {.first = &form});
+    row->options.insert(form.options);
+    const std::string precision = name(form.precision);
+    if (std::ranges::find(row->precisions, precision) == row->precisions.end())
+      row->precisions.push_back(precision);
+  }
+  return rows;
+}
+
 }  // namespace
 
 std::string to_table(const VerifyReport& report) {
@@ -88,10 +120,10 @@ std::string to_table(const VerifyReport& report) {
                            place(result.worst), result.worst.got, result.worst.expected);
     table += fmt::format("    {}\n", result.reproduction);
   }
-  for (const MissingForm& missing : report.missing) {
-    table += fmt::format("{:<{}}  {:<10} {:<6} {:<9} missing: {}\n",
-                         with_options(missing.variant, missing.options), widest, name(missing.form),
-                         missing.device, name(missing.precision), missing.reason);
+  for (const MissingRows& rows : missing_rows(report.missing)) {
+    table += fmt::format("{:<{}}  {:<10} {:<6} {:<9} missing: {}\n", rows.title(), widest,
+                         name(rows.first->form), rows.first->device,
+                         fmt::format("{}", fmt::join(rows.precisions, ", ")), rows.first->reason);
   }
   table += failed == 0
                ? fmt::format("all {} runs of {} cases agree with the f64 recurrence\n", report.runs(),

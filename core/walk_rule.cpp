@@ -55,7 +55,8 @@ auto WalkRule::with_walk(const Sequence& sequence, Form form, Precision precisio
 }
 
 std::optional<std::string> WalkRule::missing(Form form, const Settings& settings) const {
-  return missing_ ? missing_(form, settings) : std::nullopt;
+  if (std::optional<std::string> reason = missing_ ? missing_(form, settings) : std::nullopt) return reason;
+  return Rule::missing(form, settings);
 }
 
 Output WalkRule::run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,

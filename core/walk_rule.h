@@ -20,8 +20,8 @@ class WalkRule : public Rule {
   using MissingOf = std::function<std::optional<std::string>(Form, const Settings&)>;
   using NonlinearOf = std::function<std::string(const Settings&)>;
 
-  /// `missing` says why a form does not exist; empty: all do. `nonlinear` says why the memory is no linear
-  /// function of the values; empty: the walk has channels.
+  /// `missing` says why a form does not exist; empty: all do that Rule has. `nonlinear` says why the memory
+  /// is no linear function of the values; empty: the walk has channels.
   WalkRule(WalkOf<double> walk_f64, WalkOf<float> walk_f32, StepsOf steps, MissingOf missing,
            NonlinearOf nonlinear)
       : walk_f64_(std::move(walk_f64)),

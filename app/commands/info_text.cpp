@@ -105,7 +105,8 @@ std::string overview_text(std::span<const Variant> table) {
   for (const Backend* backend : backends()) devices.push_back({backend->name(), describe(*backend)});
   text += heading("Devices") + columns(devices);
 
-  Rows rows = {{"", "", "recurrent", "chunkwise", "parallel"}};
+  Rows rows = {{"", ""}};
+  for (const Form form : all_forms) rows.front().push_back(name(form));
   Reasons reasons;
   for (const Variant& variant : table) {
     rows.push_back({variant.id, variant.label});

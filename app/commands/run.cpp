@@ -32,7 +32,15 @@ struct RunOptions {
   std::string input;
   std::string output;
   std::vector<std::string> settings;
+  bool only_ask = false;
 };
+
+const Backend& backend_of(const RunOptions& options) {
+  const Backend& backend = find_backend(options.device);
+  if (!options.only_ask) return backend;
+  if (&backend != &cpu_backend()) throw Unsupported("--ask is computed on the cpu alone");
+  return asking_backend();
+}
 
 /// The arrays of a file, or of a random case.
 Npz read_input(const std::string& input, const Variant& variant, const Settings& given) {
@@ -59,7 +67,7 @@ void tell_ignored(const Console& console, const RunOptions& options, std::vector
 int run(const RunOptions& options, const Console& console) {
   const Variant& variant = find_variant(options.variant);
   const Form form = parse_form(options.form);
-  const Backend& backend = find_backend(options.device);
+  const Backend& backend = backend_of(options);
   const Precision precision = parse_precision(options.precision);
   const Index chunk_size = parse_count(options.chunk, "--chunk");
   require_chunk_size(chunk_size);
@@ -101,16 +109,20 @@ Task add_run(CLI::App& command, Console console) {
   const auto options = std::make_shared<RunOptions>();
   command.add_option("VARIANT", options->variant, "Id of the variant; palimpsest info lists them")
       ->required();
-  command.add_option("--form", options->form, "recurrent, chunkwise or parallel")->capture_default_str();
+  command.add_option("--form", options->form, form_names())->capture_default_str();
   command.add_option("--device", options->device, "cpu or cuda")->capture_default_str();
   command.add_option("--precision", options->precision, "f64 or f32")->capture_default_str();
-  command.add_option("--chunk", options->chunk, "Tokens per chunk of the chunkwise form; changes no result")
+  command
+      .add_option("--chunk", options->chunk, "Tokens per chunk, where the form has chunks; changes no result")
       ->capture_default_str();
   command.add_option("--input", options->input, "The .npz with q, k, v and what else the variant takes")
       ->required();
   command.add_option("--output", options->output, "The .npz to write: o and the final states")->required();
   command.add_option("--param", options->settings, "NAME=VALUE: an option or a parameter of the variant")
       ->take_all();
+  command.add_flag("--ask", options->only_ask,
+                   "The tokens only ask: nothing is written, the initial state answers as the gates let it "
+                   "fade. For queries that come wholly after a block of keys, whose final state it is");
   return [options, console] { return run(*options, console); };
 }
 

@@ -81,6 +81,12 @@ Settings parse_settings(const Variant& variant, const std::vector<std::string>& 
   return settings;
 }
 
+std::string form_names() {
+  std::vector<std::string_view> names;
+  for (const Form form : all_forms) names.emplace_back(name(form));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 Form parse_form(std::string_view text) {
   return parse_name(text, "form", std::begin(all_forms), std::end(all_forms));
 }

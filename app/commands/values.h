@@ -20,6 +20,9 @@ double parse_number(std::string_view text, std::string_view what);
 /// "NAME=VALUE" for each option or parameter of `variant`. Values of options are checked by resolve().
 Settings parse_settings(const Variant& variant, const std::vector<std::string>& assignments);
 
+/// The names of all forms: "recurrent, chunkwise, ...".
+std::string form_names();
+
 /// The form called `text`; throws InputError listing all.
 Form parse_form(std::string_view text);
 

@@ -190,7 +190,7 @@ Task add_verify(CLI::App& command, Console console) {
           ->take_all();
   command.add_flag("--faults", options->lists_faults, "List what --fault can make wrong");
   command.add_option("--case", options->one_case, "Only this case, as a report names it: random:T=17,...");
-  command.add_option("--chunk", options->chunk, "With --case: tokens per chunk of the chunkwise form")
+  command.add_option("--chunk", options->chunk, "With --case: tokens per chunk, where the form has chunks")
       ->capture_default_str();
   list("--param", options->settings, "With --case: NAME=VALUE, an option or a parameter of the variant");
   // Faults have a plan of their own: cases that show them.

@@ -22,7 +22,10 @@ const Operation* find_operation(const Trace& trace, std::string_view id) {
 bool has_operation(const Trace& trace, std::string_view id) { return find_operation(trace, id) != nullptr; }
 
 bool reads_at_end(const Trace& trace) {
-  return trace.phases.size() == 2 && !has_operation(trace, "denominator");
+  return std::ranges::any_of(trace.phases.back().operations, [](const Operation& operation) {
+    const std::vector<std::string> read = operands(operation.equation.expression);
+    return std::ranges::find(read, "S_final") != read.end();
+  });
 }
 
 std::string counted(Index count, const char* one, const char* many) {
@@ -47,11 +50,19 @@ std::string chunkwise_work(const Trace& trace, Index chunk_size, Index token) {
     return fmt::format("{}: {} of {} × {} scores", place, counted(tiles, "tile", "tiles"), size, chunk_size);
   }
   if (reads_at_end(trace)) return fmt::format("{}: one state, then everyone reads", place);
-  return fmt::format("{}: {} {} × {}, one state", place, has_operation(trace, "solve") ? "solve" : "scores",
-                     size, size);
+  if (has_operation(trace, "solve")) return fmt::format("{}: solve {} × {}, one state", place, size, size);
+  if (has_operation(trace, "scores")) return fmt::format("{}: scores {} × {}, one state", place, size, size);
+  return fmt::format("{}: {} at once, one state", place, counted(size, "token", "tokens"));
+}
+
+std::string two_pass_work(const Trace& trace, Index chunk_size) {
+  const Index chunks = (trace.tokens + chunk_size - 1) / chunk_size;
+  return fmt::format("all {} first, then all outputs", counted(chunks, "state", "states"));
 }
 
 std::string parallel_work(const Trace& trace) {
+  if (!has_operation(trace, "scores"))
+    return fmt::format("all {} at once", counted(trace.tokens, "token", "tokens"));
   const std::string scores = fmt::format("{} × {} scores", trace.tokens, trace.tokens);
   return has_operation(trace, "solve") ? scores + ", one solve" : scores;
 }
@@ -64,6 +75,8 @@ const char* form_label(Form form) {
       return "Recurrent";
     case Form::chunkwise:
       return "Chunkwise";
+    case Form::two_pass:
+      return "Two-pass";
     case Form::parallel:
       return "Parallel";
   }
@@ -81,8 +94,8 @@ bool erases_by_beta(const Trace& trace) {
 }
 
 std::string form_title(Form form, const Choice& choice) {
-  if (form != Form::chunkwise) return form_label(form);
-  return fmt::format("Chunkwise, C = {}", choice.chunk_size);
+  if (!has_chunks(form)) return form_label(form);
+  return fmt::format("{}, C = {}", form_label(form), choice.chunk_size);
 }
 
 std::string form_work(const FormResult& result, const Computation& computed, Index token) {
@@ -93,6 +106,8 @@ std::string form_work(const FormResult& result, const Computation& computed, Ind
       return recurrent_work(trace, token);
     case Form::chunkwise:
       return chunkwise_work(trace, computed.choice.chunk_size, token);
+    case Form::two_pass:
+      return two_pass_work(trace, computed.choice.chunk_size);
     case Form::parallel:
       return parallel_work(trace);
   }

@@ -16,8 +16,9 @@ namespace palimpsest {
 namespace {
 
 constexpr float strip_height = 14;
+constexpr float height_with_all_captions = 416;
 
-/// The colour range of the three strips: that of all outputs, as on the stage, or of the recurrence's at this
+/// The colour range of the strips: that of all outputs, as on the stage, or of the recurrence's at this
 /// token, so that equal outputs look equal.
 float output_range(const Application& application, const Computation& computed, Index token) {
   const double range = application.view.shared_scale ? kind_range(computed, Role::output) : 0;
@@ -123,7 +124,8 @@ void first_difference(Application& application, const FormResult& result) {
   if (ImGui::IsItemClicked()) application.session.go_to_token(result.first_bad_token);
 }
 
-void draw_form(Application& application, Form form) {
+/// `is_tight`: only the present form says what it does at this token, and why another is missing fits a line.
+void draw_form(Application& application, Form form, bool is_tight) {
   const Computation& computed = *application.session.computed();
   const FormResult& result = computed.form(form);
   const Index token = std::min<Index>(application.session.token(), computed.sequence.tokens - 1);
@@ -131,10 +133,15 @@ void draw_form(Application& application, Form form) {
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(3)));
   heading(application, form, result);
   if (!result.missing.empty()) {
-    style::caption(result.missing);
+    if (is_tight) {
+      one_line(result.missing);
+    } else {
+      style::caption(result.missing);
+    }
   } else {
     strip(application, form, result, token);
-    one_line(form_work(result, computed, token));
+    const bool is_present = application.session.choice().form == form;
+    if (!is_tight || is_present) one_line(form_work(result, computed, token));
     first_difference(application, result);
   }
   ImGui::Dummy({0, style::px(3)});
@@ -173,8 +180,8 @@ void precision(Application& application) {
       choice.precision = each;
       application.session.choose(std::move(choice));
     }
-    tooltip(fmt::format("Compute the three forms in {}; they are compared with the recurrence in f64.",
-                        name(each)));
+    tooltip(
+        fmt::format("Compute all forms in {}; they are compared with the recurrence in f64.", name(each)));
     ImGui::SameLine(0, gap);
   }
   ImGui::NewLine();
@@ -197,9 +204,10 @@ void own_output(const Session& session) {
 }  // namespace
 
 void draw_forms(Application& application) {
-  if (style::begin_panel("The same sum, three ways") && application.session.computed()) {
+  if (style::begin_panel("The same sum in all forms") && application.session.computed()) {
     precision(application);
-    for (const Form form : all_forms) draw_form(application, form);
+    const bool is_tight = ImGui::GetWindowHeight() < style::px(height_with_all_captions);
+    for (const Form form : all_forms) draw_form(application, form, is_tight);
     own_output(application.session);
     chunk_size(application);
   }

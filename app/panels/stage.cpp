@@ -366,14 +366,17 @@ std::vector<Cells> sources_of(const View& view, const std::optional<CellFocus>& 
 std::string title_of(const View& view) {
   const Choice& choice = view.application.session.choice();
   const Index first = view.block.first_token;
-  const std::string where = view.trace.form != Form::chunkwise
+  const std::string where = !has_chunks(view.trace.form)
                                 ? ""
                                 : fmt::format(" · chunk {}, tokens {}–{}", first / choice.chunk_size, first,
                                               first + view.block.count - 1);
   const std::string row =
       view.operation.by_row ? fmt::format(", row {} of 0–{}", view.cursor.row, view.block.count - 1) : "";
-  const std::string title = fmt::format("Stage · {}, {}{} · {}{}", view.computation.variant->label,
-                                        name(choice.form), where, view.operation.title, row);
+  const std::string form = choice.form == Form::two_pass
+                               ? fmt::format("pass {} of {}", view.block.phase + 1, view.trace.phases.size())
+                               : name(choice.form);
+  const std::string title = fmt::format("Stage · {}, {}{} · {}{}", view.computation.variant->label, form,
+                                        where, view.operation.title, row);
   const style::TextStyle text(style::Text::caption);
   const float room = ImGui::GetContentRegionAvail().x - 2 * px(style::panel_padding) - px(legend_width) -
                      (view.application.view.shared_scale ? 0 : px(70));

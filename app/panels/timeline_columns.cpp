@@ -108,7 +108,7 @@ class Painter {
     for (Index chunk = columns_.begin() / size; chunk * size < columns_.end(); ++chunk) {
       const Index first = chunk * size;
       const Index last = std::min(first + size, columns_.tokens);
-      const bool current = session_.choice().form == Form::chunkwise && token_ >= first && token_ < last;
+      const bool current = has_chunks(session_.choice().form) && token_ >= first && token_ < last;
       const float left = columns_.left_pixel(first) + gap;
       const float right = columns_.left_pixel(last) - gap;
       draw_box(left, right, current);

@@ -171,7 +171,7 @@ std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data, const 
   result->tolerance = choice.precision == Precision::f64 ? tolerance_f64 : tolerance_f32;
   result->reference = rule.run(result->sequence, Form::recurrent, Precision::f64, choice.chunk_size, stop);
 
-  for (const Form form : {Form::recurrent, Form::chunkwise})
+  for (const Form form : {Form::recurrent, Form::chunkwise, Form::two_pass})
     result->form(form) = make_form(*result, form, token, stop);
   FormResult& parallel = result->form(Form::parallel);
   parallel.missing = too_long_at_once(rule, result->sequence);

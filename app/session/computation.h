@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -50,7 +51,7 @@ struct Computation {
   Inputs inputs;
   Sequence sequence;
   Output reference;  // the f64 recurrence
-  std::array<FormResult, 3> forms;
+  std::array<FormResult, std::size(all_forms)> forms;
   std::vector<TokenFacts> tokens;
   double tolerance = 0;
   double worst = 0;   // the largest residual of the forms that exist

@@ -182,6 +182,17 @@ class Counter {
     return work_;
   }
 
+  /// The same chunk in two passes: the second makes the decays and b again, and fetches the state and U.
+  Work<Number> two_passes() {
+    chunk();
+    if (structure_.read_at == ReadAt::end) return work_;
+    chunk_decays();
+    write_directions();
+    moved(p_ * rows_.k * rows_.v);
+    if (structure_.erase != Erase::none) moved(Number(2) * rows_.rows * rows_.v);
+    return work_;
+  }
+
   /// core/engines/parallel, the whole sequence.
   Work<Number> parallel() {
     const bool erases = structure_.erase != Erase::none;
@@ -333,8 +344,17 @@ class Counter {
 template <class Number>
 Work<Number> work_of(const Structure& structure, const Rows<Number>& rows, Form form) {
   Counter<Number> counter(structure, rows);
-  if (form == Form::recurrent) return counter.recurrent();
-  return form == Form::chunkwise ? counter.chunk() : counter.parallel();
+  switch (form) {
+    case Form::recurrent:
+      return counter.recurrent();
+    case Form::chunkwise:
+      return counter.chunk();
+    case Form::two_pass:
+      return counter.two_passes();
+    case Form::parallel:
+      return counter.parallel();
+  }
+  return {};
 }
 
 }  // namespace
@@ -344,10 +364,10 @@ Cost row_cost(const Structure& structure, const RowSizes& sizes, Form form, Inde
   const auto exact = [&](double tokens) {
     return work_of(structure, exact_rows(structure, sizes, tokens, read_after), form);
   };
-  const Index size = form == Form::chunkwise ? chunk_size : form == Form::parallel ? sizes.reads : 1;
-  const Polynomial tokens = form == Form::recurrent   ? Polynomial(1)
-                            : form == Form::chunkwise ? Polynomial::symbol("C")
-                                                      : Polynomial::symbol("n");
+  const Index size = has_chunks(form) ? chunk_size : form == Form::parallel ? sizes.reads : 1;
+  const Polynomial tokens = form == Form::recurrent ? Polynomial(1)
+                            : has_chunks(form)      ? Polynomial::symbol("C")
+                                                    : Polynomial::symbol("n");
   const Work<Polynomial> block = work_of(structure, symbolic_rows(structure, sizes, tokens), form);
   return {.total = sizes.reads == 0 ? Work<double>() : Blocks(sizes.reads, size).total(size, exact),
           .per_token = block * (Polynomial(1) / tokens)};

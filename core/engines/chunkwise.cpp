@@ -1,6 +1,7 @@
 #include "core/engines/chunkwise.h"
 
 #include <numeric>
+#include <utility>
 
 #include "core/engines/decay_scores.h"
 #include "core/engines/parts.h"
@@ -55,81 +56,144 @@ void record_decays(const Program<Scalar>& program, const ChunkParts<Scalar>& par
   record("g_total", parts.total());
 }
 
-/// `decay` is a ChunkDecay or a ChunkParts.
+/// The pieces of a chunk. `Decays` is a ChunkDecay or a ChunkParts.
 template <class Scalar, class Decays>
-Matrix<Scalar> chunk_with(const Decays& decay, const Program<Scalar>& program, Matrix<Scalar>& S,
-                          Recorder* record) {
-  const Structure& structure = program.structure;
-  const ChunkValueDecay<Scalar> value_decay(structure, program.mu);
-  const Matrix<Scalar> B = program.b();  // [L, K]
-  Matrix<Scalar> U = program.v;          // [L, V]
-  if (record) {
-    (*record)("S_in", S);
-    record_decays(program, decay, *record);
-    if (structure.value_decay) value_decay.record(*record);
+class Chunk {
+ public:
+  Chunk(Decays decay, const Program<Scalar>& program, Recorder* record)
+      : decay_(std::move(decay)),
+        program_(program),
+        structure_(program.structure),
+        value_decay_(structure_, program.mu),
+        B_(program.b()),
+        record_(record) {
+    if (!record) return;
+    record_decays(program, decay_, *record);
+    if (structure_.value_decay) value_decay_.record(*record);
   }
 
-  // (I + N) U = V - (g o A) S - N+ V+
-  if (structure.erase != Erase::none) {
-    const Matrix<Scalar>& A = program.erase_keys();
-    const std::vector<Reader> readers = program.erase_readers();
-    const Matrix<Scalar> N = decay.scores(A, readers, B);
-    std::vector<Index> own_row(static_cast<std::size_t>(program.rows()));  // fades what its erase has found
+  /// (I + N) U = V - (g o A) S - N+ V+
+  Matrix<Scalar> writes(const Matrix<Scalar>& S) const {
+    if (record_) (*record_)("S_in", S);
+    if (structure_.erase == Erase::none) return program_.v;
+    const Matrix<Scalar>& A = program_.erase_keys();
+    const std::vector<Reader> readers = program_.erase_readers();
+    const Matrix<Scalar> N = decay_.scores(A, readers, B_);
+    std::vector<Index> own_row(static_cast<std::size_t>(program_.rows()));  // fades what its erase has found
     std::iota(own_row.begin(), own_row.end(), 1);
-    Matrix<Scalar> known = value_decay.from_start(decay.from_start(A, readers) * S, own_row);
-    if (structure.plain_write) {
-      const Matrix<Scalar> N_plain = decay.scores(A, readers, program.k_plain);
-      known += N_plain * program.v_plain;
-      if (record) (*record)("N_plain", N_plain);
+    Matrix<Scalar> known = value_decay_.from_start(decay_.from_start(A, readers) * S, own_row);
+    if (structure_.plain_write) {
+      const Matrix<Scalar> N_plain = decay_.scores(A, readers, program_.k_plain);
+      known += N_plain * program_.v_plain;
+      if (record_) (*record_)("N_plain", N_plain);
     }
     const Matrix<Scalar> R =
-        structure.writes_value ? Matrix<Scalar>(program.v - known) : Matrix<Scalar>(-known);
-    U = structure.value_decay ? value_decay.solve(N, R) : forward_substitution(N, R);
-    if (record) {
-      (*record)("N", N);
-      (*record)("R", R);
-      (*record)("U", U);
+        structure_.writes_value ? Matrix<Scalar>(program_.v - known) : Matrix<Scalar>(-known);
+    Matrix<Scalar> U = structure_.value_decay ? value_decay_.solve(N, R) : forward_substitution(N, R);
+    if (record_) {
+      (*record_)("N", N);
+      (*record_)("R", R);
+      (*record_)("U", U);
     }
+    return U;
   }
 
-  // O = (g o Q) S + P U + P+ V+
-  Matrix<Scalar> O(0, program.v.cols());
-  if (structure.read_at == ReadAt::after_row) {
-    const std::vector<Reader> readers = program.output_readers();
-    const Matrix<Scalar> P = decay.scores(program.q, readers, B);
+  /// O = (g o Q) S + P U + P+ V+
+  Matrix<Scalar> outputs(const Matrix<Scalar>& S, const Matrix<Scalar>& U) const {
+    if (structure_.read_at == ReadAt::end) return Matrix<Scalar>(0, program_.v.cols());
+    const std::vector<Reader> readers = program_.output_readers();
+    const Matrix<Scalar> P = decay_.scores(program_.q, readers, B_);
     const std::vector<Index> after = rows_before(readers);
-    const Matrix<Scalar> inter = value_decay.from_start(decay.from_start(program.q, readers) * S, after);
-    Matrix<Scalar> intra = structure.value_decay ? value_decay.read(P, U, after) : Matrix<Scalar>(P * U);
-    if (structure.plain_write) {
-      const Matrix<Scalar> P_plain = decay.scores(program.q, readers, program.k_plain);
-      intra += P_plain * program.v_plain;
-      if (record) (*record)("P_plain", P_plain);
+    const Matrix<Scalar> inter = answers(S);
+    Matrix<Scalar> intra = structure_.value_decay ? value_decay_.read(P, U, after) : Matrix<Scalar>(P * U);
+    if (structure_.plain_write) {
+      const Matrix<Scalar> P_plain = decay_.scores(program_.q, readers, program_.k_plain);
+      intra += P_plain * program_.v_plain;
+      if (record_) (*record_)("P_plain", P_plain);
     }
-    O = inter + intra;
-    if (record) {
-      (*record)("P", P);
-      (*record)("O_inter", inter);
-      (*record)("O_intra", intra);
+    if (record_) {
+      (*record_)("P", P);
+      (*record_)("O_inter", inter);
+      (*record_)("O_intra", intra);
+    }
+    return inter + intra;
+  }
+
+  /// (g o Q) S
+  Matrix<Scalar> answers(const Matrix<Scalar>& S) const {
+    const std::vector<Reader> readers = program_.output_readers();
+    return value_decay_.from_start(decay_.from_start(program_.q, readers) * S, rows_before(readers));
+  }
+
+  /// S <- g_L S
+  Matrix<Scalar> kept(const Matrix<Scalar>& S) const { return value_decay_.over_chunk(decay_.over_chunk(S)); }
+
+  /// S <- g_L S + (G_L o B)^T U + (G_L o K+)^T V+
+  void carry(const Matrix<Scalar>& U, Matrix<Scalar>& S) const {
+    Matrix<Scalar> written = decay_.to_end(B_).transpose() * value_decay_.to_end(U);
+    if (structure_.plain_write) written += decay_.to_end(program_.k_plain).transpose() * program_.v_plain;
+    S = kept(S) + written;
+    if (record_) {
+      (*record_)("S_written", written);
+      (*record_)("S_out", S);
     }
   }
 
-  // S <- g_L S + (G_L o B)^T U + (G_L o K+)^T V+
-  Matrix<Scalar> written = decay.to_end(B).transpose() * value_decay.to_end(U);
-  if (structure.plain_write) written += decay.to_end(program.k_plain).transpose() * program.v_plain;
-  S = value_decay.over_chunk(decay.over_chunk(S)) + written;
-  if (record) {
-    (*record)("S_written", written);
-    (*record)("S_out", S);
+ private:
+  Decays decay_;
+  const Program<Scalar>& program_;
+  const Structure& structure_;
+  ChunkValueDecay<Scalar> value_decay_;
+  Matrix<Scalar> B_;  // [L, K]
+  Recorder* record_;
+};
+
+/// What `use` makes of the pieces of a chunk.
+template <class Scalar, class Use>
+Matrix<Scalar> with_chunk(const Program<Scalar>& program, Recorder* record, Use use) {
+  if (!program.structure.parts.empty()) {
+    return use(Chunk<Scalar, ChunkParts<Scalar>>(ChunkParts<Scalar>(program), program, record));
   }
-  return O;
+  return use(Chunk<Scalar, ChunkDecay<Scalar>>(ChunkDecay<Scalar>(program.structure, program.gate), program,
+                                               record));
 }
 
 }  // namespace
 
 template <class Scalar>
 Matrix<Scalar> chunk(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* record) {
-  if (!program.structure.parts.empty()) return chunk_with(ChunkParts<Scalar>(program), program, S, record);
-  return chunk_with(ChunkDecay<Scalar>(program.structure, program.gate), program, S, record);
+  return with_chunk(program, record, [&](const auto& pieces) {
+    const Matrix<Scalar> U = pieces.writes(S);
+    const Matrix<Scalar> O = pieces.outputs(S, U);
+    pieces.carry(U, S);
+    return O;
+  });
+}
+
+template <class Scalar>
+Matrix<Scalar> chunk_state(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* record) {
+  return with_chunk(program, record, [&](const auto& pieces) {
+    const Matrix<Scalar> U = pieces.writes(S);
+    pieces.carry(U, S);
+    return U;
+  });
+}
+
+template <class Scalar>
+Matrix<Scalar> chunk_outputs(const Program<Scalar>& program, const Matrix<Scalar>& S, const Matrix<Scalar>& U,
+                             Recorder* record) {
+  if (record) (*record)("S_in", S);
+  if (record && program.structure.erase != Erase::none) (*record)("U", U);
+  return with_chunk(program, record, [&](const auto& pieces) { return pieces.outputs(S, U); });
+}
+
+template <class Scalar>
+Matrix<Scalar> chunk_answers(const Program<Scalar>& program, Matrix<Scalar>& S) {
+  return with_chunk(program, nullptr, [&](const auto& pieces) {
+    const Matrix<Scalar> O = pieces.answers(S);
+    S = pieces.kept(S);
+    return O;
+  });
 }
 
 double chunk_matrices(const Structure& structure) {
@@ -140,5 +204,13 @@ double chunk_matrices(const Structure& structure) {
 
 template Matrix<double> chunk(const Program<double>&, Matrix<double>&, Recorder*);
 template Matrix<float> chunk(const Program<float>&, Matrix<float>&, Recorder*);
+template Matrix<double> chunk_state(const Program<double>&, Matrix<double>&, Recorder*);
+template Matrix<float> chunk_state(const Program<float>&, Matrix<float>&, Recorder*);
+template Matrix<double> chunk_outputs(const Program<double>&, const Matrix<double>&, const Matrix<double>&,
+                                      Recorder*);
+template Matrix<float> chunk_outputs(const Program<float>&, const Matrix<float>&, const Matrix<float>&,
+                                     Recorder*);
+template Matrix<double> chunk_answers(const Program<double>&, Matrix<double>&);
+template Matrix<float> chunk_answers(const Program<float>&, Matrix<float>&);
 
 }  // namespace palimpsest

@@ -39,25 +39,31 @@ Notation notation(const Settings& settings) {
                                    "Key features",
                                    "The key is mapped to features; their products stand for similarity.",
                                    {mapped.k, mapped_by(map_k, prefix, tensor(raw.k))}},
-                                  {"features_q",
-                                   "Query features",
-                                   "The query is mapped to features too.",
-                                   {mapped.q, mapped_by(map_q, prefix, query(raw.q.c_str()))}},
                                   {"ones",
                                    "A value and a 1",
                                    "A constant 1 beside the value adds up the weights themselves.",
                                    {mapped.v, call(ones, {tensor(raw.v)})}}};
   };
+  const auto asked = [&](const char* prefix, const ProgramNames& raw, const ProgramNames& mapped) {
+    return std::vector<Operation>{{"features_q",
+                                   "Query features",
+                                   "The query is mapped to features too.",
+                                   {mapped.q, mapped_by(map_q, prefix, query(raw.q.c_str()))}}};
+  };
+  const ProgramNames given = {"q", "k", "v", "o"};
+  const ProgramNames all_given = {"Q", "K", "V", "O"};
   const char* sentence = "Divide by the sum of the weights: the answer becomes an average.";
   const ProgramNames token = {"q_features", "k_features", "v_one", "read"};
   const ProgramNames rows = {"Q_features", "K_features", "V_ones", "READ"};
   return {
       .token = token,
       .rows = rows,
-      .token_before = before("features/", {"q", "k", "v", "o"}, token, "append_one"),
+      .token_before = before("features/", given, token, "append_one"),
+      .token_query = asked("features/", given, token),
       .token_after =
           {{"normalise", "Averaged", sentence, {"o", call("normalise", {tensor("read"), tensor("eps")})}}},
-      .rows_before = before("row_features/", {"Q", "K", "V", "O"}, rows, "append_ones"),
+      .rows_before = before("row_features/", all_given, rows, "append_ones"),
+      .rows_query = asked("row_features/", all_given, rows),
       .rows_after = {{"normalise",
                       "Averaged",
                       sentence,

@@ -69,6 +69,7 @@ class SoftmaxRule : public Rule {
   Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
              std::stop_token stop) const override {
     require_chunk_size(chunk_size);
+    if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
     require_memory(memory(sequence, form, precision, chunk_size), sequence, form, chunk_size);
     return precision == Precision::f64 ? run_softmax<double>(sequence, form, chunk_size, stop)
                                        : run_softmax<float>(sequence, form, chunk_size, stop);
@@ -91,12 +92,14 @@ class SoftmaxRule : public Rule {
 
   std::optional<Cost> cost(const Sequence& sequence, Form form, Index chunk_size) const override {
     require_chunk_size(chunk_size);
+    if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
     return softmax_cost(sequence, form, chunk_size);
   }
 
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                                std::size_t) const override {
     require_chunk_size(chunk_size);
+    if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
     return make_softmax_trace(sequence, form, precision, chunk_size);
   }
 

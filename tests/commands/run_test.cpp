@@ -257,7 +257,8 @@ TEST_CASE("wrong values of the command line are refused in one line", "[run]") {
   refused({"--param", "gamma=0.5", "--param", "gamma=0.6"}, "given twice");
   refused({"--param", "delta=0.5"}, "retnet has no parameter \"delta\"; it takes: scale, gamma");
   refused({}, run.input() + ": parameter gamma is missing");
-  refused({"--form", "serial"}, "no form \"serial\"; expected one of: recurrent, chunkwise, parallel");
+  refused({"--form", "serial"},
+          "no form \"serial\"; expected one of: recurrent, chunkwise, two-pass, parallel");
   refused({"--device", "tpu"}, "no device \"tpu\"; expected one of: cpu, cuda");
   refused({"--precision", "f16"}, "no precision \"f16\"; expected one of: f64, f32");
   for (const char* chunk : {"0", "-1", "8.5", "ten", "99999999999999999999"})
@@ -372,4 +373,23 @@ TEST_CASE("an output that cannot be written is refused", "[run]") {
   };
   refused(run.folder().path(), "is a folder");
   refused(run.folder() / "absent/out.npz", "there is no folder");
+}
+
+TEST_CASE("run --ask gives what the state left by a block answers, in every form") {
+  const Run run;
+  Arrays later = one_head("gated_deltanet", 2);
+  later["initial_state"] = run.results("gated_deltanet", one_head("gated_deltanet", 1)).at("final_state");
+  // A key and a value of 0 write nothing and erase nothing.
+  Arrays silent = later;
+  for (const char* name : {"k", "v"}) std::ranges::fill(std::get<0>(silent.at(name).values), 0.0);
+  const Array expected = run.results("gated_deltanet", silent).at("o");
+  CHECK(error_of(run.results("gated_deltanet", later).at("o"), expected) > 1e-2);
+  for (const char* form : {"recurrent", "chunkwise", "two-pass", "parallel"}) {
+    INFO(form);
+    const Arrays got = run.results("gated_deltanet", later, {"--ask", "--form", form, "--chunk", "5"});
+    CHECK(got.size() == 1);  // no state: nothing was written
+    CHECK(error_of(got.at("o"), expected) <= 1e-14);
+  }
+  CHECK(run("softmax", one_head("softmax", 1), {"--ask"}).status == exit_unsupported);
+  CHECK(run("linear", one_head("linear", 1), {"--ask", "--device", "cuda"}).status == exit_unsupported);
 }

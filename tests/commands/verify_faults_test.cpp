@@ -15,9 +15,9 @@ TEST_CASE("verify with a fault fails and names the first step that is off", "[ve
   CHECK(ran.status == exit_failed_checks);
   CHECK_THAT(ran.out, says("fails       undecayed-erase in gated_deltanet recurrent") &&
                           says("token 0, block 0, operation read (What is there now): old[") &&
-                          says("3 of 3 faulty forms fail."));
+                          says("4 of 4 faulty forms fail."));
   const auto report = nlohmann::json::parse(read_file(file));
-  REQUIRE(report.at("faulty").size() == 3);
+  REQUIRE(report.at("faulty").size() == 4);
   CHECK(report.at("faulty")[0].at("departure").at("operation") == "read");
 }
 

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "core/error.h"
 #include "core/hand_over.h"
+#include "core/row_rule.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/io/files.h"
@@ -310,4 +312,88 @@ TEST_CASE("arrays of f32 are computed as the numbers they hold") {
         compare(bound(*each.variant, each.settings, narrow).run(Form::chunkwise, Precision::f64, 8), expected)
             .error == 0);
   }
+}
+
+namespace {
+
+/// The tokens of a case from `first` on.
+Arrays rest_of(const Case& each, Index first) { return part_of(each, first, each.sequence.tokens - first); }
+
+/// The same tokens with nothing in these arrays.
+Arrays with_zeros(Arrays arrays, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (arrays.contains(name)) std::ranges::fill(std::get<0>(arrays.at(name).values), 0.0);
+  }
+  return arrays;
+}
+
+}  // namespace
+
+TEST_CASE("queries wholly after a block get the same in every form") {
+  int asked = 0;
+  for (const Case& each : all_cases({.tokens = 30, .dk = 5, .dv = 3, .seed = 12})) {
+    const Index split = split_at(each, 17);
+    const bool goes_on = each.variant->rule->is_causal(each.sequence);
+    if (!goes_on || !dynamic_cast<const RowRule*>(each.variant->rule.get())) continue;
+    INFO(each.words);
+    ++asked;
+    const Case block = beginning_of(each, split);
+    const Output before = block.run(Form::recurrent);
+    const auto answers = [&](Form form, Precision precision, Index chunk_size) {
+      return ask(*each.variant, block.sequence, before, rest_of(each, split), form, precision, chunk_size);
+    };
+    const Matrix<double> expected = answers(Form::recurrent, Precision::f64, 1);
+    REQUIRE(expected.rows() == 30 - split);
+    for (const Form form : all_forms) {
+      for (const Index chunk_size : {1, 5, 64}) {
+        INFO(name(form) << " chunk " << chunk_size);
+        CHECK(compare("o", answers(form, Precision::f64, chunk_size), expected).error <= 1e-12);
+        CHECK(compare("o", answers(form, Precision::f32, chunk_size), expected).error <= 2e-5);
+      }
+    }
+  }
+  CHECK(asked > 50);
+}
+
+TEST_CASE("a token that only asks is one whose key and value are nothing") {
+  for (const char* id : {"linear", "retnet", "gla", "deltanet", "gated_deltanet", "kda", "value_decay"}) {
+    INFO(id);
+    const Case each = random_case(find_variant(id), {}, {.tokens = 30, .dk = 5, .dv = 3, .seed = 13});
+    const Case block = beginning_of(each, 17);
+    const Output before = block.run(Form::chunkwise, Precision::f64, 4);
+    const Arrays silent = with_zeros(rest_of(each, 17), {"k", "v"});
+    const Matrix<double> run =
+        extend(*each.variant, block.sequence, before, silent, Form::recurrent, Precision::f64, 1)
+            .o.bottomRows(13);
+    const auto answers = [&](Arrays more) {
+      return ask(*each.variant, block.sequence, before, std::move(more), Form::chunkwise, Precision::f64, 4);
+    };
+    CHECK(compare("o", answers(rest_of(each, 17)), run).error <= 1e-12);
+    // Its own writes would show.
+    const Matrix<double> writing =
+        extend(*each.variant, block.sequence, before, rest_of(each, 17), Form::recurrent, Precision::f64, 1)
+            .o.bottomRows(13);
+    CHECK(compare("o", writing, run).error > 1e-2);
+  }
+}
+
+TEST_CASE("without erasing, what a block answers and what comes later add up") {
+  for (const char* id : {"linear", "retnet", "gla"}) {
+    INFO(id);
+    const Case each = random_case(find_variant(id), {}, {.tokens = 30, .dk = 5, .dv = 3, .seed = 14});
+    const Case block = beginning_of(each, 17);
+    const Output before = block.run(Form::chunkwise, Precision::f64, 4);
+    const Matrix<double> answered =
+        ask(*each.variant, block.sequence, before, rest_of(each, 17), Form::parallel, Precision::f64, 1);
+    const Matrix<double> own = bound(*each.variant, each.settings, rest_of(each, 17)).run(Form::parallel).o;
+    CHECK(compare("o", answered + own, each.run(Form::recurrent).o.bottomRows(13)).error <= 1e-12);
+  }
+}
+
+TEST_CASE("a rule that no token can only ask says so") {
+  const Case each = random_case(find_variant("softmax"), {}, {.tokens = 6, .dk = 2, .dv = 2});
+  const Case block = beginning_of(each, 4);
+  CHECK_THROWS_WITH(ask(*each.variant, block.sequence, block.run(Form::recurrent), rest_of(each, 4),
+                        Form::parallel, Precision::f64, 1),
+                    says("A token that only asks is not defined here"));
 }

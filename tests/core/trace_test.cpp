@@ -239,7 +239,13 @@ TEST_CASE("a chunk solves for the very errors that the recurrence meets one by o
     for (const Form form : each.forms()) {
       if (form == Form::recurrent) continue;
       INFO(each.words << " " << name(form));
-      CHECK(difference(stacked(records_forward(each, form, 8, Precision::f64), "U", false), errors) <= 1e-12);
+      Matrix<double> U = stacked(records_forward(each, form, 8, Precision::f64), "U", false);
+      if (form == Form::two_pass) {  // the second pass fetches what the first has solved for
+        REQUIRE(U.rows() == 2 * errors.rows());
+        CHECK(U.topRows(errors.rows()) == U.bottomRows(errors.rows()));
+        U.conservativeResize(errors.rows(), U.cols());
+      }
+      CHECK(difference(U, errors) <= 1e-12);
     }
   }
 }

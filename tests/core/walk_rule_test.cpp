@@ -115,8 +115,8 @@ TEST_CASE("every rule says that more tokens at once, and wider numbers, take mor
           return variant.rule->memory(each.sequence, form, precision, chunk_size).work;
         };
         CHECK(work(Precision::f64, 16) > work(Precision::f32, 16));
-        if (form == Form::chunkwise) CHECK(work(Precision::f64, 64) > work(Precision::f64, 16));
-        if (form != Form::chunkwise) CHECK(work(Precision::f64, 64) == work(Precision::f64, 16));
+        if (has_chunks(form)) CHECK(work(Precision::f64, 64) > work(Precision::f64, 16));
+        if (!has_chunks(form)) CHECK(work(Precision::f64, 64) == work(Precision::f64, 16));
       }
     }
   }
@@ -147,7 +147,7 @@ TEST_CASE("without decay and with steps of 1 Mamba is linear attention") {
       with(random_case(find_variant("mamba"), {}, random),
            {{"A", constant({4, 3}, 0)}, {"delta", constant({40, 3}, 1)}, {"D", constant({3}, 0)}});
   const Case linear = bound(find_variant("linear"), resolve(find_variant("linear"), {}), *each.arrays);
-  for (const Form form : all_forms) CHECK(difference(each, form, linear.run(Form::recurrent)) <= 1e-13);
+  for (const Form form : each.forms()) CHECK(difference(each, form, linear.run(Form::recurrent)) <= 1e-13);
 }
 
 TEST_CASE("with one step for all channels and rates by key channel Mamba is GLA") {
@@ -174,7 +174,7 @@ TEST_CASE("with one step for all channels and rates by key channel Mamba is GLA"
   const Variant& variant = find_variant("gla");
   const Output expected = bound(variant, resolve(variant, {}), gla).run(Form::recurrent);
   const Case each = bound(find_variant("mamba"), resolve(find_variant("mamba"), {}), arrays);
-  for (const Form form : all_forms) CHECK(difference(each, form, expected) <= 1e-13);
+  for (const Form form : each.forms()) CHECK(difference(each, form, expected) <= 1e-13);
 }
 
 TEST_CASE("Mamba's longest steps forget exactly and its shortest keep everything") {
@@ -182,7 +182,7 @@ TEST_CASE("Mamba's longest steps forget exactly and its shortest keep everything
   for (const double step : {0.0, 1e-300, 1e-9, 1e9, 1e300}) {
     const Case changed = with(scaled(each, "v", 1e-3), {{"delta", constant({33, 3}, step)}});
     const Output expected = direct("mamba", *changed.arrays, changed.settings);
-    for (const Form form : all_forms) {
+    for (const Form form : changed.forms()) {
       INFO(step << " " << name(form));
       CHECK(difference(changed, form, expected) <= 1e-12);
     }
@@ -195,13 +195,13 @@ TEST_CASE("a ridge given as its diagonal is that matrix") {
   Array whole = constant({4, 4}, 0);
   for (std::size_t i = 0; i < 4; ++i) std::get<0>(whole.values)[5 * i] = diagonal[i];
   const Case matrix = with(vector, {{"ridge", whole}});
-  for (const Form form : all_forms) CHECK(compare(vector.run(form), matrix.run(form)).error == 0);
+  for (const Form form : vector.forms()) CHECK(compare(vector.run(form), matrix.run(form)).error == 0);
 }
 
 TEST_CASE("MesaNet's solves are as good as their systems, however unequal the ridge") {
   const auto check = [](const Case& each, double tolerance) {
     const Output expected = direct("mesanet", *each.arrays, each.settings);
-    for (const Form form : all_forms) {
+    for (const Form form : each.forms()) {
       INFO(name(form));
       CHECK(difference(each, form, expected) <= tolerance);
     }
@@ -219,7 +219,7 @@ TEST_CASE("MesaNet gives no NaN, even where f32 can no longer solve its systems"
   for (const double ridge : {1e-30, 1e-12, 1e-6, 1e30}) {
     for (const double query : {0.0, 1e-30, 1.0}) {
       const Case each = scaled(mesanet(100, 1, std::vector<double>(8, ridge)), "q", query);
-      for (const Form form : all_forms) {
+      for (const Form form : each.forms()) {
         for (const Precision precision : all_precisions) {
           INFO(ridge << " " << query << " " << name(form) << " " << name(precision));
           const Output got = each.run(form, precision, 16);
@@ -237,7 +237,7 @@ TEST_CASE("queries of any size are solved alike") {
   for (const double size : {0x1p-600, 0x1p600}) {
     Output expected = usual;
     expected.o *= size;
-    for (const Form form : all_forms) {
+    for (const Form form : each.forms()) {
       INFO(size << " " << name(form));
       CHECK(difference(scaled(each, "q", size), form, expected) <= 1e-13);
     }
@@ -248,7 +248,7 @@ TEST_CASE("recursive least squares lands on the optimum of a ridge around its fi
   const RandomCase random{.tokens = 30, .dk = 5, .dv = 3, .initial_state = true};
   const Case each = random_case(find_variant("rls"), {}, random);
   const Case plain = with(each, {{"gamma", constant({30}, 1)}, {"beta", constant({30}, 0)}});
-  for (const Form form : all_forms) {
+  for (const Form form : each.forms()) {
     INFO(name(form));
     // Tokens without weight leave everything as it is.
     const Output kept = plain.run(form, Precision::f64, 7);

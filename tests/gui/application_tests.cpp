@@ -192,6 +192,8 @@ void changes_form_and_chunk_size(ImGuiTestContext* context) {
   IM_CHECK_EQ(session.choice().chunk_size, session.data().tokens);
   IM_CHECK(session.computed()->agree);
   context->KeyPress(ImGuiKey_3);
+  IM_CHECK(session.choice().form == Form::two_pass);
+  context->KeyPress(ImGuiKey_4);
   IM_CHECK(session.choice().form == Form::parallel);
   IM_CHECK_EQ(session.trace()->block_count(), 1);
 }

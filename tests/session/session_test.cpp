@@ -147,7 +147,7 @@ TEST_CASE("whatever is chosen in whatever order, the cursor is a place of the pr
             choice.variant = variants()[static_cast<std::size_t>(random(std::ssize(variants())))].id;
             break;
           case 1:
-            choice.form = all_forms[random(3)];
+            choice.form = all_forms[random(std::size(all_forms))];
             break;
           case 2:
             choice.chunk_size = random(120) - 3;
@@ -343,7 +343,8 @@ TEST_CASE("a session file that is wrong leaves everything as it was") {
   wrong(R"({"data": "/no/such/file.npz"})", "file.npz");
   wrong(R"({"data": "preset:copy?T=0"})", "T is 0");
   wrong(R"({"data": "preset:copy", "variant": "nonsense"})", "there is no variant");
-  wrong(R"({"data": "preset:copy", "form": "diagonal"})", "expected one of: recurrent, chunkwise, parallel");
+  wrong(R"({"data": "preset:copy", "form": "diagonal"})",
+        "expected one of: recurrent, chunkwise, two-pass, parallel");
   wrong(R"({"data": "preset:copy", "precision": 64})", "\"precision\" is number");
   wrong(R"({"data": "preset:copy", "chunk_size": 2.5})", "\"chunk_size\" is number; expected a whole number");
   wrong(R"({"data": "preset:copy", "chunk_size": -1})", "expected a whole number from 0");
