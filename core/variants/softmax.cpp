@@ -66,6 +66,11 @@ EffectiveAttention softmax_weights(const Sequence& sequence, const AttentionWind
 /// Not a row program: its memory is the list of all keys and values.
 class SoftmaxRule : public Rule {
  public:
+  std::optional<std::string> missing(Form form, const Settings&) const override {
+    if (form != Form::two_pass) return std::nullopt;
+    return "There is no memory that a first pass could make: every query looks at the keys themselves.";
+  }
+
   Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
              std::stop_token stop) const override {
     require_chunk_size(chunk_size);

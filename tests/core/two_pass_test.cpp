@@ -78,7 +78,8 @@ TEST_CASE("a rule without a pass for the state alone says so") {
     INFO(each.words);
     const auto missing = each.variant->rule->missing(Form::two_pass, each.sequence.settings);
     CHECK(missing.has_value() != is_row_program(each));
-    if (missing) CHECK_THROWS_WITH(each.run(Form::two_pass), says("no pass makes the memories alone"));
+    if (missing) CHECK_THROWS_WITH(each.run(Form::two_pass), says(*missing));
+    if (missing) CHECK_THROWS_AS(each.trace(Form::two_pass, 4), Unsupported);
   }
 }
 
