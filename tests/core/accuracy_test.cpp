@@ -6,6 +6,7 @@
 #include <functional>
 #include <iostream>
 #include <map>
+#include <thread>
 
 #include "core/verify.h"
 #include "tests/catch.h"
@@ -171,6 +172,7 @@ std::string heading() {
 TEST_CASE("measure the errors of ordinary cases", "[.][accuracy]") {
   VerifyPlan plan;
   plan.draws = 25;
+  plan.jobs = std::max(1U, std::thread::hardware_concurrency());
   const VerifyReport report = verify(plan);
   std::map<std::string, Worst> rows;
   std::vector<std::string> order;
