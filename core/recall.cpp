@@ -7,6 +7,7 @@
 #include "core/engines/recurrent.h"
 #include "core/error.h"
 #include "core/row_rule.h"
+#include "core/stored_pairs.h"
 
 namespace palimpsest {
 
@@ -37,17 +38,14 @@ Matrix<double> faded(const Matrix<double>& S, const Program<double>& row) {
   return kept;
 }
 
-}  // namespace
-
-std::optional<std::vector<Recall>> recall(const Rule& rule, const Sequence& sequence, std::stop_token stop) {
-  const auto* rows = dynamic_cast<const RowRule*>(&rule);
-  if (!rows) return std::nullopt;
+std::vector<Recall> recall_of_rows(const RowRule& rule, const Sequence& sequence,
+                                   const std::stop_token& stop) {
   std::vector<Recall> recalls;
-  Matrix<double> S = rows->initial_state<double>(sequence);
+  Matrix<double> S = rule.initial_state<double>(sequence);
   for (Index first = 0; first < sequence.tokens; first += tokens_at_a_time) {
     if (stop.stop_requested()) throw Cancelled();
     const Index count = std::min(tokens_at_a_time, sequence.tokens - first);
-    const Program<double> block = rows->encoder().encode<double>(sequence, first, count);
+    const Program<double> block = rule.encoder().encode<double>(sequence, first, count);
     const Index steps = block.structure.rows_per_read;
     for (Index t = 0; t < count; ++t) {
       for (Index step = 0; step + 1 < steps; ++step) recurrent(block.row(t * steps + step), S);
@@ -60,6 +58,38 @@ std::optional<std::vector<Recall>> recall(const Rule& rule, const Sequence& sequ
     }
   }
   return recalls;
+}
+
+/// Of any other memory, asked between the tokens.
+std::vector<Recall> recall_of_walk(const Variant& variant, const Sequence& sequence, std::stop_token stop) {
+  const StoredPairs pairs = stored_pairs(variant, sequence, 0, sequence.tokens);
+  std::vector<Recall> recalls(static_cast<std::size_t>(sequence.tokens));
+  const auto visit = [&](Index tokens, const NamedStates& states) {
+    const auto half_squared = [&](Index token) {
+      const StoredPairs pair = {pairs.keys.middleRows(token, 1), pairs.values.middleRows(token, 1)};
+      return 0.5 * recall_errors(variant, sequence, states, pair).squaredNorm();
+    };
+    if (tokens < sequence.tokens) recalls[static_cast<std::size_t>(tokens)].before = half_squared(tokens);
+    if (tokens == 0) return true;
+    Recall& recall = recalls[static_cast<std::size_t>(tokens - 1)];
+    recall.after = half_squared(tokens - 1);
+    const Matrix<double>& S = states.front().second;
+    recall.largest = S.cwiseAbs().maxCoeff();
+    recall.root_mean_square = S.norm() / std::sqrt(static_cast<double>(S.size()));
+    return true;
+  };
+  variant.rule->walk_states(sequence, visit, std::move(stop));
+  return recalls;
+}
+
+}  // namespace
+
+std::optional<std::vector<Recall>> recall(const Variant& variant, const Sequence& sequence,
+                                          std::stop_token stop) {
+  if (!variant.memory.none.empty()) return std::nullopt;
+  if (const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get()))
+    return recall_of_rows(*rows, sequence, stop);
+  return recall_of_walk(variant, sequence, std::move(stop));
 }
 
 }  // namespace palimpsest

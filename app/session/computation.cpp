@@ -36,7 +36,7 @@ void judge(FormResult& form, const Output& reference, double tolerance) {
 std::vector<TokenFacts> token_facts(const Computation& computation, const std::stop_token& stop) {
   const Sequence& sequence = computation.sequence;
   std::vector<TokenFacts> facts(static_cast<std::size_t>(sequence.tokens));
-  const auto recalls = recall(*computation.variant->rule, sequence, stop);
+  const auto recalls = recall(*computation.variant, sequence, stop);
   const auto gamma = sequence.settings.parameters.find("gamma");
   for (Index t = 0; t < sequence.tokens; ++t) {
     TokenFacts& fact = facts[static_cast<std::size_t>(t)];

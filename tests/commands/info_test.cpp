@@ -26,7 +26,7 @@ class ChoosyRule : public Rule {
       return settings.options.find(option)->second == value;
     };
     const bool refused = is("norm", "true") || (is("optimizer", "muon") && is("loss", "l2"));
-    if (form != Form::parallel || !refused) return std::nullopt;
+    if (form != Form::parallel || !refused) return Rule::missing(form, settings);
     return "the update is not linear.";
   }
   Output run(const Sequence&, Form, Precision, Index, std::stop_token) const override { return {}; }

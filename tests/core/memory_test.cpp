@@ -5,7 +5,9 @@
 #include "core/capacity.h"
 #include "core/error.h"
 #include "core/inner_problem.h"
+#include "core/recall.h"
 #include "core/recall_window.h"
+#include "core/row_rule.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 
@@ -241,4 +243,44 @@ TEST_CASE("Every memory has a capacity, or says why not") {
   CHECK_THROWS_AS(capacity(variant("linear"), plan, stop.get_token()), Cancelled);
   plan.counts = {2, 1};
   CHECK_THROWS_AS(capacity(variant("linear"), plan), InputError);
+}
+
+TEST_CASE("the recall of a token is what the memory answers for its key before and after it") {
+  int without = 0;
+  for (const Case& each : all_cases({.tokens = 11, .dk = 4, .dv = 3, .seed = 21})) {
+    INFO(each.words);
+    const auto recalls = recall(*each.variant, each.sequence);
+    CHECK(recalls.has_value() == each.variant->memory.none.empty());
+    if (!recalls) ++without;
+    if (!recalls) continue;
+    REQUIRE(recalls->size() == 11);
+    const auto* rows = dynamic_cast<const RowRule*>(each.variant->rule.get());
+    if (rows && rows->normalised()) continue;  // its bars show the sums themselves, not yet divided
+    for (Index t = 0; t < 11; ++t) {
+      const StoredPairs pairs = stored_pairs(*each.variant, each.sequence, t, 1);
+      const Index last = pairs.keys.rows() - 1;
+      const StoredPairs pair = {pairs.keys.row(last), pairs.values.row(last)};
+      const auto half_squared = [&](Index tokens) {
+        const NamedStates states = states_at(*each.variant, each.sequence, tokens);
+        return 0.5 * recall_errors(*each.variant, each.sequence, states, pair).squaredNorm();
+      };
+      const Recall& recall = (*recalls)[static_cast<std::size_t>(t)];
+      CHECK(recall.after == Approx(half_squared(t + 1)).epsilon(1e-9).margin(1e-12));
+      if (!rows) CHECK(recall.before == Approx(half_squared(t)).epsilon(1e-9).margin(1e-12));
+      CHECK(recall.largest >= recall.root_mean_square);
+    }
+  }
+  CHECK(without == 2);  // softmax, with and without a cache
+}
+
+TEST_CASE("where the error is taken on the faded memory, so is the recall before the write") {
+  for (const char* id : {"deltanet", "gated_deltanet", "kda"}) {
+    const Case each = random_case(find_variant(id), {}, {.tokens = 11, .dk = 4, .dv = 3, .seed = 22});
+    const auto recalls = recall(*each.variant, each.sequence);
+    const auto trace = each.trace(Form::recurrent, 1);
+    for (Index t = 0; t < 11; ++t) {
+      const double error = trace->record(t).at("error").squaredNorm();
+      CHECK((*recalls)[static_cast<std::size_t>(t)].before == Approx(0.5 * error));
+    }
+  }
 }
