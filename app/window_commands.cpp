@@ -185,6 +185,15 @@ std::pair<int, int> parse_size(const std::string& text) {
                                most_pixels_a_side, most_pixels_a_side));
 }
 
+/// Throws Unsupported, saying why, where the form that was asked for does not exist.
+void require_form(const Application& application, const Look& look) {
+  const Computation* computed = application.session.computed();
+  if (!look.form || !computed) return;
+  const std::string& reason = computed->form(parse_form(*look.form)).missing;
+  if (!reason.empty())
+    throw Unsupported(fmt::format("{} has no {} form here: {}", computed->variant->id, *look.form, reason));
+}
+
 /// Refuses to write the picture over what it is drawn from.
 void require_other_file(const std::filesystem::path& output, const std::optional<std::string>& source) {
   if (source && is_same_file(output, *source))
@@ -218,6 +227,7 @@ palimpsest::Command render_command() {
       writable_target(options->output);  // before the work is done
       Application application;
       prepare(application, options->look);
+      require_form(application, options->look);
       application.view.show_welcome = !options->look.at;
       render_to(application, width, height, scale, options->output);
       return static_cast<int>(exit_done);

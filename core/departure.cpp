@@ -22,6 +22,11 @@ Index rows_per_token(const Trace& trace, const Block& block, const Operation& op
   return result.rows() == block.count * steps ? steps : 0;
 }
 
+/// Empty where there is but one.
+std::string phase_title(const Trace& trace, const Block& block) {
+  return trace.phases.size() > 1 ? trace.phase(block).title : "";
+}
+
 /// Where the result of `operation` is off, if it is.
 std::optional<Departure> departure_of(const Trace& trace, Index index, const Operation& operation,
                                       const Matrix<double>& got, const Record& right, double tolerance) {
@@ -31,6 +36,7 @@ std::optional<Departure> departure_of(const Trace& trace, Index index, const Ope
   if (worst.error <= tolerance) return std::nullopt;
   const Block block = trace.block(index);
   Departure departure{.block = index,
+                      .phase = phase_title(trace, block),
                       .operation = operation.id,
                       .title = operation.title,
                       .tensor = result,
@@ -62,8 +68,10 @@ std::optional<Departure> departure_of(const Trace& trace, Index index, const Ope
 }  // namespace
 
 std::string to_string(const Departure& at) {
-  return fmt::format("token {}, block {}, operation {} ({}): {}[{}, {}] is {:.9g}, expected {:.9g}", at.token,
-                     at.block, at.operation, at.title, at.tensor, at.row, at.column, at.got, at.expected);
+  const std::string phase = at.phase.empty() ? "" : fmt::format(" ({})", at.phase);
+  return fmt::format("token {}, block {}{}, operation {} ({}): {}[{}, {}] is {:.9g}, expected {:.9g}",
+                     at.token, at.block, phase, at.operation, at.title, at.tensor, at.row, at.column, at.got,
+                     at.expected);
 }
 
 Comparison compare_steps(Trace& trace, const Equations& equations, double tolerance, std::stop_token stop) {
@@ -90,6 +98,7 @@ Comparison compare_steps(Trace& trace, const Equations& equations, double tolera
     const std::vector<Operation>& operations = operations_of(error.block);
     const auto operation = std::ranges::find(operations, error.operation, &Operation::id);
     comparison.departure = {.block = error.block,
+                            .phase = phase_title(trace, trace.block(error.block)),
                             .operation = error.operation,
                             .title = operation->title,
                             .tensor = operation->equation.result,

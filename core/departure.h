@@ -12,7 +12,8 @@ namespace palimpsest {
 /// The first step in which a form is not what it should be.
 struct Departure {
   Index block = 0;
-  std::string operation;  // its id
+  std::string phase = {};  // its title, where the form has several
+  std::string operation;   // its id
   std::string title;
   std::string tensor;  // what it makes
   Index token = 0;     // of the first row that is off; of a result without token rows, the block's last token
@@ -22,8 +23,8 @@ struct Departure {
   double expected = 0;
 };
 
-/// "token 3, block 1, operation error (What is missing): error[2, 0] is 0.5, expected 0.25": the step, and
-/// its numbers.
+/// "token 3, block 1 (its phase), operation error (What is missing): error[2, 0] is 0.5, expected 0.25": the
+/// step, and its numbers.
 std::string to_string(const Departure& departure);
 
 /// What carrying out other equations than a trace's own comes to.

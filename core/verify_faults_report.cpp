@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "core/verify_faults.h"
 
@@ -15,6 +18,34 @@ std::string form_of(const Row& row) {
   return fmt::format("{}{}{} {}", row.variant, row.options.empty() ? "" : " ", row.options, name(row.form));
 }
 
+/// The forms that lack a fault for one reason.
+struct Faultless {
+  std::string fault;
+  std::string reason;
+  std::vector<std::string> forms = {};
+  std::set<std::string> variants = {};
+
+  std::string where() const {
+    if (forms.size() == 1) return forms.front();
+    if (variants.size() == 1) return fmt::format("{} forms of {}", forms.size(), *variants.begin());
+    return fmt::format("{} forms of {} variants", forms.size(), variants.size());
+  }
+};
+
+std::vector<Faultless> faultless(const std::vector<FaultlessForm>& forms) {
+  std::vector<Faultless> rows;
+  for (const FaultlessForm& form : forms) {
+    const auto is_same = [&](const Faultless& row) {
+      return row.fault == form.fault && row.reason == form.reason;
+    };
+    auto row = std::ranges::find_if(rows, is_same);
+    if (row == rows.end()) row = rows.insert(rows.end(), {.fault = form.fault, .reason = form.reason});
+    row->forms.push_back(form_of(form));
+    row->variants.insert(form.variant);
+  }
+  return rows;
+}
+
 /// JSON has no infinity and no NaN: they become their names.
 nlohmann::ordered_json number(double value) {
   if (std::isfinite(value)) return value;
@@ -22,9 +53,11 @@ nlohmann::ordered_json number(double value) {
 }
 
 nlohmann::ordered_json to_json(const Departure& at) {
-  return {{"token", at.token},   {"block", at.block},     {"operation", at.operation},
-          {"title", at.title},   {"tensor", at.tensor},   {"row", at.row},
-          {"column", at.column}, {"got", number(at.got)}, {"expected", number(at.expected)}};
+  return {{"token", at.token},     {"block", at.block},
+          {"phase", at.phase},     {"operation", at.operation},
+          {"title", at.title},     {"tensor", at.tensor},
+          {"row", at.row},         {"column", at.column},
+          {"got", number(at.got)}, {"expected", number(at.expected)}};
 }
 
 template <class Row>
@@ -36,7 +69,7 @@ nlohmann::ordered_json head(const Row& row) {
 
 std::string to_table(const FaultReport& report) {
   std::string table;
-  for (const FaultyResult& result : report.results) {
+  const auto add = [&](const FaultyResult& result) {
     table += fmt::format("{:<11} {} in {}\n", result.noticed() ? "fails" : "NOT NOTICED", result.fault,
                          form_of(result));
     if (result.departure) table += fmt::format("    first at {}\n", to_string(*result.departure));
@@ -46,9 +79,15 @@ std::string to_table(const FaultReport& report) {
       table += fmt::format("    outputs and states are off by {:.1e} ({}, chunks of 4)\n", result.worst.error,
                            result.data);
     }
+  };
+  for (const FaultyResult& result : report.results) {
+    if (result.noticed()) add(result);
   }
-  for (const FaultlessForm& form : report.without) {
-    table += fmt::format("{:<11} {} in {}: {}\n", "not there", form.fault, form_of(form), form.reason);
+  for (const Faultless& row : faultless(report.without)) {
+    table += fmt::format("{:<11} {} in {}: {}\n", "not there", row.fault, row.where(), row.reason);
+  }
+  for (const FaultyResult& result : report.results) {
+    if (!result.noticed()) add(result);
   }
   return table + fmt::format("{} of {} faulty forms fail.\n", report.noticed(), report.results.size());
 }

@@ -11,6 +11,7 @@
 #include "app/commands/devices.h"
 #include "app/commands/heads.h"
 #include "app/commands/numbers.h"
+#include "app/commands/run_words.h"
 #include "app/commands/values.h"
 #include "core/error.h"
 #include "core/io/file.h"
@@ -64,6 +65,18 @@ void tell_ignored(const Console& console, const RunOptions& options, std::vector
                                more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
+/// Throws InputError where nothing has been written that could answer.
+void require_initial_state(const Variant& variant, const Sequence& head) {
+  std::vector<std::string> names;
+  for (const std::string& state : states_of(variant, head.settings))
+    names.push_back(initial_name(variant, head.settings, state));
+  const bool given = std::ranges::any_of(names, [&](const std::string& name) { return head.has(name); });
+  if (given || names.empty()) return;
+  throw InputError(fmt::format(
+      "--ask: {} is missing, so that nothing answers; it is what a run over the block of keys wrote as {}",
+      fmt::join(names, ", "), final_name(names.size(), states_of(variant, head.settings).front())));
+}
+
 int run(const RunOptions& options, const Console& console) {
   const Variant& variant = find_variant(options.variant);
   const Form form = parse_form(options.form);
@@ -85,13 +98,20 @@ int run(const RunOptions& options, const Console& console) {
         fmt::format("{}: is the input, which would be lost; give another --output", options.output));
   Npz npz = read_input(options.input, variant, given);
   Arrays results;
+  std::string summary;
   try {
     for (const std::string& name : array_names(variant)) require_readable(npz.unreadable, name);
     const auto arrays = std::make_shared<const Arrays>(std::move(npz.arrays));
     const SequenceBatch batch = bind(variant, arrays, given);
     if (precision == Precision::f32) require_fits_f32(variant, *arrays, batch);
-    tell_ignored(console, options, batch.ignored, npz.texts, npz.unreadable);
+    std::vector<std::string> ignored = batch.ignored;
+    std::erase(ignored, "o");  // it is compared
+    tell_ignored(console, options, ignored, npz.texts, npz.unreadable);
+    if (options.only_ask && !batch.heads.empty()) require_initial_state(variant, batch.heads.front());
     results = run_heads(backend, variant, batch, form, precision, chunk_size);
+    summary = describe_batch(batch);
+    if (arrays->contains("o") && !options.only_ask)
+      summary += "; " + compare_with_given(results.at("o"), arrays->at("o"));
     for (const std::string& line : not_finite(variant, batch, results, precision))
       console.error << fmt::format("palimpsest: {}: {}\n", options.input, line);
   } catch (const InputError& error) {
@@ -100,6 +120,8 @@ int run(const RunOptions& options, const Console& console) {
     throw InputError(fmt::format("{}: {}", options.input, words));
   }
   write_npz(options.output, results);
+  console.out << fmt::format("{}: {} {} in {} on {}: {}\n", options.output, variant.id, name(form),
+                             name(precision), backend.name(), summary);
   return exit_done;
 }
 
@@ -120,9 +142,11 @@ Task add_run(CLI::App& command, Console console) {
   command.add_option("--output", options->output, "The .npz to write: o and the final states")->required();
   command.add_option("--param", options->settings, "NAME=VALUE: an option or a parameter of the variant")
       ->take_all();
-  command.add_flag("--ask", options->only_ask,
-                   "The tokens only ask: nothing is written, the initial state answers as the gates let it "
-                   "fade. For queries that come wholly after a block of keys, whose final state it is");
+  command.add_flag(
+      "--ask", options->only_ask,
+      "The tokens of the input only ask: their q and gates count, their k, v and beta do not; the "
+      "initial state answers as the gates let it fade. For queries that come wholly after a "
+      "block of keys, whose final state it is. On the cpu, for rules of one linear memory");
   return [options, console] { return run(*options, console); };
 }
 

@@ -185,13 +185,17 @@ Task add_verify(CLI::App& command, Console console) {
   command.add_option("--json", options->json, "Write the report to this file as well");
   CLI::Option* fault =
       command
-          .add_option("--fault", options->faults,
-                      "Make every form wrong in this way, or \"all\": verification must fail, and says where")
+          .add_option(
+              "--fault", options->faults,
+              "Make every form wrong in this way, or \"all\": verification must fail (exit status 1), and "
+              "says where; status 0 means that a faulty form was not noticed, or that no form can "
+              "have the fault")
           ->take_all();
   command.add_flag("--faults", options->lists_faults, "List what --fault can make wrong");
   command.add_option("--case", options->one_case, "Only this case, as a report names it: random:T=17,...");
   command.add_option("--chunk", options->chunk, "With --case: tokens per chunk, where the form has chunks")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs("--case");
   list("--param", options->settings, "With --case: NAME=VALUE, an option or a parameter of the variant");
   // Faults have a plan of their own: cases that show them.
   for (const char* other :

@@ -103,7 +103,9 @@ Variant mamba() {
   return {
       .id = "mamba",
       .label = "Mamba (S6)",
-      .words = "Every cell of the memory fades at a rate of its own, and each token sets the pace.",
+      .words =
+          "Every cell of the memory fades at a rate of its own, and each token sets the pace. "
+          "In the paper's names q is C, k is B and v is x; A is -exp(A_log), transposed.",
       .paper = "Gu & Dao, Mamba: Linear-Time Sequence Modeling with Selective State Spaces, 2023",
       .inputs = {demonstrated({"delta", {"n", "dv"}, Range::non_negative, "time step per channel"},
                               {.value = 0.1}),

@@ -27,7 +27,9 @@ Variant rwkv7() {
   return {
       .id = "rwkv7",
       .label = "RWKV-7 (DPLR)",
-      .words = "One key asks, another takes the answer away, a third writes: erasing and writing are apart.",
+      .words =
+          "One key asks, another takes the answer away, a third writes: erasing and writing are apart. "
+          "In the paper's names q is r, alpha is w, a is -kappa and b is kappa times its in-context rate.",
       .paper = "Peng et al., RWKV-7 \"Goose\" with Expressive Dynamic State Evolution, 2025",
       .inputs = {optional(decay_input({"n", "dk"}), "1"),
                  demonstrated({"a", {"n", "dk"}, Range::finite, "reads the undecayed state"},

@@ -122,7 +122,8 @@ Variant titans() {
       .id = "titans",
       .label = "Titans (linear memory)",
       .words =
-          "The delta rule with momentum: a surprise goes on acting on the memory after its token has passed.",
+          "The delta rule with momentum: a surprise goes on acting on the memory after its token has passed. "
+          "In the paper's names forget is alpha.",
       .paper = "Behrouz et al., Titans: Learning to Memorize at Test Time, 2024",
       .inputs = {demonstrated({"forget", {"n"}, Range::unit, "share of S that is forgotten"},
                               {.value = 0.02}),

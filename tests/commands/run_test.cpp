@@ -195,9 +195,9 @@ TEST_CASE("what the variant does not know is named in one line and ignored", "[r
   const Ran ran = run.on_input("linear");
   CHECK(ran.status == exit_done);
   CHECK(ran.error ==
-        "palimpsest: " + run.input() + ": linear does not know and ignores: beta, meta, o, tokens\n");
+        "palimpsest: " + run.input() + ": linear does not know and ignores: beta, meta, tokens\n");
   CHECK(run.result().at("o").values == expected.at("o").values);
-  CHECK(ran.out.empty());
+  CHECK_THAT(ran.out, says("the input's own o has the shape [2], not [17, 5], and was not compared"));
 }
 
 TEST_CASE("a number of --param goes before an array of the file", "[run]") {
@@ -390,6 +390,36 @@ TEST_CASE("run --ask gives what the state left by a block answers, in every form
     CHECK(got.size() == 1);  // no state: nothing was written
     CHECK(error_of(got.at("o"), expected) <= 1e-14);
   }
-  CHECK(run("softmax", one_head("softmax", 1), {"--ask"}).status == exit_unsupported);
+  CHECK(run("softmax", one_head("softmax", 1, true), {"--ask"}).status == exit_unsupported);
+  const Ran nothing = run("gated_deltanet", one_head("gated_deltanet", 1), {"--ask"});
+  CHECK(nothing.status == exit_bad_usage);
+  CHECK_THAT(nothing.error, says("--ask: initial_state is missing, so that nothing answers"));
   CHECK(run("linear", one_head("linear", 1), {"--ask", "--device", "cuda"}).status == exit_unsupported);
+}
+
+TEST_CASE("run says what it took the arrays for", "[run]") {
+  const Run run;
+  const std::vector<Arrays> heads = {one_head("kda", 1), one_head("kda", 2), one_head("kda", 3),
+                                     one_head("kda", 4), one_head("kda", 5), one_head("kda", 6)};
+  const Ran ran = run("kda", stacked("kda", heads, 2, 4), {"--form", "two-pass", "--param", "scale=0.25"});
+  CHECK(ran.status == exit_done);
+  CHECK(ran.out == run.output() +
+                       ": kda two-pass in f64 on cpu: 2 batches of 3 heads of 17 tokens, K 6, V 5, scale "
+                       "0.25\n");
+}
+
+TEST_CASE("run says how far it is from the output that the input has", "[run]") {
+  const Run run;
+  Arrays arrays = one_head("gated_deltanet", 1);
+  const Array o = run.results("gated_deltanet", arrays, {"--param", "scale=0.25"}).at("o");
+  arrays["o"] = o;
+  CHECK_THAT(run("gated_deltanet", arrays, {"--param", "scale=0.25"}).out,
+             says("0.0e+00 from the input's own o") && !says("another scale"));
+  // The scale forgotten: the factor is found.
+  CHECK_THAT(run("gated_deltanet", arrays).out, says("3.0e+00 from the input's own o") &&
+                                                    says("; 0.25 times this output is ") &&
+                                                    says("another scale?"));
+  // Something else wrong: no factor helps, and none is named.
+  for (double& value : std::get<0>(arrays.at("v").values)) value = std::abs(value);
+  CHECK_THAT(run("gated_deltanet", arrays).out, says("from the input's own o") && !says("another scale"));
 }

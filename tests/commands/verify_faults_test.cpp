@@ -49,3 +49,11 @@ TEST_CASE("a fault cannot be asked for in cases of one's own", "[verify]") {
     CHECK_THAT(ran.error, says("--fault") && says(other));
   }
 }
+
+TEST_CASE("forms without a fault are one line for each reason, and a phase stands beside its block",
+          "[verify]") {
+  const Ran ran = palimpsest_with({"verify", "--variant", "deltanet", "--fault", "all"});
+  CHECK(ran.status == exit_failed_checks);
+  CHECK_THAT(ran.out, says("4 forms of deltanet: it takes a momentum"));
+  CHECK_THAT(ran.out, says("(first the memory before every chunk), operation solve"));
+}

@@ -99,6 +99,7 @@ TEST_CASE("verify refuses numbers and cases that make no sense, in one line", "[
   refused({"--case", "random:T=5", "--variant", "gla", "--variant", "kda"}, "--case needs --variant, once");
   refused({"--case", "random:T=ten", "--variant", "gla"}, "is not understood");
   refused({"--case", "random:T=5", "--variant", "gla", "--cases", "3"}, "give one of them");
+  refused({"--chunk", "7"}, "--chunk requires --case");
   refused({"--case", "random:T=5", "--variant", "gla", "--chunk", "0"}, "--chunk is \"0\"");
   refused({"--param", "scale=2"}, "--param belongs to --case");
 }

@@ -53,6 +53,17 @@ TEST_CASE("render refuses what it cannot do, and leaves no picture", "[render]")
   refused({"--tour", folder / "file"}, (folder / "file").string());
 }
 
+TEST_CASE("render says why a form does not exist, and draws none", "[render]") {
+  const TemporaryFolder folder;
+  const std::string output = folder / "x.png";
+  const Ran ran = render({"--variant", "ttt_mlp", "--form", "parallel", "--output", output});
+  CHECK(ran.status == exit_unsupported);
+  CHECK(is_one_line(ran.error));
+  CHECK_THAT(ran.error,
+             says("ttt_mlp has no parallel form here: ") && says("no form is parallel over batches"));
+  CHECK_FALSE(std::filesystem::exists(output));
+}
+
 TEST_CASE("render writes one picture and nothing else", "[render]") {
   const TemporaryFolder folder;
   const Ran ran = render(

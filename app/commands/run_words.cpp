@@ -1,0 +1,72 @@
+#include "app/commands/run_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace palimpsest {
+
+namespace {
+
+std::string counted(Index count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+/// The scale of every head, if it is one.
+std::string scale_of(const SequenceBatch& batch) {
+  const double scale = batch.heads.front().parameter("scale");
+  const bool is_one = std::ranges::all_of(
+      batch.heads, [&](const Sequence& head) { return head.parameter("scale") == scale; });
+  return is_one ? fmt::format("scale {:.6g}", scale) : "a scale for every head";
+}
+
+/// max|factor x - y| / max|y|; 0 where all is 0.
+double furthest(const Array& x, const Array& y, double factor) {
+  double difference = 0;
+  double largest = 0;
+  for (Index i = 0; i < y.size(); ++i) {
+    difference = std::max(difference, std::abs(factor * x[i] - y[i]));
+    largest = std::max(largest, std::abs(y[i]));
+  }
+  return largest > 0 ? difference / largest : difference;
+}
+
+/// The factor with the least squared difference.
+double best_factor(const Array& x, const Array& y) {
+  double products = 0;
+  double squares = 0;
+  for (Index i = 0; i < y.size(); ++i) {
+    products += x[i] * y[i];
+    squares += x[i] * x[i];
+  }
+  return squares > 0 ? products / squares : 0;
+}
+
+}  // namespace
+
+std::string describe_batch(const SequenceBatch& batch) {
+  const Sequence& head = batch.heads.front();
+  std::string words = batch.batch_count == 1 ? "" : counted(batch.batch_count, "batch", "batches") + " of ";
+  words += fmt::format("{} of {}, K {}, V {}, ", counted(batch.head_count, "head", "heads"),
+                       counted(head.tokens, "token", "tokens"), head.dk, head.dv);
+  return words + scale_of(batch);
+}
+
+std::string compare_with_given(const Array& o, const Array& given) {
+  if (o.shape != given.shape) {
+    return fmt::format("the input's own o has the shape {}, not {}, and was not compared",
+                       to_string(given.shape), to_string(o.shape));
+  }
+  const double error = furthest(o, given, 1);
+  std::string words = fmt::format("{:.1e} from the input's own o, as a share of its largest number", error);
+  constexpr double far = 1e-2;   // no rounding, not even of bf16
+  constexpr double near = 1e-2;  // of what remains after the factor
+  const double factor = best_factor(o, given);
+  const double left = furthest(o, given, factor);
+  if (error > far && left < near * error)
+    words += fmt::format("; {:.6g} times this output is {:.1e} from it: another scale?", factor, left);
+  return words;
+}
+
+}  // namespace palimpsest
