@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "app/style.h"
 #include "app/widgets/formula.h"
@@ -21,13 +22,14 @@ struct PictureEquation::Node {
   Kind kind = Kind::row;
   std::string tensor = {};  // picture, number; the result's name for a group
   std::string key = {};     // of the texture
-  std::string latex = {};   // glyph
+  std::string latex = {};   // glyph; what stands under a picture or a number
   bool transposed = false;  // picture
   bool right = false;       // bracket: the closing one
   Index rows = 0;           // as drawn
   Index columns = 0;
   std::vector<Node> parts = {};
 
+  float side = 0;  // picture, number: its own width; the caption may be wider
   float width = 0;
   float above = 0;  // from the axis upwards
   float below = 0;  // from the axis downwards, captions included
@@ -36,6 +38,7 @@ struct PictureEquation::Node {
 namespace {
 
 constexpr float gap = 10;            // between the parts of a row
+constexpr float least_gap = 8;       // between captions and around frames, however little room there is
 constexpr float thin = 12;           // the side of a vector
 constexpr float smallest_side = 30;  // of a matrix
 constexpr float largest_cell = 26;
@@ -44,9 +47,12 @@ constexpr float term_distance = 8;  // between the rows of a stack
 constexpr float hatch = 7;          // between the lines of a box that waits
 constexpr float caption_distance = 6;
 constexpr float caption_height = 20;
+constexpr float label_ascent = 0.81F;  // from the top of a caption to its baseline, in heights of its letters
 constexpr float bracket_width = 7;
 constexpr float glyph_size = 22;
-constexpr float smallest_squeeze = 0.4F;
+constexpr float smallest_label = 12;       // of the symbol under a picture
+constexpr float legible_squeeze = 0.6F;    // with more, glyphs and numbers cannot be read
+constexpr float smallest_squeeze = 0.25F;  // only where the window itself is too small
 
 /// How large things are: `unit` is the length that grows with the room, `squeeze` shrinks all the rest where
 /// even the smallest pictures need more than there is.
@@ -55,6 +61,11 @@ struct Sizes {
   float squeeze = 1;
 
   float px(float design_pixels) const { return style::px(design_pixels * squeeze); }
+  float distance() const { return std::max(px(gap), style::px(least_gap)); }
+  float label() const { return std::max(px(style::formula_label), style::px(smallest_label)); }
+  float captions() const {
+    return style::px(caption_distance) + label() * caption_height / style::formula_label;
+  }
 
   /// The length of a side with `count` cells.
   float side(Index count) const {
@@ -92,16 +103,25 @@ struct PictureEquation::Builder {
 
   Node picture(const std::string& name, bool transposed) {
     const Matrix<double>& value = scene.record.at(name);
-    if (value.rows() == 1 && value.cols() == 1) return {.kind = Node::Kind::number, .tensor = name};
     const auto symbol = scene.symbols.find(name);
-    const bool is_state = symbol != scene.symbols.end() && symbol->second.role == Role::state;
+    const bool is_known = symbol != scene.symbols.end();
+    const std::string latex = is_known && !symbol->second.latex.empty() ? symbol->second.latex : name;
+    if (value.rows() == 1 && value.cols() == 1)
+      return {.kind = Node::Kind::number, .tensor = name, .latex = latex};
+    const bool is_state = is_known && symbol->second.role == Role::state;
     if (is_state && scene.transpose_states) transposed = !transposed;
+    const bool is_vector = value.cols() == 1 || value.rows() == 1;
     return {.kind = Node::Kind::picture,
             .tensor = name,
             .key = fmt::format("{}/{}{}/{}", id, name, transposed ? "^T" : "", pictures++),
+            .latex = transposed && !is_vector ? transposed_latex(latex) : latex,
             .transposed = transposed,
             .rows = transposed ? value.cols() : value.rows(),
             .columns = transposed ? value.rows() : value.cols()};
+  }
+
+  static std::string transposed_latex(const std::string& latex) {
+    return fmt::format("{}^{{\\top}}", latex.size() > 1 ? "{" + latex + "}" : latex);
   }
 
   bool is_number(const Expression& expression) const {
@@ -123,22 +143,30 @@ struct PictureEquation::Builder {
             {.kind = Node::Kind::bracket}, std::move(inner), {.kind = Node::Kind::bracket, .right = true}}};
   }
 
-  static bool is_hadamard(const Expression& expression) {
-    const bool wrapped =
-        expression.kind() == Expression::Kind::named || expression.kind() == Expression::Kind::transpose;
-    return wrapped ? is_hadamard(expression.arguments()[0]) : expression.kind() == Expression::Kind::hadamard;
+  /// How tightly the pictures of an expression hold together, as in its formula.
+  static Precedence binding(const Expression& expression) {
+    switch (expression.kind()) {
+      case Expression::Kind::sum:
+      case Expression::Kind::difference:
+        return Precedence::sum;
+      case Expression::Kind::hadamard:
+        return Precedence::hadamard;
+      case Expression::Kind::product:
+        return Precedence::product;
+      case Expression::Kind::named:
+      case Expression::Kind::transpose:  // goes to the pictures inside
+        return binding(expression.arguments()[0]);
+      case Expression::Kind::function:
+        return find_function(expression.name()).binds;
+      default:
+        return Precedence::atom;
+    }
   }
 
-  /// A factor of a product: sums and element-wise products get brackets.
-  Node factor(const Expression& expression, bool transposed) {
+  /// A piece of something that binds its pieces as tightly as `needed`: in brackets if it is looser.
+  Node part(const Expression& expression, bool transposed, Precedence needed) {
     Node node = build(expression, transposed);
-    return is_sum(expression) || is_hadamard(expression) ? in_brackets(std::move(node)) : node;
-  }
-
-  /// A factor of an element-wise product: only sums get brackets.
-  Node weight(const Expression& expression, bool transposed) {
-    Node node = build(expression, transposed);
-    return is_sum(expression) ? in_brackets(std::move(node)) : node;
+    return binding(expression) < needed ? in_brackets(std::move(node)) : node;
   }
 
   /// A term of a sum or difference: flat vectors are stacked, one above the other.
@@ -156,8 +184,7 @@ struct PictureEquation::Builder {
       node.parts.push_back(std::move(first));
     node.parts.push_back(glyph(minus ? "-" : "+"));
     const Expression& second = expression.arguments()[1];
-    Node last = build(second, transposed);
-    node.parts.push_back(minus && is_sum(second) ? in_brackets(std::move(last)) : std::move(last));
+    node.parts.push_back(part(second, transposed, minus ? Precedence::hadamard : Precedence::sum));
     return node;
   }
 
@@ -167,20 +194,20 @@ struct PictureEquation::Builder {
     const bool has_number = is_number(first) || is_number(second);
     if (transposed && !has_number) std::swap(first, second);
     Node node{.kind = Node::Kind::row};
-    node.parts.push_back(factor(first, transposed));
+    node.parts.push_back(part(first, transposed, Precedence::product));
     if (!has_number) node.parts.push_back(glyph("\\cdot"));
-    node.parts.push_back(factor(second, transposed));
+    node.parts.push_back(part(second, transposed, Precedence::product));
     return node;
   }
 
-  /// The pieces of a function's LaTeX with pictures where its arguments stand.
+  /// The pieces of a function's LaTeX with pictures where its arguments stand. Arguments that the formula
+  /// does not write, such as where a mask begins, have no place in it and no picture.
   Node function(const Expression& expression, bool transposed) {
     const Function& definition = find_function(expression.name());
     std::vector<std::string> names;
     for (std::size_t i = 0; i < expression.arguments().size(); ++i) names.push_back(placeholder(i));
     std::string rest = plain_brackets(definition.latex(names));
     Node node{.kind = Node::Kind::row};
-    std::vector<bool> shown(names.size(), false);
     while (!rest.empty()) {
       std::size_t first = std::string::npos;
       std::size_t which = 0;
@@ -194,12 +221,8 @@ struct PictureEquation::Builder {
       const std::string piece = rest.substr(0, first);
       if (!blank(piece)) node.parts.push_back(glyph(piece));
       if (first == std::string::npos) break;
-      node.parts.push_back(build(expression.arguments()[which], false));
-      shown[which] = true;
+      node.parts.push_back(part(expression.arguments()[which], false, definition.arguments_bind));
       rest = rest.substr(first + names[which].size());
-    }
-    for (std::size_t i = 0; i < names.size(); ++i) {  // arguments that the formula does not write
-      if (!shown[i]) node.parts.push_back(build(expression.arguments()[i], false));
     }
     if (!transposed) return node;
     Node whole{.kind = Node::Kind::row};
@@ -222,9 +245,9 @@ struct PictureEquation::Builder {
         return sum(expression, transposed);
       case Expression::Kind::hadamard: {
         Node node{.kind = Node::Kind::row};
-        node.parts.push_back(weight(arguments[0], transposed));
+        node.parts.push_back(part(arguments[0], transposed, Precedence::hadamard));
         node.parts.push_back(glyph("\\odot"));
-        node.parts.push_back(weight(arguments[1], transposed));
+        node.parts.push_back(part(arguments[1], transposed, Precedence::hadamard));
         return node;
       }
       case Expression::Kind::diagonal: {
@@ -276,25 +299,26 @@ struct PictureEquation::Painter {
   static float sign_width(const Node& stack, const Sizes& sizes) {
     float width = 0;
     for (std::size_t i = 1; i < stack.parts.size(); i += 2)
-      width = std::max(width, stack.parts[i].width + sizes.px(gap));
+      width = std::max(width, stack.parts[i].width + sizes.distance());
     return width;
   }
 
   static void measure(Node& node, const Sizes& sizes, const PictureScene& scene) {
     for (Node& part : node.parts) measure(part, sizes, scene);
-    const float captions = px(caption_distance + caption_height);
     switch (node.kind) {
       case Kind::picture:
-        node.width = sizes.side(node.columns);
+        node.side = sizes.side(node.columns);
+        node.width = std::max(node.side, measure_formula(node.latex, sizes.label()).width);
         node.above = sizes.side(node.rows) / 2;
-        node.below = node.above + captions;
+        node.below = node.above + sizes.captions();
         break;
       case Kind::number: {
         const NumberFont font(scene, sizes);
         const ImVec2 size = ImGui::CalcTextSize(number_of(scene, node.tensor).c_str());
-        node.width = size.x;
+        node.side = size.x;
+        node.width = std::max(node.side, measure_formula(node.latex, sizes.label()).width);
         node.above = size.y / 2;
-        node.below = size.y / 2;
+        node.below = size.y / 2 + sizes.captions();
         break;
       }
       case Kind::glyph: {
@@ -320,7 +344,7 @@ struct PictureEquation::Painter {
           node.below = std::max(node.below, part.below);
           node.width += part.width;
         }
-        if (!node.parts.empty()) node.width += sizes.px(gap) * static_cast<float>(node.parts.size() - 1);
+        if (!node.parts.empty()) node.width += sizes.distance() * static_cast<float>(node.parts.size() - 1);
         break;
       }
       case Kind::stack: {
@@ -364,7 +388,7 @@ struct PictureEquation::Painter {
             draw_bracket(part, x, axis, bracket_height(node));
           else
             draw(part, x, axis);
-          x += part.width + sizes.px(gap);
+          x += part.width + sizes.distance();
         }
         return;
       case Kind::stack: {
@@ -403,18 +427,30 @@ struct PictureEquation::Painter {
     const FormulaSize size = measure_formula(node.latex, sizes.px(glyph_size));
     draw_formula(list, {x, axis - size.height / 2 + size.baseline}, node.latex, sizes.px(glyph_size),
                  style::colours().dim);
+    note({x, axis - size.height / 2}, size.width, size.height);
   }
 
   void draw_number(const Node& node, float x, float axis) {
     const Symbol& symbol = symbol_of(scene, node.tensor);
+    const bool waits = scene.finished_rows(node.tensor) == 0;
+    const ImVec2 position = {x + (node.width - node.side) / 2, axis - node.above};
+    const ImVec2 end = {position.x + node.side, axis + node.above};
+    note(position, node.side, 2 * node.above);
+    draw_caption(node, symbol, position, {node.side, 2 * node.above}, waits);
+    if (waits) {
+      list->AddRect(position, end, style::colours().edge);
+      draw_waiting(position, end);
+      return;
+    }
     const NumberFont font(scene, sizes);
-    const std::string shown = number_of(scene, node.tensor);
-    list->AddText({x, axis - node.above}, style::colours().role(symbol.role), shown.c_str());
-    const bool hovered =
-        ImGui::IsWindowHovered() &&
-        ImGui::IsMouseHoveringRect({x, axis - node.above}, {x + node.width, axis + node.below});
-    if (hovered) point_at({node.tensor, 0, 0});
-    if (node.tensor == scene.lit) frame({x, axis - node.above}, {x + node.width, axis + node.below});
+    list->AddText(position, style::colours().role(symbol.role), number_of(scene, node.tensor).c_str());
+    if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(position, end)) point_at({node.tensor, 0, 0});
+    if (node.tensor == scene.lit) frame(position, end);
+  }
+
+  /// Tells where a piece lies.
+  void note(ImVec2 position, float width, float height) const {
+    scene.pieces.push_back({position, {position.x + width, position.y + height}});
   }
 
   void point_at(const CellFocus& cell) {
@@ -436,8 +472,9 @@ struct PictureEquation::Painter {
   void draw_picture(const Node& node, float x, float axis) {
     const Matrix<double>& values = scene.record.at(node.tensor);
     const Symbol& symbol = symbol_of(scene, node.tensor);
-    const ImVec2 position = {std::round(x), std::round(axis - node.above)};
-    const ImVec2 size = {std::round(node.width), std::round(node.above * 2)};
+    const ImVec2 position = {std::round(x + (node.width - node.side) / 2), std::round(axis - node.above)};
+    const ImVec2 size = {std::round(node.side), std::round(node.above * 2)};
+    note(position, size.x, size.y);
     const Index finished = scene.finished_rows(node.tensor);
     const ImU32 edge = style::colours().edge;
     list->AddRect({position.x - 1, position.y - 1}, {position.x + size.x + 1, position.y + size.y + 1}, edge);
@@ -526,25 +563,22 @@ struct PictureEquation::Painter {
 
   /// The symbol, and its words where they fit under the picture.
   void draw_caption(const Node& node, const Symbol& symbol, ImVec2 position, ImVec2 size, bool waits) const {
-    std::string latex = symbol.latex.empty() ? node.tensor : symbol.latex;
-    const bool is_vector =
-        scene.record.at(node.tensor).cols() == 1 || scene.record.at(node.tensor).rows() == 1;
-    if (node.transposed && !is_vector)
-      latex = fmt::format("{}^{{\\top}}", latex.size() > 1 ? "{" + latex + "}" : latex);
     const ImU32 colour = waits ? style::colours().faint : style::colours().role(symbol.role);
-    const FormulaSize extent = measure_formula(latex, px(style::formula_label));
+    const FormulaSize extent = measure_formula(node.latex, sizes.label());
     const style::TextStyle text(style::Text::caption);
     const ImVec2 words = ImGui::CalcTextSize(symbol.words.c_str());
-    const float room = size.x + px(gap);  // not beyond a frame around the picture
+    const float room = size.x + sizes.distance() - px(4);  // not beyond a frame around the picture
     const bool has_words = !symbol.words.empty() && extent.width + px(6) + words.x <= room;
     const float width = extent.width + (has_words ? px(6) + words.x : 0);
     const float x = position.x + (size.x - width) / 2;
-    const float baseline = position.y + size.y + px(caption_distance + 13);
-    draw_formula(list, {x, baseline}, latex, px(style::formula_label), colour);
+    const float top = position.y + size.y + px(caption_distance);
+    const float baseline = top + sizes.label() * label_ascent;
+    draw_formula(list, {x, baseline}, node.latex, sizes.label(), colour);
     if (has_words) {
       list->AddText({x + extent.width + px(6), baseline - words.y * 0.78F},
                     waits ? style::colours().faint : style::colours().dim, symbol.words.c_str());
     }
+    note({x, top}, width, sizes.captions() - px(caption_distance));
   }
 
   void frame(ImVec2 minimum, ImVec2 maximum) const {
@@ -568,28 +602,35 @@ PictureEquation::PictureEquation(std::string id, const Equation& equation, const
   root_ = std::move(root);
 }
 
-ImVec2 PictureEquation::fit(ImVec2 available, const PictureScene& scene) {
-  ImVec2 size;
-  const auto fits = [&](Sizes sizes) {
-    Painter::measure(*root_, sizes, scene);
-    size = {root_->width, root_->above + root_->below};
-    return size.x <= available.x && size.y <= available.y;
-  };
-  squeeze_ = 1;
-  fits({.unit = 0, .squeeze = squeeze_});
-  while (size.x > available.x && squeeze_ > smallest_squeeze) {
-    squeeze_ *= 0.9F;
-    fits({.unit = 0, .squeeze = squeeze_});
-  }
-  available.y = std::max(available.y, size.y);  // captions cannot be lower than they are
+ImVec2 PictureEquation::measure(float unit, float squeeze, const PictureScene& scene) {
+  unit_ = unit;
+  squeeze_ = squeeze;
+  Painter::measure(*root_, {.unit = unit, .squeeze = squeeze}, scene);
+  return {root_->width, root_->above + root_->below};
+}
+
+ImVec2 PictureEquation::smallest(ImVec2 available, float least_squeeze, const PictureScene& scene) {
+  ImVec2 size = measure(0, 1, scene);
+  while ((size.x > available.x || size.y > available.y) && squeeze_ > least_squeeze)
+    size = measure(0, std::max(squeeze_ * 0.9F, least_squeeze), scene);
+  return size;
+}
+
+ImVec2 PictureEquation::least(float width, const PictureScene& scene) {
+  return smallest({width, std::numeric_limits<float>::infinity()}, legible_squeeze, scene);
+}
+
+ImVec2 PictureEquation::fit(ImVec2 available, const PictureScene& scene, float largest_unit) {
+  smallest(available, smallest_squeeze, scene);
+  const float squeeze = squeeze_;
   float small = 0;
-  float large = std::max(available.x, available.y);
+  float large = std::min(std::max(available.x, available.y), largest_unit);
   for (int halving = 0; halving < 14; ++halving) {
     const float middle = (small + large) / 2;
-    (fits({.unit = middle, .squeeze = squeeze_}) ? small : large) = middle;
+    const ImVec2 size = measure(middle, squeeze, scene);
+    (size.x <= available.x && size.y <= available.y ? small : large) = middle;
   }
-  fits({.unit = small, .squeeze = squeeze_});
-  return size;
+  return measure(small, squeeze, scene);
 }
 
 void PictureEquation::draw(ImVec2 position, PictureScene& scene) {

@@ -3,11 +3,13 @@
 #include <imgui.h>
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/application.h"
+#include "app/widgets/heat_map.h"
 #include "core/trace.h"
 
 namespace palimpsest {
@@ -32,6 +34,7 @@ struct PictureScene {
   std::vector<Cells> sources = {};        // what it was made from
   std::optional<CellFocus> hovered = {};  // out: the cell under the mouse
   bool clicked = false;                   // out: and it was clicked
+  std::vector<Rectangle> pieces = {};     // out: where every picture, caption and sign was drawn
 };
 
 /// An equation in which every symbol is the picture of its matrix, laid out from the expression alone.
@@ -40,9 +43,15 @@ class PictureEquation {
   /// `id` keeps the pictures of different equations apart.
   PictureEquation(std::string id, const Equation& equation, const PictureScene& scene);
 
+  /// The extent of the smallest pictures that can still be read: no wider than `width` if there are such.
+  ImVec2 least(float width, const PictureScene& scene);
+
   /// Chooses the largest pictures with which everything fits into `available` pixels and returns the extent.
-  /// Sides with the same number of cells have the same length in all pictures of the equation.
-  ImVec2 fit(ImVec2 available, const PictureScene& scene);
+  /// Sides with the same number of cells have the same length in all pictures of the equation, which grows
+  /// with unit(), at most to `largest_unit`.
+  ImVec2 fit(ImVec2 available, const PictureScene& scene,
+             float largest_unit = std::numeric_limits<float>::infinity());
+  float unit() const { return unit_; }
 
   /// Draws with the left upper corner at `position`, fades what waits, frames what is lit, and notes what is
   /// hovered.
@@ -52,7 +61,12 @@ class PictureEquation {
   struct Node;
   struct Builder;
   struct Painter;
+
+  ImVec2 measure(float unit, float squeeze, const PictureScene& scene);
+  ImVec2 smallest(ImVec2 available, float least_squeeze, const PictureScene& scene);
+
   std::shared_ptr<Node> root_;
+  float unit_ = 0;
   float squeeze_ = 1;  // less where the room is too small for the smallest pictures
 };
 
