@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 #include "app/application.h"
+#include "app/gl/context_local.h"
 #include "app/panels.h"
 #include "app/panels/scales.h"
+#include "app/panels/stage.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/picture_equation.h"
@@ -18,10 +22,20 @@ namespace {
 
 using style::px;
 
-constexpr float line_text_width = 168;  // words beside a line of pictures
-constexpr float legend_width = 236;     // at most
-constexpr float update_share = 0.56F;   // of the height of a token's pictures
-constexpr float height_of_two = 250;    // a token's pictures stand in two rows from this on
+constexpr float reason_width = 460;       // of the words where there is nothing to draw
+constexpr float line_text_width = 168;    // words beside a line of pictures
+constexpr float legend_width = 236;       // at most
+constexpr float large_share = 0.56F;      // of the height of a token's pictures
+constexpr float height_of_two = 250;      // a token's pictures stand in two rows from this on
+constexpr float least_column = 150;       // of the lower row
+constexpr float step_share = 0.5F;        // of the lower row, for the present step
+constexpr float title_height = 28;        // of a picture in the lower row
+constexpr float line_margin = 16;         // between lines of pictures; a frame takes a third
+constexpr float least_lit_share = 0.36F;  // of the height: the line at the cursor is the largest
+constexpr float least_unit = 10;          // other lines may have pictures of this size in any case
+constexpr float wide_title_height = 24;   // of a line whose pictures take the whole width
+constexpr float gain_of_wide = 1.1F;      // when it takes it: so many times as wide at least
+constexpr float more_height = 20;         // of the words that tell how many lines are not in sight
 constexpr double fade_seconds = 0.18;
 
 Role role_of(const Symbols& symbols, const std::string& tensor) {
@@ -58,12 +72,29 @@ struct View {
     return text;
   }
 
-  /// The line that the present operation belongs to.
-  const Line& line() const {
+  /// Position of the line that the present operation belongs to.
+  std::size_t line_index() const {
     const auto found = std::ranges::find_if(phase.lines, [&](const Line& candidate) {
       return std::ranges::find(candidate.operations, operation.id) != candidate.operations.end();
     });
-    return found == phase.lines.end() ? phase.lines.back() : *found;
+    return found == phase.lines.end() ? phase.lines.size() - 1
+                                      : static_cast<std::size_t>(found - phase.lines.begin());
+  }
+  const Line& line() const { return phase.lines[line_index()]; }
+
+  /// The operations of a line, in order.
+  std::vector<const Operation*> operations_of(const Line& line) const {
+    std::vector<const Operation*> found;
+    for (const Operation& candidate : phase.operations) {
+      if (std::ranges::find(line.operations, candidate.id) != line.operations.end())
+        found.push_back(&candidate);
+    }
+    return found;
+  }
+
+  std::string title_of(std::size_t line) const {
+    const std::string& title = phase.lines[line].title;
+    return phase.lines.size() > 1 ? fmt::format("{}  {}", line + 1, title) : title;
   }
 
   /// Position of the operation that makes `tensor`; -1 if it is given.
@@ -222,133 +253,361 @@ void draw_legend(const View& view, const PictureScene& scene) {
   word(more, c.dim);
 }
 
-/// Words left of a line of pictures: the sentence only where there is room for it.
-void draw_line_text(ImVec2 position, ImVec2 room, const std::string& title, const std::string& sentence,
-                    bool lit) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const auto draw = [&](const std::string& words, ImU32 colour) {
-    list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), position, colour, words.c_str(), nullptr, room.x);
-  };
-  const auto height = [&](const std::string& words) {
-    return ImGui::CalcTextSize(words.c_str(), nullptr, false, room.x).y;
-  };
-  {
-    const style::TextStyle text(style::Text::body);
-    draw(title, lit ? style::colours().text : style::colours().dim);
-    position.y += height(title) + px(2);
-    room.y -= height(title) + px(2);
+/// The lines around the one at the cursor that are in sight: [first, last].
+struct Window {
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
+/// The widest window around line `present` whose other lines need no more than `room` together. What follows
+/// comes before what is done.
+Window window_around(std::size_t present, const std::vector<float>& needed, float room) {
+  Window window{present, present};
+  for (bool grown = true; grown;) {
+    grown = false;
+    if (window.last + 1 < needed.size() && needed[window.last + 1] <= room) {
+      room -= needed[++window.last];
+      grown = true;
+    }
+    if (window.first > 0 && needed[window.first - 1] <= room) {
+      room -= needed[--window.first];
+      grown = true;
+    }
   }
+  return window;
+}
+
+void note(PictureScene& scene, ImVec2 position, ImVec2 extent) {
+  scene.pieces.push_back({position, {position.x + extent.x, position.y + extent.y}});
+}
+
+/// "3 lines above": how many are not in sight. A click goes to the first step of `line`, the nearest of them.
+void draw_more(const View& view, PictureScene& scene, ImVec2 position, std::size_t count, const char* where,
+               std::size_t line, bool align_right = false) {
+  if (count == 0) return;
   const style::TextStyle text(style::Text::caption);
-  if (height(sentence) <= room.y) draw(sentence, lit ? style::colours().dim : style::colours().faint);
+  const std::string words = fmt::format("{} {} {}", count, count == 1 ? "line" : "lines", where);
+  const ImVec2 extent = text_extent(words);
+  if (align_right) position.x -= extent.x;
+  const ImVec2 resume = ImGui::GetCursorScreenPos();
+  ImGui::SetCursorScreenPos(position);
+  const bool pressed = ImGui::InvisibleButton(words.c_str(), extent);
+  draw_text(position, ImGui::IsItemHovered() ? style::colours().text : style::colours().dim, words);
+  tooltip(fmt::format("{}. A click goes there.", view.title_of(line)));
+  ImGui::SetCursorScreenPos(resume);
+  note(scene, position, extent);
+  const auto steps = view.operations_of(view.phase.lines[line]);
+  if (!pressed || steps.empty()) return;
+  const Index operation = steps.front() - view.phase.operations.data();
+  view.application.session.set_cursor({view.cursor.block, operation, view.cursor.row});
 }
 
 /// An equation under a title.
 struct Titled {
-  std::string id;
   std::string title;
-  const Equation& shown;
+  PictureEquation equation;
   bool lit;
 };
 
 /// As large as fits into a part of the stage.
-void draw_titled(const Titled& part, ImVec2 position, ImVec2 room, PictureScene& scene) {
+void draw_titled(Titled& part, ImVec2 position, ImVec2 room, PictureScene& scene) {
   {
     const style::TextStyle text(style::Text::caption);
-    draw_text(position, part.lit ? style::colours().text : style::colours().dim,
-              shortened(part.title, room.x - px(8)));
+    const std::string title = shortened(part.title, room.x - px(8));
+    draw_text(position, part.lit ? style::colours().text : style::colours().dim, title);
+    note(scene, position, text_extent(title));
   }
-  const float title_height = px(28);
-  PictureEquation equation(part.id, part.shown, scene);
-  const ImVec2 size = equation.fit({room.x - px(12), room.y - title_height}, scene);
-  equation.draw({position.x + (room.x - size.x) / 2,
-                 position.y + title_height + std::max((room.y - title_height - size.y) / 2, 0.0F)},
-                scene);
+  const ImVec2 size = part.equation.fit({room.x - px(12), room.y - px(title_height)}, scene);
+  part.equation.draw(
+      {position.x + (room.x - size.x) / 2,
+       position.y + px(title_height) + std::max((room.y - px(title_height) - size.y) / 2, 0.0F)},
+      scene);
 }
 
-bool same(const Equation& x, const Equation& y) {
-  return x.result == y.result && to_string(x.expression) == to_string(y.expression);
+bool writes_out(const Expression& expression) {
+  return expression.kind() == Expression::Kind::named ||
+         std::ranges::any_of(expression.arguments(), writes_out);
 }
 
-/// One token: the update as large as fits; below it the present step by itself, and what follows from the
-/// update.
+/// Whether a line and a step are the same pictures. Where the line writes out what the step takes as made,
+/// they are not.
+bool same(const Equation& line, const Equation& step) {
+  return line.result == step.result && !writes_out(line.expression) &&
+         to_string(line.expression) == to_string(step.expression);
+}
+
+/// What the columns of the lower row need. The step's does not change while the cursor is in a line.
+struct Columns {
+  float step = 0;
+  std::vector<float> lines;
+};
+
+Columns columns_of(const View& view, const std::vector<PictureEquation>& equations, ImVec2 room,
+                   const PictureScene& scene) {
+  Columns columns;
+  const Line& present = view.line();
+  for (const Operation* operation : view.operations_of(present)) {
+    if (same(present.equation, operation->equation)) continue;
+    const float width = PictureEquation("", operation->equation, scene).least(0, scene).x + px(24);
+    columns.step = std::max({columns.step, width, room.x * step_share});
+  }
+  for (PictureEquation equation : equations) {
+    const ImVec2 least = equation.least(0, scene);
+    const bool fits = least.y <= room.y - px(title_height);
+    columns.lines.push_back(fits ? std::max(least.x + px(24), px(least_column)) : room.x + 1);
+  }
+  return columns;
+}
+
+/// What stands below the large picture of a token: the present step by itself, and other lines.
+struct LowerRow {
+  std::vector<PictureEquation> equations;  // of all lines
+  Columns columns;
+  Window window;
+
+  bool is_empty() const { return columns.step == 0 && window.first == window.last; }
+  bool has_all() const { return window.first == 0 && window.last + 1 == equations.size(); }
+};
+
+LowerRow lower_row(const View& view, ImVec2 room, const PictureScene& scene) {
+  LowerRow row;
+  const std::vector<Line>& lines = view.phase.lines;
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    row.equations.emplace_back(fmt::format("line {}", i), lines[i].equation, scene);
+  row.columns = columns_of(view, row.equations, {room.x, room.y - px(more_height)}, scene);
+  row.window = window_around(view.line_index(), row.columns.lines, room.x - row.columns.step);
+  return row;
+}
+
+/// How many lines come before and after those in sight.
+void draw_more_beside(const View& view, PictureScene& scene, const Window& window, ImVec2 origin,
+                      float width) {
+  const std::size_t after = view.phase.lines.size() - 1 - window.last;
+  draw_more(view, scene, origin, window.first, "before", window.first - 1);
+  draw_more(view, scene, {origin.x + width, origin.y}, after, "to come", window.last + 1, true);
+}
+
+void draw_lower_row(const View& view, const LowerRow& lower, ImVec2 origin, ImVec2 room,
+                    PictureScene& scene) {
+  const std::size_t present = view.line_index();
+  const Operation& step = view.operation;
+  std::vector<Titled> row;
+  std::vector<float> widths;
+  if (!same(view.line().equation, step.equation)) {
+    row.push_back({fmt::format("This step: {}", step.title), {"step", step.equation, scene}, true});
+    widths.push_back(lower.columns.step);
+  }
+  for (std::size_t i = lower.window.first; i <= lower.window.last; ++i) {
+    if (i == present) continue;
+    row.push_back({view.title_of(i), lower.equations[i], false});
+    widths.push_back(lower.columns.lines[i]);
+  }
+  if (row.empty()) return;
+  // The step keeps its place; what is left over goes to the others.
+  const float rest = room.x - std::accumulate(widths.begin(), widths.end(), 0.0F);
+  const bool shares_with_others = row.front().lit && row.size() > 1;
+  const float part = rest / static_cast<float>(row.size() - (shares_with_others ? 1 : 0));
+  const float height = room.y - (lower.has_all() ? 0 : px(more_height));
+  float x = origin.x;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const float width = widths[i] + (i == 0 && shares_with_others ? 0 : part);
+    draw_titled(row[i], {x, origin.y}, {width - px(12), height}, scene);
+    x += width;
+  }
+}
+
+/// One token: the line at the cursor as large as fits; below it the present step by itself, and the other
+/// lines.
 void draw_token(const View& view, PictureScene& scene) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const std::vector<Line>& lines = view.phase.lines;
-  if (room.y < px(height_of_two)) {  // only the line of the present step
-    PictureEquation only("line 0", view.line().equation, scene);
-    const ImVec2 size = only.fit({room.x - px(16), room.y - px(20)}, scene);
-    only.draw({origin.x + (room.x - size.x) / 2, origin.y + px(8)}, scene);
+  Titled large{view.title_of(view.line_index()), {"large", view.line().equation, scene}, true};
+  if (room.y < px(height_of_two)) {
+    draw_titled(large, origin, {room.x, room.y - px(8)}, scene);
     return;
   }
-  PictureEquation update("line 0", lines.front().equation, scene);
-  const ImVec2 size = update.fit({room.x - px(16), room.y * update_share - px(28)}, scene);
-  update.draw({origin.x + (room.x - size.x) / 2, origin.y + px(12)}, scene);
-
-  // What the update leaves of the height belongs to the row below.
-  const float y = origin.y + size.y + px(28);
+  const float height = std::floor(room.y * large_share);
+  const ImVec2 lower_room = {room.x, room.y - height - px(12)};
+  const LowerRow lower = lower_row(view, lower_room, scene);
+  draw_more_beside(view, scene, lower.window, {origin.x, origin.y + room.y - px(more_height - 4)}, room.x);
+  if (lower.is_empty()) {
+    draw_titled(large, origin, {room.x, room.y - px(8) - (lower.has_all() ? 0 : px(more_height))}, scene);
+    return;
+  }
+  draw_titled(large, origin, {room.x, height - px(12)}, scene);
+  const float y = origin.y + height;
   ImGui::GetWindowDrawList()->AddLine({origin.x, y}, {origin.x + room.x, y}, style::colours().edge);
-  const float height = origin.y + room.y - y - px(12);
-  // The present step, unless one of the lines that follow says just the same.
-  const Equation& step = view.operation.equation;
-  std::vector<Titled> row;
-  const bool repeats = std::any_of(lines.begin() + 1, lines.end(),
-                                   [&](const Line& line) { return same(line.equation, step); });
-  const std::string title = fmt::format("This step: {}", view.operation.title);
-  if (!repeats) row.push_back({"step", title, step, true});
-  for (std::size_t i = 1; i < lines.size(); ++i) {
-    row.push_back({fmt::format("line {}", i), same(lines[i].equation, step) ? title : lines[i].title,
-                   lines[i].equation, &lines[i] == &view.line()});
+  draw_lower_row(view, lower, {origin.x, y + px(10)}, lower_room, scene);
+}
+
+float text_height(const std::string& words, float width) {
+  return ImGui::CalcTextSize(words.c_str(), nullptr, false, width).y;
+}
+
+/// Words left of a line of pictures: the sentence only where there is room for it.
+void draw_line_text(ImVec2 position, ImVec2 room, const std::string& title, const std::string& sentence,
+                    bool lit, PictureScene& scene) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const auto draw = [&](const std::string& words, ImU32 colour) {
+    const float height = text_height(words, room.x);
+    list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), position, colour, words.c_str(), nullptr, room.x);
+    note(scene, position, {room.x, height});
+    position.y += height + px(2);
+    room.y -= height + px(2);
+  };
+  {
+    const style::TextStyle text(style::Text::body);
+    draw(title, lit ? style::colours().text : style::colours().dim);
   }
-  const float width = room.x / static_cast<float>(row.size());
-  float x = origin.x;
-  for (const Titled& part : row) {
-    draw_titled(part, {x, y + px(12)}, {width - px(12), height}, scene);
-    x += width;
+  const style::TextStyle text(style::Text::caption);
+  if (!sentence.empty() && text_height(sentence, room.x) <= room.y)
+    draw(sentence, lit ? style::colours().dim : style::colours().faint);
+}
+
+/// A line of pictures: words on the left, or above where the pictures need the whole width.
+struct Row {
+  std::string title;
+  std::string sentence;
+  PictureEquation equation;
+  bool wide = false;
+  float height = 0;
+  float largest_unit = std::numeric_limits<float>::infinity();
+};
+
+/// Where the lines lie.
+struct Lines {
+  ImVec2 room;
+  float text_width = px(line_text_width);
+
+  /// What a line has for its pictures.
+  float width(bool wide) const { return wide ? room.x : room.x - text_width - px(28); }
+
+  /// What a line takes apart from its pictures.
+  float margin(bool wide) const { return px(line_margin) + (wide ? px(wide_title_height) : 0); }
+};
+
+/// The equations of all steps of the line at the cursor.
+std::vector<PictureEquation> steps_of_line(const View& view, const PictureScene& scene) {
+  std::vector<PictureEquation> steps;
+  for (const Operation* operation : view.operations_of(view.line()))
+    steps.emplace_back("", operation->equation, scene);
+  return steps;
+}
+
+/// How large the steps of the line at the cursor are when they have `height`.
+struct LitSize {
+  float height = 0;                                     // of the highest
+  float unit = std::numeric_limits<float>::infinity();  // of the smallest
+};
+
+LitSize lit_size(const View& view, const Lines& lines, bool wide, float height, const PictureScene& scene) {
+  LitSize size;
+  for (PictureEquation& step : steps_of_line(view, scene)) {
+    const float taken = step.fit({lines.width(wide), height - lines.margin(wide)}, scene).y;
+    size.height = std::max(size.height, taken + lines.margin(wide));
+    size.unit = std::min(size.unit, step.unit());
   }
+  return size;
+}
+
+/// Whether pictures of the line at the cursor gain from the whole width, under their title.
+bool is_larger_wide(const View& view, const Lines& lines, const PictureScene& scene) {
+  const float height = lines.room.y * least_lit_share;
+  std::vector<PictureEquation> steps = steps_of_line(view, scene);
+  return std::ranges::any_of(steps, [&](PictureEquation& step) {
+    const auto width = [&](bool wide) {
+      return step.fit({lines.width(wide), height - lines.margin(wide)}, scene).x;
+    };
+    return width(true) > gain_of_wide * width(false);
+  });
+}
+
+std::vector<Row> rows_of(const View& view, const Lines& lines, const PictureScene& scene) {
+  const std::size_t present = view.line_index();
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < view.phase.lines.size(); ++i) {
+    const Line& line = view.phase.lines[i];
+    const bool lit = i == present;
+    // What the lit line asks stands below the formula.
+    rows.push_back({fmt::format("{}  {}", i + 1, lit ? view.operation.title : line.title),
+                    lit ? "" : view.sentence(line.sentence),
+                    {fmt::format("line {}", i + 1), lit ? view.operation.equation : line.equation, scene}});
+    if (!lit) rows[i].wide = rows[i].equation.least(lines.width(false), scene).x > lines.width(false);
+  }
+  rows[present].wide = is_larger_wide(view, lines, scene);
+  return rows;
+}
+
+/// What a line needs at least.
+float needed_height(Row& row, const Lines& lines, const PictureScene& scene) {
+  const style::TextStyle text(style::Text::body);
+  const float pictures = row.equation.least(lines.width(row.wide), scene).y;
+  const float words = row.wide ? 0 : text_height(row.title, lines.text_width);
+  return std::max(pictures, words) + lines.margin(row.wide);
+}
+
+/// Gives every line its height and returns those that are in sight. The line at the cursor takes up to twice
+/// its share of what the others can spare; what it does not need is left to them. None has larger cells.
+Window share_height(const View& view, const Lines& lines, std::vector<Row>& rows, const PictureScene& scene) {
+  const std::size_t present = view.line_index();
+  const bool wide = rows[present].wide;
+  std::vector<float> needed;
+  for (Row& row : rows) needed.push_back(needed_height(row, lines, scene));
+  const float least = std::max(lines.room.y * least_lit_share, needed[present]);
+  const float all = std::accumulate(needed.begin(), needed.end(), 0.0F) - needed[present];
+  const float lit = lit_size(view, lines, wide, least, scene).height;
+  const float room = lines.room.y - (lit + all > lines.room.y ? 2 * px(more_height) : 0);
+  const Window window = window_around(present, needed, room - lit);
+
+  float others = 0;
+  double weights = 0;
+  for (std::size_t i = window.first; i <= window.last; ++i) {
+    if (i == present) continue;
+    others += needed[i];
+    weights += view.phase.lines[i].weight;
+  }
+  const double share = 2 * view.line().weight / (2 * view.line().weight + weights);
+  const float most = std::max(room * static_cast<float>(share), least);
+  const LitSize size = lit_size(view, lines, wide, std::clamp(room - others, least, most), scene);
+  const float rest = room - size.height - others;
+  for (std::size_t i = window.first; i <= window.last; ++i) {
+    const double part = weights > 0 ? view.phase.lines[i].weight / weights : 0;
+    rows[i].height = i == present ? size.height : needed[i] + rest * static_cast<float>(part);
+    if (i != present) rows[i].largest_unit = std::max(size.unit, px(least_unit));
+  }
+  if (window.first == window.last) rows[present].height += std::max(rest, 0.0F);
+  return window;
+}
+
+void draw_row(Row& row, const Lines& lines, ImVec2 origin, bool lit, PictureScene& scene) {
+  const float height = row.height - lines.margin(row.wide);
+  const ImVec2 size = row.equation.fit({lines.width(row.wide), height}, scene, row.largest_unit);
+  if (row.wide) {
+    draw_line_text(origin, {lines.room.x, 0}, row.title, "", lit, scene);
+    row.equation.draw({origin.x + (lines.room.x - size.x) / 2, origin.y + px(wide_title_height)}, scene);
+    return;
+  }
+  const float top = std::max((height - size.y) / 2, 0.0F);
+  draw_line_text({origin.x, origin.y + top}, {lines.text_width, row.height - top - px(4)}, row.title,
+                 row.sentence, lit, scene);
+  row.equation.draw({origin.x + lines.room.x - lines.width(false), origin.y + top}, scene);
 }
 
 /// A chunk or the whole sequence: numbered lines, the one at the cursor showing the present step.
 void draw_lines(const View& view, PictureScene& scene) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
-  const ImVec2 room = ImGui::GetContentRegionAvail();
-  const float text_width = px(line_text_width);
-  const std::vector<Line>& lines = view.phase.lines;
-  const auto is_lit = [&](const Line& line) { return &line == &view.line(); };
-  double others = 0;  // the weights of the lines that are not lit
-  for (const Line& line : lines) others += is_lit(line) ? 0 : line.weight;
-
-  // The lit line takes up to twice its share; what it does not need is left to the others.
-  const float margin = px(20);
-  const double share = 2 * view.line().weight / (2 * view.line().weight + others);
-  std::vector<PictureEquation> equations;
-  std::vector<ImVec2> sizes(lines.size());
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const Equation& shown = is_lit(lines[i]) ? view.operation.equation : lines[i].equation;
-    equations.emplace_back(fmt::format("line {}", i + 1), shown, scene);
-  }
-  const float width = room.x - text_width - px(28);
-  float rest = room.y;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (!is_lit(lines[i])) continue;
-    sizes[i] = equations[i].fit({width, room.y * static_cast<float>(share) - margin}, scene);
-    rest = others > 0 ? room.y - sizes[i].y - margin : room.y;
-  }
-  float y = origin.y;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const Line& line = lines[i];
-    const bool lit = is_lit(line);
-    const float height = !lit         ? rest * static_cast<float>(line.weight / others)
-                         : others > 0 ? sizes[i].y + margin
-                                      : room.y;
-    if (!lit) sizes[i] = equations[i].fit({width, height - margin}, scene);
-    const float top = y + std::max((height - sizes[i].y) / 2, 0.0F);
-    // What the lit line asks stands below the formula.
-    draw_line_text({origin.x, top}, {text_width, y + height - top - px(4)},
-                   fmt::format("{}  {}", i + 1, lit ? view.operation.title : line.title),
-                   lit ? "" : view.sentence(line.sentence), lit);
-    equations[i].draw({origin.x + text_width + px(28), top}, scene);
-    y += height;
+  const Lines lines{ImGui::GetContentRegionAvail()};
+  const std::size_t present = view.line_index();
+  std::vector<Row> rows = rows_of(view, lines, scene);
+  const Window window = share_height(view, lines, rows, scene);
+  const std::size_t below = rows.size() - 1 - window.last;
+  draw_more(view, scene, origin, window.first, "above", window.first - 1);
+  draw_more(view, scene, {origin.x, origin.y + lines.room.y - px(more_height - 4)}, below, "below",
+            window.last + 1);
+  float y = origin.y + (window.first + below > 0 ? px(more_height) : 0);
+  for (std::size_t i = window.first; i <= window.last; ++i) {
+    draw_row(rows[i], lines, {origin.x, y}, i == present, scene);
+    y += rows[i].height;
   }
 }
 
@@ -383,21 +642,48 @@ std::string title_of(const View& view) {
   return shortened(title, std::max(room, px(60))) + "###stage";
 }
 
-void draw_empty(Application& application) {
-  style::begin_panel("Stage###stage");
+/// Why there is nothing to draw, in the middle of the panel.
+void draw_reason(const std::string& reason) {
+  const style::TextStyle text(style::Text::title);
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const float width = std::min(room.x, px(reason_width));
+  const ImVec2 extent = ImGui::CalcTextSize(reason.c_str(), nullptr, false, width);
+  const ImVec2 corner = ImGui::GetCursorPos();
+  ImGui::SetCursorPos({corner.x + std::max((room.x - extent.x) / 2, 0.0F),
+                       corner.y + std::max((room.y - extent.y) * 0.4F, 0.0F)});
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + extent.x + 1);
+  ImGui::TextUnformatted(reason.c_str());
+  ImGui::PopTextWrapPos();
+}
+
+std::string empty_words(const Application& application) {
   const Computation* computation = application.session.computed();
-  if (!computation) {
-    style::paragraph("Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures and presets.");
-  } else {
-    const std::string& reason = computation->form(application.session.choice().form).missing;
-    style::paragraph(reason.empty() ? "This sequence has no tokens, so there is no step to show." : reason);
-  }
+  if (!computation)
+    return "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures and presets.";
+  const Form form = application.session.choice().form;
+  const std::string& reason = computation->form(form).missing;
+  if (reason.empty()) return "This sequence has no tokens, so there is no step to show.";
+  return fmt::format("{} has no {} form.\n\n{}", computation->variant->label, name(form), reason);
+}
+
+void draw_empty(Application& application) {
+  if (style::begin_panel("Stage###stage")) draw_reason(empty_words(application));
   style::end_panel();
+}
+
+/// Inside of the present window, without the line of its title.
+Rectangle panel_surface() {
+  const ImVec2 from = ImGui::GetWindowPos();
+  const ImVec2 size = ImGui::GetWindowSize();
+  return {from, {from.x + size.x, from.y + size.y}};
 }
 
 }  // namespace
 
+StageMap& stage_map() { return context_local<StageMap>(); }
+
 void draw_stage(Application& application) {
+  stage_map() = {};
   Session& session = application.session;
   Trace* trace = session.trace();
   if (!trace || trace->block_count() == 0) {
@@ -436,7 +722,9 @@ void draw_stage(Application& application) {
       draw_token(view, scene);
     else
       draw_lines(view, scene);
+    stage_map().panel = panel_surface();
   }
+  stage_map().pieces = std::move(scene.pieces);
   style::end_panel();
   if (scene.hovered) application.hovered = scene.hovered;
   if (scene.clicked) application.pinned = scene.hovered;

@@ -1,0 +1,86 @@
+#include "app/panels/stage.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/application.h"
+#include "app/offscreen.h"
+#include "tests/catch.h"
+
+using namespace palimpsest;
+
+namespace {
+
+constexpr float slack = 1.5F;  // pictures lie on whole pixels
+
+bool is_inside(const Rectangle& piece, const Rectangle& panel) {
+  return piece.minimum.x >= panel.minimum.x - slack && piece.maximum.x <= panel.maximum.x + slack &&
+         piece.minimum.y >= panel.minimum.y - slack && piece.maximum.y <= panel.maximum.y + slack;
+}
+
+bool overlap(const Rectangle& a, const Rectangle& b) {
+  return a.minimum.x + slack < b.maximum.x && b.minimum.x + slack < a.maximum.x &&
+         a.minimum.y + slack < b.maximum.y && b.minimum.y + slack < a.maximum.y;
+}
+
+std::string words(const Rectangle& piece) {
+  return fmt::format("[{:.0f}, {:.0f}] to [{:.0f}, {:.0f}]", piece.minimum.x, piece.minimum.y,
+                     piece.maximum.x, piece.maximum.y);
+}
+
+/// What is wrong with the picture that was drawn last; empty if nothing is.
+std::string fault(const StageMap& map) {
+  if (map.pieces.size() < 5) return "hardly anything is drawn";
+  for (std::size_t i = 0; i < map.pieces.size(); ++i) {
+    if (!is_inside(map.pieces[i], map.panel)) return words(map.pieces[i]) + " leaves the panel";
+    for (std::size_t j = 0; j < i; ++j) {
+      if (overlap(map.pieces[i], map.pieces[j]))
+        return words(map.pieces[j]) + " overlaps " + words(map.pieces[i]);
+    }
+  }
+  return {};
+}
+
+/// Looks at every step of the blocks that cover one token.
+void check_steps(Application& application, Offscreen& offscreen) {
+  const Trace& trace = *application.session.trace();
+  constexpr Index token = 15;  // the end of a batch where there are batches
+  for (std::size_t phase = 0; phase < trace.phases.size(); ++phase) {
+    const Index block = trace.block_of(token, static_cast<Index>(phase));
+    if (trace.block(block).phase != static_cast<Index>(phase)) continue;
+    const auto& operations = trace.phases[phase].operations;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      CAPTURE(operations[i].id);
+      const Index row = std::max<Index>(token - trace.block(block).first_token, 0);
+      application.session.set_cursor({block, static_cast<Index>(i), row});
+      offscreen.render([&] { application.draw(offscreen.scale()); }, 1);
+      CHECK(fault(stage_map()) == "");
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("on the stage nothing overlaps and nothing leaves the panel", "[stage]") {
+  const std::pair<int, int> size = GENERATE(std::pair(1280, 800), std::pair(1920, 1080));
+  Application application;
+  application.open_first_capture();
+  application.session.wait();
+  Offscreen offscreen(size.first, size.second);
+  offscreen.render([&] { application.draw(1); });
+  for (const Variant& variant : variants()) {
+    for (const Form form : all_forms) {
+      Choice choice = application.session.choice();
+      choice.variant = variant.id;
+      choice.form = form;
+      application.session.choose(std::move(choice));
+      application.session.wait();
+      if (!application.session.trace()) continue;
+      CAPTURE(size.first, variant.id, name(form));
+      check_steps(application, offscreen);
+    }
+  }
+}
