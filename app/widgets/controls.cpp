@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "app/widgets/formula.h"
+#include "app/widgets/text.h"
 
 namespace palimpsest::style {
 namespace {
@@ -90,13 +91,20 @@ bool drag_logarithm(const ImRect& track, ImGuiID id, Number* value, const Slider
   return *value != before;
 }
 
-// Symbol and words from the left, the number from the right, all on one baseline.
-void draw_slider_label(const ImRect& box, const char* symbol, std::string_view words, std::string_view number,
+// Symbol and words from the left, the number from the right, all on one baseline. Returns whether all words
+// had room.
+bool draw_slider_label(const ImRect& box, const char* symbol, std::string_view words, std::string_view number,
                        ImU32 role, bool enabled) {
   const Palette& c = colours();
   const float strength = enabled ? 1.0F : ImGui::GetStyle().DisabledAlpha;
   float baseline = 0;
   float x = box.Min.x;
+  float number_width = 0;
+  {
+    const TextStyle text(Text::number_small);
+    number_width = text_size(number).x;
+  }
+  std::string shown;
   {
     const TextStyle text(Text::body);
     baseline = std::round(box.Min.y + ImGui::GetFontBaked()->Ascent);
@@ -106,11 +114,13 @@ void draw_slider_label(const ImRect& box, const char* symbol, std::string_view w
                .width +
            px(8);
     }
-    draw_text({x, box.Min.y}, mix(c.panel, c.dim, strength), words);
+    shown = shortened(words, box.Max.x - number_width - px(8) - x);
+    draw_text({x, box.Min.y}, mix(c.panel, c.dim, strength), shown);
   }
   const TextStyle text(Text::number_small);
-  draw_text({box.Max.x - text_size(number).x, baseline - ImGui::GetFontBaked()->Ascent},
+  draw_text({box.Max.x - number_width, baseline - ImGui::GetFontBaked()->Ascent},
             mix(c.panel, c.text, strength), number);
+  return shown == words;
 }
 
 template <class Number>
@@ -167,8 +177,9 @@ bool any_slider(const char* symbol, const char* words, Number* value, const Slid
   const ImU32 role = look.role == Role::plain ? c.dim : c.role(look.role);
   std::array<char, 64> number{};
   ImGui::DataTypeFormatString(number.data(), static_cast<int>(number.size()), type, value, format);
-  draw_slider_label(box, symbol, shown_part(words), look.shown.empty() ? number.data() : look.shown, role,
-                    enabled);
+  const std::string_view label = shown_part(words);
+  if (!draw_slider_label(box, symbol, label, look.shown.empty() ? number.data() : look.shown, role, enabled))
+    tooltip(label);
 
   ImDrawList* list = window->DrawList;
   const ImU32 ink = mix(c.panel, role, enabled ? 1.0F : context.Style.DisabledAlpha);
