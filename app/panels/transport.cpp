@@ -180,7 +180,9 @@ void draw_transport(Application& application) {
 
   buttons(application);
   ImGui::SameLine(0, style::px(20));
-  if (application.view.show_welcome) {
+  const Trace* trace = application.session.trace();
+  const bool has_steps = trace && trace->block_count() > 0;
+  if (application.view.show_welcome && has_steps) {
     welcome();
   } else {
     // Where we are goes before the legend where there is not room for both.
