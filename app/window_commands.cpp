@@ -188,10 +188,11 @@ std::pair<int, int> parse_size(const std::string& text) {
 /// Throws Unsupported, saying why, where the form that was asked for does not exist.
 void require_form(const Application& application, const Look& look) {
   const Computation* computed = application.session.computed();
-  if (!look.form || !computed) return;
-  const std::string& reason = computed->form(parse_form(*look.form)).missing;
+  if ((!look.form && !look.session) || !computed) return;
+  const Form form = application.session.choice().form;
+  const std::string& reason = computed->form(form).missing;
   if (!reason.empty())
-    throw Unsupported(fmt::format("{} has no {} form here: {}", computed->variant->id, *look.form, reason));
+    throw Unsupported(fmt::format("{} has no {} form here: {}", computed->variant->id, name(form), reason));
 }
 
 /// Refuses to write the picture over what it is drawn from.
@@ -227,6 +228,7 @@ palimpsest::Command render_command() {
       writable_target(options->output);  // before the work is done
       Application application;
       prepare(application, options->look);
+      require_other_file(options->output, application.session.data().id);
       require_form(application, options->look);
       application.view.show_welcome = !options->look.at;
       render_to(application, width, height, scale, options->output);

@@ -1,5 +1,7 @@
 #include "core/backend.h"
 
+#include <fmt/format.h>
+
 #include "core/error.h"
 
 namespace palimpsest {
@@ -25,7 +27,11 @@ class AskingBackend : public CpuBackend {
  public:
   Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision,
              Index chunk_size, std::stop_token stop) const override {
-    return {variant.rule->answers(sequence, form, precision, chunk_size, std::move(stop)), {}};
+    try {
+      return {variant.rule->answers(sequence, form, precision, chunk_size, std::move(stop)), {}};
+    } catch (const Unsupported& reason) {
+      throw Unsupported(fmt::format("{}: {}", variant.id, reason.what()));
+    }
   }
 };
 

@@ -20,24 +20,25 @@ void require_less(const char* verb, double limit, const Memory& memory, const Se
                   Index chunk_size) {
   if (memory.work <= limit) return;
   const std::string too_much =
-      fmt::format("needs {:.1f} GB at its peak{}{}, above the limit of {:.0f} GB", memory.work / giga,
+      fmt::format("{:.1f} GB at its peak{}{}, above the limit of {:.0f} GB", memory.work / giga,
                   memory.what.empty() ? "" : " for ", memory.what, limit / giga);
   if (form == Form::parallel) {
     throw Unsupported(fmt::format(
-        "{}the parallel form of {} tokens {}. The chunkwise form gives the same result in small chunks", verb,
-        sequence.tokens, too_much));
+        "{}the parallel form of {} tokens needs {}. The chunkwise form gives the same result in small chunks",
+        verb, sequence.tokens, too_much));
   }
   if (form == Form::two_pass) {
     throw Unsupported(fmt::format(
-        "{}the two passes of {} tokens in chunks of {} {}. The chunkwise form gives the same result", verb,
-        sequence.tokens, std::min(chunk_size, sequence.tokens), too_much));
+        "{}the two passes of {} tokens in chunks of {} need {}. The chunkwise form gives the same result",
+        verb, sequence.tokens, std::min(chunk_size, sequence.tokens), too_much));
   }
   if (form == Form::chunkwise) {
-    throw Unsupported(
-        fmt::format("{}the chunkwise form in chunks of {} tokens {}. Smaller chunks give the same result",
-                    verb, std::min(chunk_size, sequence.tokens), too_much));
+    throw Unsupported(fmt::format(
+        "{}the chunkwise form in chunks of {} tokens needs {}. Smaller chunks give the same result", verb,
+        std::min(chunk_size, sequence.tokens), too_much));
   }
-  throw Unsupported(fmt::format("{}the recurrent form of {} tokens {}", verb, sequence.tokens, too_much));
+  throw Unsupported(
+      fmt::format("{}the recurrent form of {} tokens needs {}", verb, sequence.tokens, too_much));
 }
 
 }  // namespace

@@ -37,10 +37,11 @@ struct Structure {
   bool gates_are_logs = false;  // gate holds g = log alpha: running sums instead of running products
   bool value_decay = false;     // S <- S Diag(mu) too: one decay per value channel
   Erase erase = Erase::none;
-  bool erase_key = false;    // the erase reads with a key a of its own, not with k
-  bool beta = false;         // write with b = beta k instead of k
-  bool writes_value = true;  // false: v is 0, the row writes back only what it has read
-  bool plain_write = false;  // one more write, k+ v+^T, which the erase does not touch
+  bool erase_key = false;     // the erase reads with a key a of its own, not with k
+  bool beta = false;          // write with b = beta k instead of k
+  bool writes_value = true;   // false: v is 0, the row writes back only what it has read
+  bool decay_by_key = false;  // the decay is made of the keys: a token without a key lets nothing fade
+  bool plain_write = false;   // one more write, k+ v+^T, which the erase does not touch
   ReadAt read_at = ReadAt::after_row;
   Index rows_per_read = 1;      // state rows of one token
   std::string_view parts = {};  // states side by side that mix at every row (momentum), a letter each; empty:

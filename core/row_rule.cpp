@@ -129,6 +129,7 @@ Output run_row_program(const RowRule& rule, const Sequence& sequence, Form form,
 /// The rows with nothing to write and nothing to erase.
 template <class Scalar>
 Program<Scalar> without_writes(Program<Scalar> program) {
+  if (program.structure.decay_by_key) program.gate.setConstant(program.structure.gates_are_logs ? 0 : 1);
   for (Matrix<Scalar>* rows : {&program.k, &program.v, &program.a, &program.k_plain, &program.v_plain})
     rows->setZero();
   return program;
@@ -143,8 +144,9 @@ Matrix<double> row_answers(const RowRule& rule, const Sequence& sequence, Form f
     Program<Scalar> program = rule.encoder().encode<Scalar>(sequence, 0, sequence.tokens);
     read = parallel(without_writes(std::move(program)), S, nullptr, stop);
   } else if (has_chunks(form)) {
-    read = run_blocks<Scalar>(rule, sequence, S, chunk_size, stop,
-                              [](const auto& program, auto& state) { return chunk_answers(program, state); });
+    read = run_blocks<Scalar>(rule, sequence, S, chunk_size, stop, [](const auto& program, auto& state) {
+      return chunk_answers(without_writes(program), state);
+    });
   } else {
     const Index rows = rows_at_a_time(form, sequence.tokens, chunk_size, S.rows());
     read = run_blocks<Scalar>(rule, sequence, S, rows, stop, [](const auto& program, auto& state) {
@@ -202,6 +204,7 @@ Matrix<Scalar> RowRule::initial_state(const Sequence& sequence) const {
     }
     part = given.all<Scalar>();
   };
+  if (normalised_) require_together(sequence, "initial_S", "initial_z");
   if (!normalised_) {
     fill("initial_state", S.leftCols(S.cols()));
   } else {
@@ -252,7 +255,8 @@ Output RowRule::run(const Sequence& sequence, Form form, Precision precision, In
 Matrix<double> RowRule::answers(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                                 std::stop_token stop) const {
   require_chunk_size(chunk_size);
-  require_memory(memory(sequence, form, precision, chunk_size), sequence, form, chunk_size);
+  const Form needed = form == Form::two_pass ? Form::chunkwise : form;  // there is nothing to pass on
+  require_memory(memory(sequence, needed, precision, chunk_size), sequence, needed, chunk_size);
   return precision == Precision::f64 ? row_answers<double>(*this, sequence, form, chunk_size, stop)
                                      : row_answers<float>(*this, sequence, form, chunk_size, stop);
 }

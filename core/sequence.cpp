@@ -41,6 +41,11 @@ const std::string& Sequence::option(std::string_view name) const {
   return found->second;
 }
 
+void require_together(const Sequence& sequence, std::string_view one, std::string_view other) {
+  if (sequence.has(one) != sequence.has(other))
+    throw InputError(fmt::format("\"{}\" and \"{}\" must be given together", one, other));
+}
+
 Matrix<double> square(const MatrixView& given) {
   const Matrix<double> all = given.all<double>();
   return given.columns() == 1 ? Matrix<double>(all.col(0).asDiagonal()) : all;

@@ -57,6 +57,9 @@ struct SequenceBatch {
   std::vector<std::string> ignored;  // arrays that the variant does not know
 };
 
+/// Throws InputError where only one of two arrays is given that mean something together.
+void require_together(const Sequence& sequence, std::string_view one, std::string_view other);
+
 /// A symmetric matrix [K, K] as an input gives it: whole, or as its diagonal [K, 1].
 Matrix<double> square(const MatrixView& given);
 

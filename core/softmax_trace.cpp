@@ -12,10 +12,8 @@ namespace palimpsest {
 
 template <class Scalar>
 KeyValueCache<Scalar>::KeyValueCache(const Sequence& sequence) {
+  require_together(sequence, "initial_k_cache", "initial_v_cache");
   const bool has_keys = sequence.has("initial_k_cache");
-  if (has_keys != sequence.has("initial_v_cache")) {
-    throw InputError(R"("initial_k_cache" and "initial_v_cache" must be given together)");
-  }
   if (has_keys) earlier = sequence.at("initial_k_cache").rows();
   K.resize(earlier + sequence.tokens, sequence.dk);
   V.resize(earlier + sequence.tokens, sequence.dv);

@@ -336,7 +336,7 @@ std::vector<ToleranceException> usual_exceptions() {
 }
 
 bool VerifyReport::passed() const {
-  return std::ranges::all_of(results, [](const VerifyResult& result) { return result.passed(); });
+  return runs() > 0 && std::ranges::all_of(results, &VerifyResult::passed);
 }
 
 Index VerifyReport::runs() const {

@@ -98,7 +98,7 @@ struct VerifyReport {
   Index planned = 0;  // more than finished if it was asked to stop
 
   bool complete() const { return cases == planned; }
-  bool passed() const;
+  bool passed() const;  // there are runs, and none failed
   Index runs() const;
 };
 

@@ -109,14 +109,18 @@ FaultReport verify_faults(const FaultPlan& plan, std::span<const Variant> table,
     for (const Variant& variant : table) which.push_back(&variant);
   }
   FaultReport report;
-  for (const Variant* variant : which) {
-    for (const Settings& given : option_choices(*variant)) {
-      if (progress) progress(fmt::format("{} {}", variant->id, describe_options(resolve(*variant, given))));
-      for (const Form form : all_forms) {
-        const FaultyForm faulty(*variant, given, form, plan.seed);
-        for (const Fault* fault : chosen) faulty.run(*fault, report, stop);
+  try {
+    for (const Variant* variant : which) {
+      for (const Settings& given : option_choices(*variant)) {
+        if (progress) progress(fmt::format("{} {}", variant->id, describe_options(resolve(*variant, given))));
+        for (const Form form : all_forms) {
+          const FaultyForm faulty(*variant, given, form, plan.seed);
+          for (const Fault* fault : chosen) faulty.run(*fault, report, stop);
+        }
       }
     }
+  } catch (const Cancelled&) {
+    report.complete = false;
   }
   return report;
 }

@@ -50,14 +50,15 @@ struct FaultlessForm {
 struct FaultReport {
   std::vector<FaultyResult> results;
   std::vector<FaultlessForm> without;
+  bool complete = true;  // false if it was asked to stop
 
   /// How many of the faulty forms fail verification.
   Index noticed() const;
 };
 
 /// Makes every form of every variant of `table` faulty in every way that applies, in f64. `progress` is told
-/// what comes next; it may be empty. Throws InputError for an unknown fault or variant, Cancelled when asked
-/// to stop.
+/// what comes next; it may be empty. Asked to stop, it reports what is done. Throws InputError for an unknown
+/// fault or variant.
 FaultReport verify_faults(const FaultPlan& plan, std::span<const Variant> table = variants(),
                           const std::function<void(const std::string& doing)>& progress = {},
                           std::stop_token stop = {});
@@ -66,7 +67,7 @@ FaultReport verify_faults(const FaultPlan& plan, std::span<const Variant> table 
 /// off, and why the others have no such fault.
 std::string to_table(const FaultReport& report);
 
-/// The same as JSON: {"noticed": ..., "faulty": [...], "without": [...]}.
+/// The same as JSON: {"complete": ..., "noticed": ..., "faulty": [...], "without": [...]}.
 std::string to_json(const FaultReport& report);
 
 }  // namespace palimpsest

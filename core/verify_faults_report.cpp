@@ -93,7 +93,8 @@ std::string to_table(const FaultReport& report) {
 }
 
 std::string to_json(const FaultReport& report) {
-  nlohmann::ordered_json json = {{"noticed", report.noticed()},
+  nlohmann::ordered_json json = {{"complete", report.complete},
+                                 {"noticed", report.noticed()},
                                  {"faulty", nlohmann::ordered_json::array()},
                                  {"without", nlohmann::ordered_json::array()}};
   for (const FaultyResult& result : report.results) {

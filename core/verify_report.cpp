@@ -125,6 +125,7 @@ std::string to_table(const VerifyReport& report) {
                          name(rows.first->form), rows.first->device,
                          fmt::format("{}", fmt::join(rows.precisions, ", ")), rows.first->reason);
   }
+  if (report.runs() == 0) return table + "no run was compared\n";
   table += failed == 0
                ? fmt::format("all {} runs of {} cases agree with the f64 recurrence\n", report.runs(),
                              report.cases)

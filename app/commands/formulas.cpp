@@ -10,15 +10,19 @@
 
 namespace palimpsest {
 
-std::vector<Formula> formulas(const Variant& variant, Form form) {
-  // With a scale and with all optional arrays: what they do stands in the formulas.
+Sequence smallest_sequence(const Variant& variant, bool with_optional) {
   const Settings settings = random_settings(variant, {.parameters = {{"scale", 0.5}}}, 1);
-  if (variant.rule->missing(form, settings)) return {};
-  // Steps are known from the variant alone, but a trace is always one of a sequence: the smallest will do.
-  const RandomCase smallest{.tokens = 1, .dk = 2, .dv = 2, .initial_state = true};
+  const RandomCase smallest{.tokens = 1, .dk = 2, .dv = 2, .initial_state = with_optional};
   const auto arrays = std::make_shared<const Arrays>(random_arrays(variant, settings, smallest));
-  const SequenceBatch batch = bind(variant, arrays, settings);
-  const std::unique_ptr<Trace> trace = variant.rule->trace(batch.heads.front(), form, Precision::f64, 1);
+  return palimpsest::bind(variant, arrays, settings).heads.front();
+}
+
+std::vector<Formula> formulas(const Variant& variant, Form form) {
+  // Steps are known from the variant alone, but a trace is always one of a sequence: the smallest will do.
+  // What is optional counts: what it does stands in the formulas.
+  const Sequence sequence = smallest_sequence(variant, true);
+  if (variant.rule->missing(form, sequence.settings)) return {};
+  const std::unique_ptr<Trace> trace = variant.rule->trace(sequence, form, Precision::f64, 1);
   std::vector<Formula> found;
   for (const Phase& phase : trace->phases) {
     for (const Operation& operation : phase.operations) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/sequence.h"
 #include "core/variant.h"
 
 namespace palimpsest {
@@ -14,6 +15,9 @@ struct Formula {
   std::string latex;
   std::string text;  // the same in plain Unicode
 };
+
+/// One token of random arrays, with or without those that are optional, a scale and the default options.
+Sequence smallest_sequence(const Variant& variant, bool with_optional);
 
 /// The steps of one form with the default options, in order; none if the form does not exist.
 std::vector<Formula> formulas(const Variant& variant, Form form);

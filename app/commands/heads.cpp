@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -65,6 +67,26 @@ bool is_vector(const Variant& variant, const Settings& settings, const std::stri
   });
 }
 
+/// What a run that goes on must be given besides the states: vectors.
+void add_handed_over(const Variant& variant, const SequenceBatch& batch, Precision precision,
+                     Arrays& arrays) {
+  std::map<std::string, std::vector<Matrix<double>>> handed;
+  for (const Sequence& head : batch.heads) {
+    Arrays more;
+    variant.hand_over(head, more);
+    for (const auto& [name, array] : more) {
+      Matrix<double> vector(array.size(), 1);
+      for (Index i = 0; i < array.size(); ++i) vector(i, 0) = array[i];
+      handed[name].push_back(std::move(vector));
+    }
+  }
+  for (const auto& [name, vectors] : handed) {
+    std::vector<const Matrix<double>*> heads;
+    for (const Matrix<double>& vector : vectors) heads.push_back(&vector);
+    arrays[name] = Joined{batch, heads, false, true}.array(precision);
+  }
+}
+
 }  // namespace
 
 unsigned heads_at_once(double work, unsigned threads) {
@@ -73,7 +95,7 @@ unsigned heads_at_once(double work, unsigned threads) {
 }
 
 Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceBatch& batch, Form form,
-                 Precision precision, Index chunk_size) {
+                 Precision precision, Index chunk_size, std::stop_token stop) {
   if (batch.heads.empty()) {
     throw InputError(fmt::format("there is nothing to compute: {} batches of {} heads", batch.batch_count,
                                  batch.head_count));
@@ -94,7 +116,7 @@ Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceB
   std::vector<Output> outputs(batch.heads.size());
   parallel_for(static_cast<Index>(outputs.size()), threads, [&](Index i) {
     const auto head = static_cast<std::size_t>(i);
-    outputs[head] = backend.run(variant, batch.heads[head], form, precision, chunk_size);
+    outputs[head] = backend.run(variant, batch.heads[head], form, precision, chunk_size, stop);
   });
 
   const auto of_every_head = [&](auto part) {
@@ -113,6 +135,8 @@ Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceB
         Joined{batch, values, false, is_vector(variant, batch.heads.front().settings, state)}.array(
             precision);
   }
+  if (variant.hand_over && !outputs.front().states.empty())
+    add_handed_over(variant, batch, precision, arrays);
   return arrays;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <stop_token>
+
 #include "core/backend.h"
 #include "core/sequence.h"
 
@@ -11,8 +13,8 @@ unsigned heads_at_once(double work, unsigned threads);
 /// Runs every head of every batch: `o` and the final states under their contract names, with the axes of
 /// heads and batches that q has, as double for f64 and as float for f32. The CPU takes a head per thread, as
 /// far as memory goes; results do not depend on their number. Throws InputError if there is no head at all,
-/// or if the results would fill the memory.
+/// or if the results would fill the memory, Cancelled when asked to stop.
 Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceBatch& batch, Form form,
-                 Precision precision, Index chunk_size);
+                 Precision precision, Index chunk_size, std::stop_token stop = {});
 
 }  // namespace palimpsest

@@ -146,6 +146,11 @@ Json to_json(const Variant& variant) {
         json["outputs"].push_back(output);
     }
   }
+  if (variant.hand_over) {
+    Arrays handed;
+    variant.hand_over(smallest_sequence(variant, false), handed);
+    for (const auto& [name, array] : handed) json["outputs"].push_back(name);
+  }
   json["forms"] = forms_json(variant);
   json["devices"] = devices_json(variant);
   json["formulas"] = formulas_json(variant);

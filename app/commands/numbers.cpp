@@ -28,6 +28,9 @@ bool may_hold(const Variant& variant, const std::string& name, double value) {
   });
 }
 
+/// Whether f32 makes 0 of it.
+bool vanishes(double value) { return value != 0 && static_cast<float>(value) == 0; }
+
 /// The first number in the order of tokens that should not be there; -1 if there is none.
 Index first_not_finite(const Variant& variant, const std::string& name, const Array& array) {
   for (Index flat = 0; flat < array.size(); ++flat) {
@@ -65,10 +68,20 @@ void require_fits_f32(const Variant& variant, const Arrays& arrays, const Sequen
                                    to_string(index_of(array.shape, flat)), array[flat]));
     }
   }
-  for (const auto& [name, value] :
-       batch.heads.empty() ? Settings{}.parameters : batch.heads.front().settings.parameters) {
-    if (is_too_large(value) || (value != 0 && static_cast<float>(value) == 0))
-      throw InputError(fmt::format("parameter {} is {}, which f32 cannot hold", name, value));
+  for (const Sequence& head : batch.heads) {
+    for (const auto& [name, value] : head.settings.parameters) {
+      if (is_too_large(value) || vanishes(value))
+        throw InputError(fmt::format("parameter {} is {}, which f32 cannot hold", name, value));
+    }
+    for (const Input& input : inputs_of(variant, head.settings)) {
+      if (input.range != Range::positive_definite || !head.has(input.name)) continue;
+      const Matrix<double> matrix = square(head.at(input.name));
+      for (const double value : matrix.diagonal()) {
+        if (vanishes(value))
+          throw InputError(
+              fmt::format("array \"{}\": {} on its diagonal, which is 0 in f32", input.name, value));
+      }
+    }
   }
 }
 

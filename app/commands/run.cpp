@@ -10,6 +10,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/devices.h"
 #include "app/commands/heads.h"
+#include "app/commands/interrupt.h"
 #include "app/commands/numbers.h"
 #include "app/commands/run_words.h"
 #include "app/commands/values.h"
@@ -45,7 +46,13 @@ const Backend& backend_of(const RunOptions& options) {
 
 /// The arrays of a file, or of a random case.
 Npz read_input(const std::string& input, const Variant& variant, const Settings& given) {
-  if (!input.starts_with("random:")) return read_npz(input);
+  if (!input.starts_with("random:")) {
+    const std::vector<std::string> names = array_names(variant);
+    const auto is_wanted = [&](std::string_view name) {
+      return name == "o" || std::ranges::find(names, name) != names.end();
+    };
+    return read_npz(input, {}, is_wanted);
+  }
   return {.arrays = random_arrays(variant, resolve(variant, given), parse_random_case(input))};
 }
 
@@ -96,6 +103,7 @@ int run(const RunOptions& options, const Console& console) {
   if (is_same_file(options.input, options.output))
     throw InputError(
         fmt::format("{}: is the input, which would be lost; give another --output", options.output));
+  const Interrupt interrupt;
   Npz npz = read_input(options.input, variant, given);
   Arrays results;
   std::string summary;
@@ -106,9 +114,11 @@ int run(const RunOptions& options, const Console& console) {
     if (precision == Precision::f32) require_fits_f32(variant, *arrays, batch);
     std::vector<std::string> ignored = batch.ignored;
     std::erase(ignored, "o");  // it is compared
+    ignored.insert(ignored.end(), npz.unread.begin(), npz.unread.end());
     tell_ignored(console, options, ignored, npz.texts, npz.unreadable);
     if (options.only_ask && !batch.heads.empty()) require_initial_state(variant, batch.heads.front());
-    results = run_heads(backend, variant, batch, form, precision, chunk_size);
+    writable_target(options.output);  // before the work is done
+    results = run_heads(backend, variant, batch, form, precision, chunk_size, interrupt.token());
     summary = describe_batch(batch);
     if (arrays->contains("o") && !options.only_ask)
       summary += "; " + compare_with_given(results.at("o"), arrays->at("o"));
@@ -119,6 +129,7 @@ int run(const RunOptions& options, const Console& console) {
     if (words.starts_with(options.input)) throw;
     throw InputError(fmt::format("{}: {}", options.input, words));
   }
+  if (interrupt.token().stop_requested()) throw Cancelled();
   write_npz(options.output, results);
   console.out << fmt::format("{}: {} {} in {} on {}: {}\n", options.output, variant.id, name(form),
                              name(precision), backend.name(), summary);

@@ -50,7 +50,12 @@ std::string describe_batch(const SequenceBatch& batch) {
   std::string words = batch.batch_count == 1 ? "" : counted(batch.batch_count, "batch", "batches") + " of ";
   words += fmt::format("{} of {}, K {}, V {}, ", counted(batch.head_count, "head", "heads"),
                        counted(head.tokens, "token", "tokens"), head.dk, head.dv);
-  return words + scale_of(batch);
+  words += scale_of(batch);
+  const auto size = head.settings.parameters.find("batch");
+  if (size != head.settings.parameters.end() && head.tokens % static_cast<Index>(size->second) != 0)
+    words +=
+        fmt::format("; no run can go on from its states: they lie within an inner batch of {}", size->second);
+  return words;
 }
 
 std::string compare_with_given(const Array& o, const Array& given) {

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -25,16 +27,16 @@ namespace {
 
 struct VerifyOptions {
   std::vector<std::string> variants;
-  std::string cases;
+  std::optional<std::string> cases;
   std::string seed = "1";
-  std::string jobs;
-  std::string json;
+  std::optional<std::string> jobs;
+  std::optional<std::string> json;
   std::vector<std::string> faults;
   bool lists_faults = false;
   std::vector<std::string> forms;
   std::vector<std::string> devices;
   std::vector<std::string> precisions;
-  std::string one_case;
+  std::optional<std::string> one_case;
   std::string chunk = "64";
   std::vector<std::string> settings;
 };
@@ -72,12 +74,20 @@ class ProgressLine {
   Clock::time_point last_ = {};
 };
 
+std::vector<std::string> each_once(const std::vector<std::string>& texts) {
+  std::vector<std::string> once;
+  for (const std::string& text : texts) {
+    if (std::ranges::find(once, text) == once.end()) once.push_back(text);
+  }
+  return once;
+}
+
 /// What `parse` makes of every text; `all` where there is none.
 template <class Value, class Parse>
 std::vector<Value> parsed(const std::vector<std::string>& texts, std::vector<Value> all, Parse parse) {
   if (texts.empty()) return all;
   std::vector<Value> values;
-  for (const std::string& text : texts) values.push_back(parse(text));
+  for (const std::string& text : each_once(texts)) values.push_back(parse(text));
   return values;
 }
 
@@ -104,7 +114,7 @@ std::vector<const Backend*> devices(const VerifyOptions& options, std::string& u
 VerifyCase one_case(const VerifyOptions& options) {
   if (options.variants.size() != 1) throw InputError("--case needs --variant, once: whose case it is");
   const Variant& variant = find_variant(options.variants.front());
-  const RandomCase random = parse_random_case(options.one_case);
+  const RandomCase random = parse_random_case(*options.one_case);
   const Index chunk_size = parse_count(options.chunk, "--chunk", 1, std::numeric_limits<Index>::max());
   return {&variant,
           random_settings(variant, parse_settings(variant, options.settings), random.seed),
@@ -116,16 +126,16 @@ VerifyPlan plan_of(const VerifyOptions& options) {
   constexpr Index most_cases = 100'000'000;
   constexpr Index most_jobs = 1024;
   VerifyPlan plan;
-  plan.variants = options.variants;
+  plan.variants = each_once(options.variants);
   for (const std::string& id : plan.variants) find_variant(id);
   plan.forms = parsed(options.forms, plan.forms, parse_form);
   plan.precisions = parsed(options.precisions, plan.precisions, parse_precision);
   plan.seed =
       static_cast<std::uint64_t>(parse_count(options.seed, "--seed", 0, std::numeric_limits<Index>::max()));
-  plan.jobs = options.jobs.empty() ? std::max(1U, std::thread::hardware_concurrency())
-                                   : static_cast<unsigned>(parse_count(options.jobs, "--jobs", 1, most_jobs));
-  if (!options.cases.empty()) plan.random_cases = parse_count(options.cases, "--cases", 1, most_cases);
-  if (!options.one_case.empty()) {
+  plan.jobs = !options.jobs ? std::max(1U, std::thread::hardware_concurrency())
+                            : static_cast<unsigned>(parse_count(*options.jobs, "--jobs", 1, most_jobs));
+  if (options.cases) plan.random_cases = parse_count(*options.cases, "--cases", 1, most_cases);
+  if (options.one_case) {
     if (plan.random_cases > 0) throw InputError("--case is one case; --cases draws others: give one of them");
     plan.cases = {one_case(options)};
   } else if (!options.settings.empty()) {
@@ -139,7 +149,7 @@ int run_verify(const VerifyOptions& options, const Console& console) {
   std::string unchecked;
   plan.backends = devices(options, unchecked);
   // First: a place that cannot be written is not worth minutes of work.
-  if (!options.json.empty()) writable_target(options.json);
+  if (options.json) writable_target(*options.json);
 
   const VerifyReport report = [&] {
     const Interrupt interrupt;
@@ -148,16 +158,18 @@ int run_verify(const VerifyOptions& options, const Console& console) {
         plan, variants(), [&](const VerifyProgress& now) { line.show(now); }, interrupt.token());
   }();
   if (report.complete() && report.runs() == 0 && !report.missing.empty()) {
-    throw Unsupported(fmt::format("there is nothing to check: {}", report.missing.front().reason));
+    const std::string reason =
+        plan.random_cases > 0 ? "none of the cases drawn has such a form" : report.missing.front().reason;
+    throw Unsupported(fmt::format("there is nothing to check: {}", reason));
   }
   console.out << to_table(report) << unchecked;
   if (!report.complete()) {
     console.out << fmt::format("Interrupted: the report covers {} of {} cases.\n", report.cases,
                                report.planned);
   }
-  if (!options.json.empty()) {
+  if (options.json) {
     const std::string json = to_json(report);
-    replace_file(options.json, std::as_bytes(std::span(json)));
+    replace_file(*options.json, std::as_bytes(std::span(json)));
   }
   if (!report.complete()) throw Cancelled();
   return report.passed() ? exit_done : exit_failed_checks;
@@ -205,7 +217,8 @@ Task add_verify(CLI::App& command, Console console) {
   return [options, console] {
     if (options->lists_faults) return list_faults(console);
     if (!options->faults.empty())
-      return run_verify_faults(options->faults, options->variants, options->json, console);
+      return run_verify_faults(each_once(options->faults), each_once(options->variants), options->json,
+                               console);
     return run_verify(*options, console);
   };
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,10 +12,10 @@ namespace palimpsest {
 int list_faults(const Console& console);
 
 /// `palimpsest verify --fault NAME ...`: the forms of `variants` (none: all) with these faults ("all": every
-/// one) in their equations. Fails, as verification should, if any of them fails; where a fault stays
-/// unnoticed the report says so. Writes the report to the file `json` too unless that is empty. Throws
-/// InputError for an unknown name or a file that cannot be written, Cancelled on Ctrl+C.
+/// one) in their equations. The status is that of a verification: failed checks if every faulty
+/// form fails, as it should, done if one stays unnoticed or there is none. Writes the report to the file
+/// `json` too. Throws InputError for an unknown name or a file that cannot be written, Cancelled on Ctrl+C.
 int run_verify_faults(const std::vector<std::string>& faults, const std::vector<std::string>& variants,
-                      const std::string& json, const Console& console);
+                      const std::optional<std::string>& json, const Console& console);
 
 }  // namespace palimpsest

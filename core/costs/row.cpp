@@ -217,14 +217,16 @@ class Counter {
       if (structure_.plain_write) masked_product(rows_.rows * rows_.rows, rows_.erases.writes, rows_.v);
       masked_product(rows_.triangle(), rows_.triangle(), rows_.v);  // the solve
     }
-    masked_product(rows_.reads * rows_.rows, rows_.outputs.writes, rows_.v);
+    // Where every value channel has a mask of its own, only what is seen is summed.
+    const Number cells_summed = structure_.value_decay ? rows_.outputs.writes : rows_.reads * rows_.rows;
+    masked_product(cells_summed, rows_.outputs.writes, rows_.v);
     if (structure_.plain_write) masked_product(rows_.reads * rows_.rows, rows_.outputs.writes, rows_.v);
     product(rows_.reads, p_ * rows_.k, rows_.v);
     if (structure_.value_decay) {
       // The running products once for every row, then a mask of its own for every channel.
       scaled(Number(2) * (rows_.rows - Number(1)) * rows_.v + rows_.triangle() * rows_.v);
       if (erases) scaled(rows_.rows * rows_.rows * rows_.v);
-      scaled(rows_.reads * rows_.rows * rows_.v + rows_.reads * rows_.v);
+      scaled(rows_.outputs.writes * rows_.v + rows_.reads * rows_.v);
     }
     carry(true);
     const Number kinds = structure_.plain_write ? 2 : 1;

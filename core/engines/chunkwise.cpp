@@ -5,6 +5,7 @@
 
 #include "core/engines/decay_scores.h"
 #include "core/engines/parts.h"
+#include "core/engines/seen_sum.h"
 #include "core/engines/value_decay.h"
 
 namespace palimpsest {
@@ -105,10 +106,10 @@ class Chunk {
     const Matrix<Scalar> P = decay_.scores(program_.q, readers, B_);
     const std::vector<Index> after = rows_before(readers);
     const Matrix<Scalar> inter = answers(S);
-    Matrix<Scalar> intra = structure_.value_decay ? value_decay_.read(P, U, after) : Matrix<Scalar>(P * U);
+    Matrix<Scalar> intra = structure_.value_decay ? value_decay_.read(P, U, after) : seen_sum(P, U, after);
     if (structure_.plain_write) {
       const Matrix<Scalar> P_plain = decay_.scores(program_.q, readers, program_.k_plain);
-      intra += P_plain * program_.v_plain;
+      intra += seen_sum(P_plain, program_.v_plain, after);
       if (record_) (*record_)("P_plain", P_plain);
     }
     if (record_) {

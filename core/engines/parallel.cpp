@@ -2,6 +2,7 @@
 
 #include "core/engines/decay_scores.h"
 #include "core/engines/parts.h"
+#include "core/engines/seen_sum.h"
 #include "core/error.h"
 #include "core/exponential.h"
 
@@ -310,15 +311,17 @@ template <class Scalar>
 Solved<Scalar> solve(const Program<Scalar>& program, const Dense<Scalar>& dense, const Matrix<Scalar>& R,
                      const std::stop_token& stop) {
   const bool erases = program.structure.erase != Erase::none;
+  const std::vector<Reader> readers = program.output_readers();
   Solved<Scalar> solved{.U = R, .intra = {}, .U_at_end = {}};
   if (!program.structure.value_decay) {
     if (erases) solved.U = dense.N.template triangularView<Eigen::UnitLower>().solve(R);
-    solved.intra = dense.P * solved.U;
-    if (program.structure.plain_write) solved.intra += dense.P_plain * program.v_plain;
+    std::vector<Index> seen;
+    for (const Reader& reader : readers) seen.push_back(reader.writes);
+    solved.intra = seen_sum(dense.P, solved.U, seen);
+    if (program.structure.plain_write) solved.intra += seen_sum(dense.P_plain, program.v_plain, seen);
     solved.U_at_end = solved.U;
     return solved;
   }
-  const std::vector<Reader> readers = program.output_readers();
   solved.intra = Matrix<Scalar>::Zero(program.reads(), R.cols());
   solved.U_at_end = R;
   for (Index c = 0; c < R.cols(); ++c) {
@@ -329,9 +332,10 @@ Solved<Scalar> solve(const Program<Scalar>& program, const Dense<Scalar>& dense,
       solved.U.col(c) = N.template triangularView<Eigen::UnitLower>().solve(R.col(c));
     }
     for (Index s = 0; s < program.reads(); ++s) {
-      const Index row = readers[static_cast<std::size_t>(s)].writes - 1;
-      if (row < 0) continue;
-      solved.intra(s, c) = dense.P.row(s).cwiseProduct(mask.M.row(row)) * solved.U.col(c);
+      const Index seen = readers[static_cast<std::size_t>(s)].writes;
+      if (seen == 0) continue;
+      const auto weights = dense.P.row(s).head(seen).cwiseProduct(mask.M.row(seen - 1).head(seen));
+      solved.intra(s, c) = weights * solved.U.col(c).head(seen);
     }
     solved.U_at_end.col(c) = solved.U.col(c).cwiseProduct(mask.to_end);
   }

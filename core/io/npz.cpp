@@ -184,13 +184,18 @@ void add_member(zip_t* archive, const fs::path& path, const std::string& name,
 
 }  // namespace
 
-Npz read_npz(const fs::path& path, const NpzLimits& limits) {
+Npz read_npz(const fs::path& path, const NpzLimits& limits,
+             const std::function<bool(std::string_view)>& wanted) {
   const Archive archive = open_to_read(path);
   Budget budget(limits);
   Npz npz;
   for (zip_uint64_t index = 0; index < member_count(archive.get()); ++index) {
     const auto name = array_name(archive.get(), index);
     if (!name) continue;
+    if (wanted && !wanted(*name) && !may_be_text(*name)) {
+      npz.unread.push_back(*name);
+      continue;
+    }
     const std::string what = describe(path, *name);
     try {
       read_member(archive.get(), index, *name, what, budget, npz);

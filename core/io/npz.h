@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/array.h"
 
@@ -19,8 +21,9 @@ using Unreadable = std::map<std::string, std::string, std::less<>>;
 /// What an .npz holds.
 struct Npz {
   Arrays arrays;
-  Texts texts = {};            // `tokens` and `meta`, where they are text
-  Unreadable unreadable = {};  // what else is there: it matters only to whoever needs it
+  Texts texts = {};                      // `tokens` and `meta`, where they are text
+  Unreadable unreadable = {};            // what else is there: it matters only to whoever needs it
+  std::vector<std::string> unread = {};  // arrays that were not wanted
 };
 
 /// How much a file may ask for: a small one can inflate to any size.
@@ -33,8 +36,9 @@ struct NpzLimits {
 /// All arrays of an .npz, under their names without ".npy"; members that are no .npy are ignored. Members
 /// named `tokens` or `meta` that hold text (see parse_npy_text) are texts. A broken array, or one of a type
 /// that is no number, is told in Npz::unreadable. Throws InputError naming the file where nothing of it can
-/// be read; a plain .npy is refused.
-Npz read_npz(const std::filesystem::path& path, const NpzLimits& limits = {});
+/// be read; a plain .npy is refused. With `wanted`, other arrays are only named: they may be large.
+Npz read_npz(const std::filesystem::path& path, const NpzLimits& limits = {},
+             const std::function<bool(std::string_view name)>& wanted = {});
 
 /// Throws the InputError of the array `name` if it is among those that cannot be read.
 void require_readable(const Unreadable& unreadable, std::string_view name);

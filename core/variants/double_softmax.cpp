@@ -74,6 +74,7 @@ Notation notation(const Settings& settings) {
 }
 
 Matrix<double> initial(const Sequence& sequence) {
+  require_together(sequence, "initial_S", "initial_log_z");
   return given_or_zero(sequence, "initial_S", sequence.dk, sequence.dv);
 }
 
@@ -110,12 +111,13 @@ Variant double_softmax() {
         rows.sequence.at("log_z_before").template rows<double>(rows.first, rows.count);
     const Matrix<double> after = rows.sequence.at("log_z").template rows<double>(rows.first, rows.count);
     const bool causal = rows.sequence.option("causal") == "true";
-    return Program<Scalar>{
-        .structure = {.decay = Decay::key, .read_at = causal ? ReadAt::after_row : ReadAt::end},
-        .q = shares<Scalar>(rows.scaled_q()),
-        .k = exponential((k - after).array()).matrix().template cast<Scalar>(),
-        .v = rows("v"),
-        .gate = exponential((before - after).array()).matrix().template cast<Scalar>()};
+    return Program<Scalar>{.structure = {.decay = Decay::key,
+                                         .decay_by_key = true,
+                                         .read_at = causal ? ReadAt::after_row : ReadAt::end},
+                           .q = shares<Scalar>(rows.scaled_q()),
+                           .k = exponential((k - after).array()).matrix().template cast<Scalar>(),
+                           .v = rows("v"),
+                           .gate = exponential((before - after).array()).matrix().template cast<Scalar>()};
   });
   return {
       .id = "double_softmax",

@@ -104,7 +104,7 @@ std::vector<InnerProblem> lact_problems(const InnerContext& context) {
 
 /// The columns of all weights keep the norms of the first ones.
 void hand_over_column_norm(const Sequence& finished, Arrays& more) {
-  if (finished.has("column_norm")) return;
+  if (finished.has("column_norm") || finished.option("weight_norm") != "true") return;
   const RowVector<double> norms = finished.at("initial_S").all<double>().colwise().stableNorm();
   more["column_norm"] = Array({norms.size()}, std::vector<double>(norms.data(), norms.data() + norms.size()));
 }

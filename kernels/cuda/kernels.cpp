@@ -15,8 +15,8 @@ namespace {
 
 bool one_decay_per_token(const Structure& structure) {
   // All fields by name: whoever adds one to Structure is asked here whether the kernel knows it.
-  const auto& [decay, gates_are_logs, value_decay, erase, erase_key, beta, writes_value, plain_write, read_at,
-               rows_per_read, parts] = structure;
+  const auto& [decay, gates_are_logs, value_decay, erase, erase_key, beta, writes_value, decay_by_key,
+               plain_write, read_at, rows_per_read, parts] = structure;
   return decay != Decay::key && !value_decay && erase != Erase::undecayed && !erase_key && writes_value &&
          !plain_write && read_at == ReadAt::after_row && rows_per_read == 1 && parts.empty();
 }

@@ -296,16 +296,18 @@ TEST_CASE("a device that is not there gives status 3 and the reason", "[run]") {
 }
 
 TEST_CASE("a form that would need too much memory gives status 3 and the reason", "[run]") {
+  const TemporaryFolder folder;
   const Ran ran = palimpsest_with({"run", "linear", "--form", "parallel", "--input",
-                                   "random:T=100000,K=1,V=1", "--output", "/dev/null/x"});
+                                   "random:T=100000,K=1,V=1", "--output", folder / "x.npz"});
   CHECK(ran.status == exit_unsupported);
   CHECK_THAT(ran.error, says("The chunkwise form gives the same result in small chunks"));
 }
 
 TEST_CASE("chunks whose matrices would need too much memory give status 3 and the reason", "[run]") {
+  const TemporaryFolder folder;
   for (const char* variant : {"linear", "deltanet", "softmax"}) {
     const Ran ran = palimpsest_with({"run", variant, "--form", "chunkwise", "--chunk", "1000000", "--input",
-                                     "random:T=100000,K=1,V=1", "--output", "/dev/null/x"});
+                                     "random:T=100000,K=1,V=1", "--output", folder / "x.npz"});
     CHECK(ran.status == exit_unsupported);
     CHECK(is_one_line(ran.error));
     CHECK_THAT(ran.error, says("chunks of 100000 tokens") && says("Smaller chunks give the same result"));
@@ -422,4 +424,68 @@ TEST_CASE("run says how far it is from the output that the input has", "[run]") 
   // Something else wrong: no factor helps, and none is named.
   for (double& value : std::get<0>(arrays.at("v").values)) value = std::abs(value);
   CHECK_THAT(run("gated_deltanet", arrays).out, says("from the input's own o") && !says("another scale"));
+}
+
+TEST_CASE("a parameter that f32 cannot hold is refused in every head", "[run]") {
+  const Run run;
+  Arrays heads = stacked("linear", {one_head("linear", 1), one_head("linear", 2)}, 1, 3);
+  heads["scale"] = Array({2}, std::vector<double>{1, 1e-50});
+  const Ran ran = run("linear", heads, {"--precision", "f32"});
+  CHECK(ran.status == exit_bad_usage);
+  CHECK_THAT(ran.error, says("parameter scale is 1e-50, which f32 cannot hold"));
+  Arrays ridge = one_head("mesanet", 1);
+  for (double& value : std::get<0>(ridge.at("ridge").values)) value *= 1e-60;
+  CHECK_THAT(run("mesanet", ridge, {"--precision", "f32"}).error, says("which is 0 in f32"));
+}
+
+TEST_CASE("a place that cannot be written is noticed before the work", "[run]") {
+  // This would be refused too, as too large: the output is looked at first.
+  const Ran ran = palimpsest_with({"run", "linear", "--form", "parallel", "--input",
+                                   "random:T=100000,K=1,V=1", "--output", "/nowhere/x.npz"});
+  CHECK(ran.status == exit_bad_usage);
+  CHECK_THAT(ran.error, says("/nowhere/x.npz"));
+}
+
+TEST_CASE("LaCT goes on where it ended with what a run has written", "[run]") {
+  const Run run;
+  const Variant& lact = find_variant("lact");
+  const RandomCase random{.tokens = 12, .dk = 6, .dv = 5, .seed = 3};
+  const std::vector<std::string> batch = {"--param", "batch=4"};
+  const Settings settings = random_settings(lact, {.parameters = {{"batch", 4}}}, 1);
+  const Arrays whole = random_arrays(lact, settings, random);
+  const auto part = [&](std::size_t first, std::size_t count) {
+    Arrays tokens = whole;
+    for (const char* name : {"q", "k", "v", "eta"}) {
+      Array& array = tokens.at(name);
+      const std::size_t width = static_cast<std::size_t>(array.size()) / 12;
+      auto& values = std::get<0>(array.values);
+      values = std::vector<double>(values.begin() + static_cast<std::ptrdiff_t>(first * width),
+                                   values.begin() + static_cast<std::ptrdiff_t>((first + count) * width));
+      array.shape[0] = static_cast<Index>(count);
+    }
+    return tokens;
+  };
+  const Array expected = run.results("lact", whole, batch).at("final_S");
+  const Arrays left = run.results("lact", part(0, 8), batch);
+  Arrays rest = part(8, 4);
+  rest["initial_S"] = left.at("final_S");
+  rest["initial_M"] = left.at("final_M");
+  rest["column_norm"] = left.at("column_norm");
+  CHECK(error_of(run.results("lact", rest, batch).at("final_S"), expected) <= 1e-13);
+  rest.erase("column_norm");  // the norms of the last weights are not those of the first
+  CHECK(error_of(run.results("lact", rest, batch).at("final_S"), expected) > 1e-9);
+  CHECK_THAT(run("lact", part(0, 6), batch).out, says("no run can go on from its states: they lie within an "
+                                                      "inner batch of 4"));
+}
+
+TEST_CASE("an array that the variant does not know is not even read", "[run]") {
+  const Run run;
+  Arrays arrays = one_head("linear", 1);
+  arrays["zz"] = Array({3}, std::vector<double>{1, 2, 3});
+  write_npz(run.input(), arrays);
+  const auto is_q = [](std::string_view name) { return name == "q"; };
+  const Npz npz = read_npz(run.input(), {}, is_q);
+  CHECK(npz.arrays.size() == 1);
+  CHECK(npz.unread == std::vector<std::string>{"k", "v", "zz"});
+  CHECK_THAT(run.on_input("linear").error, says("does not know and ignores: zz"));
 }

@@ -125,3 +125,24 @@ TEST_CASE("verify refuses an unknown variant and a report that cannot be written
   CHECK(is_one_line(unwritable.error));
   CHECK_THAT(unwritable.error, says("/absent/report.json"));
 }
+
+TEST_CASE("what is asked for twice is checked once, and an empty value is no value", "[verify]") {
+  const Ran once = palimpsest_with({"verify", "--variant", "retnet", "--form", "recurrent"});
+  const Ran twice = palimpsest_with({"verify", "--variant", "retnet", "retnet", "--form", "recurrent",
+                                     "recurrent", "--precision", "f64", "f32"});
+  CHECK(once.status == exit_done);
+  CHECK(twice.out == once.out);
+  for (const char* option : {"--cases", "--jobs", "--case", "--json"}) {
+    INFO(option);
+    CHECK(palimpsest_with({"verify", "--variant", "retnet", option, ""}).status == exit_bad_usage);
+  }
+  CHECK(palimpsest_with({"info", ""}).status == exit_bad_usage);
+}
+
+TEST_CASE("where no case drawn has the form, that is the reason", "[verify]") {
+  const Ran ran = palimpsest_with({"verify", "--variant", "softmax", "--form", "two-pass", "--cases", "2"});
+  CHECK(ran.status == exit_unsupported);
+  CHECK_THAT(ran.error, says("none of the cases drawn has such a form"));
+  CHECK_THAT(palimpsest_with({"verify", "--variant", "softmax", "--form", "two-pass"}).error,
+             says("every query looks at the keys themselves"));
+}

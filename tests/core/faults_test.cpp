@@ -308,5 +308,18 @@ TEST_CASE("the report names the first token and the first step") {
   CHECK_THROWS_AS(verify_faults({.faults = {"none"}}), InputError);
   std::stop_source stop;
   stop.request_stop();
-  CHECK_THROWS_AS(verify_faults({}, variants(), {}, stop.get_token()), Cancelled);
+  CHECK_FALSE(verify_faults({}, variants(), {}, stop.get_token()).complete);
+}
+
+TEST_CASE("a fault report that was stopped says so and tells what is done") {
+  std::stop_source stop;
+  int variants_begun = 0;
+  const auto progress = [&](const std::string&) {
+    if (++variants_begun == 2) stop.request_stop();
+  };
+  const FaultReport report = verify_faults({.faults = {"solve-sign"}, .variants = {"deltanet", "kda"}},
+                                           variants(), progress, stop.get_token());
+  CHECK_FALSE(report.complete);
+  REQUIRE(report.results.size() == 3);
+  for (const FaultyResult& result : report.results) CHECK(result.variant == "deltanet");
 }

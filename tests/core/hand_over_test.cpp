@@ -397,3 +397,35 @@ TEST_CASE("a rule that no token can only ask says so") {
                         Form::parallel, Precision::f64, 1),
                     says("A token that only asks is not defined here"));
 }
+
+TEST_CASE("a key that makes the decay counts nothing where a token only asks") {
+  for (const char* causal : {"true", "false"}) {
+    const Variant& variant = find_variant("double_softmax");
+    Case each = random_case(variant, {.options = {{"causal", causal}}},
+                            {.tokens = 9, .dk = 3, .dv = 2, .initial_state = true, .seed = 15});
+    // The average of ones is one, whoever asks.
+    Arrays arrays = *each.arrays;
+    std::ranges::fill(std::get<0>(arrays.at("initial_S").values), 1.0);
+    each = bound(variant, each.settings, std::move(arrays));
+    for (const Form form : all_forms) {
+      INFO(causal << " " << name(form));
+      const Matrix<double> o = variant.rule->answers(each.sequence, form, Precision::f64, 4);
+      CHECK((o.array() - 1).abs().maxCoeff() <= 1e-14);
+    }
+  }
+}
+
+TEST_CASE("states that mean something together are given together") {
+  for (const auto& [id, missing] : {std::pair{"kernel", "initial_z"},
+                                    {"kernel", "initial_S"},
+                                    {"double_softmax", "initial_log_z"},
+                                    {"double_softmax", "initial_S"},
+                                    {"softmax", "initial_v_cache"}}) {
+    const Case each = random_case(find_variant(id), {}, {.tokens = 4, .initial_state = true});
+    Arrays arrays = *each.arrays;
+    REQUIRE(arrays.erase(missing) == 1);
+    INFO(id << " without " << missing);
+    CHECK_THAT(input_error([&] { bound(*each.variant, each.settings, arrays).run(Form::recurrent); }),
+               says("must be given together"));
+  }
+}

@@ -215,6 +215,7 @@ TEST_CASE("what only a rule can check is refused when it runs") {
   arrays = {{"q", filled({1, 3}, 1)},
             {"k", filled({1, 3}, 1)},
             {"v", filled({1, 2}, 1)},
+            {"initial_S", filled({4, 2}, 1)},
             {"initial_z", filled({4}, 1)}};
-  CHECK_THAT(run("kernel", {}, 1), says(R"(array "initial_z": shape [4, 1]; expected [3, 1])"));
+  CHECK_THAT(run("kernel", {}, 1), says(R"(array "initial_S": shape [4, 2]; expected [3, 2])"));
 }

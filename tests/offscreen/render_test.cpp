@@ -4,6 +4,7 @@
 #include "app/application.h"
 #include "app/offscreen.h"
 #include "app/window_commands.h"
+#include "core/random_case.h"
 #include "tests/commands/cli.h"
 
 using namespace palimpsest;
@@ -51,6 +52,18 @@ TEST_CASE("render refuses what it cannot do, and leaves no picture", "[render]")
   refused({"--output", "/dev/full"}, "is not a regular file");
   write_file(folder / "file", "words");
   refused({"--tour", folder / "file"}, (folder / "file").string());
+}
+
+TEST_CASE("render does not write over the data of a session", "[render]") {
+  const TemporaryFolder folder;
+  const std::string data = folder / "data.npz";
+  write_npz(data, random_arrays(find_variant("linear"), resolve(find_variant("linear"), {}), {}));
+  const std::string before = read_file(data);
+  write_file(folder / "session.json", "{\"data\": \"data.npz\"}");
+  const Ran ran = render({"--session", folder / "session.json", "--output", data});
+  CHECK(ran.status == exit_bad_usage);
+  CHECK_THAT(ran.error, says("is what is drawn, which would be lost"));
+  CHECK(read_file(data) == before);
 }
 
 TEST_CASE("render says why a form does not exist, and draws none", "[render]") {
