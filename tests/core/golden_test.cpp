@@ -32,17 +32,20 @@ TEST_CASE("every form gives the golden results") {
   for (const nlohmann::json& entry : manifest["cases"]) {
     const Golden golden = read_golden(entry);
     ++cases;
+    const std::vector<Form> existing = golden.given.forms();
     for (const nlohmann::json& form_name : entry["forms"]) {
-      const auto form =
-          std::ranges::find(all_forms, form_name.get<std::string>(), [](Form f) { return name(f); });
-      REQUIRE(form != std::end(all_forms));
+      INFO(golden.given.words << " " << form_name);
+      CHECK(std::ranges::find(existing, form_name.get<std::string>(), [](Form f) { return name(f); }) !=
+            existing.end());
+    }
+    for (const Form form : existing) {  // two passes too, which the manifest does not name
       for (const Index chunk_size : {1, 4, 7, 64}) {
         for (const Precision precision : all_precisions) {
-          const Output got = as_far_as(golden.expected, golden.given.run(*form, precision, chunk_size));
+          const Output got = as_far_as(golden.expected, golden.given.run(form, precision, chunk_size));
           const Disagreement worst = compare(got, golden.expected);
-          INFO(fmt::format("{} {} {} chunk {}: {}[{}, {}] is {}, expected {}", golden.given.words,
-                           name(*form), name(precision), chunk_size, worst.array, worst.row, worst.column,
-                           worst.got, worst.expected));
+          INFO(fmt::format("{} {} {} chunk {}: {}[{}, {}] is {}, expected {}", golden.given.words, name(form),
+                           name(precision), chunk_size, worst.array, worst.row, worst.column, worst.got,
+                           worst.expected));
           CHECK(worst.error <= tolerance(golden.given, precision));
         }
       }
