@@ -22,9 +22,10 @@ namespace {
 
 using style::px;
 
-constexpr float reason_width = 460;       // of the words where there is nothing to draw
-constexpr float line_text_width = 168;    // words beside a line of pictures
-constexpr float legend_width = 236;       // at most
+constexpr float reason_width = 460;     // of the words where there is nothing to draw
+constexpr float line_text_width = 168;  // words beside a line of pictures
+constexpr float legend_bar = 44;        // of the colours on either side of 0
+constexpr float legend_gap = 6;
 constexpr float large_share = 0.56F;      // of the height of a token's pictures
 constexpr float height_of_two = 250;      // a token's pictures stand in two rows from this on
 constexpr float least_column = 150;       // of the lower row
@@ -196,34 +197,50 @@ void draw_head(const View& view) {
   ImGui::Dummy({0, px(4)});
 }
 
-/// What the colours mean, in the line of the title: for the tensor that is pointed at, or made by this step.
-void draw_legend(const View& view, const PictureScene& scene) {
-  const style::Palette& c = style::colours();
-  const bool pointed = scene.focus && view.record.contains(scene.focus->tensor);
-  const std::string& tensor = pointed ? scene.focus->tensor : scene.lit;
-  const Role role = role_of(view.trace.symbols, tensor);
-  const double range = scene.range(tensor);
-  const bool own = view.kind_range_of(tensor) <= 0;
-  const style::TextStyle text(style::Text::caption);
-  const std::string less = fmt::format("−{:.2g}", range);
-  const std::string more = fmt::format("+{:.2g}", range);
-  const std::string scale = view.application.view.shared_scale ? "" : "own scales";
-  const float bar = px(44);
-  const float gap = px(6);
-  const auto symbol = view.trace.symbols.find(tensor);
-  const std::string latex = symbol == view.trace.symbols.end() ? "" : symbol->second.latex;
-  const FormulaSize name = latex.empty() ? FormulaSize{} : measure_formula(latex, px(15));
+/// What the colours mean: for the tensor that is pointed at, or made by this step.
+struct Legend {
+  std::string tensor = {};
+  Symbol symbol = {};
+  std::string less = {};
+  std::string more = {};
+  std::string scale = {};
+  float name_width = 0;
+  float width = 0;
+};
 
+Legend legend_of(const View& view, const PictureScene& scene) {
+  const bool pointed = scene.focus && view.record.contains(scene.focus->tensor);
+  Legend legend{.tensor = pointed ? scene.focus->tensor : scene.lit};
+  const auto symbol = view.trace.symbols.find(legend.tensor);
+  legend.symbol =
+      symbol == view.trace.symbols.end() ? Symbol{.latex = {}, .words = legend.tensor} : symbol->second;
+  const double range = scene.range(legend.tensor);
+  legend.less = fmt::format("−{:.2g}", range);
+  legend.more = fmt::format("+{:.2g}", range);
+  legend.scale = view.application.view.shared_scale ? "" : "own scales";
+  if (!legend.symbol.latex.empty()) legend.name_width = measure_formula(legend.symbol.latex, px(15)).width;
+  const style::TextStyle text(style::Text::caption);
+  const float gaps = px(legend_gap) * (legend.scale.empty() ? 5 : 6);
+  legend.width = legend.name_width + text_extent(legend.scale).x + text_extent(legend.less).x +
+                 text_extent(legend.more).x + text_extent("0").x + 2 * px(legend_bar) + gaps;
+  return legend;
+}
+
+/// In the line of the title, on the right.
+void draw_legend(const View& view, const Legend& legend) {
+  const style::Palette& c = style::colours();
+  const bool own = view.kind_range_of(legend.tensor) <= 0;
+  const style::TextStyle text(style::Text::caption);
+  const float bar = px(legend_bar);
+  const float gap = px(legend_gap);
   const ImVec2 resume = ImGui::GetCursorScreenPos();
   const float top = ImGui::GetWindowPos().y - ImGui::GetScrollY() + px(style::panel_padding);
   const float height = text_extent("0").y;
-  const float width = name.width + text_extent(scale).x + text_extent(less).x + text_extent(more).x +
-                      text_extent("0").x + 2 * bar + (scale.empty() ? 5 : 6) * gap;
-  float x = resume.x + ImGui::GetContentRegionAvail().x - width;
+  float x = resume.x + ImGui::GetContentRegionAvail().x - legend.width;
   ImGui::SetCursorScreenPos({x, top});
-  ImGui::Dummy({width, height});
+  ImGui::Dummy({legend.width, height});
   tooltip(fmt::format("The colours of {}: {}. What lies beyond the ends has the colour of the end.",
-                      symbol == view.trace.symbols.end() ? tensor : symbol->second.words,
+                      legend.symbol.words,
                       own ? "this picture has its own scale"
                           : "one scale for all tensors of this kind in the whole sequence"),
           "C");
@@ -242,15 +259,17 @@ void draw_legend(const View& view, const PictureScene& scene) {
     }
     x += bar + gap;
   };
-  if (!scale.empty()) word(scale, c.text);
-  if (!latex.empty())
-    draw_formula(list, {x, top + ImGui::GetFontBaked()->Ascent}, latex, px(15), c.role(role));
-  x += name.width + gap;
-  word(less, c.dim);
+  if (!legend.scale.empty()) word(legend.scale, c.text);
+  if (!legend.symbol.latex.empty()) {
+    draw_formula(list, {x, top + ImGui::GetFontBaked()->Ascent}, legend.symbol.latex, px(15),
+                 c.role(legend.symbol.role));
+  }
+  x += legend.name_width + gap;
+  word(legend.less, c.dim);
   half(-1, 0);
   word("0", c.dim);
   half(0, 1);
-  word(more, c.dim);
+  word(legend.more, c.dim);
 }
 
 /// The lines around the one at the cursor that are in sight: [first, last].
@@ -289,12 +308,10 @@ void draw_more(const View& view, PictureScene& scene, ImVec2 position, std::size
   const std::string words = fmt::format("{} {} {}", count, count == 1 ? "line" : "lines", where);
   const ImVec2 extent = text_extent(words);
   if (align_right) position.x -= extent.x;
-  const ImVec2 resume = ImGui::GetCursorScreenPos();
   ImGui::SetCursorScreenPos(position);
   const bool pressed = ImGui::InvisibleButton(words.c_str(), extent);
   draw_text(position, ImGui::IsItemHovered() ? style::colours().text : style::colours().dim, words);
   tooltip(fmt::format("{}. A click goes there.", view.title_of(line)));
-  ImGui::SetCursorScreenPos(resume);
   note(scene, position, extent);
   const auto steps = view.operations_of(view.phase.lines[line]);
   if (!pressed || steps.empty()) return;
@@ -588,8 +605,8 @@ void draw_row(Row& row, const Lines& lines, ImVec2 origin, bool lit, PictureScen
     return;
   }
   const float top = std::max((height - size.y) / 2, 0.0F);
-  draw_line_text({origin.x, origin.y + top}, {lines.text_width, row.height - top - px(4)}, row.title,
-                 row.sentence, lit, scene);
+  draw_line_text({origin.x, origin.y + top}, {lines.text_width, row.height - top - px(line_margin / 2)},
+                 row.title, row.sentence, lit, scene);
   row.equation.draw({origin.x + lines.room.x - lines.width(false), origin.y + top}, scene);
 }
 
@@ -622,7 +639,8 @@ std::vector<Cells> sources_of(const View& view, const std::optional<CellFocus>& 
   return explain(equation, view.trace.symbols, view.record, focus->row, focus->column).sources;
 }
 
-std::string title_of(const View& view) {
+/// What the panel shows, left of the legend.
+std::string title_of(const View& view, const Legend& legend) {
   const Choice& choice = view.application.session.choice();
   const Index first = view.block.first_token;
   const std::string where = !has_chunks(view.trace.form)
@@ -637,8 +655,8 @@ std::string title_of(const View& view) {
   const std::string title = fmt::format("Stage · {}, {}{} · {}{}", view.computation.variant->label, form,
                                         where, view.operation.title, row);
   const style::TextStyle text(style::Text::caption);
-  const float room = ImGui::GetContentRegionAvail().x - 2 * px(style::panel_padding) - px(legend_width) -
-                     (view.application.view.shared_scale ? 0 : px(70));
+  const float room =
+      ImGui::GetContentRegionAvail().x - 2 * px(style::panel_padding) - legend.width - px(3 * legend_gap);
   return shortened(title, std::max(room, px(60))) + "###stage";
 }
 
@@ -715,8 +733,9 @@ void draw_stage(Application& application) {
       .focus = application.focus(),
       .sources = sources_of(view, application.focus()),
   };
-  if (style::begin_panel(title_of(view).c_str())) {
-    draw_legend(view, scene);
+  const Legend legend = legend_of(view, scene);
+  if (style::begin_panel(title_of(view, legend).c_str())) {
+    draw_legend(view, legend);
     draw_head(view);
     if (trace->form == Form::recurrent)
       draw_token(view, scene);

@@ -50,6 +50,8 @@ constexpr float caption_height = 20;
 constexpr float label_ascent = 0.81F;  // from the top of a caption to its baseline, in heights of its letters
 constexpr float bracket_width = 7;
 constexpr float glyph_size = 22;
+constexpr float number_growth = 1.7F;  // of the letters of a number with the pictures around it
+constexpr float smallest_number = 18;
 constexpr float smallest_label = 12;       // of the symbol under a picture
 constexpr float legible_squeeze = 0.6F;    // with more, glyphs and numbers cannot be read
 constexpr float smallest_squeeze = 0.25F;  // only where the window itself is too small
@@ -287,7 +289,8 @@ struct PictureEquation::Painter {
   /// The font of a number that stands for a symbol, until the end of the scope.
   struct NumberFont {
     NumberFont(const PictureScene& scene, const Sizes& sizes) {
-      const float size = scene.compact ? 20.0F : style::font_size(style::Text::number_large);
+      const float most = scene.compact ? 20.0F : style::font_size(style::Text::number_large);
+      const float size = std::clamp(number_growth * sizes.unit / style::scale(), smallest_number, most);
       ImGui::PushFont(style::font(style::Text::number_large), size * sizes.squeeze);
     }
     ~NumberFont() { ImGui::PopFont(); }
@@ -634,7 +637,7 @@ ImVec2 PictureEquation::fit(ImVec2 available, const PictureScene& scene, float l
 }
 
 void PictureEquation::draw(ImVec2 position, PictureScene& scene) {
-  const Sizes sizes{.squeeze = squeeze_};
+  const Sizes sizes{.unit = unit_, .squeeze = squeeze_};
   Painter{scene, sizes}.draw(*root_, position.x, position.y + root_->above);
 }
 
