@@ -309,7 +309,7 @@ void draw_more(const View& view, PictureScene& scene, ImVec2 position, std::size
   const ImVec2 extent = text_extent(words);
   if (align_right) position.x -= extent.x;
   ImGui::SetCursorScreenPos(position);
-  const bool pressed = ImGui::InvisibleButton(words.c_str(), extent);
+  const bool pressed = ImGui::InvisibleButton(fmt::format("more {}", where).c_str(), extent);
   draw_text(position, ImGui::IsItemHovered() ? style::colours().text : style::colours().dim, words);
   tooltip(fmt::format("{}. A click goes there.", view.title_of(line)));
   note(scene, position, extent);
@@ -527,6 +527,11 @@ LitSize lit_size(const View& view, const Lines& lines, bool wide, float height, 
   return size;
 }
 
+/// Whether an equation cannot be read where it stands beside its words.
+bool needs_width(PictureEquation& equation, const Lines& lines, const PictureScene& scene) {
+  return equation.least(lines.width(false), scene).x > lines.width(false);
+}
+
 /// Whether pictures of the line at the cursor gain from the whole width, under their title.
 bool is_larger_wide(const View& view, const Lines& lines, const PictureScene& scene) {
   const float height = lines.room.y * least_lit_share;
@@ -535,7 +540,7 @@ bool is_larger_wide(const View& view, const Lines& lines, const PictureScene& sc
     const auto width = [&](bool wide) {
       return step.fit({lines.width(wide), height - lines.margin(wide)}, scene).x;
     };
-    return width(true) > gain_of_wide * width(false);
+    return needs_width(step, lines, scene) || width(true) > gain_of_wide * width(false);
   });
 }
 
@@ -549,7 +554,7 @@ std::vector<Row> rows_of(const View& view, const Lines& lines, const PictureScen
     rows.push_back({fmt::format("{}  {}", i + 1, lit ? view.operation.title : line.title),
                     lit ? "" : view.sentence(line.sentence),
                     {fmt::format("line {}", i + 1), lit ? view.operation.equation : line.equation, scene}});
-    if (!lit) rows[i].wide = rows[i].equation.least(lines.width(false), scene).x > lines.width(false);
+    if (!lit) rows[i].wide = needs_width(rows[i].equation, lines, scene);
   }
   rows[present].wide = is_larger_wide(view, lines, scene);
   return rows;
@@ -660,6 +665,13 @@ std::string title_of(const View& view, const Legend& legend) {
   return shortened(title, std::max(room, px(60))) + "###stage";
 }
 
+/// The present window.
+Rectangle panel_surface() {
+  const ImVec2 from = ImGui::GetWindowPos();
+  const ImVec2 size = ImGui::GetWindowSize();
+  return {from, {from.x + size.x, from.y + size.y}};
+}
+
 /// Why there is nothing to draw, in the middle of the panel.
 void draw_reason(const std::string& reason) {
   const style::TextStyle text(style::Text::title);
@@ -669,6 +681,8 @@ void draw_reason(const std::string& reason) {
   const ImVec2 corner = ImGui::GetCursorPos();
   ImGui::SetCursorPos({corner.x + std::max((room.x - extent.x) / 2, 0.0F),
                        corner.y + std::max((room.y - extent.y) * 0.4F, 0.0F)});
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  stage_map() = {panel_surface(), {{from, {from.x + extent.x, from.y + extent.y}}}};
   ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + extent.x + 1);
   ImGui::TextUnformatted(reason.c_str());
   ImGui::PopTextWrapPos();
@@ -681,19 +695,12 @@ std::string empty_words(const Application& application) {
   const Form form = application.session.choice().form;
   const std::string& reason = computation->form(form).missing;
   if (reason.empty()) return "This sequence has no tokens, so there is no step to show.";
-  return fmt::format("{} has no {} form.\n\n{}", computation->variant->label, name(form), reason);
+  return fmt::format("There is no {} form here.\n\n{}", name(form), reason);
 }
 
 void draw_empty(Application& application) {
   if (style::begin_panel("Stage###stage")) draw_reason(empty_words(application));
   style::end_panel();
-}
-
-/// Inside of the present window, without the line of its title.
-Rectangle panel_surface() {
-  const ImVec2 from = ImGui::GetWindowPos();
-  const ImVec2 size = ImGui::GetWindowSize();
-  return {from, {from.x + size.x, from.y + size.y}};
 }
 
 }  // namespace

@@ -64,6 +64,26 @@ void check_steps(Application& application, Offscreen& offscreen) {
 
 }  // namespace
 
+TEST_CASE("the stage says in its middle why a form is missing", "[stage]") {
+  Application application;
+  application.open_first_capture();
+  application.session.wait();
+  Choice choice = application.session.choice();
+  choice.variant = "ttt_mlp";
+  choice.form = Form::parallel;
+  application.session.choose(std::move(choice));
+  application.session.wait();
+  REQUIRE(application.session.trace() == nullptr);
+  Offscreen offscreen(1280, 800);
+  offscreen.render([&] { application.draw(1); });
+  const StageMap& map = stage_map();
+  REQUIRE(map.pieces.size() == 1);
+  const Rectangle& words = map.pieces.front();
+  CHECK(is_inside(words, map.panel));
+  const float middle = (map.panel.minimum.x + map.panel.maximum.x) / 2;
+  CHECK(std::abs((words.minimum.x + words.maximum.x) / 2 - middle) < slack);
+}
+
 TEST_CASE("on the stage nothing overlaps and nothing leaves the panel", "[stage]") {
   Application application;
   application.open_first_capture();
