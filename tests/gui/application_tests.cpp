@@ -365,6 +365,23 @@ void points_at_a_cell(ImGuiTestContext* context) {
   IM_CHECK(!application->pinned.has_value());
 }
 
+/// TTT-MLP has more lines than fit: a click on how many are below goes on to the next of them.
+void goes_to_lines_out_of_sight(ImGuiTestContext* context) {
+  Session& session = start(context);
+  Choice choice = session.choice();
+  choice.variant = "ttt_mlp";
+  choice.form = Form::chunkwise;
+  session.choose(std::move(choice));
+  settle(context);
+  context->ItemClick("//Stage/**/more below");
+  const Cursor below = session.cursor();
+  IM_CHECK_EQ(below.block, 0);
+  IM_CHECK_GT(below.operation, 2);
+  context->Yield(2);
+  context->ItemClick("//Stage/**/more above");
+  IM_CHECK_LT(session.cursor().operation, below.operation);
+}
+
 /// The smallest sequences and every other capture: drawn in every form without trouble.
 void draws_anything(ImGuiTestContext* context) {
   Session& session = start(context);
@@ -401,6 +418,7 @@ void register_application_tests(ImGuiTestEngine* engine) {
   add(engine, "shows and hides the keys", shows_and_hides_help);
   add(engine, "keeps the keys for the list that is open", keeps_keys_for_the_list);
   add(engine, "explains the cell under the pointer", points_at_a_cell);
+  add(engine, "goes to lines that are out of sight", goes_to_lines_out_of_sight);
   add(engine, "draws the smallest sequences", draws_anything);
 }
 
