@@ -20,13 +20,8 @@ bool is_initial_state(const Variant& variant, const Settings& settings, const st
   });
 }
 
-/// Throws InputError unless more tokens may follow.
-void require_extendable(const Variant& variant, const Sequence& finished) {
-  if (!variant.rule->is_causal(finished)) {
-    throw InputError(fmt::format(
-        "{} reads the state after the last token, so that more tokens change every output: run all at once",
-        variant.id));
-  }
+/// Throws InputError where a sequence ends within an inner batch.
+void require_whole_batches(const Variant& variant, const Sequence& finished) {
   const auto parameter = finished.settings.parameters.find("batch");
   if (parameter == finished.settings.parameters.end()) return;
   const auto batch = static_cast<Index>(parameter->second);
@@ -37,11 +32,37 @@ void require_extendable(const Variant& variant, const Sequence& finished) {
   }
 }
 
-/// The new tokens, starting where `finished` ended.
-Sequence continued(const Variant& variant, const Sequence& finished, const Output& output, Arrays more) {
-  const auto arrays =
-      std::make_shared<const Arrays>(continuation(variant, finished, output, std::move(more)));
-  return palimpsest::bind(variant, arrays, finished.settings).heads.front();
+/// Throws InputError unless more tokens may follow.
+void require_extendable(const Variant& variant, const Sequence& finished) {
+  if (!variant.rule->is_causal(finished)) {
+    throw InputError(fmt::format(
+        "{} reads the state after the last token, so that more tokens change every output: run all at once",
+        variant.id));
+  }
+  require_whole_batches(variant, finished);
+}
+
+/// The new tokens with everything that the earlier ones leave them.
+Arrays following(const Variant& variant, const Sequence& finished, const Output& output, Arrays more) {
+  for (const Input& input : inputs_of(variant, finished.settings)) {
+    const bool goes_on = has_tokens(input) || (!input.shape.empty() && input.shape.front() == "n_batches");
+    if (goes_on || is_initial_state(variant, finished.settings, input.name) || !finished.has(input.name))
+      continue;
+    const MatrixView& view = finished.at(input.name);
+    const bool is_diagonal = input.range == Range::positive_definite && view.columns() == 1;
+    const bool is_vector = input.shape.size() == 1 || is_diagonal;
+    more[input.name] =
+        as_array(view.all<double>(), is_vector ? std::vector<Index>{view.rows()}
+                                               : std::vector<Index>{view.rows(), view.columns()});
+  }
+  if (variant.hand_over) variant.hand_over(finished, more);
+  for (auto& [name, array] : initial_states(variant, finished.settings, output)) more[name] = array;
+  return more;
+}
+
+Sequence bound(const Variant& variant, const Sequence& finished, Arrays arrays) {
+  const auto shared = std::make_shared<const Arrays>(std::move(arrays));
+  return palimpsest::bind(variant, shared, finished.settings).heads.front();
 }
 
 }  // namespace
@@ -61,25 +82,13 @@ Arrays initial_states(const Variant& variant, const Settings& settings, const Ou
 
 Arrays continuation(const Variant& variant, const Sequence& finished, const Output& output, Arrays more) {
   require_extendable(variant, finished);
-  for (const Input& input : inputs_of(variant, finished.settings)) {
-    const bool goes_on = has_tokens(input) || (!input.shape.empty() && input.shape.front() == "n_batches");
-    if (goes_on || is_initial_state(variant, finished.settings, input.name) || !finished.has(input.name))
-      continue;
-    const MatrixView& view = finished.at(input.name);
-    const bool is_diagonal = input.range == Range::positive_definite && view.columns() == 1;
-    const bool is_vector = input.shape.size() == 1 || is_diagonal;
-    more[input.name] =
-        as_array(view.all<double>(), is_vector ? std::vector<Index>{view.rows()}
-                                               : std::vector<Index>{view.rows(), view.columns()});
-  }
-  if (variant.hand_over) variant.hand_over(finished, more);
-  for (auto& [name, array] : initial_states(variant, finished.settings, output)) more[name] = array;
-  return more;
+  return following(variant, finished, output, std::move(more));
 }
 
 Output extend(const Variant& variant, const Sequence& finished, const Output& output, Arrays more, Form form,
               Precision precision, Index chunk_size, std::stop_token stop) {
-  const Sequence going_on = continued(variant, finished, output, std::move(more));
+  const Sequence going_on =
+      bound(variant, finished, continuation(variant, finished, output, std::move(more)));
   Output extended = variant.rule->run(going_on, form, precision, chunk_size, std::move(stop));
   Matrix<double> o(output.o.rows() + extended.o.rows(), output.o.cols());
   o << output.o, extended.o;
@@ -89,8 +98,9 @@ Output extend(const Variant& variant, const Sequence& finished, const Output& ou
 
 Matrix<double> ask(const Variant& variant, const Sequence& finished, const Output& output, Arrays more,
                    Form form, Precision precision, Index chunk_size, std::stop_token stop) {
-  return variant.rule->answers(continued(variant, finished, output, std::move(more)), form, precision,
-                               chunk_size, std::move(stop));
+  require_whole_batches(variant, finished);
+  const Sequence asking = bound(variant, finished, following(variant, finished, output, std::move(more)));
+  return variant.rule->answers(asking, form, precision, chunk_size, std::move(stop));
 }
 
 }  // namespace palimpsest

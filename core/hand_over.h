@@ -25,7 +25,8 @@ Output extend(const Variant& variant, const Sequence& finished, const Output& ou
               Precision precision, Index chunk_size, std::stop_token stop = {});
 
 /// What the tokens `more` get if they follow `finished` and only ask: their queries and gates count, nothing
-/// is written (Rule::answers()). [M, V]. Throws what continuation(), bind() and Rule::answers() throw.
+/// is written (Rule::answers()), so that it does not matter whether `finished` looks ahead. [M, V]. Throws
+/// InputError where `finished` ends within an inner batch, and what bind() and Rule::answers() throw.
 Matrix<double> ask(const Variant& variant, const Sequence& finished, const Output& output, Arrays more,
                    Form form, Precision precision, Index chunk_size, std::stop_token stop = {});
 

@@ -73,7 +73,10 @@ class Run {
     for (const Carry& carry : phase.carries) {
       if (!holds(carry, block)) continue;
       if (carry.when == Carry::When::same_tokens) {
-        record.set(carry.to, handed_.at({carry.from, block.first_token}));
+        const auto handed = handed_.find({carry.from, block.first_token});
+        if (handed == handed_.end())
+          throw Error(fmt::format("no earlier block of these tokens made \"{}\"", carry.from));
+        record.set(carry.to, handed->second);
       } else if (latest_.contains(carry.from)) {
         record.set(carry.to, latest_.at(carry.from));
       } else if (carry.starts_empty) {

@@ -27,8 +27,9 @@ Matrix<double> memory(const Matrix<double>& S, const Program<double>& row) {
   return row.structure.parts.empty() ? S : seen<double>(S, row.read_sight);
 }
 
-/// The memory just before the row writes.
+/// The memory in which the row's error is taken: faded, unless the rule erases before it fades.
 Matrix<double> faded(const Matrix<double>& S, const Program<double>& row) {
+  if (row.structure.erase == Erase::undecayed) return memory(S, row);
   if (!row.structure.parts.empty()) return memory(mixed<double>(row.transition_of(0), S), row);
   Matrix<double> kept = S;
   const Matrix<double> alpha = row.alpha();
@@ -87,8 +88,9 @@ std::vector<Recall> recall_of_walk(const Variant& variant, const Sequence& seque
 std::optional<std::vector<Recall>> recall(const Variant& variant, const Sequence& sequence,
                                           std::stop_token stop) {
   if (!variant.memory.none.empty()) return std::nullopt;
-  if (const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get()))
-    return recall_of_rows(*rows, sequence, stop);
+  const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
+  const bool asks_as_written = !variant.memory.pairs && !variant.memory.answers;
+  if (rows && asks_as_written) return recall_of_rows(*rows, sequence, stop);
   return recall_of_walk(variant, sequence, std::move(stop));
 }
 

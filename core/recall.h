@@ -10,7 +10,7 @@ namespace palimpsest {
 
 /// How well the memory answers a token's own value for its own key, before and after its write.
 struct Recall {
-  double before = 0;   // |S^T k - v|^2 / 2; of a row program on the decayed state, where its error is taken,
+  double before = 0;   // |S^T k - v|^2 / 2; of a row program on the state on which its error is taken,
                        // and of the last step where a token takes several
   double after = 0;    // the same after the write
   double largest = 0;  // the largest |S_ij| after the write, of the first state where there are several

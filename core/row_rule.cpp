@@ -130,8 +130,10 @@ Output run_row_program(const RowRule& rule, const Sequence& sequence, Form form,
 template <class Scalar>
 Program<Scalar> without_writes(Program<Scalar> program) {
   if (program.structure.decay_by_key) program.gate.setConstant(program.structure.gates_are_logs ? 0 : 1);
-  for (Matrix<Scalar>* rows : {&program.k, &program.v, &program.a, &program.k_plain, &program.v_plain})
-    rows->setZero();
+  program.structure.erase = Erase::none;
+  program.structure.plain_write = false;
+  program.k.setZero();
+  program.v.setZero();
   return program;
 }
 

@@ -75,7 +75,7 @@ class RowTrace : public ComputedTrace {
   }
 
  private:
-  /// A parallel form that reads at the end has two blocks, and one walks between them.
+  /// Two passes are walked through side by side: a chunk's block of one and of the other.
   static constexpr std::size_t kept_records = 2;
 
   Record compute(Index index) override {
@@ -83,8 +83,7 @@ class RowTrace : public ComputedTrace {
   }
 
   void prepare_states() override {
-    const bool needs_states = form != Form::parallel || phases.size() > 1;
-    for (Index kept = 0; needs_states && kept <= write_blocks_ && !stop().stop_requested();
+    for (Index kept = 0; form != Form::parallel && kept <= write_blocks_ && !stop().stop_requested();
          kept += checkpoints_.spacing()) {
       state_before(kept);
     }
@@ -129,7 +128,7 @@ class RowTrace : public ComputedTrace {
       Matrix<Scalar> S = state_before(block.first_token / size_);
       read = advance(program, S, &recorder);
       if (form == Form::two_pass) read = Matrix<Scalar>(0, program.v.cols());
-      if (form == Form::parallel && structure_.read_at == ReadAt::after_row) {
+      if (form == Form::parallel) {
         output_ = {rule_.finish<Scalar>(read, sequence_).template cast<double>(),
                    rule_.named_states<Scalar>(S, sequence_)};
       }

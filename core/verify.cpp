@@ -235,7 +235,7 @@ class Verification {
     std::optional<double> amplification;  // costs several runs, and is hardly ever asked for
     for (const std::size_t row : rows) {
       const VerifyResult& result = rows_[row].result;
-      // The form's chunk changes nothing but the chunkwise form.
+      // Other forms have no chunks to differ in.
       const std::vector<Index> chunks =
           has_chunks(result.form) ? verified.chunk_sizes : std::vector<Index>{1};
       for (const Index chunk_size : chunks) {

@@ -113,13 +113,13 @@ int run(const RunOptions& options, const Console& console) {
     const SequenceBatch batch = bind(variant, arrays, given);
     if (precision == Precision::f32) require_fits_f32(variant, *arrays, batch);
     std::vector<std::string> ignored = batch.ignored;
-    std::erase(ignored, "o");  // it is compared
+    if (!options.only_ask) std::erase(ignored, "o");  // it is compared
     ignored.insert(ignored.end(), npz.unread.begin(), npz.unread.end());
     tell_ignored(console, options, ignored, npz.texts, npz.unreadable);
     if (options.only_ask && !batch.heads.empty()) require_initial_state(variant, batch.heads.front());
     writable_target(options.output);  // before the work is done
     results = run_heads(backend, variant, batch, form, precision, chunk_size, interrupt.token());
-    summary = describe_batch(batch);
+    summary = describe_batch(batch) + (options.only_ask ? "" : describe_states(batch));
     if (arrays->contains("o") && !options.only_ask)
       summary += "; " + compare_with_given(results.at("o"), arrays->at("o"));
     for (const std::string& line : not_finite(variant, batch, results, precision))

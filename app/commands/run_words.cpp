@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/disagreement.h"
+
 namespace palimpsest {
 
 namespace {
@@ -21,15 +23,11 @@ std::string scale_of(const SequenceBatch& batch) {
   return is_one ? fmt::format("scale {:.6g}", scale) : "a scale for every head";
 }
 
-/// max|factor x - y| / max|y|; 0 where all is 0.
-double furthest(const Array& x, const Array& y, double factor) {
-  double difference = 0;
-  double largest = 0;
-  for (Index i = 0; i < y.size(); ++i) {
-    difference = std::max(difference, std::abs(factor * x[i] - y[i]));
-    largest = std::max(largest, std::abs(y[i]));
-  }
-  return largest > 0 ? difference / largest : difference;
+/// The numbers of an array in one column, times a factor.
+Matrix<double> column_of(const Array& array, double factor = 1) {
+  Matrix<double> column(array.size(), 1);
+  for (Index i = 0; i < array.size(); ++i) column(i, 0) = factor * array[i];
+  return column;
 }
 
 /// The factor with the least squared difference.
@@ -51,11 +49,16 @@ std::string describe_batch(const SequenceBatch& batch) {
   words += fmt::format("{} of {}, K {}, V {}, ", counted(batch.head_count, "head", "heads"),
                        counted(head.tokens, "token", "tokens"), head.dk, head.dv);
   words += scale_of(batch);
-  const auto size = head.settings.parameters.find("batch");
-  if (size != head.settings.parameters.end() && head.tokens % static_cast<Index>(size->second) != 0)
-    words +=
-        fmt::format("; no run can go on from its states: they lie within an inner batch of {}", size->second);
   return words;
+}
+
+std::string describe_states(const SequenceBatch& batch) {
+  const Sequence& head = batch.heads.front();
+  const auto size = head.settings.parameters.find("batch");
+  if (size == head.settings.parameters.end() || head.tokens % static_cast<Index>(size->second) == 0)
+    return {};
+  return fmt::format("; no run can go on from its states: they lie within an inner batch of {}",
+                     size->second);
 }
 
 std::string compare_with_given(const Array& o, const Array& given) {
@@ -63,13 +66,15 @@ std::string compare_with_given(const Array& o, const Array& given) {
     return fmt::format("the input's own o has the shape {}, not {}, and was not compared",
                        to_string(given.shape), to_string(o.shape));
   }
-  const double error = furthest(o, given, 1);
+  const Matrix<double> expected = column_of(given);
+  if (!expected.allFinite()) return "the input's own o is not finite, and was not compared";
+  const double error = compare("o", column_of(o), expected).error;
   std::string words = fmt::format("{:.1e} from the input's own o, as a share of its largest number", error);
   constexpr double far = 1e-2;   // no rounding, not even of bf16
   constexpr double near = 1e-2;  // of what remains after the factor
   const double factor = best_factor(o, given);
-  const double left = furthest(o, given, factor);
-  if (error > far && left < near * error)
+  const double left = compare("o", column_of(o, factor), expected).error;
+  if (std::isfinite(error) && error > far && factor != 0 && left < near * error)
     words += fmt::format("; {:.6g} times this output is {:.1e} from it: another scale?", factor, left);
   return words;
 }

@@ -1,11 +1,14 @@
 #include "app/session/presets.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <string_view>
+#include <vector>
 
 #include "app/session/paths.h"
 #include "app/session/story.h"
@@ -360,6 +363,20 @@ PresetSize preset_size(const std::string& id) {
   }
 }
 
+namespace {
+
+/// The captures that the program ships, by name.
+std::vector<std::string> capture_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(asset("captures"))) {
+    if (entry.path().extension() == ".npz") names.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace
+
 DataSet open_capture(const std::string& id) {
   const std::string_view name = id.starts_with(capture_prefix)
                                     ? std::string_view(id).substr(capture_prefix.size())
@@ -371,7 +388,8 @@ DataSet open_capture(const std::string& id) {
   try {
     path = asset(fmt::format("captures/{}.npz", name));
   } catch (const Error&) {
-    throw InputError(fmt::format("there is no capture \"{}\"", name));
+    throw InputError(
+        fmt::format("there is no capture \"{}\"; known: {}", name, fmt::join(capture_names(), ", ")));
   }
   DataSet data = open_file(path);
   data.id = id;

@@ -66,9 +66,5 @@ TEST_CASE("the golden cases come out of the command line in every form and preci
       }
     }
   }
-  for (const Variant& variant : variants()) {
-    INFO(variant.id);
-    const bool is_beyond_contract = variant.id == "lightning" || variant.id == "hgrn2";
-    CHECK(seen.contains(variant.id) != is_beyond_contract);
-  }
+  for (const auto& entry : manifest.at("cases")) CHECK(seen.contains(entry.at("id").get<std::string>()));
 }

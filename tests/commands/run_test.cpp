@@ -489,3 +489,14 @@ TEST_CASE("an array that the variant does not know is not even read", "[run]") {
   CHECK(npz.unread == std::vector<std::string>{"k", "v", "zz"});
   CHECK_THAT(run.on_input("linear").error, says("does not know and ignores: zz"));
 }
+
+TEST_CASE("an own output that is no number is not taken for agreement", "[run]") {
+  const Run run;
+  Arrays arrays = one_head("linear", 1);
+  arrays["o"] = run.results("linear", arrays).at("o");
+  auto& values = std::get<0>(arrays.at("o").values);
+  values[3] = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THAT(run("linear", arrays).out, says("the input's own o is not finite, and was not compared"));
+  std::ranges::fill(values, 0.0);
+  CHECK_THAT(run("linear", arrays).out, says("from the input's own o") && !says("another scale"));
+}

@@ -19,7 +19,7 @@ void check_forms(const Case& each, Precision precision, double tolerance) {
   for (const Form form : each.forms()) {
     const Index whole = std::max<Index>(each.sequence.tokens, 1);
     for (const Index chunk_size :
-         form == Form::chunkwise ? std::vector<Index>{1, 7, 16, whole} : std::vector<Index>{1}) {
+         has_chunks(form) ? std::vector<Index>{1, 7, 16, whole} : std::vector<Index>{1}) {
       const Disagreement worst = compare(each.run(form, precision, chunk_size), expected);
       INFO(fmt::format("{} {} {} chunk {}: {}[{}, {}] is {}, expected {}", each.words, name(form),
                        name(precision), chunk_size, worst.array, worst.row, worst.column, worst.got,

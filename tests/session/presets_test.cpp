@@ -239,7 +239,8 @@ TEST_CASE("a capture that we ship is opened by its name and has a human title") 
   CHECK(data.title == "overwriting a fact · Gated DeltaNet · layer 1");
   CHECK(data.rule == "gated_deltanet");
   CHECK(data.labels[1] == "The");
-  CHECK_THROWS_WITH(open_capture("capture:nothing"), says("there is no capture \"nothing\""));
+  CHECK_THROWS_WITH(open_capture("capture:nothing"),
+                    says("there is no capture \"nothing\"; known: ") && says("gated_deltanet_overwrite_l1"));
   CHECK_THROWS_WITH(open_capture("capture:"), says("is not a capture"));
   CHECK_THROWS_WITH(open_capture("capture:../captures/kda_recall_l1"), says("is not a capture"));
   CHECK_THROWS_WITH(open_capture("preset:copy"), says("is not a capture"));
