@@ -5,6 +5,7 @@
 
 #include "app/application.h"
 #include "app/panels.h"
+#include "app/session/counted.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/icon_button.h"
 #include "app/widgets/text.h"
@@ -54,7 +55,8 @@ std::string residual_words(const Computation& computed) {
 
 std::string size_words(const Session& session, const Computation& computed) {
   const Sequence& sequence = computed.sequence;
-  std::string words = fmt::format("{} tokens · K {} · V {}", sequence.tokens, sequence.dk, sequence.dv);
+  std::string words =
+      fmt::format("{} · K {} · V {}", counted(sequence.tokens, "token", "tokens"), sequence.dk, sequence.dv);
   const DataSet& data = session.data();
   if (data.heads > 1)
     words += fmt::format(" · head {} of 0–{}", computed.choice.head % data.heads, data.heads - 1);

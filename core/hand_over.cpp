@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/inner_problem.h"
 
 namespace palimpsest {
 
@@ -22,9 +23,7 @@ bool is_initial_state(const Variant& variant, const Settings& settings, const st
 
 /// Throws InputError where a sequence ends within an inner batch.
 void require_whole_batches(const Variant& variant, const Sequence& finished) {
-  const auto parameter = finished.settings.parameters.find("batch");
-  if (parameter == finished.settings.parameters.end()) return;
-  const auto batch = static_cast<Index>(parameter->second);
+  const Index batch = inner_batch(finished.settings);
   if (finished.tokens % batch != 0) {
     throw InputError(
         fmt::format("{} tokens end within an inner batch of {}: {} can go on after a whole number of batches",

@@ -4,14 +4,13 @@
 
 #include "core/costs/costs.h"
 #include "core/engines/lact.h"
+#include "core/inner_problem.h"
 #include "core/lact_steps.h"
 #include "core/walk_rule.h"
 
 namespace palimpsest {
 
 namespace {
-
-Index batch_of(const Sequence& sequence) { return static_cast<Index>(sequence.parameter("batch")); }
 
 bool option_is(const Settings& settings, const char* name, const char* value) {
   return settings.options.find(name)->second == value;
@@ -28,7 +27,7 @@ LactShown shown_of(const Sequence& sequence, Form form, Index chunk_size) {
           .momentum = sequence.has("momentum"),
           .tall = sequence.dk > sequence.dv,
           .scaled = sequence.parameter("scale") != 1,
-          .divided = chunk_size < std::min(batch_of(sequence), sequence.tokens)};
+          .divided = chunk_size < std::min(inner_batch(sequence.settings), sequence.tokens)};
 }
 
 /// What carried matrices are called. The gradient is 0 at the start of a batch.
@@ -39,7 +38,7 @@ template <class Scalar>
 class LactWalk : public Walk<Scalar> {
  public:
   LactWalk(const Sequence& sequence, Form form, Index chunk_size)
-      : Walk<Scalar>(sequence, form, chunk_size, batch_of(sequence)),
+      : Walk<Scalar>(sequence, form, chunk_size, inner_batch(sequence.settings)),
         shown_(shown_of(sequence, form, chunk_size)) {
     if (shown_.muon) update_.muon = newton_schulz_steps(sequence.option("newton_schulz"));
     if (shown_.weight_norm) update_.column_norm = lact_column_norm<Scalar>(sequence);
@@ -243,7 +242,7 @@ class ScanWalk : public LactWalk<Scalar> {
  public:
   ScanWalk(const Sequence& sequence, Form form, Index chunk_size)
       : LactWalk<Scalar>(sequence, form, chunk_size),
-        batches_(sequence.tokens, batch_of(sequence), batch_of(sequence)) {}
+        batches_(sequence.tokens, inner_batch(sequence.settings), inner_batch(sequence.settings)) {}
 
   Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
                          const std::stop_token& stop) const override {

@@ -11,8 +11,6 @@ namespace {
 
 bool is_normalised(const Sequence& sequence) { return sequence.option("layer_norm") == "true"; }
 
-Index batch_of(const Sequence& sequence) { return static_cast<Index>(sequence.parameter("batch")); }
-
 template <class Scalar>
 std::optional<LayerNorm<Scalar>> layer_norm_of(const Sequence& sequence) {
   if (!is_normalised(sequence)) return std::nullopt;
@@ -25,7 +23,7 @@ template <class Scalar>
 class NetworkWalk : public Walk<Scalar> {
  public:
   NetworkWalk(const Sequence& sequence, NetworkPlan plan, Form form, Index chunk_size)
-      : Walk<Scalar>(sequence, form, chunk_size, batch_of(sequence)),
+      : Walk<Scalar>(sequence, form, chunk_size, inner_batch(sequence.settings)),
         network_(std::move(plan), layer_norm_of<Scalar>(sequence)) {}
 
   /// The weights that the batch starts from, then the sums of its gradients: 0.
@@ -138,7 +136,7 @@ NetworkShown shown(const Sequence& sequence, Form form, Index chunk_size) {
           .normalised = is_normalised(sequence),
           .sigma = sequence.has("sigma"),
           .scaled = sequence.parameter("scale") != 1,
-          .divided = chunk_size < std::min(batch_of(sequence), sequence.tokens)};
+          .divided = chunk_size < std::min(inner_batch(sequence.settings), sequence.tokens)};
 }
 
 /// The parameters of a network among its states.

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/hand_over.h"
+#include "core/inner_problem.h"
 #include "core/random_numbers.h"
 #include "core/rule.h"
 
@@ -57,8 +58,7 @@ class Numbers : public RandomNumbers {
 };
 
 std::vector<Index> shape_of(const Input& input, const Settings& settings, const RandomCase& random) {
-  const auto parameter = settings.parameters.find("batch");
-  const Index batch = parameter == settings.parameters.end() ? 1 : static_cast<Index>(parameter->second);
+  const Index batch = inner_batch(settings);
   const std::map<std::string, Index> sizes = {{"n", random.tokens},
                                               {"dk", random.dk},
                                               {"d", random.dk},

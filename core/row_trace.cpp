@@ -8,6 +8,7 @@
 #include "core/engines/chunkwise.h"
 #include "core/engines/parallel.h"
 #include "core/engines/recurrent.h"
+#include "core/inner_problem.h"
 #include "core/row_steps.h"
 
 namespace palimpsest {
@@ -31,12 +32,11 @@ class RowTrace : public ComputedTrace {
         write_blocks_((sequence.tokens + size_ - 1) / size_),
         notation_(rule.notation(sequence.settings)),
         structure_(rule.encoder().encode<Scalar>(sequence, 0, 0).structure),
+        batch_(inner_batch(sequence.settings)),
         checkpoints_(rule.initial_state<Scalar>(sequence), write_blocks_, budget) {
     form = new_form;
     tokens = sequence.tokens;
     scaled_ = sequence.parameter("scale") != 1;
-    const auto batch = sequence.settings.parameters.find("batch");
-    if (batch != sequence.settings.parameters.end()) batch_ = static_cast<Index>(batch->second);
     if (form == Form::recurrent) steps_ = structure_.rows_per_read;
     phases = row_phases(structure_, notation_, form, scaled_);
     symbols = row_symbols(structure_, notation_, form);
@@ -226,8 +226,8 @@ class RowTrace : public ComputedTrace {
   Index write_blocks_;
   Notation notation_;
   Structure structure_;
+  Index batch_;  // tokens of an inner batch
   bool scaled_ = false;
-  Index batch_ = 1;  // tokens of an inner batch
   Index steps_ = 1;  // of one token, each a block of its own: the recurrent form of several rows per token
   Checkpoints<Scalar> checkpoints_;
 };

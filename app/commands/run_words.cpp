@@ -5,15 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/session/counted.h"
 #include "core/disagreement.h"
+#include "core/inner_problem.h"
 
 namespace palimpsest {
 
 namespace {
-
-std::string counted(Index count, const char* one, const char* many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
 
 /// The scale of every head, if it is one.
 std::string scale_of(const SequenceBatch& batch) {
@@ -54,11 +52,9 @@ std::string describe_batch(const SequenceBatch& batch) {
 
 std::string describe_states(const SequenceBatch& batch) {
   const Sequence& head = batch.heads.front();
-  const auto size = head.settings.parameters.find("batch");
-  if (size == head.settings.parameters.end() || head.tokens % static_cast<Index>(size->second) == 0)
-    return {};
-  return fmt::format("; no run can go on from its states: they lie within an inner batch of {}",
-                     size->second);
+  const Index batch_size = inner_batch(head.settings);
+  if (head.tokens % batch_size == 0) return {};
+  return fmt::format("; no run can go on from its states: they lie within an inner batch of {}", batch_size);
 }
 
 std::string compare_with_given(const Array& o, const Array& given) {

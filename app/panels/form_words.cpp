@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/session/counted.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -26,10 +27,6 @@ bool reads_at_end(const Trace& trace) {
     const std::vector<std::string> read = operands(operation.equation.expression);
     return std::ranges::find(read, "S_final") != read.end();
   });
-}
-
-std::string counted(Index count, const char* one, const char* many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
 std::string recurrent_work(const Trace& trace, Index token) {
@@ -57,12 +54,12 @@ std::string chunkwise_work(const Trace& trace, Index chunk_size, Index token) {
 
 std::string two_pass_work(const Trace& trace, Index chunk_size) {
   const Index chunks = (trace.tokens + chunk_size - 1) / chunk_size;
-  return fmt::format("all {} first, then all outputs", counted(chunks, "state", "states"));
+  return fmt::format("{} first, then the outputs", counted(chunks, "state", "states"));
 }
 
 std::string parallel_work(const Trace& trace) {
   if (!has_operation(trace, "scores"))
-    return fmt::format("all {} at once", counted(trace.tokens, "token", "tokens"));
+    return fmt::format("{} at once", counted(trace.tokens, "token", "tokens"));
   const std::string scores = fmt::format("{} × {} scores", trace.tokens, trace.tokens);
   return has_operation(trace, "solve") ? scores + ", one solve" : scores;
 }

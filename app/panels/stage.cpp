@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -11,6 +12,7 @@
 #include "app/panels.h"
 #include "app/panels/scales.h"
 #include "app/panels/stage.h"
+#include "app/session/counted.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/picture_equation.h"
@@ -305,7 +307,7 @@ void draw_more(const View& view, PictureScene& scene, ImVec2 position, std::size
                std::size_t line, bool align_right = false) {
   if (count == 0) return;
   const style::TextStyle text(style::Text::caption);
-  const std::string words = fmt::format("{} {} {}", count, count == 1 ? "line" : "lines", where);
+  const std::string words = fmt::format("{} {}", counted(static_cast<Index>(count), "line", "lines"), where);
   const ImVec2 extent = text_extent(words);
   if (align_right) position.x -= extent.x;
   ImGui::SetCursorScreenPos(position);
@@ -728,7 +730,8 @@ void draw_stage(Application& application) {
   PictureScene scene{
       .record = view.record,
       .symbols = trace->symbols,
-      .version = view.computation.version * 1'000'003 + static_cast<std::uint64_t>(cursor.block) * 3 +
+      .version = view.computation.version * 1'000'003 +
+                 static_cast<std::uint64_t>(cursor.block) * std::size(all_forms) +
                  static_cast<std::uint64_t>(trace->form),
       .lit = view.operation.equation.result,
       .fade = std::clamp(application.since_step() / fade_seconds, 0.0, 1.0),

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "core/error.h"
+#include "core/inner_problem.h"
 
 namespace palimpsest {
 
@@ -240,9 +241,7 @@ struct Fitting {
   }
 
   Index size_of(const std::string& axis) const {
-    const auto batch = result.settings.parameters.find("batch");
-    const Index tokens_of_batch =
-        batch == result.settings.parameters.end() ? 1 : static_cast<Index>(batch->second);
+    const Index tokens_of_batch = inner_batch(result.settings);
     if (axis == "n") return tokens();
     if (axis == "dk" || axis == "d") return channels();
     if (axis == "dv") return arrays.at("v").shape.back();

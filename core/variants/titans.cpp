@@ -7,16 +7,11 @@ namespace palimpsest {
 
 namespace {
 
-Index batch_of(const Settings& settings) {
-  const auto batch = settings.parameters.find("batch");
-  return batch == settings.parameters.end() ? 1 : static_cast<Index>(batch->second);
-}
-
 /// Momentum (S, M); with batches of several tokens also F, the memory that their gradients are taken at.
 ///   S <- (1 - f) S + eta M + theta k u^T,  M <- eta M + theta k u^T,  F <- S at the start of a batch
 template <class Scalar>
 Program<Scalar> encode(const Rows<Scalar>& rows) {
-  const Index batch = batch_of(rows.sequence.settings);
+  const Index batch = inner_batch(rows.sequence.settings);
   const bool exact = batch == 1;
   const Index p = exact ? 2 : 3;
   const Matrix<Scalar> forget = rows("forget");
@@ -52,7 +47,7 @@ std::vector<Carry> token_carries(bool exact) {
 }
 
 Notation notation(const Settings& settings) {
-  const bool exact = batch_of(settings) == 1;
+  const bool exact = inner_batch(settings) == 1;
   return {.token_write = {{"read",
                            "What is there now",
                            exact ? "What does the memory already answer for “{token}”?"
@@ -87,7 +82,7 @@ Notation notation(const Settings& settings) {
 
 Matrix<double> initial(const Sequence& sequence) {
   const Index K = sequence.dk;
-  const bool exact = batch_of(sequence.settings) == 1;
+  const bool exact = inner_batch(sequence.settings) == 1;
   Matrix<double> state(exact ? 2 * K : 3 * K, sequence.dv);
   state.topRows(K) = given_or_zero(sequence, "initial_S", K, sequence.dv);
   state.middleRows(K, K) = given_or_zero(sequence, "initial_M", K, sequence.dv);

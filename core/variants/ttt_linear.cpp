@@ -16,8 +16,6 @@ NetworkPlan plan(const Settings& settings) {
   return has_layer_norm(settings) ? NetworkPlan{{"S"}, {"bias"}} : NetworkPlan{{"S"}, {}};
 }
 
-Index batch_of(const Sequence& sequence) { return static_cast<Index>(sequence.parameter("batch")); }
-
 /// sigma of the token with this place in its batch.
 double sigma_at(const Sequence& sequence, Index place) {
   return sequence.has("sigma") ? sequence.at("sigma")(place, 0) : 1;
@@ -29,7 +27,7 @@ double sigma_at(const Sequence& sequence, Index place) {
 template <class Scalar>
 Program<Scalar> encode(const Rows<Scalar>& rows) {
   const Sequence& sequence = rows.sequence;
-  const Index batch = batch_of(sequence);
+  const Index batch = inner_batch(sequence.settings);
   Matrix<Scalar> transition = Matrix<Scalar>::Zero(rows.count, 4);
   Matrix<Scalar> read_sight = Matrix<Scalar>::Ones(rows.count, 2);
   for (Index t = 0; t < rows.count; ++t) {
@@ -63,7 +61,7 @@ std::shared_ptr<const Rule> row_program() {
   const auto named = [](const Matrix<double>& state, const Sequence& sequence) {
     const Index K = sequence.dk;
     const double sigma =
-        sequence.tokens == 0 ? 0 : sigma_at(sequence, (sequence.tokens - 1) % batch_of(sequence));
+        sequence.tokens == 0 ? 0 : sigma_at(sequence, (sequence.tokens - 1) % inner_batch(sequence.settings));
     return std::vector<std::pair<std::string, Matrix<double>>>{
         {"S", state.topRows(K) + sigma * state.bottomRows(K)}};
   };

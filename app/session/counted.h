@@ -1,0 +1,17 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "core/matrix.h"
+
+namespace palimpsest {
+
+/// "1 token", "3 tokens".
+inline std::string counted(Index count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+}  // namespace palimpsest
