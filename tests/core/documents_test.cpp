@@ -1,0 +1,102 @@
+// What stands beside the program: links lead somewhere, lists are whole.
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "core/variant.h"
+#include "tests/catch.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path root = fs::path(PALIMPSEST_ASSETS_SOURCE).parent_path();
+
+std::string text_of(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  REQUIRE(stream);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// Every match of the first group of `pattern`.
+std::vector<std::string> all_matches(const std::string& text, const char* pattern) {
+  const std::regex expression(pattern);
+  std::vector<std::string> found;
+  for (auto match = std::sregex_iterator(text.begin(), text.end(), expression);
+       match != std::sregex_iterator(); ++match)
+    found.push_back((*match)[1]);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("the README opens with a picture and the two commands, and stays short", "[documents]") {
+  const std::string readme = text_of(root / "README.md");
+  const std::size_t picture = readme.find("![");
+  const std::size_t first_section = readme.find("\n## ");
+  CHECK(picture < readme.find("./run.sh"));
+  CHECK(readme.find("./run.sh") < readme.find("./test.sh"));
+  CHECK(readme.find("./test.sh") < first_section);
+  CHECK(std::ranges::count(readme, '\n') < 80);
+}
+
+TEST_CASE("every link in our documents leads to a file", "[documents]") {
+  std::size_t links = 0;
+  for (const char* name : {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/using.md",
+                           "docs/accuracy.md", "docs/info.md", "docs/developing.md", "docs/NOTICES.md"}) {
+    const fs::path file = root / name;
+    for (const std::string& link : all_matches(text_of(file), R"(\]\(([^)#]+)\))")) {
+      CAPTURE(name, link);
+      if (link.starts_with("https://")) continue;
+      CHECK(fs::exists(file.parent_path() / link));
+      ++links;
+    }
+  }
+  CHECK(links > 15);
+}
+
+TEST_CASE("the guide lists every variant and no other", "[documents]") {
+  const std::string guide = text_of(root / "docs/using.md");
+  const std::size_t table = guide.find("| id | in the window | rule |");
+  REQUIRE(table != std::string::npos);
+  const std::string rows = guide.substr(table, guide.find("\n\n", table) - table);
+  std::vector<std::string> listed;
+  for (const std::string& ids : all_matches(rows, R"(\n\| (`[a-z0-9_`, ]+) \|)"))
+    for (const std::string& id : all_matches(ids, "`([a-z0-9_]+)`")) listed.push_back(id);
+  std::vector<std::string> known;
+  for (const Variant& variant : variants()) known.push_back(variant.id);
+  std::ranges::sort(listed);
+  std::ranges::sort(known);
+  CHECK(listed == known);
+}
+
+TEST_CASE("every library that the build looks for and every file that ships has its notice", "[documents]") {
+  const std::string notices = text_of(root / "docs/NOTICES.md");
+  std::string build;
+  for (const char* file :
+       {"CMakeLists.txt", "core/CMakeLists.txt", "kernels/CMakeLists.txt", "app/CMakeLists.txt",
+        "app/bundle.cmake", "tests/CMakeLists.txt", "bench/CMakeLists.txt"})
+    build += text_of(root / file);
+  std::vector<std::string> needed = all_matches(build, R"(find_package\((\w+))");
+  for (const char* by_other_means : {"libzip", "libepoxy", "stb", "Dear ImGui Test Engine", "MicroTeX"})
+    needed.push_back(by_other_means);
+  std::erase_if(needed, [](const std::string& name) { return name == "Threads" || name == "PkgConfig"; });
+  CHECK(needed.size() >= 12);
+  for (const std::string& name : needed) {
+    CAPTURE(name);
+    CHECK_THAT(notices, says(name));
+  }
+  for (const auto& entry : fs::recursive_directory_iterator(root / "assets")) {
+    const std::string extension = entry.path().extension().string();
+    if (extension != ".otf" && extension != ".ttf") continue;
+    CHECK_THAT(notices, says(entry.path().filename().string()));
+  }
+}
