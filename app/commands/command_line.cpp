@@ -58,7 +58,7 @@ Command needs_window(std::string message) {
 class Parser {
  public:
   Parser(const Console& console, const WindowCommands& window_commands) : console_(console) {
-    app_.set_version_flag("--version", "palimpsest " + version());
+    app_.set_version_flag("--version", fmt::format("palimpsest {} ({})", version(), commit()));
     app_.set_help_all_flag("--help-all", "Print the help of every command");
     app_.require_subcommand(0, 1);
     app_.footer(exit_statuses);

@@ -4,9 +4,13 @@
 
 #include <Eigen/Core>
 
+#include "commit.h"
+
 namespace palimpsest {
 
 std::string version() { return PALIMPSEST_VERSION; }
+
+std::string commit() { return PALIMPSEST_COMMIT; }
 
 std::string compiler() {
 #ifdef __clang__

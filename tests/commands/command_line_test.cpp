@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 
+#include "app/commands/versions.h"
 #include "core/error.h"
 #include "tests/commands/cli.h"
 
@@ -31,6 +32,17 @@ TEST_CASE("help and version go to the standard output", "[command line]") {
     CHECK(ran.status == exit_done);
     CHECK(ran.error.empty());
     CHECK_THAT(ran.out, says("palimpsest"));
+  }
+}
+
+TEST_CASE("the version names the commit", "[command line]") {
+  const Ran ran = palimpsest_with({"--version"});
+  CHECK(ran.out == "palimpsest " + version() + " (" + commit() + ")\n");
+  const std::string said = commit();
+  const std::size_t digits = std::min(said.find_first_not_of("0123456789abcdef"), said.size());
+  if (said != "unknown") {
+    CHECK(digits >= 7);
+    CHECK((digits == said.size() || said.substr(digits) == "-dirty"));
   }
 }
 
