@@ -14,7 +14,7 @@ namespace palimpsest {
 namespace {
 
 /// "[3,5]"; a column needs only its row, a row only its column, a number nothing.
-std::string indices(Shape shape, const Place& row, const Place& column) {
+std::string indices(Shape shape, const Subscript& row, const Subscript& column) {
   if (shape.columns == 1) return shape.rows == 1 ? std::string() : fmt::format("[{}]", row.text());
   if (shape.rows == 1) return fmt::format("[{}]", column.text());
   return fmt::format("[{},{}]", row.text(), column.text());
@@ -41,14 +41,14 @@ class Explainer {
   }
 
   double value(const Expression& expression, Index row, Index column);
-  Term term(const Expression& expression, Place row, Place column);
+  Term term(const Expression& expression, Subscript row, Subscript column);
   void read(const Expression& expression, Cells block);
 
   /// The whole value as a symbol, in brackets if it is compound.
   std::string name(const Expression& expression) const;
 
   /// One cell of a compound value, written as one symbol: "(Q Kᵀ)[3,i]".
-  Term opaque(const Expression& expression, const Place& row, const Place& column) {
+  Term opaque(const Expression& expression, const Subscript& row, const Subscript& column) {
     return symbol(name(expression) + indices(shape(expression), row, column),
                   value(expression, row.index, column.index));
   }
@@ -61,7 +61,7 @@ class Explainer {
     return recorded.rows() == expected.rows && recorded.cols() == expected.columns ? &recorded : nullptr;
   }
 
-  Term own_term(const Matrix<double>& recorded, const Place& row, const Place& column) const {
+  Term own_term(const Matrix<double>& recorded, const Subscript& row, const Subscript& column) const {
     return symbol(symbol_text(equation_.result) + indices({recorded.rows(), recorded.cols()}, row, column),
                   recorded(row.index, column.index));
   }
@@ -90,9 +90,9 @@ class Explainer {
   }
 
   double product_value(const Expression& product, Index row, Index column);
-  Term product_term(const Expression& product, const Place& row, const Place& column);
+  Term product_term(const Expression& product, const Subscript& row, const Subscript& column);
   void read_product(const Expression& product, const Cells& block);
-  Term call_term(const Expression& call, const Place& row, const Place& column);
+  Term call_term(const Expression& call, const Subscript& row, const Subscript& column);
 
   const Equation& equation_;
   const Symbols& symbols_;
@@ -114,7 +114,7 @@ class Call final : public CallCell {
     return explainer_.value(call_.arguments()[argument], row, column);
   }
 
-  Term at(std::size_t argument, Place row, Place column) override {
+  Term at(std::size_t argument, Subscript row, Subscript column) override {
     return explainer_.term(call_.arguments()[argument], row, column);
   }
 
@@ -126,7 +126,7 @@ class Call final : public CallCell {
     return explainer_.name(call_.arguments()[argument]);
   }
 
-  Term own(Place row, Place column) override {
+  Term own(Subscript row, Subscript column) override {
     if (const auto* recorded = explainer_.own_result(call_))
       return explainer_.own_term(*recorded, row, column);
     return explainer_.opaque(call_, row, column);
@@ -238,7 +238,7 @@ double Explainer::product_value(const Expression& product, Index row, Index colu
   return total;
 }
 
-Term Explainer::term(const Expression& expression, Place row, Place column) {
+Term Explainer::term(const Expression& expression, Subscript row, Subscript column) {
   if (const auto* recorded = recorded_value(expression)) {
     if (!row.letter && !column.letter) note({expression.name(), row.index, column.index, 1, 1});
     return symbol(symbol_text(expression.name()) + indices({recorded->rows(), recorded->cols()}, row, column),
@@ -247,7 +247,7 @@ Term Explainer::term(const Expression& expression, Place row, Place column) {
   const auto argument = [&](std::size_t i) -> const Expression& { return expression.arguments()[i]; };
   const auto repeated_term = [&](const Expression& factor) {
     const Shape size = shape(factor);
-    return term(factor, size.rows == 1 ? Place(0) : row, size.columns == 1 ? Place(0) : column);
+    return term(factor, size.rows == 1 ? Subscript(0) : row, size.columns == 1 ? Subscript(0) : column);
   };
   switch (expression.kind()) {
     case Expression::Kind::tensor:
@@ -273,10 +273,10 @@ Term Explainer::term(const Expression& expression, Place row, Place column) {
   return number(0);
 }
 
-Term Explainer::product_term(const Expression& product, const Place& row, const Place& column) {
+Term Explainer::product_term(const Expression& product, const Subscript& row, const Subscript& column) {
   const Expression& x = product.arguments()[0];
   const Expression& y = product.arguments()[1];
-  const auto diagonal_term = [&](const Expression& diagonal, const Place& place) {
+  const auto diagonal_term = [&](const Expression& diagonal, const Subscript& place) {
     return term(diagonal.arguments()[0], place, 0);
   };
   switch (product_kind(product, shape(x), shape(y))) {
@@ -300,10 +300,10 @@ Term Explainer::product_term(const Expression& product, const Place& row, const 
   }
   return sum({.count = inner,
               .value = [&](Index i) { return value(x, row.index, i) * value(y, i, column.index); },
-              .term = [&](const Place& i) { return term(x, row, i) * term(y, i, column); }});
+              .term = [&](const Subscript& i) { return term(x, row, i) * term(y, i, column); }});
 }
 
-Term Explainer::call_term(const Expression& call, const Place& row, const Place& column) {
+Term Explainer::call_term(const Expression& call, const Subscript& row, const Subscript& column) {
   if (row.letter || column.letter) return opaque(call, row, column);
   const Function& function = find_function(call.name());
   if (function.explain) {

@@ -64,9 +64,9 @@ std::vector<Index> worth_writing(std::vector<double> sizes) {
   return order;
 }
 
-std::vector<double> values_of(const Range& range) {
+std::vector<double> values_of(const IndexedTerms& terms) {
   std::vector<double> values;
-  for (Index i = 0; i < range.count; ++i) values.push_back(range.value(i));
+  for (Index i = 0; i < terms.count; ++i) values.push_back(terms.value(i));
   return values;
 }
 
@@ -127,41 +127,41 @@ Term worked_out(Term a) {
   return a;
 }
 
-Term sum(const Range& range, std::string_view sign) {
-  if (range.count == 0) return number(0);
-  if (range.count == 1) return range.term(0);
+Term sum(const IndexedTerms& terms, std::string_view sign) {
+  if (terms.count == 0) return number(0);
+  if (terms.count == 1) return terms.term(0);
 
-  const std::vector<double> values = values_of(range);
+  const std::vector<double> values = values_of(terms);
   Term result;
   result.value = std::accumulate(values.begin(), values.end(), 0.0);
 
-  const Written one = range.term({0, range.letter}).formula;
-  const std::string sigma = sign.empty() ? subscripted("Σ", range.letter) : std::string(sign);
+  const Written one = terms.term({0, terms.letter}).formula;
+  const std::string sigma = sign.empty() ? subscripted("Σ", terms.letter) : std::string(sign);
   result.formula = {sigma + " " + bracketed(one, one.binds == Binds::sum), Binds::quotient, true};
 
   std::vector<double> sizes = values;
   for (double& size : sizes) size = std::abs(size);
   for (const Index i : worth_writing(std::move(sizes))) {
-    const Written term = range.term({i, range.letter}).numbers;
+    const Written term = terms.term({i, terms.letter}).numbers;
     result.numbers = result.numbers.text.empty() ? term : written_sum(result.numbers, term);
   }
-  if (range.count > few) result.numbers.text += " + …";
+  if (terms.count > few) result.numbers.text += " + …";
   result.numbers.binds = Binds::sum;
   return result;
 }
 
-Term maximum(const Range& range) {
-  const std::vector<double> values = values_of(range);
+Term maximum(const IndexedTerms& terms) {
+  const std::vector<double> values = values_of(terms);
   const double largest =
       std::accumulate(values.begin(), values.end(), -std::numeric_limits<double>::infinity(), larger);
-  if (range.count == 0) return number(largest);
+  if (terms.count == 0) return number(largest);
 
   std::string numbers;
   for (const Index i : worth_writing(values)) {
-    numbers += (numbers.empty() ? "" : ", ") + range.term({i, range.letter}).numbers.text;
+    numbers += (numbers.empty() ? "" : ", ") + terms.term({i, terms.letter}).numbers.text;
   }
-  if (range.count > few) numbers += ", …";
-  return {{fmt::format("{} {}", subscripted("max", range.letter), range.term({0, range.letter}).formula.text),
+  if (terms.count > few) numbers += ", …";
+  return {{fmt::format("{} {}", subscripted("max", terms.letter), terms.term({0, terms.letter}).formula.text),
            Binds::quotient, true},
           {fmt::format("max({})", numbers)},
           largest};

@@ -26,8 +26,8 @@ struct Term {
 
 /// A row or column of a cell: a number, or the letter that a sum runs over (then `index` is the one summand
 /// meant).
-struct Place {
-  Place(Index new_index, char new_letter = 0) : index(new_index), letter(new_letter) {}
+struct Subscript {
+  Subscript(Index new_index, char new_letter = 0) : index(new_index), letter(new_letter) {}
 
   std::string text() const { return letter ? std::string(1, letter) : std::to_string(index); }
 
@@ -65,18 +65,18 @@ double larger(double a, double b);
 Term worked_out(Term a);
 
 /// What a sum or a maximum runs over: `count` terms, and the letter of their index.
-struct Range {
+struct IndexedTerms {
   Index count = 0;
   char letter = 'i';
   std::function<double(Index)> value;  // of one term, without writing it
-  std::function<Term(Place)> term;
+  std::function<Term(Subscript)> term;
 };
 
 /// "Σᵢ term(i)"; `sign` replaces the "Σᵢ". With numbers, the largest few terms first when there are many.
-Term sum(const Range& range, std::string_view sign = {});
+Term sum(const IndexedTerms& terms, std::string_view sign = {});
 
 /// "maxᵢ term(i)"; −∞ over nothing.
-Term maximum(const Range& range);
+Term maximum(const IndexedTerms& terms);
 
 /// "term(first)·…·term(first + count - 1)", all of them written when there are few; 1 for none.
 Term product(Index first, Index count, const std::function<Term(Index)>& term);
@@ -95,7 +95,7 @@ class CallCell {
   virtual double value(std::size_t argument, Index row, Index column) = 0;
 
   /// One cell of an argument, written out; noted as read if no letter stands for its row or column.
-  virtual Term at(std::size_t argument, Place row, Place column) = 0;
+  virtual Term at(std::size_t argument, Subscript row, Subscript column) = 0;
 
   /// Notes a block of an argument as read.
   virtual void reads(std::size_t argument, Index first_row, Index first_column, Index rows,
@@ -105,7 +105,7 @@ class CallCell {
   virtual std::string name(std::size_t argument) const = 0;
 
   /// Another cell of the call's own value, as one symbol.
-  virtual Term own(Place row, Place column) = 0;
+  virtual Term own(Subscript row, Subscript column) = 0;
 
   /// Notes a block of the call's own value as read, if it is recorded.
   virtual void reads_own(Index first_row, Index first_column, Index rows, Index columns) = 0;

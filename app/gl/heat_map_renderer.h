@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "app/gl/program.h"
+#include "app/gl/shader_program.h"
 #include "app/gl/texture.h"
 #include "core/colour_map.h"
 
@@ -47,7 +47,7 @@ class HeatMapRenderer {
   void draw(const HeatMapPass& pass) const;
 
  private:
-  Program program_;
+  ShaderProgram program_;
   unsigned no_vertices_ = 0;
   std::optional<ColourMap> map_;
   Texture bright_;

@@ -88,7 +88,7 @@ Term explain_strictly_lower(CallCell& cell) {
 }
 
 /// The decays of the tokens first .. first + count - 1, multiplied.
-Term decays(CallCell& cell, std::size_t alpha, Index first, Index count, const Place& channel) {
+Term decays(CallCell& cell, std::size_t alpha, Index first, Index count, const Subscript& channel) {
   if (!channel.letter) cell.reads(alpha, first, channel.index, count, 1);
   return product(first, count, [&](Index token) { return cell.at(alpha, token, channel); });
 }
@@ -131,7 +131,7 @@ Term explain_decay_scores(CallCell& cell) {
   return sum({.count = K,
               .value = [&](Index d) { return cell.value(0, reader, d) * cell.value(1, writer, d) * kept(d); },
               .term =
-                  [&](const Place& d) {
+                  [&](const Subscript& d) {
                     const Term pair = cell.at(0, reader, d) * cell.at(1, writer, d);
                     return between == 0 ? pair : pair * worked_out(decays(cell, 2, writer + 1, between, d));
                   }});
@@ -148,7 +148,7 @@ Term explain_solve(CallCell& cell) {
          sum({.count = row,
               .letter = 'j',
               .value = [&](Index j) { return cell.value(0, row, j) * cell.own(j, column).value; },
-              .term = [&](const Place& j) { return cell.at(0, row, j) * cell.own(j, column); }},
+              .term = [&](const Subscript& j) { return cell.at(0, row, j) * cell.own(j, column); }},
              fmt::format("Σ_{{j<{}}}", row));
 }
 

@@ -27,30 +27,30 @@ Matrix<double> row_favor(Arguments a) {
 }
 
 /// exp(sum_d omega_d x_d - sum_d x_d^2 / 2) / sqrt(m); x(d) is channel d.
-Term explain(CallCell& cell, Index feature, Index channels, const std::function<Term(Place)>& x) {
+Term explain(CallCell& cell, Index feature, Index channels, const std::function<Term(Subscript)>& x) {
   const double m = static_cast<double>(cell.shape(1).rows);
   cell.reads(1, feature, 0, 1, channels);
   const Term along = sum({.count = channels,
                           .letter = 'd',
                           .value = [&](Index d) { return cell.value(1, feature, d) * x(d).value; },
-                          .term = [&](const Place& d) { return cell.at(1, feature, d) * x(d); }});
+                          .term = [&](const Subscript& d) { return cell.at(1, feature, d) * x(d); }});
   const Term length = sum({.count = channels,
                            .letter = 'd',
                            .value = [&](Index d) { return x(d).value * x(d).value; },
-                           .term = [&](const Place& d) { return x(d) * x(d); }});
+                           .term = [&](const Subscript& d) { return x(d) * x(d); }});
   return exp(worked_out(along) - worked_out(length) / number(2)) / number(std::sqrt(m));
 }
 
 Term explain_favor(CallCell& cell) {
   const Index K = cell.shape(0).rows;
   cell.reads(0, 0, 0, K, 1);
-  return explain(cell, cell.row(), K, [&](const Place& d) { return cell.at(0, d, 0); });
+  return explain(cell, cell.row(), K, [&](const Subscript& d) { return cell.at(0, d, 0); });
 }
 
 Term explain_row_favor(CallCell& cell) {
   const Index K = cell.shape(0).columns;
   cell.reads(0, cell.row(), 0, 1, K);
-  return explain(cell, cell.column(), K, [&](const Place& d) { return cell.at(0, cell.row(), d); });
+  return explain(cell, cell.column(), K, [&](const Subscript& d) { return cell.at(0, cell.row(), d); });
 }
 
 }  // namespace

@@ -36,18 +36,18 @@ Matrix<double> solve_grams(Arguments a) {
 template <class Entry, class Unknown>
 Term unknown_from_others(const Term& right_side, Index d, Index count, Entry entry, Unknown unknown) {
   const auto other = [d](Index n) { return n < d ? n : n + 1; };
-  const Term diagonal = entry(Place(d));
+  const Term diagonal = entry(Subscript(d));
   if (count == 1) return right_side / diagonal;
   const Term others = sum({.count = count - 1,
                            .letter = 'j',
                            .value =
                                [&](Index n) {
-                                 const Place j(other(n));
+                                 const Subscript j(other(n));
                                  return entry(j).value * unknown(j).value;
                                },
                            .term =
-                               [&](const Place& n) {
-                                 const Place j(other(n.index), n.letter);
+                               [&](const Subscript& n) {
+                                 const Subscript j(other(n.index), n.letter);
                                  return entry(j) * unknown(j);
                                }},
                           fmt::format("Σ_{{j≠{}}}", d));
@@ -60,8 +60,8 @@ Term explain_solve_symmetric(CallCell& cell) {
   cell.reads(0, d, 0, 1, K);
   cell.reads_own(0, cell.column(), K, 1);
   return unknown_from_others(
-      cell.at(1, d, cell.column()), d, K, [&](const Place& j) { return cell.at(0, d, j); },
-      [&](const Place& j) { return cell.own(j, cell.column()); });
+      cell.at(1, d, cell.column()), d, K, [&](const Subscript& j) { return cell.at(0, d, j); },
+      [&](const Subscript& j) { return cell.own(j, cell.column()); });
 }
 
 Term explain_solve_grams(CallCell& cell) {
@@ -75,13 +75,14 @@ Term explain_solve_grams(CallCell& cell) {
   cell.reads(3, 0, 0, L, K);
   cell.reads(4, d, 0, 1, K);
   cell.reads_own(i, 0, 1, K);
-  const auto entry = [&](const Place& j) {
+  const auto entry = [&](const Subscript& j) {
     double value = cell.value(0, i, 0) * cell.value(1, d, j.index) + cell.value(4, d, j.index);
     for (Index row = 0; row < L; ++row)
       value += cell.value(2, i, row) * cell.value(3, row, d) * cell.value(3, row, j.index);
     return symbol(fmt::format("H({})[{},{}]", i, d, j.text()), value);
   };
-  return unknown_from_others(cell.at(5, i, d), d, K, entry, [&](const Place& j) { return cell.own(i, j); });
+  return unknown_from_others(cell.at(5, i, d), d, K, entry,
+                             [&](const Subscript& j) { return cell.own(i, j); });
 }
 
 }  // namespace

@@ -122,8 +122,8 @@ Term explain_batch_products(CallCell& cell) {
                     return cell.value(0, first + j, channel) * cell.value(1, first + j, cell.column());
                   },
               .term =
-                  [&](const Place& j) {
-                    const Place token(first + j.index, j.letter);
+                  [&](const Subscript& j) {
+                    const Subscript token(first + j.index, j.letter);
                     return cell.at(0, token, channel) * cell.at(1, token, cell.column());
                   }});
 }
@@ -172,8 +172,9 @@ Term explain_batch_reads(CallCell& cell) {
        .value =
            [&](Index i) { return cell.value(0, cell.row(), i) * cell.value(1, first + i, cell.column()); },
        .term =
-           [&](const Place& i) {
-             return cell.at(0, cell.row(), i) * cell.at(1, Place(first + i.index, i.letter), cell.column());
+           [&](const Subscript& i) {
+             return cell.at(0, cell.row(), i) *
+                    cell.at(1, Subscript(first + i.index, i.letter), cell.column());
            }});
 }
 

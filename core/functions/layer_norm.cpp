@@ -35,7 +35,7 @@ struct VectorOf {
   Index position() const { return is_row ? cell.column() : cell.row(); }
   Index token() const { return is_row ? cell.row() : 0; }
 
-  Term at(std::size_t argument, Place i) const {
+  Term at(std::size_t argument, Subscript i) const {
     return is_row ? cell.at(argument, token(), i) : cell.at(argument, i, 0);
   }
   /// The number of this vector in an argument that has one for every vector.

@@ -53,7 +53,7 @@ Term explain_gains(CallCell& cell) {
            .letter = 'j',
            .value = [&](Index j) { return P(d, j) * cell.value(1, i, j); },
            .term =
-               [&](const Place& j) {
+               [&](const Subscript& j) {
                  return symbol(fmt::format("P({})[{},{}]", i, d, j.text()), P(d, j.index)) * cell.at(1, i, j);
                }});
   return cell.at(3, i, 0) * along_key;

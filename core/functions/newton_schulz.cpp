@@ -38,9 +38,10 @@ Term explain_column_norms(CallCell& cell) {
   const Index column = cell.row();
   const Index count = cell.shape(0).rows;
   cell.reads(0, 0, column, count, 1);
-  return sqrt(sum({.count = count,
-                   .value = [&](Index i) { return std::pow(cell.value(0, i, column), 2); },
-                   .term = [&](const Place& i) { return cell.at(0, i, column) * cell.at(0, i, column); }}));
+  return sqrt(
+      sum({.count = count,
+           .value = [&](Index i) { return std::pow(cell.value(0, i, column), 2); },
+           .term = [&](const Subscript& i) { return cell.at(0, i, column) * cell.at(0, i, column); }}));
 }
 
 Term explain_restoring_factors(CallCell& cell) {

@@ -83,7 +83,7 @@ Term seen_parts(CallCell& cell, std::size_t sight, const Matrix<double>& parts, 
   return sum({.count = parts.rows(),
               .value = [&](Index i) { return cell.value(sight, cell.row(), i) * parts(i, 0); },
               .term =
-                  [&](const Place& i) {
+                  [&](const Subscript& i) {
                     return cell.at(sight, cell.row(), i) *
                            symbol(fmt::format("({})[{}]", words, i.text()), parts(i.index, 0));
                   }});
@@ -130,7 +130,7 @@ Term explain_mix_parts(CallCell& cell) {
       {.count = p,
        .value = [&](Index i) { return cell.value(0, to, i) * cell.value(1, i * K + row, cell.column()); },
        .term =
-           [&](const Place& i) {
+           [&](const Subscript& i) {
              cell.reads(1, i.index * K + row, cell.column(), 1, 1);
              const double value = cell.value(1, i.index * K + row, cell.column());
              return cell.at(0, to, i) *

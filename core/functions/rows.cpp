@@ -25,7 +25,7 @@ Term explain_sum_of_rows(CallCell& cell) {
   return sum({.count = count,
               .letter = 'j',
               .value = [&](Index j) { return cell.value(0, j, column); },
-              .term = [&](const Place& j) { return cell.at(0, j, column); }});
+              .term = [&](const Subscript& j) { return cell.at(0, j, column); }});
 }
 
 }  // namespace

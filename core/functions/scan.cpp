@@ -108,7 +108,7 @@ Term explain_read_rows(CallCell& cell) {
   const Index V = cell.shape(1).columns / K;
   cell.reads(0, i, 0, 1, K);
   for (Index d = 0; d < K; ++d) cell.reads(1, i, d * V + c, 1, 1);
-  const auto state = [&](const Place& d) {
+  const auto state = [&](const Subscript& d) {
     if (!d.letter) return cell.at(1, i, d.index * V + c);
     return symbol(fmt::format("{}[{},{}·{}+{}]", cell.name(1), i, d.letter, V, c),
                   cell.value(1, i, d.index * V + c));
@@ -116,7 +116,7 @@ Term explain_read_rows(CallCell& cell) {
   return sum({.count = K,
               .letter = 'd',
               .value = [&](Index d) { return cell.value(0, i, d) * cell.value(1, i, d * V + c); },
-              .term = [&](const Place& d) { return cell.at(0, i, d) * state(d); }});
+              .term = [&](const Subscript& d) { return cell.at(0, i, d) * state(d); }});
 }
 
 }  // namespace

@@ -82,33 +82,33 @@ Matrix<double> causal(Arguments a) {
 }
 
 /// All cells of one row of the first argument.
-Range row_of(CallCell& cell, Index row) {
+IndexedTerms row_of(CallCell& cell, Index row) {
   const Index count = cell.shape(0).columns;
   cell.reads(0, row, 0, 1, count);
   return {.count = count,
           .letter = 'j',
           .value = [&cell, row](Index j) { return cell.value(0, row, j); },
-          .term = [&cell, row](const Place& j) { return cell.at(0, row, j); }};
+          .term = [&cell, row](const Subscript& j) { return cell.at(0, row, j); }};
 }
 
 /// All cells of the column that is the first argument.
-Range column_of(CallCell& cell) {
+IndexedTerms column_of(CallCell& cell) {
   const Index count = cell.shape(0).rows;
   cell.reads(0, 0, 0, count, 1);
   return {.count = count,
           .value = [&cell](Index i) { return cell.value(0, i, 0); },
-          .term = [&cell](const Place& i) { return cell.at(0, i, 0); }};
+          .term = [&cell](const Subscript& i) { return cell.at(0, i, 0); }};
 }
 
 Term explain_softmax(CallCell& cell) {
-  const Range row = row_of(cell, cell.row());
+  const IndexedTerms row = row_of(cell, cell.row());
   const double m = maximum(row).value;
   if (m == -infinity) return number(0);
   const Term largest_of_row = symbol("max", m);
   const Term total = sum({.count = row.count,
                           .letter = row.letter,
                           .value = [&](Index j) { return exp_below(row.value(j), m); },
-                          .term = [&](const Place& j) { return exp(row.term(j) - largest_of_row); }});
+                          .term = [&](const Subscript& j) { return exp(row.term(j) - largest_of_row); }});
   return exp(row.term(cell.column()) - largest_of_row) / worked_out(total);
 }
 

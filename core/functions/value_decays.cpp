@@ -41,7 +41,7 @@ double kept(CallCell& cell, Index j, Index i, Index channel) {
 }
 
 /// sum_j X_ij (mu_{j+1:i} o Y_j) over the first `count` rows j; y(j) is Y_j.
-Term faded_sum(CallCell& cell, Index count, const char* sign, const std::function<Term(Place)>& y) {
+Term faded_sum(CallCell& cell, Index count, const char* sign, const std::function<Term(Subscript)>& y) {
   const Index row = cell.row();
   const Index column = cell.column();
   cell.reads(0, row, 0, 1, count);
@@ -51,7 +51,7 @@ Term faded_sum(CallCell& cell, Index count, const char* sign, const std::functio
        .letter = 'j',
        .value = [&](Index j) { return cell.value(0, row, j) * kept(cell, j, row, column) * y(j).value; },
        .term =
-           [&](const Place& j) {
+           [&](const Subscript& j) {
              const std::string decays = fmt::format("{}[{}+1:{}]", cell.name(2), j.text(), row);
              return cell.at(0, row, j) * symbol(decays, kept(cell, j.index, row, column)) * y(j);
            }},
@@ -63,12 +63,13 @@ Term explain_solve_fading(CallCell& cell) {
   if (cell.row() == 0) return right_side;
   cell.reads_own(0, cell.column(), cell.row(), 1);
   return right_side -
-         faded_sum(cell, cell.row(), "<", [&](const Place& j) { return cell.own(j, cell.column()); });
+         faded_sum(cell, cell.row(), "<", [&](const Subscript& j) { return cell.own(j, cell.column()); });
 }
 
 Term explain_read_fading(CallCell& cell) {
   cell.reads(1, 0, cell.column(), cell.row() + 1, 1);
-  return faded_sum(cell, cell.row() + 1, "≤", [&](const Place& j) { return cell.at(1, j, cell.column()); });
+  return faded_sum(cell, cell.row() + 1, "≤",
+                   [&](const Subscript& j) { return cell.at(1, j, cell.column()); });
 }
 
 }  // namespace

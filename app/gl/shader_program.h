@@ -6,14 +6,14 @@
 namespace palimpsest {
 
 /// A vertex and a fragment shader, linked; freed while the OpenGL context is current.
-class Program {
+class ShaderProgram {
  public:
   /// Compiles "shaders/NAME.vert" and "shaders/NAME.frag". Throws an Error with the compiler's log and the
   /// numbered source when one does not compile.
-  explicit Program(std::string_view name);
-  ~Program();
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
+  explicit ShaderProgram(std::string_view name);
+  ~ShaderProgram();
+  ShaderProgram(const ShaderProgram&) = delete;
+  ShaderProgram& operator=(const ShaderProgram&) = delete;
 
   /// OpenGL's name.
   unsigned name() const { return name_; }

@@ -1,4 +1,4 @@
-#include "app/gl/program.h"
+#include "app/gl/shader_program.h"
 
 #include <epoxy/gl.h>
 #include <fmt/format.h>
@@ -59,7 +59,7 @@ void attach(GLuint program, GLenum kind, const std::filesystem::path& file) {
 
 }  // namespace
 
-Program::Program(std::string_view name) {
+ShaderProgram::ShaderProgram(std::string_view name) {
   // First the paths: nothing is left to free when a file is missing.
   const auto vertex = asset(fmt::format("shaders/{}.vert", name));
   const auto fragment = asset(fmt::format("shaders/{}.frag", name));
@@ -80,9 +80,9 @@ Program::Program(std::string_view name) {
   }
 }
 
-Program::~Program() { glDeleteProgram(name_); }
+ShaderProgram::~ShaderProgram() { glDeleteProgram(name_); }
 
-int Program::uniform(const char* uniform) const {
+int ShaderProgram::uniform(const char* uniform) const {
   const int location = glGetUniformLocation(name_, uniform);
   if (location < 0) throw Error(fmt::format("a shader has no uniform called '{}'", uniform));
   return location;

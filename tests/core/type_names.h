@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace palimpsest::testing {
+
+/// The types that a C++ source defines for the whole program: every struct, class, union, enum and alias with
+/// its namespaces and enclosing types, "palimpsest::Rule". What is local to the file, in an unnamed namespace
+/// or a function, is left out, and so are declarations without a body.
+std::vector<std::string> type_names(std::string_view source);
+
+/// A source and where it stands.
+struct SourceFile {
+  std::string path;
+  std::string text;
+};
+
+/// One line for each type that is defined more than once: "palimpsest::Rule: core/a.h, core/b.h".
+std::vector<std::string> types_defined_twice(const std::vector<SourceFile>& sources);
+
+}  // namespace palimpsest::testing
