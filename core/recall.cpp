@@ -1,25 +1,23 @@
 #include "core/recall.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "core/engines/parts.h"
 #include "core/engines/recurrent.h"
 #include "core/error.h"
-#include "core/row_rule.h"
-#include "core/stored_pairs.h"
+#include "core/row_walk.h"
 
 namespace palimpsest {
 
 namespace {
 
-constexpr Index tokens_at_a_time = 64;
-
+/// |answer of S - v|^2 / 2 of what a row writes.
 double half_squared_error(const Matrix<double>& S, const Program<double>& row) {
-  const bool plain = row.structure.plain_write;
-  const Matrix<double>& k = plain ? row.k_plain : row.k;
-  const Matrix<double>& v = plain ? row.v_plain : row.v;
-  return 0.5 * (k * S - v).squaredNorm();
+  const StoredPairs pair = written_pairs(row);
+  return 0.5 * recall_differences(pair.keys * S, pair).squaredNorm();
 }
 
 /// The memory as the row's query sees it: the parts of a state added up.
@@ -42,22 +40,16 @@ Matrix<double> faded(const Matrix<double>& S, const Program<double>& row) {
 std::vector<Recall> recall_of_rows(const RowRule& rule, const Sequence& sequence,
                                    const std::stop_token& stop) {
   std::vector<Recall> recalls;
-  Matrix<double> S = rule.initial_state<double>(sequence);
-  for (Index first = 0; first < sequence.tokens; first += tokens_at_a_time) {
-    if (stop.stop_requested()) throw Cancelled();
-    const Index count = std::min(tokens_at_a_time, sequence.tokens - first);
-    const Program<double> block = rule.encoder().encode<double>(sequence, first, count);
-    const Index steps = block.structure.rows_per_read;
-    for (Index t = 0; t < count; ++t) {
-      for (Index step = 0; step + 1 < steps; ++step) recurrent(block.row(t * steps + step), S);
-      const Program<double> row = block.row((t + 1) * steps - 1);
-      const double before = half_squared_error(faded(S, row), row);
-      recurrent(row, S);
-      const Matrix<double> after = memory(S, row);
-      recalls.push_back({before, half_squared_error(after, row), after.cwiseAbs().maxCoeff(),
-                         after.norm() / std::sqrt(static_cast<double>(after.size()))});
-    }
-  }
+  const auto visit = [&](Index, bool is_last, const Program<double>& row, Matrix<double>& S) {
+    const double before = is_last ? half_squared_error(faded(S, row), row) : 0;
+    recurrent(row, S);
+    if (!is_last) return true;
+    const Matrix<double> after = memory(S, row);
+    recalls.push_back({before, half_squared_error(after, row), after.cwiseAbs().maxCoeff(),
+                       after.norm() / std::sqrt(static_cast<double>(after.size()))});
+    return true;
+  };
+  walk_rows(rule, sequence, visit, stop);
   return recalls;
 }
 
@@ -83,6 +75,18 @@ std::vector<Recall> recall_of_walk(const Variant& variant, const Sequence& seque
   return recalls;
 }
 
+void require_tokens(const Sequence& sequence, Index first, Index count) {
+  if (first < 0 || count < 0 || first > sequence.tokens || count > sequence.tokens - first) {
+    throw InputError(fmt::format("tokens {} to {}; the sequence has {} tokens, counted from 0", first,
+                                 first + count - 1, sequence.tokens));
+  }
+}
+
+/// The first `count` pairs.
+StoredPairs head(const StoredPairs& pairs, Index count) {
+  return {pairs.keys.topRows(count), pairs.values.topRows(count)};
+}
+
 }  // namespace
 
 std::optional<std::vector<Recall>> recall(const Variant& variant, const Sequence& sequence,
@@ -92,6 +96,59 @@ std::optional<std::vector<Recall>> recall(const Variant& variant, const Sequence
   const bool asks_as_written = !variant.memory.pairs && !variant.memory.answers;
   if (rows && asks_as_written) return recall_of_rows(*rows, sequence, stop);
   return recall_of_walk(variant, sequence, std::move(stop));
+}
+
+RecallWindow recall_window(const Variant& variant, const Sequence& sequence, Index first, Index count,
+                           std::span<const Index> moments, std::stop_token stop) {
+  require_memory_to_ask(variant);
+  require_tokens(sequence, first, count);
+  RecallWindow window{
+      .first_token = first, .token_count = count, .moments = {moments.begin(), moments.end()}};
+  if (!std::ranges::is_sorted(moments))
+    throw InputError("the moments of a window must be in ascending order");
+  if (!moments.empty() && (moments.front() < 0 || moments.back() > sequence.tokens)) {
+    throw InputError(fmt::format("moments {} to {}; expected 0 to {} tokens", moments.front(), moments.back(),
+                                 sequence.tokens));
+  }
+  const StoredPairs pairs = stored_pairs(variant, sequence, first, count);
+  if (count > 0) window.pairs_per_token = pairs.keys.rows() / count;
+  window.errors = Matrix<double>::Zero(pairs.keys.rows(), static_cast<Index>(moments.size()));
+  window.lengths = pairs.values.rowwise().norm();
+  if (moments.empty()) return window;
+
+  std::size_t next = 0;
+  const auto visit = [&](Index tokens, const NamedStates& states) {
+    const std::size_t same = next;
+    while (next < moments.size() && moments[next] == tokens) ++next;
+    const Index known = std::clamp<Index>(tokens - first, 0, count) * window.pairs_per_token;
+    if (same == next || known == 0) return next < moments.size();
+    const Vector<double> errors = recall_errors(variant, sequence, states, head(pairs, known));
+    for (std::size_t moment = same; moment < next; ++moment)
+      window.errors.col(static_cast<Index>(moment)).head(known) = errors;
+    return next < moments.size();
+  };
+  variant.rule->walk_states(sequence, visit, std::move(stop));
+  return window;
+}
+
+WriteEffect write_effect(const Variant& variant, const Sequence& sequence, Index token,
+                         std::stop_token stop) {
+  require_memory_to_ask(variant);
+  require_tokens(sequence, token, 1);
+  const StoredPairs pairs = stored_pairs(variant, sequence, 0, token + 1);
+  const Index earlier = pairs.keys.rows() / (token + 1) * token;
+  WriteEffect effect;
+  const auto visit = [&](Index tokens, const NamedStates& states) {
+    if (tokens == token && earlier > 0)
+      effect.before = recall_errors(variant, sequence, states, head(pairs, earlier));
+    if (tokens <= token) return true;
+    const Vector<double> errors = recall_errors(variant, sequence, states, pairs);
+    effect.after = errors.head(earlier);
+    effect.own = errors.tail(errors.size() - earlier);
+    return false;
+  };
+  variant.rule->walk_states(sequence, visit, std::move(stop));
+  return effect;
 }
 
 }  // namespace palimpsest

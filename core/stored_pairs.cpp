@@ -11,15 +11,24 @@ namespace palimpsest {
 namespace {
 
 StoredPairs written_by(const RowRule& rule, const Sequence& sequence, Index first, Index count) {
-  const Program<double> rows = rule.encoder().encode<double>(sequence, first, count);
-  StoredPairs pairs =
-      rows.structure.plain_write ? StoredPairs{rows.k_plain, rows.v_plain} : StoredPairs{rows.k, rows.v};
+  StoredPairs pairs = written_pairs(rule.encoder().encode<double>(sequence, first, count));
   // The constant 1 of a normalised rule is no value: the answer is divided by it.
   if (rule.normalised()) pairs.values = Matrix<double>(pairs.values.leftCols(pairs.values.cols() - 1));
   return pairs;
 }
 
+/// Each row divided by its length; 0 stays 0.
+Matrix<double> directions(Matrix<double> keys) {
+  for (Index row = 0; row < keys.rows(); ++row) keys.row(row).stableNormalize();
+  return keys;
+}
+
 }  // namespace
+
+StoredPairs written_pairs(const Program<double>& rows) {
+  if (rows.structure.plain_write) return {rows.k_plain, rows.v_plain};
+  return {rows.k, rows.v};
+}
 
 void require_memory_to_ask(const Variant& variant) {
   if (!variant.memory.none.empty()) throw Unsupported(variant.memory.none);
@@ -42,9 +51,18 @@ Matrix<double> memory_answers(const Variant& variant, const Sequence& sequence, 
   return keys * state_of(states, "S");
 }
 
+Matrix<double> recall_differences(const Matrix<double>& answers, const StoredPairs& pairs) {
+  return answers - pairs.values;
+}
+
 Vector<double> recall_errors(const Variant& variant, const Sequence& sequence, const NamedStates& states,
                              const StoredPairs& pairs) {
-  return (memory_answers(variant, sequence, states, pairs.keys) - pairs.values).rowwise().norm();
+  return recall_differences(memory_answers(variant, sequence, states, pairs.keys), pairs).rowwise().norm();
+}
+
+Matrix<double> interference(const StoredPairs& rows, const StoredPairs& columns, bool cosines) {
+  if (!cosines) return rows.keys * columns.keys.transpose();
+  return directions(rows.keys) * directions(columns.keys).transpose();
 }
 
 NamedStates states_at(const Variant& variant, const Sequence& sequence, Index tokens, std::stop_token stop) {

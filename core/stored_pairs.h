@@ -4,6 +4,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "core/program.h"
 #include "core/rule.h"
 #include "core/variant.h"
 
@@ -19,9 +20,19 @@ StoredPairs stored_pairs(const Variant& variant, const Sequence& sequence, Index
 Matrix<double> memory_answers(const Variant& variant, const Sequence& sequence, const NamedStates& states,
                               const Matrix<double>& keys);
 
+/// The pairs that rows of a program write: of rows with two writes those of the one that erases nothing.
+StoredPairs written_pairs(const Program<double>& rows);
+
+/// The error of recall, answer - value of every pair: [N, V] for answers [N, V].
+Matrix<double> recall_differences(const Matrix<double>& answers, const StoredPairs& pairs);
+
 /// |answer - value| of every pair: [N].
 Vector<double> recall_errors(const Variant& variant, const Sequence& sequence, const NamedStates& states,
                              const StoredPairs& pairs);
+
+/// K K^T of two windows of stored keys: [first_count, second_count], how much one key answers for another.
+/// With `cosines` divided by the lengths of both; 0 where a key is 0.
+Matrix<double> interference(const StoredPairs& rows, const StoredPairs& columns, bool cosines);
 
 /// Throws Unsupported with the reason where a rule has no memory to ask.
 void require_memory_to_ask(const Variant& variant);

@@ -6,8 +6,8 @@
 #include "core/error.h"
 #include "core/inner_problem.h"
 #include "core/recall.h"
-#include "core/recall_window.h"
 #include "core/row_rule.h"
+#include "core/spectra.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 
