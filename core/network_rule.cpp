@@ -66,7 +66,7 @@ class NetworkWalk : public Walk<Scalar> {
 
   /// The weights of the last token itself: W - sigma A.
   NamedStates states_after(Index tokens, const Carried<Scalar>& carried) const override {
-    const Index place = (tokens - 1) % static_cast<Index>(sequence_.parameter("batch"));
+    const Index place = (tokens - 1) % inner_batch(sequence_.settings);
     const Scalar sigma = sequence_.has("sigma") ? static_cast<Scalar>(sequence_.at("sigma")(place, 0)) : 1;
     const std::size_t parameters = carried.size() / 2;
     Carried<Scalar> own = carried;

@@ -95,10 +95,8 @@ double size_of_numbers(const Input& input, const Settings& settings) {
   const auto has_axis = [&](const char* axis) {
     return std::ranges::find(input.shape, axis) != input.shape.end();
   };
-  const auto batch = settings.parameters.find("batch");
-  if (input.range == Range::non_negative && has_axis("n") && batch != settings.parameters.end()) {
-    return 1 / batch->second;
-  }
+  if (input.range == Range::non_negative && has_axis("n"))
+    return 1 / static_cast<double>(inner_batch(settings));
   const bool is_weights = has_axis("h") && !has_axis("n");
   return is_weights ? 0.5 : 1;
 }

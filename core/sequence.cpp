@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "core/error.h"
+#include "core/inner_problem.h"
 
 namespace palimpsest {
 
@@ -204,10 +205,9 @@ void Binder::learn_size(const Found& entry, const std::string& label, Index size
 void Binder::learn_batches(const Settings& given, const Settings& settings) {
   const auto parameter = std::ranges::find(variant.parameters, "batch", &Parameter::name);
   if (parameter == variant.parameters.end()) return;
-  const auto known = settings.parameters.find("batch");
   const std::optional<double> in_file = parameter_in_file(*parameter, given, 0);
-  if (known == settings.parameters.end() && !in_file) return;  // set_parameters() says that it is missing
-  const auto batch = static_cast<Index>(in_file ? *in_file : known->second);
+  if (!settings.parameters.contains("batch") && !in_file) return;  // set_parameters() says that it is missing
+  const Index batch = in_file ? static_cast<Index>(*in_file) : inner_batch(settings);
   sizes["batch"] = batch;
   sizes["n_batches"] = sizes.at("n") / batch + (sizes.at("n") % batch > 0 ? 1 : 0);
   size_from["batch"] = "the parameter batch";

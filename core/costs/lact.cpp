@@ -2,6 +2,7 @@
 
 #include "core/costs/costs.h"
 #include "core/inner_batches.h"
+#include "core/inner_problem.h"
 
 namespace palimpsest {
 
@@ -54,7 +55,7 @@ Cost lact_cost(const Sequence& sequence, Form form, Index chunk_size) {
   const Sizes<double> sizes = {dk, dv, std::min(dk, dv), std::max(dk, dv)};
   const Sizes<Polynomial> symbols = {k, v, is_tall ? v : k, is_tall ? k : v};
 
-  const auto batch = static_cast<Index>(sequence.parameter("batch"));
+  const auto batch = inner_batch(sequence.settings);
   const Index size = form == Form::recurrent ? 1 : form == Form::parallel ? batch : chunk_size;
   const InnerBatches batches(sequence.tokens, batch, size);
   Cost cost;

@@ -2,6 +2,7 @@
 
 #include "core/costs/costs.h"
 #include "core/inner_batches.h"
+#include "core/inner_problem.h"
 
 namespace palimpsest {
 
@@ -56,7 +57,7 @@ Cost network_cost(const Sequence& sequence, const NetworkPlan& plan, Form form, 
   widths.push_back(static_cast<double>(sequence.dv));
   symbols.push_back(Polynomial::symbol("d_v"));
 
-  const auto batch = static_cast<Index>(sequence.parameter("batch"));
+  const auto batch = inner_batch(sequence.settings);
   const InnerBatches batches(sequence.tokens, batch, form == Form::recurrent ? 1 : chunk_size);
   Cost cost;
   for (Index i = 0; i < batches.piece_count(); ++i) {

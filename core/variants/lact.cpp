@@ -29,7 +29,7 @@ bool runs_as_row_program(const Settings& settings) {
 template <class Scalar>
 Program<Scalar> encode(const Rows<Scalar>& rows) {
   const Sequence& sequence = rows.sequence;
-  const auto batch = static_cast<Index>(sequence.parameter("batch"));
+  const auto batch = inner_batch(sequence.settings);
   const bool updates_first = sequence.option("order") == "update_first";
   Matrix<Scalar> transition = Matrix<Scalar>::Zero(rows.count, 4);
   std::vector<Index> read_after;
