@@ -108,6 +108,51 @@ TEST_CASE("the steps of Newton and Schulz bring singular values near 1, and leav
   }
 }
 
+TEST_CASE("the steps of Newton and Schulz take singular values where their header says", "[newton schulz]") {
+  struct Promise {
+    const char* steps;
+    double from;      // singular values from here to 1, 1 being the norm,
+    double smallest;  // end in [smallest, largest]
+    double largest;
+  };
+  // Rounded outwards; the ends are reached to the last digit that is written.
+  for (const Promise& promise :
+       {Promise{"muon", 1e-3, 0.470, 1.203}, Promise{"muon", 1e-2, 0.681, 1.135},
+        Promise{"tuned", 1e-3, 0.474, 1.146}, Promise{"tuned", 1e-2, 0.977, 1.032}}) {
+    CAPTURE(promise.steps, promise.from);
+    double smallest = 2;
+    double largest = 0;
+    double grown = 1;  // a value near 0
+    for (const NewtonSchulzStep& step : newton_schulz_steps(promise.steps)) grown *= step.a;
+    CHECK(std::abs(grown - (std::string(promise.steps) == "muon" ? 485 : 493)) < 0.5);
+    constexpr int count = 200000;
+    for (int i = 0; i <= count; ++i) {
+      const double before = std::pow(promise.from, static_cast<double>(i) / count);
+      double s = before;
+      for (const auto& [a, b, c] : newton_schulz_steps(promise.steps))
+        s = a * s + b * std::pow(s, 3) + c * std::pow(s, 5);
+      smallest = std::min(smallest, s);
+      largest = std::max(largest, s);
+      if (s > grown * before) FAIL("a value is multiplied by more than " << grown);
+    }
+    CHECK(smallest >= promise.smallest);
+    CHECK(smallest < promise.smallest + 1e-3);
+    CHECK(largest <= promise.largest);
+    CHECK(largest > promise.largest - 1e-3);
+  }
+}
+
+TEST_CASE("a matrix of Newton and Schulz has the singular values of the polynomial", "[newton schulz]") {
+  // Its largest result: 0.0041114 becomes 1.20237. The norm is 1 up to 1e-7 by which all are divided.
+  Matrix<double> M = Matrix<double>::Zero(3, 5);
+  M(0, 0) = 0.0041114;
+  M(1, 2) = 0.02;
+  M(2, 4) = std::sqrt(1 - M.squaredNorm());
+  const Vector<double> s = singular_values(newton_schulz(M, newton_schulz_steps("muon")));
+  CHECK(s.maxCoeff() == Approx(1.20237).epsilon(1e-5));
+  CHECK(s.minCoeff() == Approx(0.68183).epsilon(1e-5));
+}
+
 TEST_CASE("the gradient of layer norm is that of the loss, by central differences") {
   std::mt19937 random(2);
   const LayerNorm<double> norm = {random_matrix(random, 1, 7).row(0), random_matrix(random, 1, 7).row(0),
