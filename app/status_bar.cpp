@@ -5,6 +5,7 @@
 
 #include "app/application.h"
 #include "app/panels.h"
+#include "app/panels/form_words.h"
 #include "app/session/counted.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/icon_button.h"
@@ -38,19 +39,11 @@ void line(std::string_view text, ImU32 colour, float width) {
   if (shown != text) tooltip(text);
 }
 
-/// The form with the largest residual.
-Form worst_form(const Computation& computed) {
-  Form worst = Form::recurrent;
-  for (const Form form : all_forms) {
-    const FormResult& result = computed.form(form);
-    if (result.missing.empty() && result.residual > computed.form(worst).residual) worst = form;
-  }
-  return worst;
-}
-
 std::string residual_words(const Computation& computed) {
-  return fmt::format("worst residual {} ({}, {}) · tolerance {:g}", scientific(computed.worst),
-                     name(worst_form(computed)), name(computed.choice.precision), computed.tolerance);
+  return fmt::format("worst distance from {}: {} ({}, {}) · allowed {}",
+                     reference_words(computed.choice.precision), scientific(computed.worst),
+                     name(computed.worst_form), name(computed.choice.precision),
+                     scientific(computed.tolerance));
 }
 
 std::string size_words(const Session& session, const Computation& computed) {

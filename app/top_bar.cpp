@@ -87,15 +87,15 @@ float form_pills_width() {
 }
 
 std::string agreement_explained(const Computation& computed) {
-  std::string words = fmt::format(
-      "Every form's outputs and final state against the recurrence in f64, as a share of the largest output. "
-      "Forms agree "
-      "while no difference exceeds {:g} in {}.",
-      computed.tolerance, name(computed.choice.precision));
+  std::string words =
+      fmt::format("Every form's outputs and final states against {}, as a share of the largest number.",
+                  reference_words(computed.choice.precision));
   for (const Form form : all_forms) {
     const FormResult& result = computed.form(form);
     words += fmt::format("\n{}: {}", form_label(form),
-                         result.missing.empty() ? scientific(result.residual) : "missing");
+                         result.missing.empty() ? fmt::format("{}, {}", scientific(result.residual()),
+                                                              allowance_words(result.judgement))
+                                                : "missing");
   }
   return words;
 }

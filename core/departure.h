@@ -6,6 +6,7 @@
 
 #include "core/fault_edits.h"
 #include "core/rule.h"
+#include "core/tolerance.h"
 
 namespace palimpsest {
 
@@ -34,13 +35,9 @@ struct Comparison {
   std::string message;                 // why it could not
 };
 
-/// How far two runs of the same equations may be apart, as a fraction of a tensor's largest element: rounding
-/// in f64, amplified at most 485 times by Newton and Schulz.
-inline constexpr double departure_tolerance = 1e-8;
-
 /// Carries out `equations` on the sequence of `trace` and compares every result with the engine's, in order.
 /// Throws Cancelled when asked to stop.
-Comparison compare_steps(Trace& trace, const Equations& equations, double tolerance = departure_tolerance,
+Comparison compare_steps(Trace& trace, const Equations& equations, double tolerance = step_tolerance,
                          std::stop_token stop = {});
 
 }  // namespace palimpsest

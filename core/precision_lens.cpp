@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/interpreted.h"
+#include "core/reference_run.h"
 #include "core/rule.h"
 #include "core/sequence.h"
 
@@ -86,15 +87,6 @@ class Losses {
   std::vector<LostNumber> lost_;
   std::map<std::pair<std::string, LostNumber::As>, std::size_t> places_;
 };
-
-/// The output that everything is measured against: by the recurrence, or the first form there is.
-Output reference(const Variant& variant, const Sequence& sequence, const std::stop_token& stop) {
-  for (const Form form : all_forms) {
-    if (!variant.rule->missing(form, sequence.settings))
-      return variant.rule->run(sequence, form, Precision::f64, 1, stop);
-  }
-  throw Unsupported(fmt::format("{} has no form with these settings", variant.label));
-}
 
 std::vector<Phase> edited_phases(const Trace& trace, const Fault* edit) {
   if (!edit) return trace.phases;

@@ -252,15 +252,4 @@ Settings random_settings(const Variant& variant, const Settings& given, std::uin
   return settings;
 }
 
-Arrays rounded_to_f32(const Arrays& arrays) {
-  Arrays rounded;
-  for (const auto& [name, array] : arrays) {
-    std::vector<float> values(static_cast<std::size_t>(array.size()));
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = static_cast<float>(array[static_cast<Index>(i)]);
-    rounded[name] = Array(array.shape, std::move(values));
-  }
-  return rounded;
-}
-
 }  // namespace palimpsest

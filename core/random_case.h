@@ -36,7 +36,4 @@ Arrays random_arrays(const Variant& variant, const Settings& settings, const Ran
 /// `given`, resolved, with random values for the required parameters that it lacks.
 Settings random_settings(const Variant& variant, const Settings& given, std::uint64_t seed);
 
-/// The same arrays as f32 holds them.
-Arrays rounded_to_f32(const Arrays& arrays);
-
 }  // namespace palimpsest

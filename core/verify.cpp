@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -16,9 +15,6 @@
 namespace palimpsest {
 
 namespace {
-
-constexpr double usual_tolerance_f64 = 1e-10;
-constexpr double usual_tolerance_f32 = 2e-5;
 
 bool has_gates(const Variant& variant) {
   return std::ranges::any_of(variant.inputs, [](const Input& input) { return input.range == Range::decay; });
@@ -84,8 +80,7 @@ void add_every_combination(const VerifyPlan& plan, const OptionChoice& choice,
 /// One run of one form, compared.
 struct Comparison {
   std::size_t row;  // of the report
-  Disagreement disagreement = {};
-  double amplification = 1;
+  Judgement judgement = {};
   Index chunk_size = 1;
   std::string message = {};
 };
@@ -182,28 +177,18 @@ class Verification {
             continue;
           }
           rows_of_[{variant.id, options}].push_back(rows_.size());
-          rows_.push_back({backend, empty_result(variant, options, backend->name(), form, precision)});
+          Tolerance allowed = tolerance(variant, settings, form, precision, plan_.exceptions);
+          rows_.push_back({backend,
+                           {.variant = variant.id,
+                            .options = options,
+                            .device = backend->name(),
+                            .form = form,
+                            .precision = precision,
+                            .tolerance = allowed.error,
+                            .exception = std::move(allowed.reason)}});
         }
       }
     }
-  }
-
-  VerifyResult empty_result(const Variant& variant, const std::string& options, const std::string& device,
-                            Form form, Precision precision) const {
-    VerifyResult result{.variant = variant.id,
-                        .options = options,
-                        .device = device,
-                        .form = form,
-                        .precision = precision,
-                        .tolerance = precision == Precision::f64 ? usual_tolerance_f64 : usual_tolerance_f32};
-    for (const ToleranceException& exception : plan_.exceptions) {
-      const bool applies = exception.variant == variant.id && exception.precision == precision &&
-                           options.find(exception.options) != std::string::npos;
-      if (!applies) continue;
-      result.tolerance = exception.tolerance;
-      result.exception = exception.reason;
-    }
-    return result;
   }
 
   std::vector<Comparison> compare_forms(const VerifyCase& verified) {
@@ -225,14 +210,13 @@ class Verification {
                      std::vector<Comparison>& comparisons) {
     std::optional<ReferenceRun> reference;
     try {
-      reference.emplace(verified, precision, stop_);
+      reference.emplace(reference_run(verified, precision, stop_));
     } catch (const Cancelled&) {
       throw;
     } catch (const std::exception& error) {
       for (const std::size_t row : rows) comparisons.push_back({.row = row, .message = error.what()});
       return;
     }
-    std::optional<double> amplification;  // costs several runs, and is hardly ever asked for
     for (const std::size_t row : rows) {
       const VerifyResult& result = rows_[row].result;
       // Other forms have no chunks to differ in.
@@ -240,29 +224,19 @@ class Verification {
           has_chunks(result.form) ? verified.chunk_sizes : std::vector<Index>{1};
       for (const Index chunk_size : chunks) {
         if (stop_.stop_requested()) throw Cancelled();
-        Comparison comparison = compare_one(row, verified, *reference, chunk_size);
-        if (precision == Precision::f32 && std::isfinite(comparison.disagreement.error) &&
-            comparison.disagreement.error > result.tolerance) {
-          if (!amplification) amplification = reference->amplification(stop_);
-          comparison.amplification = *amplification;
-        }
-        comparisons.push_back(std::move(comparison));
+        comparisons.push_back(compare_one(row, verified, *reference, chunk_size));
       }
     }
   }
 
-  Comparison compare_one(std::size_t row, const VerifyCase& verified, const ReferenceRun& reference,
+  Comparison compare_one(std::size_t row, const VerifyCase& verified, ReferenceRun& reference,
                          Index chunk_size) {
     Comparison comparison{.row = row, .chunk_size = chunk_size};
     const Backend& backend = *rows_[row].backend;
     const VerifyResult& result = rows_[row].result;
-    // Cases share a device other than the processor: one at a time.
-    std::unique_lock<std::mutex> device(device_, std::defer_lock);
-    if (&backend != &cpu_backend()) device.lock();
     try {
-      const Output got = backend.run(*verified.variant, reference.sequence(), result.form, result.precision,
-                                     chunk_size, stop_);
-      comparison.disagreement = compare(got, reference.expected());
+      const Output got = run(backend, *verified.variant, reference.sequence(), result, chunk_size);
+      comparison.judgement = reference.judge(got, {result.tolerance, result.exception}, stop_);
     } catch (const Cancelled&) {
       throw;
     } catch (const std::exception& error) {
@@ -271,28 +245,38 @@ class Verification {
     return comparison;
   }
 
+  Output run(const Backend& backend, const Variant& variant, const Sequence& sequence,
+             const VerifyResult& result, Index chunk_size) {
+    // Cases share a device other than the processor: one at a time.
+    std::unique_lock<std::mutex> device(device_, std::defer_lock);
+    if (&backend != &cpu_backend()) device.lock();
+    return backend.run(variant, sequence, result.form, result.precision, chunk_size, stop_);
+  }
+
   /// Counts one comparison. The order of cases does not matter: of two that are as bad, the row keeps the one
   /// with the lower index.
   void add(const VerifyCase& verified, Index index, const Comparison& comparison) {
     Row& row = rows_[comparison.row];
     VerifyResult& result = row.result;
-    const double error = comparison.disagreement.error;
-    const double badness = comparison.message.empty() ? error / (result.tolerance * comparison.amplification)
-                                                      : std::numeric_limits<double>::infinity();
+    const Judgement& judgement = comparison.judgement;
+    const double error = judgement.disagreement.error;
+    const bool failed = !comparison.message.empty() || !judgement.passed();
+    const double badness =
+        comparison.message.empty() ? error / judgement.allowed() : std::numeric_limits<double>::infinity();
     const auto command = [&] {
       return reproduction(verified, result.device, result.form, result.precision, comparison.chunk_size);
     };
     ++result.runs;
-    if (badness > 1) {
+    if (failed) {
       ++result.failed;
       ++now_.failed;
     }
-    if (comparison.amplification > 1) {
+    if (judgement.amplification > 1) {
       ++result.amplified.runs;
       if (row.amplified.is_beaten_by(error, index)) {
         row.amplified = {error, index};
         result.amplified.error = error;
-        result.amplified.factor = comparison.amplification;
+        result.amplified.factor = judgement.amplification;
         result.amplified.reproduction = command();
       }
     }
@@ -301,8 +285,8 @@ class Verification {
     if (!row.worst.is_beaten_by(badness, index)) return;
     row.worst = {badness, index};
     result.message = comparison.message;
-    result.worst = comparison.disagreement;
-    result.amplification = comparison.amplification;
+    result.worst = judgement.disagreement;
+    result.amplification = judgement.amplification;
     result.reproduction = command();
   }
 
@@ -319,21 +303,6 @@ class Verification {
 };
 
 }  // namespace
-
-std::vector<ToleranceException> usual_exceptions() {
-  // Five steps of Newton and Schulz multiply what is weak, rounding included, by up to 3.4445^5 = 485.
-  return {{.variant = "lact",
-           .options = "optimizer=muon",
-           .precision = Precision::f32,
-           .tolerance = 1e-3,
-           .reason = "Muon multiplies rounding by up to 485; the worst of 25 draws was 3.8e-4"},
-          {.variant = "lact",
-           .options = "loss=l2 newton_schulz=muon optimizer=muon",
-           .precision = Precision::f32,
-           .tolerance = 1e-2,
-           .reason = "Muon takes a full step however little is left to learn, which in f32 may be rounding "
-                     "alone; the worst seen was 5.1e-3"}};
-}
 
 bool VerifyReport::passed() const {
   return runs() > 0 && std::ranges::all_of(results, &VerifyResult::passed);

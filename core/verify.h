@@ -8,23 +8,11 @@
 
 #include "core/backend.h"
 #include "core/disagreement.h"
-#include "core/random_case.h"
+#include "core/tolerance.h"
 #include "core/variant.h"
 #include "core/verify_case.h"
 
 namespace palimpsest {
-
-/// A variant, options and precision that need more room than 1e-10 (f64) or 2e-5 (f32).
-struct ToleranceException {
-  std::string variant;
-  std::string options = {};  // a part of VerifyResult::options; empty: any
-  Precision precision = Precision::f32;
-  double tolerance = 0;
-  std::string reason = {};  // with the factor measured
-};
-
-/// What the cases of a plan need: docs/accuracy.md says which others do.
-std::vector<ToleranceException> usual_exceptions();
 
 /// Which cases verify() runs, and how: every combination of lengths, sizes and chunks; or so many random
 /// cases instead; or just these.
@@ -45,7 +33,7 @@ struct VerifyPlan {
   std::vector<Index> batch_sizes = {1, 6, 16};  // of the rules that have inner batches
   std::uint64_t seed = 1;
   int draws = 1;  // random instances of every case
-  std::vector<ToleranceException> exceptions = usual_exceptions();
+  std::vector<ToleranceException> exceptions = {usual_exceptions().begin(), usual_exceptions().end()};
   Index random_cases = 0;              // this many, in the place of every combination
   std::vector<VerifyCase> cases = {};  // these alone
   unsigned jobs = 1;                   // threads; changes no result

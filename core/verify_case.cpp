@@ -8,10 +8,7 @@
 #include <cmath>
 #include <random>
 
-#include "core/disagreement.h"
-#include "core/engines/recurrent.h"
 #include "core/error.h"
-#include "core/row_rule.h"
 
 namespace palimpsest {
 
@@ -28,8 +25,6 @@ bool is_possible(const Variant& variant, const Settings& given) {
     return false;
   }
 }
-
-double rounded(double value) { return static_cast<double>(static_cast<float>(value)); }
 
 /// Choices by arithmetic alone: the distributions of <random> differ between libraries.
 class Draws {
@@ -90,56 +85,6 @@ bool has_gates(const Variant& variant) {
   return std::ranges::any_of(variant.inputs, [](const Input& input) { return input.range == Range::decay; });
 }
 
-/// Rounds numbers once more, each towards zero by a random part of `unit` of itself: no range excludes that.
-class Rounding {
- public:
-  Rounding(double unit, std::uint64_t seed) : unit_(unit), bits_(seed) {}
-
-  double operator()(double value) {
-    return value * (1 - unit_ * static_cast<double>(bits_() >> 11) * 0x1p-53);
-  }
-
-  Matrix<double> operator()(const Matrix<double>& values) {
-    return values.unaryExpr([this](double value) { return (*this)(value); });
-  }
-
-  Arrays operator()(const Arrays& arrays) {
-    Arrays moved;
-    for (const auto& [name, array] : arrays) {
-      std::vector<double> values(static_cast<std::size_t>(array.size()));
-      for (std::size_t i = 0; i < values.size(); ++i) values[i] = (*this)(array[static_cast<Index>(i)]);
-      moved[name] = Array(array.shape, std::move(values));
-    }
-    return moved;
-  }
-
- private:
-  double unit_;
-  std::mt19937_64 bits_;
-};
-
-/// The f64 recurrence of a row program whose rows, and whose state after every row, are rounded once more:
-/// what a rule makes of its inputs is rounded too, and so is what it keeps, every column by itself.
-Output with_rounding(const RowRule& rule, const Sequence& sequence, Rounding rounding) {
-  Program<double> program = rule.encoder().encode<double>(sequence, 0, sequence.tokens);
-  for (Matrix<double>* rows :
-       {&program.q, &program.k, &program.v, &program.a, &program.k_plain, &program.v_plain})
-    *rows = rounding(*rows);
-  const bool reads_own_state = program.structure.parts.empty() && program.read_after.empty();
-  Matrix<double> S = rule.initial_state<double>(sequence);
-  Matrix<double> read(program.reads(), S.cols());
-  if (!reads_own_state) read = recurrent(program, S);
-  for (Index r = 0, reads = 0; reads_own_state && r < program.rows(); ++r) {
-    const Program<double> row = program.row(r);
-    recurrent(row, S);
-    S = rounding(S);
-    read.middleRows(reads, row.reads()) = row.q * S;
-    reads += row.reads();
-  }
-  if (program.structure.read_at == ReadAt::end) read = program.q * S;
-  return {rule.finish<double>(read, sequence), rule.named_states<double>(S, sequence)};
-}
-
 }  // namespace
 
 std::vector<Settings> option_choices(const Variant& variant) {
@@ -197,40 +142,11 @@ VerifyCase random_verify_case(const std::vector<OptionChoice>& choices, std::uin
   return {&variant, std::move(settings), random, {chunk_size}};
 }
 
-Output reference(const Variant& variant, const Sequence& sequence, std::stop_token stop) {
-  const Form form =
-      variant.rule->missing(Form::recurrent, sequence.settings) ? Form::chunkwise : Form::recurrent;
-  return cpu_backend().run(variant, sequence, form, Precision::f64, 1, std::move(stop));
-}
-
-ReferenceRun::ReferenceRun(const VerifyCase& verified, Precision precision, std::stop_token stop)
-    : variant_(*verified.variant), precision_(precision), settings_(verified.given) {
-  Arrays arrays = random_arrays(variant_, settings_, verified.random);
-  if (precision == Precision::f32) {
-    arrays = rounded_to_f32(arrays);
-    for (auto& [name, value] : settings_.parameters) value = rounded(value);
-  }
-  arrays_ = std::make_shared<const Arrays>(std::move(arrays));
-  sequence_ = palimpsest::bind(variant_, arrays_, settings_).heads.front();
-  expected_ = reference(variant_, sequence_, std::move(stop));
-}
-
-double ReferenceRun::amplification(std::stop_token stop) const {
-  constexpr int draws = 8;
-  const double unit = precision_ == Precision::f64 ? 0x1p-53 : 0x1p-24;
-  double largest = 1;
-  const auto consider = [&](const Output& moved) {
-    const double change = compare(moved, expected_).error;
-    if (std::isfinite(change)) largest = std::max(largest, change / unit);
-  };
-  for (std::uint64_t draw = 1; draw <= draws; ++draw) {
-    const auto moved = std::make_shared<const Arrays>(Rounding(unit, draw)(*arrays_));
-    const Sequence sequence = palimpsest::bind(variant_, moved, settings_).heads.front();
-    consider(reference(variant_, sequence, stop));
-    if (const auto* rule = dynamic_cast<const RowRule*>(variant_.rule.get()))
-      consider(with_rounding(*rule, sequence_, Rounding(unit, draw)));
-  }
-  return largest;
+ReferenceRun reference_run(const VerifyCase& verified, Precision precision, std::stop_token stop) {
+  const Variant& variant = *verified.variant;
+  auto arrays = std::make_shared<const Arrays>(random_arrays(variant, verified.given, verified.random));
+  return {variant, held_inputs(variant, std::move(arrays), verified.given, precision), precision,
+          std::move(stop)};
 }
 
 std::string reproduction(const VerifyCase& verified, const std::string& device, Form form,

@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/backend.h"
 #include "core/random_case.h"
-#include "core/sequence.h"
+#include "core/reference_run.h"
 #include "core/variant.h"
 
 namespace palimpsest {
@@ -28,7 +27,7 @@ std::string describe_options(const Settings& settings);
 /// One case that verify() runs in every form, device and precision.
 struct VerifyCase {
   const Variant* variant = nullptr;
-  Settings given = {};  // resolved; in f32 the parameters are rounded, as the arrays are
+  Settings given = {};  // resolved
   RandomCase random = {};
   std::vector<Index> chunk_sizes = {64};  // of the chunkwise form
 };
@@ -38,31 +37,9 @@ struct VerifyCase {
 /// states, alpha or g, parameters within their ranges.
 VerifyCase random_verify_case(const std::vector<OptionChoice>& choices, std::uint64_t seed, Index index);
 
-/// The f64 recurrence; chunks of one token where a rule has none.
-Output reference(const Variant& variant, const Sequence& sequence, std::stop_token stop = {});
-
-/// The inputs of one case in one precision, and what the f64 recurrence makes of them.
-class ReferenceRun {
- public:
-  /// Throws what the case throws before any form runs.
-  ReferenceRun(const VerifyCase& verified, Precision precision, std::stop_token stop = {});
-
-  const Sequence& sequence() const { return sequence_; }
-  const Output& expected() const { return expected_; }
-
-  /// How many times further than the inputs the results of the f64 recurrence move when every input, or every
-  /// row and state of a row program, is rounded once more, towards zero by up to one unit (2^-24 of itself in
-  /// f32): the largest of several draws, at least 1.
-  double amplification(std::stop_token stop = {}) const;
-
- private:
-  const Variant& variant_;
-  Precision precision_;
-  Settings settings_;
-  std::shared_ptr<const Arrays> arrays_;
-  Sequence sequence_;
-  Output expected_;
-};
+/// The inputs of one case in one precision, and what the f64 recurrence makes of them. Throws what the case
+/// throws before any form runs.
+ReferenceRun reference_run(const VerifyCase& verified, Precision precision, std::stop_token stop = {});
 
 /// The command line that makes one comparison again: "palimpsest verify --variant gla --case random:T=17,...
 /// --form chunkwise ...".

@@ -14,7 +14,6 @@ namespace palimpsest {
 
 namespace {
 
-constexpr double tolerance = 1e-10;  // of verify() in f64
 constexpr Index chunk_size = 4;
 constexpr int draws = 8;  // of numbers, until one shows the fault
 
@@ -64,22 +63,19 @@ class FaultyForm {
     const Settings& settings = settings_[draw];
     if (const auto reason = variant_.rule->missing(form_, settings)) return *reason;
     const RandomCase random = revealing_case(seed_ + draw);
-    const SequenceBatch bound = palimpsest::bind(
-        variant_, std::make_shared<const Arrays>(random_arrays(variant_, settings, random)), settings);
-    const Sequence& sequence = bound.heads.front();
+    ReferenceRun reference = reference_run({&variant_, settings, random, {chunk_size}}, Precision::f64, stop);
+    const Sequence& sequence = reference.sequence();
     const auto trace = variant_.rule->trace(sequence, form_, Precision::f64, chunk_size);
     const std::optional<Equations> faulty = with_fault(fault, {trace->phases, trace->symbols});
     if (!faulty) return fmt::format("it takes {}, and this form has none in its equations", fault.needs);
 
-    const Comparison comparison = compare_steps(*trace, *faulty, departure_tolerance, stop);
+    const Comparison comparison = compare_steps(*trace, *faulty, step_tolerance, stop);
     result.data = to_string(random);
     result.departure = comparison.departure;
     result.message = comparison.message;
     if (comparison.message.empty()) {
-      const Form reference =
-          variant_.rule->missing(Form::recurrent, settings) ? Form::chunkwise : Form::recurrent;
-      result.worst =
-          compare(comparison.output, variant_.rule->run(sequence, reference, Precision::f64, 1, stop));
+      const Tolerance allowed = tolerance(variant_, sequence.settings, form_, Precision::f64);
+      result.judgement = reference.judge(comparison.output, allowed, stop);
     }
     return "";
   }
@@ -92,7 +88,7 @@ class FaultyForm {
 
 }  // namespace
 
-bool FaultyResult::noticed() const { return !message.empty() || worst.error > tolerance; }
+bool FaultyResult::noticed() const { return !message.empty() || !judgement.passed(); }
 
 Index FaultReport::noticed() const { return std::ranges::count_if(results, &FaultyResult::noticed); }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/departure.h"
-#include "core/disagreement.h"
+#include "core/reference_run.h"
 #include "core/variant.h"
 
 namespace palimpsest {
@@ -30,7 +30,7 @@ struct FaultyResult {
   std::string options = {};  // "causal=false"; empty: the variant has none
   Form form = Form::recurrent;
   std::string data = {};                    // the random case that shows the fault, as --input takes it
-  Disagreement worst = {};                  // of the outputs and states from the f64 recurrence
+  Judgement judgement = {};                 // of the outputs and states, as verify() judges them
   std::optional<Departure> departure = {};  // the first step that is off
   std::string message = {};                 // why an equation could not even be carried out; mostly empty
 

@@ -76,8 +76,8 @@ std::string to_table(const FaultReport& report) {
     if (!result.message.empty()) {
       table += fmt::format("    {}\n", result.message);
     } else {
-      table += fmt::format("    outputs and states are off by {:.1e} ({}, chunks of 4)\n", result.worst.error,
-                           result.data);
+      table += fmt::format("    outputs and states are off by {:.1e} ({}, chunks of 4)\n",
+                           result.judgement.disagreement.error, result.data);
     }
   };
   for (const FaultyResult& result : report.results) {
@@ -101,7 +101,7 @@ std::string to_json(const FaultReport& report) {
     nlohmann::ordered_json row = head(result);
     row["noticed"] = result.noticed();
     row["data"] = result.data;
-    row["error"] = number(result.worst.error);
+    row["error"] = number(result.judgement.disagreement.error);
     if (!result.message.empty()) row["message"] = result.message;
     if (result.departure) row["departure"] = to_json(*result.departure);
     json["faulty"].push_back(std::move(row));

@@ -111,6 +111,21 @@ std::string form_work(const FormResult& result, const Computation& computed, Ind
   return {};
 }
 
+std::string reference_words(Precision precision) {
+  return precision == Precision::f64 ? "the f64 recurrence"
+                                     : "the f64 recurrence on inputs as f32 holds them";
+}
+
+std::string allowance_words(const Judgement& judgement) {
+  std::string words = fmt::format("{} is allowed", scientific(judgement.allowed()));
+  if (!judgement.tolerance.reason.empty()) words += fmt::format(" ({})", judgement.tolerance.reason);
+  if (judgement.amplification > 1) {
+    words += fmt::format(", {:.0f} times as much as usual: so far do these numbers multiply one rounding",
+                         judgement.amplification);
+  }
+  return words;
+}
+
 Index first_bad_token(const Computation& computed) {
   Index first = -1;
   for (const FormResult& form : computed.forms) {

@@ -21,6 +21,12 @@ bool erases_by_beta(const Trace& trace);
 /// "3 forms agree · 4.4e-16", or from which token on they differ.
 std::string agreement_words(const Computation& computed);
 
+/// "the f64 recurrence": what every form in this precision is compared with.
+std::string reference_words(Precision precision);
+
+/// "2e-5 is allowed", with the reason where that is not usual.
+std::string allowance_words(const Judgement& judgement);
+
 /// The first token at which any form differs from the recurrence; -1 if none does.
 Index first_bad_token(const Computation& computed);
 

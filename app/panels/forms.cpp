@@ -22,7 +22,8 @@ constexpr float height_with_all_captions = 416;
 /// token, so that equal outputs look equal.
 float output_range(const Application& application, const Computation& computed, Index token) {
   const double range = application.view.shared_scale ? kind_range(computed, Role::output) : 0;
-  return static_cast<float>(range > 0 ? range : computed.reference.o.row(token).cwiseAbs().maxCoeff());
+  return static_cast<float>(range > 0 ? range
+                                      : computed.reference->expected().o.row(token).cwiseAbs().maxCoeff());
 }
 
 void switch_form(Application& application, Form form) {
@@ -51,6 +52,16 @@ void answer_pointer(Application& application, Form form, const Matrix<double>& o
       fmt::format("output of token {}, channel {}: {:+.6g}", token, cell->column, o(token, cell->column)));
 }
 
+/// What a form is, or, over its residual, what that is measured against.
+std::string heading_words(const Application& application, Form form, const FormResult& result,
+                          bool over_residual) {
+  if (!result.missing.empty()) return result.missing;
+  if (!over_residual) return fmt::format("Step through the {} form.", name(form));
+  return fmt::format("Largest difference from {}, as a share of the largest number; {}.",
+                     reference_words(application.session.choice().precision),
+                     allowance_words(result.judgement));
+}
+
 /// The form's name, which is lit for the present form and switches to the others, and its residual.
 void heading(Application& application, Form form, const FormResult& result) {
   const style::Palette& c = style::colours();
@@ -58,11 +69,17 @@ void heading(Application& application, Form form, const FormResult& result) {
   const bool exists = result.missing.empty();
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
+  const std::string residual = exists ? scientific(result.residual()) : "";
+  const float number_width = [&] {
+    const style::TextStyle style(style::Text::number_small);
+    return text_extent(residual).x;
+  }();
+  const float number = from.x + width - number_width;
   ImGui::BeginDisabled(!exists);
   if (ImGui::InvisibleButton(form_label(form), {width, style::px(18)})) switch_form(application, form);
   ImGui::EndDisabled();
   const bool lit = present || (exists && ImGui::IsItemHovered());
-  tooltip(exists ? fmt::format("Step through the {} form.", name(form)) : result.missing);
+  tooltip(heading_words(application, form, result, ImGui::GetIO().MousePos.x >= number));
   {
     const style::TextStyle style(present ? style::Text::strong : style::Text::body);
     draw_text(from,
@@ -71,16 +88,8 @@ void heading(Application& application, Form form, const FormResult& result) {
                       : c.dim,
               form_title(form, application.session.computed()->choice));
   }
-  if (!exists) return;
   const style::TextStyle style(style::Text::number_small);
-  const std::string residual = scientific(result.residual);
-  const bool good = result.residual <= application.session.computed()->tolerance;
-  draw_text({from.x + width - text_extent(residual).x, from.y + style::px(1)}, good ? c.good : c.alarm,
-            residual);
-  if (ImGui::IsMouseHoveringRect({from.x + width - text_extent(residual).x, from.y},
-                                 {from.x + width, from.y + style::px(18)})) {
-    ImGui::SetTooltip("Largest difference from the recurrence in f64, as a share of its largest output");
-  }
+  draw_text({number, from.y + style::px(1)}, result.judgement.passed() ? c.good : c.alarm, residual);
 }
 
 void strip(Application& application, Form form, const FormResult& result, Index token) {
@@ -180,8 +189,8 @@ void precision(Application& application) {
       choice.precision = each;
       application.session.choose(std::move(choice));
     }
-    tooltip(
-        fmt::format("Compute all forms in {}; they are compared with the recurrence in f64.", name(each)));
+    tooltip(fmt::format("Compute all forms in {}; they are compared with {}.", name(each),
+                        reference_words(each)));
     ImGui::SameLine(0, gap);
   }
   ImGui::NewLine();
@@ -196,8 +205,8 @@ void own_output(const Session& session) {
   const bool other_rule = !rule.empty() && rule != computed.variant->id;
   value_line("the output in the file", scientific(*computed.capture_error), style::colours().text);
   tooltip(
-      "Largest difference between the recurrence in f64 and the array o of this head, as a share of the "
-      "largest o");
+      fmt::format("Largest difference between {} and the array o of this head, as a share of the largest o",
+                  reference_words(computed.choice.precision)));
   if (other_rule) style::caption(fmt::format("Its layer computed {}.", find_variant(rule).label));
 }
 

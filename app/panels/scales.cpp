@@ -91,7 +91,7 @@ const Known& known(const Computation& computation) {
          .key = sequence.has("k") ? strong(sequence.at("k").all<double>()) : 1,
          .query = strong(sequence.at("q").all<double>()),
          .value = strong(sequence.at("v").all<double>()),
-         .output = strong(computation.reference.o),
+         .output = strong(computation.reference->expected().o),
          .state = strong_state(computation),
          .divergence = find_divergence(computation)};
   return all;

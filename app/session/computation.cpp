@@ -14,8 +14,6 @@ namespace palimpsest {
 
 namespace {
 
-constexpr double tolerance_f64 = 1e-10;
-constexpr double tolerance_f32 = 2e-5;
 constexpr Index late_from = 256;                       // tokens; below this the parallel form takes no time
 constexpr std::size_t budget = std::size_t{96} << 20;  // bytes of states that a trace keeps
 constexpr double largest_state = 256e6;                // bytes
@@ -26,11 +24,19 @@ std::uint64_t next_version() {
   return ++version;
 }
 
-void judge(FormResult& form, const Output& reference, double tolerance) {
-  form.token_residual = errors_by_row("o", form.output.o, reference.o);
-  const auto bad = std::ranges::find_if(form.token_residual, [&](double error) { return error > tolerance; });
+/// The same judgement as verify()'s.
+void judge(const Computation& computation, Form which, FormResult& form, const std::stop_token& stop) {
+  ReferenceRun& reference = *computation.reference;
+  const Tolerance allowed =
+      tolerance(*computation.variant, computation.sequence.settings, which, computation.choice.precision);
+  form.judgement =
+      computation.sequence.tokens > most_tokens_measured
+          ? Judgement{.disagreement = compare(form.output, reference.expected()), .tolerance = allowed}
+          : reference.judge(form.output, allowed, stop);
+  form.token_residual = errors_by_row("o", form.output.o, reference.expected().o);
+  const auto bad = std::ranges::find_if(form.token_residual,
+                                        [&](double error) { return error > form.judgement.allowed(); });
   if (bad != form.token_residual.end()) form.first_bad_token = bad - form.token_residual.begin();
-  form.residual = compare(form.output, reference).error;
 }
 
 std::vector<TokenFacts> token_facts(const Computation& computation, const std::stop_token& stop) {
@@ -52,10 +58,10 @@ std::vector<TokenFacts> token_facts(const Computation& computation, const std::s
   return facts;
 }
 
-/// The chosen head's sequence; a problem in its numbers names the head.
-Sequence bind_head(const Computation& computation) try {
+/// The chosen head's inputs as the precision holds them; a problem in its numbers names the head.
+HeldInputs bind_head(const Computation& computation) try {
   const Inputs& inputs = computation.inputs;
-  return std::move(palimpsest::bind(*computation.variant, inputs.arrays, inputs.settings).heads.front());
+  return held_inputs(*computation.variant, inputs.arrays, inputs.settings, computation.choice.precision);
 } catch (const InputError& error) {
   const DataSet& data = *computation.data;
   if (data.heads * data.batches == 1) throw;
@@ -63,11 +69,13 @@ Sequence bind_head(const Computation& computation) try {
 }
 
 /// What is wrong with the arrays of a file names it.
-void prepare(Computation& computation) try {
+HeldInputs prepare(Computation& computation) try {
   const Choice& choice = computation.choice;
   computation.inputs =
       make_inputs(*computation.data, choice.head, *computation.variant, choice.settings, choice.adjustments);
-  computation.sequence = bind_head(computation);
+  HeldInputs held = bind_head(computation);
+  computation.sequence = held.sequence;
+  return held;
 } catch (const InputError& error) {
   const std::string& id = computation.data->id;
   const std::string_view words = error.what();
@@ -121,12 +129,12 @@ FormResult make_form(const Computation& computation, Form form, Index token,
   if (stop.stop_requested()) throw Cancelled();
   const bool is_reference = form == Form::recurrent && choice.precision == Precision::f64;
   if (is_reference)
-    made.output = computation.reference;
+    made.output = computation.reference->expected();
   else if (const Output* output = made.trace->output())
     made.output = *output;
   else
     made.output = rule.run(sequence, form, choice.precision, choice.chunk_size, stop);
-  judge(made, computation.reference, computation.tolerance);
+  judge(computation, form, made, stop);
   if (made.trace->block_count() > 0)
     made.trace->record(made.trace->block_of(std::min(token, sequence.tokens - 1), 0));
   return made;
@@ -137,17 +145,25 @@ FormResult make_form(const Computation& computation, Form form, Index token,
 }
 
 void judge(Computation& computation) {
-  computation.worst = 0;
-  for (const FormResult& form : computation.forms)
-    computation.worst = std::max(computation.worst, form.residual);
-  computation.agree = computation.worst <= computation.tolerance;
+  const auto share = [](const FormResult& form) { return form.residual() / form.judgement.allowed(); };
+  computation.agree = true;
+  for (const Form form : all_forms) {
+    const FormResult& result = computation.form(form);
+    if (!result.missing.empty()) continue;
+    computation.agree = computation.agree && result.judgement.passed();
+    const FormResult& worst = computation.form(computation.worst_form);
+    if (!worst.missing.empty() || share(result) > share(worst)) computation.worst_form = form;
+  }
+  const FormResult& worst = computation.form(computation.worst_form);
+  computation.worst = worst.residual();
+  computation.tolerance = worst.judgement.allowed();
 }
 
 /// The largest difference to the output in the file, where the inputs are the file's as well.
 std::optional<double> distance_to_own_output(const Computation& computation) {
   const Inputs& inputs = computation.inputs;
   const auto own = inputs.arrays->find("o");
-  const Matrix<double>& o = computation.reference.o;
+  const Matrix<double>& o = computation.reference->expected().o;
   const bool is_own = computation.choice.adjustments == Adjustments() && !inputs.made_up_alpha &&
                       !inputs.made_up_beta && !inputs.made_up_more;
   if (!is_own || own == inputs.arrays->end() || own->second.size() != o.size()) return std::nullopt;
@@ -166,10 +182,10 @@ std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data, const 
   result->choice = choice;
   result->variant = &find_variant(choice.variant);
   const Rule& rule = *result->variant->rule;
-  prepare(*result);
+  HeldInputs held = prepare(*result);
   require_affordable(rule, result->sequence);
-  result->tolerance = choice.precision == Precision::f64 ? tolerance_f64 : tolerance_f32;
-  result->reference = rule.run(result->sequence, Form::recurrent, Precision::f64, choice.chunk_size, stop);
+  result->reference =
+      std::make_unique<ReferenceRun>(*result->variant, std::move(held), choice.precision, stop);
 
   for (const Form form : {Form::recurrent, Form::chunkwise, Form::two_pass})
     result->form(form) = make_form(*result, form, token, stop);

@@ -10,6 +10,7 @@
 
 #include "app/session/inputs.h"
 #include "core/recall.h"
+#include "core/reference_run.h"
 #include "core/rule.h"
 
 namespace palimpsest {
@@ -30,9 +31,12 @@ struct FormResult {
   std::string missing;  // why it does not exist; empty if it does
   Output output;
   std::unique_ptr<Trace> trace;
-  double residual = 0;                 // max |o - o_ref| / max |o_ref|, final states included
-  std::vector<double> token_residual;  // the same for the output of each token
-  Index first_bad_token = -1;          // the first beyond the tolerance; -1: none
+  Judgement judgement;                 // against the reference, as verify() judges it
+  std::vector<double> token_residual;  // the error of each token's output
+  Index first_bad_token = -1;          // the first beyond what is allowed; -1: none
+
+  /// max |o - o_ref| / max |o_ref|, final states included.
+  double residual() const { return judgement.disagreement.error; }
 };
 
 /// What the timeline shows of a token.
@@ -49,13 +53,14 @@ struct Computation {
   const Variant* variant = nullptr;
   Choice choice;
   Inputs inputs;
-  Sequence sequence;
-  Output reference;  // the f64 recurrence
+  Sequence sequence;                        // as the chosen precision holds it
+  std::unique_ptr<ReferenceRun> reference;  // what the f64 recurrence makes of it
   std::array<FormResult, std::size(all_forms)> forms;
   std::vector<TokenFacts> tokens;
-  double tolerance = 0;
-  double worst = 0;   // the largest residual of the forms that exist
-  bool agree = true;  // worst <= tolerance
+  Form worst_form = Form::recurrent;  // the furthest beyond, or closest to, what it is allowed
+  double worst = 0;                   // its residual, and
+  double tolerance = 0;               // what that must stay below
+  bool agree = true;                  // all forms stay within what they are allowed
   std::optional<double>
       capture_error;  // this head's distance to the output in the file, if the inputs are the file's own
   std::uint64_t version = 0;
@@ -66,6 +71,10 @@ struct Computation {
 
 /// The most tokens whose n x n matrices are made: the parallel form of longer sequences is missing.
 inline constexpr Index most_tokens_at_once = 4096;
+
+/// The most tokens for which a form beyond its tolerance is asked whether its numbers amplify rounding: that
+/// takes more than a dozen recurrences.
+inline constexpr Index most_tokens_measured = 4096;
 
 /// The largest chunk that can be chosen for this many tokens.
 Index largest_chunk(Index tokens);

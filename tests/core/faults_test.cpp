@@ -67,7 +67,7 @@ Place expected_place(Trace& trace, const Equations& right, const Equations& faul
       }
       const std::vector<double> errors =
           errors_by_row(operation.equation.result, value, recorded.at(operation.equation.result));
-      const auto off = std::ranges::find_if(errors, [](double error) { return error > departure_tolerance; });
+      const auto off = std::ranges::find_if(errors, [](double error) { return error > step_tolerance; });
       if (off != errors.end()) return {index, operation.id, off - errors.begin()};
     }
     for (const auto& [name, value] : recorded.tensors()) latest[name] = value;

@@ -180,8 +180,7 @@ TEST_CASE("a named exception allows more where it applies, and says why") {
   std::vector<Variant> table = {homemade("faulty")};
   table[0].rule = std::make_shared<Faulty>(table[0].rule, Faulty::Fault::drifts);
   VerifyPlan plan{.lengths = {17}, .chunk_sizes = {7}};
-  plan.exceptions = {
-      {.variant = "faulty", .precision = Precision::f32, .tolerance = 1e-2, .reason = "it drifts"}};
+  plan.exceptions = {{.variant = "faulty", .precision = Precision::f32, .tolerance = {1e-2, "it drifts"}}};
   const VerifyReport report = verify(plan, table);
   CHECK(row(report, Form::chunkwise, Precision::f32).passed());
   CHECK_FALSE(row(report, Form::chunkwise, Precision::f64).passed());
@@ -334,7 +333,7 @@ TEST_CASE("a case whose numbers amplify rounding is allowed as much more, and co
   // of size 1, so that rounding the inputs once moves it by 2^-24 / 1e-6 of itself.
   const Variant& variant = find_variant("linear");
   const VerifyCase ordinary{&variant, resolve(variant, {}), {.tokens = 17}};
-  CHECK(ReferenceRun(ordinary, Precision::f32).amplification() < 10);
+  CHECK(reference_run(ordinary, Precision::f32).amplification() < 10);
 
   // The first seed of a single token of two channels whose error in f32 is beyond the usual tolerance.
   VerifyPlan plan{.variants = {"linear"}, .forms = {Form::recurrent}, .precisions = {Precision::f32}};
