@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/error.h"
+#include "core/verify.h"
 #include "tests/catch.h"
 #include "tests/session/opened.h"
 
@@ -18,6 +19,23 @@ double largest_output(const DataSet& data) {
   double largest = 0;
   for (Index i = 0; i < o.size(); ++i) largest = std::max(largest, std::abs(o[i]));
   return largest;
+}
+
+/// The window's computation of a case of verify().
+std::shared_ptr<const Computation> computed_in_window(const VerifyCase& each, Precision precision) {
+  Arrays arrays = random_arrays(*each.variant, each.given, each.random);
+  arrays.try_emplace("k", arrays.at("q"));  // data have keys, also for a rule that makes its own
+  const auto data = std::make_shared<const DataSet>(data_of(std::move(arrays)));
+  Choice choice;
+  choice.variant = each.variant->id;
+  choice.precision = precision;
+  choice.chunk_size = each.chunk_sizes.front();
+  choice.settings = each.given;
+  return compute(data, choice);
+}
+
+VerifyReport verified(const VerifyCase& each, Precision precision) {
+  return verify({.precisions = {precision}, .cases = {each}});
 }
 
 }  // namespace
@@ -130,4 +148,67 @@ TEST_CASE("a feature map that would fill the memory is refused") {
   choice.variant = "kernel";
   choice.settings.options["feature_map"] = "taylor2";
   CHECK_THROWS_WITH(compute(data, choice), says("choose another feature map or fewer channels"));
+}
+
+TEST_CASE("the window judges every form as verify does: the same error, the same tolerance") {
+  int compared = 0;
+  for (const Variant& variant : variants()) {
+    if (variant.id == "deltaproduct") continue;  // random cases have three keys per token, data have one
+    for (Settings given : option_choices(variant)) {
+      given.parameters["scale"] = 0.1;  // f32 holds another number
+      const RandomCase random{.tokens = 37, .dk = 6, .dv = 5, .initial_state = true, .seed = 3};
+      const VerifyCase each{&variant, random_settings(variant, given, random.seed), random, {7}};
+      for (const Precision precision : all_precisions) {
+        const auto computed = computed_in_window(each, precision);
+        for (const VerifyResult& result : verified(each, precision).results) {
+          CAPTURE(variant.id, result.options, name(result.form), name(precision));
+          const FormResult& form = computed->form(result.form);
+          REQUIRE(form.missing.empty());
+          CHECK(form.residual() == result.worst.error);
+          CHECK(form.judgement.tolerance == Tolerance{result.tolerance, result.exception});
+          CHECK(form.judgement.allowed() == result.allowed());
+          CHECK(form.judgement.passed() == result.passed());
+          ++compared;
+        }
+      }
+    }
+  }
+  CHECK(compared > 250);
+}
+
+TEST_CASE("what verify lets pass is no disagreement in the window: Muon in f32, and numbers that amplify") {
+  const Variant& lact = find_variant("lact");
+  const Settings muon = {
+      .options = {{"optimizer", "muon"}, {"loss", "l2"}, {"newton_schulz", "muon"}, {"weight_norm", "false"}},
+      .parameters = {{"batch", 1}, {"scale", 0.625}}};
+  const RandomCase random{.tokens = 257, .dk = 12, .dv = 7, .initial_state = true};
+  const VerifyCase full_steps{&lact, random_settings(lact, muon, 1), random, {16}};
+  // One token of two channels: q and k nearly orthogonal, as tests/core/verify_test.cpp has found them.
+  const Variant& linear = find_variant("linear");
+  VerifyCase orthogonal{&linear, resolve(linear, {}), {.tokens = 1, .dk = 2, .dv = 1}, {1}};
+  const auto is_amplified = [&] {
+    return verified(orthogonal, Precision::f32).results.front().amplified.runs > 0;
+  };
+  while (!is_amplified()) ++orthogonal.random.seed;
+  for (const VerifyCase& each : {full_steps, orthogonal}) {
+    CAPTURE(each.variant->id);
+    REQUIRE(verified(each, Precision::f32).passed());
+    const auto computed = computed_in_window(each, Precision::f32);
+    CHECK(computed->worst > 2e-5);
+    CHECK(computed->tolerance > computed->worst);
+    CHECK(computed->agree);
+    for (const FormResult& form : computed->forms) CHECK(form.first_bad_token == -1);
+  }
+}
+
+TEST_CASE("numbers that f32 cannot hold are refused as such") {
+  Arrays arrays = random_arrays(find_variant("linear"), resolve(find_variant("linear"), {}), {.tokens = 3});
+  std::get<0>(arrays["v"].values)[1] = 1e300;
+  const auto data = std::make_shared<const DataSet>(data_of(arrays));
+  Choice choice;
+  choice.variant = "linear";
+  CHECK_NOTHROW(compute(data, choice));
+  choice.precision = Precision::f32;
+  CHECK_THROWS_WITH(compute(data, choice),
+                    says("array \"v\": index [0, 1] is inf; expected finite, also as f32 holds it"));
 }

@@ -19,7 +19,7 @@ Matrix<double> matrix(const DataSet& data, const char* name) {
 Matrix<double> answers(const DataSet& data, const std::string& variant) {
   Choice choice;
   choice.variant = variant;
-  return compute(std::make_shared<const DataSet>(data), choice)->reference.o;
+  return compute(std::make_shared<const DataSet>(data), choice)->reference->expected().o;
 }
 
 bool asks(const DataSet& data, Index token) { return data.arrays.find("beta")->second[token] == 0; }

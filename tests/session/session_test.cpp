@@ -224,7 +224,7 @@ TEST_CASE("what was shown stays alive until the next update") {
   for (int i = 0; i < 5; ++i) {
     opened.choose([&](Choice& choice) { choice.chunk_size = 20 + i; });
     CHECK(before->version == version);  // a panel that is being drawn may still read it
-    CHECK(before->reference.o.allFinite());
+    CHECK(before->reference->expected().o.allFinite());
   }
   opened->update();
 }
