@@ -63,20 +63,23 @@ std::vector<double> errors_by_row(std::string_view array, const Matrix<double>& 
   return errors;
 }
 
-Disagreement compare(const Output& got, const Output& expected) {
-  Disagreement worst = compare("o", got.o, expected.o);
-  const auto consider = [&](const Disagreement& other) {
-    if (other.error > worst.error) worst = other;
-  };
-  if (got.states.size() != expected.states.size()) {
-    consider({.error = infinity, .array = "final_state"});
-    return worst;
+std::vector<Disagreement> compare_each(const Output& got, const Output& expected) {
+  std::vector<Disagreement> all = {compare("o", got.o, expected.o)};
+  const std::size_t count = expected.states.size();
+  if (got.states.size() != count) {
+    all.push_back({.error = infinity, .array = "final_state"});
+    return all;
   }
-  for (std::size_t i = 0; i < expected.states.size(); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     const auto& [state, value] = expected.states[i];
-    consider(compare(final_name(expected.states.size(), state), got.states[i].second, value));
+    all.push_back(compare(final_name(count, state), got.states[i].second, value));
   }
-  return worst;
+  return all;
+}
+
+Disagreement compare(const Output& got, const Output& expected) {
+  const std::vector<Disagreement> all = compare_each(got, expected);
+  return *std::ranges::max_element(all, {}, &Disagreement::error);
 }
 
 }  // namespace palimpsest

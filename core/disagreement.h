@@ -28,6 +28,10 @@ Disagreement compare(std::string_view array, const Matrix<double>& got, const Ma
 std::vector<double> errors_by_row(std::string_view array, const Matrix<double>& got,
                                   const Matrix<double>& expected);
 
+/// That of every array of two outputs: "o", then the final states. One of "final_state" alone, and infinite,
+/// where their numbers differ.
+std::vector<Disagreement> compare_each(const Output& got, const Output& expected);
+
 /// The worst disagreement of all arrays of two outputs.
 Disagreement compare(const Output& got, const Output& expected);
 

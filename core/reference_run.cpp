@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "core/backend.h"
-#include "core/engines/recurrent.h"
 #include "core/error.h"
 #include "core/row_rule.h"
 
@@ -24,10 +24,6 @@ class Rounding {
     return value * (1 - unit_ * static_cast<double>(bits_() >> 11) * 0x1p-53);
   }
 
-  Matrix<double> operator()(const Matrix<double>& values) {
-    return values.unaryExpr([this](double value) { return (*this)(value); });
-  }
-
   Arrays operator()(const Arrays& arrays) {
     Arrays moved;
     for (const auto& [name, array] : arrays) {
@@ -42,28 +38,6 @@ class Rounding {
   double unit_;
   std::mt19937_64 bits_;
 };
-
-/// The f64 recurrence of a row program whose rows, and whose state after every row, are rounded once more:
-/// what a rule makes of its inputs is rounded too, and so is what it keeps, every column by itself.
-Output with_rounding(const RowRule& rule, const Sequence& sequence, Rounding rounding) {
-  Program<double> program = rule.encoder().encode<double>(sequence, 0, sequence.tokens);
-  for (Matrix<double>* rows :
-       {&program.q, &program.k, &program.v, &program.a, &program.k_plain, &program.v_plain})
-    *rows = rounding(*rows);
-  const bool reads_own_state = program.structure.parts.empty() && program.read_after.empty();
-  Matrix<double> S = rule.initial_state<double>(sequence);
-  Matrix<double> read(program.reads(), S.cols());
-  if (!reads_own_state) read = recurrent(program, S);
-  for (Index r = 0, reads = 0; reads_own_state && r < program.rows(); ++r) {
-    const Program<double> row = program.row(r);
-    recurrent(row, S);
-    S = rounding(S);
-    read.middleRows(reads, row.reads()) = row.q * S;
-    reads += row.reads();
-  }
-  if (program.structure.read_at == ReadAt::end) read = program.q * S;
-  return {rule.finish<double>(read, sequence), rule.named_states<double>(S, sequence)};
-}
 
 /// Settings whose parameters are as f32 holds them.
 Settings rounded_to_f32(Settings settings) {
@@ -115,34 +89,61 @@ ReferenceRun::ReferenceRun(const Variant& variant, HeldInputs inputs, Precision 
       inputs_(std::move(inputs)),
       expected_(reference(variant, inputs_.sequence, std::move(stop))) {}
 
-Judgement ReferenceRun::judge(const Output& got, const Tolerance& tolerance, std::stop_token stop) {
-  Judgement judgement{.disagreement = compare(got, expected_), .tolerance = tolerance};
-  const bool may_need_more =
-      precision_ == Precision::f32 && std::isfinite(judgement.disagreement.error) && !judgement.passed();
-  if (may_need_more) judgement.amplification = amplification(std::move(stop));
-  return judgement;
-}
-
-double ReferenceRun::amplification(std::stop_token stop) {
-  if (!amplification_) amplification_ = measured_amplification(stop);
-  return *amplification_;
-}
-
-double ReferenceRun::measured_amplification(const std::stop_token& stop) const {
-  constexpr int draws = 8;
-  const double unit = precision_ == Precision::f64 ? 0x1p-53 : 0x1p-24;
-  double largest = 1;
-  const auto consider = [&](const Output& moved) {
-    const double change = compare(moved, expected_).error;
-    if (std::isfinite(change)) largest = std::max(largest, change / unit);
+Judgement ReferenceRun::judge(const Output& got, Form form, Index chunk_size, const Tolerance& tolerance,
+                              std::stop_token stop) {
+  std::optional<Amplification> measured;
+  const auto judged = [&](Disagreement disagreement) {
+    Judgement judgement{.disagreement = std::move(disagreement), .tolerance = tolerance};
+    if (judgement.passed() || !std::isfinite(judgement.disagreement.error)) return judgement;
+    if (!measured) measured = amplification(form, chunk_size, stop);
+    judgement.amplification = measured->of(judgement.disagreement.array);
+    if (judgement.disagreement.array != "o")
+      judgement.amplified_from = measured->first_beyond(tolerance.error / unit());
+    return judgement;
   };
-  for (std::uint64_t draw = 1; draw <= draws; ++draw) {
-    const auto moved = std::make_shared<const Arrays>(Rounding(unit, draw)(*inputs_.arrays));
-    consider(reference(*variant_, bind_one(*variant_, moved, inputs_.sequence.settings), stop));
-    if (const auto* rule = dynamic_cast<const RowRule*>(variant_->rule.get()))
-      consider(with_rounding(*rule, inputs_.sequence, Rounding(unit, draw)));
+  Judgement worst{.disagreement = {.array = "o"}, .tolerance = tolerance};
+  for (Disagreement& disagreement : compare_each(got, expected_)) {
+    Judgement judgement = judged(std::move(disagreement));
+    const bool is_worse = judgement.passed() == worst.passed()
+                              ? judgement.disagreement.error > worst.disagreement.error
+                              : worst.passed();
+    if (is_worse) worst = std::move(judgement);
   }
-  return largest;
+  return worst;
+}
+
+Amplification ReferenceRun::amplification(Form form, Index chunk_size, std::stop_token stop) {
+  if (!has_chunks(form)) chunk_size = 0;
+  const auto known = amplifications_.find({form, chunk_size});
+  if (known != amplifications_.end()) return known->second;
+  if (!of_inputs_) of_inputs_ = amplification_of_inputs(stop);
+  Amplification result;
+  if (const auto* rule = dynamic_cast<const RowRule*>(variant_->rule.get()))
+    result = form_amplification(*rule, inputs_.sequence, form, chunk_size, stop);
+  for (const auto& [array, factor] : of_inputs_->factors) result.raise(array, factor);
+  return amplifications_[{form, chunk_size}] = std::move(result);
+}
+
+Amplification ReferenceRun::amplification_of_inputs(const std::stop_token& stop) const {
+  constexpr std::uint64_t draws = 8;
+  Amplification result;
+  for (std::uint64_t draw = 1; draw <= draws; ++draw) {
+    const auto moved = std::make_shared<const Arrays>(Rounding(unit(), draw)(*inputs_.arrays));
+    const Sequence sequence = bind_one(*variant_, moved, inputs_.sequence.settings);
+    for (const Disagreement& change : compare_each(reference(*variant_, sequence, stop), expected_))
+      if (std::isfinite(change.error)) result.raise(change.array, change.error / unit());
+  }
+  if (precision_ == Precision::f64) return result;
+  // What is smaller than the smallest number of f32 is rounded to it, or to 0.
+  const auto consider_underflow = [&](std::string_view array, const Matrix<double>& expected) {
+    const double largest = expected.size() == 0 ? 0 : expected.cwiseAbs().maxCoeff();
+    constexpr double smallest = std::numeric_limits<float>::denorm_min();
+    if (largest > 0) result.raise(array, smallest / unit() / largest);
+  };
+  consider_underflow("o", expected_.o);
+  for (const auto& [name, state] : expected_.states)
+    consider_underflow(final_name(expected_.states.size(), name), state);
+  return result;
 }
 
 }  // namespace palimpsest

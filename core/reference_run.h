@@ -1,9 +1,12 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <utility>
 
+#include "core/amplification.h"
 #include "core/disagreement.h"
 #include "core/rule.h"
 #include "core/sequence.h"
@@ -18,11 +21,13 @@ Arrays rounded_to_f32(const Arrays& arrays);
 /// The f64 recurrence; chunks of one token where a rule has none.
 Output reference(const Variant& variant, const Sequence& sequence, std::stop_token stop = {});
 
-/// How far a run is from its reference, and how far it may be.
+/// How far a run is from its reference, and how far it may be, at the array that is worst: the furthest
+/// beyond what it is allowed, or if none is beyond, the furthest off.
 struct Judgement {
   Disagreement disagreement = {};
   Tolerance tolerance = {};
-  double amplification = 1;  // what the tolerance is multiplied by, where the numbers amplify rounding
+  double amplification = 1;   // what the tolerance is multiplied by, where rounding is amplified on the way
+  Index amplified_from = -1;  // the first token after which the states need more than the tolerance; -1: none
 
   /// What the error must stay below.
   double allowed() const { return tolerance.error * amplification; }
@@ -53,23 +58,27 @@ class ReferenceRun {
   /// What the f64 recurrence makes of sequence().
   const Output& expected() const { return expected_; }
 
-  /// How far `got`, made from sequence(), is from expected(). An f32 run beyond `tolerance` is allowed as
-  /// much more as its numbers amplify rounding.
-  Judgement judge(const Output& got, const Tolerance& tolerance, std::stop_token stop = {});
+  /// How far `got`, made from sequence() by `form`, is from expected(). An array beyond `tolerance` is
+  /// allowed as much more as amplification() says.
+  Judgement judge(const Output& got, Form form, Index chunk_size, const Tolerance& tolerance,
+                  std::stop_token stop = {});
 
-  /// How many times further than the inputs the results of the f64 recurrence move when every input, or every
-  /// row and state of a row program, is rounded once more, towards zero by up to one unit (2^-24 of itself in
-  /// f32): the largest of several draws, at least 1. Measured when first asked.
-  double amplification(std::stop_token stop = {});
+  /// How many times further than one rounding (half a unit in the last place) results move: when every input
+  /// is rounded once more, towards zero by up to 2^-53 of itself (2^-24 in f32), the largest of several draws
+  /// of the f64 recurrence; by what a form of a row program adds up (form_amplification()); and where f32 has
+  /// no numbers so small. The f64 recurrence alone is asked, never the run that is judged.
+  Amplification amplification(Form form, Index chunk_size, std::stop_token stop = {});
 
  private:
-  double measured_amplification(const std::stop_token& stop) const;
+  double unit() const { return precision_ == Precision::f64 ? 0x1p-53 : 0x1p-24; }
+  Amplification amplification_of_inputs(const std::stop_token& stop) const;
 
   const Variant* variant_;
   Precision precision_;
   HeldInputs inputs_;
   Output expected_;
-  std::optional<double> amplification_ = {};
+  std::optional<Amplification> of_inputs_ = {};                          // measured when first asked, as are
+  std::map<std::pair<Form, Index>, Amplification> amplifications_ = {};  // these, by form and chunk size
 };
 
 }  // namespace palimpsest

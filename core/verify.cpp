@@ -236,7 +236,8 @@ class Verification {
     const VerifyResult& result = rows_[row].result;
     try {
       const Output got = run(backend, *verified.variant, reference.sequence(), result, chunk_size);
-      comparison.judgement = reference.judge(got, {result.tolerance, result.exception}, stop_);
+      comparison.judgement =
+          reference.judge(got, result.form, chunk_size, {result.tolerance, result.exception}, stop_);
     } catch (const Cancelled&) {
       throw;
     } catch (const std::exception& error) {

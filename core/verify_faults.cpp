@@ -75,7 +75,7 @@ class FaultyForm {
     result.message = comparison.message;
     if (comparison.message.empty()) {
       const Tolerance allowed = tolerance(variant_, sequence.settings, form_, Precision::f64);
-      result.judgement = reference.judge(comparison.output, allowed, stop);
+      result.judgement = reference.judge(comparison.output, form_, chunk_size, allowed, stop);
     }
     return "";
   }

@@ -32,7 +32,7 @@ void judge(const Computation& computation, Form which, FormResult& form, const s
   form.judgement =
       computation.sequence.tokens > most_tokens_measured
           ? Judgement{.disagreement = compare(form.output, reference.expected()), .tolerance = allowed}
-          : reference.judge(form.output, allowed, stop);
+          : reference.judge(form.output, which, computation.choice.chunk_size, allowed, stop);
   form.token_residual = errors_by_row("o", form.output.o, reference.expected().o);
   const auto bad = std::ranges::find_if(form.token_residual,
                                         [&](double error) { return error > form.judgement.allowed(); });
