@@ -94,7 +94,7 @@ std::string agreement_explained(const Computation& computed) {
     const FormResult& result = computed.form(form);
     words += fmt::format("\n{}: {}", form_label(form),
                          result.missing.empty() ? fmt::format("{}, {}", scientific(result.residual()),
-                                                              allowance_words(result.judgement))
+                                                              allowance_words(result))
                                                 : "missing");
   }
   return words;

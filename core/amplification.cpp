@@ -131,13 +131,12 @@ class Walk {
   Index passed_ = 0;
 };
 
-/// Tokens that a form takes at once.
+}  // namespace
+
 Index tokens_at_once(Form form, Index chunk_size, Index tokens) {
   if (form == Form::parallel) return std::max<Index>(tokens, 1);
-  return has_chunks(form) ? chunk_size : 1;
+  return has_chunks(form) ? std::clamp<Index>(chunk_size, 1, std::max<Index>(tokens, 1)) : 1;
 }
-
-}  // namespace
 
 double Amplification::of(std::string_view array) const {
   const auto found = std::ranges::find(factors, array, &Factor::array);

@@ -31,6 +31,9 @@ struct Amplification {
   Index first_beyond(double most) const;
 };
 
+/// How many tokens of a sequence a form takes at once.
+Index tokens_at_once(Form form, Index chunk_size, Index tokens);
+
 /// How far a form of a row program spreads rounding, from the recurrence in f64 alone: the form itself has no
 /// part in it. A form that takes L tokens at once (one, a chunk, all) adds up their writes and lets them take
 /// each other away only in the sum. So what a token's erase finds, its output and the state after the L

@@ -104,6 +104,11 @@ double size_of_numbers(const Input& input, const Settings& settings) {
 Array random_array(const Input& input, const Settings& settings, const RandomCase& random) {
   Numbers numbers(random.seed, input.name);
   Array array = empty_array(shape_of(input, settings, random));
+  if (random.keeps && input.keeps) {
+    const bool is_log = input.range == Range::decay && random.log_gates;
+    std::ranges::fill(std::get<0>(array.values), is_log ? std::log(*input.keeps) : *input.keeps);
+    return array;
+  }
   const double factor = size_of_numbers(input, settings);
   for (double& value : std::get<0>(array.values)) {
     value = input.range == Range::decay && random.log_gates ? std::log1p(-numbers.forgotten())
@@ -163,9 +168,9 @@ void add_initial_states(const Variant& variant, const Settings& settings, const 
 }  // namespace
 
 std::string to_string(const RandomCase& random) {
-  return fmt::format("random:T={},K={},V={},p={},seed={}{}{}", random.tokens, random.dk, random.dv,
+  return fmt::format("random:T={},K={},V={},p={},seed={}{}{}{}", random.tokens, random.dk, random.dv,
                      random.earlier, random.seed, random.initial_state ? ",state" : "",
-                     random.log_gates ? ",g" : "");
+                     random.log_gates ? ",g" : "", random.keeps ? ",keeps" : "");
 }
 
 RandomCase parse_random_case(std::string_view text) {
@@ -204,6 +209,8 @@ RandomCase parse_random_case(std::string_view text) {
       random.initial_state = true;
     else if (part == "g")
       random.log_gates = true;
+    else if (part == "keeps")
+      random.keeps = true;
     else
       throw misunderstood(part);
   }
@@ -238,6 +245,12 @@ Arrays random_arrays(const Variant& variant, const Settings& settings, const Ran
   for (double& q : std::get<0>(arrays.at("q").values)) q /= std::sqrt(static_cast<double>(random.dk));
   if (random.initial_state) add_initial_states(variant, settings, random, arrays);
   return arrays;
+}
+
+void keep_everything(const Variant& variant, Settings& settings) {
+  for (const Parameter& parameter : all_parameters(variant)) {
+    if (parameter.keeps) settings.parameters[parameter.name] = *parameter.keeps;
+  }
 }
 
 Settings random_settings(const Variant& variant, const Settings& given, std::uint64_t seed) {

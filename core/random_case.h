@@ -17,12 +17,13 @@ struct RandomCase {
   Index earlier = 5;           // tokens before the sequence, for variants that keep them all
   bool initial_state = false;  // give the optional arrays too
   bool log_gates = false;      // g = log alpha in the place of alpha
+  bool keeps = false;          // nothing is forgotten: every decay is 1
   std::uint64_t seed = 1;
 
   bool operator==(const RandomCase&) const = default;
 };
 
-/// "random:T=17,K=12,V=7,seed=1,state,g": a case as `palimpsest run --input` takes it.
+/// "random:T=17,K=12,V=7,p=5,seed=1,state,g,keeps": a case as `palimpsest run --input` takes it.
 std::string to_string(const RandomCase& random);
 
 /// The case that `text` describes; throws InputError showing what is expected.
@@ -32,6 +33,9 @@ RandomCase parse_random_case(std::string_view text);
 /// sqrt(K) and v normal, decays as a gate network gives them with now and then an exact 0 or 1, strengths in
 /// (0, 1), states normal. `settings` are resolved ones.
 Arrays random_arrays(const Variant& variant, const Settings& settings, const RandomCase& random);
+
+/// Sets the parameters that make a rule forget so that it does not.
+void keep_everything(const Variant& variant, Settings& settings);
 
 /// `given`, resolved, with random values for the required parameters that it lacks.
 Settings random_settings(const Variant& variant, const Settings& given, std::uint64_t seed);

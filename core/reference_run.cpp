@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -82,6 +83,12 @@ HeldInputs held_inputs(const Variant& variant, std::shared_ptr<const Arrays> arr
   }
 }
 
+bool Judgement::is_worse_than(const Judgement& other) const {
+  if (passed() != other.passed()) return other.passed();
+  if (passed()) return disagreement.error > other.disagreement.error;
+  return disagreement.error / allowed() > other.disagreement.error / other.allowed();
+}
+
 ReferenceRun::ReferenceRun(const Variant& variant, HeldInputs inputs, Precision precision,
                            std::stop_token stop)
     : variant_(&variant),
@@ -104,10 +111,7 @@ Judgement ReferenceRun::judge(const Output& got, Form form, Index chunk_size, co
   Judgement worst{.disagreement = {.array = "o"}, .tolerance = tolerance};
   for (Disagreement& disagreement : compare_each(got, expected_)) {
     Judgement judgement = judged(std::move(disagreement));
-    const bool is_worse = judgement.passed() == worst.passed()
-                              ? judgement.disagreement.error > worst.disagreement.error
-                              : worst.passed();
-    if (is_worse) worst = std::move(judgement);
+    if (judgement.is_worse_than(worst)) worst = std::move(judgement);
   }
   return worst;
 }
@@ -122,6 +126,38 @@ Amplification ReferenceRun::amplification(Form form, Index chunk_size, std::stop
     result = form_amplification(*rule, inputs_.sequence, form, chunk_size, stop);
   for (const auto& [array, factor] : of_inputs_->factors) result.raise(array, factor);
   return amplifications_[{form, chunk_size}] = std::move(result);
+}
+
+std::string ReferenceRun::why_amplified(const Judgement& judgement, Form form, Index chunk_size,
+                                        std::stop_token stop) {
+  if (judgement.amplification <= 1) return {};
+  const std::string& array = judgement.disagreement.array;
+  const Sequence& sequence = inputs_.sequence;
+  const auto* rule = dynamic_cast<const RowRule*>(variant_->rule.get());
+  const bool erases = rule && rule->encoder().encode<double>(sequence, 0, 0).structure.erase != Erase::none;
+  const auto as_one = [&](Form each) {
+    const Index tokens = tokens_at_once(each, chunk_size, sequence.tokens);
+    if (tokens == 1) return std::string("one token after the other");
+    return fmt::format("the {} over {} tokens", erases ? "solve" : "sum", tokens);
+  };
+  const std::string what =
+      array == "o" ? "the outputs" : "the final " + (array == "final_state" ? "S" : array.substr(6));
+  if (!of_inputs_) of_inputs_ = amplification_of_inputs(stop);
+  // Whatever the form does, these numbers need most of it.
+  if (!rule || of_inputs_->of(array) > judgement.amplification / 10) {
+    return fmt::format("These numbers multiply one rounding of the inputs in {} by {:.0e}, in whatever form.",
+                       what, judgement.amplification);
+  }
+  std::string words = as_one(form);
+  words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
+  words += fmt::format(" multiplies rounding in {} by {:.0e}", what, judgement.amplification);
+  if (judgement.amplified_from >= 0)
+    words += fmt::format(", from token {} on beyond the tolerance", judgement.amplified_from);
+  if (judgement.disagreement.error > 0.1) words += ": no digit of it is right";
+  const Form smaller = form == Form::parallel ? Form::chunkwise : Form::recurrent;
+  const double less = amplification(smaller, chunk_size, std::move(stop)).of(array);
+  if (less < judgement.amplification / 10) words += fmt::format("; {} by {:.0e}", as_one(smaller), less);
+  return words + ".";
 }
 
 Amplification ReferenceRun::amplification_of_inputs(const std::stop_token& stop) const {

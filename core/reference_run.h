@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <utility>
 
 #include "core/amplification.h"
@@ -32,6 +33,9 @@ struct Judgement {
   /// What the error must stay below.
   double allowed() const { return tolerance.error * amplification; }
   bool passed() const { return disagreement.error <= allowed(); }
+
+  /// Whether this is the one to tell of two: one that failed, further beyond; else, further off.
+  bool is_worse_than(const Judgement& other) const;
 };
 
 /// One head's inputs as a precision holds them, parameters too.
@@ -68,6 +72,11 @@ class ReferenceRun {
   /// of the f64 recurrence; by what a form of a row program adds up (form_amplification()); and where f32 has
   /// no numbers so small. The f64 recurrence alone is asked, never the run that is judged.
   Amplification amplification(Form form, Index chunk_size, std::stop_token stop = {});
+
+  /// Why a run is allowed more than its tolerance, in a sentence: what is multiplied, by how much, from which
+  /// token, and how much less a form that takes fewer tokens at once needs. Empty where it is not.
+  std::string why_amplified(const Judgement& judgement, Form form, Index chunk_size,
+                            std::stop_token stop = {});
 
  private:
   double unit() const { return precision_ == Precision::f64 ? 0x1p-53 : 0x1p-24; }

@@ -226,7 +226,7 @@ std::string final_name(std::size_t count, std::string_view state) {
 }
 
 Input decay_input(std::vector<std::string> shape) {
-  return {"alpha", std::move(shape), Range::decay, "decay of the state: how much is kept"};
+  return forgetting({"alpha", std::move(shape), Range::decay, "decay of the state: how much is kept"}, 1);
 }
 
 Input beta_input() {
@@ -234,12 +234,19 @@ Input beta_input() {
 }
 
 Input mu_input() {
-  return demonstrated({"mu", {"n", "dv"}, Range::unit, "decay of the value channels: how much is kept"},
-                      {.value = 0.97});
+  return forgetting(
+      demonstrated({"mu", {"n", "dv"}, Range::unit, "decay of the value channels: how much is kept"},
+                   {.value = 0.97}),
+      1);
 }
 
 Input demonstrated(Input input, StandIn stand_in) {
   input.stand_in = std::move(stand_in);
+  return input;
+}
+
+Input forgetting(Input input, double keeps) {
+  input.keeps = keeps;
   return input;
 }
 

@@ -76,7 +76,8 @@ struct Input {
   std::string meaning;
   std::optional<std::string> absent = {};  // what its absence means ("0", "empty"); none: required
   Condition when = {};
-  StandIn stand_in = {};  // for a required array
+  StandIn stand_in = {};             // for a required array
+  std::optional<double> keeps = {};  // the value with which nothing is forgotten, if it makes a rule forget
 };
 
 /// Whether the array has one row per token.
@@ -99,6 +100,7 @@ struct Parameter {
   std::string standard_words = {};      // where the default depends on options: the rule in words
   bool whole = false;                   // a whole number
   double stand_in = 1;                  // taken where data lack a required parameter
+  std::optional<double> keeps = {};     // the value with which nothing is forgotten
 };
 
 /// A choice given with --param.
@@ -224,6 +226,9 @@ Input initial_state_input();
 
 /// The same input with something to take for it where data lack it.
 Input demonstrated(Input input, StandIn stand_in);
+
+/// The same input, which makes a rule forget unless it is `keeps`.
+Input forgetting(Input input, double keeps);
 
 /// The same input where it may be left out; `absent` says what that means.
 Input optional(Input input, std::string absent);

@@ -24,6 +24,8 @@ bool has_optional_inputs(const Variant& variant) {
   return std::ranges::any_of(variant.inputs, [](const Input& input) { return input.absent.has_value(); });
 }
 
+constexpr Index long_chunk = 64;  // tokens per chunk of long texts
+
 /// The chunk sizes of a plan for so many tokens, each once.
 std::vector<Index> chunk_sizes(const VerifyPlan& plan, Index tokens) {
   std::set<Index> sizes;
@@ -46,33 +48,55 @@ std::vector<Settings> with_batches(const VerifyPlan& plan, const OptionChoice& c
   return all;
 }
 
+/// Whether anything makes the variant forget.
+bool forgets(const Variant& variant) {
+  const auto keeps = [](const auto& each) { return each.keeps.has_value(); };
+  return std::ranges::any_of(variant.inputs, keeps) || std::ranges::any_of(variant.parameters, keeps);
+}
+
 /// Every combination that a plan asks for of one variant with one choice of options.
 void add_every_combination(const VerifyPlan& plan, const OptionChoice& choice,
                            std::vector<VerifyCase>& cases) {
-  const auto add = [&](const RandomCase& random) {
+  const Variant& variant = *choice.variant;
+  const bool has_states = has_optional_inputs(variant);
+  const auto add = [&](RandomCase random, const std::vector<Index>& chunks) {
     for (Settings given : with_batches(plan, choice)) {
       // A scale of 1 everywhere would hide that one is forgotten.
       if (random.initial_state) given.parameters["scale"] = 0.625;
-      cases.push_back({choice.variant, random_settings(*choice.variant, given, random.seed), random,
-                       chunk_sizes(plan, random.tokens)});
+      if (random.keeps) keep_everything(variant, given);
+      for (int draw = 0; draw < plan.draws; ++draw) {
+        random.seed = plan.seed + static_cast<std::uint64_t>(draw);
+        cases.push_back({&variant, random_settings(variant, given, random.seed), random, chunks});
+      }
     }
   };
-  for (const VerifyPlan::Size& size : plan.sizes) {
-    for (const Index tokens : plan.lengths) {
+  for (const Index tokens : plan.lengths) {
+    const std::vector<Index> chunks = chunk_sizes(plan, tokens);
+    for (const VerifyPlan::Size& size : plan.sizes) {
+      RandomCase random{.tokens = tokens, .dk = size.dk, .dv = size.dv};
       for (const bool initial_state : {false, true}) {
-        if (initial_state && !has_optional_inputs(*choice.variant)) continue;
+        if (initial_state && !has_states) continue;
         for (const bool log_gates : {false, true}) {
-          if (log_gates && !has_gates(*choice.variant)) continue;
-          for (int draw = 0; draw < plan.draws; ++draw) {
-            add({.tokens = tokens,
-                 .dk = size.dk,
-                 .dv = size.dv,
-                 .initial_state = initial_state,
-                 .log_gates = log_gates,
-                 .seed = plan.seed + static_cast<std::uint64_t>(draw)});
-          }
+          if (log_gates && !has_gates(variant)) continue;
+          random.initial_state = initial_state;
+          random.log_gates = log_gates;
+          add(random, chunks);
         }
       }
+    }
+  }
+  if (plan.sizes.empty()) return;
+  RandomCase random{.dk = plan.sizes[0].dk, .dv = plan.sizes[0].dv, .initial_state = has_states};
+  for (const bool keeps : {false, true}) {
+    if (keeps && !forgets(variant)) continue;
+    random.keeps = keeps;
+    for (const Index tokens : plan.lengths) {
+      random.tokens = tokens;
+      if (keeps) add(random, chunk_sizes(plan, tokens));
+    }
+    for (const Index tokens : plan.long_lengths) {
+      random.tokens = tokens;
+      add(random, {long_chunk});
     }
   }
 }

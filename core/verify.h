@@ -15,7 +15,7 @@
 namespace palimpsest {
 
 /// Which cases verify() runs, and how: every combination of lengths, sizes and chunks; or so many random
-/// cases instead; or just these.
+/// cases instead; or just these. With the first of the sizes, texts that forget nothing as well as others.
 struct VerifyPlan {
   struct Size {
     Index dk;
@@ -30,7 +30,8 @@ struct VerifyPlan {
   std::vector<Index> lengths = {0, 1, 2, 15, 16, 17, 63, 64, 65, 257};
   std::vector<Index> chunk_sizes = {1, 7, 16, 64, whole_sequence};
   std::vector<Size> sizes = {{12, 7}, {5, 20}};
-  std::vector<Index> batch_sizes = {1, 6, 16};  // of the rules that have inner batches
+  std::vector<Index> long_lengths = {1000, 4096};  // of one size, in chunks of 64
+  std::vector<Index> batch_sizes = {1, 6, 16};     // of the rules that have inner batches
   std::uint64_t seed = 1;
   int draws = 1;  // random instances of every case
   std::vector<ToleranceException> exceptions = {usual_exceptions().begin(), usual_exceptions().end()};

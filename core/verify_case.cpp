@@ -53,11 +53,14 @@ class Draws {
 };
 
 constexpr Index most_tokens = 300;
+constexpr Index most_tokens_of_all = 4096;  // now and then
 constexpr Index most_channels = 24;
 
 Index random_length(Draws& draws) {
   constexpr std::array<Index, 17> awkward = {0,  1,  2,  3,  15,  16,  17,  31, 33,
                                              63, 64, 65, 95, 127, 128, 129, 257};
+  constexpr Index rare = 256;
+  if (draws.below(rare) == 0) return most_tokens + draws.below(most_tokens_of_all - most_tokens + 1);
   return draws.coin() ? draws.among(awkward) : draws.below(most_tokens + 1);
 }
 
@@ -132,6 +135,7 @@ VerifyCase random_verify_case(const std::vector<OptionChoice>& choices, std::uin
   random.earlier = draws.below(20);
   random.initial_state = draws.coin();
   random.log_gates = draws.coin() && has_gates(variant);
+  random.keeps = draws.below(8) == 0;
   random.seed = draws.seed();
   const Index chunk_size = random_chunk_size(draws, random.tokens);
   Settings settings = random_settings(variant, choice.given, random.seed);
@@ -139,6 +143,7 @@ VerifyCase random_verify_case(const std::vector<OptionChoice>& choices, std::uin
     double& value = settings.parameters.at(parameter.name);
     if (parameter.whole || draws.coin()) value = random_value(parameter, value, draws);
   }
+  if (random.keeps) keep_everything(variant, settings);
   return {&variant, std::move(settings), random, {chunk_size}};
 }
 

@@ -33,8 +33,8 @@ struct VerifyCase {
 };
 
 /// Case `index` of the random cases that `seed` stands for, the same on every machine: one of `choices`, T up
-/// to 300 (mostly lengths beside a multiple of a chunk), K and V up to 24, the chunk size, with or without
-/// states, alpha or g, parameters within their ranges.
+/// to 300 (mostly lengths beside a multiple of a chunk) and now and then up to 4096, K and V up to 24, the
+/// chunk size, with or without states, alpha or g, parameters within their ranges.
 VerifyCase random_verify_case(const std::vector<OptionChoice>& choices, std::uint64_t seed, Index index);
 
 /// The inputs of one case in one precision, and what the f64 recurrence makes of them. Throws what the case

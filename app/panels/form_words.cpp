@@ -116,13 +116,11 @@ std::string reference_words(Precision precision) {
                                      : "the f64 recurrence on inputs as f32 holds them";
 }
 
-std::string allowance_words(const Judgement& judgement) {
+std::string allowance_words(const FormResult& result) {
+  const Judgement& judgement = result.judgement;
   std::string words = fmt::format("{} is allowed", scientific(judgement.allowed()));
   if (!judgement.tolerance.reason.empty()) words += fmt::format(" ({})", judgement.tolerance.reason);
-  if (judgement.amplification > 1) {
-    words += fmt::format(", {:.0f} times as much as usual: so far do these numbers multiply one rounding",
-                         judgement.amplification);
-  }
+  if (!result.amplified.empty()) words += ". " + result.amplified;
   return words;
 }
 
@@ -139,7 +137,9 @@ std::string agreement_words(const Computation& computed) {
   if (computed.agree) {
     const auto count =
         std::ranges::count_if(computed.forms, [](const FormResult& form) { return form.missing.empty(); });
-    return fmt::format("{} agree · {}", counted(count, "form", "forms"), scientific(computed.worst));
+    const bool is_amplified = !computed.form(computed.worst_form).amplified.empty();
+    return fmt::format("{} agree{} · {}", counted(count, "form", "forms"),
+                       is_amplified ? " but for rounding" : "", scientific(computed.worst));
   }
   const Index bad = first_bad_token(computed);
   if (bad < 0) return fmt::format("forms end in different states · {}", scientific(computed.worst));

@@ -25,7 +25,7 @@ std::string agreement_words(const Computation& computed);
 std::string reference_words(Precision precision);
 
 /// "2e-5 is allowed", with the reason where that is not usual.
-std::string allowance_words(const Judgement& judgement);
+std::string allowance_words(const FormResult& result);
 
 /// The first token at which any form differs from the recurrence; -1 if none does.
 Index first_bad_token(const Computation& computed);

@@ -57,9 +57,8 @@ std::string heading_words(const Application& application, Form form, const FormR
                           bool over_residual) {
   if (!result.missing.empty()) return result.missing;
   if (!over_residual) return fmt::format("Step through the {} form.", name(form));
-  return fmt::format("Largest difference from {}, as a share of the largest number; {}.",
-                     reference_words(application.session.choice().precision),
-                     allowance_words(result.judgement));
+  return fmt::format("Largest difference from {}, as a share of the largest number; {}",
+                     reference_words(application.session.choice().precision), allowance_words(result));
 }
 
 /// The form's name, which is lit for the present form and switches to the others, and its residual.
@@ -89,7 +88,8 @@ void heading(Application& application, Form form, const FormResult& result) {
               form_title(form, application.session.computed()->choice));
   }
   const style::TextStyle style(style::Text::number_small);
-  draw_text({number, from.y + style::px(1)}, result.judgement.passed() ? c.good : c.alarm, residual);
+  const ImU32 colour = !result.judgement.passed() ? c.alarm : result.amplified.empty() ? c.good : c.text;
+  draw_text({number, from.y + style::px(1)}, colour, residual);
 }
 
 void strip(Application& application, Form form, const FormResult& result, Index token) {
@@ -151,6 +151,8 @@ void draw_form(Application& application, Form form, bool is_tight) {
     strip(application, form, result, token);
     const bool is_present = application.session.choice().form == form;
     if (!is_tight || is_present) one_line(form_work(result, computed, token));
+    if (!result.amplified.empty() && is_tight) one_line(result.amplified);
+    if (!result.amplified.empty() && !is_tight) style::caption(result.amplified);
     first_difference(application, result);
   }
   ImGui::Dummy({0, style::px(3)});

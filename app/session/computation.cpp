@@ -33,6 +33,7 @@ void judge(const Computation& computation, Form which, FormResult& form, const s
       computation.sequence.tokens > most_tokens_measured
           ? Judgement{.disagreement = compare(form.output, reference.expected()), .tolerance = allowed}
           : reference.judge(form.output, which, computation.choice.chunk_size, allowed, stop);
+  form.amplified = reference.why_amplified(form.judgement, which, computation.choice.chunk_size, stop);
   form.token_residual = errors_by_row("o", form.output.o, reference.expected().o);
   const auto bad = std::ranges::find_if(form.token_residual,
                                         [&](double error) { return error > form.judgement.allowed(); });
@@ -145,14 +146,14 @@ FormResult make_form(const Computation& computation, Form form, Index token,
 }
 
 void judge(Computation& computation) {
-  const auto share = [](const FormResult& form) { return form.residual() / form.judgement.allowed(); };
   computation.agree = true;
   for (const Form form : all_forms) {
     const FormResult& result = computation.form(form);
     if (!result.missing.empty()) continue;
     computation.agree = computation.agree && result.judgement.passed();
     const FormResult& worst = computation.form(computation.worst_form);
-    if (!worst.missing.empty() || share(result) > share(worst)) computation.worst_form = form;
+    if (!worst.missing.empty() || result.judgement.is_worse_than(worst.judgement))
+      computation.worst_form = form;
   }
   const FormResult& worst = computation.form(computation.worst_form);
   computation.worst = worst.residual();

@@ -32,6 +32,7 @@ struct FormResult {
   Output output;
   std::unique_ptr<Trace> trace;
   Judgement judgement;                 // against the reference, as verify() judges it
+  std::string amplified;               // why the judgement allows more than the tolerance; mostly empty
   std::vector<double> token_residual;  // the error of each token's output
   Index first_bad_token = -1;          // the first beyond what is allowed; -1: none
 
@@ -57,10 +58,11 @@ struct Computation {
   std::unique_ptr<ReferenceRun> reference;  // what the f64 recurrence makes of it
   std::array<FormResult, std::size(all_forms)> forms;
   std::vector<TokenFacts> tokens;
-  Form worst_form = Form::recurrent;  // the furthest beyond, or closest to, what it is allowed
-  double worst = 0;                   // its residual, and
-  double tolerance = 0;               // what that must stay below
-  bool agree = true;                  // all forms stay within what they are allowed
+  Form worst_form =
+      Form::recurrent;   // the furthest beyond what it is allowed, or if none is, the furthest off
+  double worst = 0;      // its residual, and
+  double tolerance = 0;  // what that must stay below
+  bool agree = true;     // all forms stay within what they are allowed
   std::optional<double>
       capture_error;  // this head's distance to the output in the file, if the inputs are the file's own
   std::uint64_t version = 0;

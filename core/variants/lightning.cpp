@@ -20,7 +20,8 @@ Variant lightning() {
             .meaning = "the decay per token is exp(-slope); MiniMax: 2^(-8 h / H) for head h = 1..H, less in "
                        "later layers",
             .per_head = true,
-            .stand_in = 0.05}},
+            .stand_in = 0.05,
+            .keeps = 0}},
       .loss = {.words = "Let the memory answer v when asked with k, and be small.",
                .latex = "-\\langle S^{\\top}k_t, v_t\\rangle + \\tfrac{1-e^{-s}}2\\|S\\|_F^2",
                .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",

@@ -120,8 +120,9 @@ Variant titans() {
           "The delta rule with momentum: a surprise goes on acting on the memory after its token has passed. "
           "In the paper's names forget is alpha.",
       .paper = "Behrouz et al., Titans: Learning to Memorize at Test Time, 2024",
-      .inputs = {demonstrated({"forget", {"n"}, Range::unit, "share of S that is forgotten"},
-                              {.value = 0.02}),
+      .inputs = {forgetting(demonstrated({"forget", {"n"}, Range::unit, "share of S that is forgotten"},
+                                         {.value = 0.02}),
+                            0),
                  demonstrated({"eta", {"n"}, Range::unit, "momentum"}, {.value = 0.5}),
                  demonstrated({"theta", {"n"}, Range::non_negative, "learning rate for 1/2 |S^T k - v|^2"},
                               {.value = 0.5, .learning_rate = true}),

@@ -50,7 +50,7 @@ double error(const Matrix<double>& got, const Matrix<double>& expected) {
 }  // namespace
 
 // Both sides are sums of the same products in another order: the rounding of at most 65 tokens.
-constexpr double tolerance = 1e-10;
+constexpr double rounding_alone = 1e-10;
 
 TEST_CASE("effective attention: the weights on what is written give the engine's outputs") {
   int compared = 0;
@@ -62,7 +62,7 @@ TEST_CASE("effective attention: the weights on what is written give the engine's
         const EffectiveAttention weights = attention(each, whole(each, channel));
         INFO(each.words << " channel " << channel);
         CHECK(error(output(weights, written(each, channel), initial(each, channel)), o.col(channel)) <=
-              tolerance);
+              rounding_alone);
         ++compared;
       }
     }
@@ -113,17 +113,17 @@ TEST_CASE("effective attention: the matrices are those of an independent impleme
     INFO(golden.given.words);
     const Matrix<double> A = as_matrix(golden.arrays.at("A"));
     if (A.cols() == weights.A.cols()) {
-      CHECK(error(weights.A, A) <= tolerance);
+      CHECK(error(weights.A, A) <= rounding_alone);
     } else {  // the file spreads a token's write over more rows
       CHECK(error(weights.A * written(golden.given, 0).w, A * as_matrix(golden.arrays.at("prog_w")).col(0)) <=
-            tolerance);
+            rounding_alone);
     }
     if (golden.arrays.contains("Ax"))
-      CHECK(error(weights.A_plain, as_matrix(golden.arrays.at("Ax"))) <= tolerance);
+      CHECK(error(weights.A_plain, as_matrix(golden.arrays.at("Ax"))) <= rounding_alone);
     if (golden.arrays.contains("Q0")) {
       const Matrix<double> Q0 = as_matrix(golden.arrays.at("Q0"));
       // The first part is the memory; what else there is began with 0.
-      CHECK(error(weights.Q0.leftCols(Q0.cols()), Q0) <= tolerance);
+      CHECK(error(weights.Q0.leftCols(Q0.cols()), Q0) <= rounding_alone);
     }
     ++compared;
   }
@@ -201,7 +201,7 @@ TEST_CASE("effective attention: sizes that do not fit the blocks, one channel, o
       INFO(each.words);
       CHECK(
           error(output(attention(each, whole(each, channel)), written(each, channel), initial(each, channel)),
-                each.run(Form::recurrent).o.col(channel)) <= tolerance);
+                each.run(Form::recurrent).o.col(channel)) <= rounding_alone);
     }
   }
 }

@@ -8,7 +8,7 @@
 #include "tests/core/random_expression.h"
 
 using namespace palimpsest;
-using Catch::Matchers::Contains;
+using palimpsest::testing::says;
 
 namespace {
 
@@ -340,7 +340,7 @@ TEST_CASE("why: a cell that does not exist is an error") {
   const Record record = token_record();
   CHECK_THROWS_AS(why(tensor("v"), record, 3, 0), Error);
   CHECK_THROWS_AS(why(tensor("v"), record, -1, 0), Error);
-  CHECK_THROWS_WITH(why(tensor("v"), record, 0, 1), Contains("\"result\"") && Contains("[3, 1]"));
+  CHECK_THROWS_WITH(why(tensor("v"), record, 0, 1), says("\"result\"") && says("[3, 1]"));
   CHECK_THROWS_AS(why(tensor("none"), record, 0, 0), Error);
 }
 
