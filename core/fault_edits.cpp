@@ -7,11 +7,6 @@ namespace palimpsest {
 
 namespace {
 
-bool matches(std::string_view id, std::string_view pattern) {
-  if (!pattern.ends_with('*')) return id == pattern;
-  return id.starts_with(pattern.substr(0, pattern.size() - 1));
-}
-
 /// The results that a line writes out as their definitions.
 void collect_inlined(const Expression& expression, std::vector<std::string>& names) {
   if (expression.kind() == Expression::Kind::named) names.push_back(expression.name());
@@ -30,15 +25,12 @@ void follow_operations(Line& line, const std::vector<Operation>& operations) {
 
 }  // namespace
 
-void EquationEditor::replace(std::initializer_list<std::string_view> operations,
-                             const Replacement& replacement) {
+void EquationEditor::replace(std::initializer_list<Purpose> purposes, const Replacement& replacement) {
   for (Phase& phase : equations_.phases) {
     for (Operation& operation : phase.operations) {
-      const bool meant =
-          operations.size() == 0 || std::ranges::any_of(operations, [&](std::string_view pattern) {
-            return matches(operation.id, pattern);
-          });
-      if (meant) operation.equation.expression = replaced(operation.equation.expression, replacement);
+      const bool is_meant =
+          purposes.size() == 0 || std::ranges::find(purposes, operation.purpose) != purposes.end();
+      if (is_meant) operation.equation.expression = replaced(operation.equation.expression, replacement);
     }
   }
 }
@@ -83,9 +75,9 @@ Expression EquationEditor::one_block_late(const std::string& name) {
   return tensor(late);
 }
 
-bool EquationEditor::has(std::string_view id) const {
+bool EquationEditor::has(Purpose purpose) const {
   return std::ranges::any_of(equations_.phases, [&](const Phase& phase) {
-    return std::ranges::find(phase.operations, id, &Operation::id) != phase.operations.end();
+    return std::ranges::find(phase.operations, purpose, &Operation::purpose) != phase.operations.end();
   });
 }
 

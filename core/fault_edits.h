@@ -18,15 +18,15 @@ struct Equations {
   Symbols symbols;
 };
 
-/// Edits equations by what they are made of: operations by id, tensors by what they mean to a person. Lines
-/// follow the operations that they show.
+/// Edits equations by what they are made of: operations by what they are for, tensors by what they mean to a
+/// person. Lines follow the operations that they show.
 class EquationEditor {
  public:
   explicit EquationEditor(Equations equations) : equations_(std::move(equations)) {}
 
-  /// Replaces pieces of the formulas of these operations ("scores*": all whose id starts so; none: every
-  /// operation). A piece that is replaced is not looked into any further.
-  void replace(std::initializer_list<std::string_view> operations, const Replacement& replacement);
+  /// Replaces pieces of the formulas of the operations with one of these purposes; none: of every operation.
+  /// A piece that is replaced is not looked into any further.
+  void replace(std::initializer_list<Purpose> purposes, const Replacement& replacement);
 
   /// Calls `edit` for the carries of every phase.
   void carries(const std::function<void(std::vector<Carry>&)>& edit);
@@ -40,8 +40,8 @@ class EquationEditor {
   /// The tensor `name` of the block before, under a name of its own; 0 in the first block.
   Expression one_block_late(const std::string& name);
 
-  /// The phase has an operation called `id`.
-  bool has(std::string_view id) const;
+  /// Whether any operation is for this.
+  bool has(Purpose purpose) const;
 
   /// The edited equations, lines included.
   Equations take();

@@ -63,18 +63,18 @@ std::function<bool(const Expression&)> some(const EquationEditor& equations, Rol
 
 /// Decays of the state are read off before the erase, so it reads one decay fewer.
 void undecayed_erase(EquationEditor& equations) {
-  equations.replace({"read"}, [](const Expression& x) -> Changed {
+  equations.replace({Purpose::read}, [](const Expression& x) -> Changed {
     if (is(x, Kind::tensor) && x.name() == "S_decayed") return tensor("S_before");
     return std::nullopt;
   });
-  equations.replace({"overlap", "plain_overlap"}, [](const Expression& x) -> Changed {
+  equations.replace({Purpose::overlap}, [](const Expression& x) -> Changed {
     if (!is_call(x, "strictly_lower")) return std::nullopt;
     const Expression& scores = first(x);
     if (is_call(scores, "decay_scores")) return renamed("decay_scores", "decay_scores_before")(scores);
     if (!is(scores, Kind::hadamard)) return std::nullopt;
     return hadamard(first(scores), call("decay_mask_before", {tensor("alpha")}));
   });
-  equations.replace({"rest"}, [](const Expression& x) -> Changed {
+  equations.replace({Purpose::rest}, [](const Expression& x) -> Changed {
     if (!is(x, Kind::tensor)) return std::nullopt;
     if (x.name() == "g_in") return call("cumulative_decay_before", {tensor("alpha")});
     if (x.name() == "m_in") return call("cumulative_decay_before", {tensor("mu")});
@@ -83,18 +83,18 @@ void undecayed_erase(EquationEditor& equations) {
 }
 
 void ungated_mask(EquationEditor& equations) {
-  equations.replace({"mask"}, [](const Expression& x) -> Changed {
+  equations.replace({Purpose::mask}, [](const Expression& x) -> Changed {
     if (!is_call(x, "decay_mask") && !is_call(x, "parts_mask")) return std::nullopt;
     return call("causal_ones", {first(x)});
   });
-  equations.replace({"scores", "plain_scores"}, [](const Expression& x) -> Changed {
+  equations.replace({Purpose::scores}, [](const Expression& x) -> Changed {
     if (!is_call(x, "decay_scores")) return std::nullopt;
     return call("lower", {first(x) * transpose(second(x))});
   });
 }
 
 void solve_sign(EquationEditor& equations) {
-  equations.replace({"solve"}, [](const Expression& x) -> Changed {
+  equations.replace({Purpose::solve}, [](const Expression& x) -> Changed {
     if (!is_call(x, "solve_unit_lower") && !is_call(x, "solve_fading")) return std::nullopt;
     std::vector<Expression> arguments(x.arguments().begin(), x.arguments().end());
     arguments[0] = call("negative", {arguments[0]});
@@ -103,7 +103,7 @@ void solve_sign(EquationEditor& equations) {
 }
 
 void no_solve(EquationEditor& equations) {
-  equations.replace({"solve"}, [](const Expression& x) -> Changed {
+  equations.replace({Purpose::solve}, [](const Expression& x) -> Changed {
     if (!is_call(x, "solve_unit_lower") && !is_call(x, "solve_fading")) return std::nullopt;
     return second(x);
   });
@@ -124,7 +124,7 @@ void multiplicative_mask(EquationEditor& equations) {
 }
 
 void exclusive_gates(EquationEditor& equations) {
-  equations.replace({"fade_in", "value_fade_in"}, renamed("cumulative_decay", "cumulative_decay_before"));
+  equations.replace({Purpose::fade_in}, renamed("cumulative_decay", "cumulative_decay_before"));
 }
 
 /// Only where an answer is corrected: an answer that comes out is not erased.
@@ -133,9 +133,9 @@ void stale_erase(EquationEditor& equations) {
     if (!equations.is(x, Role::state)) return std::nullopt;
     return equations.one_block_late(x.name());
   };
-  if (equations.has("error") || equations.has("missing")) equations.replace({"read"}, late);
-  equations.replace({"prediction"}, late);
-  equations.replace({"overlap", "plain_overlap"},
+  if (equations.has(Purpose::error)) equations.replace({Purpose::read}, late);
+  equations.replace({Purpose::prediction}, late);
+  equations.replace({Purpose::overlap},
                     whole([](const Expression& x) { return call("lower_but_one", {x}); }));
 }
 
@@ -145,7 +145,7 @@ void transposed_state(EquationEditor& equations) {
     if (is(x, Kind::transpose) && equations.is(first(x), Role::state)) return first(x);
     return std::nullopt;
   };
-  equations.replace({"read", "output", "inter", "answer", "query_hidden_input"},
+  equations.replace({Purpose::read, Purpose::output, Purpose::inter, Purpose::ask},
                     [&](const Expression& x) -> Changed {
                       if (!is(x, Kind::product)) return std::nullopt;
                       const Changed left = turned(first(x));
@@ -164,7 +164,7 @@ void scale_twice(EquationEditor& equations) {
 }
 
 void strength_forgotten_in_solve(EquationEditor& equations) {
-  equations.replace({"overlap"}, without_factor(some(equations, Role::strength)));
+  equations.replace({Purpose::overlap}, without_factor(some(equations, Role::strength)));
 }
 
 /// As a factor it goes; a function that takes it is given 1.
@@ -177,18 +177,19 @@ void strength_forgotten(EquationEditor& equations) {
 }
 
 void normaliser_forgotten(EquationEditor& equations) {
-  equations.replace({"normalise"}, [](const Expression& x) -> Changed {
+  equations.replace({Purpose::normalise}, [](const Expression& x) -> Changed {
     if (is_call(x, "normalise")) return call("first_channels", {first(x)});
     if (is_call(x, "row_normalise")) return call("row_first_channels", {first(x)});
     return std::nullopt;
   });
-  equations.replace({"output", "attention"}, left_out("divide_rows"));
-  equations.replace({"output"}, without_factor([](const Expression& x) { return is_call(x, "reciprocal"); }));
+  equations.replace({Purpose::output, Purpose::normalise}, left_out("divide_rows"));
+  equations.replace({Purpose::output},
+                    without_factor([](const Expression& x) { return is_call(x, "reciprocal"); }));
 }
 
 /// Sums over the rows of a block: X^T Y, or the rows of X added up.
 void edit_carried_rows(EquationEditor& equations, const std::string& function) {
-  equations.replace({"faded", "carry_keys", "carry_values", "write", "gradients_*"},
+  equations.replace({Purpose::gathered, Purpose::carry, Purpose::keys},
                     [function](const Expression& x) -> Changed {
                       if (is_call(x, "sum_of_rows")) return call(x.name(), {call(function, {first(x)})});
                       if (!is(x, Kind::product) || !is(first(x), Kind::transpose)) return std::nullopt;
@@ -197,12 +198,12 @@ void edit_carried_rows(EquationEditor& equations, const std::string& function) {
 }
 
 void unscaled_merge(EquationEditor& equations) {
-  equations.replace({"denominator", "numerator"},
+  equations.replace({Purpose::denominator, Purpose::numerator},
                     without_factor([](const Expression& x) { return is_call(x, "exp_difference"); }));
 }
 
 void momentum_dropped(EquationEditor& equations) {
-  equations.replace({"momentum"}, whole([&](const Expression& x) -> Changed {
+  equations.replace({Purpose::momentum}, whole([&](const Expression& x) -> Changed {
                       if (is_call(x, "batch_momentum")) return first(x);
                       if (is(x, Kind::sum) && is(first(x), Kind::product)) return second(x);
                       return std::nullopt;
@@ -210,30 +211,32 @@ void momentum_dropped(EquationEditor& equations) {
 }
 
 void state_never_fades(EquationEditor& equations) {
-  equations.replace({"decay*", "carry*", "write"}, [&](const Expression& x) -> Changed {
-    if (is_call(x, "mix_parts")) return second(x);
-    const auto gate = some(equations, Role::gate);
-    const auto fades = [&](const Expression& y) {
-      return (is(y, Kind::product) || is(y, Kind::hadamard)) && (gate(first(y)) || gate(second(y)));
-    };
-    if (!fades(x)) return std::nullopt;
-    const Expression& left = gate(first(x)) ? second(x) : first(x);
-    return fades(left) ? (gate(first(left)) ? second(left) : first(left)) : left;
-  });
+  equations.replace(
+      {Purpose::decay, Purpose::carry, Purpose::keys, Purpose::write}, [&](const Expression& x) -> Changed {
+        if (is_call(x, "mix_parts")) return second(x);
+        const auto gate = some(equations, Role::gate);
+        const auto fades = [&](const Expression& y) {
+          return (is(y, Kind::product) || is(y, Kind::hadamard)) && (gate(first(y)) || gate(second(y)));
+        };
+        if (!fades(x)) return std::nullopt;
+        const Expression& left = gate(first(x)) ? second(x) : first(x);
+        return fades(left) ? (gate(first(left)) ? second(left) : first(left)) : left;
+      });
 }
 
 void writes_never_fade(EquationEditor& equations) {
-  equations.replace({"faded", "carry_keys", "carry_values"}, without_factor([](const Expression& x) {
+  equations.replace({Purpose::gathered, Purpose::carry, Purpose::keys},
+                    without_factor([](const Expression& x) {
                       return is(x, Kind::tensor) && (x.name() == "g_out" || x.name() == "m_out");
                     }));
 }
 
 void undecayed_read(EquationEditor& equations) {
-  equations.replace({"inter"}, without_factor(some(equations, Role::gate)));
+  equations.replace({Purpose::inter}, without_factor(some(equations, Role::gate)));
 }
 
 void write_sign(EquationEditor& equations) {
-  equations.replace({"write", "write_values", "carry", "carry_values", "learn_*"},
+  equations.replace({Purpose::write, Purpose::carry, Purpose::learn},
                     whole([](const Expression& x) -> Changed {
                       if (is(x, Kind::sum)) return first(x) - second(x);
                       if (is(x, Kind::difference)) return first(x) + second(x);
@@ -242,7 +245,7 @@ void write_sign(EquationEditor& equations) {
 }
 
 void nothing_erased(EquationEditor& equations) {
-  equations.replace({"error", "rest", "missing"}, whole([](const Expression& x) -> Changed {
+  equations.replace({Purpose::error, Purpose::rest}, whole([](const Expression& x) -> Changed {
                       if (is(x, Kind::difference)) return first(x);
                       return std::nullopt;
                     }));
@@ -257,14 +260,14 @@ void read_before_write(EquationEditor& equations) {
       if (carry.when == Carry::When::always && carry.from.ends_with("_after")) states.push_back(carry);
     }
   });
-  equations.replace({"output", "read"}, [&](const Expression& x) -> Changed {
+  equations.replace({Purpose::output, Purpose::ask}, [&](const Expression& x) -> Changed {
     if (!is(x, Kind::tensor)) return std::nullopt;
     const auto state = std::ranges::find(states, x.name(), &Carry::from);
     const bool is_before = state != states.end() && state->to.ends_with("_before");
     if (!is_before) return std::nullopt;
     return tensor(state->to);
   });
-  equations.replace({"scores*", "plain_scores"}, whole([&](const Expression& x) -> Changed {
+  equations.replace({Purpose::scores}, whole([&](const Expression& x) -> Changed {
                       if (is_call(x, "lower")) return call("strictly_lower", {first(x)});
                       const bool is_gated = is(x, Kind::hadamard) && is(first(x), Kind::product) &&
                                             equations.is(second(x), Role::gate);
@@ -274,12 +277,12 @@ void read_before_write(EquationEditor& equations) {
 }
 
 void norm_not_differentiated(EquationEditor& equations) {
-  equations.replace({"gradient"}, left_out("layer_norm_gradient"));
-  equations.replace({"gradient"}, left_out("row_layer_norm_gradient"));
+  equations.replace({Purpose::gradient}, left_out("layer_norm_gradient"));
+  equations.replace({Purpose::gradient}, left_out("row_layer_norm_gradient"));
 }
 
 void bend_not_differentiated(EquationEditor& equations) {
-  equations.replace({"hidden_gradient"},
+  equations.replace({Purpose::hidden_gradient},
                     without_factor([](const Expression& x) { return is_call(x, "gelu_derivative"); }));
 }
 

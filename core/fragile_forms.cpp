@@ -28,6 +28,7 @@ const Expression G = tensor("G_log");
 
 void add_log_sums(EquationEditor& equations, const Expression& decays) {
   equations.insert({"log_sums",
+                    Purpose::fade_in,
                     "Logarithms added up",
                     "How much has faded since the start, as a logarithm?",
                     {G.name(), call("log_sums", {decays})}},
@@ -72,6 +73,7 @@ void divide_by_decays(EquationEditor& equations) {
   });
   for (std::size_t i = 0; i < divided.size(); ++i) {
     equations.insert({place(i),
+                      Purpose::prepare,
                       "Divided by what is left",
                       "What would each write have to be at the start, to be itself after fading?",
                       {place(i), divided[i]}},

@@ -8,11 +8,12 @@ namespace {
 void add_outputs(PhaseBuilder& steps, const std::string& title, const Expression& read, const std::string& o,
                  const std::string& v, bool has_skip) {
   if (!has_skip) {
-    steps.add({"output", "What comes out", title, {o, read}});
+    steps.add({"output", Purpose::output, "What comes out", title, {o, read}});
     return;
   }
-  steps.add({"read", "What the memory says", title, {"read", read}});
+  steps.add({"read", Purpose::ask, "What the memory says", title, {"read", read}});
   steps.add({"output",
+             Purpose::output,
              "What comes out",
              "The value itself also passes by the memory, channel by channel.",
              {o, tensor("read") + hadamard(tensor("D"), tensor(v))}});
@@ -22,23 +23,28 @@ Phase token_phase(bool scaled, bool has_skip) {
   const Expression query = scaled ? tensor("scale") * tensor("q") : tensor("q");
   PhaseBuilder steps("token by token");
   steps.add({"decays",
+             Purpose::gates,
              "How fast it fades",
              "How much of each cell is left after the time that “{token}” takes?",
              {"E", call("exp", {hadamard(tensor("A"), transpose(tensor("delta")))})}});
   steps.line("How fast it fades", "Every cell has a rate of its own; the token sets the pace.", "E");
   steps.add({"decay",
+             Purpose::decay,
              "What is kept",
              "How much of the memory stays when “{token}” comes in?",
              {"S_decayed", hadamard(tensor("E"), tensor("S_before"))}});
   steps.add({"step",
+             Purpose::prepare,
              "The value, by its time",
              "A longer step writes more.",
              {"u", hadamard(tensor("delta"), tensor("v"))}});
   steps.add({"update",
+             Purpose::update,
              "What is written",
              "The value is laid down along the key, over what is there.",
              {"update", tensor("k") * transpose(tensor("u"))}});
   steps.add({"write",
+             Purpose::write,
              "The memory after",
              "The page after “{token}”.",
              {"S_after", tensor("S_decayed") + tensor("update")}});
@@ -57,25 +63,30 @@ Phase scan_phase(bool scaled, bool has_skip, bool whole) {
   PhaseBuilder steps(whole ? "the whole sequence at once" : "chunk by chunk");
   steps.add(
       {"decays",
+       Purpose::gates,
        "How fast it fades",
        "How much of each cell does each token leave? One row is the whole memory of one token, cell by cell.",
        {"E", call("step_decays", {tensor("A"), tensor("Delta")})}});
   steps.line("How fast it fades", "One row per token, one column per cell of the memory.", "E");
   steps.add({"step",
+             Purpose::prepare,
              "The values, by their time",
              "A longer step writes more.",
              {"U", hadamard(tensor("Delta"), tensor("V"))}});
   steps.add({"writes",
+             Purpose::update,
              "What each token writes",
              "What would the memory be if only this token had been there?",
              {"B", call("row_outer", {tensor("K"), tensor("U")})}});
   steps.line("What each token writes", "Along its key, by its time.", "B", {"U"});
   steps.add({"fade_in",
+             Purpose::fade_in,
              "Kept from the start",
              "How much of the memory carried in is left at each token?",
              {"E_bar", call("cumulative_decay", {tensor("E")})}});
   steps.line("Kept from the start", "All decays up to each token, multiplied.", "E_bar");
   steps.add({"scan",
+             Purpose::scan,
              "Written since the start",
              "What have the tokens of " + scope +
                  " up to this one written? Halves are joined to wholes: the order "
@@ -83,6 +94,7 @@ Phase scan_phase(bool scaled, bool has_skip, bool whole) {
              {"B_bar", call("scan", {tensor("E"), tensor("B")})}});
   steps.line("Written since the start", "A scan: two pieces joined are a piece again.", "B_bar");
   steps.add({"states",
+             Purpose::write,
              "The memory of every token",
              "The memory carried in, faded, and what was written since: one row per token.",
              {"S_all", call("scanned_states", {tensor("S_in"), tensor("E_bar"), tensor("B_bar")})},
@@ -93,6 +105,7 @@ Phase scan_phase(bool scaled, bool has_skip, bool whole) {
   steps.line("What comes out", "Every query asks the memory of its own token.", "O", {"read"});
   const std::string carried = whole ? "The memory after the last token." : "One state for the next chunk.";
   steps.add({"carry",
+             Purpose::carry,
              "What is carried on",
              carried,
              {"S_out", call("scanned_end", {tensor("S_in"), tensor("E_bar"), tensor("B_bar")})}});

@@ -9,29 +9,35 @@ Phase token_phase(bool scaled) {
   const Expression strong_key = tensor("beta") * tensor("k");
   PhaseBuilder steps("token by token");
   steps.add({"decay_keys",
+             Purpose::decay,
              "Which keys are kept",
              "How much is still known of the earlier keys when “{token}” comes in?",
              {"Hkk_decayed", tensor("gamma") * tensor("Hkk_before")}});
   steps.add({"write_keys",
+             Purpose::keys,
              "Which keys there were",
              "The key of “{token}” is counted: which directions have been met, and how often?",
              {"Hkk_after", tensor("Hkk_decayed") + strong_key * transpose(tensor("k"))}});
   steps.line("Which keys there were", "Every direction, as often as it was met.", "Hkk_after",
              {"Hkk_decayed"}, 2);
   steps.add({"decay_values",
+             Purpose::decay,
              "What is kept",
              "How much stays of what the keys stood for?",
              {"Hkv_decayed", tensor("gamma") * tensor("Hkv_before")}});
   steps.add({"write_values",
+             Purpose::write,
              "What they stood for",
              "The value is laid down along the key, over what is there.",
              {"Hkv_after", tensor("Hkv_decayed") + strong_key * transpose(tensor("v"))}});
   steps.line("What they stood for", "What stays, and what “{token}” adds.", "Hkv_after", {"Hkv_decayed"}, 2);
   steps.add({"solve",
+             Purpose::solve,
              "What the query asks for",
              "Often met directions are weighed down: what is asked, measured against what was met?",
              {"x", call("solve_symmetric", {tensor("Hkk_after") + tensor("ridge"), query})}});
   steps.add({"output",
+             Purpose::output,
              "What comes out",
              "The best linear memory of all that was seen answers the query of “{token}”.",
              {"o", transpose(tensor("Hkv_after")) * tensor("x")}});
@@ -51,20 +57,24 @@ Phase rows_phase(bool scaled, bool whole) {
       whole ? "What is known after the last token." : "Two matrices for the next chunk.";
   PhaseBuilder steps(whole ? "the whole sequence at once" : "chunk by chunk");
   steps.add({"mask",
+             Purpose::mask,
              "Kept since",
              "How much of what token j wrote is left when token i reads?",
              {"G", call("decay_mask", {tensor("gamma")})}});
   steps.add({"weights",
+             Purpose::mask,
              "What counts how much",
              "How much does token j count in the sum that token i looks back on?",
              {"W", hadamard(tensor("G"), transpose(tensor("beta")))}});
   steps.line("What counts how much", "The past, faded, each token by its weight.", "W");
   steps.add({"fade_in",
+             Purpose::fade_in,
              "Kept from the start",
              "How much of what was carried in is left at each token?",
              {"g_in", call("cumulative_decay", {tensor("gamma")})}});
   steps.add(
       {"solve",
+       Purpose::solve,
        "What the queries ask for",
        whole
            ? "Each query is measured against all keys met so far: one system per token."
@@ -75,44 +85,53 @@ Phase rows_phase(bool scaled, bool whole) {
        whole});
   steps.line("What the queries ask for", "One least-squares problem per token.", "X");
   steps.add({"check",
+             Purpose::check,
              "The proof",
              "Put back into its system, does every solution give its query?",
              {"Q_back", hadamard(tensor("g_in"), tensor("X") * tensor("Hkk_in")) + scores * tensor("K") +
                             tensor("X") * tensor("ridge")}});
   steps.line("The proof", "Put back into its system, every solution gives its query.", "Q_back");
   steps.add({"scores",
+             Purpose::scores,
              "Who reads whom",
              "How strongly does each solved query meet each earlier key?",
              {"A", scores}});
   steps.line("Who reads whom", "Linear attention, with solved queries.", "A");
   steps.add({"inter",
+             Purpose::inter,
              "From before",
              "What does the memory carried in answer?",
              {"O_inter", hadamard(tensor("g_in"), tensor("X")) * tensor("Hkv_in")}});
   steps.add({"intra",
+             Purpose::intra,
              "From inside",
              "What do the tokens of " + scope + " add for each other?",
              {"O_intra", tensor("A") * tensor("V")}});
   steps.add({"output",
+             Purpose::output,
              "What comes out",
              "Both together are what the recurrence gives, token by token.",
              {"O", tensor("O_inter") + tensor("O_intra")}});
   steps.line("What comes out", "From the memory carried in, and from inside " + scope + ".", "O",
              {"O_inter", "O_intra"});
   steps.add({"fade_out",
+             Purpose::fade_out,
              "Kept to the end",
              "How much of each write is left at the end of " + scope + "?",
              {"g_out", call("remaining_decay", {tensor("gamma")})}});
   steps.add({"fade_over",
+             Purpose::fade_over,
              "Kept over all",
              "How much of what was carried in is left at the end of " + scope + "?",
              {"g_total", call("total_decay", {tensor("gamma")})}});
   steps.add({"carry_keys",
+             Purpose::keys,
              "Which keys there were",
              carried,
              {"Hkk_out", tensor("g_total") * tensor("Hkk_in") + transpose(strong_keys) * tensor("K")}});
   steps.line("Which keys there were", carried, "Hkk_out");
   steps.add({"carry_values",
+             Purpose::carry,
              "What they stood for",
              carried,
              {"Hkv_out", tensor("g_total") * tensor("Hkv_in") + transpose(strong_keys) * tensor("V")}});

@@ -25,6 +25,7 @@ struct TokenSteps {
     if (structure.decay == Decay::key) kept = diagonal(tensor("alpha")) * kept;
     if (structure.value_decay) kept = kept * diagonal(tensor("mu"));
     steps.add({"decay",
+               Purpose::decay,
                "What is kept",
                "How much of the memory stays when “{token}” comes in?",
                {"S_decayed", kept}});
@@ -34,12 +35,14 @@ struct TokenSteps {
     const Expression a = tensor(structure.erase_key ? notation.token.a : notation.token.k);
     const Expression answer = transpose(tensor(state)) * a;
     steps.add({"read",
+               Purpose::read,
                "What is there now",
                structure.writes_value
                    ? "What does the memory already answer for “{token}”? Only the difference will be written."
                    : "What does the memory answer to the key that takes away?",
                {"old", answer}});
     steps.add({"error",
+               Purpose::error,
                structure.writes_value ? "What is missing" : "What is taken away",
                structure.writes_value ? "How far is that answer from what should be there?"
                                       : "The answer goes out again, with the opposite sign.",
@@ -66,6 +69,7 @@ struct TokenSteps {
     const Expression strength = structure.beta ? tensor("beta") * k : k;
     const Expression written = tensor(erases ? "error" : notation.token.v);
     steps.add({"update",
+               Purpose::update,
                "What is written",
                erases ? "The difference is laid down along the key: old out, new in."
                       : "The value is laid down along the key, over what is there.",
@@ -74,12 +78,13 @@ struct TokenSteps {
     if (structure.plain_write) {
       steps.add(
           {"plain_update",
+           Purpose::update,
            "What is added",
            "The value of “{token}” is laid down along its key, whatever is there.",
            {"plain_update", tensor(notation.token.k_plain) * transpose(tensor(notation.token.v_plain))}});
       after = after + tensor("plain_update");
     }
-    steps.add({"write", "The memory after", "The page after “{token}”.", {"S_after", after}});
+    steps.add({"write", Purpose::write, "The memory after", "The page after “{token}”.", {"S_after", after}});
     steps.line("The memory is rewritten", "What stays, and what “{token}” adds.", "S_after",
                {"update", "plain_update", "S_decayed", "error"}, 3);
   }
@@ -87,6 +92,7 @@ struct TokenSteps {
   void output(PhaseBuilder& steps, const std::string& state) const {
     steps.add_all(notation.token_query);
     steps.add({"output",
+               Purpose::output,
                "What comes out",
                "What does the memory answer to the query of “{token}”?",
                {notation.token.o, transpose(tensor(state)) * query()}});
@@ -176,10 +182,12 @@ struct ChunkSteps {
     const Expression h = tensor("read_sight");
     if (reads) {
       steps.add({"mask",
+                 Purpose::mask,
                  "Left since",
                  "How much of what token j wrote does the query of token i still see?",
                  {"G", call("parts_mask", {T, c, h, tensor("read_times")})}});
       steps.add({"fade_in",
+                 Purpose::fade_in,
                  "Left from the start",
                  "How much of each part carried in does each query still see?",
                  {"g_in", call("parts_from_start", {T, h, tensor("read_times")})}});
@@ -187,20 +195,24 @@ struct ChunkSteps {
     if (erases()) {
       const Expression e = tensor("erase_sight");
       steps.add({"erase_mask",
+                 Purpose::erase_mask,
                  "Left for the error",
                  "How much of what token j wrote is in the answer that token i corrects?",
                  {"G_erase", call("parts_mask", {T, c, e, tensor("erase_times")})}});
       steps.add({"erase_fade_in",
+                 Purpose::erase_fade_in,
                  "Left from the start for the error",
                  "How much of each part carried in is in the answer that token i corrects?",
                  {"g_erase", call("parts_from_start", {T, e, tensor("erase_times")})}});
     }
     if (!writes) return;
     steps.add({"fade_out",
+               Purpose::fade_out,
                "Left at the end",
                "What has each write come to in every part at the end of " + scope() + "?",
                {"g_out", call("parts_to_end", {T, c})}});
     steps.add({"fade_over",
+               Purpose::fade_over,
                "Mixed over all",
                "What becomes of the parts carried in?",
                {"g_total", call("parts_total", {T, c})}});
@@ -210,34 +222,40 @@ struct ChunkSteps {
     const Expression alpha = tensor("alpha");
     if (structure.decay == Decay::scalar && reads_on_the_way()) {
       steps.add({"mask",
+                 Purpose::mask,
                  "Kept since",
                  "How much of what token j wrote is left when token i reads?",
                  {"G", call("decay_mask", {alpha})}});
     }
     if (reads_early() && structure.decay == Decay::scalar) {
       steps.add({"mask_before",
+                 Purpose::erase_mask,
                  "Kept since, before the own decay",
                  "How much of what token j wrote is left just before token i comes in?",
                  {"G_before", call("decay_mask_before", {alpha})}});
     }
     if (reads_on_the_way()) {
       steps.add({"fade_in",
+                 Purpose::fade_in,
                  "Kept from the start",
                  "How much of the memory carried in is left at each token?",
                  {"g_in", call("cumulative_decay", {alpha})}});
     }
     if (reads_early()) {
       steps.add({"fade_before",
+                 Purpose::erase_fade_in,
                  "Kept until just before",
                  "How much of the memory carried in is left just before each token?",
                  {"g_before", call("cumulative_decay_before", {alpha})}});
     }
     if (!writes) return;
     steps.add({"fade_out",
+               Purpose::fade_out,
                "Kept to the end",
                "How much of each write is left at the end of " + scope() + "?",
                {"g_out", call("remaining_decay", {alpha})}});
     steps.add({"fade_over",
+               Purpose::fade_over,
                "Kept over all",
                "How much of the memory carried in is left at the end of " + scope() + "?",
                {"g_total", call("total_decay", {alpha})}});
@@ -247,16 +265,19 @@ struct ChunkSteps {
     const Expression mu = tensor("mu");
     if (asks_on_the_way() || erases()) {
       steps.add({"value_fade_in",
+                 Purpose::fade_in,
                  "Values kept from the start",
                  "How much of each value channel carried in is left at each token?",
                  {"m_in", call("cumulative_decay", {mu})}});
     }
     if (!writes) return;
     steps.add({"value_fade_out",
+               Purpose::fade_out,
                "Values kept to the end",
                "How much of each value written is left at the end of " + scope() + "?",
                {"m_out", call("remaining_decay", {mu})}});
     steps.add({"value_fade_over",
+               Purpose::fade_over,
                "Values kept over all",
                "How much of each value channel carried in is left at the end of " + scope() + "?",
                {"m_total", call("total_decay", {mu})}});
@@ -266,11 +287,13 @@ struct ChunkSteps {
     const bool at_end = structure.read_at == ReadAt::end;
     steps.add_all(notation.rows_query);
     steps.add({"scores",
+               Purpose::scores,
                "Who reads whom",
                "How strongly does each query meet each earlier key?",
                {"P", query_scores(B())}});
     if (structure.plain_write) {
       steps.add({"plain_scores",
+                 Purpose::scores,
                  "Who reads what was added",
                  "How strongly does each query meet each earlier key of the plain write?",
                  {"P_plain", query_scores(K_plain())}});
@@ -288,6 +311,7 @@ struct ChunkSteps {
     if (structure.value_decay) found = hadamard(tensor("m_in"), found);
     if (!structure.plain_write) return found;
     steps.add({"plain_overlap",
+               Purpose::overlap,
                "What was added overlaps",
                "How much of the plain writes does each later erase find?",
                {"N_plain", erase_scores(K_plain())}});
@@ -299,17 +323,20 @@ struct ChunkSteps {
     const std::string sentence =
         "Each token must know what the earlier ones of " + scope() + " wrote: one row after the other.";
     steps.add({"overlap",
+               Purpose::overlap,
                "Which keys overlap",
                "How much does each write disturb what a later key reads?",
                {"N", erase_scores(B())}});
     const Expression found = known(steps);
     steps.add({"rest",
+               Purpose::rest,
                structure.writes_value ? "What memory cannot say" : "What is taken away at first",
                structure.writes_value
                    ? "What is still missing after asking the memory carried in?"
                    : "What would be taken away if no token of " + scope() + " wrote anything?",
                {"R", structure.writes_value ? tensor(notation.rows.v) - found : call("negative", {found})}});
     steps.add({"solve",
+               Purpose::solve,
                "What will be written",
                sentence,
                {"U", structure.value_decay ? call("solve_fading", {tensor("N"), tensor("R"), tensor("mu")})
@@ -323,15 +350,21 @@ struct ChunkSteps {
     Expression before = structure.read_at == ReadAt::end ? Q() * kept(S) : query_from_start() * S;
     if (structure.value_decay && structure.read_at == ReadAt::after_row)
       before = hadamard(tensor("m_in"), before);
-    steps.add({"inter", "From before", "What does the memory carried in answer?", {"O_inter", before}});
+    steps.add({"inter",
+               Purpose::inter,
+               "From before",
+               "What does the memory carried in answer?",
+               {"O_inter", before}});
     Expression inside =
         structure.value_decay ? call("read_fading", {tensor("P"), U(), tensor("mu")}) : tensor("P") * U();
     if (structure.plain_write) inside = inside + tensor("P_plain") * V_plain();
     steps.add({"intra",
+               Purpose::intra,
                "From inside",
                "What do the tokens of " + scope() + " add for each other?",
                {"O_intra", inside}});
     steps.add({"output",
+               Purpose::output,
                "What comes out",
                "Both together are what the recurrence gives, token by token.",
                {notation.rows.o, tensor("O_inter") + tensor("O_intra")}});
@@ -364,11 +397,15 @@ struct ChunkSteps {
     if (structure.plain_write) written = written + transpose(to_end(K_plain())) * V_plain();
     const std::string sentence = whole ? "The memory after the last token." : "One state for the next chunk.";
     steps.add({"faded",
+               Purpose::gathered,
                "Written, faded",
                "What do all writes of " + scope() + " amount to at its end?",
                {"S_written", written}});
-    steps.add(
-        {"carry", "What is carried on", sentence, {"S_out", kept(tensor("S_in")) + tensor("S_written")}});
+    steps.add({"carry",
+               Purpose::carry,
+               "What is carried on",
+               sentence,
+               {"S_out", kept(tensor("S_in")) + tensor("S_written")}});
     steps.line("What is carried on", sentence, "S_out", {}, 1);
   }
 };
@@ -406,6 +443,7 @@ Phase read_phase(const ChunkSteps& chunk) {
   PhaseBuilder reads("every token reads the finished memory");
   reads.add_all(chunk.notation.rows_query);
   reads.add({"output",
+             Purpose::output,
              "What comes out",
              "Every token reads the memory after the last one.",
              {chunk.notation.rows.o, chunk.Q() * tensor("S_final")}});

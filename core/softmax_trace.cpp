@@ -33,24 +33,33 @@ namespace {
 Phase stream_phase(const Expression& query) {
   PhaseBuilder steps("token by token");
   steps.add({"score",
+             Purpose::scores,
              "How similar",
              "How similar is the query of “{token}” to every key kept so far?",
              {"x", transpose(query) * transpose(tensor("K_cache"))}});
   steps.add({"peak",
+             Purpose::peak,
              "The best match",
              "The largest score; taking it out keeps the exponential in range.",
              {"m", call("row_max", {tensor("x")})}});
   steps.add({"weights",
+             Purpose::weights,
              "How much each counts",
              "Exponentials turn scores into weights.",
              {"w", call("exp_difference", {tensor("x"), tensor("m")})}});
   steps.line("Who is looked at", "Every earlier token is still there, and every one is weighed anew.", "w");
-  steps.add({"denominator", "All weights", "The sum of the weights.", {"l", call("row_sum", {tensor("w")})}});
+  steps.add({"denominator",
+             Purpose::denominator,
+             "All weights",
+             "The sum of the weights.",
+             {"l", call("row_sum", {tensor("w")})}});
   steps.add({"numerator",
+             Purpose::numerator,
              "Weighted values",
              "The values, each as often as its weight says.",
              {"y", transpose(tensor("V_cache")) * transpose(tensor("w"))}});
   steps.add({"output",
+             Purpose::output,
              "What comes out",
              "Weighted values over all weights: an average.",
              {"o", call("reciprocal", {tensor("l")}) * tensor("y")}});
@@ -61,26 +70,35 @@ Phase stream_phase(const Expression& query) {
 Phase dense_phase(const Expression& query) {
   PhaseBuilder steps("the whole sequence at once");
   steps.add({"scores",
+             Purpose::scores,
              "How similar",
              "Every query meets every key; the future is masked by adding minus infinity.",
              {"X", call("causal", {query * transpose(tensor("K_cache")), tensor("first_query"),
                                    tensor("first_key")})}});
   steps.line("Who reads whom", "All pairs at once, the future masked.", "X");
   steps.add({"peak",
+             Purpose::peak,
              "The best match",
              "The largest score of each row keeps the exponential in range.",
              {"m", call("row_max", {tensor("X")})}});
   steps.add({"weights",
+             Purpose::weights,
              "How much each counts",
              "Exponentials turn scores into weights.",
              {"E", call("exp_difference", {tensor("X"), tensor("m")})}});
-  steps.add({"denominator", "All weights", "The sum of each row.", {"l", call("row_sum", {tensor("E")})}});
+  steps.add({"denominator",
+             Purpose::denominator,
+             "All weights",
+             "The sum of each row.",
+             {"l", call("row_sum", {tensor("E")})}});
   steps.add({"attention",
+             Purpose::normalise,
              "Attention",
              "Each row divided by its sum: shares that add up to 1.",
              {"A", call("divide_rows", {tensor("E"), tensor("l")})}});
   steps.line("Attention", "Exponentials, divided by their sum.", "A", {"E"});
   steps.add({"output",
+             Purpose::output,
              "What comes out",
              "Every row is an average of values.",
              {"O", tensor("A") * tensor("V_cache")}});
@@ -93,25 +111,30 @@ Phase tile_phase(const Expression& query) {
   PhaseBuilder steps("tile by tile");
   steps.add(
       {"scores",
+       Purpose::scores,
        "How similar",
        "The queries of this chunk meet one tile of keys.",
        {"X", call("causal", {query * transpose(tensor("K")), tensor("first_query"), tensor("first_key")})}});
   steps.line("Who reads whom", "One tile of keys at a time.", "X");
   steps.add({"peak",
+             Purpose::peak,
              "The best match so far",
              "Does this tile raise the largest score?",
              {"m", call("maximum", {tensor("m_in"), call("row_max", {tensor("X")})})}});
   steps.add({"weights",
+             Purpose::weights,
              "How much each counts",
              "Exponentials under the new maximum.",
              {"E", call("exp_difference", {tensor("X"), tensor("m")})}});
   steps.line("Weights", "Exponentials under the largest score so far.", "E");
   steps.add({"denominator",
+             Purpose::denominator,
              "All weights so far",
              "What was summed before is rescaled to the new maximum.",
              {"l", hadamard(fade, tensor("l_in")) + call("row_sum", {tensor("E")})}});
   steps.line("All weights so far", "Rescale, then add.", "l");
   steps.add({"numerator",
+             Purpose::numerator,
              "Weighted values so far",
              "So are the values: rescale, then add this tile.",
              {"Y", hadamard(fade, tensor("Y_in")) + tensor("E") * tensor("V")}});
@@ -125,6 +148,7 @@ Phase tile_phase(const Expression& query) {
 Phase done_phase() {
   PhaseBuilder steps("the chunk is done");
   steps.add({"output",
+             Purpose::output,
              "What comes out",
              "Weighted values over all weights: an average.",
              {"O", call("divide_rows", {tensor("Y"), tensor("l")})}});

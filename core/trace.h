@@ -8,12 +8,14 @@
 #include "core/expression.h"
 #include "core/matrix.h"
 #include "core/named_states.h"
+#include "core/purpose.h"
 
 namespace palimpsest {
 
 /// One kind of step: a definition, and what it means to a person.
 struct Operation {
   std::string id;        // "decay", "read", "error", ... ; unique in its phase
+  Purpose purpose;       // what it is for, in whatever rule and form
   std::string title;     // "What is there now"
   std::string sentence;  // what the step asks, one plain sentence; {token} stands for the label at the cursor
   Equation equation;     // the tensor it makes, and from what

@@ -11,16 +11,19 @@ namespace palimpsest {
 
 namespace {
 
-/// The operation called `id` in the first phase that has it; null if none does.
-const Operation* find_operation(const Trace& trace, std::string_view id) {
-  for (const Phase& phase : trace.phases) {
-    const auto operation = std::ranges::find(phase.operations, id, &Operation::id);
-    if (operation != phase.operations.end()) return &*operation;
-  }
-  return nullptr;
+/// Whether any step that is for `purpose` passes `test`.
+template <class Test>
+bool any_step(const Trace& trace, Purpose purpose, Test test) {
+  return std::ranges::any_of(trace.phases, [&](const Phase& phase) {
+    return std::ranges::any_of(phase.operations, [&](const Operation& operation) {
+      return operation.purpose == purpose && test(operation);
+    });
+  });
 }
 
-bool has_operation(const Trace& trace, std::string_view id) { return find_operation(trace, id) != nullptr; }
+bool has_step(const Trace& trace, Purpose purpose) {
+  return any_step(trace, purpose, [](const Operation&) { return true; });
+}
 
 bool reads_at_end(const Trace& trace) {
   return std::ranges::any_of(trace.phases.back().operations, [](const Operation& operation) {
@@ -30,7 +33,7 @@ bool reads_at_end(const Trace& trace) {
 }
 
 std::string recurrent_work(const Trace& trace, Index token) {
-  if (has_operation(trace, "denominator")) {
+  if (has_step(trace, Purpose::denominator)) {
     return fmt::format("weighs {} anew", counted(token + 1, "token", "tokens"));
   }
   if (reads_at_end(trace)) return fmt::format("{} steps, then everyone reads", trace.tokens);
@@ -42,13 +45,14 @@ std::string chunkwise_work(const Trace& trace, Index chunk_size, Index token) {
   const Index chunk = token / chunk_size;
   const Index size = std::min(chunk_size, trace.tokens - chunk * chunk_size);
   const std::string place = fmt::format("chunk {} of 0–{}", chunk, chunks - 1);
-  if (has_operation(trace, "denominator")) {
+  if (has_step(trace, Purpose::denominator)) {
     const Index tiles = trace.block_of(token, 1) - trace.block_of(token, 0);
     return fmt::format("{}: {} of {} × {} scores", place, counted(tiles, "tile", "tiles"), size, chunk_size);
   }
   if (reads_at_end(trace)) return fmt::format("{}: one state, then everyone reads", place);
-  if (has_operation(trace, "solve")) return fmt::format("{}: solve {} × {}, one state", place, size, size);
-  if (has_operation(trace, "scores")) return fmt::format("{}: scores {} × {}, one state", place, size, size);
+  if (has_step(trace, Purpose::solve)) return fmt::format("{}: solve {} × {}, one state", place, size, size);
+  if (has_step(trace, Purpose::scores))
+    return fmt::format("{}: scores {} × {}, one state", place, size, size);
   return fmt::format("{}: {} at once, one state", place, counted(size, "token", "tokens"));
 }
 
@@ -58,10 +62,10 @@ std::string two_pass_work(const Trace& trace, Index chunk_size) {
 }
 
 std::string parallel_work(const Trace& trace) {
-  if (!has_operation(trace, "scores"))
+  if (!has_step(trace, Purpose::scores))
     return fmt::format("{} at once", counted(trace.tokens, "token", "tokens"));
   const std::string scores = fmt::format("{} × {} scores", trace.tokens, trace.tokens);
-  return has_operation(trace, "solve") ? scores + ", one solve" : scores;
+  return has_step(trace, Purpose::solve) ? scores + ", one solve" : scores;
 }
 
 }  // namespace
@@ -81,13 +85,12 @@ const char* form_label(Form form) {
 }
 
 bool erases_by_beta(const Trace& trace) {
-  const auto reads_beta = [&](std::string_view id) {
-    const Operation* operation = find_operation(trace, id);
-    if (!operation) return false;
-    const std::vector<std::string> read = operands(operation->equation.expression);
+  const auto reads_beta = [](const Operation& operation) {
+    const std::vector<std::string> read = operands(operation.equation.expression);
     return std::ranges::find(read, "beta") != read.end();
   };
-  return (has_operation(trace, "read") && reads_beta("update")) || reads_beta("overlap");
+  return (has_step(trace, Purpose::read) && any_step(trace, Purpose::update, reads_beta)) ||
+         any_step(trace, Purpose::overlap, reads_beta);
 }
 
 std::string form_title(Form form, const Choice& choice) {

@@ -9,6 +9,7 @@ namespace {
 Notation notation() {
   const auto key = [](const char* k) {
     return Operation{"key",
+                     Purpose::prepare,
                      "The key is what fades",
                      "A channel is written as much as it forgets.",
                      {k, call("one_minus", {tensor("alpha")})}};

@@ -8,6 +8,7 @@ namespace {
 
 Notation notation() {
   const Operation removal = {"removal_key",
+                             Purpose::prepare,
                              "What is asked for, to be taken away",
                              "The key that takes away is a with the opposite sign.",
                              {"removal", call("negative", {tensor("a")})}};

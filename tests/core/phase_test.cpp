@@ -9,7 +9,9 @@ using palimpsest::testing::says;
 
 namespace {
 
-Operation operation(const std::string& id, Equation equation) { return {id, id, id, std::move(equation)}; }
+Operation operation(const std::string& id, Equation equation) {
+  return {id, Purpose::write, id, id, std::move(equation)};
+}
 
 }  // namespace
 

@@ -1,0 +1,52 @@
+#include "app/panels/form_words.h"
+
+#include "core/random_case.h"
+#include "tests/catch.h"
+#include "tests/session/opened.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+std::shared_ptr<Computation> computed_for(const char* variant, Precision precision = Precision::f64) {
+  Choice choice;
+  choice.variant = variant;
+  choice.precision = precision;
+  return compute(std::make_shared<const DataSet>(make_preset("preset:random?T=20&K=6&V=6")), choice);
+}
+
+}  // namespace
+
+TEST_CASE("words about a form follow what its steps are for, not what they are called") {
+  for (const Variant& variant : variants()) {
+    const auto computed = computed_for(variant.id.c_str());
+    for (const Form form : all_forms) {
+      FormResult& result = computed->form(form);
+      if (!result.missing.empty()) continue;
+      INFO(variant.id << " " << name(form));
+      const std::string words = form_work(result, *computed, 11);
+      const bool erases = erases_by_beta(*result.trace);
+      for (Phase& phase : result.trace->phases) {
+        for (std::size_t i = 0; i < phase.operations.size(); ++i) phase.operations[i].id = std::to_string(i);
+      }
+      CHECK(form_work(result, *computed, 11) == words);
+      CHECK(erases_by_beta(*result.trace) == erases);
+    }
+  }
+  const auto gated = computed_for("gated_deltanet");
+  CHECK(form_work(gated->form(Form::chunkwise), *gated, 11) == "chunk 1 of 0–2: solve 8 × 8, one state");
+  CHECK(erases_by_beta(*gated->form(Form::recurrent).trace));
+  CHECK(erases_by_beta(*gated->form(Form::parallel).trace));
+  const auto mlp = computed_for("ttt_mlp");
+  CHECK_THAT(form_work(mlp->form(Form::chunkwise), *mlp, 11), says("scores "));
+  CHECK_FALSE(erases_by_beta(*computed_for("linear")->form(Form::recurrent).trace));
+}
+
+TEST_CASE("it is said what a form is measured against, and why it may be further off than usual") {
+  CHECK(reference_words(Precision::f64) == "the f64 recurrence");
+  CHECK(reference_words(Precision::f32) == "the f64 recurrence on inputs as f32 holds them");
+  CHECK(allowance_words({.tolerance = {2e-5}}) == "2.0e-05 is allowed");
+  const std::string words = allowance_words({.tolerance = {1e-3, "it drifts"}, .amplification = 12});
+  CHECK_THAT(words, says("1.2e-02 is allowed (it drifts), 12 times as much as usual"));
+}
