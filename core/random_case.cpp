@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
+#include <type_traits>
 
 #include "core/error.h"
 #include "core/hand_over.h"
@@ -127,18 +129,6 @@ Array random_multiple(const Array& array, double factor, std::uint64_t seed, std
   return multiple;
 }
 
-/// `random` with as many value channels as key channels where the rule needs it. They are the channels of a
-/// layer norm, and with fewer than six its gradient multiplies rounding by up to a million (spec 3.10).
-RandomCase fitting(RandomCase random, const std::vector<Input>& inputs) {
-  const auto is_square = [](const Input& input) {
-    return std::ranges::find(input.shape, "d") != input.shape.end();
-  };
-  if (std::ranges::any_of(inputs, is_square)) {
-    random.dk = random.dv = std::max({random.dk, random.dv, Index{6}});
-  }
-  return random;
-}
-
 /// Divides every vector of the last axis by its length.
 void normalise(Array& array) {
   auto& values = std::get<0>(array.values);
@@ -182,11 +172,19 @@ RandomCase parse_random_case(std::string_view text) {
   if (!text.starts_with(prefix)) throw misunderstood(text);
   RandomCase random;
   std::vector<std::string_view> given;
-  const auto read = [&](std::string_view part, auto& number) {
-    const std::string_view digits = part.substr(part.find('=') + 1);
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (error != std::errc() || end != digits.data() + digits.size()) throw misunderstood(part);
+  const auto read = [&](std::string_view part, auto& number, std::uint64_t least, std::uint64_t most) {
+    const std::size_t equals = part.find('=');
+    const std::string_view digits = part.substr(equals + 1);
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const bool is_number = error == std::errc() && end == digits.data() + digits.size();
+    if (!is_number || value < least || value > most) {
+      throw InputError(fmt::format("\"{}\": {} is \"{}\"; expected a whole number from {} to {}", text,
+                                   part.substr(0, equals), digits, least, most));
+    }
+    number = static_cast<std::remove_reference_t<decltype(number)>>(value);
   };
+  constexpr std::uint64_t largest = std::uint64_t{1} << 20;
   for (std::string_view rest = text.substr(prefix.size()); !rest.empty();) {
     const std::size_t comma = std::min(rest.find(','), rest.size());
     const std::string_view part = rest.substr(0, comma);
@@ -196,15 +194,15 @@ RandomCase parse_random_case(std::string_view text) {
       throw InputError(fmt::format("\"{}\": {} is given twice", text, name));
     given.push_back(name);
     if (part.starts_with("T="))
-      read(part, random.tokens);
+      read(part, random.tokens, 0, largest);
     else if (part.starts_with("K="))
-      read(part, random.dk);
+      read(part, random.dk, 1, largest);
     else if (part.starts_with("V="))
-      read(part, random.dv);
+      read(part, random.dv, 1, largest);
     else if (part.starts_with("p="))
-      read(part, random.earlier);
+      read(part, random.earlier, 0, largest);
     else if (part.starts_with("seed="))
-      read(part, random.seed);
+      read(part, random.seed, 0, std::numeric_limits<std::uint64_t>::max());
     else if (part == "state")
       random.initial_state = true;
     else if (part == "g")
@@ -214,11 +212,6 @@ RandomCase parse_random_case(std::string_view text) {
     else
       throw misunderstood(part);
   }
-  constexpr Index largest = 1 << 20;
-  for (const Index size : {random.tokens, random.dk, random.dv, random.earlier}) {
-    if (size < 0 || size > largest) throw misunderstood(text);
-  }
-  if (random.dk == 0 || random.dv == 0) throw misunderstood(text);
   constexpr Index most_numbers = Index{1} << 27;  // of one array
   const Index widest = std::max({random.tokens, random.earlier, random.dk}) * std::max(random.dk, random.dv);
   if (widest > most_numbers)
@@ -227,9 +220,19 @@ RandomCase parse_random_case(std::string_view text) {
   return random;
 }
 
+RandomCase fitted(const Variant& variant, const Settings& settings, RandomCase random) {
+  const auto is_square = [](const Input& input) {
+    return std::ranges::find(input.shape, "d") != input.shape.end();
+  };
+  if (std::ranges::any_of(inputs_of(variant, settings), is_square)) {
+    random.dk = random.dv = std::max({random.dk, random.dv, Index{6}});
+  }
+  return random;
+}
+
 Arrays random_arrays(const Variant& variant, const Settings& settings, const RandomCase& wanted) {
   const std::vector<Input> inputs = inputs_of(variant, settings);
-  const RandomCase random = fitting(wanted, inputs);
+  const RandomCase random = fitted(variant, settings, wanted);
   Arrays arrays;
   for (const Input& input : inputs) {
     if (input.absent && !random.initial_state) continue;

@@ -29,6 +29,10 @@ std::string to_string(const RandomCase& random);
 /// The case that `text` describes; throws InputError showing what is expected.
 RandomCase parse_random_case(std::string_view text);
 
+/// `random` with as many value channels as key channels where the rule needs it. They are the channels of a
+/// layer norm, and with fewer than six its gradient multiplies rounding by up to a million (spec 3.10).
+RandomCase fitted(const Variant& variant, const Settings& settings, RandomCase random);
+
 /// One head of arrays, made from what `variant` declares alone (names, shapes, ranges): k of length 1, q /
 /// sqrt(K) and v normal, decays as a gate network gives them with now and then an exact 0 or 1, strengths in
 /// (0, 1), states normal. `settings` are resolved ones.

@@ -16,96 +16,12 @@ namespace palimpsest {
 
 namespace {
 
-bool has_gates(const Variant& variant) {
-  return std::ranges::any_of(variant.inputs, [](const Input& input) { return input.range == Range::decay; });
-}
-
-bool has_optional_inputs(const Variant& variant) {
-  return std::ranges::any_of(variant.inputs, [](const Input& input) { return input.absent.has_value(); });
-}
-
-constexpr Index long_chunk = 64;  // tokens per chunk of long texts
-
-/// The chunk sizes of a plan for so many tokens, each once.
-std::vector<Index> chunk_sizes(const VerifyPlan& plan, Index tokens) {
-  std::set<Index> sizes;
-  for (const Index size : plan.chunk_sizes) {
-    sizes.insert(size == VerifyPlan::whole_sequence ? std::max<Index>(tokens, 1) : size);
-  }
-  return {sizes.begin(), sizes.end()};
-}
-
-/// The options of a choice with every size of an inner batch, where the rule has one.
-std::vector<Settings> with_batches(const VerifyPlan& plan, const OptionChoice& choice) {
-  const std::vector<Parameter> parameters = all_parameters(*choice.variant);
-  const bool has_batches = std::ranges::find(parameters, "batch", &Parameter::name) != parameters.end();
-  if (!has_batches) return {choice.given};
-  std::vector<Settings> all;
-  for (const Index batch : plan.batch_sizes) {
-    all.push_back(choice.given);
-    all.back().parameters["batch"] = static_cast<double>(batch);
-  }
-  return all;
-}
-
-/// Whether anything makes the variant forget.
-bool forgets(const Variant& variant) {
-  const auto keeps = [](const auto& each) { return each.keeps.has_value(); };
-  return std::ranges::any_of(variant.inputs, keeps) || std::ranges::any_of(variant.parameters, keeps);
-}
-
-/// Every combination that a plan asks for of one variant with one choice of options.
-void add_every_combination(const VerifyPlan& plan, const OptionChoice& choice,
-                           std::vector<VerifyCase>& cases) {
-  const Variant& variant = *choice.variant;
-  const bool has_states = has_optional_inputs(variant);
-  const auto add = [&](RandomCase random, const std::vector<Index>& chunks) {
-    for (Settings given : with_batches(plan, choice)) {
-      // A scale of 1 everywhere would hide that one is forgotten.
-      if (random.initial_state) given.parameters["scale"] = 0.625;
-      if (random.keeps) keep_everything(variant, given);
-      for (int draw = 0; draw < plan.draws; ++draw) {
-        random.seed = plan.seed + static_cast<std::uint64_t>(draw);
-        cases.push_back({&variant, random_settings(variant, given, random.seed), random, chunks});
-      }
-    }
-  };
-  for (const Index tokens : plan.lengths) {
-    const std::vector<Index> chunks = chunk_sizes(plan, tokens);
-    for (const VerifyPlan::Size& size : plan.sizes) {
-      RandomCase random{.tokens = tokens, .dk = size.dk, .dv = size.dv};
-      for (const bool initial_state : {false, true}) {
-        if (initial_state && !has_states) continue;
-        for (const bool log_gates : {false, true}) {
-          if (log_gates && !has_gates(variant)) continue;
-          random.initial_state = initial_state;
-          random.log_gates = log_gates;
-          add(random, chunks);
-        }
-      }
-    }
-  }
-  if (plan.sizes.empty()) return;
-  RandomCase random{.dk = plan.sizes[0].dk, .dv = plan.sizes[0].dv, .initial_state = has_states};
-  for (const bool keeps : {false, true}) {
-    if (keeps && !forgets(variant)) continue;
-    random.keeps = keeps;
-    for (const Index tokens : plan.lengths) {
-      random.tokens = tokens;
-      if (keeps) add(random, chunk_sizes(plan, tokens));
-    }
-    for (const Index tokens : plan.long_lengths) {
-      random.tokens = tokens;
-      add(random, {long_chunk});
-    }
-  }
-}
-
 /// One run of one form, compared.
 struct Comparison {
   std::size_t row;  // of the report
   Judgement judgement = {};
   Index chunk_size = 1;
+  std::string missing = {};  // why the form does not exist for these sizes; mostly empty
   std::string message = {};
 };
 
@@ -113,27 +29,16 @@ struct Comparison {
 class Verification {
  public:
   Verification(const VerifyPlan& plan, std::span<const Variant> table, std::stop_token stop)
-      : plan_(plan), stop_(std::move(stop)) {
-    for (const OptionChoice& choice : choices(table)) {
-      choices_.push_back(choice);
-      add_rows(choice);
-    }
-    if (!plan.cases.empty()) {
-      cases_ = plan.cases;
-    } else if (plan.random_cases == 0) {
-      for (const OptionChoice& choice : choices_) add_every_combination(plan, choice, cases_);
-    }
-    report_.planned =
-        plan.random_cases > 0 && plan.cases.empty() ? plan.random_cases : static_cast<Index>(cases_.size());
+      : plan_(plan), cases_(plan, table), stop_(std::move(stop)) {
+    for (const OptionChoice& choice : cases_.choices()) add_rows(choice);
+    report_.planned = cases_.size();
   }
 
   VerifyReport run(const std::function<void(const VerifyProgress&)>& progress) {
     now_.total = report_.planned;
     parallel_for(report_.planned, plan_.jobs, [&](Index index) {
       if (stop_.stop_requested()) return;
-      const VerifyCase verified = plan_.random_cases > 0 && plan_.cases.empty()
-                                      ? random_verify_case(choices_, plan_.seed, index)
-                                      : cases_[static_cast<std::size_t>(index)];
+      const VerifyCase verified = cases_.at(index);
       std::vector<Comparison> comparisons;
       try {
         comparisons = compare_forms(verified);
@@ -147,6 +52,11 @@ class Verification {
       now_.done = report_.cases;
       if (progress) progress(now_);
     });
+    for (const auto& [row, reason] : too_large_) {
+      const VerifyResult& result = rows_[row].result;
+      report_.missing.push_back(
+          {result.variant, result.options, result.device, result.form, result.precision, reason});
+    }
     std::vector<VerifyResult> ran;
     for (Row& row : rows_) {
       if (row.result.runs > 0) ran.push_back(std::move(row.result));
@@ -172,19 +82,6 @@ class Verification {
     Worst worst = {};
     Worst amplified = {};
   };
-
-  /// What there are rows for: the options of the given cases, or all.
-  std::vector<OptionChoice> choices(std::span<const Variant> table) const {
-    std::vector<OptionChoice> all;
-    for (const VerifyCase& given : plan_.cases) all.push_back({given.variant, given.given});
-    if (!all.empty()) return all;
-    const auto add = [&](const Variant& variant) {
-      for (const Settings& given : option_choices(variant)) all.push_back({&variant, given});
-    };
-    for (const std::string& id : plan_.variants) add(find_variant(id, table));
-    if (plan_.variants.empty()) std::ranges::for_each(table, add);
-    return all;
-  }
 
   /// One row for every form, device and precision that exists; the others are missing.
   void add_rows(const OptionChoice& choice) {
@@ -229,7 +126,7 @@ class Verification {
     return comparisons;
   }
 
-  /// A case that fails before any form runs fails them all.
+  /// A case that fails before any form runs fails them all; one that somebody asks for is refused.
   void compare_forms(const VerifyCase& verified, Precision precision, const std::vector<std::size_t>& rows,
                      std::vector<Comparison>& comparisons) {
     std::optional<ReferenceRun> reference;
@@ -238,6 +135,7 @@ class Verification {
     } catch (const Cancelled&) {
       throw;
     } catch (const std::exception& error) {
+      if (!plan_.cases.empty()) throw;
       for (const std::size_t row : rows) comparisons.push_back({.row = row, .message = error.what()});
       return;
     }
@@ -264,6 +162,11 @@ class Verification {
           reference.judge(got, result.form, chunk_size, {result.tolerance, result.exception}, stop_);
     } catch (const Cancelled&) {
       throw;
+    } catch (const Unsupported& reason) {
+      comparison.missing = reason.what();
+    } catch (const InputError& error) {
+      if (!plan_.cases.empty()) throw;
+      comparison.message = error.what();
     } catch (const std::exception& error) {
       comparison.message = error.what();
     }
@@ -283,6 +186,10 @@ class Verification {
   void add(const VerifyCase& verified, Index index, const Comparison& comparison) {
     Row& row = rows_[comparison.row];
     VerifyResult& result = row.result;
+    if (!comparison.missing.empty()) {
+      too_large_.insert({comparison.row, comparison.missing});
+      return;
+    }
     const Judgement& judgement = comparison.judgement;
     const double error = judgement.disagreement.error;
     const bool failed = !comparison.message.empty() || !judgement.passed();
@@ -316,11 +223,11 @@ class Verification {
   }
 
   const VerifyPlan& plan_;
+  PlannedCases cases_;
   std::stop_token stop_;
-  std::vector<OptionChoice> choices_;
-  std::vector<VerifyCase> cases_;
   std::vector<Row> rows_;
   std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> rows_of_;  // by variant and options
+  std::set<std::pair<std::size_t, std::string>> too_large_;  // forms of rows that sizes rule out, and why
   VerifyReport report_;
   VerifyProgress now_;
   std::mutex mutex_;

@@ -8,37 +8,10 @@
 
 #include "core/backend.h"
 #include "core/disagreement.h"
-#include "core/tolerance.h"
 #include "core/variant.h"
-#include "core/verify_case.h"
+#include "core/verify_plan.h"
 
 namespace palimpsest {
-
-/// Which cases verify() runs, and how: every combination of lengths, sizes and chunks; or so many random
-/// cases instead; or just these. With the first of the sizes, texts that forget nothing as well as others.
-struct VerifyPlan {
-  struct Size {
-    Index dk;
-    Index dv;
-  };
-  static constexpr Index whole_sequence = 0;  // as a chunk size: T
-
-  std::vector<std::string> variants = {};  // ids; none: the whole table
-  std::vector<const Backend*> backends = {&cpu_backend()};
-  std::vector<Form> forms = {std::begin(all_forms), std::end(all_forms)};
-  std::vector<Precision> precisions = {std::begin(all_precisions), std::end(all_precisions)};
-  std::vector<Index> lengths = {0, 1, 2, 15, 16, 17, 63, 64, 65, 257};
-  std::vector<Index> chunk_sizes = {1, 7, 16, 64, whole_sequence};
-  std::vector<Size> sizes = {{12, 7}, {5, 20}};
-  std::vector<Index> long_lengths = {1000, 4096};  // of one size, in chunks of 64
-  std::vector<Index> batch_sizes = {1, 6, 16};     // of the rules that have inner batches
-  std::uint64_t seed = 1;
-  int draws = 1;  // random instances of every case
-  std::vector<ToleranceException> exceptions = {usual_exceptions().begin(), usual_exceptions().end()};
-  Index random_cases = 0;              // this many, in the place of every combination
-  std::vector<VerifyCase> cases = {};  // these alone
-  unsigned jobs = 1;                   // threads; changes no result
-};
 
 /// The runs whose numbers amplify rounding, so that they are allowed more than the tolerance.
 struct AmplifiedRuns {
@@ -106,7 +79,8 @@ struct VerifyProgress {
 /// them). A run in f32 that goes over its tolerance is allowed as much more as rounding its inputs alone
 /// moves the f64 recurrence (docs/accuracy.md), and is counted as amplified. The report does not depend on
 /// plan.jobs. `progress` may be empty and is never called twice at once. Asked to stop, it reports the cases
-/// that are finished. Throws InputError for an unknown variant.
+/// that are finished. Throws InputError for an unknown variant, and what a given case that is impossible
+/// throws.
 VerifyReport verify(const VerifyPlan& plan, std::span<const Variant> table = variants(),
                     const std::function<void(const VerifyProgress&)>& progress = {},
                     std::stop_token stop = {});

@@ -84,11 +84,11 @@ double random_value(const Parameter& parameter, double usual, Draws& draws) {
   return parameter.minimum + std::min(width, 4.0) * draws.uniform();
 }
 
+}  // namespace
+
 bool has_gates(const Variant& variant) {
   return std::ranges::any_of(variant.inputs, [](const Input& input) { return input.range == Range::decay; });
 }
-
-}  // namespace
 
 std::vector<Settings> option_choices(const Variant& variant) {
   const auto with_each_value = [](const std::vector<Settings>& choices, const Option& option) {
@@ -144,6 +144,7 @@ VerifyCase random_verify_case(const std::vector<OptionChoice>& choices, std::uin
     if (parameter.whole || draws.coin()) value = random_value(parameter, value, draws);
   }
   if (random.keeps) keep_everything(variant, settings);
+  random = fitted(variant, settings, random);
   return {&variant, std::move(settings), random, {chunk_size}};
 }
 

@@ -17,6 +17,9 @@ struct OptionChoice {
   Settings given = {};
 };
 
+/// Whether `variant` takes decays, as alpha or as their logarithm g.
+bool has_gates(const Variant& variant);
+
 /// Every choice of options that `variant` takes. An option that follows another one does so, or is set on its
 /// own.
 std::vector<Settings> option_choices(const Variant& variant);
