@@ -76,8 +76,9 @@ std::string to_table(const FaultReport& report) {
     if (!result.message.empty()) {
       table += fmt::format("    {}\n", result.message);
     } else {
-      table += fmt::format("    outputs and states are off by {:.1e} ({}, chunks of 4)\n",
-                           result.judgement.disagreement.error, result.data);
+      table += fmt::format("    outputs and states are off by {:.1e} ({}{})\n",
+                           result.judgement.disagreement.error, result.data,
+                           has_chunks(result.form) ? fmt::format(", chunks of {}", result.chunk_size) : "");
     }
   };
   for (const FaultyResult& result : report.results) {
@@ -87,13 +88,17 @@ std::string to_table(const FaultReport& report) {
     table += fmt::format("{:<11} {} in {}: {}\n", "not there", row.fault, row.where(), row.reason);
   }
   for (const FaultyResult& result : report.results) {
-    if (!result.noticed()) add(result);
+    if (result.noticed()) continue;
+    add(result);
+    table += fmt::format("    {}\n", result.reproduction);
   }
   return table + fmt::format("{} of {} faulty forms fail.\n", report.noticed(), report.results.size());
 }
 
 std::string to_json(const FaultReport& report) {
-  nlohmann::ordered_json json = {{"complete", report.complete},
+  nlohmann::ordered_json json = {{"complete", report.complete()},
+                                 {"cases", report.cases},
+                                 {"planned", report.planned},
                                  {"noticed", report.noticed()},
                                  {"faulty", nlohmann::ordered_json::array()},
                                  {"without", nlohmann::ordered_json::array()}};
@@ -101,9 +106,11 @@ std::string to_json(const FaultReport& report) {
     nlohmann::ordered_json row = head(result);
     row["noticed"] = result.noticed();
     row["data"] = result.data;
+    row["chunk"] = result.chunk_size;
     row["error"] = number(result.judgement.disagreement.error);
     if (!result.message.empty()) row["message"] = result.message;
     if (result.departure) row["departure"] = to_json(*result.departure);
+    row["reproduction"] = result.reproduction;
     json["faulty"].push_back(std::move(row));
   }
   for (const FaultlessForm& form : report.without) {

@@ -95,8 +95,8 @@ void add_every_combination(const VerifyPlan& plan, const OptionChoice& choice,
   with_size(plan.sizes.front());
   random.initial_state = has_states;
   random.log_gates = false;
-  for (const bool keeps : plan.keeps) {
-    if (keeps && !forgets(variant)) continue;
+  for (const bool keeps : {false, true}) {
+    if (keeps && !(plan.keeps && forgets(variant))) continue;
     random.keeps = keeps;
     for (const Index tokens : plan.lengths) {
       random.tokens = tokens;

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/devices.h"
 #include "app/commands/interrupt.h"
+#include "app/commands/progress_line.h"
 #include "app/commands/values.h"
 #include "app/commands/verify_faults.h"
 #include "core/error.h"
@@ -39,39 +39,6 @@ struct VerifyOptions {
   std::optional<std::string> one_case;
   std::string chunk = "64";
   std::vector<std::string> settings;
-};
-
-/// How far it is: one line on a terminal that the next one replaces.
-class ProgressLine {
- public:
-  explicit ProgressLine(const Console& console) : console_(console) {}
-  ~ProgressLine() { write(""); }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-
-  void show(const VerifyProgress& now) {
-    constexpr std::chrono::milliseconds moment(100);
-    const Clock::time_point time = Clock::now();
-    if (!console_.shows_progress || time - last_ < moment) return;
-    last_ = time;
-    const double seconds = std::chrono::duration<double>(time - start_).count();
-    write(fmt::format("{} of {} cases, {:.0f}/s, worst f64 {:.1e}, f32 {:.1e}, {} failed, {}", now.done,
-                      now.total, static_cast<double>(now.done) / seconds, now.worst_f64, now.worst_f32,
-                      now.failed, now.variant));
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-
-  void write(const std::string& line) const {
-    constexpr std::size_t narrow_terminal = 79;  // a line that wraps cannot be replaced
-    if (console_.shows_progress)
-      console_.error << "\r\x1b[K" << line.substr(0, narrow_terminal) << std::flush;
-  }
-
-  const Console& console_;
-  Clock::time_point start_ = Clock::now();
-  Clock::time_point last_ = {};
 };
 
 std::vector<std::string> each_once(const std::vector<std::string>& texts) {
@@ -110,22 +77,36 @@ std::vector<const Backend*> devices(const VerifyOptions& options, std::string& u
   return usable;
 }
 
+/// The random case of --case, or why `variant` has no such case with these settings.
+RandomCase possible_case(const std::string& text, const Variant& variant, const Settings& settings) {
+  const RandomCase random = parse_random_case(text);
+  if (random.log_gates && !has_gates(variant)) {
+    throw InputError(
+        fmt::format("\"{}\": {} takes no decay, so none can be given as its logarithm g", text, variant.id));
+  }
+  const RandomCase fitting = fitted(variant, settings, random);
+  const bool names_sizes = text.find("K=") != std::string::npos || text.find("V=") != std::string::npos;
+  if (names_sizes && fitting != random) {
+    throw InputError(fmt::format("\"{}\": {} with {} needs as many value channels as key channels, 6 or more",
+                                 text, variant.id, describe_options(settings)));
+  }
+  return fitting;
+}
+
 /// The one case of --case.
 VerifyCase one_case(const VerifyOptions& options) {
   if (options.variants.size() != 1) throw InputError("--case needs --variant, once: whose case it is");
   const Variant& variant = find_variant(options.variants.front());
-  const RandomCase random = parse_random_case(*options.one_case);
+  const Settings given = resolve(variant, parse_settings(variant, options.settings));
+  const RandomCase random = possible_case(*options.one_case, variant, given);
   const Index chunk_size = parse_count(options.chunk, "--chunk", 1, std::numeric_limits<Index>::max());
-  return {&variant,
-          random_settings(variant, parse_settings(variant, options.settings), random.seed),
-          random,
-          {chunk_size}};
+  return {&variant, random_settings(variant, given, random.seed), random, {chunk_size}};
 }
 
-VerifyPlan plan_of(const VerifyOptions& options) {
+/// `plan` with what the command line changes in it.
+VerifyPlan changed(VerifyPlan plan, const VerifyOptions& options) {
   constexpr Index most_cases = 100'000'000;
   constexpr Index most_jobs = 1024;
-  VerifyPlan plan;
   plan.variants = each_once(options.variants);
   for (const std::string& id : plan.variants) find_variant(id);
   plan.forms = parsed(options.forms, plan.forms, parse_form);
@@ -144,8 +125,16 @@ VerifyPlan plan_of(const VerifyOptions& options) {
   return plan;
 }
 
+int run_verify_faults(const VerifyOptions& options, const Console& console) {
+  FaultPlan plan{.faults = each_once(options.faults)};
+  plan.cases = changed(std::move(plan.cases), options);
+  std::string unchecked;
+  if (!options.devices.empty()) plan.cases.backends = devices(options, unchecked);
+  return run_verify_faults(std::move(plan), options.json, console);
+}
+
 int run_verify(const VerifyOptions& options, const Console& console) {
-  VerifyPlan plan = plan_of(options);
+  VerifyPlan plan = changed({}, options);
   std::string unchecked;
   plan.backends = devices(options, unchecked);
   // First: a place that cannot be written is not worth minutes of work.
@@ -154,8 +143,12 @@ int run_verify(const VerifyOptions& options, const Console& console) {
   const VerifyReport report = [&] {
     const Interrupt interrupt;
     ProgressLine line(console);
-    return verify(
-        plan, variants(), [&](const VerifyProgress& now) { line.show(now); }, interrupt.token());
+    const auto show = [&](const VerifyProgress& now) {
+      line.show(now.done, now.total,
+                fmt::format("worst f64 {:.1e}, f32 {:.1e}, {} failed, {}", now.worst_f64, now.worst_f32,
+                            now.failed, now.variant));
+    };
+    return verify(plan, variants(), show, interrupt.token());
   }();
   if (report.complete() && report.runs() == 0 && !report.missing.empty()) {
     const std::string reason =
@@ -195,31 +188,21 @@ Task add_verify(CLI::App& command, Console console) {
       ->capture_default_str();
   command.add_option("--jobs", options->jobs, "Threads (default: one per core); they change no result");
   command.add_option("--json", options->json, "Write the report to this file as well");
-  CLI::Option* fault =
-      command
-          .add_option(
-              "--fault", options->faults,
-              "Make every form wrong in this way, or \"all\": verification must fail (exit status 1), and "
-              "says where; status 0 means that a faulty form was not noticed, or that no form can "
-              "have the fault")
-          ->take_all();
+  list(
+      "--fault", options->faults,
+      "Make every form wrong in this way, or \"all\": verification must fail (exit status 1), and says "
+      "where; "
+      "status 0 means that a faulty form was not noticed, or that no form can have the fault. Without --case "
+      "or --cases, in a few cases that show each fault; in f64 on the cpu");
   command.add_flag("--faults", options->lists_faults, "List what --fault can make wrong");
   command.add_option("--case", options->one_case, "Only this case, as a report names it: random:T=17,...");
   command.add_option("--chunk", options->chunk, "With --case: tokens per chunk, where the form has chunks")
       ->capture_default_str()
       ->needs("--case");
   list("--param", options->settings, "With --case: NAME=VALUE, an option or a parameter of the variant");
-  // Faults have a plan of their own: cases that show them.
-  for (const char* other :
-       {"--form", "--device", "--precision", "--cases", "--seed", "--jobs", "--case", "--chunk", "--param"}) {
-    fault->excludes(command.get_option(other));
-  }
   return [options, console] {
     if (options->lists_faults) return list_faults(console);
-    if (!options->faults.empty())
-      return run_verify_faults(each_once(options->faults), each_once(options->variants), options->json,
-                               console);
-    return run_verify(*options, console);
+    return options->faults.empty() ? run_verify(*options, console) : run_verify_faults(*options, console);
   };
 }
 

@@ -64,6 +64,89 @@ TEST_CASE("an interrupted verification ends cleanly with what it has", "[program
   }
 }
 
+TEST_CASE("an interrupted search for faults ends cleanly with what it has", "[program]") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "report.json";
+  const Program verifying(
+      {"verify", "--fault", "all", "--cases", "100000000", "--jobs", "2", "--json", file});
+  verifying.wait_until_it_takes_interrupts();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  verifying.interrupt();
+  const Ran ran = verifying.wait();
+  INFO(ran.error);
+  CHECK(ran.status == exit_interrupted);
+  CHECK(ran.error == "palimpsest: interrupted\n");
+  CHECK_THAT(ran.out, says("Interrupted: the report covers ") && says(" of 100000000 cases."));
+  const auto report = nlohmann::json::parse(read_file(file));
+  CHECK(report.at("complete") == false);
+  CHECK(report.at("cases").get<long>() < 100000000);
+}
+
+TEST_CASE("a case that is impossible is bad input, and the reason is told", "[program]") {
+  struct Impossible {
+    const char* variant;
+    const char* words;
+    std::vector<std::string> more;
+    const char* reason;
+  };
+  const std::vector<Impossible> all = {
+      {"kernel", "random:T=5", {"--param", "feature_map=cosine"}, "expected one of: elu1, relu"},
+      {"kernel",
+       "random:T=5",
+       {"--param", "feature_map_q=relu", "--param", "feature_map_k=taylor2"},
+       "feature"},
+      {"kernel",
+       "random:T=5,state",
+       {"--param", "feature_map_q=favor", "--param", "feature_map_k=relu"},
+       "feature"},
+      {"retnet", "random:T=5", {"--param", "gamma=2"}, "parameter gamma of retnet is 2; expected"},
+      {"retnet", "random:T=5", {"--param", "gama=0.5"}, "retnet has no parameter \"gama\""},
+      {"ttt_linear", "random:T=5", {"--param", "batch=0"}, "parameter batch of ttt_linear is 0"},
+      {"ttt_linear", "random:T=5", {"--param", "batch=1.5"}, "expected a whole number"},
+      {"gla", "random:T=5", {"--param", "scale=1e300"}, "also as f32 holds it"},
+      {"gla", "random:T=5", {"--chunk", "0"}, "--chunk is \"0\"; expected a whole number from 1"},
+      {"gla", "random:T=5,K=0", {}, "K is \"0\"; expected a whole number from 1 to 1048576"},
+      {"gla", "random:T=5,V=-1", {}, "V is \"-1\"; expected a whole number from 1 to 1048576"},
+      {"gla", "random:T=1048577", {}, "T is \"1048577\"; expected a whole number from 0 to 1048576"},
+      {"gla", "random:T=1000000,K=512", {}, "an array of 512000000 numbers; expected at most"},
+      {"gla", "random:T=5,seed=-3", {}, "seed is \"-3\"; expected a whole number from 0"},
+      {"linear", "random:T=5,g", {}, "linear takes no decay"},
+      {"ttt_mlp", "random:T=5,K=7,V=8", {}, "as many value channels as key channels"},
+  };
+  for (const Impossible& each : all) {
+    for (const bool with_fault : {false, true}) {
+      std::vector<std::string> arguments =
+          joined({"verify", "--variant", each.variant, "--case", each.words}, each.more);
+      if (with_fault) arguments = joined(arguments, {"--fault", "all"});
+      if (with_fault && std::string(each.reason) == "also as f32 holds it") continue;  // they run in f64
+      const Ran ran = program(arguments);
+      INFO(each.variant << " " << each.words << (each.more.empty() ? "" : " " + each.more.back()) << "\n"
+                        << ran.out << ran.error);
+      CHECK(ran.status == exit_bad_usage);
+      CHECK(is_one_line(ran.error));
+      CHECK(ran.out.empty());
+      CHECK_THAT(ran.error, says(each.reason));
+    }
+  }
+}
+
+TEST_CASE("a form that has no room for so many tokens is missing, not wrong", "[program]") {
+  const std::vector<std::string> long_case = {
+      "verify", "--variant", "linear", "--case", "random:T=100000,K=1,V=1", "--chunk", "64"};
+  const Ran ran = program(joined(long_case, {"--precision", "f64"}));
+  INFO(ran.out << ran.error);
+  CHECK(ran.status == exit_done);
+  CHECK_THAT(ran.out, says("missing: the parallel form of 100000 tokens needs"));
+  const Ran alone = program(joined(long_case, {"--form", "parallel"}));
+  CHECK(alone.status == exit_unsupported);
+  CHECK(is_one_line(alone.error));
+  CHECK_THAT(alone.error, says("the parallel form of 100000 tokens needs"));
+  const Ran faulty = program(joined(long_case, {"--form", "parallel", "--fault", "transposed-state"}));
+  INFO(faulty.out << faulty.error);
+  CHECK(faulty.status == exit_done);
+  CHECK_THAT(faulty.out, says("not there") && says("the parallel form of 100000 tokens needs"));
+}
+
 TEST_CASE("a report that does not fit leaves the one before whole", "[program]") {
   const TemporaryFolder folder;
   const std::string file = folder / "report.json";

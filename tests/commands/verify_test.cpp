@@ -97,7 +97,7 @@ TEST_CASE("verify refuses numbers and cases that make no sense, in one line", "[
   refused({"--form", "serial"}, "no form \"serial\"");
   refused({"--case", "random:T=5"}, "--case needs --variant");
   refused({"--case", "random:T=5", "--variant", "gla", "--variant", "kda"}, "--case needs --variant, once");
-  refused({"--case", "random:T=ten", "--variant", "gla"}, "is not understood");
+  refused({"--case", "random:T=ten", "--variant", "gla"}, "T is \"ten\"; expected a whole number");
   refused({"--case", "random:T=5", "--variant", "gla", "--cases", "3"}, "give one of them");
   refused({"--chunk", "7"}, "--chunk requires --case");
   refused({"--case", "random:T=5", "--variant", "gla", "--chunk", "0"}, "--chunk is \"0\"");

@@ -99,6 +99,13 @@ Found found(const char* variant, const char* fault, Form form, std::uint64_t see
   return {comparison.departure->token, comparison.departure->operation};
 }
 
+/// The plan of one fault in these variants.
+FaultPlan solve_sign(std::vector<std::string> variants) {
+  FaultPlan plan{.faults = {"solve-sign"}};
+  plan.cases.variants = std::move(variants);
+  return plan;
+}
+
 }  // namespace
 
 TEST_CASE("every fault in every form that can have it fails verification") {
@@ -281,6 +288,34 @@ TEST_CASE("every fault has a name, words and a formula that can be shown") {
   }
 }
 
+TEST_CASE("faults find steps by what they are for, not by what they are called") {
+  int edited = 0;
+  for (const Case& each : all_cases({.tokens = 5, .dk = 3, .dv = 2, .seed = 5})) {
+    for (const Form form : each.forms()) {
+      const auto trace = each.trace(form, 2);
+      Equations renamed = equations_of(*trace);
+      for (Phase& phase : renamed.phases) {
+        for (std::size_t i = 0; i < phase.operations.size(); ++i) {
+          Operation& operation = phase.operations[i];
+          for (Line& line : phase.lines)
+            std::ranges::replace(line.operations, operation.id, std::to_string(i));
+          operation.id = std::to_string(i);
+        }
+      }
+      for (const Fault& fault : faults()) {
+        INFO(fault.id << " in " << each.words << " " << name(form));
+        const auto faulty = with_fault(fault, equations_of(*trace));
+        const auto other = with_fault(fault, renamed);
+        REQUIRE(faulty.has_value() == other.has_value());
+        if (!faulty) continue;
+        CHECK(*faulty == *other);
+        ++edited;
+      }
+    }
+  }
+  CHECK(edited > 1000);
+}
+
 TEST_CASE("the lines of a faulty form show the faulty formula") {
   const Case each = revealing(find_variant("gated_deltanet"), {}, 1);
   const auto trace = each.trace(Form::recurrent, 1);
@@ -297,7 +332,7 @@ TEST_CASE("the lines of a faulty form show the faulty formula") {
 }
 
 TEST_CASE("the report names the first token and the first step") {
-  const FaultReport report = verify_faults({.faults = {"solve-sign"}, .variants = {"deltanet"}});
+  const FaultReport report = verify_faults(solve_sign({"deltanet"}));
   REQUIRE(report.results.size() == 3);
   REQUIRE(report.without.size() == 1);
   CHECK(report.without[0].form == Form::recurrent);
@@ -308,18 +343,68 @@ TEST_CASE("the report names the first token and the first step") {
   CHECK_THROWS_AS(verify_faults({.faults = {"none"}}), InputError);
   std::stop_source stop;
   stop.request_stop();
-  CHECK_FALSE(verify_faults({}, variants(), {}, stop.get_token()).complete);
+  CHECK_FALSE(verify_faults({}, variants(), {}, stop.get_token()).complete());
 }
 
 TEST_CASE("a fault report that was stopped says so and tells what is done") {
   std::stop_source stop;
-  int variants_begun = 0;
-  const auto progress = [&](const std::string&) {
-    if (++variants_begun == 2) stop.request_stop();
+  std::vector<FaultProgress> seen;
+  const auto progress = [&](const FaultProgress& now) {
+    seen.push_back(now);
+    if (now.done == 8) stop.request_stop();  // all cases of the first variant
   };
-  const FaultReport report = verify_faults({.faults = {"solve-sign"}, .variants = {"deltanet", "kda"}},
-                                           variants(), progress, stop.get_token());
-  CHECK_FALSE(report.complete);
+  const FaultReport report =
+      verify_faults(solve_sign({"deltanet", "kda"}), variants(), progress, stop.get_token());
+  CHECK_FALSE(report.complete());
+  CHECK(report.cases == 8);
+  CHECK(report.planned == 16);
+  REQUIRE(seen.size() == 8);
+  CHECK(seen.front().variant == "deltanet");
+  CHECK(seen.front().noticed == 3);
+  CHECK(seen.back().total == 16);
   REQUIRE(report.results.size() == 3);
   for (const FaultyResult& result : report.results) CHECK(result.variant == "deltanet");
+}
+
+TEST_CASE("faults are looked for in the cases of any plan, in any number of threads") {
+  FaultPlan plan = solve_sign({"deltanet", "kda", "linear"});
+  plan.faults = {"solve-sign", "edge-lost"};
+  plan.cases.random_cases = 60;
+  plan.cases.forms = {Form::chunkwise, Form::parallel};
+  const std::string one_thread = to_json(verify_faults(plan));
+  plan.cases.jobs = 3;
+  CHECK(to_json(verify_faults(plan)) == one_thread);
+  plan.cases.seed = 2;
+  CHECK(to_json(verify_faults(plan)) != one_thread);
+
+  const FaultReport report = verify_faults(plan);
+  CHECK(report.cases == 60);
+  REQUIRE_FALSE(report.results.empty());
+  CHECK(report.noticed() == static_cast<Index>(report.results.size()));
+  for (const FaultyResult& result : report.results)
+    CHECK((result.form == Form::chunkwise || result.form == Form::parallel));
+
+  // Two tokens of one chunk can show a wrong solve, one cannot; none has no step at all.
+  const Variant& variant = find_variant("deltanet");
+  const auto in_one_case = [&](Index tokens) {
+    FaultPlan one = solve_sign({});
+    one.cases.forms = {Form::chunkwise};
+    one.cases.cases = {{&variant, resolve(variant, {}), {.tokens = tokens}, {1, 7}}};
+    return verify_faults(one);
+  };
+  REQUIRE(in_one_case(2).results.size() == 1);
+  CHECK(in_one_case(2).results[0].noticed());
+  CHECK(in_one_case(2).results[0].chunk_size == 7);
+  REQUIRE(in_one_case(1).results.size() == 1);
+  CHECK_FALSE(in_one_case(1).results[0].noticed());
+  CHECK(in_one_case(0).results.empty());
+  REQUIRE(in_one_case(0).without.size() == 1);
+  CHECK_THAT(in_one_case(0).without[0].reason, says("there is no token"));
+}
+
+TEST_CASE("a plan in f32 is refused for faults, with the reason") {
+  FaultPlan plan;
+  plan.cases.precisions = {Precision::f32};
+  CHECK_THROWS_WITH(verify_faults(plan), says("step by step in f64"));
+  CHECK_THROWS_AS(verify_faults(plan), Unsupported);
 }

@@ -1,0 +1,23 @@
+#include "app/commands/progress_line.h"
+
+#include <fmt/format.h>
+
+#include <ostream>
+
+namespace palimpsest {
+
+void ProgressLine::show(Index done, Index total, std::string_view words) {
+  constexpr std::chrono::milliseconds moment(100);
+  const Clock::time_point time = Clock::now();
+  if (!console_.shows_progress || time - last_ < moment) return;
+  last_ = time;
+  const double seconds = std::chrono::duration<double>(time - start_).count();
+  write(fmt::format("{} of {} cases, {:.0f}/s, {}", done, total, static_cast<double>(done) / seconds, words));
+}
+
+void ProgressLine::write(const std::string& line) const {
+  constexpr std::size_t narrow_terminal = 79;  // a line that wraps cannot be replaced
+  if (console_.shows_progress) console_.error << "\r\x1b[K" << line.substr(0, narrow_terminal) << std::flush;
+}
+
+}  // namespace palimpsest
