@@ -148,9 +148,15 @@ VerifyCase random_verify_case(const std::vector<OptionChoice>& choices, std::uin
   return {&variant, std::move(settings), random, {chunk_size}};
 }
 
+std::string data_of(const VerifyCase& verified) {
+  return verified.data.empty() ? to_string(verified.random) : verified.data;
+}
+
 ReferenceRun reference_run(const VerifyCase& verified, Precision precision, std::stop_token stop) {
   const Variant& variant = *verified.variant;
-  auto arrays = std::make_shared<const Arrays>(random_arrays(variant, verified.given, verified.random));
+  auto arrays = verified.arrays ? verified.arrays()
+                                : std::make_shared<const Arrays>(
+                                      random_arrays(variant, verified.given, verified.random));
   return {variant, held_inputs(variant, std::move(arrays), verified.given, precision), precision,
           std::move(stop)};
 }
@@ -160,7 +166,7 @@ std::string reproduction(const VerifyCase& verified, const std::string& device, 
   const Variant& variant = *verified.variant;
   std::string command =
       fmt::format("palimpsest verify --variant {} --case {} --form {} --device {} --precision {} --chunk {}",
-                  variant.id, to_string(verified.random), name(form), device, name(precision), chunk_size);
+                  variant.id, data_of(verified), name(form), device, name(precision), chunk_size);
   for (const auto& [option, value] : verified.given.options)
     command += fmt::format(" --param {}={}", option, value);
   const Settings usual = resolve(variant, {.options = verified.given.options});

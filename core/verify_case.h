@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,7 +34,12 @@ struct VerifyCase {
   Settings given = {};  // resolved
   RandomCase random = {};
   std::vector<Index> chunk_sizes = {64};  // of the chunkwise form
+  std::string data = {};                  // the name of other data; empty: `random`
+  std::function<std::shared_ptr<const Arrays>()> arrays = {};  // theirs, made when they are needed
 };
+
+/// What --case calls the numbers of a case.
+std::string data_of(const VerifyCase& verified);
 
 /// Case `index` of the random cases that `seed` stands for, the same on every machine: one of `choices`, T up
 /// to 300 (mostly lengths beside a multiple of a chunk) and now and then up to 4096, K and V up to 24, the

@@ -175,7 +175,7 @@ class FaultVerification {
     }
     const Comparison comparison = compare_steps(trace, *faulty, step_tolerance, stop_);
     FaultyResult result = attempt.result;
-    result.data = to_string(verified.random);
+    result.data = data_of(verified);
     result.chunk_size = chunk_size;
     result.departure = comparison.departure;
     result.message = comparison.message;

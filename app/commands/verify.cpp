@@ -18,6 +18,8 @@
 #include "app/commands/progress_line.h"
 #include "app/commands/values.h"
 #include "app/commands/verify_faults.h"
+#include "app/session/data_case.h"
+#include "app/session/presets.h"
 #include "core/error.h"
 #include "core/io/file.h"
 
@@ -97,9 +99,14 @@ RandomCase possible_case(const std::string& text, const Variant& variant, const 
 VerifyCase one_case(const VerifyOptions& options) {
   if (options.variants.size() != 1) throw InputError("--case needs --variant, once: whose case it is");
   const Variant& variant = find_variant(options.variants.front());
-  const Settings given = resolve(variant, parse_settings(variant, options.settings));
-  const RandomCase random = possible_case(*options.one_case, variant, given);
+  const Settings settings = parse_settings(variant, options.settings);
+  const Settings given = resolve(variant, settings);
   const Index chunk_size = parse_count(options.chunk, "--chunk", 1, std::numeric_limits<Index>::max());
+  if (!options.one_case->starts_with("random:")) {
+    auto data = std::make_shared<const DataSet>(open_data(*options.one_case));
+    return data_case(variant, std::move(data), settings, chunk_size);
+  }
+  const RandomCase random = possible_case(*options.one_case, variant, given);
   return {&variant, random_settings(variant, given, random.seed), random, {chunk_size}};
 }
 
@@ -125,6 +132,16 @@ VerifyPlan changed(VerifyPlan plan, const VerifyOptions& options) {
   return plan;
 }
 
+/// The presets for the variants of a plan.
+std::vector<VerifyCase> cases_of_presets(const VerifyPlan& plan) {
+  std::vector<VerifyCase> cases = preset_cases(variants());
+  if (plan.variants.empty()) return cases;
+  std::erase_if(cases, [&](const VerifyCase& each) {
+    return std::ranges::find(plan.variants, each.variant->id) == plan.variants.end();
+  });
+  return cases;
+}
+
 int run_verify_faults(const VerifyOptions& options, const Console& console) {
   FaultPlan plan{.faults = each_once(options.faults)};
   plan.cases = changed(std::move(plan.cases), options);
@@ -135,6 +152,7 @@ int run_verify_faults(const VerifyOptions& options, const Console& console) {
 
 int run_verify(const VerifyOptions& options, const Console& console) {
   VerifyPlan plan = changed({}, options);
+  if (plan.cases.empty() && plan.random_cases == 0) plan.more = cases_of_presets(plan);
   std::string unchecked;
   plan.backends = devices(options, unchecked);
   // First: a place that cannot be written is not worth minutes of work.
@@ -179,10 +197,10 @@ Task add_verify(CLI::App& command, Console console) {
   list("--form", options->forms, "Only these forms");
   list("--device", options->devices, "Only these devices (default: all that can be used)");
   list("--precision", options->precisions, "Only these precisions");
-  command.add_option(
-      "--cases", options->cases,
-      "This many random cases in the place of the fixed plan: variant, options, T up to 300, K "
-      "and V up to 24, chunk size, states, gates and parameters are drawn");
+  command.add_option("--cases", options->cases,
+                     "This many random cases in the place of the fixed plan: variant, options, T up to 300 "
+                     "and now and then 4096, K "
+                     "and V up to 24, chunk size, states, gates and parameters are drawn");
   command
       .add_option("--seed", options->seed, "What the random numbers start from; the same on every machine")
       ->capture_default_str();
@@ -195,7 +213,9 @@ Task add_verify(CLI::App& command, Console console) {
       "status 0 means that a faulty form was not noticed, or that no form can have the fault. Without --case "
       "or --cases, in a few cases that show each fault; in f64 on the cpu");
   command.add_flag("--faults", options->lists_faults, "List what --fault can make wrong");
-  command.add_option("--case", options->one_case, "Only this case, as a report names it: random:T=17,...");
+  command.add_option("--case", options->one_case,
+                     "Only this case, as a report names it: random:T=17,..., or the first head of data: "
+                     "preset:NAME, capture:NAME or a file");
   command.add_option("--chunk", options->chunk, "With --case: tokens per chunk, where the form has chunks")
       ->capture_default_str()
       ->needs("--case");

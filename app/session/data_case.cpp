@@ -1,0 +1,35 @@
+#include "app/session/data_case.h"
+
+#include "app/session/inputs.h"
+#include "app/session/presets.h"
+
+namespace palimpsest {
+
+VerifyCase data_case(const Variant& variant, std::shared_ptr<const DataSet> data, const Settings& given,
+                     Index chunk_size) {
+  const Inputs inputs = make_inputs(*data, 0, variant, given, {});
+  VerifyCase made{.variant = &variant,
+                  .given = resolve(variant, inputs.settings),
+                  .chunk_sizes = {chunk_size},
+                  .data = data->id};
+  made.arrays = [&variant, data = std::move(data), given] {
+    return make_inputs(*data, 0, variant, given, {}).arrays;
+  };
+  return made;
+}
+
+std::vector<VerifyCase> preset_cases(std::span<const Variant> variants) {
+  constexpr Index chunk_size = 64;
+  std::vector<VerifyCase> cases;
+  const auto add = [&](const Preset& preset, Index tokens) {
+    const auto data = std::make_shared<const DataSet>(make_preset(preset_id(preset, {.tokens = tokens})));
+    for (const Variant& variant : variants) cases.push_back(data_case(variant, data, {}, chunk_size));
+  };
+  for (const Preset& preset : presets()) {
+    for (const Index tokens : {257, 1100}) add(preset, tokens);
+  }
+  add(presets().front(), 4096);
+  return cases;
+}
+
+}  // namespace palimpsest
