@@ -13,13 +13,6 @@ namespace palimpsest {
 
 namespace {
 
-/// |W|, without the squares of large numbers.
-double norm(const Weights<double>& W) {
-  double length = 0;
-  for (const Matrix<double>& matrix : W) length = std::hypot(length, matrix.stableNorm());
-  return length;
-}
-
 Weights<double> difference(Weights<double> X, const Weights<double>& Y) {
   for (std::size_t i = 0; i < X.size(); ++i) X[i] -= Y[i];
   return X;
@@ -38,15 +31,16 @@ bool is_plain(const InnerProblem& problem) {
 Stability along_one_direction(const InnerProblem& problem, double sharpness) {
   return {.sharpness = sharpness,
           .exact = false,
+          .reach = problem.rate * sharpness,
           .eigenvalue = problem.kept - problem.rate * sharpness,
           .growth = growth(problem, sharpness),
           .largest_rate = largest_stable_rate(problem, sharpness)};
 }
 
-std::optional<Stability> stability(const InnerProblem& problem, double along_gradient) {
-  if (!is_plain(problem)) return std::nullopt;
+/// Nothing where the Hessian depends on the weights.
+std::optional<Stability> exact_stability(const InnerProblem& problem) {
   const auto eigenvalues = hessian_eigenvalues(problem);
-  if (!eigenvalues) return along_one_direction(problem, along_gradient);
+  if (!eigenvalues) return std::nullopt;
   std::complex<double> sharpest = 0;
   double largest_growth = 0;
   for (const std::complex<double>& value : *eigenvalues) {
@@ -54,9 +48,16 @@ std::optional<Stability> stability(const InnerProblem& problem, double along_gra
     largest_growth = std::max(largest_growth, growth(problem, value));
   }
   return Stability{.sharpness = sharpest.real(),
+                   .reach = problem.rate * sharpest.real(),
                    .eigenvalue = problem.kept - problem.rate * sharpest.real(),
                    .growth = largest_growth,
                    .largest_rate = largest_stable_rate(problem, sharpest)};
+}
+
+std::optional<Stability> stability(const InnerProblem& problem, double along_gradient) {
+  if (!is_plain(problem)) return std::nullopt;
+  const std::optional<Stability> exact = exact_stability(problem);
+  return exact ? exact : along_one_direction(problem, along_gradient);
 }
 
 /// L(at - e G) and its derivatives by e at 0.
@@ -99,6 +100,12 @@ void visit_contexts(const Variant& variant, const Sequence& sequence,
 
 }  // namespace
 
+double norm(const Weights<double>& W) {
+  double length = 0;
+  for (const Matrix<double>& matrix : W) length = std::hypot(length, matrix.stableNorm());
+  return length;
+}
+
 LearningStep learn(InnerProblem problem) {
   LearningStep step{.problem = std::move(problem)};
   const InnerProblem& given = step.problem;
@@ -140,6 +147,19 @@ std::vector<LearningStep> learning_at(const Variant& variant, const Sequence& se
       },
       std::move(stop));
   return steps;
+}
+
+std::optional<Stability> stability_at(const Variant& variant, const Sequence& sequence, Index token) {
+  require_token(sequence, token);
+  if (!variant.loss.problems) return std::nullopt;
+  const NamedStates any_states = states_at(variant, sequence, 0);
+  std::vector<InnerProblem> problems;
+  try {
+    problems = variant.loss.problems({*variant.rule, sequence, token, any_states, any_states});
+  } catch (const Unsupported&) {  // this token has no loss
+  }
+  if (problems.empty() || !is_plain(problems.back())) return std::nullopt;
+  return exact_stability(problems.back());
 }
 
 std::vector<double> losses_along(const LearningStep& step, std::span<const double> rates) {
@@ -189,117 +209,6 @@ std::vector<std::optional<LearningPoint>> learning_curve(const Variant& variant,
       },
       std::move(stop));
   return curve;
-}
-
-namespace {
-
-/// The norm of what a step would write into an empty memory.
-double written(const InnerProblem& problem) {
-  InnerProblem alone = problem;
-  alone.momentum = 0;
-  for (Matrix<double>& matrix : alone.at) matrix.setZero();
-  alone.from = alone.at;
-  return norm(alone.after().weights);
-}
-
-/// What is compared with it: what the steps so far have written. The problems of one batch replace each
-/// other.
-class Reachable {
- public:
-  void add(Index group, double amount) {
-    if (group != group_) earlier_ += std::exchange(latest_, 0);
-    group_ = group;
-    latest_ = amount;
-  }
-  double total() const { return earlier_ + latest_; }
-
- private:
-  Index group_ = -1;
-  double earlier_ = 0;
-  double latest_ = 0;
-};
-
-double norm(const NamedStates& states) {
-  double length = 0;
-  for (const auto& [name, state] : states) length = std::hypot(length, state.stableNorm());
-  return length;
-}
-
-/// The first step up to `last` that multiplies some direction by more than 1.
-void find_cause(const Variant& variant, const Sequence& sequence, Index last, Divergence& found,
-                std::stop_token stop) {
-  constexpr double rounding = 1e-9;
-  bool blamed = false;
-  visit_problems(
-      variant, sequence,
-      [&](const InnerContext& context, const std::vector<InnerProblem>& problems, const NamedStates&) {
-        const Index token = context.token;
-        for (const InnerProblem& problem : problems) {
-          if (!is_plain(problem)) continue;
-          const Weights<double> gradient = problem.gradient(problem.at);
-          const double squares = dot(gradient, gradient);
-          const auto step = stability(problem, squares > 0 ? line(problem, gradient).curvature / squares : 0);
-          if (!(step->growth > 1 + rounding)) continue;
-          blamed = true;
-          found.cause_token = token;
-          found.eigenvalue = step->eigenvalue;
-          const bool overshoots = step->eigenvalue < -1;
-          found.cause = overshoots ? Cause::overshoots : Cause::grows;
-          if (!overshoots && step->eigenvalue <= 1) found.eigenvalue = step->growth;
-          found.words =
-              overshoots
-                  ? fmt::format(
-                        "learning rate times curvature is {:.3g} at token {}, more than {:.3g}: the step "
-                        "lands beyond its target by more than it had missed it",
-                        problem.rate * step->sharpness, token, (1 + problem.kept) * (1 + problem.momentum))
-                  : fmt::format("the step of token {} multiplies a direction of the memory by {:.3g}", token,
-                                found.eigenvalue);
-          return false;
-        }
-        return token < last;
-      },
-      std::move(stop));
-  if (blamed) return;
-  found.cause_token = found.token;
-  found.eigenvalue = 1;
-  found.cause = std::isfinite(found.norm) ? Cause::together : Cause::overflow;
-  found.words = found.cause == Cause::overflow
-                    ? fmt::format("the numbers of token {} leave the range of doubles", found.token)
-                    : "no step by itself leaves its stable band: they grow one after the other";
-}
-
-}  // namespace
-
-std::optional<Divergence> divergence(const Variant& variant, const Sequence& sequence, double factor,
-                                     std::stop_token stop) {
-  if (!(factor >= 1)) throw InputError(fmt::format("the factor is {}; expected at least 1", factor));
-  std::optional<Divergence> found;
-  Reachable reachable;
-  std::optional<double> start;
-  visit_problems(
-      variant, sequence,
-      [&](const InnerContext& context, const std::vector<InnerProblem>& problems, const NamedStates& states) {
-        const Index token = context.token;
-        double now = norm(states);
-        if (problems.empty()) {
-          const StoredPairs pair = stored_pairs(variant, sequence, token, 1);
-          if (!start) start = norm(context.before);
-          reachable.add(token, norm({pair.keys}) * norm({pair.values}));
-        } else {
-          if (!start) start = norm(problems.front().from);
-          double writes = 0;
-          for (const InnerProblem& problem : problems) writes += written(problem);
-          reachable.add(problems.front().first_token, writes);
-          if (std::isfinite(now)) now = norm(problems.back().after().weights);
-        }
-        const double limit = *start + reachable.total();
-        if (std::isfinite(now) && now <= factor * limit) return true;
-        found = Divergence{.token = token, .norm = now, .reachable = limit};
-        return false;
-      },
-      stop);
-  if (found) find_cause(variant, sequence, found->token, *found, stop);
-  return found;
 }
 
 }  // namespace palimpsest

@@ -11,13 +11,17 @@
 
 namespace palimpsest {
 
+/// |W|, without the squares of large numbers.
+double norm(const Weights<double>& W);
+
 /// What a gradient step does to errors: how much every direction is multiplied with. Said of plain steps,
 /// with or without momentum, whose gradient is taken where they start.
 struct Stability {
-  double sharpness = 0;     // the curvature of the loss in its sharpest direction: |k|^2 of one pair
-  bool exact = true;        // false: of a network, along the gradient at these weights
-  double eigenvalue = 1;    // of that direction without momentum, kept - rate sharpness: 1 - beta |k|^2
-  double growth = 1;        // the largest modulus over all directions, momentum included; stable up to 1
+  double sharpness = 0;   // the curvature of the loss in its sharpest direction: |k|^2 of one pair
+  bool exact = true;      // false: of a network, along the gradient at these weights
+  double reach = 0;       // rate sharpness, beta |k|^2: at 1 the step lands on its target, above 1 beyond it
+  double eigenvalue = 1;  // of that direction without momentum, kept - reach: 1 - beta |k|^2
+  double growth = 1;      // the largest modulus over all directions, momentum included; stable up to 1
   double largest_rate = 0;  // the largest learning rate with that direction stable; may be infinite
 };
 
@@ -48,6 +52,11 @@ LearningStep learn(InnerProblem problem);
 std::vector<LearningStep> learning_at(const Variant& variant, const Sequence& sequence, Index token,
                                       std::stop_token stop = {});
 
+/// What the last step of `token` does to errors, from the token's own numbers alone. Nothing where that
+/// depends on the memory too (networks, Muon) or the token has no loss. Throws InputError for a token that
+/// does not exist.
+std::optional<Stability> stability_at(const Variant& variant, const Sequence& sequence, Index token);
+
 /// L(at - e G) for every e of `rates`, G the gradient at problem.at.
 std::vector<double> losses_along(const LearningStep& step, std::span<const double> rates);
 
@@ -72,31 +81,5 @@ struct LearningPoint {
 /// One for every token; nothing where a token has no loss. Throws as learning_at does.
 std::vector<std::optional<LearningPoint>> learning_curve(const Variant& variant, const Sequence& sequence,
                                                          std::stop_token stop = {});
-
-/// Why a state ran away.
-enum class Cause {
-  overshoots,  // an eigenvalue below -1: beta |k|^2 > 2, every step lands beyond its target by more than it
-               // missed
-  grows,       // an eigenvalue above 1: the step moves away from its target
-  overflow,    // every step is stable, but the numbers left the range of doubles
-  together,    // no step by itself: only one after the other
-};
-
-struct Divergence {
-  Index token = 0;       // the first whose step leaves a state that ran away
-  double norm = 0;       // of the weights after it; may be infinite or NaN
-  double reachable = 0;  // what stable steps could have added up to
-  Cause cause = Cause::together;
-  Index cause_token = 0;  // the first token with such a step
-  double eigenvalue = 0;  // of that step; its modulus where it is complex
-  std::string words = {};
-};
-
-/// The first token at which the weights run away: their norm is not finite or exceeds `factor` times what
-/// steps with eigenvalues in [-1, 1] could have made of them, the norm at the start plus that of everything
-/// written since into an empty memory. Nothing if there is none. Throws InputError unless factor >= 1,
-/// Unsupported where the rule keeps no weights, Cancelled.
-std::optional<Divergence> divergence(const Variant& variant, const Sequence& sequence, double factor = 10,
-                                     std::stop_token stop = {});
 
 }  // namespace palimpsest

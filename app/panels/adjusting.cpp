@@ -7,10 +7,12 @@
 #include <optional>
 
 #include "app/application.h"
+#include "app/gl/context_local.h"
 #include "app/panels/form_words.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
+#include "core/learning.h"
 
 namespace palimpsest {
 
@@ -170,13 +172,19 @@ void stability_words(ImVec2 from) {
 
 /// Where the present token's write lies between nothing and overshooting.
 void stability(const Application& application, const Trace* trace) {
+  struct Known {
+    std::uint64_t version = 0;
+    Index token = -1;
+    std::optional<double> reach;
+  };
   const Computation& computed = *application.session.computed();
-  if (!trace || !erases_by_beta(*trace) || !computed.sequence.has("beta") || computed.sequence.tokens == 0)
-    return;
-  if (computed.sequence.at("beta").columns() != 1) return;  // several steps per token, each with its own
+  if (!trace || computed.sequence.tokens == 0) return;
   const Index token = std::min(application.session.token(), computed.sequence.tokens - 1);
-  const double beta = computed.sequence.at("beta")(token, 0);
-  const double product = beta * computed.sequence.at("k").rows<double>(token, 1).squaredNorm();
+  Known& known = context_local<Known>();
+  if (known.version != computed.version || known.token != token)
+    known = {computed.version, token, write_reach(computed, *trace, token)};
+  if (!known.reach) return;
+  const double product = *known.reach;
 
   constexpr double limit = 2;
   constexpr double end = 2.5;
@@ -213,6 +221,15 @@ bool is_changed(const Choice& choice) {
 }
 
 }  // namespace
+
+std::optional<double> write_reach(const Computation& computed, const Trace& trace, Index token) {
+  const Sequence& sequence = computed.sequence;
+  if (!erases_by_beta(trace) || !sequence.has("beta") || sequence.has("p")) return std::nullopt;
+  if (sequence.at("beta").columns() != 1) return std::nullopt;
+  const std::optional<Stability> known = stability_at(*computed.variant, sequence, token);
+  if (!known) return std::nullopt;
+  return known->reach;
+}
 
 void adjusting(Application& application) {
   const Computation& computed = *application.session.computed();

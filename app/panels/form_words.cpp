@@ -93,6 +93,11 @@ bool erases_by_beta(const Trace& trace) {
          any_step(trace, Purpose::overlap, reads_beta);
 }
 
+std::string divergence_words(const Divergence& divergence) {
+  return fmt::format("The memory runs away at token {}: {}. Each picture has its own scale.",
+                     divergence.token, divergence.words);
+}
+
 std::string form_title(Form form, const Choice& choice) {
   if (!has_chunks(form)) return form_label(form);
   return fmt::format("{}, C = {}", form_label(form), choice.chunk_size);

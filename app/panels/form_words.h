@@ -18,6 +18,9 @@ std::string form_work(const FormResult& result, const Computation& computed, Ind
 /// Whether writing beta k also takes the old value out: only then a write can overshoot, and beta says when.
 bool erases_by_beta(const Trace& trace);
 
+/// From which token on the memory runs away, why, and what that does to the pictures.
+std::string divergence_words(const Divergence& divergence);
+
 /// "3 forms agree · 4.4e-16", or from which token on they differ.
 std::string agreement_words(const Computation& computed);
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "app/gl/context_local.h"
-#include "app/panels/form_words.h"
 
 namespace palimpsest {
 
@@ -14,8 +13,6 @@ namespace {
 constexpr double nearly_all = 0.995;         // of the numbers have colours of their own
 constexpr Index enough_rows = 2048;          // tokens that are looked at; more are sampled evenly
 constexpr double states_beyond_typical = 3;  // 99.7 % of normal numbers lie within three times their rms
-constexpr double overshoot = 2;              // the largest stable beta |k|^2
-constexpr double explosion = 100;            // times the usual: the memory grows without bound
 
 /// What the part `share` of the finite `numbers` do not exceed; 0 if there are none.
 double quantile(std::vector<double> numbers, double share) {
@@ -52,26 +49,6 @@ double strong_state(const Computation& computation) {
   return std::min(states_beyond_typical * typical, quantile(of_memories(computation, &Recall::largest), 1));
 }
 
-std::optional<Divergence> find_divergence(const Computation& computation) {
-  const Sequence& sequence = computation.sequence;
-  const Trace* recurrence = computation.form(Form::recurrent).trace.get();
-  if (!recurrence || !erases_by_beta(*recurrence) || !sequence.has("beta") ||
-      sequence.at("beta").columns() != 1)
-    return std::nullopt;
-  const std::vector<double> sizes = of_memories(computation, &Recall::largest);
-  const double usual = quantile(sizes, 0.5);
-  Divergence found;
-  for (const double size : sizes)
-    found.largest = std::isfinite(size) ? std::max(found.largest, size) : HUGE_VAL;
-  if (!(found.largest > explosion * usual)) return std::nullopt;
-  for (; found.token < sequence.tokens; ++found.token) {
-    const double beta = sequence.at("beta")(found.token, 0);
-    found.product = beta * sequence.at("k").rows<double>(found.token, 1).squaredNorm();
-    if (found.product > overshoot) return found;
-  }
-  return std::nullopt;
-}
-
 /// What is known of one computation.
 struct Known {
   std::uint64_t version = 0;
@@ -80,7 +57,6 @@ struct Known {
   double value = 0;
   double output = 0;
   double state = 0;
-  std::optional<Divergence> divergence;
 };
 
 const Known& known(const Computation& computation) {
@@ -91,9 +67,8 @@ const Known& known(const Computation& computation) {
          .key = sequence.has("k") ? strong(sequence.at("k").all<double>()) : 1,
          .query = strong(sequence.at("q").all<double>()),
          .value = strong(sequence.at("v").all<double>()),
-         .output = strong(computation.reference->expected().o),
-         .state = strong_state(computation),
-         .divergence = find_divergence(computation)};
+          .output = strong(computation.reference->expected().o),
+          .state = strong_state(computation)};
   return all;
 }
 
@@ -110,16 +85,14 @@ double kind_range(const Computation& computation, Role role) {
       return all.query;
     case Role::value:
     case Role::error:
-      return all.divergence ? 0 : all.value;
+      return computation.divergence ? 0 : all.value;
     case Role::output:
-      return all.divergence ? 0 : all.output;
+      return computation.divergence ? 0 : all.output;
     case Role::state:
-      return all.divergence ? 0 : all.state;
+      return computation.divergence ? 0 : all.state;
     default:
       return 0;
   }
 }
-
-std::optional<Divergence> divergence(const Computation& computation) { return known(computation).divergence; }
 
 }  // namespace palimpsest

@@ -10,6 +10,7 @@
 #include "app/application.h"
 #include "app/gl/context_local.h"
 #include "app/panels.h"
+#include "app/panels/form_words.h"
 #include "app/panels/scales.h"
 #include "app/panels/stage.h"
 #include "app/session/counted.h"
@@ -186,14 +187,10 @@ void draw_head(const View& view) {
   ImGui::PushTextWrapPos(0);
   ImGui::TextUnformatted(sentence.c_str());
   ImGui::PopTextWrapPos();
-  if (const auto found = divergence(view.computation)) {
+  if (const auto& found = view.computation.divergence) {
     const style::TextStyle warning(style::Text::caption, style::colours().alarm);
     ImGui::PushTextWrapPos(0);
-    ImGui::TextUnformatted(
-        fmt::format("The memory grows without bound: β‖k‖² is {:.2f} at token {}, and above 2 a write "
-                    "overshoots. Its largest number is {:.1e}; each picture has its own scale.",
-                    found->product, found->token, found->largest)
-            .c_str());
+    ImGui::TextUnformatted(divergence_words(*found).c_str());
     ImGui::PopTextWrapPos();
   }
   ImGui::Dummy({0, px(4)});

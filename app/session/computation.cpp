@@ -59,6 +59,12 @@ std::vector<TokenFacts> token_facts(const Computation& computation, const std::s
   return facts;
 }
 
+/// Where the memory runs away; nothing for a rule without one.
+std::optional<Divergence> runaway(const Computation& computation, const std::stop_token& stop) {
+  if (!computation.variant->memory.none.empty()) return std::nullopt;
+  return divergence(*computation.variant, computation.sequence, 10, stop);
+}
+
 /// The chosen head's inputs as the precision holds them; a problem in its numbers names the head.
 HeldInputs bind_head(const Computation& computation) try {
   const Inputs& inputs = computation.inputs;
@@ -200,6 +206,7 @@ std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data, const 
   }
   judge(*result);
   result->tokens = token_facts(*result, stop);
+  result->divergence = runaway(*result, stop);
   result->capture_error = distance_to_own_output(*result);
   return result;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/session/inputs.h"
+#include "core/divergence.h"
 #include "core/recall.h"
 #include "core/reference_run.h"
 #include "core/rule.h"
@@ -58,6 +59,7 @@ struct Computation {
   std::unique_ptr<ReferenceRun> reference;  // what the f64 recurrence makes of it
   std::array<FormResult, std::size(all_forms)> forms;
   std::vector<TokenFacts> tokens;
+  std::optional<Divergence> divergence;  // where the memory runs away
   Form worst_form =
       Form::recurrent;   // the furthest beyond what it is allowed, or if none is, the furthest off
   double worst = 0;      // its residual, and

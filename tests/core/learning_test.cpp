@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/divergence.h"
 #include "core/error.h"
 #include "core/row_rule.h"
 #include "core/stored_pairs.h"
@@ -377,6 +378,70 @@ TEST_CASE("A state that runs away is found at its token, with its cause") {
   CHECK(of(overflow)->cause == Cause::overflow);
   CHECK(of(overflow)->token == 1);
   CHECK_THROWS_AS(divergence(*each.variant, each.sequence, 0.5), InputError);
+}
+
+TEST_CASE("What a step does to errors follows from its token's own numbers") {
+  for (const char* id : {"deltanet", "gated_deltanet", "kda", "value_decay_delta", "two_sided_delta"}) {
+    const Case each = random_case(variant(id), {}, {.tokens = 7, .dk = 5, .dv = 3, .initial_state = true});
+    INFO(each.words);
+    for (const Index token : {0, 3, 6}) {
+      const auto stability = stability_at(*each.variant, each.sequence, token);
+      REQUIRE(stability);
+      const double beta = each.sequence.at("beta")(token, 0);
+      const double squares = each.sequence.at("k").rows<double>(token, 1).squaredNorm();
+      CHECK(stability->reach == Approx(beta * squares).epsilon(1e-13));
+      CHECK(stability->largest_rate * stability->sharpness == Approx(2).epsilon(1e-13));
+      // Wherever the memory is by then, the step's own stability is the same.
+      const LearningStep step = learning_at(*each.variant, each.sequence, token).back();
+      CHECK(stability->reach == step.problem.rate * step.stability->sharpness);
+      CHECK(stability->eigenvalue == step.stability->eigenvalue);
+      CHECK(stability->growth == step.stability->growth);
+    }
+  }
+  const Case muon = random_case(variant("lact"), {{}, {{"batch", 4}}}, {.tokens = 5});
+  CHECK_FALSE(stability_at(*muon.variant, muon.sequence, 4));
+  const Case network = random_case(variant("ttt_mlp"), {{}, {{"batch", 4}}}, {.tokens = 5});
+  CHECK_FALSE(stability_at(*network.variant, network.sequence, 4));
+  const Case curl = random_case(variant("comba"), {}, {.tokens = 3});
+  CHECK_FALSE(stability_at(*curl.variant, curl.sequence, 1));
+  const Case softmax = random_case(variant("softmax"), {}, {.tokens = 3});
+  CHECK_FALSE(stability_at(*softmax.variant, softmax.sequence, 1));
+  CHECK_THROWS_AS(stability_at(*curl.variant, curl.sequence, 3), InputError);
+}
+
+TEST_CASE("A row program runs away where its own steps, one by one, say so") {
+  for (const char* id : {"deltanet", "gated_deltanet", "kda", "deltaproduct"}) {
+    Case each = random_case(variant(id), {}, {.tokens = 67, .dk = 5, .dv = 3, .initial_state = true});
+    INFO(each.words);
+    Arrays arrays = *each.arrays;
+    for (double& value : std::get<0>(arrays["beta"].values)) value = 6 * value + 3;
+    each = bound(*each.variant, each.settings, arrays);
+    const auto found = divergence(*each.variant, each.sequence);
+    REQUIRE(found);
+    CHECK(found->cause == Cause::overshoots);
+    CHECK(found->cause_token <= found->token);
+
+    // The norm at the start and of every step from an empty memory.
+    double reachable = 0;
+    double norm = 0;
+    Index ran_away = -1;
+    visit_problems(*each.variant, each.sequence,
+                   [&](const InnerContext& context, const std::vector<InnerProblem>& problems,
+                       const NamedStates& after) {
+                     if (context.token == 0) reachable = context.before[0].second.norm();
+                     for (InnerProblem empty : problems) {
+                       empty.at[0].setZero();
+                       empty.from = empty.at;
+                       reachable += empty.after().weights[0].norm();
+                     }
+                     norm = after[0].second.norm();
+                     if (norm > 10 * reachable) ran_away = context.token;
+                     return ran_away < 0;
+                   });
+    CHECK(found->token == ran_away);
+    CHECK(found->norm == Approx(norm).epsilon(1e-12));
+    CHECK(found->reachable == Approx(reachable).epsilon(1e-12));
+  }
 }
 
 TEST_CASE("What only learns does not run away") {

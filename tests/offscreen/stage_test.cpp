@@ -8,9 +8,14 @@
 
 #include "app/application.h"
 #include "app/offscreen.h"
+#include "app/panels/adjusting.h"
+#include "app/panels/form_words.h"
+#include "app/panels/scales.h"
+#include "core/learning.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;
+using namespace palimpsest::testing;
 
 namespace {
 
@@ -82,6 +87,50 @@ TEST_CASE("the stage says in its middle why a form is missing", "[stage]") {
   CHECK(is_inside(words, map.panel));
   const float middle = (map.panel.minimum.x + map.panel.maximum.x) / 2;
   CHECK(std::abs((words.minimum.x + words.maximum.x) / 2 - middle) < slack);
+}
+
+TEST_CASE("the warning of a memory that runs away is what core found", "[stage]") {
+  Application application;
+  application.open_first_capture();
+  application.session.wait();
+  CHECK_FALSE(application.session.computed()->divergence);
+  CHECK(kind_range(*application.session.computed(), Role::state) > 0);
+  Choice choice = application.session.choice();
+  choice.adjustments.beta = 3;
+  choice.adjustments.key_length = 2;
+  application.session.choose(std::move(choice));
+  application.session.wait();
+  const Computation& computed = *application.session.computed();
+  REQUIRE(computed.divergence);
+  const std::string words = divergence_words(*computed.divergence);
+  CHECK_THAT(words, says(computed.divergence->words));
+  CHECK_THAT(words, says(fmt::format("token {}", computed.divergence->token)));
+  CHECK(kind_range(computed, Role::state) == 0);
+  CHECK(kind_range(computed, Role::key) > 0);
+}
+
+TEST_CASE("the number beside the sliders is that of the token's step in core", "[stage]") {
+  const auto data = std::make_shared<const DataSet>(open_data("capture:gated_deltanet_overwrite_l1"));
+  int shown = 0;
+  for (const Variant& variant : variants()) {
+    CAPTURE(variant.id);
+    Choice choice;
+    choice.variant = variant.id;
+    choice.adjustments.key_length = 1.3;
+    const auto computed = compute(data, choice);
+    for (const Form form : {Form::recurrent, Form::chunkwise}) {
+      constexpr Index token = 42;
+      const auto reach = write_reach(*computed, *computed->form(form).trace, token);
+      if (!reach) continue;
+      ++shown;
+      const double squares = computed->sequence.at("k").rows<double>(token, 1).squaredNorm();
+      CHECK(*reach == Approx(computed->sequence.at("beta")(token, 0) * squares).epsilon(1e-12));
+      const auto step = stability_at(variant, computed->sequence, token);
+      CHECK(*reach == step->reach);
+      CHECK(step->largest_rate * step->sharpness == Approx(2).epsilon(1e-12));
+    }
+  }
+  CHECK(shown >= 10);  // the delta family
 }
 
 TEST_CASE("on the stage nothing overlaps and nothing leaves the panel", "[stage]") {

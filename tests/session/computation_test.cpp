@@ -65,6 +65,7 @@ TEST_CASE("every variant computes every capture and every preset, and its forms 
         CHECK(computed->form(form).first_bad_token == -1);
       }
       CHECK(computed->agree);
+      CHECK_FALSE(computed->divergence);
     }
   }
 }
@@ -110,6 +111,28 @@ TEST_CASE("the output in a file is compared with any rule, as long as the inputs
   CHECK(compute(std::make_shared<const DataSet>(own), choice)->capture_error.value_or(1) < 1e-4);
   own.arrays.erase(own.arrays.find("beta"));
   CHECK(!compute(std::make_shared<const DataSet>(own), choice)->capture_error);
+}
+
+TEST_CASE("a memory that runs away is found as core finds it") {
+  const auto data = std::make_shared<const DataSet>(open_data("capture:gated_deltanet_overwrite_l1"));
+  Choice choice;
+  choice.adjustments.beta = 3;
+  choice.adjustments.key_length = 2;
+  choice.adjustments.decay = 0;
+  const auto computed = compute(data, choice);
+  const auto found = divergence(*computed->variant, computed->sequence);
+  REQUIRE(found);
+  REQUIRE(computed->divergence);
+  CHECK(computed->divergence->token == found->token);
+  CHECK(computed->divergence->cause == Cause::overshoots);
+  CHECK(computed->divergence->cause_token == found->cause_token);
+  CHECK(computed->divergence->words == found->words);
+  // The token that is named is the first whose write goes too far.
+  for (Index token = 0; token <= found->cause_token; ++token) {
+    const double beta = computed->sequence.at("beta")(token, 0);
+    const double reach = beta * computed->sequence.at("k").rows<double>(token, 1).squaredNorm();
+    CHECK((reach > 2) == (token == found->cause_token));
+  }
 }
 
 TEST_CASE("numbers that a variant cannot have are refused with their place and head") {
