@@ -8,7 +8,7 @@
 #include <span>
 
 #include "app/actions.h"
-#include "app/panels.h"
+#include "app/guarded.h"
 #include "app/session/paths.h"
 #include "app/session/presets.h"
 #include "core/error.h"
@@ -27,7 +27,7 @@ constexpr float forms_height = 432;  // of the panel with the forms: all of it i
 
 }  // namespace
 
-Application::Application() = default;
+Application::Application(std::span<const Panel> shown) : panels_(shown) {}
 
 void Application::open_first_capture() {
   try {
@@ -120,7 +120,7 @@ void Application::layout(float top, float bottom) {
     const float why = std::max(columns_height - style::px(forms_height), columns_height * 0.28F);
     const ImGuiID right_bottom =
         ImGui::DockBuilderSplitNode(right, ImGuiDir_Down, why / columns_height, nullptr, &right);
-    for (const Panel& panel : panels()) {
+    for (const Panel& panel : panels_) {
       ImGuiID node = rest;
       switch (panel.place) {
         case PanelPlace::left_top:
@@ -154,6 +154,14 @@ void Application::layout(float top, float bottom) {
   ImGui::End();
 }
 
+/// Draws what lies in the window `title`, or what went wrong there.
+void Application::draw_part(const char* title, const std::function<void()>& draw) {
+  const std::string problem = guarded(draw);
+  if (problem.empty()) return;
+  undrawn_ = fmt::format("{}: {}", title, problem);
+  draw_problem(title, problem);
+}
+
 void Application::draw(float scale) {
   if (applied_scale_ != scale || applied_theme_ != view.theme) {
     style::apply(view.theme, scale);
@@ -161,9 +169,13 @@ void Application::draw(float scale) {
     applied_scale_ = scale;
     applied_theme_ = view.theme;
   }
-  session.update();
-  handle_keys(*this);
-  play();
+  const std::string problem = guarded([this] {
+    session.update();
+    handle_keys(*this);
+    play();
+  });
+  if (!problem.empty()) session.set_message(problem);
+  undrawn_.clear();
   const std::uint64_t version = session.computed() ? session.computed()->version : 0;
   if (!(session.cursor() == seen_cursor_) || version != seen_version_) {
     seen_cursor_ = session.cursor();
@@ -176,18 +188,22 @@ void Application::draw(float scale) {
   ImGui::GetBackgroundDrawList()->AddRectFilled(
       viewport->Pos, {viewport->Pos.x + viewport->Size.x, viewport->Pos.y + viewport->Size.y},
       style::colours().background);
-  draw_top_bar(*this, style::px(top_bar_height));
+  draw_part("Top bar", [this] { draw_top_bar(*this, style::px(top_bar_height)); });
   layout(style::px(top_bar_height), style::px(status_bar_height));
   hovered.reset();
-  for (const Panel& panel : panels()) {
+  for (const Panel& panel : panels_) {
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});  // the panel's surface fills its window
     ImGui::Begin(panel.title, nullptr, ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoScrollbar);
     ImGui::PopStyleVar();
-    panel.draw(*this);
+    draw_part(panel.title, [&] { panel.draw(*this); });
     ImGui::End();
   }
-  draw_status_bar(*this, style::px(status_bar_height));
-  draw_overlays(*this);
+  draw_part("Status bar", [this] { draw_status_bar(*this, style::px(status_bar_height)); });
+  const std::string overlay_problem = guarded([this] { draw_overlays(*this); });
+  if (!overlay_problem.empty()) {
+    show_keys = show_open = false;
+    session.set_message(overlay_problem);
+  }
   hovered_before_ = hovered;
 }
 

@@ -3,9 +3,11 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "app/panels.h"
 #include "app/session/session.h"
 #include "app/style.h"
 
@@ -33,11 +35,15 @@ struct ViewOptions {
 /// nothing of windows.
 class Application {
  public:
-  Application();
+  /// `shown`: its panels.
+  explicit Application(std::span<const Panel> shown = panels());
 
   /// Draws one frame into the current Dear ImGui context. `scale` is how much larger than in the design
-  /// things are.
+  /// things are. A panel that cannot be drawn says why in its place; the others go on.
   void draw(float scale);
+
+  /// What could not be drawn in the last frame, and why; empty if all could.
+  const std::string& undrawn() const { return undrawn_; }
 
   /// Whether the next frame will look different although nobody does anything.
   bool animating() const;
@@ -92,7 +98,10 @@ class Application {
  private:
   void play();
   void layout(float top, float bottom);
+  void draw_part(const char* title, const std::function<void()>& draw);
 
+  std::span<const Panel> panels_;
+  std::string undrawn_;
   std::optional<CellFocus> hovered_before_;  // of the previous frame: complete when all panels have drawn
   double last_step_ = -1;
   double play_debt_ = 0;

@@ -140,6 +140,7 @@ void render_to(Application& application, int width, int height, float scale,
                const std::filesystem::path& output) {
   Offscreen offscreen(width, height, scale);
   const Image image = offscreen.render([&] { application.draw(offscreen.scale()); }, settling_frames);
+  if (!application.undrawn().empty()) throw Error(application.undrawn());
   write_png(image, output);
 }
 

@@ -15,6 +15,7 @@
 
 #include "app/commands/commands.h"
 #include "app/commands/versions.h"
+#include "app/session/problem.h"
 #include "core/error.h"
 
 namespace palimpsest {
@@ -38,12 +39,8 @@ int guarded(const Console& console, const Task& action) try {
   return report(console, error.what(), exit_unsupported);
 } catch (const Cancelled&) {
   return report(console, "interrupted", exit_interrupted);
-} catch (const std::bad_alloc&) {
-  return report(console, "there is not enough memory for this", exit_bad_usage);
-} catch (const std::logic_error& error) {
-  return report(console, fmt::format("a mistake in this program: {}", error.what()), exit_bad_usage);
-} catch (const std::exception& error) {
-  return report(console, error.what(), exit_bad_usage);
+} catch (...) {
+  return report(console, problem_in_words(), exit_bad_usage);
 }
 
 /// The program without a window answers for what it cannot do.

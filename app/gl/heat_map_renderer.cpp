@@ -93,18 +93,28 @@ void bind(int unit, GLuint texture) {
 
 }  // namespace
 
-HeatMapRenderer::HeatMapRenderer() : program_("heat_map") { glGenVertexArrays(1, &no_vertices_); }
+HeatMapRenderer::HeatMapRenderer()
+    : program_("heat_map"),
+      uniforms_{.numbers = program_.uniform("numbers"),
+                .colours = program_.uniform("colours"),
+                .half_steps_per_unit = program_.uniform("half_steps_per_unit"),
+                .origin = program_.uniform("origin"),
+                .size = program_.uniform("size"),
+                .height = program_.uniform("height"),
+                .line = program_.uniform("line")} {
+  glGenVertexArrays(1, &no_vertices_);
+}
 
 HeatMapRenderer::~HeatMapRenderer() { glDeleteVertexArrays(1, &no_vertices_); }
 
 void HeatMapRenderer::set_colours(const ColourMap& map) {
   if (map_ == map) return;
-  map_ = map;
   upload_colours(bright_, map);
   upload_colours(dim_, faded(map, strength_when_dim));
+  map_ = map;
 }
 
-void HeatMapRenderer::draw(const HeatMapPass& pass) const {
+void HeatMapRenderer::draw(const HeatMapPass& pass) const noexcept {
   const PixelRectangle& rectangle = pass.rectangle;
   const PixelRectangle visible = intersection(rectangle, pass.clip);
   if (visible.width <= 0 || visible.height <= 0) return;
@@ -112,13 +122,13 @@ void HeatMapRenderer::draw(const HeatMapPass& pass) const {
   glUseProgram(program_.name());
   bind(0, pass.numbers);
   bind(1, pass.dim ? dim_.name() : bright_.name());
-  glUniform1i(program_.uniform("numbers"), 0);
-  glUniform1i(program_.uniform("colours"), 1);
-  glUniform1f(program_.uniform("half_steps_per_unit"), half_steps_per_unit(pass.range));
-  glUniform2i(program_.uniform("origin"), rectangle.x, rectangle.y);
-  glUniform2i(program_.uniform("size"), rectangle.width, rectangle.height);
-  glUniform1i(program_.uniform("height"), pass.picture_height);
-  glUniform1i(program_.uniform("line"), pass.line);
+  glUniform1i(uniforms_.numbers, 0);
+  glUniform1i(uniforms_.colours, 1);
+  glUniform1f(uniforms_.half_steps_per_unit, half_steps_per_unit(pass.range));
+  glUniform2i(uniforms_.origin, rectangle.x, rectangle.y);
+  glUniform2i(uniforms_.size, rectangle.width, rectangle.height);
+  glUniform1i(uniforms_.height, pass.picture_height);
+  glUniform1i(uniforms_.line, pass.line);
   glBindVertexArray(no_vertices_);
   glDisable(GL_BLEND);
   glEnable(GL_SCISSOR_TEST);

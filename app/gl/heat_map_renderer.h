@@ -35,6 +35,7 @@ class HeatMapRenderer {
   static constexpr float strength_of_lines = 0.55F;
   static constexpr float strength_when_dim = 0.35F;
 
+  /// Throws an Error when the shaders do not compile or lack a uniform.
   HeatMapRenderer();
   ~HeatMapRenderer();
   HeatMapRenderer(const HeatMapRenderer&) = delete;
@@ -43,11 +44,15 @@ class HeatMapRenderer {
   /// The colours from now on.
   void set_colours(const ColourMap& map);
 
-  /// Leaves the state of OpenGL as it found it.
-  void draw(const HeatMapPass& pass) const;
+  /// Leaves the state of OpenGL as it found it. Runs while Dear ImGui renders, where nobody could say what
+  /// went wrong: it cannot throw.
+  void draw(const HeatMapPass& pass) const noexcept;
 
  private:
   ShaderProgram program_;
+  struct {
+    int numbers, colours, half_steps_per_unit, origin, size, height, line;
+  } uniforms_{};
   unsigned no_vertices_ = 0;
   std::optional<ColourMap> map_;
   Texture bright_;

@@ -1,9 +1,12 @@
 #include "app/gl/texture.h"
 
 #include <epoxy/gl.h>
+#include <fmt/format.h>
 
 #include <cassert>
 #include <cstddef>
+
+#include "core/error.h"
 
 namespace palimpsest {
 
@@ -34,7 +37,12 @@ void Texture::upload(int format_on_card, unsigned format, unsigned type, const v
     glTexParameteri(GL_TEXTURE_2D, filter, GL_NEAREST);
   }
   glTexImage2D(GL_TEXTURE_2D, 0, format_on_card, width, height, 0, format, type, data);
+  GLint taken = 0;
+  glGetTexLevelParameteriv(GL_TEXTURE_2D, 0, GL_TEXTURE_WIDTH, &taken);
   glBindTexture(GL_TEXTURE_2D, static_cast<GLuint>(previous));
+  if (taken != width) {
+    throw Error(fmt::format("the graphics card has no room for a picture of {} by {} pixels", width, height));
+  }
 }
 
 }  // namespace palimpsest

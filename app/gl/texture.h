@@ -18,10 +18,11 @@ class Texture {
     return *this;
   }
 
-  /// Replaces the contents by `width * height` numbers, row by row.
+  /// Replaces the contents by `width * height` numbers, row by row. Throws an Error when OpenGL does not take
+  /// them: they are too many.
   void upload_numbers(std::span<const float> numbers, int width, int height);
 
-  /// Replaces the contents by `width * height` pixels of 8-bit red, green, blue and alpha, row by row.
+  /// The same with pixels of 8-bit red, green, blue and alpha.
   void upload_pixels(std::span<const std::uint8_t> rgba, int width, int height);
 
   /// OpenGL's name; 0 before the first upload.

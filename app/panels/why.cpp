@@ -2,6 +2,7 @@
 #include <imgui.h>
 
 #include <optional>
+#include <utility>
 
 #include "app/application.h"
 #include "app/gl/context_local.h"
@@ -72,9 +73,6 @@ void fill(Answer& answer, const Session& session, Trace& trace) {
   const CellFocus& cell = *answer.cell;
   const Block block = trace.block(answer.block);
   const Record& record = trace.record(answer.block);
-  answer.problem.clear();
-  answer.explanation.reset();
-  answer.sources.clear();
   const bool recorded = record.contains(cell.tensor);
   const Matrix<double> none;
   const Matrix<double>& values = recorded ? record.at(cell.tensor) : none;
@@ -106,11 +104,13 @@ const Answer& answer_for(const CellFocus& cell, const Session& session, Trace& t
   const Index block = session.cursor().block;
   if (answer.cell == cell && answer.version == version && answer.block == block && answer.form == trace.form)
     return answer;
-  answer.cell = cell;
-  answer.version = version;
-  answer.block = block;
-  answer.form = trace.form;
-  fill(answer, session, trace);
+  Answer fresh;
+  fresh.cell = cell;
+  fresh.version = version;
+  fresh.block = block;
+  fresh.form = trace.form;
+  fill(fresh, session, trace);
+  answer = std::move(fresh);
   return answer;
 }
 

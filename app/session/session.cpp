@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "app/session/presets.h"
+#include "app/session/problem.h"
 #include "app/session/session_file.h"
 #include "core/error.h"
 #include "core/io/file.h"
@@ -140,7 +141,7 @@ struct Session::Job {
   explicit Job(bool opens, std::string file = {}) : opens_data(opens), saved_in(std::move(file)) {}
 
   void work(const std::function<Opening()>& make, const std::stop_token& stop) {
-    std::string reason = "something went wrong";
+    std::string reason;
     try {
       const Opening opening = make();
       const std::shared_ptr<Computation> made =
@@ -159,10 +160,8 @@ struct Session::Job {
         finished = true;
       });
       return;
-    } catch (const std::bad_alloc&) {
-      reason = "there is not enough memory for this";
-    } catch (const std::exception& error) {
-      reason = error.what();
+    } catch (...) {
+      reason = problem_in_words();
     }
     if (!saved_in.empty()) reason = fmt::format("{}: {}", saved_in, reason);
     report([&] {

@@ -63,12 +63,14 @@ PixelRectangle rectangle_at(ImVec2 position, ImVec2 size) {
 
 void upload(Entry& entry, const Matrix<double>& values, const HeatMapLook& look, const Content& content) {
   const Matrix<float> cells = drawn_cells(values, look, content.width, content.height);
+  entry.content = {};  // until all of it is there
+  if (cells.size() > 0) {
+    entry.numbers.upload_numbers(std::span(cells.data(), static_cast<std::size_t>(cells.size())),
+                                 static_cast<int>(cells.cols()), static_cast<int>(cells.rows()));
+  }
   entry.content = content;
   entry.rows = cells.rows();
   entry.columns = cells.cols();
-  if (cells.size() == 0) return;
-  entry.numbers.upload_numbers(std::span(cells.data(), static_cast<std::size_t>(cells.size())),
-                               static_cast<int>(cells.cols()), static_cast<int>(cells.rows()));
 }
 
 // The width of lines between cells, 0 when cells are too small for them.

@@ -3,9 +3,11 @@
 
 #include "app/application.h"
 #include "app/offscreen.h"
+#include "app/session/paths.h"
 #include "app/window_commands.h"
 #include "core/random_case.h"
 #include "tests/commands/cli.h"
+#include "tests/commands/program.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -75,6 +77,24 @@ TEST_CASE("render says why a form does not exist, and draws none", "[render]") {
   CHECK_THAT(ran.error,
              says("ttt_mlp has no parallel form here: ") && says("no form is parallel over batches"));
   CHECK_FALSE(std::filesystem::exists(output));
+}
+
+// In a process of its own, because MicroTeX starts once.
+TEST_CASE("render says that the formula font is damaged, and draws no half of a picture", "[render]") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "fonts/latex");
+  std::string font = read_file(asset("fonts/latex/latinmodern-math.otf"));
+  // From a quarter of the file on lie the outlines of the letters.
+  const std::size_t outlines = font.size() / 4;
+  font.replace(outlines, font.size() * 7 / 10, font.size() * 7 / 10, '\xff');
+  write_file(folder / "fonts/latex/latinmodern-math.otf", font);
+  setenv("PALIMPSEST_ASSETS", folder.path().c_str(), 1);
+  const Ran ran = program({"render", "--output", folder / "x.png"});
+  unsetenv("PALIMPSEST_ASSETS");
+  CHECK(ran.status == exit_bad_usage);
+  CHECK(is_one_line(ran.error));
+  CHECK_THAT(ran.error, says("the font 'Latin Modern Math' is damaged: its glyph "));
+  CHECK_FALSE(std::filesystem::exists(folder / "x.png"));
 }
 
 TEST_CASE("render writes one picture and nothing else", "[render]") {

@@ -1,0 +1,172 @@
+// A problem in drawing is told in its place and leaves nothing behind in Dear ImGui.
+
+#include "app/guarded.h"
+
+#include <imgui.h>
+#include <imgui_internal.h>  // for the sizes of its stacks
+
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+#include "app/application.h"
+#include "app/gl/texture.h"
+#include "app/offscreen.h"
+#include "app/widgets/controls.h"
+#include "core/error.h"
+#include "tests/catch.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+bool are_equal(const ImGuiErrorRecoveryState& a, const ImGuiErrorRecoveryState& b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+bool are_same(const Image& a, const Image& b) { return a.rgb == b.rgb; }
+
+// What the panel below does.
+enum class Fault { none, error, memory, mistake, after_a_child, in_a_popup };
+Fault fault = Fault::none;
+
+// Leaves everything open that can be open.
+[[noreturn]] void fail_deep_inside() {
+  style::begin_panel("panel");
+  ImGui::PushID("somewhere");
+  ImGui::PushStyleColor(ImGuiCol_Text, IM_COL32_WHITE);
+  ImGui::PushStyleVar(ImGuiStyleVar_Alpha, 0.5F);
+  const style::TextStyle text(style::Text::title);
+  ImGui::BeginGroup();
+  ImGui::BeginDisabled();
+  ImGui::BeginChild("inner", {50, 50});
+  ImGui::PushItemFlag(ImGuiItemFlags_NoNav, true);
+  if (ImGui::BeginTable("table", 2)) ImGui::TableNextColumn();
+  ImGui::TextUnformatted("half of it");
+  throw Error("the spoon is missing");
+}
+
+void draw_faulty(Application&) {
+  switch (fault) {
+    case Fault::none:
+      if (style::begin_panel("Faulty")) ImGui::InvisibleButton("here", {20, 20});
+      style::end_panel();
+      return;
+    case Fault::error:
+      fail_deep_inside();
+    case Fault::memory:
+      throw std::bad_alloc();
+    case Fault::mistake:
+      throw std::logic_error("seven is not even");
+    case Fault::after_a_child:
+      if (style::begin_panel("Faulty")) ImGui::TextUnformatted("all of it");
+      style::end_panel();
+      throw Error("too late");
+    case Fault::in_a_popup:
+      ImGui::OpenPopup("popup");
+      if (ImGui::BeginPopup("popup")) throw Error("the popup popped");
+      return;
+  }
+}
+
+constexpr Panel faulty_panels[] = {
+    {"Data", PanelPlace::left_top, draw_data},
+    {"Stage", PanelPlace::center, draw_faulty},
+    {"Forms", PanelPlace::right_top, draw_forms},
+    {"Timeline", PanelPlace::bottom, draw_timeline},
+};
+
+}  // namespace
+
+TEST_CASE("what was begun and pushed is ended and popped where drawing fails", "[guarded]") {
+  Offscreen offscreen(400, 300);
+  style::apply(style::Theme::dark, 1);
+  offscreen.render([] {
+    ImGui::Begin("window");
+    ImGuiErrorRecoveryState before;
+    ImGui::ErrorRecoveryStoreState(&before);
+    const ImGuiStyle look = ImGui::GetStyle();
+    CHECK(guarded(fail_deep_inside) == "the spoon is missing");
+    ImGuiErrorRecoveryState after;
+    ImGui::ErrorRecoveryStoreState(&after);
+    CHECK(are_equal(before, after));
+    CHECK(ImGui::GetStyle().Alpha == look.Alpha);
+    CHECK(ImGui::GetStyle().Colors[ImGuiCol_Text].y == look.Colors[ImGuiCol_Text].y);
+    CHECK(guarded([] {}) == "");
+    CHECK(guarded([] { throw 7; }) == "something went wrong");
+    draw_problem("window", "words");
+    ImGui::End();
+  });
+}
+
+TEST_CASE("a panel that cannot be drawn says why; the others go on", "[guarded]") {
+  struct Case {
+    Fault fault;
+    std::string words;
+  };
+  const Case cases[] = {{Fault::error, "Stage: the spoon is missing"},
+                        {Fault::memory, "Stage: there is not enough memory for this"},
+                        {Fault::mistake, "Stage: a mistake in this program: seven is not even"},
+                        {Fault::after_a_child, "Stage: too late"},
+                        {Fault::in_a_popup, "Stage: the popup popped"}};
+  Application application(faulty_panels);
+  application.open_first_capture();
+  application.session.wait();
+  Offscreen offscreen(1280, 800);
+  const auto draw = [&] { application.draw(1); };
+  fault = Fault::none;
+  application.view.show_welcome = false;
+  const Image well = offscreen.render(draw, 30);
+  CHECK(application.undrawn() == "");
+  for (const Case& c : cases) {
+    CAPTURE(c.words);
+    fault = c.fault;
+    const Image image = offscreen.render(draw, 30);
+    CHECK(application.undrawn() == c.words);
+    CHECK_FALSE(are_same(image, well));
+    // The words lie over what was drawn of the panel, and the timeline below is as it was.
+    const ImGuiWindow* stage = ImGui::FindWindowByName("Stage");
+    const ImGuiWindow* timeline = ImGui::FindWindowByName("Timeline");
+    REQUIRE(stage != nullptr);
+    REQUIRE(timeline != nullptr);
+    const ImGuiWindow* words = nullptr;
+    for (const ImGuiWindow* child : ImGui::GetCurrentContext()->Windows) {
+      if (child->ParentWindow == stage && child->Active && std::strstr(child->Name, "##problem"))
+        words = child;
+    }
+    REQUIRE(words != nullptr);
+    CHECK(words->Size.x == stage->Size.x);
+    CHECK(words->Size.y == stage->Size.y);
+    int changed = 0;
+    for (int y = static_cast<int>(timeline->Pos.y); y < static_cast<int>(timeline->Pos.y + timeline->Size.y);
+         ++y) {
+      for (int x = 0; x < image.width; ++x)
+        changed += std::memcmp(image.pixel(x, y), well.pixel(x, y), 3) != 0 ? 1 : 0;
+    }
+    CHECK(changed == 0);
+    if (c.fault != Fault::in_a_popup) {  // a popup has the keys to itself
+      const Cursor cursor = application.session.cursor();
+      ImGui::GetIO().AddKeyEvent(ImGuiKey_RightArrow, true);
+      offscreen.render(draw, 1);
+      ImGui::GetIO().AddKeyEvent(ImGuiKey_RightArrow, false);
+      offscreen.render(draw, 2);
+      CHECK_FALSE(application.session.cursor() == cursor);
+      application.session.set_cursor(cursor);
+    }
+    fault = Fault::none;
+    ImGui::ClosePopupsExceptModals();
+    const Image again = offscreen.render(draw, 30);
+    CHECK(application.undrawn() == "");
+    CHECK(are_same(again, well));
+  }
+}
+
+TEST_CASE("a picture that OpenGL does not take is an error, not an empty texture", "[guarded]") {
+  Offscreen offscreen(64, 64);
+  offscreen.render([] {}, 1);
+  Texture texture;
+  const std::vector<float> row(1 << 20);
+  CHECK_THROWS_WITH(texture.upload_numbers(row, 1 << 20, 1), says("no room for a picture of 1048576 by 1"));
+  CHECK_NOTHROW(texture.upload_numbers({row.data(), 12}, 4, 3));
+}
