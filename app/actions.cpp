@@ -65,38 +65,40 @@ void change_variant(Application& application, int direction) {
 std::span<const Action> actions() {
   static constexpr Action table[] = {
       {"Time", "play or pause", ImGuiKey_Space, [](Application& a) { a.playing = !a.playing; }},
-      {"Time", "one operation on", ImGuiKey_RightArrow, [](Application& a) { a.step(Grain::operation, 1); }},
-      {"Time", "one operation back", ImGuiKey_LeftArrow,
-       [](Application& a) { a.step(Grain::operation, -1); }},
+      {"Time", "one operation on", ImGuiKey_RightArrow, [](Application& a) { a.step(Grain::operation, 1); },
+       true},
+      {"Time", "one operation back", ImGuiKey_LeftArrow, [](Application& a) { a.step(Grain::operation, -1); },
+       true},
       {"Time", "one token on", ImGuiMod_Shift | ImGuiKey_RightArrow,
-       [](Application& a) { a.step(Grain::token, 1); }},
+       [](Application& a) { a.step(Grain::token, 1); }, true},
       {"Time", "one token back", ImGuiMod_Shift | ImGuiKey_LeftArrow,
-       [](Application& a) { a.step(Grain::token, -1); }},
+       [](Application& a) { a.step(Grain::token, -1); }, true},
       {"Time", "one chunk on", ImGuiMod_Ctrl | ImGuiKey_RightArrow,
-       [](Application& a) { a.step(Grain::chunk, 1); }},
+       [](Application& a) { a.step(Grain::chunk, 1); }, true},
       {"Time", "one chunk back", ImGuiMod_Ctrl | ImGuiKey_LeftArrow,
-       [](Application& a) { a.step(Grain::chunk, -1); }},
+       [](Application& a) { a.step(Grain::chunk, -1); }, true},
       {"Time", "to the end", ImGuiKey_End, [](Application& a) { a.step(Grain::end, 1); }},
       {"Time", "to the start", ImGuiKey_Home, [](Application& a) { a.step(Grain::end, -1); }},
       {"Time", "play by operation, token or chunk", ImGuiKey_G, change_grain},
       {"Time", "play faster", ImGuiKey_UpArrow,
-       [](Application& a) { a.steps_per_second = std::min(a.steps_per_second * 2, 64.0F); }},
+       [](Application& a) { a.steps_per_second = std::min(a.steps_per_second * 2, 64.0F); }, true},
       {"Time", "play slower", ImGuiKey_DownArrow,
-       [](Application& a) { a.steps_per_second = std::max(a.steps_per_second / 2, 0.25F); }},
+       [](Application& a) { a.steps_per_second = std::max(a.steps_per_second / 2, 0.25F); }, true},
       {"Form", "recurrent", ImGuiKey_1, [](Application& a) { choose_form(a, Form::recurrent); }},
       {"Form", "chunkwise", ImGuiKey_2, [](Application& a) { choose_form(a, Form::chunkwise); }},
       {"Form", "two-pass", ImGuiKey_3, [](Application& a) { choose_form(a, Form::two_pass); }},
       {"Form", "parallel", ImGuiKey_4, [](Application& a) { choose_form(a, Form::parallel); }},
-      {"Form", "larger chunks", ImGuiKey_RightBracket, [](Application& a) { change_chunk(a, 2); }},
-      {"Form", "smaller chunks", ImGuiKey_LeftBracket, [](Application& a) { change_chunk(a, 0.5); }},
+      {"Form", "larger chunks", ImGuiKey_RightBracket, [](Application& a) { change_chunk(a, 2); }, true},
+      {"Form", "smaller chunks", ImGuiKey_LeftBracket, [](Application& a) { change_chunk(a, 0.5); }, true},
       {"Form", "f64 or f32", ImGuiKey_P, change_precision},
       {"Data", "captures and presets", ImGuiKey_D, [](Application& a) { a.show_data = true; }},
       {"Data", "save this place", ImGuiMod_Ctrl | ImGuiKey_S, [](Application& a) { a.save_place(); }},
-      {"Data", "next variant", ImGuiKey_V, [](Application& a) { change_variant(a, 1); }},
-      {"Data", "previous variant", ImGuiMod_Shift | ImGuiKey_V,
-       [](Application& a) { change_variant(a, -1); }},
-      {"Data", "next head", ImGuiKey_H, [](Application& a) { change_head(a, 1); }},
-      {"Data", "previous head", ImGuiMod_Shift | ImGuiKey_H, [](Application& a) { change_head(a, -1); }},
+      {"Data", "next variant", ImGuiKey_V, [](Application& a) { change_variant(a, 1); }, true},
+      {"Data", "previous variant", ImGuiMod_Shift | ImGuiKey_V, [](Application& a) { change_variant(a, -1); },
+       true},
+      {"Data", "next head", ImGuiKey_H, [](Application& a) { change_head(a, 1); }, true},
+      {"Data", "previous head", ImGuiMod_Shift | ImGuiKey_H, [](Application& a) { change_head(a, -1); },
+       true},
       {"Data", "open a file", ImGuiMod_Ctrl | ImGuiKey_O, [](Application& a) { a.show_open = true; }},
       {"View", "dark or light", ImGuiKey_L,
        [](Application& a) {
@@ -147,7 +149,8 @@ void handle_keys(Application& application) {
   // A list or a card that is open has the keys to itself.
   if (io.WantTextInput || ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup)) return;
   for (const Action& action : actions()) {
-    if (!ImGui::Shortcut(action.key, ImGuiInputFlags_RouteGlobal | ImGuiInputFlags_Repeat)) continue;
+    const ImGuiInputFlags held = action.repeats ? ImGuiInputFlags_Repeat : ImGuiInputFlags_None;
+    if (!ImGui::Shortcut(action.key, ImGuiInputFlags_RouteGlobal | held)) continue;
     application.notice.clear();
     action.perform(application);
   }

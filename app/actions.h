@@ -13,6 +13,7 @@ struct Action {
   const char* words;  // "one operation forwards"
   int key;            // ImGuiKeyChord
   void (*perform)(Application&);
+  bool repeats = false;  // again and again while the key is held: what goes on, not what switches
 };
 
 /// The one table of actions; the help lists it.

@@ -116,15 +116,20 @@ Offscreen::~Offscreen() {
 
 float Offscreen::scale() const { return state_->scale; }
 
-Image Offscreen::render(const std::function<void()>& draw, int frames) {
+void Offscreen::draw_frame(const std::function<void()>& draw, bool seen) {
   state_->context.make_current();
   state_->canvas.make_current();
-  for (int frame = 0; frame < frames; ++frame) {
-    ImGuiIO& io = ImGui::GetIO();
-    io.DisplaySize = ImVec2(static_cast<float>(state_->width), static_cast<float>(state_->height));
-    io.DeltaTime = 1.0F / 60.0F;
-    state_->canvas.draw_frame(state_->width, state_->height, draw, frame + 1 == frames);
-  }
+  ImGuiIO& io = ImGui::GetIO();
+  io.DisplaySize = ImVec2(static_cast<float>(state_->width), static_cast<float>(state_->height));
+  io.DeltaTime = 1.0F / 60.0F;
+  state_->canvas.draw_frame(state_->width, state_->height, draw, seen);
+}
+
+void Offscreen::pass(const std::function<void()>& draw) { draw_frame(draw, false); }
+
+Image Offscreen::render(const std::function<void()>& draw, int frames) {
+  for (int frame = 1; frame < frames; ++frame) pass(draw);
+  draw_frame(draw, true);
   return state_->canvas.read_pixels();
 }
 

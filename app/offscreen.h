@@ -26,7 +26,12 @@ class Offscreen {
   /// sizes have settled.
   Image render(const std::function<void()>& draw, int frames = 4);
 
+  /// Draws a frame that nobody will see: all but its pixels.
+  void pass(const std::function<void()>& draw);
+
  private:
+  void draw_frame(const std::function<void()>& draw, bool seen);
+
   struct State;
   std::unique_ptr<State> state_;
 };
