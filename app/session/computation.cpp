@@ -19,6 +19,8 @@ constexpr std::size_t budget = std::size_t{96} << 20;  // bytes of states that a
 constexpr double largest_state = 256e6;                // bytes
 constexpr double largest_rows = 1e9;                   // bytes of all features of q and k
 
+std::atomic<int> alive{0};
+
 std::uint64_t next_version() {
   static std::atomic<std::uint64_t> version{0};
   return ++version;
@@ -178,6 +180,11 @@ std::optional<double> distance_to_own_output(const Computation& computation) {
 }
 
 }  // namespace
+
+LiveComputation::LiveComputation() { ++alive; }
+LiveComputation::~LiveComputation() { --alive; }
+
+int live_computations() { return alive; }
 
 Index largest_chunk(Index tokens) { return std::clamp<Index>(tokens, 1, most_tokens_at_once); }
 

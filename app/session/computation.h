@@ -48,6 +48,17 @@ struct TokenFacts {
   std::optional<Recall> recall;
 };
 
+/// One of those counted by live_computations().
+struct LiveComputation {
+  LiveComputation();
+  ~LiveComputation();
+  LiveComputation(const LiveComputation&) = delete;
+  LiveComputation& operator=(const LiveComputation&) = delete;
+};
+
+/// How many computations there are in this process. A session needs one, and another while it changes.
+int live_computations();
+
 /// All that was computed for one choice. Built away from the window's thread, never changed afterwards, but
 /// for what traces remember and for a parallel form that comes late.
 struct Computation {
@@ -68,6 +79,7 @@ struct Computation {
   std::optional<double>
       capture_error;  // this head's distance to the output in the file, if the inputs are the file's own
   std::uint64_t version = 0;
+  LiveComputation live{};
 
   FormResult& form(Form form) { return forms[static_cast<std::size_t>(form)]; }
   const FormResult& form(Form form) const { return forms[static_cast<std::size_t>(form)]; }

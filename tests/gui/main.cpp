@@ -1,6 +1,7 @@
 // Runs the GUI tests: the test engine drives a real window, at full speed. The exit status is 0 only when
 // tests ran and all of them passed. An argument filters the tests by name; `--offscreen` instead checks that
-// the same pictures come out where there is no display.
+// the same pictures come out where there is no display; `--soak MINUTES` plays for so long and fails when the
+// memory of the process grows.
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -12,6 +13,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "app/offscreen.h"
@@ -99,8 +101,10 @@ Image take_picture(ImGuiTestContext* context) {
 
 int main(int argc, char** argv) try {
   const char* argument = argc > 1 ? argv[1] : nullptr;
-  const bool offscreen = argument != nullptr && std::string_view(argument) == "--offscreen";
-  return (offscreen ? palimpsest::check_offscreen() : palimpsest::run(argument)) ? 0 : 1;
+  const std::string_view mode = argument != nullptr ? argument : "";
+  if (mode == "--offscreen") return palimpsest::check_offscreen() ? 0 : 1;
+  if (mode == "--soak") return palimpsest::soak(argc > 2 ? std::stod(argv[2]) : 30) ? 0 : 1;
+  return palimpsest::run(argument) ? 0 : 1;
 } catch (const std::exception& error) {
   fmt::print(stderr, "tests_gui: {}\n", error.what());
   return 1;

@@ -15,6 +15,10 @@ Window& test_window();
 /// Lets one frame be drawn and returns it. Tests run in a thread of their own, which cannot call OpenGL.
 Image take_picture(ImGuiTestContext* context);
 
+/// Plays with the program in a window for so many minutes, printing what the process holds. False when that
+/// grew after the first tenth by more than 20 MB, or when something could not be drawn.
+bool soak(double minutes);
+
 // One function per file of tests.
 void register_window_tests(ImGuiTestEngine* engine);
 void register_application_tests(ImGuiTestEngine* engine);

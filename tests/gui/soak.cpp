@@ -1,0 +1,85 @@
+// `tests_gui --soak MINUTES` plays with the real window and watches the memory of the process.
+
+#include <fmt/format.h>
+#include <imgui_impl_glfw.h>
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+
+#include <chrono>
+#include <cstdio>
+#include <optional>
+
+#include "app/window.h"
+#include "tests/gui/tests.h"
+#include "tests/soak.h"
+
+namespace palimpsest {
+namespace {
+
+using testing::Holdings;
+using testing::Player;
+
+constexpr double most_growth = 20;       // MB, of what is resident and of the heap
+constexpr int most_more_mappings = 100;  // the drivers of OpenGL make some of their own
+constexpr int acts_in_a_size = 100;
+constexpr double looks = 20;
+
+double minutes_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double, std::ratio<60>>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void change_size(int turn) {
+  constexpr int sizes[][2] = {{1280, 800}, {1600, 1000}, {1920, 1080}};
+  const auto& size = sizes[turn % 3];
+  glfwSetWindowSize(glfwGetCurrentContext(), size[0], size[1]);
+}
+
+void print(double minutes, int acts, const Holdings& now) {
+  fmt::print("{:6.2f} min, {:6} acts: {}\n", minutes, acts, testing::words(now));
+  std::fflush(stdout);
+}
+
+bool has_grown(const Holdings& first, const Holdings& last) {
+  return last.resident > first.resident + most_growth || last.heap > first.heap + most_growth ||
+         last.mappings > first.mappings + most_more_mappings;
+}
+
+}  // namespace
+
+bool soak(double minutes) {
+  Window window({.title = "Palimpsest soak test", .scale = 1, .vsync = false});
+  // Otherwise the backend tells Dear ImGui in every frame where the real pointer is.
+  ImGui_ImplGlfw_CursorEnterCallback(glfwGetCurrentContext(), GLFW_TRUE);
+  Application application;
+  application.open_first_capture();
+  const auto draw = [&] { application.draw(1); };
+  Player player(application, [&] { window.draw_frame(draw); });
+
+  std::optional<Holdings> first;  // after a tenth
+  Holdings last;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int acts = 0; minutes_since(begin) < minutes;) {
+    const double look = std::min(minutes_since(begin) + minutes / looks, minutes);
+    while (minutes_since(begin) < look) {
+      if (acts % acts_in_a_size == 0) change_size(acts / acts_in_a_size);
+      player.act();
+      ++acts;
+      if (application.undrawn().empty()) continue;
+      fmt::print("FAILED after {} acts: {}\n", acts, application.undrawn());
+      return false;
+    }
+    change_size(1);
+    player.rest();
+    last = testing::holdings();
+    print(minutes_since(begin), acts, last);
+    if (!first && minutes_since(begin) >= minutes / 10) first = last;
+  }
+  const bool failed = has_grown(*first, last);
+  fmt::print("{} after the first tenth: resident {:+.1f} MB, heap {:+.1f} MB, {:+} mappings\n",
+             failed ? "FAILED" : "flat", last.resident - first->resident, last.heap - first->heap,
+             last.mappings - first->mappings);
+  return !failed;
+}
+
+}  // namespace palimpsest

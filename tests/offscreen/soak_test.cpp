@@ -1,0 +1,105 @@
+// Ten thousand steps: nothing that lives from frame to frame may grow.
+
+#include "tests/soak.h"
+#include "app/offscreen.h"
+#include "app/session/presets.h"
+#include "core/variant.h"
+#include "tests/catch.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+constexpr int tenths = 10;
+constexpr int steps_in_a_tenth = 1000;
+constexpr int steps_in_a_form = 8;
+
+/// Goes through variants and forms, themes, data and sliders. A tenth of the steps goes through all variants
+/// and forms once.
+class Walk {
+ public:
+  explicit Walk(Application& application) : application_(application) {}
+
+  void step() {
+    if (count_ % steps_in_a_form == 0) next_form();
+    if (count_ % 40 == 20) open();
+    if (count_ % 5 == 3) drag();
+    // Two forwards, one back, by each grain in turn.
+    constexpr Session::Grain grains[] = {Session::Grain::operation, Session::Grain::operation,
+                                         Session::Grain::token, Session::Grain::chunk};
+    application_.step(grains[count_ / 3 % 4], count_ % 3 == 2 ? -1 : 1);
+    ++count_;
+  }
+
+ private:
+  void next_form() {
+    const auto table = variants();
+    const int turn = count_ / steps_in_a_form;
+    Choice choice = application_.session.choice();
+    choice.variant = table[static_cast<std::size_t>(turn / 4) % table.size()].id;
+    choice.form = all_forms[turn % 4];
+    choice.precision = turn % 3 == 0 ? Precision::f32 : Precision::f64;
+    application_.view.theme = turn % 2 == 0 ? style::Theme::dark : style::Theme::light;
+    application_.session.choose(std::move(choice));
+    application_.session.wait();
+  }
+
+  void open() {
+    const auto table = presets();
+    const Preset& preset = table[static_cast<std::size_t>(count_ / 40) % table.size()];
+    const std::string variant = application_.session.choice().variant;
+    application_.session.open_named(
+        preset_id(preset, {.tokens = std::max<Index>(12, preset.fewest_tokens), .dk = 4, .dv = 5}));
+    Choice choice = application_.session.choice();
+    choice.variant = variant;
+    application_.session.choose(std::move(choice));
+  }
+
+  void drag() {
+    Choice choice = application_.session.choice();
+    choice.adjustments.decay = 0.01 * static_cast<double>(count_ % 200);
+    choice.adjustments.key_length = 0.5 + 0.005 * static_cast<double>(count_ % 97);
+    application_.session.choose(std::move(choice));
+  }
+
+  Application& application_;
+  int count_ = 0;
+};
+
+}  // namespace
+
+// Every step lays out a frame; its pixels are filled once in a tenth.
+TEST_CASE("ten thousand steps leave no more behind than a thousand", "[soak]") {
+  Application application;
+  Offscreen offscreen(1280, 800);
+  const auto draw = [&] { application.draw(1); };
+  Player player(application, [&] { offscreen.pass(draw); });
+  Walk walk(application);
+  application.open_first_capture();
+  Holdings first;
+  for (int tenth = 1; tenth <= tenths; ++tenth) {
+    for (int i = 0; i < steps_in_a_tenth; ++i) {
+      walk.step();
+      offscreen.pass(draw);
+      if (i % 50 == 0) player.drag_somewhere();
+      REQUIRE(application.undrawn() == "");
+    }
+    offscreen.render(draw, 1);
+    player.rest();
+    const Holdings now = holdings();
+    if (tenth == 1) first = now;
+    INFO("after a tenth: " << words(first));
+    INFO("after " << tenth << " tenths: " << words(now));
+    constexpr int shown_by_chance =
+        20;  // what was scrolled and clicked changes a little what rest looks like
+    CHECK(now.faces == first.faces);
+    CHECK(now.textures <= first.textures + shown_by_chance);
+    CHECK(now.layouts <= first.layouts + shown_by_chance);
+    CHECK(now.pictures <= first.pictures + shown_by_chance);
+    CHECK(now.computations == 1);
+    CHECK(now.windows <= first.windows + shown_by_chance);
+    CHECK(now.mappings <= first.mappings + shown_by_chance);
+    CHECK(now.heap <= first.heap + 4);
+  }
+}

@@ -1,0 +1,230 @@
+#pragma once
+
+#include <epoxy/gl.h>
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_internal.h>  // to find windows
+#include <malloc.h>
+
+#include <algorithm>
+#include <cfloat>
+#include <fstream>
+#include <functional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/actions.h"
+#include "app/application.h"
+#include "app/session/presets.h"
+#include "app/widgets/font_face.h"
+#include "app/widgets/formula.h"
+
+namespace palimpsest::testing {
+
+/// What this process holds at one moment: what must not grow while somebody plays with the program.
+struct Holdings {
+  int faces = 0;         // open fonts
+  int textures = 0;      // of the current OpenGL context
+  int layouts = 0;       // of formulas
+  int pictures = 0;      // of formulas
+  int computations = 0;  //
+  int windows = 0;       // Dear ImGui's, which it never forgets
+  int mappings = 0;      // of files and memory
+  double heap = 0;       // MB in use; 0 under the address sanitizer, which has a heap of its own
+  double resident = 0;   // MB
+};
+
+inline int count_mappings() {
+  std::ifstream maps("/proc/self/maps");
+  int count = 0;
+  for (std::string line; std::getline(maps, line);) ++count;
+  return count;
+}
+
+inline double resident_megabytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmRSS:")) return std::stod(line.substr(6)) / 1024;
+  }
+  return 0;
+}
+
+/// Needs the OpenGL context and Dear ImGui's to be current.
+inline Holdings holdings() {
+  constexpr GLuint names = 1 << 14;  // OpenGL hands out the smallest that are free
+  Holdings now;
+  for (GLuint name = 1; name < names; ++name) now.textures += glIsTexture(name) == GL_TRUE ? 1 : 0;
+  now.faces = open_font_faces();
+  now.layouts = cached_layouts();
+  now.pictures = cached_formulas();
+  now.computations = live_computations();
+  now.windows = ImGui::GetCurrentContext()->Windows.Size;
+  now.mappings = count_mappings();
+  const auto heap = mallinfo2();
+  now.heap = static_cast<double>(heap.uordblks + heap.hblkhd) / 1048576;
+  now.resident = resident_megabytes();
+  return now;
+}
+
+inline std::string words(const Holdings& now) {
+  return fmt::format(
+      "resident {:.1f} MB, heap {:.1f} MB, {} mappings; {} faces, {} textures, {} layouts, {} pictures, {} "
+      "computations, {} windows",
+      now.resident, now.heap, now.mappings, now.faces, now.textures, now.layouts, now.pictures,
+      now.computations, now.windows);
+}
+
+/// Plays with the program as a person does, by mouse and keyboard, at random but the same each time.
+class Player {
+ public:
+  /// `frame` draws one frame of `application`.
+  Player(Application& application, std::function<void()> frame)
+      : application_(application), frame_(std::move(frame)) {}
+
+  /// Does one thing.
+  void act() {
+    using Act = void (Player::*)();
+    static constexpr Act acts[] = {&Player::press_a_key,       &Player::press_a_key, &Player::press_a_key,
+                                   &Player::drag_somewhere,    &Player::wheel,       &Player::open_something,
+                                   &Player::click_in_the_list, &Player::play,        &Player::point};
+    (this->*acts[below(std::size(acts))])();
+    leave();
+  }
+
+  /// Drags from one place of a panel to another: over sliders, the timeline, pictures.
+  void drag_somewhere() {
+    static constexpr const char* places[] = {"Data", "Data", "Forms", "Timeline", "Stage"};
+    const ImGuiWindow* window = ImGui::FindWindowByName(places[below(std::size(places))]);
+    if (!window) return;
+    move_to(inside(*window));
+    button(true);
+    for (int i = 0; i < 4; ++i) move_to(inside(*window));
+    button(false);
+  }
+
+  /// Presses one of the program's keys, but for those that write files or end it.
+  void press_a_key() {
+    const auto all = actions();
+    const Action& action = all[below(all.size())];
+    const std::string_view words = action.words;
+    if (words == "quit" || words == "save this place") return;
+    press(action.key);
+  }
+
+  /// The place, look and data of the first minute, with nothing left that is forgotten with time.
+  void rest() {
+    leave();
+    application_.playing = false;
+    application_.steps_per_second = 2;
+    application_.pinned.reset();
+    application_.view = {};
+    application_.view.show_welcome = false;
+    application_.open_first_capture();
+    Choice choice = application_.session.choice();
+    choice.form = Form::recurrent;
+    choice.precision = Precision::f64;
+    application_.session.choose(std::move(choice));
+    application_.session.wait();
+    application_.session.go_to_token(6);
+    ImGui::GetIO().AddMousePosEvent(-FLT_MAX, -FLT_MAX);
+    constexpr int until_all_is_forgotten = 130;
+    for (int i = 0; i < until_all_is_forgotten; ++i) frame_();
+    application_.session.update();
+  }
+
+ private:
+  std::size_t below(std::size_t count) { return random_() % count; }
+  float share() { return static_cast<float>(random_() % 1000) / 1000; }
+
+  /// Somewhere in a window, away from the separators at its edges.
+  ImVec2 inside(const ImGuiWindow& window) {
+    constexpr float edge = 12;
+    return {window.Pos.x + edge + (window.Size.x - 2 * edge) * share(),
+            window.Pos.y + edge + (window.Size.y - 2 * edge) * share()};
+  }
+
+  void move_to(ImVec2 position) {
+    ImGui::GetIO().AddMousePosEvent(position.x, position.y);
+    frame_();
+  }
+
+  void button(bool down) {
+    ImGui::GetIO().AddMouseButtonEvent(ImGuiMouseButton_Left, down);
+    frame_();
+  }
+
+  void press(ImGuiKeyChord chord) {
+    ImGuiIO& io = ImGui::GetIO();
+    const auto send = [&](bool down) {
+      for (const ImGuiKey modifier : {ImGuiMod_Ctrl, ImGuiMod_Shift}) {
+        if ((chord & modifier) != 0) io.AddKeyEvent(modifier, down);
+      }
+      io.AddKeyEvent(static_cast<ImGuiKey>(chord & ~ImGuiMod_Mask_), down);
+      frame_();
+    };
+    send(true);
+    send(false);
+  }
+
+  void wheel() {
+    if (const ImGuiWindow* window = ImGui::FindWindowByName("Timeline")) move_to(inside(*window));
+    ImGui::GetIO().AddMouseWheelEvent(0, share() - 0.5F);
+    frame_();
+  }
+
+  void point() {
+    const ImGuiWindow* window = ImGui::FindWindowByName("Stage");
+    if (!window) return;
+    for (int i = 0; i < 5; ++i) move_to(inside(*window));
+    button(true);
+    button(false);
+  }
+
+  void play() {
+    application_.steps_per_second = 64;
+    press(ImGuiKey_Space);
+    for (int i = 0; i < 30; ++i) frame_();
+  }
+
+  /// Other data, now and then so long that the parallel form comes late.
+  void open_something() {
+    const auto table = presets();
+    const Preset& preset = table[below(table.size())];
+    PresetSize size{.tokens = static_cast<Index>(5 + below(60)),
+                    .dk = static_cast<Index>(1 + below(24)),
+                    .dv = static_cast<Index>(1 + below(24)),
+                    .seed = below(1000)};
+    if (below(8) == 0) size.tokens = 300;
+    size.tokens = std::max(size.tokens, preset.fewest_tokens);
+    application_.session.open_named(preset_id(preset, size));
+    frame_();
+  }
+
+  /// Opens the list of data and clicks something in it.
+  void click_in_the_list() {
+    press(ImGuiKey_D);
+    frame_();
+    const ImGuiContext& context = *ImGui::GetCurrentContext();
+    if (context.OpenPopupStack.empty() || !context.OpenPopupStack.back().Window) return;
+    move_to(inside(*context.OpenPopupStack.back().Window));
+    button(true);
+    button(false);
+    frame_();
+  }
+
+  /// Closes what is open.
+  void leave() {
+    for (int i = 0; i < 3 && ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup); ++i)
+      press(ImGuiKey_Escape);
+    if (ImGui::GetIO().WantTextInput) press(ImGuiKey_Escape);
+    application_.show_keys = application_.show_open = application_.show_data = false;
+  }
+
+  Application& application_;
+  std::function<void()> frame_;
+  std::mt19937 random_{1};
+};
+
+}  // namespace palimpsest::testing
