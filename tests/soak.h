@@ -25,15 +25,15 @@ namespace palimpsest::testing {
 
 /// What this process holds at one moment: what must not grow while somebody plays with the program.
 struct Holdings {
-  int faces = 0;         // open fonts
-  int textures = 0;      // of the current OpenGL context
-  int layouts = 0;       // of formulas
-  int pictures = 0;      // of formulas
-  int computations = 0;  //
-  int windows = 0;       // Dear ImGui's, which it never forgets
-  int mappings = 0;      // of files and memory
-  double heap = 0;       // MB in use; 0 under the address sanitizer, which has a heap of its own
-  double resident = 0;   // MB
+  int faces = 0;     // open fonts
+  int textures = 0;  // of the current OpenGL context
+  int layouts = 0;   // of formulas
+  int pictures = 0;  // of formulas
+  int computations = 0;
+  int windows = 0;      // Dear ImGui's, which it never forgets
+  int mappings = 0;     // of files and memory
+  double heap = 0;      // MB in use; 0 under the address sanitizer, which has a heap of its own
+  double resident = 0;  // MB
 };
 
 inline int count_mappings() {
@@ -51,11 +51,22 @@ inline double resident_megabytes() {
   return 0;
 }
 
+/// How many textures the current OpenGL context has. Drivers name a new one by the smallest free number or by
+/// the next.
+inline int count_textures() {
+  GLuint next = 0;
+  glGenTextures(1, &next);
+  glDeleteTextures(1, &next);
+  int count = 0;
+  for (GLuint name = 1; name < std::max<GLuint>(next, 1 << 14); ++name)
+    count += glIsTexture(name) == GL_TRUE ? 1 : 0;
+  return count;
+}
+
 /// Needs the OpenGL context and Dear ImGui's to be current.
 inline Holdings holdings() {
-  constexpr GLuint names = 1 << 14;  // OpenGL hands out the smallest that are free
   Holdings now;
-  for (GLuint name = 1; name < names; ++name) now.textures += glIsTexture(name) == GL_TRUE ? 1 : 0;
+  now.textures = count_textures();
   now.faces = open_font_faces();
   now.layouts = cached_layouts();
   now.pictures = cached_formulas();
