@@ -10,7 +10,7 @@
 
 #include "core/backend.h"
 #include "core/error.h"
-#include "core/row_rule.h"
+#include "core/trace.h"
 
 namespace palimpsest {
 
@@ -121,9 +121,7 @@ Amplification ReferenceRun::amplification(Form form, Index chunk_size, std::stop
   const auto known = amplifications_.find({form, chunk_size});
   if (known != amplifications_.end()) return known->second;
   if (!of_inputs_) of_inputs_ = amplification_of_inputs(stop);
-  Amplification result;
-  if (const auto* rule = dynamic_cast<const RowRule*>(variant_->rule.get()))
-    result = form_amplification(*rule, inputs_.sequence, form, chunk_size, stop);
+  Amplification result = variant_->rule->amplification(inputs_.sequence, form, chunk_size, stop);
   for (const auto& [array, factor] : of_inputs_->factors) result.raise(array, factor);
   return amplifications_[{form, chunk_size}] = std::move(result);
 }
@@ -133,18 +131,23 @@ std::string ReferenceRun::why_amplified(const Judgement& judgement, Form form, I
   if (judgement.amplification <= 1) return {};
   const std::string& array = judgement.disagreement.array;
   const Sequence& sequence = inputs_.sequence;
-  const auto* rule = dynamic_cast<const RowRule*>(variant_->rule.get());
-  const bool erases = rule && rule->encoder().encode<double>(sequence, 0, 0).structure.erase != Erase::none;
+  const auto solves = [&](Form each) {
+    const auto trace = variant_->rule->trace(sequence, each, precision_, chunk_size, 0);
+    return std::ranges::any_of(trace->phases, [](const Phase& phase) {
+      return std::ranges::find(phase.operations, Purpose::solve, &Operation::purpose) !=
+             phase.operations.end();
+    });
+  };
   const auto as_one = [&](Form each) {
     const Index tokens = tokens_at_once(each, chunk_size, sequence.tokens);
     if (tokens == 1) return std::string("one token after the other");
-    return fmt::format("the {} over {} tokens", erases ? "solve" : "sum", tokens);
+    return fmt::format("the {} over {} tokens", solves(each) ? "solve" : "sum", tokens);
   };
   const std::string what =
       array == "o" ? "the outputs" : "the final " + (array == "final_state" ? "S" : array.substr(6));
   if (!of_inputs_) of_inputs_ = amplification_of_inputs(stop);
   // Whatever the form does, these numbers need most of it.
-  if (!rule || of_inputs_->of(array) > judgement.amplification / 10) {
+  if (of_inputs_->of(array) > judgement.amplification / 10) {
     return fmt::format("These numbers multiply one rounding of the inputs in {} by {:.0e}, in whatever form.",
                        what, judgement.amplification);
   }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/amplification.h"
 #include "core/channel.h"
 #include "core/costs/row.h"
 #include "core/engines/chunkwise.h"
@@ -334,6 +335,11 @@ std::unique_ptr<Trace> RowRule::trace(const Sequence& sequence, Form form, Preci
   require_chunk_size(chunk_size);
   if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
   return make_row_trace(*this, sequence, form, precision, chunk_size, budget);
+}
+
+Amplification RowRule::amplification(const Sequence& sequence, Form form, Index chunk_size,
+                                     std::stop_token stop) const {
+  return form_amplification(*this, sequence, form, chunk_size, std::move(stop));
 }
 
 Channel RowRule::channel(const Sequence& sequence, Index column) const {

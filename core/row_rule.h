@@ -72,6 +72,9 @@ class RowRule : public Rule {
                                std::size_t budget) const override;
   std::optional<Cost> cost(const Sequence& sequence, Form form, Index chunk_size) const override;
 
+  Amplification amplification(const Sequence& sequence, Form form, Index chunk_size,
+                              std::stop_token stop) const override;
+
   Channel channel(const Sequence& sequence, Index column) const override;
 
   const Encoder& encoder() const { return encoder_; }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/amplification.h"
 #include "core/effective_attention.h"
 #include "core/error.h"
 
@@ -27,6 +28,8 @@ bool Rule::is_causal(const Sequence&) const { return true; }
 Memory Rule::memory(const Sequence&, Form, Precision, Index) const { return {}; }
 
 std::optional<Cost> Rule::cost(const Sequence&, Form, Index) const { return std::nullopt; }
+
+Amplification Rule::amplification(const Sequence&, Form, Index, std::stop_token) const { return {}; }
 
 Channel Rule::channel(const Sequence&, Index) const {
   throw Unsupported(

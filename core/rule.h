@@ -16,6 +16,7 @@
 
 namespace palimpsest {
 
+struct Amplification;
 struct AttentionWindow;
 struct Channel;
 struct EffectiveAttention;
@@ -63,6 +64,11 @@ class Rule {
   /// What run() computes and moves for one head; nothing where a rule does not say. The numbers of an array
   /// never matter, only which there are.
   virtual std::optional<Cost> cost(const Sequence& sequence, Form form, Index chunk_size) const;
+
+  /// How many times `form` multiplies rounding on the way (core/amplification.h), beyond what the rounding of
+  /// inputs does in any form; empty where a rule does not say.
+  virtual Amplification amplification(const Sequence& sequence, Form form, Index chunk_size,
+                                      std::stop_token stop = {}) const;
 
   /// The steps of one form, values on demand in at most about `budget` bytes of checkpoints.
   virtual std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision,

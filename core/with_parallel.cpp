@@ -1,5 +1,6 @@
 #include "core/with_parallel.h"
 
+#include "core/amplification.h"
 #include "core/channel.h"
 
 namespace palimpsest {
@@ -36,6 +37,11 @@ class WithParallel : public Rule {
 
   std::optional<Cost> cost(const Sequence& sequence, Form form, Index chunk_size) const override {
     return choose(form, sequence.settings).cost(sequence, form, chunk_size);
+  }
+
+  Amplification amplification(const Sequence& sequence, Form form, Index chunk_size,
+                              std::stop_token stop) const override {
+    return choose(form, sequence.settings).amplification(sequence, form, chunk_size, std::move(stop));
   }
 
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,

@@ -231,7 +231,7 @@ Variant rls() {
       .paper = "von Oswald et al., Uncovering mesa-optimization algorithms in Transformers, 2023",
       .inputs = {{"beta", {"n"}, Range::non_negative, "weight of the token"},
                  forgetting(demonstrated({"gamma", {"n"}, Range::positive_unit, "decay of data and ridge"},
-                                         {.value = 0.98}),
+                                         {.value = 1}),
                             1),
                  demonstrated({"ridge",
                                {"dk", "dk"},
