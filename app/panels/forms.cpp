@@ -16,7 +16,7 @@ namespace palimpsest {
 namespace {
 
 constexpr float strip_height = 14;
-constexpr float height_with_all_captions = 434;
+constexpr float height_with_all_captions = 416;
 
 /// The colour range of the strips: that of all outputs, as on the stage, or of the recurrence's at this
 /// token, so that equal outputs look equal.
@@ -218,8 +218,7 @@ void draw_forms(Application& application) {
   if (style::begin_panel("The same sum in all forms") && application.session.computed()) {
     precision(application);
     const bool is_tight = ImGui::GetWindowHeight() < style::px(height_with_all_captions);
-    if (!is_tight)
-      one_line(fmt::format("distance from {}", reference_words(application.session.choice().precision)));
+    one_line(fmt::format("distance from {}", reference_words(application.session.choice().precision)));
     for (const Form form : all_forms) draw_form(application, form, is_tight);
     own_output(application.session);
     chunk_size(application);

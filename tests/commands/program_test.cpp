@@ -111,7 +111,10 @@ TEST_CASE("a case that is impossible is bad input, and the reason is told", "[pr
       {"gla", "random:T=1000000,K=512", {}, "an array of 512000000 numbers; expected at most"},
       {"gla", "random:T=5,seed=-3", {}, "seed is \"-3\"; expected a whole number from 0"},
       {"linear", "random:T=5,g", {}, "linear takes no decay"},
-      {"ttt_mlp", "random:T=5,K=7,V=8", {}, "as many value channels as key channels"},
+      {"ttt_mlp",
+       "random:T=5,K=7,V=8",
+       {"--param", "layer_norm=true"},
+       "needs as many value channels as key channels, 6 or more"},
   };
   for (const Impossible& each : all) {
     for (const bool with_fault : {false, true}) {
