@@ -120,8 +120,7 @@ std::string form_work(const FormResult& result, const Computation& computed, Ind
 }
 
 std::string reference_words(Precision precision) {
-  return precision == Precision::f64 ? "the f64 recurrence"
-                                     : "the f64 recurrence on inputs as f32 holds them";
+  return precision == Precision::f64 ? "the f64 recurrence" : "the f64 recurrence on f32 inputs";
 }
 
 std::string allowance_words(const FormResult& result) {

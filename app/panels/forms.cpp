@@ -218,7 +218,7 @@ void draw_forms(Application& application) {
   if (style::begin_panel("The same sum in all forms") && application.session.computed()) {
     precision(application);
     const bool is_tight = ImGui::GetWindowHeight() < style::px(height_with_all_captions);
-    one_line(fmt::format("distance from {}", reference_words(application.session.choice().precision)));
+    one_line(fmt::format("from {}", reference_words(application.session.choice().precision)));
     for (const Form form : all_forms) draw_form(application, form, is_tight);
     own_output(application.session);
     chunk_size(application);
