@@ -13,6 +13,7 @@
 #include <limits>
 #include <utility>
 
+#include "app/free_memory.h"
 #include "app/gl/canvas.h"
 #include "core/error.h"
 
@@ -120,17 +121,20 @@ Window::~Window() = default;
 
 void Window::run(const std::function<void()>& draw) {
   int frames = frames_after_a_change;
+  bool is_quiet = false;
   while (!closing()) {
     state_->canvas->make_current();
     if (frames > 0) {
       draw_frame(draw);
       --frames;
+      is_quiet = false;
     } else {
       glfwWaitEventsTimeout(longest_sleep_seconds);
       if (ImGui::GetIO().WantTextInput) frames = 1;  // its cursor blinks
     }
     const bool input = !ImGui::GetCurrentContext()->InputEventsQueue.empty();
     if (state_->redraw.exchange(false) || input) frames = frames_after_a_change;
+    if (frames == 0 && !std::exchange(is_quiet, true)) give_back_free_memory();
     while (glfwGetWindowAttrib(state_->window.get(), GLFW_ICONIFIED) == GLFW_TRUE && !closing()) {
       glfwWaitEvents();  // nothing to see
     }

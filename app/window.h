@@ -20,7 +20,8 @@ struct WindowOptions {
   bool vsync = true;  // off for tests, which want every frame at once
 };
 
-/// A window with Dear ImGui in it. It draws when something happens and sleeps otherwise.
+/// A window with Dear ImGui in it. It draws when something happens and otherwise sleeps, without the memory
+/// that it does not need.
 class Window {
  public:
   /// Opens the window; throws an Error that says what is missing (a display, OpenGL 3.3).

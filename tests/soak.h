@@ -17,6 +17,7 @@
 
 #include "app/actions.h"
 #include "app/application.h"
+#include "app/free_memory.h"
 #include "app/session/presets.h"
 #include "app/widgets/font_face.h"
 #include "app/widgets/formula.h"
@@ -124,7 +125,8 @@ class Player {
     press(action.key);
   }
 
-  /// The place, look and data of the first minute, with nothing left that is forgotten with time.
+  /// The place, look and data of the first minute, with nothing left that is forgotten with time; as in a
+  /// window that sleeps.
   void rest() {
     leave();
     application_.playing = false;
@@ -143,6 +145,7 @@ class Player {
     constexpr int until_all_is_forgotten = 130;
     for (int i = 0; i < until_all_is_forgotten; ++i) frame_();
     application_.session.update();
+    give_back_free_memory();
   }
 
  private:
