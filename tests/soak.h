@@ -24,6 +24,13 @@
 
 namespace palimpsest::testing {
 
+// The address sanitizer keeps what was freed for a while, in mappings of its own.
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr bool is_sanitized = true;
+#else
+inline constexpr bool is_sanitized = false;
+#endif
+
 /// What this process holds at one moment: what must not grow while somebody plays with the program.
 struct Holdings {
   int faces = 0;     // open fonts
