@@ -11,6 +11,7 @@
 #include "app/panels/adjusting.h"
 #include "app/panels/form_words.h"
 #include "app/panels/scales.h"
+#include "app/session/presets.h"
 #include "core/learning.h"
 #include "tests/catch.h"
 
@@ -93,6 +94,7 @@ TEST_CASE("the warning of a memory that runs away is what core found", "[stage]"
   Application application;
   application.open_first_capture();
   application.session.wait();
+  Offscreen offscreen(1280, 800);
   CHECK_FALSE(application.session.computed()->divergence);
   CHECK(kind_range(*application.session.computed(), Role::state) > 0);
   Choice choice = application.session.choice();
