@@ -36,6 +36,8 @@ class RowTrace : public ComputedTrace {
         checkpoints_(rule.initial_state<Scalar>(sequence), write_blocks_, budget) {
     form = new_form;
     tokens = sequence.tokens;
+    const bool cuts_batches = form != Form::recurrent && form != Form::parallel && batch_ % size_ != 0;
+    groups = groups_of(form, tokens, chunk_size, cuts_batches ? 1 : batch_);
     scaled_ = sequence.parameter("scale") != 1;
     if (form == Form::recurrent) steps_ = structure_.rows_per_read;
     phases = row_phases(structure_, notation_, form, scaled_);

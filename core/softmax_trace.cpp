@@ -204,6 +204,7 @@ class SoftmaxTrace : public ComputedTrace {
       : sequence_(sequence), cache_(sequence), chunk_size_(chunk_size) {
     form = new_form;
     tokens = sequence.tokens;
+    groups = groups_of(form, tokens, chunk_size, 1);
     scaled_ = sequence.parameter("scale") != 1;
     phases = softmax_phases(form, scaled_);
     symbols = softmax_symbols(form);

@@ -35,15 +35,56 @@ Index operation_count(const Trace& trace, Index block) {
   return static_cast<Index>(trace.phase(trace.block(block)).operations.size());
 }
 
+/// The row of a block for `token`; the first where it has none.
+Index row_for(const Block& block, Index token) {
+  const bool inside = token >= block.first_token && token < block.first_token + block.count;
+  return inside ? token - block.first_token : 0;
+}
+
+/// How many operations of a block go through its rows.
+std::ptrdiff_t row_walks(const Trace& trace, const Block& block) {
+  return std::ranges::count_if(trace.phase(block).operations, &Operation::by_row);
+}
+
+/// The row at which stepping from the first position comes into block `index`. Blocks that share tokens hand
+/// them on: tiles of one chunk, pieces of an inner batch and its update.
+Index arrival_row(const Trace& trace, Index index) {
+  const auto shares_tokens = [&](Index later) {
+    const Block before = trace.block(later - 1);
+    const Block block = trace.block(later);
+    return before.first_token < block.first_token + block.count &&
+           block.first_token < before.first_token + before.count;
+  };
+  Index start = index;
+  while (start > 0 && shares_tokens(start)) --start;
+  Index row = 0;
+  for (Index each = start; each < index; ++each) {
+    const Block block = trace.block(each);
+    const Index leaves = row_walks(trace, block) > 0 ? block.count - 1 : row;
+    row = row_for(trace.block(each + 1), block.first_token + leaves);
+  }
+  return row;
+}
+
 /// Where stepping through all of `block` ends: on its last row if an operation goes through the rows, else
-/// still on the first.
-Cursor end_of(const Trace& trace, Index block) {
-  const Block last = trace.block(block);
-  const bool goes_by_row = std::ranges::any_of(trace.phase(last).operations, &Operation::by_row);
-  return {block, operation_count(trace, block) - 1, goes_by_row ? last.count - 1 : 0};
+/// still where it came in. A second such operation comes to the last row and finds all of them made.
+Cursor end_of(const Trace& trace, Index index) {
+  const Block block = trace.block(index);
+  const Index came = arrival_row(trace, index);
+  const Index last_operation = operation_count(trace, index) - 1;
+  const Index last_row = block.count - 1;
+  const std::ptrdiff_t walks = row_walks(trace, block);
+  if (walks == 0) return {index, last_operation, came};
+  return {index, last_operation, last_row, walks == 1 ? came : last_row};
 }
 
 }  // namespace
+
+Groups groups_of(Form form, Index tokens, Index chunk_size, Index batch) {
+  if (batch > 1) return {Groups::Kind::batches, batch};
+  if (form == Form::parallel) return {Groups::Kind::whole, std::max<Index>(tokens, 1)};
+  return {Groups::Kind::chunks, chunk_size};
+}
 
 Cursor Trace::last() const {
   if (block_count() == 0) return {};
@@ -52,37 +93,34 @@ Cursor Trace::last() const {
 
 Cursor Trace::next(Cursor cursor) const {
   if (block_count() == 0) return cursor;
-  const Index rows = block(cursor.block).count;
-  if (operation(cursor).by_row && cursor.row + 1 < rows) {
+  const Block now = block(cursor.block);
+  if (operation(cursor).by_row && cursor.row + 1 < now.count) {
     ++cursor.row;
     return cursor;
   }
   if (cursor.operation + 1 < operation_count(*this, cursor.block)) {
     ++cursor.operation;
-    if (operation(cursor).by_row) cursor.row = 0;
+  } else if (cursor.block + 1 < block_count()) {
+    const Index row = row_for(block(cursor.block + 1), token(cursor));
+    cursor = {cursor.block + 1, 0, row};
+  } else {
     return cursor;
   }
-  if (cursor.block + 1 < block_count()) return {cursor.block + 1, 0, 0};
+  if (operation(cursor).by_row) cursor.entered = cursor.row;
   return cursor;
 }
 
 Cursor Trace::previous(Cursor cursor) const {
   if (block_count() == 0) return cursor;
-  if (operation(cursor).by_row && cursor.row > 0) {
+  const bool leaves_rows = operation(cursor).by_row;
+  if (leaves_rows && cursor.row > cursor.entered) {
     --cursor.row;
     return cursor;
   }
-  if (cursor.operation > 0) {
-    // An operation that goes through the rows leaves the cursor on the last one for those after it.
-    const bool leaves_rows = operation(cursor).by_row;
-    --cursor.operation;
-    const Block now = block(cursor.block);
-    const auto earlier = std::span(phase(now).operations).first(static_cast<std::size_t>(cursor.operation));
-    const bool came_by_row = leaves_rows && std::ranges::any_of(earlier, &Operation::by_row);
-    if (operation(cursor).by_row || came_by_row) cursor.row = now.count - 1;
-    return cursor;
-  }
-  return cursor.block > 0 ? end_of(*this, cursor.block - 1) : cursor;
+  if (cursor.operation == 0) return cursor.block > 0 ? end_of(*this, cursor.block - 1) : cursor;
+  --cursor.operation;
+  if (leaves_rows) cursor.entered = 0;
+  return cursor;
 }
 
 Cursor Trace::at_token(const Cursor& cursor, Index token) const {

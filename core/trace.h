@@ -68,14 +68,29 @@ struct Block {
   bool starts_anew = false;  // the first block of an inner batch, or of a row of tiles
 };
 
-/// Where we are: a block, one of its operations, and a row of it (the token first_token + row).
+/// Where we are: a block, one of its operations, and a row of it (the token first_token + row). An operation
+/// that makes all rows at once keeps the row that was chosen; one that goes through the rows has made those
+/// up to it.
 struct Cursor {
   Index block = 0;
   Index operation = 0;
   Index row = 0;
+  Index entered = 0;  // the row at which stepping came to the operation that goes through the rows
 
   bool operator==(const Cursor&) const = default;
 };
+
+/// How the tokens of a form belong together: group n holds the tokens from n size on.
+struct Groups {
+  enum class Kind { batches, chunks, whole };
+
+  Kind kind = Kind::chunks;
+  Index size = 1;
+};
+
+/// Inner batches of `batch` tokens where the rule has them (more than 1), else chunks, else the whole
+/// sequence (parallel).
+Groups groups_of(Form form, Index tokens, Index chunk_size, Index batch);
 
 /// Rows of tensors that one step reads and writes.
 struct Step {
@@ -95,6 +110,7 @@ class Trace {
 
   Form form = Form::recurrent;
   Index tokens = 0;
+  Groups groups;
   std::vector<Phase> phases;
   Symbols symbols;
 
@@ -140,16 +156,18 @@ class Trace {
   Cursor first() const { return {}; }
   Cursor last() const;
 
-  /// The next position one operation (or row of a by_row operation) on; unchanged at the end.
+  /// The next position one operation (or row of a by_row operation) on; unchanged at the end. The token stays
+  /// where the operation has a row for it; a block that has none begins at its first token. So the token goes
+  /// back only where a phase passes over tokens again that an earlier one has passed.
   Cursor next(Cursor cursor) const;
 
-  /// The previous position: next() undone on the way from first() to last().
+  /// The previous position: undoes next() inside a block, and everywhere on the way from first() to last().
   Cursor previous(Cursor cursor) const;
 
   /// The same operation at `token`, clamped to the sequence.
   Cursor at_token(const Cursor& cursor, Index token) const;
 
-  /// The same operation `chunks` blocks of `chunk_size` tokens on: the first token of that chunk.
+  /// The same operation one chunk of `chunk_size` tokens on or back: the first token of that chunk.
   Cursor at_chunk(const Cursor& cursor, Index chunk_size, int direction) const;
 };
 

@@ -75,7 +75,7 @@ std::unique_ptr<Trace> WalkRule::trace(const Sequence& sequence, Form form, Prec
                                        Index chunk_size, std::size_t budget) const {
   return with_walk(sequence, form, precision, chunk_size, [&](auto walk) {
     require_record_memory(record_memory(*walk), sequence, form, chunk_size);
-    return make_walk_trace(std::move(walk), steps_(sequence, form, chunk_size), budget);
+    return make_walk_trace(std::move(walk), steps_(sequence, form, chunk_size), chunk_size, budget);
   });
 }
 

@@ -3,6 +3,7 @@
 #include "core/checkpoints.h"
 #include "core/computed_trace.h"
 #include "core/error.h"
+#include "core/inner_problem.h"
 
 namespace palimpsest {
 
@@ -11,10 +12,11 @@ namespace {
 template <class Scalar>
 class WalkTrace : public ComputedTrace {
  public:
-  WalkTrace(std::unique_ptr<const Walk<Scalar>> walk, Steps steps, std::size_t budget)
+  WalkTrace(std::unique_ptr<const Walk<Scalar>> walk, Steps steps, Index chunk_size, std::size_t budget)
       : walk_(std::move(walk)), checkpoints_(walk_->initial(), walk_->block_count(), budget) {
     form = walk_->form();
     tokens = walk_->sequence().tokens;
+    groups = groups_of(form, tokens, chunk_size, inner_batch(walk_->sequence().settings));
     phases = std::move(steps.phases);
     symbols = std::move(steps.symbols);
   }
@@ -61,11 +63,13 @@ class WalkTrace : public ComputedTrace {
 
 template <class Scalar>
 std::unique_ptr<Trace> make_walk_trace(std::unique_ptr<const Walk<Scalar>> walk, Steps steps,
-                                       std::size_t budget) {
-  return std::make_unique<WalkTrace<Scalar>>(std::move(walk), std::move(steps), budget);
+                                       Index chunk_size, std::size_t budget) {
+  return std::make_unique<WalkTrace<Scalar>>(std::move(walk), std::move(steps), chunk_size, budget);
 }
 
-template std::unique_ptr<Trace> make_walk_trace(std::unique_ptr<const Walk<double>>, Steps, std::size_t);
-template std::unique_ptr<Trace> make_walk_trace(std::unique_ptr<const Walk<float>>, Steps, std::size_t);
+template std::unique_ptr<Trace> make_walk_trace(std::unique_ptr<const Walk<double>>, Steps, Index,
+                                                std::size_t);
+template std::unique_ptr<Trace> make_walk_trace(std::unique_ptr<const Walk<float>>, Steps, Index,
+                                                std::size_t);
 
 }  // namespace palimpsest

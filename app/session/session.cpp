@@ -372,6 +372,7 @@ void Session::set_cursor(const Cursor& cursor) {
   const auto operations = static_cast<Index>(current->phase(block).operations.size());
   cursor_.operation = std::clamp<Index>(cursor.operation, 0, operations - 1);
   cursor_.row = std::clamp<Index>(cursor.row, 0, block.count - 1);
+  cursor_.entered = std::clamp<Index>(cursor.entered, 0, cursor_.row);
   place_ = {.token = current->token(cursor_),
             .operation = current->operation(cursor_).id,
             .phase = block.phase,
@@ -423,12 +424,20 @@ bool Session::step(Grain grain, int direction) {
     case Grain::token:
       set_cursor(current->at_token(cursor_, current->token(cursor_) + direction));
       break;
-    case Grain::chunk:
-      set_cursor(current->at_chunk(cursor_, computed_->choice.chunk_size, direction));
+    case Grain::chunk: {
+      const Groups& groups = current->groups;
+      const bool is_one = groups.kind == Groups::Kind::whole;
+      const Index tokens = is_one ? computed_->choice.chunk_size : groups.size;
+      set_cursor(current->at_chunk(cursor_, tokens, direction));
       break;
-    case Grain::end:
-      set_cursor(direction > 0 ? current->last() : current->first());
+    }
+    case Grain::end: {
+      Cursor end = direction > 0 ? current->last() : current->first();
+      // Steps that make all rows at once end wherever one looks: at the end, at the last token.
+      if (direction > 0) end.row = current->block(end.block).count - 1;
+      set_cursor(end);
       break;
+    }
   }
   return !(cursor_ == before);
 }

@@ -86,8 +86,9 @@ class Session {
 
   enum class Grain { operation, token, chunk, end };
 
-  /// Moves by one grain, forwards (+1) or backwards (-1); at the ends nothing happens. Returns whether it
-  /// moved.
+  /// Moves by one grain, forwards (+1) or backwards (-1); at the ends nothing happens. A chunk is a group of
+  /// the present form: an inner batch where there are such. The end is the last operation at the last token.
+  /// Returns whether it moved.
   bool step(Grain grain, int direction);
 
   /// Moves to a token, at the same operation.

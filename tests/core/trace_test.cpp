@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <random>
+#include <tuple>
 
 #include "core/checkpoints.h"
 #include "tests/catch.h"
@@ -140,6 +141,146 @@ TEST_CASE("next and previous undo each other from the first position to the last
       std::vector<bool> seen(static_cast<std::size_t>(trace->block_count()), false);
       for (const Cursor& cursor : walk) seen[static_cast<std::size_t>(cursor.block)] = true;
       CHECK(std::ranges::find(seen, false) == seen.end());
+    }
+  }
+}
+
+namespace {
+
+bool has_row(const Block& block, Index token) {
+  return token >= block.first_token && token < block.first_token + block.count;
+}
+
+/// What is wrong with going from one place to the next; empty if nothing is. Places are ordered by block,
+/// operation and row. The token stays wherever the operation has a row for it, and goes on row by row where
+/// rows are made one by one. It goes back only to the first token of a block of another phase, which passes
+/// once more over tokens that were passed.
+std::string wrong_step(const Trace& trace, const Cursor& from, const Cursor& to) {
+  const auto order = [](const Cursor& at) { return std::tuple(at.block, at.operation, at.row); };
+  if (order(to) <= order(from)) return "not forwards";
+  const Block block = trace.block(to.block);
+  const Index before = trace.token(from);
+  const Index after = trace.token(to);
+  const bool by_rows =
+      trace.operation(from).by_row && from.block == to.block && from.operation == to.operation;
+  if (by_rows) return after == before + 1 ? "" : "a row was left out";
+  if (has_row(block, before)) return after == before ? "" : "the token was thrown elsewhere";
+  if (to.row != 0 || to.operation != 0) return "a new block does not begin at its beginning";
+  const bool new_pass = block.phase != trace.block(from.block).phase;
+  return after > before || new_pass ? "" : "the token went back";
+}
+
+/// All sizes of chunks and batches against each other: shorter, longer, not divided evenly.
+std::vector<Case> stepped_cases() {
+  std::vector<Case> cases = all_cases({.tokens = 11, .dk = 3, .dv = 2, .seed = 26});
+  for (const Variant& variant : variants()) {
+    if (std::ranges::find(variant.parameters, "batch", &Parameter::name) == variant.parameters.end())
+      continue;
+    for (Settings given : option_choices(variant)) {
+      for (const double batch : {2, 6, 16}) {
+        given.parameters["batch"] = batch;
+        cases.push_back(random_case(variant, given, {.tokens = 11, .dk = 3, .dv = 2}));
+        cases.back().words += fmt::format(" batch={}", batch);
+      }
+    }
+  }
+  return cases;
+}
+
+}  // namespace
+
+TEST_CASE("stepping goes forwards in every form, and keeps the token where there is a row for it") {
+  for (const Case& each : stepped_cases()) {
+    for (const Form form : each.forms()) {
+      const auto trace = each.trace(form, 4);
+      INFO(each.words << " " << name(form));
+      Cursor cursor = trace->first();
+      for (Cursor next = trace->next(cursor); next != cursor; cursor = next, next = trace->next(cursor)) {
+        const std::string wrong = wrong_step(*trace, cursor, next);
+        INFO("block " << cursor.block << ", " << trace->operation(cursor).id << ", row " << cursor.row);
+        REQUIRE(wrong == "");
+        REQUIRE(trace->previous(next) == cursor);
+      }
+      CHECK(cursor == trace->last());
+      CHECK(cursor.block == trace->block_count() - 1);
+      CHECK(cursor.operation + 1 == std::ssize(trace->phase(trace->block(cursor.block)).operations));
+    }
+  }
+}
+
+TEST_CASE("wherever one stands, a step back undoes a step on inside a block") {
+  for (const Case& each : stepped_cases()) {
+    for (const Form form : each.forms()) {
+      const auto trace = each.trace(form, 4);
+      INFO(each.words << " " << name(form));
+      for (Index index = 0; index < trace->block_count(); ++index) {
+        for (Index row = 0; row < trace->block(index).count; ++row) {
+          Cursor cursor{index, 0, row, trace->operation({index, 0, row}).by_row ? row : 0};
+          Cursor next = trace->next(cursor);
+          for (; next.block == index && next != cursor; cursor = next, next = trace->next(cursor)) {
+            REQUIRE(trace->token(next) >= trace->token(cursor));
+            const Cursor back = trace->previous(next);
+            REQUIRE(std::tuple(back.block, back.operation, back.row) ==
+                    std::tuple(cursor.block, cursor.operation, cursor.row));
+          }
+          REQUIRE((next == cursor || wrong_step(*trace, cursor, next) == ""));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("entering an operation that goes through the rows keeps the token, and leaving it backwards too") {
+  const Case each = random_case(find_variant("deltanet"), {}, {.tokens = 12});
+  const auto trace = each.trace(Form::chunkwise, 8);
+  Cursor cursor = trace->at_token(trace->first(), 5);
+  while (!trace->operation(trace->next(cursor)).by_row) cursor = trace->next(cursor);
+  const Cursor solve = trace->next(cursor);
+  CHECK(trace->token(solve) == 5);
+  CHECK(trace->token(trace->next(solve)) == 6);
+  CHECK(trace->previous(solve) == cursor);
+  const Cursor after = trace->next(trace->next(trace->next(solve)));
+  CHECK_FALSE(trace->operation(after).by_row);
+  CHECK(trace->token(after) == 7);
+  // Chosen afterwards, a token is kept on the way back.
+  CHECK(trace->token(trace->previous(trace->at_token(after, 3))) == 3);
+}
+
+TEST_CASE("the update of an inner batch is made at the last token that was gathered") {
+  Settings given;
+  given.parameters["batch"] = 4;
+  const Case each = random_case(find_variant("lact"), given, {.tokens = 10});
+  const auto trace = each.trace(Form::recurrent, 1);
+  Cursor cursor = trace->at_token(trace->first(), 7);
+  while (trace->block(cursor.block).phase == 0) cursor = trace->next(cursor);
+  CHECK(trace->token(cursor) == 7);
+  CHECK(trace->token(trace->last()) == 9);
+}
+
+TEST_CASE("tokens are grouped as the form takes them") {
+  for (const Case& each : stepped_cases()) {
+    const auto batch = each.sequence.settings.parameters.find("batch");
+    const bool has_batches = batch != each.sequence.settings.parameters.end() && batch->second > 1;
+    for (const Form form : each.forms()) {
+      const auto trace = each.trace(form, 4);
+      const Groups& groups = trace->groups;
+      INFO(each.words << " " << name(form) << " groups of " << groups.size);
+      if (groups.kind == Groups::Kind::batches) {
+        CHECK(has_batches);
+        CHECK(groups.size == static_cast<Index>(batch->second));
+      } else {
+        CHECK((groups.kind == Groups::Kind::whole) == (form == Form::parallel));
+        CHECK(groups.size == (form == Form::parallel ? 11 : 4));
+      }
+      if (form == Form::recurrent) CHECK((groups.kind == Groups::Kind::batches) == has_batches);
+      if (form == Form::parallel) continue;
+      for (Index index = 0; index < trace->block_count(); ++index) {
+        const Block block = trace->block(index);
+        CHECK(block.first_token / groups.size == (block.first_token + block.count - 1) / groups.size);
+        const bool has_parameter = batch != each.sequence.settings.parameters.end();
+        const bool are_chunks = !has_parameter && form != Form::recurrent;
+        if (are_chunks) CHECK(block.count == std::min<Index>(groups.size, 11 - block.first_token));
+      }
     }
   }
 }

@@ -200,6 +200,54 @@ TEST_CASE("the token and the operation survive a change of variant, form and chu
   CHECK(opened->trace()->block(opened->cursor().block).first_token == 17);
 }
 
+TEST_CASE("the end is the last token of every form, and everything is done there") {
+  Opened opened;
+  for (const Variant& variant : variants()) {
+    for (const Form form : all_forms) {
+      opened.choose([&](Choice& choice) {
+        choice.variant = variant.id;
+        choice.form = form;
+      });
+      opened->wait();
+      if (!opened->trace()) continue;
+      CAPTURE(variant.id, name(form));
+      const Trace& trace = *opened->trace();
+      opened->go_to_token(60);
+      opened->step(Session::Grain::end, 1);
+      CHECK(opened->token() == trace.tokens - 1);
+      const Cursor end = opened->cursor();
+      CHECK(end.block == trace.block_count() - 1);
+      CHECK(trace.operation(end).id == trace.phase(trace.block(end.block)).operations.back().id);
+      for (const Session::Grain grain :
+           {Session::Grain::operation, Session::Grain::token, Session::Grain::chunk, Session::Grain::end})
+        CHECK_FALSE(opened->step(grain, 1));
+      CHECK(opened->cursor() == end);
+      opened->step(Session::Grain::end, -1);
+      CHECK(opened->cursor() == Cursor{});
+    }
+  }
+}
+
+TEST_CASE("stepping by chunk goes by inner batches where the rule has them") {
+  Opened opened;
+  opened.choose([](Choice& choice) { choice.variant = "lact"; });
+  for (const Form form : {Form::recurrent, Form::chunkwise, Form::parallel}) {
+    opened.choose([&](Choice& choice) { choice.form = form; });
+    opened->wait();
+    if (!opened->trace()) continue;
+    CAPTURE(name(form));
+    REQUIRE(opened->choice().chunk_size == 8);
+    opened->step(Session::Grain::end, -1);
+    opened->step(Session::Grain::chunk, 1);
+    CHECK(opened->token() == 16);
+    // The last batch holds tokens 80 to 93; its update comes after the last of them.
+    opened->go_to_token(93);
+    for (Index token = 93; opened->step(Session::Grain::operation, 1); token = opened->token())
+      REQUIRE(opened->token() >= token);
+    CHECK(opened->token() == 93);
+  }
+}
+
 TEST_CASE("a hundred choices in a row end in the last one") {
   Opened opened;
   for (Index i = 1; i <= 100; ++i) {
