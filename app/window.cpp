@@ -15,13 +15,11 @@
 
 #include "app/free_memory.h"
 #include "app/gl/canvas.h"
+#include "app/pace.h"
 #include "core/error.h"
 
 namespace palimpsest {
 namespace {
-
-// Dear ImGui needs a few frames until a change has settled: sizes measured in one are used in the next.
-constexpr int frames_after_a_change = 3;
 
 // How long a quiet window sleeps at most; a blinking text cursor sets the pace.
 constexpr double longest_sleep_seconds = 0.25;
@@ -120,21 +118,22 @@ Window::Window(const WindowOptions& options) : state_(std::make_unique<State>(op
 Window::~Window() = default;
 
 void Window::run(const std::function<void()>& draw) {
-  int frames = frames_after_a_change;
+  Pace pace;
+  pace.change();
   bool is_quiet = false;
   while (!closing()) {
     state_->canvas->make_current();
-    if (frames > 0) {
+    if (pace.wants_frame()) {
       draw_frame(draw);
-      --frames;
+      pace.drawn();
       is_quiet = false;
     } else {
       glfwWaitEventsTimeout(longest_sleep_seconds);
-      if (ImGui::GetIO().WantTextInput) frames = 1;  // its cursor blinks
+      if (ImGui::GetIO().WantTextInput) pace.once();  // its cursor blinks
     }
     const bool input = !ImGui::GetCurrentContext()->InputEventsQueue.empty();
-    if (state_->redraw.exchange(false) || input) frames = frames_after_a_change;
-    if (frames == 0 && !std::exchange(is_quiet, true)) give_back_free_memory();
+    if (state_->redraw.exchange(false) || input) pace.change();
+    if (!pace.wants_frame() && !std::exchange(is_quiet, true)) give_back_free_memory();
     while (glfwGetWindowAttrib(state_->window.get(), GLFW_ICONIFIED) == GLFW_TRUE && !closing()) {
       glfwWaitEvents();  // nothing to see
     }

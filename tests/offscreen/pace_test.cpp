@@ -1,0 +1,67 @@
+#include "app/pace.h"
+
+#include <imgui.h>
+#include <imgui_internal.h>
+
+#include "app/offscreen.h"
+#include "app/style.h"
+#include "app/widgets/text.h"
+#include "tests/catch.h"
+
+using namespace palimpsest;
+
+namespace {
+
+constexpr int many = 200;  // frames: more than three seconds
+
+/// A window with one item that has words, and whether they are seen.
+struct Scene {
+  Offscreen offscreen{400, 200};
+  ImVec2 item;
+
+  Scene() { style::apply(style::Theme::dark, 1); }
+
+  void draw() {
+    offscreen.render(
+        [&] {
+          ImGui::SetNextWindowPos({0, 0});
+          ImGui::SetNextWindowSize({400, 200});
+          ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration);
+          ImGui::InvisibleButton("item", {100, 20});
+          item = ImGui::GetItemRectMin();
+          tooltip("what it is");
+          ImGui::End();
+        },
+        1);
+  }
+
+  /// Draws as the window does after an event that nothing follows. Returns the number of frames.
+  int draw_until_it_sleeps() {
+    Pace pace;
+    pace.change();
+    int frames = 0;
+    for (; pace.wants_frame() && frames < many; ++frames) {
+      draw();
+      pace.drawn();
+    }
+    return frames;
+  }
+
+  static bool words_are_seen() {
+    const ImGuiWindow* window = ImGui::FindWindowByName("##Tooltip_00");
+    return window != nullptr && window->Active && !window->Hidden;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("words about what the pointer rests on come although nothing else happens", "[pace]") {
+  Scene scene;
+  CHECK(scene.draw_until_it_sleeps() == 3);
+  ImGui::GetIO().AddMousePosEvent(scene.item.x + 10, scene.item.y + 10);
+  CHECK(scene.draw_until_it_sleeps() < many);  // it sleeps again
+  CHECK(Scene::words_are_seen());
+  ImGui::GetIO().AddMousePosEvent(scene.item.x + 10, scene.item.y + 120);
+  CHECK(scene.draw_until_it_sleeps() == 3);
+  CHECK_FALSE(Scene::words_are_seen());
+}
