@@ -161,7 +161,12 @@ bool any_slider(const char* symbol, const char* words, Number* value, const Slid
     }
   }
   if (typing) {
-    return ImGui::TempInputScalar(box, id, words, type, value, format, &look.minimum, &look.maximum);
+    // Dear ImGui writes the label to the right of the box: its first letter would stand at the panel's edge.
+    ImGui::PushClipRect(box.Min, box.Max, true);
+    const bool typed =
+        ImGui::TempInputScalar(box, id, words, type, value, format, &look.minimum, &look.maximum);
+    ImGui::PopClipRect();
+    return typed;
   }
 
   const ImRect track(box.Min.x, box.Max.y - px(2 * knob_radius), box.Max.x, box.Max.y);

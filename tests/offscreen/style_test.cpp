@@ -160,6 +160,45 @@ TEST_CASE("style: the controls draw in every state") {
   }
 }
 
+TEST_CASE("style: a slider that is typed into leaves no letter beside its box") {
+  Offscreen offscreen(400, 200);
+  style::apply(style::Theme::dark, 1);
+  double value = 0.5;
+  float right = 0;
+  const auto frame = [&] {
+    return offscreen.render(
+        [&] {
+          ImGui::SetNextWindowPos({0, 0});
+          ImGui::SetNextWindowSize({400, 200});
+          ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration);
+          ImGui::SetNextItemWidth(200);
+          style::slider(R"(\alpha)", "how much is kept", &value, {.maximum = 1, .reset = 1});
+          right = ImGui::GetItemRectMax().x;
+          ImGui::End();
+        },
+        1);
+  };
+  ImGuiIO& io = ImGui::GetIO();
+  frame();
+  frame();
+  for (const ImGuiKey key : {ImGuiKey_DownArrow, ImGuiKey_Enter}) {
+    for (const bool down : {true, false}) {
+      io.AddKeyEvent(key, down);
+      frame();
+    }
+  }
+  const Image image = frame();
+  REQUIRE(io.WantTextInput);
+  int written = 0;  // beyond the frame of what has the keyboard
+  for (int y = 0; y < image.height; ++y) {
+    for (int x = static_cast<int>(right) + 10; x < image.width - 2; ++x) {
+      const std::uint8_t* const seen = image.pixel(x, y);
+      written += IM_COL32(seen[0], seen[1], seen[2], 255) != style::colours().background ? 1 : 0;
+    }
+  }
+  CHECK(written == 0);
+}
+
 TEST_CASE("style: a slider is dragged, reset and typed into") {
   Offscreen offscreen(400, 200);
   style::apply(style::Theme::dark, 1);
