@@ -170,7 +170,7 @@ void stability_words(ImVec2 from) {
                style::px(15), c.dim);
 }
 
-/// Where the present token's write lies between nothing and overshooting.
+/// Where the present token's write lies between nothing and growing without bound.
 void stability(const Application& application, const Trace* trace) {
   struct Known {
     std::uint64_t version = 0;
@@ -212,7 +212,8 @@ void stability(const Application& application, const Trace* trace) {
   list->AddCircleFilled({x(product), middle}, style::px(5), stable ? c.strength : c.alarm);
   ImGui::Dummy({width, style::px(12)});
   tooltip(
-      "β‖k‖² of this token. Above 2 a write overshoots by more than what was wrong, and the memory grows.");
+      "β‖k‖² of this token. At 1 a write is exact; above 1 it overshoots, and above 2 by more than what was "
+      "wrong: the memory grows.");
 }
 
 bool is_changed(const Choice& choice) {
