@@ -3,9 +3,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/matrix.h"
@@ -13,7 +15,8 @@
 namespace palimpsest {
 
 /// The named tensors of one token, chunk or sequence, exactly as an engine recorded them.
-/// A number is [1, 1], a vector of one token is a column [D, 1], rows of many tokens are [L, D].
+/// A number is [1, 1], a vector of one token is a column [D, 1], rows of many tokens are [L, D]. Cheap to
+/// copy: the tensors are shared and never change.
 class Record {
  public:
   /// Keeps a copy of `value` under `name`, replacing an earlier one.
@@ -24,10 +27,15 @@ class Record {
 
   bool contains(std::string_view name) const { return tensors_.find(name) != tensors_.end(); }
 
-  const std::map<std::string, Matrix<double>, std::less<>>& tensors() const { return tensors_; }
+  /// Pairs of a name and its tensor, by name.
+  auto tensors() const {
+    return std::views::transform(tensors_, [](const auto& entry) {
+      return std::pair<const std::string&, const Matrix<double>&>(entry.first, *entry.second);
+    });
+  }
 
  private:
-  std::map<std::string, Matrix<double>, std::less<>> tensors_;
+  std::map<std::string, std::shared_ptr<const Matrix<double>>, std::less<>> tensors_;
 };
 
 /// What a tensor is to a person; decides its colour everywhere (formula, slider, picture frame, timeline).
@@ -38,6 +46,7 @@ struct Symbol {
   std::string latex;  // "\\bar S_t"
   Role role = Role::plain;
   std::string words;  // "what is there now"
+  bool turns = true;  // of a state: it stands key x value and may be shown value x key (core/turned.h)
 };
 
 using Symbols = std::map<std::string, Symbol, std::less<>>;

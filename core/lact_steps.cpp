@@ -273,9 +273,9 @@ Symbols lact_symbols(const LactShown& shown) {
       {"later", {"u", Role::plain, "1 if a token reads its own batch's update"}},
       {"coefficients", {"a,b,c", Role::plain, "coefficients of the five steps"}},
       {"G_all", {"G", Role::error, "gradients of all batches"}},
-      {"M_all", {"M", Role::state, "directions of all batches"}},
-      {"X_all", {"X", Role::state, "steps of all batches"}},
-      {"S_all", {"S", Role::state, "memory after each batch"}}};
+      {"M_all", {"M", Role::state, "directions of all batches", false}},
+      {"X_all", {"X", Role::state, "steps of all batches", false}},
+      {"S_all", {"S", Role::state, "memory after each batch", false}}};
   const auto vector = [&](const char* column, const char* rows, const char* latex, Role role,
                           const char* words) {
     symbols[token ? column : rows] = {token ? latex : rows, role, words};
@@ -293,7 +293,8 @@ Symbols lact_symbols(const LactShown& shown) {
     }
   }
   for (int i = 0; i <= step_count; ++i) {
-    symbols[fmt::format("X_{}", i)] = {fmt::format("X_{}", i), Role::state, fmt::format("after step {}", i)};
+    symbols[fmt::format("X_{}", i)] = {fmt::format("X_{}", i), Role::state, fmt::format("after step {}", i),
+                                       false};
     symbols[fmt::format("B_{}", i)] = {fmt::format("B_{}", i), Role::plain, "how the rows overlap"};
   }
   return symbols;

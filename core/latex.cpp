@@ -68,9 +68,9 @@ class Writer {
 
   const double* number_of(const Expression& expression) const {
     if (expression.kind() != Expression::Kind::tensor || !style_.numbers) return nullptr;
-    const auto& tensors = style_.numbers->tensors();
-    const auto found = tensors.find(expression.name());
-    return found != tensors.end() && found->second.size() == 1 ? found->second.data() : nullptr;
+    if (!style_.numbers->contains(expression.name())) return nullptr;
+    const Matrix<double>& value = style_.numbers->at(expression.name());
+    return value.size() == 1 ? value.data() : nullptr;
   }
 
   Part number(const Expression& tensor, double value, bool lit) const {

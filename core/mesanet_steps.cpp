@@ -154,9 +154,9 @@ Steps mesanet_steps(const Sequence& sequence, Form form, Index) {
     symbols.insert({{"q", {"q_t", Role::query, "what is asked"}},
                     {"k", {"k_t", Role::key, "where it is written"}},
                     {"v", {"v_t", Role::value, "what should be there"}},
-                    {"Hkk_before", {"H^{kk}_{t-1}", Role::state, "which keys there were before"}},
-                    {"Hkk_decayed", {"\\bar H^{kk}_t", Role::state, "which keys are kept"}},
-                    {"Hkk_after", {"H^{kk}_t", Role::state, "which keys there were"}},
+                    {"Hkk_before", {"H^{kk}_{t-1}", Role::state, "which keys there were before", false}},
+                    {"Hkk_decayed", {"\\bar H^{kk}_t", Role::state, "which keys are kept", false}},
+                    {"Hkk_after", {"H^{kk}_t", Role::state, "which keys there were", false}},
                     {"Hkv_before", {"H^{kv}_{t-1}", Role::state, "what they stood for before"}},
                     {"Hkv_decayed", {"\\bar H^{kv}_t", Role::state, "what is kept"}},
                     {"Hkv_after", {"H^{kv}_t", Role::state, "what they stood for"}},
@@ -166,24 +166,25 @@ Steps mesanet_steps(const Sequence& sequence, Form form, Index) {
   }
   const bool whole = form == Form::parallel;
   const std::string in = whole ? "_0" : "";
-  symbols.insert({{"Q", {"Q", Role::query, "what is asked"}},
-                  {"K", {"K", Role::key, "where it is written"}},
-                  {"V", {"V", Role::value, "what should be there"}},
-                  {"G", {"G", Role::gate, "kept since"}},
-                  {"W", {"W", Role::gate, "what counts how much"}},
-                  {"g_in", {"g", Role::gate, "kept from the start"}},
-                  {"g_out", {"\\tilde g", Role::gate, "kept to the end"}},
-                  {"g_total", {whole ? "g_n" : "g_L", Role::gate, "kept over all"}},
-                  {"Hkk_in", {"H^{kk}" + in, Role::state, "which keys there were before"}},
-                  {"Hkv_in", {"H^{kv}" + in, Role::state, "what they stood for before"}},
-                  {"X", {"X", Role::query, "what the queries ask for"}},
-                  {"Q_back", {"\\hat Q", Role::query, "the queries again"}},
-                  {"A", {"A", Role::plain, "who reads whom"}},
-                  {"O_inter", {"O_{\\mathrm{before}}", Role::output, "from before"}},
-                  {"O_intra", {"O_{\\mathrm{inside}}", Role::output, "from inside"}},
-                  {"O", {"O", Role::output, "what comes out"}},
-                  {"Hkk_out", {whole ? "H^{kk}_n" : "H^{kk\\prime}", Role::state, "which keys there were"}},
-                  {"Hkv_out", {whole ? "H^{kv}_n" : "H^{kv\\prime}", Role::state, "what they stood for"}}});
+  symbols.insert(
+      {{"Q", {"Q", Role::query, "what is asked"}},
+       {"K", {"K", Role::key, "where it is written"}},
+       {"V", {"V", Role::value, "what should be there"}},
+       {"G", {"G", Role::gate, "kept since"}},
+       {"W", {"W", Role::gate, "what counts how much"}},
+       {"g_in", {"g", Role::gate, "kept from the start"}},
+       {"g_out", {"\\tilde g", Role::gate, "kept to the end"}},
+       {"g_total", {whole ? "g_n" : "g_L", Role::gate, "kept over all"}},
+       {"Hkk_in", {"H^{kk}" + in, Role::state, "which keys there were before", false}},
+       {"Hkv_in", {"H^{kv}" + in, Role::state, "what they stood for before"}},
+       {"X", {"X", Role::query, "what the queries ask for"}},
+       {"Q_back", {"\\hat Q", Role::query, "the queries again"}},
+       {"A", {"A", Role::plain, "who reads whom"}},
+       {"O_inter", {"O_{\\mathrm{before}}", Role::output, "from before"}},
+       {"O_intra", {"O_{\\mathrm{inside}}", Role::output, "from inside"}},
+       {"O", {"O", Role::output, "what comes out"}},
+       {"Hkk_out", {whole ? "H^{kk}_n" : "H^{kk\\prime}", Role::state, "which keys there were", false}},
+       {"Hkv_out", {whole ? "H^{kv}_n" : "H^{kv\\prime}", Role::state, "what they stood for"}}});
   return {{rows_phase(scaled, whole)}, symbols};
 }
 
