@@ -348,6 +348,18 @@ std::string hex(ImU32 colour) {
 
 ImU32 colour(Rgb8 colour) { return IM_COL32(colour.red, colour.green, colour.blue, 255); }
 
+ImU32 legible_on(Rgb8 paper) {
+  const auto lightness = [](Rgb8 rgb) { return 0.2126 * rgb.red + 0.7152 * rgb.green + 0.0722 * rgb.blue; };
+  const Palette& c = colours();
+  const auto distance = [&](ImU32 ink) { return std::abs(lightness(bytes(ink)) - lightness(paper)); };
+  return distance(c.text) >= distance(c.panel) ? c.text : c.panel;
+}
+
+Rgb8 bytes(ImU32 colour) {
+  const auto byte = [colour](int shift) { return static_cast<std::uint8_t>(colour >> shift & 0xFF); };
+  return {byte(IM_COL32_R_SHIFT), byte(IM_COL32_G_SHIFT), byte(IM_COL32_B_SHIFT)};
+}
+
 ImFont* font(Text text) { return face(text).font; }
 
 float font_size(Text text) { return em(text) * face(text).height; }

@@ -53,12 +53,17 @@ ImU32 with_alpha(ImU32 colour, float alpha);
 /// "#e9b44c", as LaTeX takes it.
 std::string hex(ImU32 colour);
 ImU32 colour(Rgb8 colour);
+Rgb8 bytes(ImU32 colour);
+
+/// The text's colour or the panel's, whichever can be read better on `paper`.
+ImU32 legible_on(Rgb8 paper);
 
 /// Distances in design pixels, for px().
 inline constexpr float panel_gap = 8;
 inline constexpr float panel_padding = 16;
 inline constexpr float corner = 8;
 inline constexpr float line = 1;            // the one weight of line
+inline constexpr float hatch = 7;           // between the lines over what is not there
 inline constexpr float lit_line = 2;        // under and around what is selected or under the cursor
 inline constexpr float formula = 26;        // the formula above the stage
 inline constexpr float formula_label = 16;  // a symbol under its matrix or beside its slider

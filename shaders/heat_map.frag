@@ -10,6 +10,11 @@ uniform ivec2 size;    // of the rectangle in pixels
 uniform int height;    // of the picture in pixels
 uniform int line;      // width of a line between cells in pixels; 0: none
 
+uniform int hatch_distance;  // from one line to the next over -inf, in pixels; 0: it is a number like others
+uniform int hatch_line;      // their width
+uniform vec3 hatch_paper;
+uniform vec3 hatch_ink;
+
 out vec4 fragment;
 
 const int steps = 511;  // colour_steps
@@ -32,6 +37,12 @@ void main() {
   ivec2 cells = textureSize(numbers, 0);
   ivec2 cell = cell_at(pixel, cells);
   bool between = line > 0 && any(notEqual(cell, cell_at(max(pixel - line, 0), cells)));
-  int entry = entry_of(texelFetch(numbers, cell, 0).r);
+  float value = texelFetch(numbers, cell, 0).r;
+  if (hatch_distance > 0 && floatBitsToUint(value) == 0xff800000u) {
+    bool on_line = (pixel.x + pixel.y) % hatch_distance < hatch_line;
+    fragment = vec4(on_line ? hatch_ink : hatch_paper, 1.0);
+    return;
+  }
+  int entry = entry_of(value);
   fragment = texelFetch(colours, ivec2(entry, between ? 1 : 0), 0);
 }

@@ -91,6 +91,11 @@ void bind(int unit, GLuint texture) {
   glBindSampler(static_cast<GLuint>(unit), 0);  // Dear ImGui's sampler would read between texels
 }
 
+void set_colour(GLint uniform, Rgb8 colour) {
+  const auto part = [](std::uint8_t byte) { return static_cast<float>(byte) / 255; };
+  glUniform3f(uniform, part(colour.red), part(colour.green), part(colour.blue));
+}
+
 }  // namespace
 
 HeatMapRenderer::HeatMapRenderer()
@@ -101,7 +106,11 @@ HeatMapRenderer::HeatMapRenderer()
                 .origin = program_.uniform("origin"),
                 .size = program_.uniform("size"),
                 .height = program_.uniform("height"),
-                .line = program_.uniform("line")} {
+                .line = program_.uniform("line"),
+                .hatch_distance = program_.uniform("hatch_distance"),
+                .hatch_line = program_.uniform("hatch_line"),
+                .hatch_paper = program_.uniform("hatch_paper"),
+                .hatch_ink = program_.uniform("hatch_ink")} {
   glGenVertexArrays(1, &no_vertices_);
 }
 
@@ -129,6 +138,10 @@ void HeatMapRenderer::draw(const HeatMapPass& pass) const noexcept {
   glUniform2i(uniforms_.size, rectangle.width, rectangle.height);
   glUniform1i(uniforms_.height, pass.picture_height);
   glUniform1i(uniforms_.line, pass.line);
+  glUniform1i(uniforms_.hatch_distance, pass.hatch.distance);
+  glUniform1i(uniforms_.hatch_line, pass.hatch.line);
+  set_colour(uniforms_.hatch_paper, pass.hatch.paper);
+  set_colour(uniforms_.hatch_ink, pass.hatch.ink);
   glBindVertexArray(no_vertices_);
   glDisable(GL_BLEND);
   glEnable(GL_SCISSOR_TEST);

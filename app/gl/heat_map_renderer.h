@@ -16,6 +16,14 @@ struct PixelRectangle {
   int height = 0;
 };
 
+/// Lines that rise from the left to the right, in pixels.
+struct Hatch {
+  int distance = 0;  // from one to the next; 0: there are none
+  int line = 1;      // their width
+  Rgb8 paper;
+  Rgb8 ink;
+};
+
 /// Where and how a table of numbers is drawn.
 struct HeatMapPass {
   unsigned numbers = 0;  // a texture with one number per cell
@@ -25,11 +33,12 @@ struct HeatMapPass {
   float range = 1;
   int line = 0;  // width of a line between cells in pixels; 0: none
   bool dim = false;
+  Hatch hatch = {};  // in place of -inf
 };
 
 /// Draws tables of numbers through a colour map into the current framebuffer, exactly as core/colour_map.h
-/// says. A cell's lines lie at its left and upper edges; they take the colour of the cell, brought halfway
-/// towards the paper.
+/// says, but for -inf where it is hatched. A cell's lines lie at its left and upper edges; they take the
+/// colour of the cell, brought halfway towards the paper.
 class HeatMapRenderer {
  public:
   static constexpr float strength_of_lines = 0.55F;
@@ -51,7 +60,8 @@ class HeatMapRenderer {
  private:
   ShaderProgram program_;
   struct {
-    int numbers, colours, half_steps_per_unit, origin, size, height, line;
+    int numbers, colours, half_steps_per_unit, origin, size, height, line, hatch_distance, hatch_line,
+        hatch_paper, hatch_ink;
   } uniforms_{};
   unsigned no_vertices_ = 0;
   std::optional<ColourMap> map_;

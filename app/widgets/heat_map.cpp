@@ -82,6 +82,15 @@ int line_width(const Entry& entry, const PixelRectangle& rectangle) {
   return std::max(1, static_cast<int>(std::lround(style::line * unit)));
 }
 
+// As over everything that is not there.
+Hatch hatch_of_style() {
+  const float unit = style::scale() * density().x;
+  return {.distance = std::max(2, static_cast<int>(std::lround(style::hatch * unit))),
+          .line = std::max(1, static_cast<int>(std::lround(style::line * unit))),
+          .paper = style::bytes(style::colours().background),
+          .ink = style::bytes(style::colours().edge)};
+}
+
 struct Call {
   const HeatMapRenderer* renderer = nullptr;
   HeatMapPass pass;
@@ -130,6 +139,7 @@ void heat_map(std::string_view key, const Matrix<double>& values, std::uint64_t 
   call.pass.range = look.range;
   call.pass.line = look.grid ? line_width(entry, rectangle) : 0;
   call.pass.dim = look.dim;
+  if (look.masked) call.pass.hatch = hatch_of_style();
   ImGui::GetWindowDrawList()->AddCallback(draw, &call, sizeof(call));
 }
 

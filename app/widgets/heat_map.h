@@ -28,6 +28,7 @@ struct HeatMapLook {
   Index finished_rows = -1;     // of the drawn rows only the first ones; the rest is blank paper. -1: all
   Index finished_columns = -1;  // the same for the drawn columns
   bool dim = false;             // something else is lit
+  bool masked = false;          // -inf is what a mask took out: hatched, and no number
   bool grid = true;             // a thin line between cells that are at least 6 design pixels large
 };
 

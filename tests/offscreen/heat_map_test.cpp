@@ -133,6 +133,47 @@ TEST_CASE("heat map: every pixel is what the colour map says") {
   }
 }
 
+TEST_CASE("heat map: what a mask takes out is hatched, every other number is a number") {
+  Offscreen offscreen(picture_size, picture_size);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const Placement at{5, 7, 240, 180};
+  std::uint64_t version = 100;
+  for (const style::Theme theme : {style::Theme::dark, style::Theme::light}) {
+    style::apply(theme, 1);
+    const style::Palette& colours = style::colours();
+    Matrix<double> values = Matrix<double>::Constant(6, 8, 0.5);
+    for (Index i = 0; i < 6; ++i) values.row(i).tail(8 - i - 1).setConstant(-infinity);
+    values(5, 0) = infinity;
+    values(5, 1) = std::nan("");
+    values(5, 2) = -3;  // beyond the range
+    for (const bool masked : {false, true}) {
+      CAPTURE(masked);
+      const HeatMapLook look{.masked = masked, .grid = false};
+      const Image image = draw(offscreen, "masked", values, ++version, at, look);
+      int paper = 0;
+      int lines = 0;
+      int wrong = 0;
+      for (int y = 0; y < at.height; ++y) {
+        for (int x = 0; x < at.width; ++x) {
+          const double value = values((2 * y + 1) * 6 / (2 * at.height), (2 * x + 1) * 8 / (2 * at.width));
+          const Rgb8 seen = pixel(image, at.x + x, at.y + y);
+          if (masked && value == -infinity) {
+            paper += style::colour(seen) == colours.background ? 1 : 0;
+            lines += style::colour(seen) == colours.edge ? 1 : 0;
+            wrong += style::colour(seen) != colours.background && style::colour(seen) != colours.edge ? 1 : 0;
+          } else {
+            wrong += seen != colour(colours.map, static_cast<float>(value), 1) ? 1 : 0;
+          }
+        }
+      }
+      CHECK(wrong == 0);
+      CHECK((lines > 0) == masked);
+      // One pixel in seven; the ends of rows leave some over.
+      CHECK(std::abs(paper - 6 * lines) <= 7 * at.height);
+    }
+  }
+}
+
 TEST_CASE("heat map: a wrong colour map is noticed") {
   Offscreen offscreen(picture_size, picture_size);
   style::apply(style::Theme::dark, 1);
