@@ -13,6 +13,7 @@
 #include "app/session/presets.h"
 #include "core/error.h"
 #include "core/io/file.h"
+#include "core/turned.h"
 
 namespace palimpsest {
 
@@ -69,6 +70,14 @@ void Application::step(Session::Grain by, int direction) {
   view.show_welcome = false;
   notice.clear();
   if (!session.step(by, direction)) playing = false;
+}
+
+void Application::turn_states() {
+  view.state_value_by_key = !view.state_value_by_key;
+  Trace* trace = session.trace();
+  if (!pinned || !trace || trace->block_count() == 0) return;
+  if (turns(pinned->tensor, trace->symbols, trace->record(session.cursor().block)))
+    std::swap(pinned->row, pinned->column);
 }
 
 double Application::since_step() const { return ImGui::GetTime() - last_step_; }

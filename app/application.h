@@ -83,6 +83,10 @@ class Application {
   /// --session`.
   void save_place();
 
+  /// Shows states value x key instead of key x value, or back. A cell that a click holds stays the same
+  /// number.
+  void turn_states();
+
   /// Good news for the status bar; gone with the next key or click.
   std::string notice;
 

@@ -22,16 +22,17 @@ struct Axes {
   Axis columns;
 };
 
-Role role_of(const Trace& trace, const std::string& tensor) {
+Symbol symbol_of(const Trace& trace, const std::string& tensor) {
   const auto symbol = trace.symbols.find(tensor);
-  return symbol == trace.symbols.end() ? Role::plain : symbol->second.role;
+  return symbol == trace.symbols.end() ? Symbol() : symbol->second;
 }
 
 /// Told from role and size: rows of a chunk are its tokens, those of a state are channels of the key.
-Axes axes_of(const Trace& trace, const Block& block, const Matrix<double>& values,
-             const std::string& tensor) {
-  const Role role = role_of(trace, tensor);
-  if (role == Role::state) return {{{}, "key channel"}, {{}, "value channel"}};
+Axes axes_of(const Trace& trace, const Block& block, const Matrix<double>& values, const std::string& tensor,
+             bool turned) {
+  const auto [latex, role, words, turns] = symbol_of(trace, tensor);
+  const Axes state = {{{}, "key channel"}, {{}, "value channel"}};
+  if (role == Role::state && turns) return turned ? Axes{state.columns, state.rows} : state;
   const bool weights = role == Role::plain || role == Role::gate;
   Axes axes;
   if (trace.form != Form::recurrent && values.rows() == block.count)
@@ -56,16 +57,16 @@ std::string index_words(const Axis& axis, Index index, const std::vector<std::st
 
 }  // namespace
 
-const Operation* maker_of(const Trace& trace, const Block& block, const std::string& tensor) {
-  const std::vector<Operation>& operations = trace.phase(block).operations;
+const Operation* maker_of(const Phase& phase, const std::string& tensor) {
+  const std::vector<Operation>& operations = phase.operations;
   const auto found =
       std::ranges::find_if(operations, [&](const Operation& row) { return row.equation.result == tensor; });
   return found == operations.end() ? nullptr : &*found;
 }
 
 std::string cell_place(const Trace& trace, const Block& block, const Matrix<double>& values,
-                       const CellFocus& cell, const std::vector<std::string>& labels) {
-  const Axes axes = axes_of(trace, block, values, cell.tensor);
+                       const CellFocus& cell, const std::vector<std::string>& labels, bool turned) {
+  const Axes axes = axes_of(trace, block, values, cell.tensor, turned);
   if (values.rows() == 1 && values.cols() == 1) return {};
   if (values.cols() == 1) return index_words(axes.rows, cell.row, labels);
   if (values.rows() == 1) return index_words(axes.columns, cell.column, labels);

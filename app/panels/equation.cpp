@@ -5,6 +5,7 @@
 
 #include "app/application.h"
 #include "app/panels.h"
+#include "app/panels/shown.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
@@ -66,6 +67,7 @@ bool draw_line(const Operation& operation, const Symbols& symbols, bool present,
     application.view.show_welcome = false;
     Cursor cursor = application.session.cursor();
     cursor.operation = index;
+    cursor.entered = cursor.row;  // a step back leaves it again
     application.session.set_cursor(cursor);
   }
   const bool hovered = ImGui::IsItemHovered();
@@ -130,10 +132,9 @@ void draw_equation(Application& application) {
     Trace* trace = application.session.trace();
     if (trace && trace->block_count() > 0) {
       const Cursor cursor = application.session.cursor();
-      const Phase& phase = trace->phase(trace->block(cursor.block));
-      const Index shown = draw_lines(application, *trace, phase);
-      draw_numbers(phase.operations[static_cast<std::size_t>(shown)], trace->symbols,
-                   trace->record(cursor.block));
+      const auto [phase, record] = shown(application, *trace, cursor.block);
+      const Index hovered = draw_lines(application, *trace, phase);
+      draw_numbers(phase.operations[static_cast<std::size_t>(hovered)], trace->symbols, record);
     }
     draw_loss(*computed->variant);
   }

@@ -6,18 +6,21 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "app/application.h"
 #include "app/gl/context_local.h"
 #include "app/panels.h"
 #include "app/panels/form_words.h"
 #include "app/panels/scales.h"
+#include "app/panels/shown.h"
 #include "app/panels/stage.h"
 #include "app/session/counted.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/picture_equation.h"
 #include "app/widgets/text.h"
+#include "core/state_steps.h"
 
 namespace palimpsest {
 
@@ -65,6 +68,7 @@ struct View {
   const Phase& phase;
   const Operation& operation;
   const Record& record;
+  const std::set<std::string> steps_of_states = state_steps(trace);
 
   std::string sentence(std::string text) const {
     const std::string slot = "{token}";
@@ -117,9 +121,12 @@ struct View {
   }
 
   /// The scale of the tensor's kind in the whole sequence; 0 where it has one of its own. Features of keys,
-  /// queries and values are of no kind: they are not what the data give.
+  /// queries and values are of no kind: they are not what the data give. What a state is moved by is of the
+  /// state's kind: the two are compared.
   double kind_range_of(const std::string& tensor) const {
-    const Role role = role_of(trace.symbols, tensor);
+    const Matrix<double>& value = record.at(tensor);
+    const bool moves_state = value.rows() > 1 && value.cols() > 1 && steps_of_states.contains(tensor);
+    const Role role = moves_state ? Role::state : role_of(trace.symbols, tensor);
     const bool given = role == Role::key || role == Role::query || role == Role::value;
     if (!application.view.shared_scale || (given && made_by(tensor) >= 0)) return 0;
     if (role == Role::output && is_unfinished_output(tensor)) return 0;
@@ -647,10 +654,14 @@ std::vector<Cells> sources_of(const View& view, const std::optional<CellFocus>& 
 std::string title_of(const View& view, const Legend& legend) {
   const Choice& choice = view.application.session.choice();
   const Index first = view.block.first_token;
-  const std::string where = !has_chunks(view.trace.form)
-                                ? ""
-                                : fmt::format(" · chunk {}, tokens {}–{}", first / choice.chunk_size, first,
-                                              first + view.block.count - 1);
+  const Groups& groups = view.trace.groups;
+  const bool in_batch = groups.kind == Groups::Kind::batches && view.trace.form != Form::parallel;
+  std::string where;
+  if (in_batch || has_chunks(view.trace.form)) {
+    where = fmt::format(" · {} {}", in_batch ? "batch" : "chunk", first / groups.size);
+    if (has_chunks(view.trace.form) || view.block.count > 1)
+      where += fmt::format(", tokens {}–{}", first, first + view.block.count - 1);
+  }
   const std::string row =
       view.operation.by_row ? fmt::format(", row {} of 0–{}", view.cursor.row, view.block.count - 1) : "";
   const std::string form = choice.form == Form::two_pass
@@ -716,26 +727,28 @@ void draw_stage(Application& application) {
   }
   const Cursor cursor = session.cursor();
   const Block block = trace->block(cursor.block);
+  const auto [phase, record] = shown(application, *trace, cursor.block);
   const View view{application,
                   *session.computed(),
                   *trace,
                   cursor,
                   block,
-                  trace->phase(block),
-                  trace->operation(cursor),
-                  trace->record(cursor.block)};
+                  phase,
+                  phase.operations[static_cast<std::size_t>(cursor.operation)],
+                  record};
   PictureScene scene{
       .record = view.record,
       .symbols = trace->symbols,
-      .version = view.computation.version * 1'000'003 +
-                 static_cast<std::uint64_t>(cursor.block) * std::size(all_forms) +
-                 static_cast<std::uint64_t>(trace->form),
+      .version = (view.computation.version * 1'000'003 +
+                  static_cast<std::uint64_t>(cursor.block) * std::size(all_forms) +
+                  static_cast<std::uint64_t>(trace->form)) *
+                     2 +
+                 (application.view.state_value_by_key ? 1 : 0),
       .lit = view.operation.equation.result,
       .fade = std::clamp(application.since_step() / fade_seconds, 0.0, 1.0),
       .finished_rows = [&](const std::string& tensor) { return view.finished_rows(tensor); },
       .range = [&](const std::string& tensor) { return view.range_of(tensor); },
       .numbers = application.view.numbers,
-      .transpose_states = application.view.state_value_by_key,
       .compact = ImGui::GetWindowWidth() < px(900),
       .focus = application.focus(),
       .sources = sources_of(view, application.focus()),

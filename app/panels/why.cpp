@@ -8,6 +8,7 @@
 #include "app/gl/context_local.h"
 #include "app/panels.h"
 #include "app/panels/cell_words.h"
+#include "app/panels/shown.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
@@ -23,6 +24,7 @@ struct Answer {
   std::uint64_t version = 0;
   Index block = -1;
   Form form = Form::recurrent;
+  bool turned = false;
 
   std::string symbol;  // LaTeX
   std::string indices;
@@ -69,10 +71,11 @@ std::string of_token(const Symbol& symbol, const Matrix<double>& values, const S
   return fmt::format(", token {} “{}”", token, label);
 }
 
-void fill(Answer& answer, const Session& session, Trace& trace) {
+void fill(Answer& answer, const Application& application, Trace& trace) {
+  const Session& session = application.session;
   const CellFocus& cell = *answer.cell;
   const Block block = trace.block(answer.block);
-  const Record& record = trace.record(answer.block);
+  const auto [phase, record] = shown(application, trace, answer.block);
   const bool recorded = record.contains(cell.tensor);
   const Matrix<double> none;
   const Matrix<double>& values = recorded ? record.at(cell.tensor) : none;
@@ -81,14 +84,14 @@ void fill(Answer& answer, const Session& session, Trace& trace) {
     return;
   }
   const Symbol symbol = symbol_of(trace, cell.tensor);
-  const std::string place = cell_place(trace, block, values, cell, session.data().labels);
+  const std::string place = cell_place(trace, block, values, cell, session.data().labels, answer.turned);
   answer.symbol = coloured(symbol);
   answer.indices = cell_indices(values, cell);
   answer.words =
       symbol.words + of_token(symbol, values, session, trace.form) + (place.empty() ? "" : ", " + place);
   answer.origin = origin(symbol, cell.tensor);
   answer.value = values(cell.row, cell.column);
-  if (const Operation* maker = maker_of(trace, block, cell.tensor)) {
+  if (const Operation* maker = maker_of(phase, cell.tensor)) {
     try {
       answer.explanation = explain(maker->equation, trace.symbols, record, cell.row, cell.column);
       answer.sources = source_words(trace, *answer.explanation);
@@ -98,18 +101,21 @@ void fill(Answer& answer, const Session& session, Trace& trace) {
   }
 }
 
-const Answer& answer_for(const CellFocus& cell, const Session& session, Trace& trace) {
+const Answer& answer_for(const CellFocus& cell, const Application& application, Trace& trace) {
   auto& answer = context_local<Answer>();
-  const std::uint64_t version = session.computed()->version;
-  const Index block = session.cursor().block;
-  if (answer.cell == cell && answer.version == version && answer.block == block && answer.form == trace.form)
-    return answer;
+  const std::uint64_t version = application.session.computed()->version;
+  const Index block = application.session.cursor().block;
+  const bool turned = application.view.state_value_by_key;
+  const bool is_same = answer.cell == cell && answer.version == version && answer.block == block &&
+                       answer.form == trace.form && answer.turned == turned;
+  if (is_same) return answer;
   Answer fresh;
   fresh.cell = cell;
   fresh.version = version;
   fresh.block = block;
   fresh.form = trace.form;
-  fill(fresh, session, trace);
+  fresh.turned = turned;
+  fill(fresh, application, trace);
   answer = std::move(fresh);
   return answer;
 }
@@ -167,7 +173,7 @@ void draw_why(Application& application) {
     Trace* trace = application.session.trace();
     const std::optional<CellFocus> cell = application.focus();
     if (cell && trace && trace->block_count() > 0) {
-      draw_answer(answer_for(*cell, application.session, *trace), application.pinned == cell);
+      draw_answer(answer_for(*cell, application, *trace), application.pinned == cell);
     } else {
       style::paragraph("Point at a cell of a picture: here stands how it was computed. A click holds it.");
     }

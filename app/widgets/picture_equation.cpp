@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "app/style.h"
 #include "app/widgets/formula.h"
@@ -37,14 +38,20 @@ struct PictureEquation::Node {
 
 namespace {
 
-constexpr float gap = 10;            // between the parts of a row
-constexpr float least_gap = 8;       // between captions and around frames, however little room there is
-constexpr float thin = 12;           // the side of a vector
-constexpr float smallest_side = 30;  // of a matrix
-constexpr float largest_cell = 26;
+constexpr float gap = 10;                // between the parts of a row
+constexpr float least_gap = 8;           // between captions and around frames, however little room there is
+constexpr float thin = 12;               // the side of a vector
+constexpr float thick = 22;              // with more room
+constexpr float thick_of_few = 48;       // of a short one: its numbers fit
+constexpr Index few = 8;                 // cells
+constexpr float smallest_side = 30;      // of a matrix
+constexpr float usual_cell = 26;         // cells grow to this size,
+constexpr float largest_cell = 96;       // or, where they are few, to this one
+constexpr float least_number_cell = 20;  // no number fits into less
+constexpr float small_number = 0.84F;    // of the usual size: the smallest letters of one
+constexpr float largest_side = 416;      // as long as the side is no longer
 constexpr float growth = 0.6F;      // of sides with the number of cells: long sides leave room to short ones
 constexpr float term_distance = 8;  // between the rows of a stack
-constexpr float hatch = 7;          // between the lines of a box that waits
 constexpr float caption_distance = 6;
 constexpr float caption_height = 20;
 constexpr float label_ascent = 0.81F;  // from the top of a caption to its baseline, in heights of its letters
@@ -61,6 +68,7 @@ constexpr float smallest_squeeze = 0.25F;  // only where the window itself is to
 struct Sizes {
   float unit = 0;
   float squeeze = 1;
+  bool are_few = false;  // no side has more than a few cells
 
   float px(float design_pixels) const { return style::px(design_pixels * squeeze); }
   float distance() const { return std::max(px(gap), style::px(least_gap)); }
@@ -71,9 +79,10 @@ struct Sizes {
 
   /// The length of a side with `count` cells.
   float side(Index count) const {
-    if (count == 1) return std::max(px(thin), std::min(unit, px(22)));
+    if (count == 1) return std::max(px(thin), std::min(unit, px(are_few ? thick_of_few : thick)));
     const auto cells = static_cast<float>(count);
-    return std::max(px(smallest_side), std::min(unit * std::pow(cells, growth), cells * px(largest_cell)));
+    const float most = std::max(cells * usual_cell, std::min(cells * largest_cell, largest_side));
+    return std::max(px(smallest_side), std::min(unit * std::pow(cells, growth), px(most)));
   }
 };
 
@@ -110,8 +119,6 @@ struct PictureEquation::Builder {
     const std::string latex = is_known && !symbol->second.latex.empty() ? symbol->second.latex : name;
     if (value.rows() == 1 && value.cols() == 1)
       return {.kind = Node::Kind::number, .tensor = name, .latex = latex};
-    const bool is_state = is_known && symbol->second.role == Role::state;
-    if (is_state && scene.transpose_states) transposed = !transposed;
     const bool is_vector = value.cols() == 1 || value.rows() == 1;
     return {.kind = Node::Kind::picture,
             .tensor = name,
@@ -467,7 +474,7 @@ struct PictureEquation::Painter {
     list->AddRectFilled(minimum, maximum, c.background);
     list->PushClipRect(minimum, maximum, true);
     const float height = maximum.y - minimum.y;
-    for (float x = minimum.x - height; x < maximum.x; x += px(hatch))
+    for (float x = minimum.x - height; x < maximum.x; x += px(style::hatch))
       list->AddLine({x, maximum.y}, {x + height, minimum.y}, c.edge, px(style::line));
     list->PopClipRect();
   }
@@ -482,7 +489,9 @@ struct PictureEquation::Painter {
     const ImU32 edge = style::colours().edge;
     list->AddRect({position.x - 1, position.y - 1}, {position.x + size.x + 1, position.y + size.y + 1}, edge);
     if (finished != 0) {
-      HeatMapLook look{.range = static_cast<float>(scene.range(node.tensor)), .transposed = node.transposed};
+      HeatMapLook look{.range = static_cast<float>(scene.range(node.tensor)),
+                       .transposed = node.transposed,
+                       .masked = symbol.role == Role::plain};
       if (node.transposed)
         look.finished_columns = finished;
       else
@@ -507,26 +516,72 @@ struct PictureEquation::Painter {
     if (node.tensor == scene.lit) frame(position, {position.x + size.x, position.y + size.y});
   }
 
+  /// A way to write the numbers of a picture.
+  struct Writing {
+    int decimals;
+    float size;  // of the letters, in design pixels
+
+    /// "−0.00" is 0.
+    std::string operator()(double value) const {
+      const std::string text = fmt::format("{:.{}f}", value, decimals);
+      const bool is_zero = text.find_first_not_of("-0.") == std::string::npos;
+      return is_zero && text.front() == '-' ? text.substr(1) : text;
+    }
+  };
+
+  /// The most exact way in which all numbers fit into cells of this size; none if there is none. One decimal
+  /// is better than nothing only where there are few cells.
+  std::optional<Writing> writing_for(const Node& node, const Matrix<double>& values, ImVec2 cell) const {
+    if (cell.x < px(least_number_cell)) return std::nullopt;
+    const bool are_few = std::max(node.rows, node.columns) <= few;
+    const float usual = style::font_size(style::Text::number_small);
+    const float small = usual * small_number;
+    for (const Writing& writing : {Writing{2, usual}, Writing{2, small}, Writing{1, small}}) {
+      if (writing.decimals < 2 && !are_few) break;
+      ImGui::PushFont(style::font(style::Text::number_small), writing.size);
+      ImVec2 widest;
+      for (const double value : values.reshaped()) {
+        if (is_masked(node, value)) continue;
+        widest = std::max(widest, ImGui::CalcTextSize(writing(value).c_str()),
+                          [](ImVec2 a, ImVec2 b) { return a.x < b.x; });
+      }
+      ImGui::PopFont();
+      if (widest.x + px(3) <= cell.x && widest.y + px(2) <= cell.y) return writing;
+    }
+    return std::nullopt;
+  }
+
+  /// Whether `value` is no number but what a mask takes out.
+  bool is_masked(const Node& node, double value) const {
+    const bool is_weight = symbol_of(scene, node.tensor).role == Role::plain;
+    return is_weight && value == -std::numeric_limits<double>::infinity();
+  }
+
   /// The numbers themselves, where cells have room for them.
   void draw_values(const Node& node, const Matrix<double>& values, ImVec2 position, ImVec2 size,
                    Index finished) const {
-    const float cell_width = size.x / static_cast<float>(node.columns);
-    const float cell_height = size.y / static_cast<float>(node.rows);
-    if (cell_width < px(38) || cell_height < px(16)) return;
-    const style::TextStyle text(style::Text::number_small);
+    const ImVec2 cell_size = {size.x / static_cast<float>(node.columns),
+                              size.y / static_cast<float>(node.rows)};
+    const std::optional<Writing> writing = writing_for(node, values, cell_size);
+    if (!writing) return;
+    const auto range = static_cast<float>(scene.range(node.tensor));
+    ImGui::PushFont(style::font(style::Text::number_small), writing->size);
     for (Index i = 0; i < node.rows; ++i) {
       for (Index j = 0; j < node.columns; ++j) {
         const Index row = node.transposed ? j : i;
         const Index column = node.transposed ? i : j;
-        if (finished > 0 && row >= finished) continue;
-        const std::string shown = fmt::format("{:.2f}", values(row, column));
+        const double value = values(row, column);
+        if ((finished > 0 && row >= finished) || is_masked(node, value)) continue;
+        const std::string shown = (*writing)(value);
         const ImVec2 extent = ImGui::CalcTextSize(shown.c_str());
         const Rectangle cell = cell_rectangle(position, size, node.rows, node.columns, {i, j});
-        list->AddText({(cell.minimum.x + cell.maximum.x - extent.x) / 2,
-                       (cell.minimum.y + cell.maximum.y - extent.y) / 2},
-                      style::colours().text, shown.c_str());
+        const ImU32 ink = style::legible_on(colour(style::colours().map, static_cast<float>(value), range));
+        list->AddText({std::floor((cell.minimum.x + cell.maximum.x - extent.x) / 2),
+                       std::floor((cell.minimum.y + cell.maximum.y - extent.y) / 2)},
+                      ink, shown.c_str());
       }
     }
+    ImGui::PopFont();
   }
 
   void hover(const Node& node, const Matrix<double>&, ImVec2 position, ImVec2 size, Index finished) {
@@ -594,6 +649,12 @@ struct PictureEquation::Painter {
   }
 };
 
+Index PictureEquation::longest_side(const Node& node) {
+  Index longest = std::max(node.rows, node.columns);
+  for (const Node& part : node.parts) longest = std::max(longest, longest_side(part));
+  return longest;
+}
+
 PictureEquation::PictureEquation(std::string id, const Equation& equation, const PictureScene& scene) {
   Builder builder{scene, std::move(id)};
   auto root = std::make_shared<Node>(Node{.kind = Node::Kind::row});
@@ -602,13 +663,14 @@ PictureEquation::PictureEquation(std::string id, const Equation& equation, const
   root->parts.push_back(builder.picture(equation.result, lies_flat));
   root->parts.push_back(Builder::glyph("="));
   root->parts.push_back(builder.build(equation.expression, lies_flat));
+  are_few_ = longest_side(*root) <= few;
   root_ = std::move(root);
 }
 
 ImVec2 PictureEquation::measure(float unit, float squeeze, const PictureScene& scene) {
   unit_ = unit;
   squeeze_ = squeeze;
-  Painter::measure(*root_, {.unit = unit, .squeeze = squeeze}, scene);
+  Painter::measure(*root_, {.unit = unit, .squeeze = squeeze, .are_few = are_few_}, scene);
   return {root_->width, root_->above + root_->below};
 }
 
@@ -637,7 +699,7 @@ ImVec2 PictureEquation::fit(ImVec2 available, const PictureScene& scene, float l
 }
 
 void PictureEquation::draw(ImVec2 position, PictureScene& scene) {
-  const Sizes sizes{.unit = unit_, .squeeze = squeeze_};
+  const Sizes sizes{.unit = unit_, .squeeze = squeeze_, .are_few = are_few_};
   Painter{scene, sizes}.draw(*root_, position.x, position.y + root_->above);
 }
 

@@ -26,9 +26,8 @@ struct PictureScene {
   std::function<Index(const std::string& tensor)> finished_rows;
   /// The magnitude with the strongest colour.
   std::function<double(const std::string& tensor)> range;
-  bool numbers = true;            // values as text where cells have room
-  bool transpose_states = false;  // S drawn as value x key
-  bool compact = false;           // little room: smaller numbers
+  bool numbers = true;   // values as text where cells have room
+  bool compact = false;  // little room: smaller numbers
 
   std::optional<CellFocus> focus = {};    // framed, with
   std::vector<Cells> sources = {};        // what it was made from
@@ -62,12 +61,16 @@ class PictureEquation {
   struct Builder;
   struct Painter;
 
+  /// The cells of the longest side of all pictures.
+  static Index longest_side(const Node& node);
+
   ImVec2 measure(float unit, float squeeze, const PictureScene& scene);
   ImVec2 smallest(ImVec2 available, float least_squeeze, const PictureScene& scene);
 
   std::shared_ptr<Node> root_;
   float unit_ = 0;
-  float squeeze_ = 1;  // less where the room is too small for the smallest pictures
+  bool are_few_ = false;  // cells: then they may be large
+  float squeeze_ = 1;     // less where the room is too small for the smallest pictures
 };
 
 }  // namespace palimpsest

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "app/application.h"
 #include "app/offscreen.h"
 #include "app/panels/adjusting.h"
 #include "app/panels/form_words.h"
 #include "app/panels/scales.h"
+#include "app/panels/shown.h"
 #include "app/session/presets.h"
 #include "core/learning.h"
 #include "tests/catch.h"
@@ -68,7 +70,116 @@ void check_steps(Application& application, Offscreen& offscreen) {
   }
 }
 
+/// Opens `id` with `variant` in `form`.
+void open(Application& application, const std::string& id, const std::string& variant, Form form) {
+  REQUIRE(application.session.open_named(id));
+  application.session.wait();
+  Choice choice = application.session.choice();
+  choice.variant = variant;
+  choice.form = form;
+  application.session.choose(std::move(choice));
+  application.session.wait();
+  REQUIRE(application.session.trace() != nullptr);
+}
+
+/// Goes to the operation called `id` of the block that holds `token`.
+void go_to(Application& application, Index token, const std::string& id) {
+  const Trace& trace = *application.session.trace();
+  for (std::size_t phase = 0; phase < trace.phases.size(); ++phase) {
+    const auto& operations = trace.phases[phase].operations;
+    const auto found = std::ranges::find(operations, id, &Operation::id);
+    if (found == operations.end()) continue;
+    const Index block = trace.block_of(token, static_cast<Index>(phase));
+    application.session.set_cursor({block, found - operations.begin(), 0});
+    return;
+  }
+  FAIL("there is no operation " << id);
+}
+
+/// The pixels inside a piece, without its edges.
+std::vector<std::uint8_t> pixels(const Image& image, const Rectangle& piece) {
+  std::vector<std::uint8_t> bytes;
+  for (int y = static_cast<int>(piece.minimum.y) + 2; y < static_cast<int>(piece.maximum.y) - 2; ++y) {
+    for (int x = static_cast<int>(piece.minimum.x) + 2; x < static_cast<int>(piece.maximum.x) - 2; ++x)
+      bytes.insert(bytes.end(), image.pixel(x, y), image.pixel(x, y) + 3);
+  }
+  return bytes;
+}
+
+float width(const Rectangle& piece) { return piece.maximum.x - piece.minimum.x; }
+float height(const Rectangle& piece) { return piece.maximum.y - piece.minimum.y; }
+
+constexpr int faded_in = 30;  // frames
+
 }  // namespace
+
+TEST_CASE("equal matrices in one equation look equal", "[stage]") {
+  Application application;
+  open(application, "preset:overwrite?T=32&K=6&V=5", "lact", Form::recurrent);
+  go_to(application, 20, "momentum");  // M' = G: no momentum is given
+  const Record& record = application.session.trace()->record(application.session.cursor().block);
+  REQUIRE(record.at("M_after") == record.at("G"));
+  Offscreen offscreen(1280, 800);
+  const Image image = offscreen.render([&] { application.draw(1); }, faded_in);
+  // The largest pictures are those two.
+  std::vector<Rectangle> pieces = stage_map().pieces;
+  std::ranges::sort(pieces, std::greater(),
+                    [](const Rectangle& piece) { return width(piece) * height(piece); });
+  REQUIRE(pieces.size() > 2);
+  REQUIRE(width(pieces[0]) == width(pieces[1]));
+  REQUIRE(height(pieces[0]) == height(pieces[1]));
+  CHECK(pixels(image, pieces[0]) == pixels(image, pieces[1]));
+}
+
+TEST_CASE("small matrices grow until their numbers fit", "[stage]") {
+  Application application;
+  open(application, "preset:overwrite?T=8&K=4&V=3", "deltanet", Form::recurrent);
+  go_to(application, 5, "write");
+  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
+    CAPTURE(width);
+    Offscreen offscreen(width, height);
+    const auto draw = [&] { return offscreen.render([&] { application.draw(1); }, faded_in); };
+    application.view.numbers = true;
+    const Image with = draw();
+    CHECK(fault(stage_map()) == "");
+    application.view.numbers = false;
+    const Image without = draw();
+    CHECK(with.rgb != without.rgb);
+  }
+}
+
+TEST_CASE("states are turned together with their equation", "[stage]") {
+  Application application;
+  open(application, "preset:overwrite?T=8&K=9&V=3", "gated_deltanet", Form::recurrent);
+  go_to(application, 5, "write");
+  Offscreen offscreen(1280, 800);
+  const auto first_picture = [&] {
+    offscreen.render([&] { application.draw(1); });
+    CHECK(fault(stage_map()) == "");
+    for (const Rectangle& piece : stage_map().pieces) {
+      if (height(piece) > 60) return piece;
+    }
+    return Rectangle{};
+  };
+  Trace& trace = *application.session.trace();
+  const Index block = application.session.cursor().block;
+  const Rectangle tall = first_picture();  // S_t, key x value
+  CHECK(height(tall) > width(tall));
+  CHECK(&shown(application, trace, block).record == &trace.record(block));
+
+  application.pinned = CellFocus{"S_after", 7, 2};
+  const double number = trace.record(block).at("S_after")(7, 2);
+  application.turn_states();
+  const Rectangle flat = first_picture();
+  CHECK(width(flat) > height(flat));
+  const auto [phase, record] = shown(application, trace, block);
+  CHECK(record.at("S_after").rows() == 3);
+  CHECK(record.at("S_after")(application.pinned->row, application.pinned->column) == number);
+  for (const Operation& operation : phase.operations)
+    CHECK_NOTHROW(shape(operation.equation.expression, record));
+  application.turn_states();
+  CHECK(*application.pinned == CellFocus{"S_after", 7, 2});
+}
 
 TEST_CASE("the stage says in its middle why a form is missing", "[stage]") {
   Application application;
@@ -149,8 +260,11 @@ TEST_CASE("on the stage nothing overlaps and nothing leaves the panel", "[stage]
       application.session.choose(std::move(choice));
       application.session.wait();
       if (!application.session.trace()) continue;
-      CAPTURE(variant.id, name(form));
-      check_steps(application, offscreen);
+      for (const bool turned : {false, true}) {
+        CAPTURE(variant.id, name(form), turned);
+        application.view.state_value_by_key = turned;
+        check_steps(application, offscreen);
+      }
     }
   }
 }
