@@ -41,10 +41,25 @@ double largest_error(const Computation& computed, Index begin, Index end) {
   return largest;
 }
 
+/// The scale of the bars of all tokens. It belongs to the data, so that rules can be compared: twice what all
+/// but a few of the values are long, the error of a memory that answers the very opposite. What is longer is
+/// cut off.
+double common_error(const Computation& computed) {
+  std::vector<double> lengths;
+  const Matrix<double> values = computed.sequence.at("v").all<double>();
+  for (Index t = 0; t < values.rows(); ++t) {
+    const double length = values.row(t).norm();
+    if (length > 0 && std::isfinite(length)) lengths.push_back(length);
+  }
+  if (lengths.empty()) return 1;
+  const auto most = lengths.begin() + static_cast<std::ptrdiff_t>((lengths.size() - 1) * 19 / 20);
+  std::ranges::nth_element(lengths, most);
+  return 2 * *most;
+}
+
 void measure_facts(TimelineView& view, const Computation& computed) {
   view.version = computed.version;
-  view.largest_error = view.largest_error_of_all =
-      largest_error(computed, 0, static_cast<Index>(computed.tokens.size()));
+  view.largest_error = view.common_error = common_error(computed);
   view.largest_beta = 1;
   for (const TokenFacts& facts : computed.tokens) {
     if (facts.beta && std::isfinite(*facts.beta))
@@ -201,8 +216,7 @@ void draw_text_of(Application& application) {
   const ImVec2 position = ImGui::GetCursorScreenPos();
   const TimelineColumns columns = {position, {width, height}, tokens, view.first, view.column};
   const bool shared = application.view.shared_scale;
-  view.largest_error =
-      shared ? view.largest_error_of_all : largest_error(computed, columns.begin(), columns.end());
+  view.largest_error = shared ? view.common_error : largest_error(computed, columns.begin(), columns.end());
 
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   ImGui::InvisibleButton("timeline", columns.size);

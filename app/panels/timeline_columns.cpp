@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "app/gl/context_local.h"
 #include "app/style.h"
 #include "app/widgets/text.h"
 
@@ -12,8 +13,10 @@ namespace palimpsest {
 namespace {
 
 constexpr float readable_column = 30;  // design pixels from which labels are written
-constexpr float narrowest_chunk = 24;  // narrower ones get no boxes of their own
+constexpr float narrowest_group = 24;  // narrower ones get no boxes of their own
 constexpr float caption_height = 20;
+constexpr float cut = 2;          // a bar that is longer than there is room: it has a notch
+constexpr float notch_from = 3;   // design pixels below its end
 constexpr float waiting = 0.32F;  // how much of its colour a token keeps that is still to come
 
 /// What is drawn of one token, or of several that share a pixel: parts of the full height, negative where
@@ -25,11 +28,11 @@ struct Bars {
   float after = -1;
 };
 
-/// The length of the error, as a part of the largest; without limit counts as the largest.
+/// The length of the error, as a part of the largest; `cut` beyond that or without limit.
 float error_part(double recall, double largest) {
   const double length = std::sqrt(2 * recall);
-  if (!(length < largest)) return 1;
-  return largest > 0 ? static_cast<float>(length / largest) : 0;
+  if (length == 0) return 0;
+  return length <= largest ? static_cast<float>(length / largest) : cut;
 }
 
 Bars bars_of(const TokenFacts& facts, const TimelineView& view) {
@@ -57,6 +60,7 @@ class Painter {
   Painter(const TimelineColumns& columns, const TimelineView& view, const Session& session)
       : columns_(columns), view_(view), session_(session), computed_(*session.computed()) {
     const Trace* trace = computed_.form(session.choice().form).trace.get();
+    groups_ = trace ? trace->groups : Groups{.size = computed_.choice.chunk_size};
     token_ = session.token();
     reached_ = token_ + 1;
     if (trace && trace->form != Form::recurrent && trace->block_count() > 0) {
@@ -72,7 +76,7 @@ class Painter {
     list_->PushClipRect(
         {columns_.position.x - style::px(4), columns_.position.y},
         {columns_.position.x + columns_.size.x + style::px(4), columns_.position.y + columns_.size.y}, true);
-    draw_chunks();
+    draw_groups();
     if (columns_.column >= 2) {
       for (Index t = columns_.begin(); t < columns_.end(); ++t) draw_token(t);
     } else {
@@ -98,22 +102,41 @@ class Painter {
     return token < reached_ ? colour : style::mix(colours_.background, colour, waiting);
   }
 
-  void draw_chunks() {
-    const Index size = computed_.choice.chunk_size;
-    if (static_cast<float>(size) * columns_.column < style::px(narrowest_chunk)) {
+  /// The groups of tokens that the present form takes together.
+  void draw_groups() {
+    const Index size = groups_.size;
+    timeline_map() = {};
+    if (groups_.kind != Groups::Kind::whole &&
+        static_cast<float>(size) * columns_.column < style::px(narrowest_group)) {
       draw_box(columns_.left_pixel(0), columns_.left_pixel(columns_.tokens), false);
       return;
     }
     const float gap = style::px(2);
-    for (Index chunk = columns_.begin() / size; chunk * size < columns_.end(); ++chunk) {
-      const Index first = chunk * size;
+    const bool are_taken_together =
+        groups_.kind == Groups::Kind::batches || has_chunks(session_.choice().form);
+    for (Index group = columns_.begin() / size; group * size < columns_.end(); ++group) {
+      const Index first = group * size;
       const Index last = std::min(first + size, columns_.tokens);
-      const bool current = has_chunks(session_.choice().form) && token_ >= first && token_ < last;
+      const bool current = are_taken_together && token_ >= first && token_ < last;
       const float left = columns_.left_pixel(first) + gap;
       const float right = columns_.left_pixel(last) - gap;
       draw_box(left, right, current);
-      draw_caption(chunk, left, right, current);
+      const std::string words = words_of(group);
+      draw_caption(words, left, right, current);
+      timeline_map().groups.push_back({words, first, last - first});
     }
+  }
+
+  std::string words_of(Index group) const {
+    switch (groups_.kind) {
+      case Groups::Kind::batches:
+        return fmt::format("batch {}", group);
+      case Groups::Kind::chunks:
+        return fmt::format("chunk {}", group);
+      case Groups::Kind::whole:
+        break;
+    }
+    return "the whole sequence";
   }
 
   void draw_box(float left, float right, bool current) {
@@ -123,10 +146,9 @@ class Painter {
                    style::px(style::line));
   }
 
-  /// The caption stays in sight while its chunk is scrolled past.
-  void draw_caption(Index chunk, float left, float right, bool current) {
+  /// The caption stays in sight while its group is scrolled past.
+  void draw_caption(const std::string& words, float left, float right, bool current) {
     const style::TextStyle text(style::Text::caption);
-    const std::string words = fmt::format("chunk {}", chunk);
     const float start = std::max(left, columns_.position.x) + style::px(4);
     if (start + text_extent(words).x + style::px(4) > right) return;
     draw_text({start, columns_.position.y}, current ? colours_.text : colours_.dim, words);
@@ -202,8 +224,11 @@ class Painter {
 
   void draw_column(float part, float left, float right, float top, float bottom, ImU32 colour) {
     if (part < 0) return;
-    const float height = std::max(std::round((bottom - top) * part), part > 0 ? 1.0F : 0.0F);
+    const float height = std::max(std::round((bottom - top) * std::min(part, 1.0F)), part > 0 ? 1.0F : 0.0F);
     if (height > 0) list_->AddRectFilled({left, bottom - height}, {right, bottom}, colour);
+    if (part < cut) return;
+    const float notch = top + style::px(notch_from);
+    list_->AddRectFilled({left, notch}, {right, notch + style::px(2)}, colours_.background);
   }
 
   /// Narrow columns: all bars stand upright, errors over each other with the smaller in front.
@@ -269,6 +294,7 @@ class Painter {
   const Computation& computed_;
   const style::Palette& colours_ = style::colours();
   ImDrawList* list_ = ImGui::GetWindowDrawList();
+  Groups groups_;
   Index token_ = 0;
   Index reached_ = 0;  // tokens from here on are still to come
   float box_top_ = 0;
@@ -277,6 +303,8 @@ class Painter {
 };
 
 }  // namespace
+
+TimelineMap& timeline_map() { return context_local<TimelineMap>(); }
 
 void draw_timeline_columns(const TimelineColumns& columns, const TimelineView& view, const Session& session,
                            Index marked) {

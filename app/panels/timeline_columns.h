@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "app/session/session.h"
 
@@ -18,9 +19,9 @@ struct TimelineView {
   std::string data_id;  // what it was chosen for
   Index followed = -1;  // the token that was last brought into view
   std::uint64_t version = 0;
-  double largest_error_of_all = 0;
-  double largest_error =
-      0;  // the height of the bars: of all tokens, so that they can be compared, or of the visible
+  double common_error =
+      0;  // the height of the bars for all tokens and all rules, so that they can be compared
+  double largest_error = 0;  // their height now: that, or the largest of the visible
   double largest_beta = 1;
 };
 
@@ -48,8 +49,21 @@ struct TimelineColumns {
   }
 };
 
-/// Draws the text chunk by chunk with the bars of every token; draws only what is visible. `marked` is the
-/// first token at which forms disagree, -1 if none does.
+/// The groups of tokens that the floor drew last, each with its caption: what the tests look at.
+struct TimelineMap {
+  struct Group {
+    std::string words;
+    Index first = 0;
+    Index count = 0;
+  };
+  std::vector<Group> groups;
+};
+
+/// That of the current Dear ImGui context.
+TimelineMap& timeline_map();
+
+/// Draws the text, group by group of the present form, with the bars of every token; draws only what is
+/// visible. `marked` is the first token at which forms disagree, -1 if none does.
 void draw_timeline_columns(const TimelineColumns& columns, const TimelineView& view, const Session& session,
                            Index marked);
 
