@@ -261,7 +261,6 @@ VerifyPlan revealing_plan() {
   plan.log_gates = {false};
   plan.batch_sizes = {};
   plan.keeps = false;
-  plan.long_lengths = {};
   plan.draws = 8;
   return plan;
 }

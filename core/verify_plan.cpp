@@ -111,6 +111,12 @@ void add_every_combination(const VerifyPlan& plan, const OptionChoice& choice,
 
 }  // namespace
 
+VerifyPlan thorough_plan() {
+  VerifyPlan plan;
+  plan.long_lengths = {1000, 4096};
+  return plan;
+}
+
 PlannedCases::PlannedCases(const VerifyPlan& plan, std::span<const Variant> table)
     : choices_(planned_choices(plan, table)),
       cases_(plan.cases),

@@ -29,10 +29,10 @@ struct VerifyPlan {
   std::vector<Index> chunk_sizes = {1, 7, 16, 64, whole_sequence};
   std::vector<Size> sizes = {{12, 7}, {5, 20}};
   std::vector<bool> initial_states = {false, true};
-  std::vector<bool> log_gates = {false, true};     // decays as alpha, and as g
-  bool keeps = true;                               // texts that forget nothing too
-  std::vector<Index> long_lengths = {1000, 4096};  // in chunks of 64
-  std::vector<Index> batch_sizes = {1, 6, 16};     // of the rules that have inner batches; none: drawn
+  std::vector<bool> log_gates = {false, true};  // decays as alpha, and as g
+  bool keeps = true;                            // texts that forget nothing too
+  std::vector<Index> long_lengths = {};         // in chunks of 64
+  std::vector<Index> batch_sizes = {1, 6, 16};  // of the rules that have inner batches; none: drawn
   std::uint64_t seed = 1;
   int draws = 1;  // random instances of every case
   std::vector<ToleranceException> exceptions = {usual_exceptions().begin(), usual_exceptions().end()};
@@ -41,6 +41,9 @@ struct VerifyPlan {
   std::vector<VerifyCase> cases = {};  // these alone
   unsigned jobs = 1;                   // threads; changes no result
 };
+
+/// What `palimpsest verify` runs: every combination, and texts of 1000 and 4096 tokens.
+VerifyPlan thorough_plan();
 
 /// The cases of a plan, made when they are asked for.
 class PlannedCases {

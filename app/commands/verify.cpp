@@ -151,7 +151,7 @@ int run_verify_faults(const VerifyOptions& options, const Console& console) {
 }
 
 int run_verify(const VerifyOptions& options, const Console& console) {
-  VerifyPlan plan = changed({}, options);
+  VerifyPlan plan = changed(thorough_plan(), options);
   if (plan.cases.empty() && plan.random_cases == 0) plan.more = cases_of_presets(plan);
   std::string unchecked;
   plan.backends = devices(options, unchecked);

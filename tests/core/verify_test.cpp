@@ -82,7 +82,7 @@ class Faulty : public Rule {
 VerifyReport verify_faulty(Faulty::Fault fault) {
   std::vector<Variant> table = {homemade("faulty")};
   table[0].rule = std::make_shared<Faulty>(table[0].rule, fault);
-  return verify({.lengths = {1, 17}, .chunk_sizes = {7}}, table);
+  return verify({.lengths = {1, 17}, .chunk_sizes = {7}, .keeps = false}, table);
 }
 
 const VerifyResult& row(const VerifyReport& report, Form form, Precision precision) {
@@ -126,6 +126,31 @@ TEST_CASE("verify passes for every variant, form and precision") {
   }
 }
 
+TEST_CASE("long texts, and texts that forget nothing, agree too") {
+  VerifyPlan plan;
+  plan.lengths = {16, 33};
+  plan.chunk_sizes = {7};
+  plan.sizes = {{9, 5}};
+  plan.long_lengths = {777};
+  plan.initial_states = {};
+  plan.batch_sizes = {8};
+  plan.jobs = 2;
+  const VerifyReport report = verify(plan);
+  INFO(to_table(report));
+  CHECK(report.passed());
+  const auto cases_of = [&](const char* id) {
+    plan.variants = {id};
+    return verify(plan).cases;
+  };
+  CHECK(cases_of("retnet") == 2 + 1 + 1);  // short and long ones that keep all, and a long one that does not
+  CHECK(cases_of("deltanet") == 1);        // never forgets
+  const Variant& titans = find_variant("titans");
+  const Arrays kept = random_arrays(titans, resolve(titans, {}), {.tokens = 9, .keeps = true});
+  for (Index t = 0; t < 9; ++t) CHECK(kept.at("forget")[t] == 0);
+  CHECK(parse_random_case("random:T=9,keeps") == RandomCase{.tokens = 9, .keeps = true});
+  CHECK(to_string(RandomCase{.keeps = true}) == "random:T=17,K=12,V=7,p=5,seed=1,keeps");
+}
+
 TEST_CASE("a variant added to the table is verified and listed unasked") {
   std::vector<Variant> table(variants().begin(), variants().end());
   table.push_back(homemade("homemade"));
@@ -133,6 +158,7 @@ TEST_CASE("a variant added to the table is verified and listed unasked") {
 
   VerifyPlan plan;
   plan.variants = {"homemade"};
+  plan.keeps = false;
   const VerifyReport report = verify(plan, table);
   INFO(to_table(report));
   CHECK(report.passed());
@@ -212,7 +238,7 @@ TEST_CASE("the report as JSON says what the report says") {
 
 TEST_CASE("progress counts up; asked to stop, verify reports what is done") {
   std::vector<VerifyProgress> seen;
-  VerifyPlan plan{.variants = {"linear", "retnet"}, .lengths = {2}};
+  VerifyPlan plan{.variants = {"linear", "retnet"}, .lengths = {2}, .keeps = false};
   const VerifyReport whole =
       verify(plan, variants(), [&](const VerifyProgress& now) { seen.push_back(now); });
   // 2 sizes x with and without state, for two choices of options and one
@@ -262,6 +288,8 @@ TEST_CASE("random cases draw every variant, option, awkward length, chunk, state
   std::set<std::pair<bool, bool>> states_and_gates;
   std::map<std::string, std::set<double>> values;
   int whole_in_one_chunk = 0;
+  int long_ones = 0;
+  int keeping = 0;
   for (Index index = 0; index < 4000; ++index) {
     const VerifyCase each = random_verify_case(choices, 1, index);
     drawn.insert(each.variant->id + " " + describe_options(each.given));
@@ -271,7 +299,9 @@ TEST_CASE("random cases draw every variant, option, awkward length, chunk, state
       values[each.variant->id + " " + name].insert(value);
     REQUIRE(each.chunk_sizes.size() == 1);
     if (each.chunk_sizes.front() >= each.random.tokens) ++whole_in_one_chunk;
-    CHECK(each.random.tokens <= 300);
+    CHECK(each.random.tokens <= 4096);
+    if (each.random.tokens > 300) ++long_ones;
+    if (each.random.keeps) ++keeping;
     CHECK((each.random.dk >= 1 && each.random.dk <= 24));
     CHECK_NOTHROW(resolve(*each.variant, each.given));
   }
@@ -282,6 +312,8 @@ TEST_CASE("random cases draw every variant, option, awkward length, chunk, state
     INFO(name);
     CHECK(several.size() > 3);
   }
+  CHECK((long_ones > 4 && long_ones < 40));
+  CHECK((keeping > 300 && keeping < 700));
   CHECK((whole_in_one_chunk > 400 && whole_in_one_chunk < 3600));
   // Fixed for all machines and libraries.
   const VerifyCase fixed = random_verify_case({{&find_variant("kda"), {}}}, 7, 3);
