@@ -131,7 +131,9 @@ Cursor Trace::at_token(const Cursor& cursor, Index token) const {
   const Index target = inside ? cursor.block : block_of(token, from.phase);
   const Block to = block(target);
   const Index operations = static_cast<Index>(phase(to).operations.size());
-  return {target, std::min(cursor.operation, operations - 1), token - to.first_token};
+  const Index row = token - to.first_token;
+  return {target, std::min(cursor.operation, operations - 1), row,
+          inside ? std::min(cursor.entered, row) : 0};
 }
 
 Cursor Trace::at_chunk(const Cursor& cursor, Index chunk_size, int direction) const {
