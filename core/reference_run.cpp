@@ -126,6 +126,20 @@ Amplification ReferenceRun::amplification(Form form, Index chunk_size, std::stop
   return amplifications_[{form, chunk_size}] = std::move(result);
 }
 
+namespace {
+
+/// "40", "1e30".
+std::string times(double factor) {
+  constexpr double readable = 10000;
+  if (!std::isfinite(factor)) return "any factor";
+  if (factor < readable) return fmt::format("{:.0f}", factor);
+  const std::string digits = fmt::format("{:.0e}", factor);
+  const std::size_t e = digits.find('e');
+  return digits.substr(0, e + 1) + std::to_string(std::stoi(digits.substr(e + 1)));
+}
+
+}  // namespace
+
 std::string ReferenceRun::why_amplified(const Judgement& judgement, Form form, Index chunk_size,
                                         std::stop_token stop) {
   if (judgement.amplification <= 1) return {};
@@ -148,18 +162,18 @@ std::string ReferenceRun::why_amplified(const Judgement& judgement, Form form, I
   if (!of_inputs_) of_inputs_ = amplification_of_inputs(stop);
   // Whatever the form does, these numbers need most of it.
   if (of_inputs_->of(array) > judgement.amplification / 10) {
-    return fmt::format("These numbers multiply one rounding of the inputs in {} by {:.0e}, in whatever form.",
-                       what, judgement.amplification);
+    return fmt::format("These numbers multiply one rounding of the inputs in {} by {}, in whatever form.",
+                       what, times(judgement.amplification));
   }
   std::string words = as_one(form);
   words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
-  words += fmt::format(" multiplies rounding in {} by {:.0e}", what, judgement.amplification);
+  words += fmt::format(" multiplies rounding in {} by {}", what, times(judgement.amplification));
   if (judgement.amplified_from >= 0)
     words += fmt::format(", from token {} on beyond the tolerance", judgement.amplified_from);
   if (judgement.disagreement.error > 0.1) words += ": no digit of it is right";
   const Form smaller = form == Form::parallel ? Form::chunkwise : Form::recurrent;
   const double less = amplification(smaller, chunk_size, std::move(stop)).of(array);
-  if (less < judgement.amplification / 10) words += fmt::format("; {} by {:.0e}", as_one(smaller), less);
+  if (less < judgement.amplification / 10) words += fmt::format("; {} by {}", as_one(smaller), times(less));
   return words + ".";
 }
 

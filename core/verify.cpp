@@ -22,6 +22,7 @@ struct Comparison {
   Judgement judgement = {};
   Index chunk_size = 1;
   std::string missing = {};  // why the form does not exist for these sizes; mostly empty
+  std::string why = {};      // it is allowed more than the tolerance; mostly empty
   std::string message = {};
 };
 
@@ -160,6 +161,7 @@ class Verification {
       const Output got = run(backend, *verified.variant, reference.sequence(), result, chunk_size);
       comparison.judgement =
           reference.judge(got, result.form, chunk_size, {result.tolerance, result.exception}, stop_);
+      comparison.why = reference.why_amplified(comparison.judgement, result.form, chunk_size, stop_);
     } catch (const Cancelled&) {
       throw;
     } catch (const Unsupported& reason) {
@@ -209,6 +211,7 @@ class Verification {
         row.amplified = {error, index};
         result.amplified.error = error;
         result.amplified.factor = judgement.amplification;
+        result.amplified.why = comparison.why;
         result.amplified.reproduction = command();
       }
     }

@@ -18,6 +18,7 @@ struct AmplifiedRuns {
   Index runs = 0;
   double error = 0;               // the largest
   double factor = 1;              // what its tolerance was multiplied by
+  std::string why = {};           // ReferenceRun::why_amplified()
   std::string reproduction = {};  // the command line that runs it
 };
 

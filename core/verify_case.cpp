@@ -154,9 +154,9 @@ std::string data_of(const VerifyCase& verified) {
 
 ReferenceRun reference_run(const VerifyCase& verified, Precision precision, std::stop_token stop) {
   const Variant& variant = *verified.variant;
-  auto arrays = verified.arrays ? verified.arrays()
-                                : std::make_shared<const Arrays>(
-                                      random_arrays(variant, verified.given, verified.random));
+  auto arrays = verified.arrays
+                    ? verified.arrays()
+                    : std::make_shared<const Arrays>(random_arrays(variant, verified.given, verified.random));
   return {variant, held_inputs(variant, std::move(arrays), verified.given, precision), precision,
           std::move(stop)};
 }

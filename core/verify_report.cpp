@@ -46,6 +46,7 @@ nlohmann::json to_json(const VerifyResult& result) {
     json["amplified"] = {{"runs", result.amplified.runs},
                          {"error", number(result.amplified.error)},
                          {"factor", result.amplified.factor},
+                         {"why", result.amplified.why},
                          {"reproduction", result.amplified.reproduction}};
   }
   if (result.worst.error > 0) {
@@ -105,11 +106,9 @@ std::string to_table(const VerifyReport& report) {
     if (!result.exception.empty()) table += fmt::format("    allowed more: {}\n", result.exception);
     if (const AmplifiedRuns& amplified = result.amplified; amplified.runs > 0) {
       table += fmt::format(
-          "    {} of the runs {} numbers that amplify rounding and {} allowed more: the largest error is "
-          "{:.1e}, "
-          "where a single rounding is multiplied by {:.0f}\n    {}\n",
-          amplified.runs, amplified.runs == 1 ? "has" : "have", amplified.runs == 1 ? "is" : "are",
-          amplified.error, amplified.factor, amplified.reproduction);
+          "    {} of the runs {} allowed more than the tolerance; the largest error is {:.1e}: {}\n    {}\n",
+          amplified.runs, amplified.runs == 1 ? "is" : "are", amplified.error, amplified.why,
+          amplified.reproduction);
     }
     if (result.passed()) continue;
     failed += result.failed;
