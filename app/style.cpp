@@ -1,8 +1,6 @@
 #include "app/style.h"
 
 #include <fmt/format.h>
-#include <ft2build.h>
-#include FT_FREETYPE_H
 #include <imgui_freetype.h>
 
 #include <array>
@@ -14,7 +12,7 @@
 
 #include "app/gl/context_local.h"
 #include "app/session/paths.h"
-#include "core/error.h"
+#include "app/widgets/font_face.h"
 
 namespace palimpsest::style {
 namespace {
@@ -80,17 +78,8 @@ State& state() { return context_local<State>(); }
 
 // Ascender to descender in units of the em.
 float height_of(const std::filesystem::path& file) {
-  FT_Library library = nullptr;
-  FT_Face face = nullptr;
-  FT_Init_FreeType(&library);
-  if (FT_New_Face(library, file.c_str(), 0, &face) != 0) {
-    FT_Done_FreeType(library);
-    throw Error(fmt::format("'{}' is not a font", file.string()));
-  }
-  const float height =
-      static_cast<float>(face->ascender - face->descender) / static_cast<float>(face->units_per_EM);
-  FT_Done_FreeType(library);  // and its faces
-  return height;
+  const FT_Face face = font_face(file.string());
+  return static_cast<float>(face->ascender - face->descender) / static_cast<float>(face->units_per_EM);
 }
 
 // Accents such as the bar of a letter, which is put after it; fonts have them at the height of small letters,

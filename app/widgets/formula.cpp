@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <set>
+#include <new>
 #include <tuple>
 
 #include "app/gl/context_local.h"
@@ -14,6 +14,7 @@
 #include "app/gl/texture.h"
 #include "app/style.h"
 #include "app/widgets/formula_painter.h"
+#include "core/error.h"
 
 namespace palimpsest {
 namespace {
@@ -41,22 +42,25 @@ struct Formulas {
 
 float density() { return ImGui::GetIO().DisplayFramebufferScale.y; }
 
-void report(const std::string& latex, const char* problem) {
-  static std::set<std::string> reported;
-  if (!reported.insert(latex).second) return;
-  fmt::print(stderr, "The formula '{}' cannot be read: {}\n", latex, problem);
+Layout lay_out(const std::string& latex, float pixels) {
+  Layout result;
+  try {
+    result.extent = LaidOutFormula(latex, pixels).extent();
+    result.readable = true;
+  } catch (const Error&) {
+    throw;  // the font's fault: no other formula will be drawn either
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& problem) {
+    fmt::print(stderr, "The formula '{}' cannot be read: {}\n", latex, problem.what());
+  }
+  result.known = true;
+  return result;
 }
 
 const Layout& layout(const std::string& latex, float pixels) {
   Layout& result = context_local<Formulas>().layouts[LayoutKey(latex, pixels)];
-  if (result.known) return result;
-  result.known = true;
-  try {
-    result.extent = LaidOutFormula(latex, pixels).extent();
-    result.readable = true;
-  } catch (const std::exception& error) {
-    report(latex, error.what());
-  }
+  if (!result.known) result = lay_out(latex, pixels);
   return result;
 }
 
@@ -129,6 +133,8 @@ void formula(const std::string& latex, float size_px, ImU32 colour) {
   if (!ImGui::IsItemVisible()) return;
   draw_formula(ImGui::GetWindowDrawList(), {from.x, from.y + size.baseline}, latex, size_px, colour);
 }
+
+int cached_layouts() { return static_cast<int>(context_local<Formulas>().layouts.size()); }
 
 int cached_formulas() { return static_cast<int>(context_local<Formulas>().pictures.size()); }
 

@@ -13,19 +13,22 @@ struct FormulaSize {
   float baseline = 0;
 };
 
-/// The extent of a formula whose letters are `size_px` screen pixels high (style::px). Never throws: LaTeX
-/// that cannot be read is measured as the text it will be drawn as, and letters too small to be drawn (or of
-/// a negative size, where there is no room) take no room.
+/// The extent of a formula whose letters are `size_px` screen pixels high (style::px). LaTeX that cannot be
+/// read is measured as the text it will be drawn as, and letters too small to be drawn (or of a negative
+/// size, where there is no room) take no room. Throws an Error only when the formula font cannot be used.
 FormulaSize measure_formula(const std::string& latex, float size_px);
 
 /// Draws a formula with its left end at `position.x` and its baseline at `position.y`, in `colour` where the
 /// LaTeX does not say another with \fgcolor{#rrggbb}{…}. LaTeX that cannot be read is drawn as its source,
-/// and reported once on standard error.
+/// and reported on standard error when it comes into sight. Throws an Error when the font cannot be used.
 FormulaSize draw_formula(ImDrawList* list, ImVec2 position, const std::string& latex, float size_px,
                          ImU32 colour);
 
 /// A formula as an item of the current window, like ImGui::TextUnformatted.
 void formula(const std::string& latex, float size_px, ImU32 colour);
+
+/// How many formulas are measured for the next frames, each at its size.
+int cached_layouts();
 
 /// How many formulas hold a texture now.
 int cached_formulas();

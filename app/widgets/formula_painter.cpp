@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 #include <ft2build.h>
-#include FT_FREETYPE_H
 #include FT_OUTLINE_H
 #include <core/formula.h>
 #include <microtex.h>
 #include <render/builder.h>
+#include <utils/exceptions.h>
 #include <utils/utf.h>
 
 #include <algorithm>
@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "app/session/paths.h"
+#include "app/widgets/font_face.h"
 #include "core/error.h"
 
 namespace palimpsest {
@@ -26,26 +27,9 @@ namespace {
 // FreeType counts in 64ths of a pixel.
 FT_Pos fixed(float pixels) { return std::lround(pixels * 64); }
 
-FT_Library freetype() {
-  struct Library {
-    Library() { FT_Init_FreeType(&library); }
-    FT_Library library = nullptr;  // ends with the process: MicroTeX keeps our fonts until then
-  };
-  static const Library instance;
-  return instance.library;
-}
-
-FT_Face load_face(const std::string& file) {
-  FT_Face face = nullptr;
-  if (FT_New_Face(freetype(), file.c_str(), 0, &face) != 0) {
-    throw Error(fmt::format("'{}' is not a font", file));
-  }
-  return face;
-}
-
 class FormulaFont : public microtex::Font {
  public:
-  explicit FormulaFont(const std::string& file) : face_(load_face(file)) {}
+  explicit FormulaFont(const std::string& file) : face_(font_face(file)) {}
   bool operator==(const microtex::Font& other) const override {
     return face_ == dynamic_cast<const FormulaFont&>(other).face_;
   }
@@ -239,7 +223,11 @@ class Painter : public microtex::Graphics2D {
     const bool upright = transform_.upright();
     FT_Set_Char_Size(face, 0, std::max<FT_Pos>(fixed(size * sy()), 64), 72, 72);
     const FT_Int32 flags = FT_LOAD_NO_BITMAP | (upright ? FT_LOAD_TARGET_LIGHT : FT_LOAD_NO_HINTING);
-    if (FT_Load_Glyph(face, glyph, flags) != 0 || face->glyph->format != FT_GLYPH_FORMAT_OUTLINE) return;
+    if (FT_Load_Glyph(face, glyph, flags) != 0) {
+      const char* name = face->family_name != nullptr ? face->family_name : "without a name";
+      throw Error(fmt::format("the font '{}' is damaged: its glyph {} cannot be read", name, glyph));
+    }
+    if (face->glyph->format != FT_GLYPH_FORMAT_OUTLINE) return;
     FT_Outline& outline = face->glyph->outline;
     const microtex::Point origin = transform_(x, y);
     if (!upright) {
@@ -331,7 +319,7 @@ class Painter : public microtex::Graphics2D {
 class PlainText : public microtex::TextLayout {
  public:
   PlainText(const std::string& text, float size) : size_(size) {
-    static const FT_Face shared = load_face(asset("fonts/Inter-Regular.otf").string());
+    static const FT_Face shared = font_face(asset("fonts/Inter-Regular.otf").string());
     face_ = shared;
     float x = 0;
     FT_Set_Char_Size(face_, 0, fixed(100), 72, 72);
@@ -377,17 +365,23 @@ class Factory : public microtex::PlatformFactory {
   }
 };
 
-// MicroTeX is one per process and cannot start twice.
-void start_microtex() {
-  static const bool started = [] {
-    microtex::PlatformFactory::registerFactory("palimpsest", std::make_unique<Factory>());
-    microtex::PlatformFactory::activate("palimpsest");
-    const microtex::FontSrcFile font(asset("fonts/latex/latinmodern-math.clm1").string(),
-                                     asset("fonts/latex/latinmodern-math.otf").string());
-    microtex::MicroTeX::init(font);
-    return true;
-  }();
-  (void)started;
+// Why MicroTeX does not start; empty if it does. It is one per process and is asked once.
+std::string start_microtex() {
+  const std::string metrics = asset("fonts/latex/latinmodern-math.clm1").string();
+  const std::string letters = asset("fonts/latex/latinmodern-math.otf").string();
+  microtex::PlatformFactory::registerFactory("palimpsest", std::make_unique<Factory>());
+  microtex::PlatformFactory::activate("palimpsest");
+  try {
+    microtex::MicroTeX::init(microtex::FontSrcFile(metrics, letters));
+  } catch (const microtex::ex_tex& problem) {
+    return fmt::format("formulas cannot be laid out with '{}': {}", metrics, problem.what());
+  }
+  return {};
+}
+
+void require_microtex() {
+  static const std::string problem = start_microtex();
+  if (!problem.empty()) throw Error(problem);
 }
 
 // Whether the capital at `i` stands by itself, before a sign such as + or =.
@@ -422,7 +416,7 @@ std::string mended(std::string_view latex) {
 
 // What MicroTeX::parse does, but strictly: that one draws what it does not understand in red.
 microtex::Render* parse(const std::string& latex, float size) {
-  start_microtex();
+  require_microtex();
   microtex::Formula nothing;
   const microtex::Parser strict(false, "", &nothing);
   microtex::Formula formula(strict, mended(latex));

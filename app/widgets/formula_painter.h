@@ -26,7 +26,8 @@ struct FormulaExtent {
 /// A formula that has been read and laid out. `size` is the size of its letters in pixels.
 class LaidOutFormula {
  public:
-  /// Throws std::exception when the LaTeX cannot be read.
+  /// Throws an Error when the formula font cannot be used, another std::exception when the LaTeX cannot be
+  /// read.
   LaidOutFormula(const std::string& latex, float size);
   ~LaidOutFormula();
   LaidOutFormula(const LaidOutFormula&) = delete;
@@ -35,7 +36,8 @@ class LaidOutFormula {
   FormulaExtent extent() const;
 
   /// Paints it in `argb` where the LaTeX does not say another colour. Its baseline is the lower edge of row
-  /// margin + ceil(ascent) - 1, its left end the left edge of column `margin`.
+  /// margin + ceil(ascent) - 1, its left end the left edge of column `margin`. Throws an Error when the font
+  /// is damaged.
   FormulaPicture paint(std::uint32_t argb) const;
 
  private:

@@ -4,13 +4,18 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <fstream>
 #include <string>
 
 #include "app/offscreen.h"
+#include "app/session/paths.h"
 #include "app/style.h"
+#include "app/widgets/font_face.h"
 #include "tests/catch.h"
+#include "tests/core/io/files.h"
 
 using namespace palimpsest;
+using namespace palimpsest::testing;
 
 namespace {
 
@@ -149,6 +154,40 @@ TEST_CASE("formula: pictures that nobody asks for are forgotten") {
       },
       130);
   CHECK(cached_formulas() == 1);
+}
+
+TEST_CASE("formula: a font file is open once, however many formulas are drawn") {
+  Offscreen offscreen(width, height);
+  style::apply(style::Theme::dark, 1);
+  const auto mappings = [] {
+    std::ifstream maps("/proc/self/maps");
+    int count = 0;
+    for (std::string line; std::getline(maps, line);) count += line.ends_with("latinmodern-math.otf") ? 1 : 0;
+    return count;
+  };
+  draw(offscreen, R"(x_0 \text{词})", 20, IM_COL32_WHITE);
+  const int faces = open_font_faces();
+  const int mapped = mappings();
+  CHECK(mapped > 0);
+  for (int i = 1; i < 40; ++i)
+    draw(offscreen, fmt::format(R"(\sum_{{i={}}}^{{t}} k_i v_i^\top \text{{词}})", i), 20, IM_COL32_WHITE);
+  CHECK(open_font_faces() == faces);
+  CHECK(mappings() <= mapped + 1);  // Dear ImGui may open its own
+}
+
+TEST_CASE("formula: a font that is none is an error that names it") {
+  const TemporaryFolder folder;
+  const std::string none = folder / "none.otf";
+  CHECK_THROWS_WITH(font_face(none), says("'" + none + "' cannot be opened"));
+  for (const std::string& content : {std::string(), std::string("words"), std::string(5000, '\xff')}) {
+    const std::string broken = folder / "broken.otf";
+    write_file(broken, content);
+    const int before = open_font_faces();
+    CHECK_THROWS_WITH(font_face(broken), says("broken.otf' "));
+    CHECK(open_font_faces() == before);
+  }
+  CHECK(font_face(asset("fonts/Inter-Regular.otf").string()) ==
+        font_face(asset("fonts/Inter-Regular.otf").string()));
 }
 
 TEST_CASE("formula: where there is no room nothing is drawn") {

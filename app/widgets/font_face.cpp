@@ -1,0 +1,46 @@
+#include "app/widgets/font_face.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "core/error.h"
+
+namespace palimpsest {
+namespace {
+
+struct Library {
+  Library() {
+    if (FT_Init_FreeType(&library) != 0) throw Error("FreeType, which draws letters, does not start");
+  }
+  ~Library() { FT_Done_FreeType(library); }  // and its faces
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  FT_Library library = nullptr;
+  std::map<std::string, FT_Face> faces;  // by file
+};
+
+Library& instance() {
+  static Library only;
+  return only;
+}
+
+}  // namespace
+
+FT_Library freetype() { return instance().library; }
+
+FT_Face font_face(const std::string& file) {
+  auto& faces = instance().faces;
+  if (const auto open = faces.find(file); open != faces.end()) return open->second;
+  FT_Face face = nullptr;
+  const FT_Error failed = FT_New_Face(freetype(), file.c_str(), 0, &face);
+  if (failed == FT_Err_Cannot_Open_Resource || failed == FT_Err_Cannot_Open_Stream)
+    throw Error(fmt::format("the font '{}' cannot be opened", file));
+  if (failed != 0) throw Error(fmt::format("'{}' is not a font", file));
+  return faces.emplace(file, face).first->second;
+}
+
+int open_font_faces() { return static_cast<int>(instance().faces.size()); }
+
+}  // namespace palimpsest
