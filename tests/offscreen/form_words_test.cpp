@@ -46,7 +46,12 @@ TEST_CASE("words about a form follow what its steps are for, not what they are c
 TEST_CASE("it is said what a form is measured against, and why it may be further off than usual") {
   CHECK(reference_words(Precision::f64) == "the f64 recurrence");
   CHECK(reference_words(Precision::f32) == "the f64 recurrence on f32 inputs");
-  CHECK(allowance_words({.tolerance = {2e-5}}) == "2.0e-05 is allowed");
-  const std::string words = allowance_words({.tolerance = {1e-3, "it drifts"}, .amplification = 12});
-  CHECK_THAT(words, says("1.2e-02 is allowed (it drifts), 12 times as much as usual"));
+  FormResult result;
+  result.judgement.tolerance = {2e-5};
+  CHECK(allowance_words(result) == "2.0e-05 is allowed");
+  result.judgement.tolerance = {1e-3, "it drifts"};
+  result.judgement.amplification = 12;
+  result.amplified = "The solve over 9 tokens multiplies rounding in the outputs by 12.";
+  CHECK(allowance_words(result) ==
+        "1.2e-02 is allowed (it drifts). The solve over 9 tokens multiplies rounding in the outputs by 12.");
 }
