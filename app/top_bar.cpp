@@ -93,9 +93,9 @@ std::string agreement_explained(const Computation& computed) {
   for (const Form form : all_forms) {
     const FormResult& result = computed.form(form);
     words += fmt::format("\n{}: {}", form_label(form),
-                         result.missing.empty() ? fmt::format("{}, {}", scientific(result.residual()),
-                                                              allowance_words(result))
-                                                : "missing");
+                         result.missing.empty()
+                             ? fmt::format("{}, {}", scientific(result.residual()), allowance_words(result))
+                             : "missing");
   }
   return words;
 }
@@ -128,7 +128,9 @@ void agreement_badge(Application& application, const Computation& computed) {
   }
   const style::Palette& c = style::colours();
   const Index bad = computed.agree ? -1 : first_bad_token(computed);
-  if (style::pill_button(label.c_str(), false, computed.agree ? c.good : c.alarm) && bad >= 0) {
+  const bool is_amplified = !computed.form(computed.worst_form).amplified.empty();
+  const ImU32 colour = !computed.agree ? c.alarm : is_amplified ? c.text : c.good;
+  if (style::pill_button(label.c_str(), false, colour) && bad >= 0) {
     application.playing = false;
     application.view.show_welcome = false;
     application.session.go_to_token(bad);

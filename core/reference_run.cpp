@@ -162,8 +162,8 @@ std::string ReferenceRun::why_amplified(const Judgement& judgement, Form form, I
   if (!of_inputs_) of_inputs_ = amplification_of_inputs(stop);
   // Whatever the form does, these numbers need most of it.
   if (of_inputs_->of(array) > judgement.amplification / 10) {
-    return fmt::format("These numbers multiply one rounding of the inputs in {} by {}, in whatever form.",
-                       what, times(judgement.amplification));
+    return fmt::format("These inputs multiply rounding in {} by {}, whatever the form.", what,
+                       times(judgement.amplification));
   }
   std::string words = as_one(form);
   words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));

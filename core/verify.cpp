@@ -161,7 +161,8 @@ class Verification {
       const Output got = run(backend, *verified.variant, reference.sequence(), result, chunk_size);
       comparison.judgement =
           reference.judge(got, result.form, chunk_size, {result.tolerance, result.exception}, stop_);
-      comparison.why = reference.why_amplified(comparison.judgement, result.form, chunk_size, stop_);
+      comparison.why =
+          reference.why_amplified(comparison.judgement, result.form, verified.chunk_sizes.front(), stop_);
     } catch (const Cancelled&) {
       throw;
     } catch (const Unsupported& reason) {

@@ -16,7 +16,9 @@ namespace palimpsest {
 namespace {
 
 constexpr float strip_height = 14;
+constexpr float least_height = 330;  // with the captions of the present form alone
 constexpr float height_with_all_captions = 416;
+constexpr float height_of_a_sentence = 88;  // that says what a form multiplies rounding by
 
 /// The colour range of the strips: that of all outputs, as on the stage, or of the recurrence's at this
 /// token, so that equal outputs look equal.
@@ -133,8 +135,21 @@ void first_difference(Application& application, const FormResult& result) {
   if (ImGui::IsItemClicked()) application.session.go_to_token(result.first_bad_token);
 }
 
-/// `is_tight`: only the present form says what it does at this token, and why another is missing fits a line.
-void draw_form(Application& application, Form form, bool is_tight) {
+/// What there is room for.
+struct Room {
+  bool captions = true;   // what every form does at this token; else the present one alone
+  bool sentences = true;  // in full; else on a line
+};
+
+Room room(const Computation& computed, float height) {
+  const auto count =
+      std::ranges::count_if(computed.forms, [](const FormResult& form) { return !form.amplified.empty(); });
+  const float sentences = static_cast<float>(count) * style::px(height_of_a_sentence);
+  return {.captions = height >= style::px(height_with_all_captions) + sentences,
+          .sentences = height >= style::px(least_height) + sentences};
+}
+
+void draw_form(Application& application, Form form, const Room& room) {
   const Computation& computed = *application.session.computed();
   const FormResult& result = computed.form(form);
   const Index token = std::min<Index>(application.session.token(), computed.sequence.tokens - 1);
@@ -142,7 +157,7 @@ void draw_form(Application& application, Form form, bool is_tight) {
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(3)));
   heading(application, form, result);
   if (!result.missing.empty()) {
-    if (is_tight) {
+    if (!room.captions) {
       one_line(result.missing);
     } else {
       style::caption(result.missing);
@@ -150,9 +165,9 @@ void draw_form(Application& application, Form form, bool is_tight) {
   } else {
     strip(application, form, result, token);
     const bool is_present = application.session.choice().form == form;
-    if (!is_tight || is_present) one_line(form_work(result, computed, token));
-    if (!result.amplified.empty() && is_tight) one_line(result.amplified);
-    if (!result.amplified.empty() && !is_tight) style::caption(result.amplified);
+    if (room.captions || is_present) one_line(form_work(result, computed, token));
+    if (!result.amplified.empty() && room.sentences) style::caption(result.amplified);
+    if (!result.amplified.empty() && !room.sentences) one_line(result.amplified);
     first_difference(application, result);
   }
   ImGui::Dummy({0, style::px(3)});
@@ -217,9 +232,9 @@ void own_output(const Session& session) {
 void draw_forms(Application& application) {
   if (style::begin_panel("The same sum in all forms") && application.session.computed()) {
     precision(application);
-    const bool is_tight = ImGui::GetWindowHeight() < style::px(height_with_all_captions);
+    const Room fits = room(*application.session.computed(), ImGui::GetWindowHeight());
     one_line(fmt::format("from {}", reference_words(application.session.choice().precision)));
-    for (const Form form : all_forms) draw_form(application, form, is_tight);
+    for (const Form form : all_forms) draw_form(application, form, fits);
     own_output(application.session);
     chunk_size(application);
   }
