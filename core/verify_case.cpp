@@ -14,18 +14,6 @@ namespace palimpsest {
 
 namespace {
 
-/// Whether the variant takes these options together: options that follow others may exclude each other.
-bool is_possible(const Variant& variant, const Settings& given) {
-  try {
-    const Settings settings = random_settings(variant, given, 1);
-    const auto arrays = std::make_shared<const Arrays>(random_arrays(variant, settings, {.tokens = 0}));
-    reference(variant, palimpsest::bind(variant, arrays, settings).heads.front());
-    return true;
-  } catch (const InputError&) {
-    return false;
-  }
-}
-
 /// Choices by arithmetic alone: the distributions of <random> differ between libraries.
 class Draws {
  public:
@@ -88,6 +76,17 @@ double random_value(const Parameter& parameter, double usual, Draws& draws) {
 
 bool has_gates(const Variant& variant) {
   return std::ranges::any_of(variant.inputs, [](const Input& input) { return input.range == Range::decay; });
+}
+
+bool is_possible(const Variant& variant, const Settings& given) {
+  try {
+    const Settings settings = random_settings(variant, given, 1);
+    const auto arrays = std::make_shared<const Arrays>(random_arrays(variant, settings, {.tokens = 0}));
+    reference(variant, palimpsest::bind(variant, arrays, settings).heads.front());
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
 }
 
 std::vector<Settings> option_choices(const Variant& variant) {

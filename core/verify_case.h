@@ -21,6 +21,9 @@ struct OptionChoice {
 /// Whether `variant` takes decays, as alpha or as their logarithm g.
 bool has_gates(const Variant& variant);
 
+/// Whether the variant takes these options together: options that follow others may exclude each other.
+bool is_possible(const Variant& variant, const Settings& given);
+
 /// Every choice of options that `variant` takes. An option that follows another one does so, or is set on its
 /// own.
 std::vector<Settings> option_choices(const Variant& variant);

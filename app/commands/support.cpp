@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/verify_case.h"
+
 namespace palimpsest {
 
 namespace {
@@ -61,6 +63,7 @@ std::optional<Gap> gap(const Backend& backend, const Variant& variant, Form form
   for (Choice& choice : all_choices(variant)) {
     Settings settings;
     settings.options.insert(choice.begin(), choice.end());
+    if (!is_possible(variant, settings)) continue;
     const auto reason = backend.missing(variant, resolve(variant, settings), form, precision);
     if (reason && std::ranges::find(reasons, *reason) == reasons.end()) reasons.push_back(*reason);
     (reason ? absent : present).push_back(std::move(choice));

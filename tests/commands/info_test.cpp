@@ -252,6 +252,27 @@ TEST_CASE("a variant of another table is told about unasked, with when and why a
   CHECK(json.at("variants").at("choosy").at("forms").at("parallel").at("missing_when") == found->when);
 }
 
+TEST_CASE("options that exclude each other are not asked about") {
+  // A device that has to bind a sequence to know what a variant is, as the CUDA backend has.
+  class Binding : public Backend {
+   public:
+    std::string name() const override { return "binding"; }
+    std::optional<std::string> missing(const Variant& variant, const Settings& settings, Form,
+                                       Precision) const override {
+      const Settings complete = random_settings(variant, settings, 1);
+      const auto arrays = std::make_shared<const Arrays>(random_arrays(variant, complete, {.tokens = 0}));
+      variant.rule->run(bind(variant, arrays, complete).heads.front(), Form::recurrent, Precision::f64, 1);
+      return std::nullopt;
+    }
+    Output run(const Variant&, const Sequence&, Form, Precision, Index, std::stop_token) const override {
+      return {};
+    }
+  };
+  const Variant& kernel = find_variant("kernel");
+  REQUIRE_FALSE(is_possible(kernel, {.options = {{"feature_map_q", "elu1"}, {"feature_map_k", "taylor2"}}}));
+  CHECK_FALSE(gap(Binding(), kernel, Form::recurrent, Precision::f64));
+}
+
 TEST_CASE("columns are aligned and wrapped", "[info]") {
   CHECK(columns({{"a", "one"}, {"longer", "two"}}) == "  a       one\n  longer  two\n");
   CHECK(columns({{"ö", "x"}, {"ab", "y"}}, 0) == "ö   x\nab  y\n");
