@@ -135,7 +135,8 @@ TEST_CASE("a case that is impossible is bad input, and the reason is told", "[pr
 
 TEST_CASE("a form that has no room for so many tokens is missing, not wrong", "[program]") {
   const std::vector<std::string> long_case = {
-      "verify", "--variant", "linear", "--case", "random:T=100000,K=1,V=1", "--chunk", "64"};
+      "verify",  "--variant", "linear",   "--case", "random:T=100000,K=1,V=1",
+      "--chunk", "64",        "--device", "cpu"};
   const Ran ran = program(joined(long_case, {"--precision", "f64"}));
   INFO(ran.out << ran.error);
   CHECK(ran.status == exit_done);
