@@ -128,9 +128,7 @@ void agreement_badge(Application& application, const Computation& computed) {
   }
   const style::Palette& c = style::colours();
   const Index bad = computed.agree ? -1 : first_bad_token(computed);
-  const bool is_amplified = !computed.form(computed.worst_form).amplified.empty();
-  const ImU32 colour = !computed.agree ? c.alarm : is_amplified ? c.text : c.good;
-  if (style::pill_button(label.c_str(), false, colour) && bad >= 0) {
+  if (style::pill_button(label.c_str(), false, computed.agree ? c.good : c.alarm) && bad >= 0) {
     application.playing = false;
     application.view.show_welcome = false;
     application.session.go_to_token(bad);

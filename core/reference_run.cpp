@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -128,11 +127,11 @@ Amplification ReferenceRun::amplification(Form form, Index chunk_size, std::stop
 
 namespace {
 
-/// "40", "1e30".
+/// "4", "400", "1e30": no factor is known better than by its first digit.
 std::string times(double factor) {
   constexpr double readable = 10000;
   if (!std::isfinite(factor)) return "any factor";
-  if (factor < readable) return fmt::format("{:.0f}", factor);
+  if (factor < readable) return fmt::format("{:.0f}", std::stod(fmt::format("{:.0e}", factor)));
   const std::string digits = fmt::format("{:.0e}", factor);
   const std::size_t e = digits.find('e');
   return digits.substr(0, e + 1) + std::to_string(std::stoi(digits.substr(e + 1)));
@@ -154,8 +153,8 @@ std::string ReferenceRun::why_amplified(const Judgement& judgement, Form form, I
   };
   const auto as_one = [&](Form each) {
     const Index tokens = tokens_at_once(each, chunk_size, sequence.tokens);
-    if (tokens == 1) return std::string("one token after the other");
-    return fmt::format("the {} over {} tokens", solves(each) ? "solve" : "sum", tokens);
+    if (tokens == 1) return std::string("One token after the other");
+    return fmt::format("The {} over {} tokens", solves(each) ? "solve" : "sum", tokens);
   };
   const std::string what =
       array == "o" ? "the outputs" : "the final " + (array == "final_state" ? "S" : array.substr(6));
@@ -166,15 +165,16 @@ std::string ReferenceRun::why_amplified(const Judgement& judgement, Form form, I
                        times(judgement.amplification));
   }
   std::string words = as_one(form);
-  words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
   words += fmt::format(" multiplies rounding in {} by {}", what, times(judgement.amplification));
   if (judgement.amplified_from >= 0)
     words += fmt::format(", from token {} on beyond the tolerance", judgement.amplified_from);
-  if (judgement.disagreement.error > 0.1) words += ": no digit of it is right";
+  if (judgement.disagreement.error > 0.1) words += ", and no digit of it is right";
   const Form smaller = form == Form::parallel ? Form::chunkwise : Form::recurrent;
   const double less = amplification(smaller, chunk_size, std::move(stop)).of(array);
-  if (less < judgement.amplification / 10) words += fmt::format("; {} by {}", as_one(smaller), times(less));
-  return words + ".";
+  words += ".";
+  if (less < judgement.amplification / 10)
+    words += fmt::format(" {} multiplies it by {}.", as_one(smaller), times(less));
+  return words;
 }
 
 Amplification ReferenceRun::amplification_of_inputs(const std::stop_token& stop) const {

@@ -33,6 +33,8 @@ struct Judgement {
   /// What the error must stay below.
   double allowed() const { return tolerance.error * amplification; }
   bool passed() const { return disagreement.error <= allowed(); }
+  /// Whether more is allowed than the array's largest number: no comparison can tell right from wrong.
+  bool says_nothing() const { return allowed() >= 1; }
 
   /// Whether this is the one to tell of two: one that failed, further beyond; else, further off.
   bool is_worse_than(const Judgement& other) const;

@@ -208,6 +208,7 @@ class Verification {
     }
     if (judgement.amplification > 1) {
       ++result.amplified.runs;
+      if (judgement.says_nothing()) ++result.amplified.say_nothing;
       if (row.amplified.is_beaten_by(error, index)) {
         row.amplified = {error, index};
         result.amplified.error = error;

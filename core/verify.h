@@ -19,6 +19,7 @@ struct AmplifiedRuns {
   double error = 0;               // the largest
   double factor = 1;              // what its tolerance was multiplied by
   std::string why = {};           // ReferenceRun::why_amplified()
+  Index say_nothing = 0;          // of the runs: those allowed more than the whole array
   std::string reproduction = {};  // the command line that runs it
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <random>
 
@@ -151,6 +152,22 @@ std::string data_of(const VerifyCase& verified) {
   return verified.data.empty() ? to_string(verified.random) : verified.data;
 }
 
+namespace {
+
+/// `word` as a shell takes it for one word.
+std::string quoted(const std::string& word) {
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_-./:=,").find(c) != std::string_view::npos;
+  };
+  if (std::ranges::all_of(word, is_plain)) return word;
+  std::string within;
+  for (const char c : word) within += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return "'" + within + "'";
+}
+
+}  // namespace
+
 ReferenceRun reference_run(const VerifyCase& verified, Precision precision, std::stop_token stop) {
   const Variant& variant = *verified.variant;
   auto arrays = verified.arrays
@@ -165,7 +182,7 @@ std::string reproduction(const VerifyCase& verified, const std::string& device, 
   const Variant& variant = *verified.variant;
   std::string command =
       fmt::format("palimpsest verify --variant {} --case {} --form {} --device {} --precision {} --chunk {}",
-                  variant.id, data_of(verified), name(form), device, name(precision), chunk_size);
+                  variant.id, quoted(data_of(verified)), name(form), device, name(precision), chunk_size);
   for (const auto& [option, value] : verified.given.options)
     command += fmt::format(" --param {}={}", option, value);
   const Settings usual = resolve(variant, {.options = verified.given.options});

@@ -47,6 +47,7 @@ nlohmann::json to_json(const VerifyResult& result) {
                          {"error", number(result.amplified.error)},
                          {"factor", result.amplified.factor},
                          {"why", result.amplified.why},
+                         {"say_nothing", result.amplified.say_nothing},
                          {"reproduction", result.amplified.reproduction}};
   }
   if (result.worst.error > 0) {
@@ -125,10 +126,14 @@ std::string to_table(const VerifyReport& report) {
                          fmt::format("{}", fmt::join(rows.precisions, ", ")), rows.first->reason);
   }
   if (report.runs() == 0) return table + "no run was compared\n";
+  const std::string cases = fmt::format("{} {}", report.cases, report.cases == 1 ? "case" : "cases");
+  Index lost = 0;
+  for (const VerifyResult& result : report.results) lost += result.amplified.say_nothing;
+  const std::string but =
+      lost == 0 ? "" : fmt::format("; in {} of them rounding leaves nothing of an array to compare", lost);
   table += failed == 0
-               ? fmt::format("all {} runs of {} cases agree with the f64 recurrence\n", report.runs(),
-                             report.cases)
-               : fmt::format("{} of {} runs FAILED, of {} cases\n", failed, report.runs(), report.cases);
+               ? fmt::format("all {} runs of {} agree with the f64 recurrence{}\n", report.runs(), cases, but)
+               : fmt::format("{} of {} runs FAILED, of {}{}\n", failed, report.runs(), cases, but);
   return table;
 }
 

@@ -82,6 +82,12 @@ class Parser {
     } catch (const CLI::ParseError& error) {
       return report(console_, fmt::format("{} (see {} --help)", error.what(), asked_for()), exit_bad_usage);
     }
+    if (const std::string option = window_option(); !option.empty()) {
+      return report(console_,
+                    fmt::format("{} before {} belongs to the window; give {} its options after its name",
+                                option, asked_for(), asked_for()),
+                    exit_bad_usage);
+    }
     const int status = guarded(console_, action());
     console_.out.flush();
     if (!console_.out) return report(console_, "the output could not be written", exit_bad_usage);
@@ -99,6 +105,15 @@ class Parser {
       if (command->parsed()) return action;
     }
     return without_command_;
+  }
+
+  /// An option of the window that was given to a command; empty if none was.
+  std::string window_option() const {
+    if (app_.get_subcommands().empty()) return {};
+    for (const CLI::Option* option : app_.get_options()) {
+      if (option->count() > 0) return option->get_name();
+    }
+    return {};
   }
 
   /// "palimpsest run": the command whose help fits.

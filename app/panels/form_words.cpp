@@ -41,10 +41,11 @@ std::string recurrent_work(const Trace& trace, Index token) {
 }
 
 std::string chunkwise_work(const Trace& trace, Index chunk_size, Index token) {
-  const Index chunks = (trace.tokens + chunk_size - 1) / chunk_size;
-  const Index chunk = token / chunk_size;
-  const Index size = std::min(chunk_size, trace.tokens - chunk * chunk_size);
-  const std::string place = fmt::format("chunk {} of 0–{}", chunk, chunks - 1);
+  const Groups& groups = trace.groups;
+  const Index last = (trace.tokens + groups.size - 1) / groups.size - 1;
+  const Index size = trace.block(trace.block_of(token, 0)).count;  // a piece of a batch, where chunks cut it
+  const std::string place = fmt::format(
+      "{} {} of 0–{}", groups.kind == Groups::Kind::batches ? "batch" : "chunk", token / groups.size, last);
   if (has_step(trace, Purpose::denominator)) {
     const Index tiles = trace.block_of(token, 1) - trace.block_of(token, 0);
     return fmt::format("{}: {} of {} × {} scores", place, counted(tiles, "tile", "tiles"), size, chunk_size);
@@ -142,11 +143,15 @@ Index first_bad_token(const Computation& computed) {
 
 std::string agreement_words(const Computation& computed) {
   if (computed.agree) {
-    const auto count =
-        std::ranges::count_if(computed.forms, [](const FormResult& form) { return form.missing.empty(); });
-    const bool is_amplified = !computed.form(computed.worst_form).amplified.empty();
-    return fmt::format("{} agree{} · {}", counted(count, "form", "forms"),
-                       is_amplified ? " but for rounding" : "", scientific(computed.worst));
+    const auto count = [&](bool says_nothing) {
+      return std::ranges::count_if(computed.forms, [&](const FormResult& form) {
+        return form.missing.empty() && form.judgement.says_nothing() == says_nothing;
+      });
+    };
+    const auto lost = count(true);
+    return fmt::format("{} agree{} · {}", counted(count(false), "form", "forms"),
+                       lost == 0 ? "" : fmt::format(", {} lost in rounding", lost),
+                       scientific(computed.worst));
   }
   const Index bad = first_bad_token(computed);
   if (bad < 0) return fmt::format("forms end in different states · {}", scientific(computed.worst));

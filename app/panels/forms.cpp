@@ -233,7 +233,7 @@ void draw_forms(Application& application) {
   if (style::begin_panel("The same sum in all forms") && application.session.computed()) {
     precision(application);
     const Room fits = room(*application.session.computed(), ImGui::GetWindowHeight());
-    one_line(fmt::format("from {}", reference_words(application.session.choice().precision)));
+    one_line(fmt::format("distance from {}", reference_words(application.session.choice().precision)));
     for (const Form form : all_forms) draw_form(application, form, fits);
     own_output(application.session);
     chunk_size(application);

@@ -160,6 +160,7 @@ void judge(Computation& computation) {
     if (!result.missing.empty()) continue;
     computation.agree = computation.agree && result.judgement.passed();
     const FormResult& worst = computation.form(computation.worst_form);
+    if (result.judgement.says_nothing() && result.judgement.passed()) continue;
     if (!worst.missing.empty() || result.judgement.is_worse_than(worst.judgement))
       computation.worst_form = form;
   }

@@ -71,11 +71,11 @@ struct Computation {
   std::array<FormResult, std::size(all_forms)> forms;
   std::vector<TokenFacts> tokens;
   std::optional<Divergence> divergence;  // where the memory runs away
-  Form worst_form =
-      Form::recurrent;   // the furthest beyond what it is allowed, or if none is, the furthest off
-  double worst = 0;      // its residual, and
-  double tolerance = 0;  // what that must stay below
-  bool agree = true;     // all forms stay within what they are allowed
+  Form worst_form = Form::recurrent;  // the furthest beyond what it is allowed, or if none is, the furthest
+                                      // off of those that can be judged
+  double worst = 0;                   // its residual, and
+  double tolerance = 0;               // what that must stay below
+  bool agree = true;                  // all forms stay within what they are allowed
   std::optional<double>
       capture_error;  // this head's distance to the output in the file, if the inputs are the file's own
   std::uint64_t version = 0;

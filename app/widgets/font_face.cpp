@@ -26,6 +26,16 @@ Library& instance() {
   return only;
 }
 
+/// Whether the plain letters, digits and signs that the face has can be read: a file that was cut short
+/// opens.
+bool has_its_letters(FT_Face face) {
+  for (FT_ULong letter = '!'; letter <= '~'; ++letter) {
+    const FT_UInt glyph = FT_Get_Char_Index(face, letter);
+    if (glyph != 0 && FT_Load_Glyph(face, glyph, FT_LOAD_NO_SCALE) != 0) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 FT_Library freetype() { return instance().library; }
@@ -38,6 +48,10 @@ FT_Face font_face(const std::string& file) {
   if (failed == FT_Err_Cannot_Open_Resource || failed == FT_Err_Cannot_Open_Stream)
     throw Error(fmt::format("the font '{}' cannot be opened", file));
   if (failed != 0) throw Error(fmt::format("'{}' is not a font", file));
+  if (!has_its_letters(face)) {
+    FT_Done_Face(face);
+    throw Error(fmt::format("the font '{}' is damaged: not all of its letters can be read", file));
+  }
   return faces.emplace(file, face).first->second;
 }
 

@@ -32,20 +32,47 @@ Matrix<double> since_start(const Matrix<double>& T, Index p, Index decays) {
 /// A time as the table of times holds it; what lies outside the rows at hand is brought back.
 Index time(double value, Index rows) { return std::clamp<Index>(static_cast<Index>(value), 0, rows); }
 
+/// since_write() or since_start() of one reader after the other, which read later and later as a rule: what
+/// the last one saw is carried on.
+class Carried {
+ public:
+  /// `start` before the row `first`.
+  Carried(const Matrix<double>& T, Matrix<double> start, Index first)
+      : T_(T), start_(std::move(start)), first_(first), product_(start_), row_(first) {}
+
+  const Matrix<double>& after(Index decays) {
+    if (decays < row_) {
+      product_ = start_;
+      row_ = first_;
+    }
+    for (; row_ < decays; ++row_) product_ = transition(T_, row_, product_.rows()) * product_;
+    return product_;
+  }
+
+ private:
+  const Matrix<double>& T_;
+  Matrix<double> start_;
+  Index first_;
+  Matrix<double> product_;
+  Index row_;  // the next to pass
+};
+
 Matrix<double> parts_mask(Arguments a) {
   const Index L = a[0].rows();
   Matrix<double> G = Matrix<double>::Zero(a[2].rows(), L);
-  for (Index s = 0; s < G.rows(); ++s) {
-    for (Index j = 0; j < time(a[3](s, 1), L); ++j)
-      G(s, j) = a[2].row(s).dot(since_write(a[0], a[1], j, time(a[3](s, 0), L)).col(0));
+  for (Index j = 0; j < L; ++j) {
+    Carried part(a[0], a[1].row(j).transpose(), j + 1);
+    for (Index s = 0; s < G.rows(); ++s) {
+      if (j < time(a[3](s, 1), L)) G(s, j) = a[2].row(s).dot(part.after(time(a[3](s, 0), L)).col(0));
+    }
   }
   return G;
 }
 
 Matrix<double> parts_from_start(Arguments a) {
   Matrix<double> g(a[1].rows(), a[1].cols());
-  for (Index s = 0; s < g.rows(); ++s)
-    g.row(s) = a[1].row(s) * since_start(a[0], g.cols(), time(a[2](s, 0), a[0].rows()));
+  Carried product(a[0], Matrix<double>::Identity(g.cols(), g.cols()), 0);
+  for (Index s = 0; s < g.rows(); ++s) g.row(s) = a[1].row(s) * product.after(time(a[2](s, 0), a[0].rows()));
   return g;
 }
 

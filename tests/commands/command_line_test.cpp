@@ -78,6 +78,9 @@ TEST_CASE("the program with a window adds its own options and actions", "[comman
   CHECK(palimpsest_with({"render", "--at", "7"}, {window, render}).out == "drawn");
   CHECK(rendered == 7);
   CHECK(palimpsest_with({"render", "--at", "x"}, {window, render}).status == exit_bad_usage);
+  const Ran misplaced = palimpsest_with({"--capture", "x.npz", "render", "--at", "7"}, {window, render});
+  CHECK(misplaced.status == exit_bad_usage);
+  CHECK_THAT(misplaced.error, says("--capture before palimpsest render belongs to the window"));
 }
 
 TEST_CASE("whatever a command throws becomes one line and a status", "[command line]") {

@@ -402,6 +402,35 @@ TEST_CASE("faults are looked for in the cases of any plan, in any number of thre
   CHECK_THAT(in_one_case(0).without[0].reason, says("there is no token"));
 }
 
+TEST_CASE("rounding is not taken for the first step that a fault makes wrong") {
+  // The writes of zeros empty the memory to 2^-40: all at once its last steps are rounding, with a fault or
+  // without.
+  constexpr Index T = 40;
+  std::vector<double> v(T, 0.0);
+  v[0] = 1;
+  const std::vector<double> keys(T, 1.1);
+  auto arrays = std::make_shared<Arrays>();
+  for (const char* name : {"q", "k"}) (*arrays)[name] = Array({T, 1}, keys);
+  (*arrays)["v"] = Array({T, 1}, v);
+  (*arrays)["beta"] = Array({T}, std::vector<double>(T, 0.4));
+  const Variant& variant = find_variant("deltanet");
+  FaultPlan plan{.faults = {"initial-state-dropped"}};
+  plan.cases.forms = {Form::parallel};
+  plan.cases.cases = {
+      {.variant = &variant, .given = resolve(variant, {}), .data = "emptied", .arrays = [arrays] {
+         return arrays;
+       }}};
+  const FaultReport report = verify_faults(plan);
+  REQUIRE(report.results.size() == 1);
+  CHECK_FALSE(report.results[0].noticed());
+  CHECK_FALSE(report.results[0].departure.has_value());
+  CHECK(report.results[0].data == "emptied");
+
+  const Case each = bound(variant, resolve(variant, {}), *arrays);
+  const auto trace = each.trace(Form::parallel, 1);
+  REQUIRE(compare_steps(*trace, {trace->phases, trace->symbols}).departure.has_value());
+}
+
 TEST_CASE("a plan in f32 is refused for faults, with the reason") {
   FaultPlan plan;
   plan.cases.precisions = {Precision::f32};

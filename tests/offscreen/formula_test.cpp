@@ -198,3 +198,16 @@ TEST_CASE("formula: where there is no room nothing is drawn") {
     CHECK(count(draw(offscreen, "S_t", size, IM_COL32_WHITE), 255, 255, 255) == 0);
   }
 }
+
+TEST_CASE("a font file that was cut short is refused, although it opens") {
+  const TemporaryFolder folder;
+  const std::string bytes = read_file(asset("fonts/JetBrainsMono-Regular.ttf"));
+  REQUIRE(bytes.size() > 100000);
+  const int before = open_font_faces();
+  for (const std::size_t size : {bytes.size() / 4, bytes.size() / 2}) {
+    const std::string file = (folder / fmt::format("cut-{}.ttf", size)).string();
+    write_file(file, std::string_view(bytes).substr(0, size));
+    CHECK_THROWS_WITH(font_face(file), says("is damaged"));
+  }
+  CHECK(open_font_faces() == before);
+}

@@ -31,7 +31,7 @@ TEST_CASE("every preset is a case that forms agree on, as far as what they lose 
       // done without loss.
       CHECK((result.amplified.runs > 0) == (result.form == Form::parallel));
       if (result.form == Form::parallel)
-        CHECK(result.amplified.reproduction.find("--case preset:") != std::string::npos);
+        CHECK(result.amplified.reproduction.find("--case 'preset:") != std::string::npos);
     }
   }
 }
@@ -46,12 +46,13 @@ TEST_CASE("the window says why a form that loses its state may") {
   const FormResult& parallel = computed->form(Form::parallel);
   CHECK(computed->agree);
   CHECK(computed->worst_form == Form::parallel);
+  CHECK_FALSE(parallel.judgement.says_nothing());
   CHECK(parallel.residual() > 1e-10);
   CHECK(parallel.judgement.disagreement.array == "final_S");
   CHECK_THAT(parallel.amplified,
              palimpsest::testing::says("The solve over 1100 tokens multiplies rounding in the final S by"));
   CHECK_THAT(parallel.amplified,
-             palimpsest::testing::says("beyond the tolerance; the solve over 16 tokens by"));
+             palimpsest::testing::says("beyond the tolerance. The solve over 16 tokens multiplies it by"));
   CHECK(parallel.judgement.amplified_from > 550);  // where the asking begins
   for (const Form form : {Form::recurrent, Form::chunkwise, Form::two_pass})
     CHECK(computed->form(form).amplified.empty());
