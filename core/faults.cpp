@@ -82,14 +82,26 @@ void undecayed_erase(EquationEditor& equations) {
   });
 }
 
+/// Masks are known by what they are for, whatever function makes them; one of logarithms adds up none.
 void ungated_mask(EquationEditor& equations) {
-  equations.replace({Purpose::mask}, [](const Expression& x) -> Changed {
-    if (!is_call(x, "decay_mask") && !is_call(x, "parts_mask")) return std::nullopt;
-    return call("causal_ones", {first(x)});
+  const auto ungated = [](const Expression& x) {
+    if (!is_call(x, "log_decays")) return call("causal_ones", {x});
+    std::vector<Expression> arguments(x.arguments().begin(), x.arguments().end());
+    arguments[0] = call("one_minus", {call("all_ones", {arguments[0]})});
+    return call(x.name(), arguments);
+  };
+  equations.replace({Purpose::mask}, [&](const Expression& x) -> Changed {
+    if (!is(x, Kind::function)) return std::nullopt;
+    return ungated(x);
   });
-  equations.replace({Purpose::scores}, [](const Expression& x) -> Changed {
-    if (!is_call(x, "decay_scores")) return std::nullopt;
-    return call("lower", {first(x) * transpose(second(x))});
+  equations.replace({Purpose::erase_mask}, [&](const Expression& x) -> Changed {
+    if (!is(x, Kind::function)) return std::nullopt;
+    return call("strictly_lower", {ungated(x)});
+  });
+  equations.replace({Purpose::scores, Purpose::overlap}, [](const Expression& x) -> Changed {
+    if (is_call(x, "decay_scores")) return call("lower", {first(x) * transpose(second(x))});
+    if (is_call(x, "decay_scores_before")) return call("strictly_lower", {first(x) * transpose(second(x))});
+    return std::nullopt;
   });
 }
 

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/functions/rows.h"
 #include "core/functions/signature.h"
+#include "core/variant.h"
 
 namespace palimpsest {
 
@@ -35,6 +36,8 @@ std::vector<Function> all_functions() {
         fragile_functions()}) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
+  for (const Variant& variant : variants())
+    all.insert(all.end(), variant.functions.begin(), variant.functions.end());
   return all;
 }
 
@@ -45,6 +48,7 @@ Function function(std::string name, const std::string& signature, Pattern patter
                   std::string words) {
   Function row;
   row.name = name;
+  row.signature = signature;
   row.latex = [latex = std::move(pattern.latex)](std::span<const std::string> arguments) {
     return filled(latex, arguments);
   };

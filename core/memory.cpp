@@ -55,7 +55,7 @@ void require_state(const Sequence& sequence, Index rows, Index columns) {
   const double bytes = 8.0 * static_cast<double>(rows) * static_cast<double>(columns);
   if (bytes <= largest_state) return;
   const auto shape = [&](const char* name) {
-    return to_string({sequence.at(name).rows(), sequence.at(name).columns()});
+    return to_string(std::vector<Index>{sequence.at(name).rows(), sequence.at(name).columns()});
   };
   throw InputError(fmt::format(
       R"(array "k" with shape {} and array "v" with shape {} for each head make a state of {} rows )"

@@ -40,7 +40,8 @@ struct Structure {
   bool erase_key = false;     // the erase reads with a key a of its own, not with k
   bool beta = false;          // write with b = beta k instead of k
   bool writes_value = true;   // false: v is 0, the row writes back only what it has read
-  bool decay_by_key = false;  // the decay is made of the keys: a token without a key lets nothing fade
+  bool decay_by_key = false;  // the decay is made of the keys: a token without a key lets nothing fade, and
+                              // one that only asks (Rule::answers()) has none
   bool plain_write = false;   // one more write, k+ v+^T, which the erase does not touch
   ReadAt read_at = ReadAt::after_row;
   Index rows_per_read = 1;      // state rows of one token
@@ -69,7 +70,8 @@ template <class Scalar>
 struct Program {
   Structure structure = {};
   Matrix<Scalar> q = {};            // [R, K], scaled and mapped: one read per token
-  Matrix<Scalar> k = {};            // [N, K], N = R rows_per_read
+  Matrix<Scalar> k = {};            // [N, K], N = R rows_per_read: where v is written, and so with what it
+                                    // is asked for again (core/stored_pairs.h); a strength belongs into beta
   Matrix<Scalar> v = {};            // [N, V]
   Matrix<Scalar> a = {};            // [N, K] with an erase key
   Matrix<Scalar> gate = {};         // [N, 1] or [N, K]: alpha, or g = log alpha; [N, 0] without decay

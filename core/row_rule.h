@@ -16,10 +16,11 @@ struct ProgramNames {
   std::string a = {};        // the erase key; empty: k
   std::string k_plain = {};  // the second write
   std::string v_plain = {};
+  std::string beta = "beta";  // the write strength: an input, or what an operation makes of it
 };
 
 /// How a row program's steps are named and written. The defaults suit every rule that uses q, k and v as they
-/// come.
+/// come. Which names are taken says Record.
 struct Notation {
   ProgramNames token = {"q", "k", "v", "o"};  // of one token
   ProgramNames rows = {"Q", "K", "V", "O"};   // of a chunk
@@ -33,7 +34,8 @@ struct Notation {
   std::vector<Operation> rows_after = {};
   std::vector<std::string> arrays = {};      // inputs without an axis of tokens that these operations use
   std::vector<std::string> parameters = {};  // further numbers that these operations use
-  Symbols symbols = {};                      // added to the usual ones, or in their place
+  Symbols symbols = {};  // added to the usual ones, or in their place; written as for one token (p_t), rows
+                         // of many lose the t
 };
 
 /// How the state of a program, [p K, V], and the states that a variant takes and hands on become each other.

@@ -66,7 +66,7 @@ struct TokenSteps {
     if (structure.erase == Erase::decayed) read(steps, kept);
 
     const Expression k = tensor(notation.token.k);
-    const Expression strength = structure.beta ? tensor("beta") * k : k;
+    const Expression strength = structure.beta ? tensor(notation.token.beta) * k : k;
     const Expression written = tensor(erases ? "error" : notation.token.v);
     steps.add({"update",
                Purpose::update,
@@ -120,7 +120,7 @@ struct ChunkSteps {
   }
   Expression K() const { return tensor(notation.rows.k); }
   Expression A() const { return tensor(structure.erase_key ? notation.rows.a : notation.rows.k); }
-  Expression B() const { return structure.beta ? hadamard(tensor("beta"), K()) : K(); }
+  Expression B() const { return structure.beta ? hadamard(tensor(notation.rows.beta), K()) : K(); }
   Expression U() const { return tensor(structure.erase == Erase::none ? notation.rows.v : "U"); }
   Expression K_plain() const { return tensor(notation.rows.k_plain); }
   Expression V_plain() const { return tensor(notation.rows.v_plain); }
@@ -473,6 +473,17 @@ std::vector<Phase> chunk_phases(ChunkSteps chunk, Form form) {
           chunk_phase("then the outputs, each chunk by itself", chunk, std::move(handed))};
 }
 
+/// "\\log z" for "\\log z_t", "\\log z^{-}" for "\\log z_{t-1}": rows of many tokens are of no single one.
+std::string without_token(std::string latex) {
+  const auto replace = [&latex](std::string_view old, std::string_view now) {
+    for (std::size_t at = latex.find(old); at != std::string::npos; at = latex.find(old, at + now.size()))
+      latex.replace(at, old.size(), now);
+  };
+  replace("_{t-1}", "^{-}");
+  replace("_t", "");
+  return latex;
+}
+
 }  // namespace
 
 std::vector<Phase> row_phases(const Structure& structure, const Notation& notation, Form form, bool scaled) {
@@ -545,7 +556,10 @@ Symbols row_symbols(const Structure& structure, const Notation& notation, Form f
                     {"S_written", {"W", Role::state, "all writes, faded"}},
                     {"S_out", {form == Form::parallel ? "S_n" : "S'", Role::state, "memory carried on"}}});
   }
-  for (const auto& [name, symbol] : notation.symbols) symbols.insert_or_assign(name, symbol);
+  for (const auto& [name, symbol] : notation.symbols) {
+    Symbol& written = symbols.insert_or_assign(name, symbol).first->second;
+    if (!token) written.latex = without_token(written.latex);
+  }
   return symbols;
 }
 

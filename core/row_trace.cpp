@@ -1,6 +1,9 @@
 #include "core/row_trace.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "core/checkpoints.h"
@@ -8,6 +11,7 @@
 #include "core/engines/chunkwise.h"
 #include "core/engines/parallel.h"
 #include "core/engines/recurrent.h"
+#include "core/error.h"
 #include "core/inner_problem.h"
 #include "core/row_steps.h"
 
@@ -116,7 +120,7 @@ class RowTrace : public ComputedTrace {
     for (Index earlier = 0; earlier < step; ++earlier) recurrent(program.row(earlier), S);
     const Program<Scalar> row = program.row(step);
     const Matrix<Scalar> read = recurrent(row, S, &recorder);
-    record_inputs({0, token, 1}, row, recorder);
+    record_inputs({0, token, 1}, row, record);
     record_outputs(read, recorder);
     return record;
   }
@@ -143,7 +147,7 @@ class RowTrace : public ComputedTrace {
       recorder("S_final", S);
       read = program.q * S;
     }
-    record_inputs(block, program, recorder);
+    record_inputs(block, program, record);
     record_outputs(read, recorder);
     return record;
   }
@@ -155,30 +159,48 @@ class RowTrace : public ComputedTrace {
 
   const ProgramNames& names() const { return form == Form::recurrent ? notation_.token : notation_.rows; }
 
-  void record_inputs(const Block& block, const Program<Scalar>& program, Recorder& recorder) const {
+  /// Records the rows of a program and of the inputs beside them. A name that both have stands for the same
+  /// numbers: Record says which names are taken.
+  void record_inputs(const Block& block, const Program<Scalar>& program, Record& record) const {
     const ProgramNames& called = names();
-    const std::pair<std::string, const Matrix<Scalar>*> matrices[] = {{called.q, &program.q},
-                                                                      {called.k, &program.k},
-                                                                      {called.v, &program.v},
-                                                                      {called.a, &program.a},
-                                                                      {called.k_plain, &program.k_plain},
-                                                                      {called.v_plain, &program.v_plain}};
-    const auto is_called = [&](std::string_view name) {
-      return std::ranges::any_of(matrices, [&](const auto& matrix) { return matrix.first == name; });
+    Recorder recorder(record);
+    const auto keep = [&](const std::string& name, const auto& rows) {
+      if (record.contains(name)) {
+        throw Error(
+            fmt::format("\"{}\" is recorded twice: a tensor of the form has this name already", name));
+      }
+      recorder(name, rows);
     };
-    for (const auto& [name, rows] : matrices) {
-      if (!name.empty() && rows->rows() > 0) recorder(name, oriented(*rows));
-    }
+    std::map<std::string, Matrix<Scalar>> made;
+    const auto make = [&](const std::string& name, const Matrix<Scalar>& rows) {
+      if (!name.empty() && rows.rows() > 0) made.emplace(name, rows);
+    };
+    make(called.q, program.q);
+    make(called.k, program.k);
+    make(called.v, program.v);
+    make(called.a, program.a);
+    make(called.k_plain, program.k_plain);
+    make(called.v_plain, program.v_plain);
+    if (structure_.decay != Decay::none) make("alpha", program.alpha());
+    if (structure_.value_decay) make("mu", program.mu);
+    if (structure_.beta) make(called.beta, program.beta);
+
     for (const std::string& name : sequence_.names_with_tokens()) {
       const bool is_common = name == "q" || name == "k" || name == "v";
-      std::string shown = name;
-      if (is_common && form != Form::recurrent) shown[0] = name[0] == 'q' ? 'Q' : name[0] == 'k' ? 'K' : 'V';
-      if (name == "alpha" || (is_called(shown) && name != "q"))
-        continue;  // the query is shown before its scale
-      recorder(shown, oriented(sequence_.at(name).template rows<Scalar>(block.first_token, block.count)));
+      const std::string shown = is_common && form != Form::recurrent ? capitalised(name) : name;
+      Matrix<Scalar> given = sequence_.at(name).template rows<Scalar>(block.first_token, block.count);
+      const auto same = made.find(shown);
+      if (same != made.end()) {
+        Matrix<Scalar> expected = given;
+        if (name == "q") expected *= static_cast<Scalar>(sequence_.parameter("scale"));
+        if (name == "alpha" && sequence_.gates_are_logs) expected = exponential(given.array()).matrix();
+        require_same(name, same->second, expected, name == "alpha");
+        if (name == "q") same->second = given;  // shown before its scale
+      } else if (name != "alpha") {
+        made.emplace(shown, std::move(given));
+      }
     }
-    if (structure_.decay != Decay::none) recorder("alpha", oriented(program.alpha()));
-    if (structure_.beta) recorder("beta", oriented(program.beta));
+    for (const auto& [name, rows] : made) keep(name, oriented(rows));
     if (!structure_.parts.empty() && form != Form::recurrent) {
       recorder("transition", program.transition);
       recorder("inject", program.inject);
@@ -196,6 +218,30 @@ class RowTrace : public ComputedTrace {
     for (const std::string& parameter : notation_.parameters) {
       recorder(parameter, sequence_.parameter(parameter));
     }
+  }
+
+  /// Throws Error where a program has other numbers than the input whose name it takes: then the equations
+  /// would show numbers that were not computed with. Several rows of a token share its input; a gate may also
+  /// be 1 there.
+  void require_same(const std::string& name, const Matrix<Scalar>& made, const Matrix<Scalar>& given,
+                    bool is_gate) const {
+    const bool fits = made.size() == given.size();
+    const auto is_one_of = [&](Index row, Scalar number) {
+      const auto of_token = given.row(std::min(row / structure_.rows_per_read, given.rows() - 1));
+      return (is_gate && number == 1) || (of_token.array() == number).any();
+    };
+    bool same = true;
+    for (Index row = 0; row < made.rows(); ++row) {
+      for (Index column = 0; same && column < made.cols(); ++column) {
+        const Scalar number = made(row, column);
+        same = fits ? number == given.data()[row * made.cols() + column] : is_one_of(row, number);
+      }
+    }
+    if (same) return;
+    throw Error(fmt::format(
+        "the rule computes \"{}\" but its input has that name: what it makes needs a name of its own, and an "
+        "operation that shows how",
+        name));
   }
 
   /// [R, 2]: after how many decays and how many writes each reader reads.

@@ -11,7 +11,7 @@
 namespace palimpsest {
 
 template <class Scalar>
-KeyValueCache<Scalar>::KeyValueCache(const Sequence& sequence) {
+KeyValueCache<Scalar>::KeyValueCache(const Sequence& sequence, const KeyFading& fading) {
   require_together(sequence, "initial_k_cache", "initial_v_cache");
   const bool has_keys = sequence.has("initial_k_cache");
   if (has_keys) earlier = sequence.at("initial_k_cache").rows();
@@ -23,6 +23,24 @@ KeyValueCache<Scalar>::KeyValueCache(const Sequence& sequence) {
   }
   K.bottomRows(sequence.tokens) = sequence.at("k").all<Scalar>();
   V.bottomRows(sequence.tokens) = sequence.at("v").all<Scalar>();
+  if (!fading) return;
+  const std::string initial = "initial_" + fading.state;
+  require_together(sequence, "initial_k_cache", initial);
+  log_gates.resize(K.rows());
+  if (has_keys) log_gates.head(earlier) = sequence.at(initial).all<Scalar>();
+  log_gates.tail(sequence.tokens) = fading.log_gates(sequence).template cast<Scalar>();
+}
+
+template <class Scalar>
+Matrix<Scalar> KeyValueCache<Scalar>::bias(Index first, Index count) const {
+  return log_gates.size() == 0 ? Matrix<Scalar>() : log_decays(log_gates, earlier + first, count);
+}
+
+template <class Scalar>
+NamedStates KeyValueCache<Scalar>::states(const KeyFading& fading) const {
+  NamedStates named = {{"k_cache", K.template cast<double>()}, {"v_cache", V.template cast<double>()}};
+  if (fading) named.emplace_back(fading.state, log_gates.template cast<double>());
+  return named;
 }
 
 template struct KeyValueCache<double>;
@@ -30,13 +48,25 @@ template struct KeyValueCache<float>;
 
 namespace {
 
-Phase stream_phase(const Expression& query) {
+/// What the gates leave of every key, for the queries of a block.
+void add_decays(PhaseBuilder& steps) {
+  steps.add({"decays",
+             Purpose::mask,
+             "What is left of each key",
+             "Every gate fades all keys before it; the logarithms of those in between add up.",
+             {"decays", call("log_decays", {tensor("g"), tensor("queries"), tensor("keys")})}});
+}
+
+Expression biased(const Expression& scores, bool fades) { return fades ? scores + tensor("decays") : scores; }
+
+Phase stream_phase(const Expression& query, bool fades) {
   PhaseBuilder steps("token by token");
+  if (fades) add_decays(steps);
   steps.add({"score",
              Purpose::scores,
              "How similar",
              "How similar is the query of “{token}” to every key kept so far?",
-             {"x", transpose(query) * transpose(tensor("K_cache"))}});
+             {"x", biased(transpose(query) * transpose(tensor("K_cache")), fades)}});
   steps.add({"peak",
              Purpose::peak,
              "The best match",
@@ -67,13 +97,14 @@ Phase stream_phase(const Expression& query) {
   return steps.take();
 }
 
-Phase dense_phase(const Expression& query) {
+Phase dense_phase(const Expression& query, bool fades) {
   PhaseBuilder steps("the whole sequence at once");
+  if (fades) add_decays(steps);
   steps.add({"scores",
              Purpose::scores,
              "How similar",
              "Every query meets every key; the future is masked by adding minus infinity.",
-             {"X", call("causal", {query * transpose(tensor("K_cache")), tensor("first_query"),
+             {"X", call("causal", {biased(query * transpose(tensor("K_cache")), fades), tensor("first_query"),
                                    tensor("first_key")})}});
   steps.line("Who reads whom", "All pairs at once, the future masked.", "X");
   steps.add({"peak",
@@ -106,15 +137,16 @@ Phase dense_phase(const Expression& query) {
   return steps.take();
 }
 
-Phase tile_phase(const Expression& query) {
+Phase tile_phase(const Expression& query, bool fades) {
   const Expression fade = call("exp_difference", {tensor("m_in"), tensor("m")});
   PhaseBuilder steps("tile by tile");
-  steps.add(
-      {"scores",
-       Purpose::scores,
-       "How similar",
-       "The queries of this chunk meet one tile of keys.",
-       {"X", call("causal", {query * transpose(tensor("K")), tensor("first_query"), tensor("first_key")})}});
+  if (fades) add_decays(steps);
+  steps.add({"scores",
+             Purpose::scores,
+             "How similar",
+             "The queries of this chunk meet one tile of keys.",
+             {"X", call("causal", {biased(query * transpose(tensor("K")), fades), tensor("first_query"),
+                                   tensor("first_key")})}});
   steps.line("Who reads whom", "One tile of keys at a time.", "X");
   steps.add({"peak",
              Purpose::peak,
@@ -157,20 +189,28 @@ Phase done_phase() {
   return steps.take();
 }
 
-std::vector<Phase> softmax_phases(Form form, bool scaled) {
+std::vector<Phase> softmax_phases(Form form, bool scaled, bool fades) {
   const auto query = [&](const char* name) { return scaled ? tensor("scale") * tensor(name) : tensor(name); };
-  if (form == Form::recurrent) return {stream_phase(query("q"))};
-  if (form == Form::parallel) return {dense_phase(query("Q"))};
-  return {tile_phase(query("Q")), done_phase()};
+  if (form == Form::recurrent) return {stream_phase(query("q"), fades)};
+  if (form == Form::parallel) return {dense_phase(query("Q"), fades)};
+  return {tile_phase(query("Q"), fades), done_phase()};
 }
 
-Symbols softmax_symbols(Form form) {
+Symbols softmax_symbols(Form form, const KeyFading& fading) {
   Symbols symbols = {
       {"scale", {"\\sigma", Role::plain, "scale of the query"}},
       {"first_query", {"i_0", Role::plain, "number of the first query"}},
       {"first_key", {"j_0", Role::plain, "number of the first key"}},
       {"K_cache", {form == Form::recurrent ? "K_{\\le t}" : "K", Role::key, "all keys so far"}},
       {"V_cache", {form == Form::recurrent ? "V_{\\le t}" : "V", Role::value, "all values so far"}}};
+  if (fading) {
+    symbols.insert(
+        {{"g", fading.symbol},
+         {"queries", {"i", Role::plain, "numbers of the queries"}},
+         {"keys", {"j", Role::plain, "numbers of the keys"}},
+         {"decays",
+          {form == Form::recurrent ? "d_t" : "D", Role::gate, "what is left of each key, as a logarithm"}}});
+  }
   if (form == Form::recurrent) {
     symbols.insert({{"q", {"q_t", Role::query, "what is asked"}},
                     {"x", {"x_t", Role::plain, "scores"}},
@@ -200,14 +240,14 @@ Symbols softmax_symbols(Form form) {
 template <class Scalar>
 class SoftmaxTrace : public ComputedTrace {
  public:
-  SoftmaxTrace(const Sequence& sequence, Form new_form, Index chunk_size)
-      : sequence_(sequence), cache_(sequence), chunk_size_(chunk_size) {
+  SoftmaxTrace(const Sequence& sequence, const KeyFading& fading, Form new_form, Index chunk_size)
+      : sequence_(sequence), fading_(fading), cache_(sequence, fading), chunk_size_(chunk_size) {
     form = new_form;
     tokens = sequence.tokens;
     groups = groups_of(form, tokens, chunk_size, 1);
     scaled_ = sequence.parameter("scale") != 1;
-    phases = softmax_phases(form, scaled_);
-    symbols = softmax_symbols(form);
+    phases = softmax_phases(form, scaled_, static_cast<bool>(fading));
+    symbols = softmax_symbols(form, fading);
     if (form != Form::chunkwise) return;
     for (Index first = 0; first < tokens; first += chunk_size_) {
       chunk_start_.push_back(block_total_);
@@ -242,9 +282,7 @@ class SoftmaxTrace : public ComputedTrace {
   }
 
   /// No step makes the cache: it is the rows of the sequence.
-  NamedStates states(const Record&) const override {
-    return {{"k_cache", cache_.K.template cast<double>()}, {"v_cache", cache_.V.template cast<double>()}};
-  }
+  NamedStates states(const Record&) const override { return cache_.states(fading_); }
 
  private:
   /// Keys that the last query of the chunk starting at `first` sees.
@@ -256,8 +294,25 @@ class SoftmaxTrace : public ComputedTrace {
            static_cast<Scalar>(sequence_.parameter("scale"));
   }
 
+  /// What the bias of a block's queries on the keys from first_key on is made from, and the bias itself.
+  void record_decays(const Block& block, Index first_key, const Matrix<Scalar>& bias,
+                     Recorder& recorder) const {
+    if (bias.size() == 0) return;
+    const Index first_query = cache_.earlier + block.first_token;
+    recorder("g", cache_.log_gates.head(first_query + block.count));
+    recorder("queries", numbers(first_query, block.count));
+    recorder("keys", numbers(first_key, bias.cols()));
+    recorder("decays", bias);
+  }
+
+  static Vector<double> numbers(Index first, Index count) {
+    return Vector<double>::LinSpaced(count, static_cast<double>(first),
+                                     static_cast<double>(first + count - 1));
+  }
+
   Record compute(Index index) override {
     const Block block = this->block(index);
+    const Matrix<Scalar> bias = cache_.bias(block.first_token, block.count);
     Record record;
     Recorder recorder(record);
     const Matrix<Scalar> q = sequence_.at("q").template rows<Scalar>(block.first_token, block.count);
@@ -269,7 +324,8 @@ class SoftmaxTrace : public ComputedTrace {
       recorder("q", q.transpose());
       recorder("K_cache", K);
       recorder("V_cache", V);
-      softmax_stream<Scalar>(Q.row(0), K, V, &recorder);
+      record_decays(block, 0, bias, recorder);
+      softmax_stream<Scalar>(Q.row(0), K, V, &recorder, bias);
       return record;
     }
     recorder("Q", q);
@@ -278,7 +334,8 @@ class SoftmaxTrace : public ComputedTrace {
     if (form == Form::parallel) {
       recorder("K_cache", cache_.K);
       recorder("V_cache", cache_.V);
-      const Matrix<Scalar> O = softmax_dense(Q, cache_.K, cache_.V, cache_.earlier, &recorder);
+      record_decays(block, 0, bias, recorder);
+      const Matrix<Scalar> O = softmax_dense(Q, cache_.K, cache_.V, cache_.earlier, &recorder, bias);
       output_ = {O.template cast<double>(), states(record)};
       return record;
     }
@@ -289,18 +346,21 @@ class SoftmaxTrace : public ComputedTrace {
       const Matrix<Scalar> K = cache_.K.middleRows(first_key, count);
       const Matrix<Scalar> V = cache_.V.middleRows(first_key, count);
       const bool is_last = first_key + count == last_key;
+      const Matrix<Scalar> tile = bias.size() == 0 ? bias : Matrix<Scalar>(bias.middleCols(first_key, count));
       if (is_last && block.phase == 0) {
         recorder("K", K);
         recorder("V", V);
+        record_decays(block, first_key, tile, recorder);
       }
       softmax_tile(Q, K, V, cache_.earlier + block.first_token, first_key, state,
-                   is_last ? &recorder : nullptr);
+                   is_last ? &recorder : nullptr, tile);
     }
     if (block.phase == 1) recorder("O", state.output());
     return record;
   }
 
   Sequence sequence_;
+  KeyFading fading_;
   KeyValueCache<Scalar> cache_;
   Index chunk_size_;
   bool scaled_ = false;
@@ -310,10 +370,11 @@ class SoftmaxTrace : public ComputedTrace {
 
 }  // namespace
 
-std::unique_ptr<Trace> make_softmax_trace(const Sequence& sequence, Form form, Precision precision,
-                                          Index chunk_size) {
-  if (precision == Precision::f64) return std::make_unique<SoftmaxTrace<double>>(sequence, form, chunk_size);
-  return std::make_unique<SoftmaxTrace<float>>(sequence, form, chunk_size);
+std::unique_ptr<Trace> make_softmax_trace(const Sequence& sequence, const KeyFading& fading, Form form,
+                                          Precision precision, Index chunk_size) {
+  if (precision == Precision::f64)
+    return std::make_unique<SoftmaxTrace<double>>(sequence, fading, form, chunk_size);
+  return std::make_unique<SoftmaxTrace<float>>(sequence, fading, form, chunk_size);
 }
 
 }  // namespace palimpsest

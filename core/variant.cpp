@@ -23,6 +23,8 @@ std::string describe(Range range) {
       return "(0, 1]";
     case Range::up_to_two:
       return "[0, 2]";
+    case Range::positive:
+      return "> 0";
     case Range::non_positive:
       return "<= 0";
     case Range::non_negative:
@@ -31,6 +33,8 @@ std::string describe(Range range) {
       return "finite; stable in [0, 2] if |k| = 1";
     case Range::finite_or_minus_inf:
       return "finite or -inf";
+    case Range::log_decay:
+      return "[-inf, 0]";
     case Range::positive_definite:
       return "symmetric positive definite, or its diagonal";
     case Range::gram:
@@ -53,12 +57,16 @@ bool contains(Range range, double value) {
       return value > 0 && value <= 1;
     case Range::up_to_two:
       return value >= 0 && value <= 2;
+    case Range::positive:
+      return value > 0 && std::isfinite(value);
     case Range::non_positive:
       return value <= 0 && std::isfinite(value);
     case Range::non_negative:
       return value >= 0 && std::isfinite(value);
     case Range::finite_or_minus_inf:
       return value < std::numeric_limits<double>::infinity();
+    case Range::log_decay:
+      return value <= 0;
   }
   return false;
 }

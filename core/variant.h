@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/array.h"
+#include "core/expression.h"
 #include "core/matrix.h"
 #include "core/named_states.h"
 
@@ -31,10 +32,12 @@ enum class Range {
   unit,                 // [0, 1]
   positive_unit,        // (0, 1]
   up_to_two,            // [0, 2]
+  positive,             // > 0
   non_negative,         // >= 0
   non_positive,         // <= 0
   strength,             // any finite number; [0, 2] is the stable band for unit keys
   finite_or_minus_inf,  // a log-sum
+  log_decay,            // [-inf, 0]: the natural logarithm of a decay
   positive_definite,    // a symmetric matrix with positive eigenvalues; a vector stands for its diagonal
   gram,                 // a symmetric matrix without negative eigenvalues
 };
@@ -131,8 +134,9 @@ struct StoredPairs {
   Matrix<double> values;
 };
 
-/// How a memory is asked what it remembers, where that is not S^T k for the keys and values of the rule
-/// (core/stored_pairs.h).
+/// How a memory is asked what it remembers, where that is not S^T k for the keys and values that the rule
+/// writes. A row program's k and v are taken for just these (Program::k, core/stored_pairs.h); a rule that
+/// puts anything else there says with `pairs` what is stored.
 struct MemoryAccess {
   std::function<StoredPairs(const Sequence&, Index first, Index count)> pairs = {};
   /// [N, V] for keys [N, K], from the states after some tokens.
@@ -153,6 +157,7 @@ struct Variant {
   std::vector<State> states = {{"S"}};
   InnerLoss loss;
   MemoryAccess memory = {};
+  std::vector<Function> functions = {};  // that only its own steps call
   std::shared_ptr<const Rule> rule;
   /// Fills in parameters whose default depends on the options.
   std::function<void(Settings&)> complete = {};

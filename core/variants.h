@@ -6,6 +6,7 @@
 /// The family, in the order in which its members are best met: one row per file of core/variants, named as its function.
 #define PALIMPSEST_VARIANTS(row) \
   row(softmax) \
+  row(fox) \
   row(linear) \
   row(kernel) \
   row(double_softmax) \
@@ -15,6 +16,7 @@
   row(gla) \
   row(hgrn2) \
   row(value_decay) \
+  row(longhorn) \
   row(deltanet) \
   row(gated_deltanet) \
   row(kda) \

@@ -19,8 +19,9 @@ Work<Number> solve_work(const Number& k, const Number& columns) {
   return {.products = products, .seen = products, .multiplications = Number(2) * triangle + k * columns};
 }
 
-/// core/engines/softmax: dense tiles, every query tile against all key tiles that it reaches.
-Cost softmax_cost(const Sequence& sequence, Form form, Index chunk_size);
+/// core/engines/softmax: dense tiles, every query tile against all key tiles that it reaches; where keys fade
+/// with a gate for every key.
+Cost softmax_cost(const Sequence& sequence, Form form, Index chunk_size, bool fades);
 
 /// core/engines/mamba: Hillis and Steele's scan makes all states of a chunk, two numbers per cell and token.
 Cost mamba_cost(const Sequence& sequence, Form form, Index chunk_size);

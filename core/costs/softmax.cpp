@@ -19,7 +19,7 @@ struct Attention {
 };
 
 template <class Number>
-Work<Number> attention_work(const Attention<Number>& x, Form form) {
+Work<Number> attention_work(const Attention<Number>& x, Form form, bool fades) {
   Work<Number> work = {.products = x.cells * (x.k + x.v), .seen = x.seen * (x.k + x.v)};
   if (form == Form::parallel) {
     work.multiplications = x.cells;  // divided by the sum of the row
@@ -30,6 +30,7 @@ Work<Number> attention_work(const Attention<Number>& x, Form form) {
     work.multiplications = x.tiles * (x.v + Number(1)) + x.queries * x.v;
     work.exponentials = x.seen + x.tiles - x.queries;
     work.moved = x.loaded * (x.k + x.v);
+    if (fades) work.moved = work.moved + x.loaded;
   }
   return work;
 }
@@ -71,9 +72,10 @@ Attention<Polynomial> symbolic(Form form) {
 
 }  // namespace
 
-Cost softmax_cost(const Sequence& sequence, Form form, Index chunk_size) {
-  return {.total = attention_work(exact(sequence, form, chunk_size), form),
-          .per_token = attention_work(symbolic(form), form) * (Polynomial(1) / Polynomial::symbol("n"))};
+Cost softmax_cost(const Sequence& sequence, Form form, Index chunk_size, bool fades) {
+  return {
+      .total = attention_work(exact(sequence, form, chunk_size), form, fades),
+      .per_token = attention_work(symbolic(form), form, fades) * (Polynomial(1) / Polynomial::symbol("n"))};
 }
 
 }  // namespace palimpsest

@@ -13,11 +13,12 @@ namespace {
 template <class Scalar>
 constexpr Scalar minus_infinity = -std::numeric_limits<Scalar>::infinity();
 
-/// q k^T with -inf on the keys that a query must not see. The mask is additive: exp makes it 0.
+/// q k^T + bias with -inf on the keys that a query must not see. The mask is additive: exp makes it 0.
 template <class Scalar>
 Matrix<Scalar> masked_scores(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, Index first_query,
-                             Index first_key) {
+                             Index first_key, const Matrix<Scalar>& bias) {
   Matrix<Scalar> X = Q * K.transpose();
+  if (bias.size() > 0) X += bias;
   for (Index i = 0; i < X.rows(); ++i) {
     const Index seen = std::clamp<Index>(first_query + i + 1 - first_key, 0, X.cols());
     X.row(i).tail(X.cols() - seen).setConstant(minus_infinity<Scalar>);
@@ -46,14 +47,24 @@ Matrix<Scalar> SoftmaxState<Scalar>::output() const {
 }
 
 template <class Scalar>
+Matrix<Scalar> log_decays(const Vector<Scalar>& log_gates, Index first_query, Index queries) {
+  Matrix<Scalar> D = Matrix<Scalar>::Zero(queries, first_query + queries);
+  for (Index i = 0; i < queries; ++i) {
+    for (Index j = first_query + i; j-- > 0;) D(i, j) = D(i, j + 1) + log_gates(j + 1);
+  }
+  return D;
+}
+
+template <class Scalar>
 RowVector<Scalar> softmax_stream(const RowVector<Scalar>& q, const Matrix<Scalar>& K, const Matrix<Scalar>& V,
-                                 Recorder* record) {
+                                 Recorder* record, const Matrix<Scalar>& bias) {
   Scalar m = minus_infinity<Scalar>;
   Scalar l = 0;
   RowVector<Scalar> y = RowVector<Scalar>::Zero(V.cols());
   RowVector<Scalar> scores(K.rows());
   for (Index j = 0; j < K.rows(); ++j) {
-    const Scalar x = q.dot(K.row(j));
+    Scalar x = q.dot(K.row(j));
+    if (bias.size() > 0) x += bias(0, j);
     const Scalar m_new = std::max(m, x);
     const Scalar fade = weight(m, m_new);
     const Scalar w = weight(x, m_new);
@@ -76,13 +87,14 @@ RowVector<Scalar> softmax_stream(const RowVector<Scalar>& q, const Matrix<Scalar
 
 template <class Scalar>
 void softmax_tile(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix<Scalar>& V,
-                  Index first_query, Index first_key, SoftmaxState<Scalar>& state, Recorder* record) {
+                  Index first_query, Index first_key, SoftmaxState<Scalar>& state, Recorder* record,
+                  const Matrix<Scalar>& bias) {
   if (record) {
     (*record)("m_in", state.m);
     (*record)("l_in", state.l);
     (*record)("Y_in", state.Y);
   }
-  Matrix<Scalar> X = masked_scores(Q, K, first_query, first_key);
+  Matrix<Scalar> X = masked_scores(Q, K, first_query, first_key, bias);
   const Vector<Scalar> m = state.m.cwiseMax(X.rowwise().maxCoeff());
   const Vector<Scalar> fade = state.m.binaryExpr(m, [](Scalar old, Scalar now) { return weight(old, now); });
   if (record) (*record)("X", X);
@@ -103,9 +115,9 @@ void softmax_tile(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix
 
 template <class Scalar>
 Matrix<Scalar> softmax_dense(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix<Scalar>& V,
-                             Index first_query, Recorder* record) {
+                             Index first_query, Recorder* record, const Matrix<Scalar>& bias) {
   if (Q.rows() == 0) return Matrix<Scalar>(0, V.cols());
-  Matrix<Scalar> A = masked_scores(Q, K, first_query, Index{0});
+  Matrix<Scalar> A = masked_scores(Q, K, first_query, Index{0}, bias);
   if (record) (*record)("X", A);
   const Vector<Scalar> m = A.rowwise().maxCoeff();
   for (Index i = 0; i < A.rows(); ++i) A.row(i) = exponential(A.row(i).array() - m(i)).matrix();
@@ -126,12 +138,13 @@ Matrix<Scalar> softmax_dense(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, c
 
 #define PALIMPSEST_INSTANTIATE(Scalar)                                                                       \
   template struct SoftmaxState<Scalar>;                                                                      \
+  template Matrix<Scalar> log_decays(const Vector<Scalar>&, Index, Index);                                   \
   template RowVector<Scalar> softmax_stream(const RowVector<Scalar>&, const Matrix<Scalar>&,                 \
-                                            const Matrix<Scalar>&, Recorder*);                               \
+                                            const Matrix<Scalar>&, Recorder*, const Matrix<Scalar>&);        \
   template void softmax_tile(const Matrix<Scalar>&, const Matrix<Scalar>&, const Matrix<Scalar>&, Index,     \
-                             Index, SoftmaxState<Scalar>&, Recorder*);                                       \
+                             Index, SoftmaxState<Scalar>&, Recorder*, const Matrix<Scalar>&);                \
   template Matrix<Scalar> softmax_dense(const Matrix<Scalar>&, const Matrix<Scalar>&, const Matrix<Scalar>&, \
-                                        Index, Recorder*);
+                                        Index, Recorder*, const Matrix<Scalar>&);
 PALIMPSEST_INSTANTIATE(double)
 PALIMPSEST_INSTANTIATE(float)
 #undef PALIMPSEST_INSTANTIATE

@@ -7,7 +7,7 @@ namespace palimpsest {
 
 /// Causal softmax attention, spec 3.1. Query row i is token first_query + i and sees the keys up to and
 /// including that number; key row j is number first_key + j (keys of an earlier cache count first). Q is
-/// already scaled.
+/// already scaled. A bias is added to the scores of the same queries and keys; empty: none.
 
 /// Partial softmax of L queries over the keys met so far: maximum m, denominator l, numerator Y. Merging is
 /// associative: exp(m - m') rescales what was collected under the old maximum.
@@ -23,21 +23,29 @@ struct SoftmaxState {
   Matrix<Scalar> output() const;
 };
 
+/// What keys have lost on the way to their queries where every token's gate fades all keys before it, as a
+/// logarithm: element (i, j) is the sum of the log_gates [N] of keys j + 1 to first_query + i, and 0 on later
+/// keys. Added up from the query backwards, never a difference of sums: a gate of 0 (-inf) is right. [L,
+/// first_query + L].
+template <class Scalar>
+Matrix<Scalar> log_decays(const Vector<Scalar>& log_gates, Index first_query, Index queries);
+
 /// Recurrent form: one query [1, K] streams over the keys [M, K] and values [M, V], one pair at a time.
 /// Returns [1, V].
 template <class Scalar>
 RowVector<Scalar> softmax_stream(const RowVector<Scalar>& q, const Matrix<Scalar>& K, const Matrix<Scalar>& V,
-                                 Recorder* recorder = nullptr);
+                                 Recorder* recorder = nullptr, const Matrix<Scalar>& bias = {});
 
 /// Chunkwise form: merges one tile of keys [M, K] and values [M, V] into the state of L queries [L, K].
 template <class Scalar>
 void softmax_tile(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix<Scalar>& V,
                   Index first_query, Index first_key, SoftmaxState<Scalar>& state,
-                  Recorder* recorder = nullptr);
+                  Recorder* recorder = nullptr, const Matrix<Scalar>& bias = {});
 
 /// Parallel form: the whole matrix of weights [L, M]. Returns [L, V].
 template <class Scalar>
 Matrix<Scalar> softmax_dense(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix<Scalar>& V,
-                             Index first_query, Recorder* recorder = nullptr);
+                             Index first_query, Recorder* recorder = nullptr,
+                             const Matrix<Scalar>& bias = {});
 
 }  // namespace palimpsest

@@ -76,4 +76,33 @@ Shape Signature::result(const std::string& function, std::span<const Shape> argu
   return {size(result_.rows), size(result_.columns)};
 }
 
+std::optional<std::vector<Shape>> Signature::arguments(Shape result,
+                                                       const std::function<Index()>& free) const {
+  Letters letters;
+  letters.fill(unknown);
+  const auto fits = [&](const Size& size, Index actual) {
+    if (size.factor) return false;  // a product leaves both of its factors open
+    if (!size.letter) return size.more == actual;
+    Index& known = of(letters, size.letter);
+    if (known == unknown) known = actual - size.more;
+    return known >= 0 && known + size.more == actual;
+  };
+  if (!fits(result_.rows, result.rows) || !fits(result_.columns, result.columns)) return std::nullopt;
+  const auto letter = [&](char name) {
+    Index& known = of(letters, name);
+    if (known == unknown) known = free();
+    return known;
+  };
+  const auto size = [&](const Size& s) {
+    if (s.factor) return letter(s.letter) * letter(s.factor);
+    return s.letter ? letter(s.letter) + s.more : s.more;
+  };
+  std::vector<Shape> shapes;
+  for (const Sizes& sizes : arguments_) {
+    const Index rows = size(sizes.rows);
+    shapes.push_back({rows, size(sizes.columns)});
+  }
+  return shapes;
+}
+
 }  // namespace palimpsest

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +18,10 @@ class Signature {
   /// The shape of the value for `arguments`; throws Error naming `function` and all shapes if they do not
   /// fit.
   Shape result(const std::string& function, std::span<const Shape> arguments) const;
+
+  /// Shapes of arguments for a value of this shape; `free` gives the sizes that it leaves open. Nothing where
+  /// no arguments give it.
+  std::optional<std::vector<Shape>> arguments(Shape result, const std::function<Index()>& free) const;
 
  private:
   /// A size: `letter` plus `more`, `letter` times `factor`, or `more` alone.

@@ -1,8 +1,12 @@
 // Softmax, whole and in pieces: running maxima, sums and rescaled exponentials. An entry of -inf weighs
 // nothing.
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/functions/rows.h"
 
@@ -21,6 +25,15 @@ double largest(const Matrix<double>& x) {
     for (Index j = 0; j < x.cols(); ++j) result = larger(result, x(i, j));
   }
   return result;
+}
+
+/// The first and the last of `count` gates that lie between query i and key j; none where the key comes
+/// later.
+std::pair<Index, Index> gates_between(Index count, double i, double j) {
+  const auto within = [&](double number) {
+    return static_cast<Index>(std::clamp(number, -1.0, static_cast<double>(count) - 1));
+  };
+  return {within(j) + 1, within(i)};
 }
 
 Matrix<double> row_max(Arguments a) {
@@ -79,6 +92,18 @@ Matrix<double> causal(Arguments a) {
     }
   }
   return result;
+}
+
+/// The tokens' log gates from key j + 1 to query i, added up backwards from the query; 0 for later keys.
+Matrix<double> log_decays(Arguments a) {
+  Matrix<double> D = Matrix<double>::Zero(a[1].rows(), a[2].rows());
+  for (Index row = 0; row < D.rows(); ++row) {
+    for (Index column = 0; column < D.cols(); ++column) {
+      const auto [first, last] = gates_between(a[0].rows(), a[1](row, 0), a[2](column, 0));
+      for (Index l = last; l >= first; --l) D(row, column) += a[0](l, 0);
+    }
+  }
+  return D;
 }
 
 /// All cells of one row of the first argument.
@@ -144,6 +169,21 @@ Term explain_causal(CallCell& cell) {
   return past ? cell.at(0, cell.row(), cell.column()) : number(-infinity);
 }
 
+Term explain_log_decays(CallCell& cell) {
+  const double i = cell.value(1, cell.row(), 0);
+  const double j = cell.value(2, cell.column(), 0);
+  const auto [first, last] = gates_between(cell.shape(0).rows, i, j);
+  if (last < first) return number(0);
+  cell.reads(0, first, 0, last - first + 1, 1);
+  return sum(
+      {.count = last - first + 1,
+       .letter = 'l',
+       .value = [&, start = first](Index l) { return cell.value(0, start + l, 0); },
+       .term = [&, start = first](
+                   const Subscript& l) { return cell.at(0, Subscript(start + l.index, l.letter), 0); }},
+      fmt::format("Σ_{{{:g}<l≤{:g}}} ", j, i));
+}
+
 }  // namespace
 
 bool is_past(double first_query, double first_key, Index i, Index j) {
@@ -175,6 +215,10 @@ std::vector<Function> softmax_functions() {
                "the largest of all"),
       function("column_sum", "[D, 1] -> [1, 1]", applied("sum"), column_sum, explain_column_sum,
                "the sum of all"),
+      function("log_decays", "[N, 1], [L, 1], [M, 1] -> [L, M]",
+               {R"(\left[\sum_{l=j+1}^{i} #1_{l}\right]_{j \le i})", Precedence::atom, Precedence::atom},
+               log_decays, explain_log_decays,
+               "the logarithms of all gates after the key up to the query, added up"),
       function("causal", "[L, M], [1, 1], [1, 1] -> [L, M]", {R"(#1 + \log M)", Precedence::sum}, causal,
                explain_causal,
                "kept where the key comes no later than the query, minus infinity elsewhere: a weight of 0"),

@@ -48,7 +48,9 @@ std::vector<Carry> token_carries(bool exact) {
 
 Notation notation(const Settings& settings) {
   const bool exact = inner_batch(settings) == 1;
-  return {.token_write = {{"read",
+  return {.token = {.q = "q", .k = "k", .v = "v", .o = "o", .beta = "theta"},
+          .rows = {.q = "Q", .k = "K", .v = "V", .o = "O", .beta = "theta"},
+          .token_write = {{"read",
                            Purpose::read,
                            "What is there now",
                            exact ? "What does the memory already answer for “{token}”?"
@@ -79,7 +81,6 @@ Notation notation(const Settings& settings) {
           .symbols = {{"forget", {"f_t", Role::gate, "share that is forgotten"}},
                       {"eta", {"\\eta_t", Role::gate, "momentum"}},
                       {"theta", {"\\theta_t", Role::strength, "learning rate"}},
-                      {"beta", {"\\theta", Role::strength, "learning rate"}},
                       {"M_before", {"M_{t-1}", Role::state, "momentum before"}},
                       {"M_after", {"M_t", Role::state, "momentum"}},
                       {"F_moved", {"S_{\\tau}", Role::state, "memory when the batch began"}}}};

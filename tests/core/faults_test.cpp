@@ -193,6 +193,9 @@ TEST_CASE("faults are found where a person would look for them") {
   CHECK(found("linear", "edge-lost", Form::chunkwise) == Found{3, "faded"});
   CHECK(found("linear", "read-before-write", Form::recurrent) == Found{0, "output"});
   CHECK(found("linear", "scale-twice", Form::recurrent) == Found{0, "output"});
+  CHECK(found("fox", "ungated-mask", Form::recurrent) == Found{0, "decays"});
+  CHECK(found("longhorn", "ungated-mask", Form::two_pass) == Found{1, "scores"});
+  CHECK(found("longhorn", "strength-forgotten", Form::recurrent) == Found{0, "step"});
   CHECK(found("softmax", "multiplicative-mask", Form::parallel) == Found{0, "scores"});
   CHECK(found("softmax", "normaliser-forgotten", Form::recurrent) == Found{0, "output"});
   CHECK(found("titans", "momentum-dropped", Form::recurrent) == Found{0, "momentum"});
@@ -200,6 +203,34 @@ TEST_CASE("faults are found where a person would look for them") {
   CHECK(found("rls", "strength-forgotten", Form::recurrent) == Found{0, "gain"});
   CHECK(found("rls", "strength-forgotten", Form::chunkwise) == Found{0, "gains"});
   CHECK(found("rls", "strength-forgotten", Form::parallel) == Found{0, "gains"});
+}
+
+TEST_CASE("an ungated mask leaves no mask as it was, whatever function makes it") {
+  int masks = 0;
+  for (const Variant& variant : variants()) {
+    for (const Settings& given : option_choices(variant)) {
+      const Case each = revealing(variant, given, 4);
+      for (const Form form : each.forms()) {
+        const auto trace = each.trace(form, chunk_size);
+        const auto faulty = with_fault(find_fault("ungated-mask"), equations_of(*trace));
+        for (std::size_t phase = 0; phase < trace->phases.size(); ++phase) {
+          const std::vector<Operation>& operations = trace->phases[phase].operations;
+          for (std::size_t i = 0; i < operations.size(); ++i) {
+            const bool is_mask =
+                operations[i].purpose == Purpose::mask || operations[i].purpose == Purpose::erase_mask;
+            const bool calls = operations[i].equation.expression.kind() == Expression::Kind::function;
+            if (!is_mask || !calls) continue;  // what is made from another mask follows it
+            INFO(operations[i].id << " in " << each.words << " " << name(form));
+            REQUIRE(faulty);
+            ++masks;
+            CHECK_FALSE(faulty->phases[phase].operations[i].equation.expression ==
+                        operations[i].equation.expression);
+          }
+        }
+      }
+    }
+  }
+  CHECK(masks > 30);
 }
 
 TEST_CASE("the right equations have no departure") {

@@ -414,12 +414,36 @@ TEST_CASE("a key that makes the decay counts nothing where a token only asks") {
   }
 }
 
+TEST_CASE("what a token would write does not matter where it only asks") {
+  for (const Case& each : all_cases({.tokens = 24, .dk = 4, .dv = 3, .seed = 16})) {
+    if (!dynamic_cast<const RowRule*>(each.variant->rule.get())) continue;
+    const Index split = split_at(each, 12);
+    const Case block = beginning_of(each, split);
+    const Output before = block.run(Form::recurrent);
+    const Arrays asking = rest_of(each, split);
+    Arrays other = asking;
+    for (const char* name : {"k", "v", "beta"}) {
+      if (!other.contains(name)) continue;
+      for (double& value : std::get<0>(other.at(name).values)) value = 0.25 + std::abs(value);
+    }
+    for (const Form form : all_forms) {
+      INFO(each.words << " " << name(form));
+      const auto answers = [&](const Arrays& more) {
+        return ask(*each.variant, block.sequence, before, more, form, Precision::f64, 5);
+      };
+      CHECK(compare("o", answers(other), answers(asking)).error <= 1e-14);
+    }
+  }
+}
+
 TEST_CASE("states that mean something together are given together") {
   for (const auto& [id, missing] : {std::pair{"kernel", "initial_z"},
                                     {"kernel", "initial_S"},
                                     {"double_softmax", "initial_log_z"},
                                     {"double_softmax", "initial_S"},
-                                    {"softmax", "initial_v_cache"}}) {
+                                    {"softmax", "initial_v_cache"},
+                                    {"fox", "initial_v_cache"},
+                                    {"fox", "initial_g_cache"}}) {
     const Case each = random_case(find_variant(id), {}, {.tokens = 4, .initial_state = true});
     Arrays arrays = *each.arrays;
     REQUIRE(arrays.erase(missing) == 1);

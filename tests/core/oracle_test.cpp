@@ -107,6 +107,50 @@ TEST_CASE("strong writes over and over the same keys are followed") {
   }
 }
 
+TEST_CASE("Longhorn takes strengths of any size, and a key that says nothing") {
+  const Case each = random_case(find_variant("longhorn"), {}, {.tokens = 24, .dk = 4, .dv = 3, .seed = 10});
+  const auto any_size = [](double, std::size_t i) {
+    constexpr double values[] = {0, 1e-300, 1e-9, 1, 1e9, 1e300};
+    return values[i % 6];
+  };
+  const Case strong = changed(each, "beta", any_size);
+  check_forms(strong, Precision::f64, 1e-12);
+  check_forms(changed(strong, "k", [](double k, std::size_t i) { return i < 48 ? k : 0; }), Precision::f64,
+              1e-12);
+  // An infinite strength is the pseudo-inverse of one key: delta = 1 / |k|^2.
+  Arrays one = {{"q", Array({1, 1}, std::vector<double>{1})},
+                {"k", Array({1, 1}, std::vector<double>{2})},
+                {"v", Array({1, 1}, std::vector<double>{3})},
+                {"beta", Array({1}, std::vector<double>{1e308})}};
+  CHECK(bound(*each.variant, {}, std::move(one)).run(Form::recurrent).o(0, 0) == 1.5);
+}
+
+TEST_CASE("the Forgetting Transformer weighs by its gates, and without any it is softmax attention") {
+  // Two equal scores: the earlier key counts f_2 against 1.
+  const auto column = [](std::vector<double> values) { return Array({2, 1}, std::move(values)); };
+  Arrays two = {{"q", column({0, 0})},
+                {"k", column({1, 1})},
+                {"v", column({4, 1})},
+                {"alpha", Array({2}, std::vector<double>{0.125, 0.5})}};
+  for (const Form form : {Form::recurrent, Form::chunkwise, Form::parallel}) {
+    INFO(name(form));
+    const Matrix<double> o = bound(find_variant("fox"), {}, two).run(form, Precision::f64, 1).o;
+    CHECK(o(0, 0) == 4);
+    CHECK(o(1, 0) == Approx((0.5 * 4 + 1) / 1.5).epsilon(1e-15));
+  }
+  for (const bool earlier : {false, true}) {
+    const Case fox = random_case(find_variant("fox"), {},
+                                 {.tokens = 33, .initial_state = earlier, .keeps = true, .seed = 11});
+    Arrays arrays = *fox.arrays;
+    arrays.erase("alpha");
+    arrays.erase("initial_g_cache");
+    const Case softmax = bound(find_variant("softmax"), {}, std::move(arrays));
+    for (const Form form : softmax.forms())
+      for (const Precision precision : all_precisions)
+        CHECK(fox.run(form, precision, 7).o == softmax.run(form, precision, 7).o);
+  }
+}
+
 TEST_CASE("large scores of softmax stay finite and right") {
   const Variant& variant = find_variant("softmax");
   const Case each =

@@ -94,6 +94,34 @@ Output softmax(const Head& head) {
   return {o, {{"k_cache", K}, {"v_cache", V}}};
 }
 
+/// The explicit matrix of the Forgetting Transformer: softmax, times the gates between key and query.
+Output fox(const Head& head) {
+  Output output = softmax(head);
+  const Dense& K = output.states[0].second;
+  const Dense& V = output.states[1].second;
+  const Index n = head.tokens();
+  const Index p = K.rows() - n;
+  Column g(p + n);
+  for (Index j = 0; j < p + n; ++j) {
+    if (j < p)
+      g(j) = head.row("initial_g_cache", j)(0);
+    else
+      g(j) = head.has("g") ? head.row("g", j - p)(0) : std::log(head.alpha(j - p)(0));
+  }
+  for (Index i = 0; i < n; ++i) {
+    const Index seen = p + i + 1;
+    Column x = K.topRows(seen) * head.q(i);
+    for (Index j = 0; j < seen; ++j) {
+      for (Index l = j + 1; l < seen; ++l) x(j) += g(l);
+    }
+    Column w(seen);
+    for (Index j = 0; j < seen; ++j) w(j) = std::exp(x(j) - x.maxCoeff());
+    output.o.row(i) = w.transpose() / w.sum() * V.topRows(seen);
+  }
+  output.states.emplace_back("g_cache", g);
+  return output;
+}
+
 /// Spec 3.2: every token reads S_n = S_0 + K^T V.
 Output linear_not_causal(const Head& head) {
   Dense S = head.initial_state();
@@ -441,6 +469,14 @@ Output double_softmax(const Head& head) {
 Output direct(const std::string& id, const Arrays& arrays, const Settings& settings) {
   const Head head{arrays, settings};
   if (id == "softmax") return softmax(head);
+  if (id == "fox") return fox(head);
+  if (id == "longhorn") {
+    return recurrence(head, [&](const Dense& S, Index t) -> Dense {
+      const double delta = head.beta(t) / (1 + head.beta(t) * head.k(t).squaredNorm());
+      const Column kept = Column::Ones(head.dk()) - delta * head.k(t).cwiseProduct(head.k(t));
+      return kept.asDiagonal() * S + delta * written(head, t);
+    });
+  }
   if (id == "linear" && settings.options.at("causal") == "false") return linear_not_causal(head);
   if (id == "linear")
     return recurrence(head, [&](const Dense& S, Index t) -> Dense { return S + written(head, t); });

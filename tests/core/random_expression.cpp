@@ -2,6 +2,9 @@
 
 #include <functional>
 
+#include "core/functions/signature.h"
+#include "core/variant.h"
+
 namespace palimpsest::testing {
 
 namespace {
@@ -152,6 +155,10 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
   };
   possible["exp_difference"] = [&] { return std::vector{bounded(rows, columns), bounded(rows, 1)}; };
   possible["divide_rows"] = [&] { return std::vector{matrix(), call("exp", {bounded(rows, 1)})}; };
+  possible["log_decays"] = [&] {
+    const Index N = 1 + upto(5);
+    return std::vector{leaf(N, 1), leaf(rows, 1), leaf(columns, 1)};
+  };
   possible["causal"] = [&] { return std::vector{matrix(), leaf(1, 1), leaf(1, 1)}; };
   possible["causal_product"] = possible["causal"];
   possible["row_first_channels"] = [&] { return std::vector{grow(rows, columns + 1, depth)}; };
@@ -306,6 +313,19 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
   }
   add_vector_functions(columns, "row_features/", "append_ones", "row_normalise",
                        [=, this](Index n) { return grow(rows, n, depth); });
+
+  // Functions of single variants, by the shapes that they say: numbers in (0, 1] are in the domain of all.
+  for (const Variant& variant : variants()) {
+    for (const Function& own : variant.functions) {
+      const auto arguments = Signature(own.signature).arguments({rows, columns}, [&] { return 1 + upto(3); });
+      if (!arguments) continue;
+      possible[own.name] = [=, this] {
+        std::vector<Expression> grown_arguments;
+        for (const Shape& size : *arguments) grown_arguments.push_back(bounded(size.rows, size.columns));
+        return grown_arguments;
+      };
+    }
+  }
 
   auto chosen = possible.begin();
   std::advance(chosen, upto(static_cast<Index>(possible.size()) - 1));

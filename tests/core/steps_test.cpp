@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "core/expression.h"
@@ -36,6 +38,15 @@ double difference(const Matrix<double>& value, const Matrix<double>& recorded) {
 
 double error_of(const Equation& equation, const Record& record) {
   return difference(evaluate(equation.expression, record), record.at(equation.result));
+}
+
+/// Whether `piece` stands in `latex` as a subscript of its own, not as the start of a longer command.
+bool has_subscript(const std::string& latex, const std::string& piece) {
+  for (std::size_t at = latex.find(piece); at != std::string::npos; at = latex.find(piece, at + 1)) {
+    const std::size_t end = at + piece.size();
+    if (end == latex.size() || std::isalpha(static_cast<unsigned char>(latex[end])) == 0) return true;
+  }
+  return false;
 }
 
 /// Calls `visit(each, trace, phase, record)` for every block of every form of every case of this size.
@@ -113,6 +124,26 @@ TEST_CASE("every tensor of every formula has a symbol, every formula its LaTeX")
                       CHECK_FALSE(latex(operation.equation, trace.symbols).empty());
                       CHECK_FALSE(operation.title.empty());
                       CHECK_FALSE(operation.sentence.empty());
+                    }
+                  });
+}
+
+TEST_CASE("what stands for many tokens has no time of its own, and different tensors look different") {
+  for_every_block({.tokens = 7, .dk = 3, .dv = 2, .seed = 20}, 4,
+                  [](const std::string& words, const Trace& trace, const Phase& phase, const Record& record) {
+                    std::map<std::string, std::string> called;  // by their LaTeX
+                    for (const Operation& operation : phase.operations) {
+                      std::vector<std::string> shown = operands(operation.equation.expression);
+                      shown.push_back(operation.equation.result);
+                      for (const std::string& tensor : shown) {
+                        const std::string& latex = trace.symbols.at(tensor).latex;
+                        INFO(words << ": " << tensor << " is written " << latex);
+                        if (trace.form != Form::recurrent && record.at(tensor).rows() > 1) {
+                          CHECK_FALSE(has_subscript(latex, "_t"));
+                          CHECK_FALSE(has_subscript(latex, "_{t-1}"));
+                        }
+                        CHECK(called.emplace(latex, tensor).first->second == tensor);
+                      }
                     }
                   });
 }

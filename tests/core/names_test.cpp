@@ -1,0 +1,79 @@
+// A name in a record stands for the same numbers wherever it is shown.
+
+#include <set>
+
+#include "core/error.h"
+#include "core/row_rule.h"
+#include "tests/catch.h"
+#include "tests/core/cases.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+/// Linear attention that writes with half of `input` and calls that `strength`.
+Variant halving(const std::string& input, const std::string& strength) {
+  Notation notation{.token = {.q = "q", .k = "k", .v = "v", .o = "o", .beta = strength},
+                    .rows = {.q = "Q", .k = "K", .v = "V", .o = "O", .beta = strength},
+                    .symbols = {{"half", {"h_t", Role::strength, "half of it"}}}};
+  return {.id = "halving",
+          .label = "Halving",
+          .words = "A write that counts half.",
+          .paper = "none",
+          .inputs = {{input, {"n"}, Range::unit, "twice the strength"}, initial_state_input()},
+          .loss = {},
+          .rule = row_rule(
+              [input]<class Scalar>(const Rows<Scalar>& rows) {
+                return Program<Scalar>{.structure = {.beta = true},
+                                       .q = rows.scaled_q(),
+                                       .k = rows("k"),
+                                       .v = rows("v"),
+                                       .beta = rows(input) / Scalar(2)};
+              },
+              notation)};
+}
+
+}  // namespace
+
+TEST_CASE("a rule that computes with other numbers than the input whose name it shows is refused") {
+  const Variant wrong = halving("beta", "beta");
+  const Variant right = halving("beta", "half");
+  const Variant taken = halving("update", "half");
+  const Case of_wrong = random_case(wrong, {}, {.tokens = 9, .dk = 3, .dv = 2});
+  const Case of_right = random_case(right, {}, {.tokens = 9, .dk = 3, .dv = 2});
+  const Case of_taken = random_case(taken, {}, {.tokens = 9, .dk = 3, .dv = 2});
+  for (const Form form : all_forms) {
+    INFO(name(form));
+    CHECK_THROWS_WITH(of_wrong.trace(form, 4)->record(0),
+                      says("the rule computes \"beta\" but its input has that name"));
+    const auto trace = of_right.trace(form, 4);
+    const Record& record = trace->record(0);
+    CHECK(record.at("half") == record.at("beta") / 2);
+  }
+  CHECK_THROWS_WITH(of_taken.trace(Form::recurrent, 1)->record(0), says("\"update\" is recorded twice"));
+}
+
+TEST_CASE("every gate and strength on screen is an input, a parameter or the result of a shown step") {
+  for (const Case& each : all_cases({.tokens = 9, .dk = 3, .dv = 2, .seed = 41})) {
+    const std::vector<std::string> taken = array_names(*each.variant);
+    for (const Form form : each.forms()) {
+      const auto trace = each.trace(form, 4);
+      std::set<std::string> known(taken.begin(), taken.end());
+      for (const Phase& phase : trace->phases) {
+        for (const Operation& operation : phase.operations) known.insert(operation.equation.result);
+        for (const Carry& carry : phase.carries) known.insert(carry.to);
+      }
+      for (const Phase& phase : trace->phases) {
+        for (const Operation& operation : phase.operations) {
+          for (const std::string& operand : operands(operation.equation.expression)) {
+            const Role role = trace->symbols.at(operand).role;
+            if (role != Role::gate && role != Role::strength) continue;
+            INFO(each.words << " " << name(form) << ": " << operand << " in " << operation.id);
+            CHECK(known.contains(operand));
+          }
+        }
+      }
+    }
+  }
+}
