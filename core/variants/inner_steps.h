@@ -5,10 +5,11 @@
 namespace palimpsest {
 
 /// How the row programs of rules that learn in inner batches (TTT-Linear, LaCT) write their steps: the write
-/// strength is a learning rate.
+/// strength is the learning rate eta.
 inline Notation learning_notation(const Settings&) {
-  const Symbol eta = {"\\eta", Role::strength, "learning rate"};
-  return {.symbols = {{"beta", eta}, {"eta", eta}}};
+  return {.token = {.q = "q", .k = "k", .v = "v", .o = "o", .beta = "eta"},
+          .rows = {.q = "Q", .k = "K", .v = "V", .o = "O", .beta = "eta"},
+          .symbols = {{"eta", {"\\eta", Role::strength, "learning rate"}}}};
 }
 
 }  // namespace palimpsest

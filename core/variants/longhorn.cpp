@@ -57,8 +57,9 @@ std::vector<Function> functions_of_longhorn() {
 }
 
 Notation notation() {
-  const auto before = [](const char* k, const char* step) {
+  const auto before = [](const char* k, const char* step, bool of_token) {
     const Expression squares = hadamard(tensor(k), tensor(k));
+    const Expression delta = tensor("delta");
     return std::vector<Operation>{
         {"step",
          Purpose::gates,
@@ -69,12 +70,12 @@ Notation notation() {
          Purpose::gates,
          "What makes room",
          "A key channel fades as much as it is written: no gate has to be learned.",
-         {"alpha", call("one_minus", {hadamard(tensor("delta"), squares)})}}};
+         {"alpha", call("one_minus", {of_token ? delta * squares : hadamard(delta, squares)})}}};
   };
   return {.token = {.q = "q", .k = "k", .v = "v", .o = "o", .beta = "delta"},
           .rows = {.q = "Q", .k = "K", .v = "V", .o = "O", .beta = "delta"},
-          .token_before = before("k", "implicit_step"),
-          .rows_before = before("K", "row_implicit_steps"),
+          .token_before = before("k", "implicit_step", true),
+          .rows_before = before("K", "row_implicit_steps", false),
           .symbols = {{"delta", {"\\delta_t", Role::strength, "how far the step goes"}}}};
 }
 

@@ -199,16 +199,15 @@ Steps steps(const Sequence& sequence, Form form, Index /*chunk_size*/) {
   const bool by_token = form == Form::recurrent;
   const std::string t = by_token ? "_t" : "";
   Symbols symbols = row_symbols(structure, notation(), form);
-  const Symbols own = {
-      {"gamma", {"\\gamma" + t, Role::gate, "how much of what is known is kept"}},
-      {"beta", {"\\beta" + t, Role::strength, "weight of the token"}},
-      {"along", {"p_t", Role::key, "what is not known yet along the key"}},
-      {"b", {"b_t", Role::key, "where to go, and how far"}},
-      {"B", {"B", Role::key, "where to go, and how far"}},
-      {"P_before", {"P_{t-1}", Role::plain, "what was not known before"}},
-      {"P_after", {"P_t", Role::plain, "what is not known"}},
-      {"P_in", {form == Form::parallel ? "P_0" : "P", Role::plain, "what was not known before"}},
-      {"P_out", {form == Form::parallel ? "P_n" : "P'", Role::plain, "what is not known"}}};
+  const Symbols own = {{"gamma", {"\\gamma" + t, Role::gate, "how much of what is known is kept"}},
+                       {"beta", {"\\beta" + t, Role::strength, "weight of the token"}},
+                       {"along", {"p_t", Role::key, "what is not known yet along the key"}},
+                       {"b", {"b_t", Role::key, "where to go, and how far"}},
+                       {"B", {"B", Role::key, "where to go, and how far"}},
+                       {"P_before", {"P_{t-1}", Role::plain, "what was not known before"}},
+                       {"P_after", {"P_t", Role::plain, "what is not known"}},
+                       {"P_in", {"P_0", Role::plain, "what was not known before"}},
+                       {"P_out", {form == Form::parallel ? "P_n" : "P'", Role::plain, "what is not known"}}};
   for (const auto& [name, symbol] : own) symbols.insert_or_assign(name, symbol);
   std::vector<Phase> phases = row_phases(structure, notation(), form, sequence.parameter("scale") != 1);
   for (Phase& phase : phases) {

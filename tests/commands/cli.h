@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -77,18 +79,29 @@ class Run {
   TemporaryFolder folder_;
 };
 
-/// max|x - y| / max|y|; infinity where shapes differ or a NaN is found.
-inline double error_of(const Array& x, const Array& y) {
-  if (x.shape != y.shape) return std::numeric_limits<double>::infinity();
+/// max|x - y| / max|y|, and a note for the next check that names the array; equal infinities agree, infinity
+/// where shapes differ or anything else is not finite.
+inline double error_of(const std::string& array, const Array& x, const Array& y) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (x.shape != y.shape) {
+    UNSCOPED_INFO("array \"" << array << "\" has shape " << to_string(x.shape) << ", expected "
+                             << to_string(y.shape));
+    return infinity;
+  }
   double difference = 0;
   double largest = 0;
+  Index worst = 0;
   for (Index i = 0; i < y.size(); ++i) {
-    if (!(std::abs(x[i] - y[i]) < std::numeric_limits<double>::infinity()))
-      return std::numeric_limits<double>::infinity();
-    difference = std::max(difference, std::abs(x[i] - y[i]));
+    if (x[i] == y[i] && std::isinf(x[i])) continue;
+    const double off = std::isfinite(x[i]) && std::isfinite(y[i]) ? std::abs(x[i] - y[i]) : infinity;
+    if (off > difference) worst = i;
+    difference = std::max(difference, off);
     largest = std::max(largest, std::abs(y[i]));
   }
-  return difference == 0 ? 0 : difference / largest;
+  if (difference == 0) return 0;
+  UNSCOPED_INFO("array \"" << array << "\" is furthest off at element " << worst << ": " << x[worst]
+                           << ", expected " << y[worst]);
+  return difference == infinity ? infinity : difference / largest;
 }
 
 }  // namespace palimpsest::testing

@@ -146,10 +146,10 @@ TEST_CASE("a run goes on where another one ended", "[run]") {
       second[initial_name(variant, settings, state)] = half.at(final_name(states.size(), state));
     }
     const Arrays rest = run.results(variant.id, second, settings_for(variant.id));
-    CHECK(error_of(rest.at("o"), part(expected.at("o"), 10, 7)) < 1e-14);
+    CHECK(error_of("o", rest.at("o"), part(expected.at("o"), 10, 7)) < 1e-14);
     for (const std::string& state : states) {
       const std::string name = final_name(states.size(), state);
-      CHECK(error_of(rest.at(name), expected.at(name)) < 1e-14);
+      CHECK(error_of(name, rest.at(name), expected.at(name)) < 1e-14);
     }
   }
 }
@@ -160,7 +160,7 @@ TEST_CASE("the chunk size changes no result beyond rounding", "[run]") {
   const Arrays expected = run.results("kda", arrays);
   for (const char* chunk : {"1", "2", "16", "17", "64", "1000000000000"}) {
     const Arrays chunkwise = run.results("kda", arrays, {"--form", "chunkwise", "--chunk", chunk});
-    CHECK(error_of(chunkwise.at("o"), expected.at("o")) < 1e-13);
+    CHECK(error_of("o", chunkwise.at("o"), expected.at("o")) < 1e-13);
   }
   CHECK(run.results("kda", arrays, {"--chunk", "3"}).at("o").values == expected.at("o").values);
 }
@@ -385,12 +385,12 @@ TEST_CASE("run --ask gives what the state left by a block answers, in every form
   Arrays silent = later;
   for (const char* name : {"k", "v"}) std::ranges::fill(std::get<0>(silent.at(name).values), 0.0);
   const Array expected = run.results("gated_deltanet", silent).at("o");
-  CHECK(error_of(run.results("gated_deltanet", later).at("o"), expected) > 1e-2);
+  CHECK(error_of("o", run.results("gated_deltanet", later).at("o"), expected) > 1e-2);
   for (const char* form : {"recurrent", "chunkwise", "two-pass", "parallel"}) {
     INFO(form);
     const Arrays got = run.results("gated_deltanet", later, {"--ask", "--form", form, "--chunk", "5"});
     CHECK(got.size() == 1);  // no state: nothing was written
-    CHECK(error_of(got.at("o"), expected) <= 1e-14);
+    CHECK(error_of("o", got.at("o"), expected) <= 1e-14);
   }
   CHECK(run("softmax", one_head("softmax", 1, true), {"--ask"}).status == exit_unsupported);
   const Ran nothing = run("gated_deltanet", one_head("gated_deltanet", 1), {"--ask"});
@@ -471,9 +471,9 @@ TEST_CASE("LaCT goes on where it ended with what a run has written", "[run]") {
   rest["initial_S"] = left.at("final_S");
   rest["initial_M"] = left.at("final_M");
   rest["column_norm"] = left.at("column_norm");
-  CHECK(error_of(run.results("lact", rest, batch).at("final_S"), expected) <= 1e-13);
+  CHECK(error_of("final_S", run.results("lact", rest, batch).at("final_S"), expected) <= 1e-13);
   rest.erase("column_norm");  // the norms of the last weights are not those of the first
-  CHECK(error_of(run.results("lact", rest, batch).at("final_S"), expected) > 1e-9);
+  CHECK(error_of("final_S", run.results("lact", rest, batch).at("final_S"), expected) > 1e-9);
   CHECK_THAT(run("lact", part(0, 6), batch).out, says("no run can go on from its states: they lie within an "
                                                       "inner batch of 4"));
 }
