@@ -215,16 +215,18 @@ void precision(Application& application) {
 }
 
 /// How far the rule is from the output that the file holds.
-void own_output(const Session& session) {
+void own_output(const Session& session, const Room& room) {
   const Computation& computed = *session.computed();
   if (!computed.capture_error) return;
   const std::string& rule = session.data().rule;
   const bool other_rule = !rule.empty() && rule != computed.variant->id;
   value_line("the output in the file", scientific(*computed.capture_error), style::colours().text);
-  tooltip(
-      fmt::format("Largest difference between {} and the array o of this head, as a share of the largest o",
-                  reference_words(computed.choice.precision)));
-  if (other_rule) style::caption(fmt::format("Its layer computed {}.", find_variant(rule).label));
+  const std::string layer =
+      other_rule ? fmt::format("Its layer computed {}.", find_variant(rule).label) : std::string();
+  tooltip(fmt::format(
+      "Largest difference between {} and the array o of this head, as a share of the largest o. {}",
+      reference_words(computed.choice.precision), layer));
+  if (other_rule && room.captions) style::caption(layer);
 }
 
 }  // namespace
@@ -235,7 +237,7 @@ void draw_forms(Application& application) {
     const Room fits = room(*application.session.computed(), ImGui::GetWindowHeight());
     one_line(fmt::format("distance from {}", reference_words(application.session.choice().precision)));
     for (const Form form : all_forms) draw_form(application, form, fits);
-    own_output(application.session);
+    own_output(application.session, fits);
     chunk_size(application);
   }
   style::end_panel();
