@@ -20,8 +20,9 @@ Matrix<double> gelu(Arguments a) {
 Matrix<double> gelu_derivative(Arguments a) {
   return a[0].unaryExpr([](double x) {
     const double t = bent(x);
-    const double slope = 1 - t * t == 0 ? 0 : (1 - t * t) * root * (1 + 3 * cubic * x * x);
-    return (1 + t) / 2 + x / 2 * slope;
+    const double flat = 1 - t * t;
+    const double bend = flat == 0 ? 0 : x / 2 * flat * root * (1 + 3 * cubic * x * x);
+    return (1 + t) / 2 + bend;
   });
 }
 

@@ -228,42 +228,49 @@ TEST_CASE("cost formulas are those of spec section 4") {
         "2\\,C\\,d_k + 3\\,C\\,d_v + 6\\,d_k\\,d_v + 2\\,d_k - d_v");
 }
 
-TEST_CASE("cost of softmax is what its engine counts") {
-  for (const bool earlier : {false, true}) {
+TEST_CASE("cost of softmax is what its engine counts, with and without gates that fade its keys") {
+  for (const auto& [fades, earlier] :
+       {std::pair(false, false), std::pair(false, true), std::pair(true, false), std::pair(true, true)}) {
     for (const Index tokens : {1, 2, 17, 40}) {
-      const Case random =
-          testing::random_case(find_variant("softmax"), {}, {.tokens = tokens, .initial_state = earlier});
+      const Case random = testing::random_case(find_variant(fades ? "fox" : "softmax"), {},
+                                               {.tokens = tokens, .initial_state = earlier});
       const Sequence& sequence = random.sequence;
       const Index p = earlier ? sequence.at("initial_k_cache").rows() : 0;
       const Matrix<Counted> q = some(tokens, sequence.dk);
       const Matrix<Counted> k = some(p + tokens, sequence.dk);
       const Matrix<Counted> v = some(p + tokens, sequence.dv);
-      INFO("T " << tokens << ", " << p << " earlier");
+      const Vector<Counted> gates = some(p + tokens, 1).col(0);
+      const auto bias = [&, fades = fades](Index first, Index count) {
+        return fades ? log_decays(gates, p + first, count) : Matrix<Counted>();
+      };
+      INFO("T " << tokens << ", " << p << " earlier" << (fades ? ", fading" : ""));
       Counts run = counted([&] {
         for (Index t = 0; t < tokens; ++t)
-          softmax_stream<Counted>(q.row(t), k.topRows(p + t + 1), v.topRows(p + t + 1));
+          softmax_stream<Counted>(q.row(t), k.topRows(p + t + 1), v.topRows(p + t + 1), nullptr, bias(t, 1));
       });
       Work<double> cost = random.variant->rule->cost(sequence, Form::recurrent, 7)->total;
       // The engine adds w v element by element; the cost counts that product as one.
       CHECK(cost.products + cost.multiplications == run.inner_products + run.multiplications);
       CHECK(cost.exponentials == run.exponentials);
 
-      run = counted([&] { softmax_dense<Counted>(q, k, v, p); });
+      run = counted([&] { softmax_dense<Counted>(q, k, v, p, nullptr, bias(0, tokens)); });
       cost = random.variant->rule->cost(sequence, Form::parallel, 7)->total;
       CHECK(cost.products == run.products);
       CHECK(cost.multiplications == run.multiplications);
       CHECK(cost.exponentials == run.exponentials);
 
       for (const Index C : {1, 7, 35}) {
-        run = counted([&] {
+        run = counted([&, fades = fades] {
           for (Index first = 0; first < tokens; first += C) {
             const Index count = std::min(C, tokens - first);
             const Index keys = p + first + count;
+            const Matrix<Counted> all = bias(first, count);
             SoftmaxState<Counted> state(count, sequence.dv);
             for (Index first_key = 0; first_key < keys; first_key += C) {
               const Index key_count = std::min(C, keys - first_key);
               softmax_tile<Counted>(q.middleRows(first, count), k.middleRows(first_key, key_count),
-                                    v.middleRows(first_key, key_count), p + first, first_key, state);
+                                    v.middleRows(first_key, key_count), p + first, first_key, state, nullptr,
+                                    fades ? Matrix<Counted>(all.middleCols(first_key, key_count)) : all);
             }
             const Matrix<Counted> o = state.output();
           }
@@ -275,6 +282,16 @@ TEST_CASE("cost of softmax is what its engine counts") {
       }
     }
   }
+}
+
+TEST_CASE("a softmax whose keys fade fetches a gate with every key") {
+  const Case fox = testing::random_case(find_variant("fox"), {}, {.tokens = 17});
+  const Case softmax = testing::random_case(find_variant("softmax"), {}, {.tokens = 17});
+  const auto moved = [](const Case& each, Form form) {
+    return each.variant->rule->cost(each.sequence, form, 7)->total.moved;
+  };
+  CHECK(moved(fox, Form::recurrent) - moved(softmax, Form::recurrent) == 17 * 18 / 2);
+  CHECK(moved(fox, Form::chunkwise) - moved(softmax, Form::chunkwise) == 7 + 14 + 17);
 }
 
 TEST_CASE("cost of Mamba is what its engine counts") {
