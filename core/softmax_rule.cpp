@@ -101,7 +101,8 @@ class SoftmaxRule : public Rule {
     const double bias = fading_ ? size(queries, keys) : 0;
     const double rows = size(keys, sequence.dk) + size(keys, sequence.dv);  // queries, keys, values, outputs
     const double number = precision == Precision::f64 ? 8 : 4;
-    return {.work = number * (weights + bias + 4 * rows), .kept = 8 * (rows + size(T, sequence.dv))};
+    const double gates = fading_ ? static_cast<double>(keys) : 0;  // in the cache
+    return {.work = number * (weights + bias + 4 * rows), .kept = 8 * (rows + gates + size(T, sequence.dv))};
   }
 
   std::optional<Cost> cost(const Sequence& sequence, Form form, Index chunk_size) const override {

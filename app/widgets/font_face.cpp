@@ -26,12 +26,14 @@ Library& instance() {
   return only;
 }
 
-/// Whether the plain letters, digits and signs that the face has can be read: a file that was cut short
-/// opens.
+/// Whether the plain letters, digits and signs that the face has can be read and show something: a file that
+/// was cut short opens, and what it lacks is taken for blank.
 bool has_its_letters(FT_Face face) {
   for (FT_ULong letter = '!'; letter <= '~'; ++letter) {
     const FT_UInt glyph = FT_Get_Char_Index(face, letter);
-    if (glyph != 0 && FT_Load_Glyph(face, glyph, FT_LOAD_NO_SCALE) != 0) return false;
+    if (glyph == 0) continue;
+    if (FT_Load_Glyph(face, glyph, FT_LOAD_NO_SCALE) != 0) return false;
+    if (face->glyph->format == FT_GLYPH_FORMAT_OUTLINE && face->glyph->outline.n_points == 0) return false;
   }
   return true;
 }

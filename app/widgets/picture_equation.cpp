@@ -52,7 +52,7 @@ constexpr float small_number = 0.84F;    // of the usual size: the smallest lett
 constexpr float largest_side = 416;      // as long as the side is no longer
 constexpr float growth = 0.6F;      // of sides with the number of cells: long sides leave room to short ones
 constexpr float term_distance = 8;  // between the rows of a stack
-constexpr float caption_distance = 6;
+constexpr float caption_distance = 8;
 constexpr float caption_height = 20;
 constexpr float label_ascent = 0.81F;  // from the top of a caption to its baseline, in heights of its letters
 constexpr float bracket_width = 7;
@@ -640,7 +640,7 @@ struct PictureEquation::Painter {
   }
 
   void frame(ImVec2 minimum, ImVec2 maximum) const {
-    const float margin = px(5);
+    const float margin = px(4);
     const Symbol& symbol = symbol_of(scene, scene.lit);
     const bool neutral = symbol.role == Role::plain || symbol.role == Role::state;
     const ImU32 colour = neutral ? style::colours().accent : style::colours().role(symbol.role);

@@ -65,7 +65,7 @@ std::vector<Function> least_squares_functions() {
   return {
       function("least_squares_inverse", "[K, K], [L, K], [L, 1], [L, 1] -> [K, K]",
                {R"(\left(#3_{1:L}\, #1^{-1} + \sum_{j} #3_{j+1:L}\, #4_{j}\, #2_{j}^{\otimes 2}\right)^{-1})",
-                Precedence::atom, Precedence::atom},
+                Precedence::product, Precedence::atom},
                uncertainty, explain_uncertainty,
                "the inverse of all that the keys have shown so far, older ones faded"),
       function(

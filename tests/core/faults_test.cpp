@@ -434,17 +434,13 @@ TEST_CASE("faults are looked for in the cases of any plan, in any number of thre
 }
 
 TEST_CASE("rounding is not taken for the first step that a fault makes wrong") {
-  // The writes of zeros empty the memory to 2^-40: all at once its last steps are rounding, with a fault or
-  // without.
-  constexpr Index T = 40;
-  std::vector<double> v(T, 0.0);
-  v[0] = 1;
-  const std::vector<double> keys(T, 1.1);
-  auto arrays = std::make_shared<Arrays>();
-  for (const char* name : {"q", "k"}) (*arrays)[name] = Array({T, 1}, keys);
-  (*arrays)["v"] = Array({T, 1}, v);
-  (*arrays)["beta"] = Array({T}, std::vector<double>(T, 0.4));
+  // Writes of zeros empty the memory: all at once its last steps are rounding, with a fault or without.
   const Variant& variant = find_variant("deltanet");
+  Arrays emptied = random_arrays(variant, resolve(variant, {}), {.tokens = 300, .dk = 4, .dv = 3});
+  std::vector<double>& v = std::get<0>(emptied.at("v").values);
+  std::fill(v.begin() + 12, v.end(), 0.0);
+  std::ranges::fill(std::get<0>(emptied.at("beta").values), 0.9);
+  const auto arrays = std::make_shared<const Arrays>(std::move(emptied));
   FaultPlan plan{.faults = {"initial-state-dropped"}};
   plan.cases.forms = {Form::parallel};
   plan.cases.cases = {
