@@ -63,10 +63,10 @@ Program<double> sizes_of(const Program<double>& row) {
 
 /// The recurrence one token after the other, exact or with the errors of a form that takes `block` tokens at
 /// once.
-class Walk {
+class Recurrence {
  public:
-  Walk(Index block, Matrix<double> S) : block_(block), S_(std::move(S)), shown_(S_) {}
-  Walk(Index block, Matrix<double> S, std::uint64_t seed) : Walk(block, std::move(S)) {
+  Recurrence(Index block, Matrix<double> S) : block_(block), S_(std::move(S)), shown_(S_) {}
+  Recurrence(Index block, Matrix<double> S, std::uint64_t seed) : Recurrence(block, std::move(S)) {
     errors_.emplace(seed);
     M_ = S_.cwiseAbs();
   }
@@ -167,43 +167,43 @@ Amplification form_amplification(const RowRule& rule, const Sequence& sequence, 
   if (!first.read_after.empty() || !first.erase_after.empty()) return {};  // not one token after the other
   const Matrix<double> S = rule.initial_state<double>(sequence);
   const Index block = tokens_at_once(form, chunk_size, sequence.tokens);
-  Walk exact(block, S);
-  std::vector<Walk> walks;
+  Recurrence exact(block, S);
+  std::vector<Recurrence> erring;
   std::vector<Matrix<double>> reads;
-  for (std::uint64_t draw = 1; draw <= draws; ++draw) walks.emplace_back(block, S, draw);
+  for (std::uint64_t draw = 1; draw <= draws; ++draw) erring.emplace_back(block, S, draw);
   for (std::uint64_t draw = 0; draw <= draws; ++draw) reads.emplace_back(sequence.tokens, S.cols());
 
   Amplification result;
-  const auto output_of = [&](const Walk& walk, const Matrix<double>& o, Index tokens) {
+  const auto output_of = [&](const Recurrence& recurrence, const Matrix<double>& o, Index tokens) {
     Sequence so_far = sequence;
     so_far.tokens = tokens;
-    return Output{o, rule.named_states<double>(walk.state(), so_far)};
+    return Output{o, rule.named_states<double>(recurrence.state(), so_far)};
   };
   bool reads_at_end = false;
   for (Index t = 0; t < sequence.tokens; ++t) {
     if (stop.stop_requested()) throw Cancelled();
     const Program<double> token = rule.encoder().encode<double>(sequence, t, 1);
     reads_at_end = token.structure.read_at == ReadAt::end;
-    const auto pass = [&](Walk& walk, Matrix<double>& read) {
-      const Matrix<double> o = walk.pass(token);
+    const auto pass = [&](Recurrence& recurrence, Matrix<double>& read) {
+      const Matrix<double> o = recurrence.pass(token);
       if (!reads_at_end) read.row(t) = o;
     };
     pass(exact, reads[0]);
     const Output expected = output_of(exact, {}, t + 1);
     double& largest = result.states_after.emplace_back(1);
-    for (std::size_t i = 0; i < walks.size(); ++i) {
-      pass(walks[i], reads[i + 1]);
-      largest = std::max(largest, compare(output_of(walks[i], {}, t + 1), expected).error / unit);
+    for (std::size_t i = 0; i < erring.size(); ++i) {
+      pass(erring[i], reads[i + 1]);
+      largest = std::max(largest, compare(output_of(erring[i], {}, t + 1), expected).error / unit);
     }
   }
   if (reads_at_end) {
     const Matrix<double> q = rule.encoder().encode<double>(sequence, 0, sequence.tokens).q;
     reads[0] = q * exact.state();
-    for (std::size_t i = 0; i < walks.size(); ++i) reads[i + 1] = q * walks[i].state();
+    for (std::size_t i = 0; i < erring.size(); ++i) reads[i + 1] = q * erring[i].state();
   }
   const Output expected = output_of(exact, rule.finish<double>(reads[0], sequence), sequence.tokens);
-  for (std::size_t i = 0; i < walks.size(); ++i) {
-    const Output moved = output_of(walks[i], rule.finish<double>(reads[i + 1], sequence), sequence.tokens);
+  for (std::size_t i = 0; i < erring.size(); ++i) {
+    const Output moved = output_of(erring[i], rule.finish<double>(reads[i + 1], sequence), sequence.tokens);
     for (const Disagreement& change : compare_each(moved, expected))
       result.raise(change.array, change.error / unit);
   }

@@ -47,8 +47,6 @@ class Numbers : public RandomNumbers {
         return 1 - forgotten();
       case Range::log_decay:
         return std::log1p(-forgotten());
-      case Range::positive:
-        return 2 * (1 - uniform());
       case Range::positive_unit:
         return 1 - 0.1 * uniform();
       case Range::non_positive:

@@ -23,8 +23,6 @@ std::string describe(Range range) {
       return "(0, 1]";
     case Range::up_to_two:
       return "[0, 2]";
-    case Range::positive:
-      return "> 0";
     case Range::non_positive:
       return "<= 0";
     case Range::non_negative:
@@ -57,8 +55,6 @@ bool contains(Range range, double value) {
       return value > 0 && value <= 1;
     case Range::up_to_two:
       return value >= 0 && value <= 2;
-    case Range::positive:
-      return value > 0 && std::isfinite(value);
     case Range::non_positive:
       return value <= 0 && std::isfinite(value);
     case Range::non_negative:

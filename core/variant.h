@@ -32,7 +32,6 @@ enum class Range {
   unit,                 // [0, 1]
   positive_unit,        // (0, 1]
   up_to_two,            // [0, 2]
-  positive,             // > 0
   non_negative,         // >= 0
   non_positive,         // <= 0
   strength,             // any finite number; [0, 2] is the stable band for unit keys

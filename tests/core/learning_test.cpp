@@ -380,6 +380,36 @@ TEST_CASE("A state that runs away is found at its token, with its cause") {
   CHECK_THROWS_AS(divergence(*each.variant, each.sequence, 0.5), InputError);
 }
 
+TEST_CASE("A reach of 1 writes exactly, above 1 a write overshoots, above 2 by more than was wrong") {
+  // What the window says beside its slider, asked of the engine: what the memory answers before and after.
+  for (const double reach : {0.4, 1.0, 1.7, 2.0, 2.6}) {
+    Case each = one_key("deltanet", 2, {{"beta", constant(2, reach)}});
+    Arrays arrays = *each.arrays;
+    std::get<0>(arrays["v"].values)[4] = 7;  // the second value is another one
+    each = bound(*each.variant, each.settings, arrays);
+    const auto stability = stability_at(*each.variant, each.sequence, 1);
+    REQUIRE(stability);
+    CHECK(stability->reach == Approx(reach).epsilon(1e-13));
+    const Matrix<double> k = each.sequence.at("k").rows<double>(1, 1);
+    const Matrix<double> v = each.sequence.at("v").rows<double>(1, 1);
+    const auto missed = [&](Index tokens) {
+      return Matrix<double>(v - k * states_at(*each.variant, each.sequence, tokens)[0].second);
+    };
+    const Matrix<double> before = missed(1);
+    const Matrix<double> after = missed(2);
+    INFO(reach);
+    // A unit in the last place per product and sum of two channels, relative to the largest value 7.
+    CHECK((after - (1 - reach) * before).cwiseAbs().maxCoeff() < 1e-14);
+    const double turned = (after.array() * before.array()).sum();
+    if (reach > 1) {
+      CHECK(turned < 0);
+    } else {
+      CHECK(turned > -1e-13);
+    }
+    CHECK((after.norm() > before.norm() + 1e-13) == (reach > 2));
+  }
+}
+
 TEST_CASE("What a step does to errors follows from its token's own numbers") {
   for (const char* id : {"deltanet", "gated_deltanet", "kda", "value_decay_delta", "two_sided_delta"}) {
     const Case each = random_case(variant(id), {}, {.tokens = 7, .dk = 5, .dv = 3, .initial_state = true});
