@@ -11,9 +11,9 @@
 #include "app/guarded.h"
 #include "app/session/paths.h"
 #include "app/session/presets.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/io/file.h"
-#include "core/turned.h"
+#include "core/steps/turned.h"
 
 namespace palimpsest {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "app/gl/canvas.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace palimpsest {
 namespace {

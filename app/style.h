@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "core/colour_map.h"
-#include "core/expression.h"
+#include "core/base/colour_map.h"
+#include "core/formula/expression.h"
 
 /// How everything looks: the only place with colours, type and sizes. The state belongs to the current Dear
 /// ImGui context, so that a window and a picture drawn off screen can differ.

@@ -16,7 +16,7 @@
 #include "app/free_memory.h"
 #include "app/gl/canvas.h"
 #include "app/pace.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace palimpsest {
 namespace {

@@ -11,7 +11,7 @@
 #include "app/offscreen.h"
 #include "app/session/presets.h"
 #include "app/window.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/io/file.h"
 
 namespace palimpsest {

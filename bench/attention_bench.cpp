@@ -2,9 +2,9 @@
 
 #include <benchmark/benchmark.h>
 
-#include "core/effective_attention.h"
-#include "core/provenance.h"
-#include "core/random_case.h"
+#include "core/cases/random_case.h"
+#include "core/insight/provenance.h"
+#include "core/rules/effective_attention.h"
 
 using namespace palimpsest;
 

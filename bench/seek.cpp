@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "core/rule.h"
-#include "core/sequence.h"
-#include "core/variant.h"
+#include "core/contract/sequence.h"
+#include "core/contract/variant.h"
+#include "core/rules/rule.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/backend.h"
+#include "core/rules/backend.h"
 
 namespace palimpsest {
 

@@ -16,7 +16,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/versions.h"
 #include "app/session/problem.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace palimpsest {
 

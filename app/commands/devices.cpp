@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "kernels/cuda_backend.h"
 #include "kernels/device.h"
 

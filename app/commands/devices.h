@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/backend.h"
+#include "core/rules/backend.h"
 
 namespace palimpsest {
 

@@ -2,11 +2,11 @@
 
 #include <memory>
 
-#include "core/notation.h"
-#include "core/random_case.h"
-#include "core/rule.h"
-#include "core/sequence.h"
-#include "core/trace.h"
+#include "core/cases/random_case.h"
+#include "core/contract/sequence.h"
+#include "core/formula/notation.h"
+#include "core/rules/rule.h"
+#include "core/steps/trace.h"
 
 namespace palimpsest {
 

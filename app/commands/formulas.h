@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "core/sequence.h"
-#include "core/variant.h"
+#include "core/contract/sequence.h"
+#include "core/contract/variant.h"
 
 namespace palimpsest {
 

@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/error.h"
-#include "core/parallel_for.h"
+#include "core/base/error.h"
+#include "core/base/parallel_for.h"
 
 namespace palimpsest {
 
@@ -90,8 +90,8 @@ void add_handed_over(const Variant& variant, const SequenceBatch& batch, Precisi
 }  // namespace
 
 unsigned heads_at_once(double work, unsigned threads) {
-  if (work * threads <= memory_limit) return threads;
-  return static_cast<unsigned>(std::max(memory_limit / work, 1.0));
+  if (work * threads <= byte_limit) return threads;
+  return static_cast<unsigned>(std::max(byte_limit / work, 1.0));
 }
 
 Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceBatch& batch, Form form,
@@ -101,9 +101,9 @@ Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceB
                                  batch.head_count));
   }
   // They are held as they are computed, joined, and as the bytes of the file.
-  constexpr double largest_results = memory_limit / 3;
-  const Memory memory = variant.rule->memory(batch.heads.front(), form, precision, chunk_size);
-  const double results = memory.kept * static_cast<double>(batch.heads.size());
+  constexpr double largest_results = byte_limit / 3;
+  const Footprint footprint = variant.rule->footprint(batch.heads.front(), form, precision, chunk_size);
+  const double results = footprint.kept * static_cast<double>(batch.heads.size());
   if (results > largest_results) {
     throw InputError(
         fmt::format("the outputs and final states of {} heads, {} tokens, {} key and {} value channels "
@@ -112,7 +112,7 @@ Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceB
                     batch.heads.front().dv, results / 1e9, largest_results / 1e9));
   }
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-  const unsigned threads = backend.name() == "cpu" ? heads_at_once(memory.work, cores) : 1;
+  const unsigned threads = backend.name() == "cpu" ? heads_at_once(footprint.work, cores) : 1;
   std::vector<Output> outputs(batch.heads.size());
   parallel_for(static_cast<Index>(outputs.size()), threads, [&](Index i) {
     const auto head = static_cast<std::size_t>(i);

@@ -2,8 +2,8 @@
 
 #include <stop_token>
 
-#include "core/backend.h"
-#include "core/sequence.h"
+#include "core/contract/sequence.h"
+#include "core/rules/backend.h"
 
 namespace palimpsest {
 

@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "core/variant.h"
+#include "core/contract/variant.h"
 
 namespace palimpsest {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/sequence.h"
+#include "core/contract/sequence.h"
 
 namespace palimpsest {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "app/commands/command_line.h"
-#include "core/matrix.h"
+#include "core/base/matrix.h"
 
 namespace palimpsest {
 

@@ -14,12 +14,12 @@
 #include "app/commands/numbers.h"
 #include "app/commands/run_words.h"
 #include "app/commands/values.h"
-#include "core/error.h"
+#include "core/base/error.h"
+#include "core/cases/random_case.h"
+#include "core/contract/variant.h"
 #include "core/io/file.h"
 #include "core/io/npz.h"
 #include "core/io/utf8.h"
-#include "core/random_case.h"
-#include "core/variant.h"
 
 namespace palimpsest {
 

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "app/session/counted.h"
-#include "core/disagreement.h"
-#include "core/inner_problem.h"
+#include "core/contract/disagreement.h"
+#include "core/rules/inner_problem.h"
 
 namespace palimpsest {
 

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "core/array.h"
-#include "core/sequence.h"
+#include "core/base/array.h"
+#include "core/contract/sequence.h"
 
 namespace palimpsest {
 

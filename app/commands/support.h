@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "core/backend.h"
+#include "core/rules/backend.h"
 
 namespace palimpsest {
 

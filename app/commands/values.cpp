@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace palimpsest {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/variant.h"
+#include "core/contract/variant.h"
 
 namespace palimpsest {
 

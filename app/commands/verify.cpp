@@ -1,4 +1,4 @@
-#include "core/verify.h"
+#include "core/proof/verify.h"
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@
 #include "app/commands/verify_faults.h"
 #include "app/session/data_case.h"
 #include "app/session/presets.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/io/file.h"
 
 namespace palimpsest {

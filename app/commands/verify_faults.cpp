@@ -7,9 +7,9 @@
 
 #include "app/commands/interrupt.h"
 #include "app/commands/progress_line.h"
-#include "core/error.h"
-#include "core/faults.h"
+#include "core/base/error.h"
 #include "core/io/file.h"
+#include "core/proof/faults.h"
 
 namespace palimpsest {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "app/commands/command_line.h"
-#include "core/verify_faults.h"
+#include "core/proof/verify_faults.h"
 
 namespace palimpsest {
 

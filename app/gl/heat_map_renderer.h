@@ -4,7 +4,7 @@
 
 #include "app/gl/shader_program.h"
 #include "app/gl/texture.h"
-#include "core/colour_map.h"
+#include "core/base/colour_map.h"
 
 namespace palimpsest {
 
@@ -36,9 +36,9 @@ struct HeatMapPass {
   Hatch hatch = {};  // in place of -inf
 };
 
-/// Draws tables of numbers through a colour map into the current framebuffer, exactly as core/colour_map.h
-/// says, but for -inf where it is hatched. A cell's lines lie at its left and upper edges; they take the
-/// colour of the cell, brought halfway towards the paper.
+/// Draws tables of numbers through a colour map into the current framebuffer, exactly as
+/// core/base/colour_map.h says, but for -inf where it is hatched. A cell's lines lie at its left and upper
+/// edges; they take the colour of the cell, brought halfway towards the paper.
 class HeatMapRenderer {
  public:
   static constexpr float strength_of_lines = 0.55F;

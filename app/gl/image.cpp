@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/io/file.h"
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION

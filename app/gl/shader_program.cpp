@@ -9,7 +9,7 @@
 #include <string>
 
 #include "app/session/paths.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace palimpsest {
 namespace {

@@ -6,7 +6,7 @@
 #include <cassert>
 #include <cstddef>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace palimpsest {
 

@@ -12,7 +12,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
-#include "core/learning.h"
+#include "core/insight/learning.h"
 
 namespace palimpsest {
 

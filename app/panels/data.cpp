@@ -9,7 +9,7 @@
 #include "app/session/presets.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace palimpsest {
 

@@ -14,7 +14,7 @@
 #include "app/widgets/choice_row.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/io/capture.h"
 
 namespace palimpsest {

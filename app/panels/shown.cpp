@@ -1,7 +1,7 @@
 #include "app/panels/shown.h"
 
 #include "app/gl/context_local.h"
-#include "core/turned.h"
+#include "core/steps/turned.h"
 
 namespace palimpsest {
 

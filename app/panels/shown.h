@@ -11,7 +11,7 @@ struct Shown {
 };
 
 /// Block `index` with states as the view wants them: key x value, as they are recorded, or turned
-/// (core/turned.h). Valid as long as Trace::record(), and until the next call.
+/// (core/steps/turned.h). Valid as long as Trace::record(), and until the next call.
 Shown shown(const Application& application, Trace& trace, Index index);
 
 }  // namespace palimpsest

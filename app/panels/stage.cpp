@@ -20,7 +20,7 @@
 #include "app/widgets/formula.h"
 #include "app/widgets/picture_equation.h"
 #include "app/widgets/text.h"
-#include "core/state_steps.h"
+#include "core/steps/state_steps.h"
 
 namespace palimpsest {
 

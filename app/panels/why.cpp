@@ -12,7 +12,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace palimpsest {
 

@@ -6,9 +6,9 @@
 #include <atomic>
 #include <new>
 
-#include "core/disagreement.h"
-#include "core/error.h"
-#include "core/row_rule.h"
+#include "core/base/error.h"
+#include "core/contract/disagreement.h"
+#include "core/rules/row_rule.h"
 
 namespace palimpsest {
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "app/session/inputs.h"
-#include "core/divergence.h"
-#include "core/recall.h"
-#include "core/reference_run.h"
-#include "core/rule.h"
+#include "core/insight/divergence.h"
+#include "core/insight/recall.h"
+#include "core/proof/reference_run.h"
+#include "core/rules/rule.h"
 
 namespace palimpsest {
 

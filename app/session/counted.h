@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/matrix.h"
+#include "core/base/matrix.h"
 
 namespace palimpsest {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/array.h"
+#include "core/base/array.h"
+#include "core/contract/variant.h"
 #include "core/io/npz.h"
-#include "core/variant.h"
 
 namespace palimpsest {
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <random>
 
-#include "core/error.h"
-#include "core/inner_problem.h"
+#include "core/base/error.h"
+#include "core/rules/inner_problem.h"
 
 namespace palimpsest {
 

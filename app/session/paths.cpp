@@ -7,7 +7,7 @@
 #include <system_error>
 #include <vector>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace palimpsest {
 

@@ -12,7 +12,7 @@
 
 #include "app/session/paths.h"
 #include "app/session/story.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace palimpsest {
 

@@ -12,7 +12,7 @@
 #include "app/session/presets.h"
 #include "app/session/problem.h"
 #include "app/session/session_file.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/io/file.h"
 #include "core/io/utf8.h"
 

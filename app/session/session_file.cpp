@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/io/utf8.h"
 
 namespace palimpsest {

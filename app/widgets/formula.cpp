@@ -14,7 +14,7 @@
 #include "app/gl/texture.h"
 #include "app/style.h"
 #include "app/widgets/formula_painter.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace palimpsest {
 namespace {

@@ -19,7 +19,7 @@
 
 #include "app/session/paths.h"
 #include "app/widgets/font_face.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace palimpsest {
 namespace {

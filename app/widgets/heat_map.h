@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "core/matrix.h"
+#include "core/base/matrix.h"
 
 namespace palimpsest {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/widgets/heat_map.h"
-#include "core/matrix.h"
+#include "core/base/matrix.h"
 
 namespace palimpsest {
 

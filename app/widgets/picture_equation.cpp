@@ -10,7 +10,7 @@
 #include "app/style.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/heat_map.h"
-#include "core/notation.h"
+#include "core/formula/notation.h"
 
 namespace palimpsest {
 

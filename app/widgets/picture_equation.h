@@ -10,7 +10,7 @@
 
 #include "app/application.h"
 #include "app/widgets/heat_map.h"
-#include "core/trace.h"
+#include "core/steps/trace.h"
 
 namespace palimpsest {
 

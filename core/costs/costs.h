@@ -2,9 +2,9 @@
 
 #include <span>
 
-#include "core/cost.h"
+#include "core/contract/sequence.h"
 #include "core/engines/inner_network.h"
-#include "core/sequence.h"
+#include "core/operator/work.h"
 
 namespace palimpsest {
 

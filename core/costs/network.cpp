@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "core/contract/sequence.h"
 #include "core/costs/costs.h"
-#include "core/inner_batches.h"
-#include "core/inner_problem.h"
+#include "core/operator/inner_batches.h"
 
 namespace palimpsest {
 

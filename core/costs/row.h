@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "core/cost.h"
-#include "core/program.h"
+#include "core/operator/program.h"
+#include "core/operator/work.h"
 
 namespace palimpsest {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/program.h"
-#include "core/recorder.h"
+#include "core/base/recorder.h"
+#include "core/operator/program.h"
 
 namespace palimpsest {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/exponential.h"
+#include "core/numbers/exponential.h"
 
 namespace palimpsest {
 

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "core/program.h"
+#include "core/operator/program.h"
 
 namespace palimpsest {
 

@@ -1,6 +1,6 @@
 #include "core/engines/inner_network.h"
 
-#include "core/gelu.h"
+#include "core/numbers/gelu.h"
 
 namespace palimpsest {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "core/layer_norm.h"
-#include "core/recorder.h"
-#include "core/walk.h"
+#include "core/base/recorder.h"
+#include "core/numbers/layer_norm.h"
+#include "core/operator/walk.h"
 
 namespace palimpsest {
 

@@ -4,8 +4,8 @@
 #include <stop_token>
 #include <vector>
 
-#include "core/newton_schulz.h"
-#include "core/recorder.h"
+#include "core/base/recorder.h"
+#include "core/numbers/newton_schulz.h"
 
 namespace palimpsest {
 

@@ -1,7 +1,7 @@
 #include "core/engines/mamba.h"
 
-#include "core/error.h"
-#include "core/exponential.h"
+#include "core/base/error.h"
+#include "core/numbers/exponential.h"
 
 namespace palimpsest {
 

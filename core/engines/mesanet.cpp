@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace palimpsest {
 

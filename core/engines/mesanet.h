@@ -2,8 +2,8 @@
 
 #include <stop_token>
 
-#include "core/matrix.h"
-#include "core/recorder.h"
+#include "core/base/matrix.h"
+#include "core/base/recorder.h"
 
 namespace palimpsest {
 

@@ -1,10 +1,10 @@
 #include "core/engines/parallel.h"
 
+#include "core/base/error.h"
 #include "core/engines/decay_scores.h"
 #include "core/engines/parts.h"
 #include "core/engines/seen_sum.h"
-#include "core/error.h"
-#include "core/exponential.h"
+#include "core/numbers/exponential.h"
 
 namespace palimpsest {
 

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "core/matrix.h"
+#include "core/base/matrix.h"
 
 namespace palimpsest {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/exponential.h"
+#include "core/numbers/exponential.h"
 
 namespace palimpsest {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/matrix.h"
-#include "core/recorder.h"
+#include "core/base/matrix.h"
+#include "core/base/recorder.h"
 
 namespace palimpsest {
 

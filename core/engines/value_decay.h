@@ -2,8 +2,8 @@
 
 #include <span>
 
-#include "core/program.h"
-#include "core/recorder.h"
+#include "core/base/recorder.h"
+#include "core/operator/program.h"
 
 namespace palimpsest {
 

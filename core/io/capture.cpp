@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/io/npz.h"
 #include "core/io/utf8.h"
 

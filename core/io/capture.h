@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/array.h"
+#include "core/base/array.h"
 #include "core/io/npz.h"
 
 namespace palimpsest {

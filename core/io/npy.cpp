@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/io/npy_header.h"
 #include "core/io/utf8.h"
 

@@ -9,8 +9,8 @@
 #include <limits>
 #include <set>
 
-#include "core/array.h"
-#include "core/error.h"
+#include "core/base/array.h"
+#include "core/base/error.h"
 #include "core/io/utf8.h"
 
 namespace palimpsest {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/matrix.h"
+#include "core/base/matrix.h"
 
 namespace palimpsest {
 

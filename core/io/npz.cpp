@@ -10,7 +10,7 @@
 #include <new>
 #include <vector>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/io/file.h"
 #include "core/io/npy.h"
 #include "core/io/npy_header.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/array.h"
+#include "core/base/array.h"
 
 namespace palimpsest {
 

@@ -1,9 +1,9 @@
 #include <limits>
 
-#include "core/inner_problem.h"
-#include "core/log_add_exp.h"
-#include "core/row_rule.h"
-#include "core/variants.h"
+#include "core/numbers/log_add_exp.h"
+#include "core/rules/inner_problem.h"
+#include "core/rules/row_rule.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

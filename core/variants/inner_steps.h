@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/row_rule.h"
+#include "core/rules/row_rule.h"
 
 namespace palimpsest {
 

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include "core/error.h"
-#include "core/features.h"
-#include "core/memory.h"
-#include "core/row_problems.h"
-#include "core/row_rule.h"
-#include "core/variants.h"
+#include "core/base/error.h"
+#include "core/contract/footprint.h"
+#include "core/numbers/features.h"
+#include "core/rules/row_problems.h"
+#include "core/rules/row_rule.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

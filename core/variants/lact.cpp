@@ -1,11 +1,11 @@
 #include <algorithm>
 
-#include "core/inner_problem.h"
-#include "core/lact_rule.h"
-#include "core/row_problems.h"
-#include "core/variants.h"
+#include "core/rules/inner_problem.h"
+#include "core/rules/lact_rule.h"
+#include "core/rules/row_problems.h"
+#include "core/rules/with_parallel.h"
 #include "core/variants/inner_steps.h"
-#include "core/with_parallel.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

@@ -1,7 +1,7 @@
-#include "core/functions/rows.h"
-#include "core/inner_problem.h"
-#include "core/row_rule.h"
-#include "core/variants.h"
+#include "core/formula/functions/rows.h"
+#include "core/rules/inner_problem.h"
+#include "core/rules/row_rule.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

@@ -1,9 +1,9 @@
 #include "core/engines/mamba.h"
 #include "core/costs/costs.h"
-#include "core/inner_problem.h"
-#include "core/mamba_steps.h"
-#include "core/variants.h"
-#include "core/walk_rule.h"
+#include "core/rules/inner_problem.h"
+#include "core/rules/walk_rule.h"
+#include "core/steps/mamba_steps.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

@@ -2,10 +2,10 @@
 
 #include "core/costs/costs.h"
 #include "core/engines/mesanet.h"
-#include "core/inner_problem.h"
-#include "core/mesanet_steps.h"
-#include "core/variants.h"
-#include "core/walk_rule.h"
+#include "core/rules/inner_problem.h"
+#include "core/rules/walk_rule.h"
+#include "core/steps/mesanet_steps.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

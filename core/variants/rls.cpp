@@ -1,15 +1,15 @@
 #include <Eigen/Cholesky>
 
+#include "core/base/error.h"
 #include "core/costs/costs.h"
 #include "core/engines/chunkwise.h"
 #include "core/engines/parallel.h"
 #include "core/engines/recurrent.h"
-#include "core/error.h"
-#include "core/inner_problem.h"
-#include "core/row_rule.h"
-#include "core/row_steps.h"
-#include "core/variants.h"
-#include "core/walk_rule.h"
+#include "core/rules/inner_problem.h"
+#include "core/rules/row_rule.h"
+#include "core/rules/walk_rule.h"
+#include "core/steps/row_steps.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

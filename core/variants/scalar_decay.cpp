@@ -1,6 +1,6 @@
-#include "core/row_problems.h"
-#include "core/row_rule.h"
-#include "core/variants.h"
+#include "core/rules/row_problems.h"
+#include "core/rules/row_rule.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

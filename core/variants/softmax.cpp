@@ -1,5 +1,5 @@
-#include "core/softmax_rule.h"
-#include "core/variants.h"
+#include "core/rules/softmax_rule.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/variant.h"
+#include "core/contract/variant.h"
 
 namespace palimpsest {
 

@@ -1,8 +1,8 @@
-#include "core/network_rule.h"
-#include "core/variants.h"
+#include "core/rules/network_rule.h"
+#include "core/rules/with_parallel.h"
 #include "core/variants/inner_steps.h"
 #include "core/variants/ttt.h"
-#include "core/with_parallel.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

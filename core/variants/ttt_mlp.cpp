@@ -1,6 +1,6 @@
-#include "core/network_rule.h"
-#include "core/variants.h"
+#include "core/rules/network_rule.h"
 #include "core/variants/ttt.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

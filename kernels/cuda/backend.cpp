@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/error.h"
-#include "core/row_rule.h"
+#include "core/base/error.h"
+#include "core/rules/row_rule.h"
 #include "kernels/cuda/device_array.h"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/structure_of.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <type_traits>
 
-#include "core/program.h"
+#include "core/operator/program.h"
 #include "kernels/cuda/row_programs.h"
 
 namespace palimpsest {

@@ -1,7 +1,7 @@
 #include "kernels/cuda/structure_of.h"
 
-#include "core/random_case.h"
-#include "core/row_rule.h"
+#include "core/cases/random_case.h"
+#include "core/rules/row_rule.h"
 
 namespace palimpsest {
 

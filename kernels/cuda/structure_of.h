@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "core/program.h"
-#include "core/variant.h"
+#include "core/contract/variant.h"
+#include "core/operator/program.h"
 
 namespace palimpsest {
 

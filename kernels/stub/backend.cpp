@@ -1,4 +1,4 @@
-#include "core/error.h"
+#include "core/base/error.h"
 #include "kernels/cuda_backend.h"
 #include "kernels/device.h"
 

@@ -1,7 +1,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/commands/versions.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "tests/commands/cli.h"
 
 using namespace palimpsest;

@@ -8,9 +8,9 @@
 #include "app/commands/columns.h"
 #include "app/commands/devices.h"
 #include "app/commands/support.h"
-#include "core/rule.h"
-#include "core/variant.h"
-#include "core/verify_case.h"
+#include "core/contract/variant.h"
+#include "core/proof/verify_case.h"
+#include "core/rules/rule.h"
 #include "tests/commands/cli.h"
 
 using namespace palimpsest;

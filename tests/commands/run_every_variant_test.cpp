@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "core/random_case.h"
-#include "core/rule.h"
-#include "core/sequence.h"
-#include "core/verify_case.h"
+#include "core/cases/random_case.h"
+#include "core/contract/sequence.h"
+#include "core/proof/verify_case.h"
+#include "core/rules/rule.h"
 #include "tests/commands/program.h"
 
 using namespace palimpsest;

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "app/commands/heads.h"
-#include "core/random_case.h"
-#include "core/sequence.h"
+#include "core/cases/random_case.h"
+#include "core/contract/sequence.h"
 #include "tests/commands/cli.h"
 
 using namespace palimpsest;
@@ -316,10 +316,10 @@ TEST_CASE("chunks whose matrices would need too much memory give status 3 and th
 
 TEST_CASE("as many heads are computed at once as fit into memory", "[run]") {
   CHECK(heads_at_once(0, 8) == 8);
-  CHECK(heads_at_once(memory_limit / 8, 8) == 8);
-  CHECK(heads_at_once(memory_limit / 3.5, 8) == 3);
-  CHECK(heads_at_once(memory_limit, 8) == 1);
-  CHECK(heads_at_once(memory_limit * 9, 8) == 1);
+  CHECK(heads_at_once(byte_limit / 8, 8) == 8);
+  CHECK(heads_at_once(byte_limit / 3.5, 8) == 3);
+  CHECK(heads_at_once(byte_limit, 8) == 1);
+  CHECK(heads_at_once(byte_limit * 9, 8) == 1);
 }
 
 TEST_CASE("results that are not finite are told with their place and reason", "[run]") {

@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "core/faults.h"
+#include "core/proof/faults.h"
 #include "tests/commands/cli.h"
 
 using namespace palimpsest;

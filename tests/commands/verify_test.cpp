@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "core/rule.h"
-#include "core/variant.h"
+#include "core/contract/variant.h"
+#include "core/rules/rule.h"
 
 #include "tests/commands/cli.h"
 

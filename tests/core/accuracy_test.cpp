@@ -8,7 +8,7 @@
 #include <map>
 #include <thread>
 
-#include "core/verify.h"
+#include "core/proof/verify.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

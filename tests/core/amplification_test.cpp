@@ -1,11 +1,11 @@
-#include "core/amplification.h"
+#include "core/rules/amplification.h"
 
 #include <cmath>
 
-#include "core/random_case.h"
-#include "core/reference_run.h"
-#include "core/row_rule.h"
-#include "core/verify_case.h"
+#include "core/cases/random_case.h"
+#include "core/proof/reference_run.h"
+#include "core/proof/verify_case.h"
+#include "core/rules/row_rule.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

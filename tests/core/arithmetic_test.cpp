@@ -1,4 +1,4 @@
-#include "core/arithmetic.h"
+#include "core/numbers/arithmetic.h"
 
 #include <cmath>
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <random>
 #include <tuple>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

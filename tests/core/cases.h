@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "core/disagreement.h"
-#include "core/random_case.h"
-#include "core/rule.h"
-#include "core/sequence.h"
-#include "core/verify_case.h"
+#include "core/cases/random_case.h"
+#include "core/contract/disagreement.h"
+#include "core/contract/sequence.h"
+#include "core/proof/verify_case.h"
+#include "core/rules/rule.h"
 
 namespace palimpsest::testing {
 

@@ -1,4 +1,4 @@
-#include "core/colour_map.h"
+#include "core/base/colour_map.h"
 
 #include <algorithm>
 #include <array>

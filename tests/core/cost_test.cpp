@@ -1,7 +1,8 @@
-#include "core/cost.h"
+#include "core/insight/cost.h"
 
 #include <cmath>
 
+#include "core/base/error.h"
 #include "core/costs/costs.h"
 #include "core/costs/row.h"
 #include "core/engines/chunkwise.h"
@@ -11,8 +12,7 @@
 #include "core/engines/parallel.h"
 #include "core/engines/recurrent.h"
 #include "core/engines/softmax.h"
-#include "core/error.h"
-#include "core/inner_batches.h"
+#include "core/operator/inner_batches.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/counted/counted.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/variant.h"
+#include "core/contract/variant.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

@@ -1,6 +1,6 @@
 // The weights of outputs on values against what the engine does with the values.
 
-#include "core/effective_attention.h"
+#include "core/rules/effective_attention.h"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 #include <cmath>
 #include <limits>
 
-#include "core/error.h"
-#include "core/notation.h"
-#include "core/term.h"
+#include "core/base/error.h"
+#include "core/formula/notation.h"
+#include "core/formula/term.h"
 #include "tests/catch.h"
 #include "tests/core/random_expression.h"
 

@@ -1,8 +1,8 @@
-#include "core/expression.h"
+#include "core/formula/expression.h"
 
 #include <limits>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "tests/catch.h"
 #include "tests/core/random_expression.h"
 

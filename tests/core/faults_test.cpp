@@ -1,6 +1,6 @@
 // Every fault, in every form that can have it, is noticed and found where it was made.
 
-#include "core/faults.h"
+#include "core/proof/faults.h"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <map>
 #include <set>
 
-#include "core/departure.h"
-#include "core/disagreement.h"
-#include "core/error.h"
-#include "core/verify_faults.h"
+#include "core/base/error.h"
+#include "core/contract/disagreement.h"
+#include "core/proof/departure.h"
+#include "core/proof/verify_faults.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

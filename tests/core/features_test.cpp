@@ -1,8 +1,8 @@
-#include "core/features.h"
+#include "core/numbers/features.h"
 
 #include <cmath>
 
-#include "core/expression.h"
+#include "core/formula/expression.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

@@ -1,12 +1,12 @@
 // Each fragile form equals the right one on gentle numbers and fails where its text says so.
 
-#include "core/fragile_forms.h"
+#include "core/proof/fragile_forms.h"
 
 #include <cmath>
 
-#include "core/disagreement.h"
-#include "core/error.h"
-#include "core/interpreted.h"
+#include "core/base/error.h"
+#include "core/contract/disagreement.h"
+#include "core/steps/interpreted.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/expression.h"
+#include "core/formula/expression.h"
 
 namespace palimpsest::testing {
 

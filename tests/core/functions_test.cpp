@@ -3,7 +3,7 @@
 #include <random>
 #include <set>
 
-#include "core/expression.h"
+#include "core/formula/expression.h"
 #include "tests/catch.h"
 #include "tests/core/function_values.h"
 

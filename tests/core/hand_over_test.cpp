@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "core/error.h"
-#include "core/hand_over.h"
-#include "core/row_rule.h"
+#include "core/base/error.h"
+#include "core/cases/hand_over.h"
+#include "core/rules/row_rule.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/io/files.h"

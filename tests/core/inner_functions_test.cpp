@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <random>
 
-#include "core/expression.h"
-#include "core/gelu.h"
+#include "core/formula/expression.h"
 #include "core/io/npz.h"
-#include "core/layer_norm.h"
-#include "core/newton_schulz.h"
+#include "core/numbers/gelu.h"
+#include "core/numbers/layer_norm.h"
+#include "core/numbers/newton_schulz.h"
 #include "tests/catch.h"
 #include "tests/core/function_values.h"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <stop_token>
 
-#include "core/error.h"
-#include "core/inner_batches.h"
+#include "core/base/error.h"
+#include "core/operator/inner_batches.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

@@ -1,15 +1,15 @@
 // The equations on the screen are a complete program: carried out one after the other, with nothing but the
 // sequence's rows and what the form starts from, they give what the engine gives.
 
-#include "core/interpreted.h"
+#include "core/steps/interpreted.h"
 
 #include <fmt/format.h>
 
 #include <limits>
 #include <set>
 
-#include "core/disagreement.h"
-#include "core/error.h"
+#include "core/base/error.h"
+#include "core/contract/disagreement.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "core/expression.h"
+#include "core/formula/expression.h"
 #include "tests/catch.h"
 #include "tests/core/random_expression.h"
 

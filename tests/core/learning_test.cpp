@@ -1,16 +1,16 @@
 // Inner losses: their gradients, the steps on them, and when they run away.
 
-#include "core/learning.h"
+#include "core/insight/learning.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <set>
 
-#include "core/divergence.h"
-#include "core/error.h"
-#include "core/row_rule.h"
-#include "core/stored_pairs.h"
+#include "core/base/error.h"
+#include "core/insight/divergence.h"
+#include "core/rules/row_rule.h"
+#include "core/rules/stored_pairs.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

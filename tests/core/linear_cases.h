@@ -1,8 +1,8 @@
 #pragma once
 
-#include "core/channel.h"
-#include "core/effective_attention.h"
-#include "core/error.h"
+#include "core/base/error.h"
+#include "core/operator/channel.h"
+#include "core/rules/effective_attention.h"
 #include "tests/core/cases.h"
 
 namespace palimpsest::testing {

@@ -2,12 +2,12 @@
 
 #include <cmath>
 
-#include "core/capacity.h"
-#include "core/error.h"
-#include "core/inner_problem.h"
-#include "core/recall.h"
-#include "core/row_rule.h"
-#include "core/spectra.h"
+#include "core/base/error.h"
+#include "core/insight/capacity.h"
+#include "core/insight/recall.h"
+#include "core/insight/spectra.h"
+#include "core/rules/inner_problem.h"
+#include "core/rules/row_rule.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

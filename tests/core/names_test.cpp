@@ -2,9 +2,9 @@
 
 #include <set>
 
-#include "core/error.h"
-#include "core/recorder.h"
-#include "core/row_rule.h"
+#include "core/base/error.h"
+#include "core/base/recorder.h"
+#include "core/rules/row_rule.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

@@ -1,4 +1,4 @@
-#include "core/notation.h"
+#include "core/formula/notation.h"
 
 #include <limits>
 

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "core/row_rule.h"
+#include "core/rules/row_rule.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "core/array.h"
-#include "core/rule.h"
-#include "core/variant.h"
+#include "core/base/array.h"
+#include "core/contract/variant.h"
+#include "core/rules/rule.h"
 
 namespace palimpsest::testing {
 

@@ -1,7 +1,7 @@
 // Phases: which operations a line takes, and what it shows of them.
 
-#include "core/phase.h"
-#include "core/error.h"
+#include "core/steps/phase.h"
+#include "core/base/error.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

@@ -1,11 +1,11 @@
-#include "core/precision_lens.h"
+#include "core/proof/precision_lens.h"
 
 #include <algorithm>
 #include <cmath>
 #include <tuple>
 
-#include "core/error.h"
-#include "core/fragile_forms.h"
+#include "core/base/error.h"
+#include "core/proof/fragile_forms.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

@@ -1,6 +1,6 @@
 // Who made an entry of the memory, against the engine run on one token's write alone.
 
-#include "core/provenance.h"
+#include "core/insight/provenance.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "core/random_case.h"
+#include "core/cases/random_case.h"
 
 #include <cmath>
 

@@ -2,8 +2,8 @@
 
 #include <functional>
 
-#include "core/functions/signature.h"
-#include "core/variant.h"
+#include "core/contract/variant.h"
+#include "core/formula/functions/signature.h"
 
 namespace palimpsest::testing {
 

@@ -4,7 +4,7 @@
 #include <random>
 #include <string>
 
-#include "core/expression.h"
+#include "core/formula/expression.h"
 
 namespace palimpsest::testing {
 

@@ -1,14 +1,14 @@
 // Rows as maps of a state column, for every structure that a program can have, against the recurrent engine.
 
-#include "core/row_map.h"
+#include "core/rules/row_map.h"
 
 #include <fmt/format.h>
 
 #include <random>
 
-#include "core/effective_attention.h"
+#include "core/base/error.h"
 #include "core/engines/recurrent.h"
-#include "core/error.h"
+#include "core/rules/effective_attention.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

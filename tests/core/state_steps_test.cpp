@@ -1,4 +1,4 @@
-#include "core/state_steps.h"
+#include "core/steps/state_steps.h"
 
 #include "tests/catch.h"
 #include "tests/core/cases.h"

@@ -9,8 +9,8 @@
 #include <map>
 #include <set>
 
-#include "core/expression.h"
-#include "core/trace.h"
+#include "core/formula/expression.h"
+#include "core/steps/trace.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

@@ -1,6 +1,6 @@
-#include "core/tolerance.h"
+#include "core/proof/tolerance.h"
 
-#include "core/verify_case.h"
+#include "core/proof/verify_case.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

@@ -1,4 +1,4 @@
-#include "core/trace.h"
+#include "core/steps/trace.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <random>
 #include <tuple>
 
-#include "core/checkpoints.h"
+#include "core/operator/checkpoints.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

@@ -1,4 +1,4 @@
-#include "core/turned.h"
+#include "core/steps/turned.h"
 
 #include <cmath>
 

@@ -1,8 +1,8 @@
 // The other schedule of the chunkwise form: first the states of all chunks, then all outputs.
 
-#include "core/error.h"
-#include "core/interpreted.h"
-#include "core/row_rule.h"
+#include "core/base/error.h"
+#include "core/rules/row_rule.h"
+#include "core/steps/interpreted.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/io/files.h"
@@ -89,13 +89,13 @@ TEST_CASE("two passes that would keep too many states are refused before they be
   const auto work = [&](Index tokens, Index chunk_size) {
     Sequence longer = each.sequence;
     longer.tokens = tokens;
-    return each.variant->rule->memory(longer, Form::two_pass, Precision::f64, chunk_size);
+    return each.variant->rule->footprint(longer, Form::two_pass, Precision::f64, chunk_size);
   };
   CHECK(work(1 << 16, 1).work > 8.0 * 64 * 64 * (1 << 16));
   CHECK(work(1 << 16, 64).work < 0.1 * work(1 << 16, 1).work);
   CHECK(work(1 << 16, 1).what == "the states of all chunks");
   Sequence longer = each.sequence;
   longer.tokens = 1 << 18;
-  CHECK_THROWS_WITH(require_memory(work(1 << 18, 1), longer, Form::two_pass, 1),
+  CHECK_THROWS_WITH(require_footprint(work(1 << 18, 1), longer, Form::two_pass, 1),
                     says("for the states of all chunks") && says("The chunkwise form gives the same result"));
 }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -220,6 +223,21 @@ class Definitions {
 
 std::vector<std::string> type_names(std::string_view source) {
   return Definitions().of(Reader(source).tokens());
+}
+
+std::vector<SourceFile> sources_below(const std::filesystem::path& root,
+                                      const std::vector<std::string>& folders) {
+  static constexpr std::string_view endings[] = {".h", ".cpp", ".cu", ".cuh"};
+  std::vector<SourceFile> sources;
+  for (const std::string& folder : folders) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
+      if (std::ranges::find(endings, entry.path().extension().string()) == std::end(endings)) continue;
+      std::ifstream stream(entry.path(), std::ios::binary);
+      sources.push_back(
+          {entry.path().lexically_relative(root).string(), {std::istreambuf_iterator<char>(stream), {}}});
+    }
+  }
+  return sources;
 }
 
 std::vector<std::string> types_defined_twice(const std::vector<SourceFile>& sources) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,10 @@ struct SourceFile {
   std::string path;
   std::string text;
 };
+
+/// Every C++ and CUDA source in these folders of `root`, with paths that start there.
+std::vector<SourceFile> sources_below(const std::filesystem::path& root,
+                                      const std::vector<std::string>& folders);
 
 /// One line for each type that is defined more than once: "palimpsest::Rule: core/a.h, core/b.h".
 std::vector<std::string> types_defined_twice(const std::vector<SourceFile>& sources);

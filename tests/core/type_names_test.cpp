@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 
 #include "tests/catch.h"
@@ -17,23 +16,8 @@ namespace fs = std::filesystem;
 
 const fs::path root = fs::path(PALIMPSEST_ASSETS_SOURCE).parent_path();
 
-/// Appends every C++ and CUDA source below root/folder.
-void append(std::vector<SourceFile>& sources, const fs::path& folder) {
-  static constexpr std::string_view endings[] = {".h", ".cpp", ".cu", ".cuh"};
-  for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
-    if (std::ranges::find(endings, entry.path().extension().string()) == std::end(endings)) continue;
-    std::ifstream stream(entry.path(), std::ios::binary);
-    sources.push_back(
-        {entry.path().lexically_relative(root).string(), {std::istreambuf_iterator<char>(stream), {}}});
-  }
-}
-
 /// What every program of ours is linked from.
-std::vector<SourceFile> program() {
-  std::vector<SourceFile> sources;
-  for (const char* folder : {"core", "kernels", "app"}) append(sources, folder);
-  return sources;
-}
+std::vector<SourceFile> program() { return sources_below(root, {"core", "kernels", "app"}); }
 
 using Names = std::vector<std::string>;
 
@@ -49,7 +33,7 @@ TEST_CASE("no type of the program, of its tests or of its benchmarks is defined 
   for (const fs::path& folder : further) {
     CAPTURE(folder.string());
     std::vector<SourceFile> sources = shared;
-    append(sources, folder);
+    std::ranges::copy(sources_below(root, {folder.string()}), std::back_inserter(sources));
     CHECK(types_defined_twice(sources) == Names{});
   }
 }
@@ -69,7 +53,8 @@ TEST_CASE("the types of the program are found, and a second one of the same name
   CHECK(all.size() > 250);
 
   sources.push_back({"app/injected.h", "namespace palimpsest { struct Divergence { int token; }; }"});
-  CHECK(types_defined_twice(sources) == Names{"palimpsest::Divergence: core/divergence.h, app/injected.h"});
+  CHECK(types_defined_twice(sources) ==
+        Names{"palimpsest::Divergence: core/insight/divergence.h, app/injected.h"});
 }
 
 TEST_CASE("what counts as the definition of a type", "[names]") {

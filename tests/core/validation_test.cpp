@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/io/files.h"

@@ -1,4 +1,4 @@
-#include "core/verify.h"
+#include "core/proof/verify.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/error.h"
-#include "core/row_rule.h"
+#include "core/base/error.h"
+#include "core/rules/row_rule.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/io/files.h"

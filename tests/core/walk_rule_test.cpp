@@ -5,7 +5,7 @@
 #include <Eigen/LU>
 #include <cmath>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/oracles.h"
@@ -93,9 +93,9 @@ TEST_CASE("every rule says how much a head keeps: what it hands on, or little mo
         const Output output = each.run(form, Precision::f32, 4);
         auto numbers = static_cast<double>(output.o.size());
         for (const auto& [state, value] : output.states) numbers += static_cast<double>(value.size());
-        const Memory memory = each.variant->rule->memory(each.sequence, form, Precision::f32, 4);
-        CHECK(memory.kept >= 8 * numbers);
-        CHECK(memory.kept <= 3 * 8 * numbers);  // rules with inner batches also carry a gradient
+        const Footprint footprint = each.variant->rule->footprint(each.sequence, form, Precision::f32, 4);
+        CHECK(footprint.kept >= 8 * numbers);
+        CHECK(footprint.kept <= 3 * 8 * numbers);  // rules with inner batches also carry a gradient
       }
     }
   }
@@ -112,7 +112,7 @@ TEST_CASE("every rule says that more tokens at once, and wider numbers, take mor
       for (const Form form : each.forms()) {
         INFO(each.words << " " << name(form));
         const auto work = [&](Precision precision, Index chunk_size) {
-          return variant.rule->memory(each.sequence, form, precision, chunk_size).work;
+          return variant.rule->footprint(each.sequence, form, precision, chunk_size).work;
         };
         CHECK(work(Precision::f64, 16) > work(Precision::f32, 16));
         if (has_chunks(form)) CHECK(work(Precision::f64, 64) > work(Precision::f64, 16));

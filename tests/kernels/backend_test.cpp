@@ -1,8 +1,8 @@
 #include "kernels/cuda_backend.h"
 
-#include "core/error.h"
-#include "core/random_case.h"
-#include "core/verify.h"
+#include "core/base/error.h"
+#include "core/cases/random_case.h"
+#include "core/proof/verify.h"
 #include "kernels/device.h"
 #include "tests/catch.h"
 #include "tests/kernels/gpu.h"

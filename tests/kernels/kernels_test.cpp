@@ -8,8 +8,8 @@
 #include <limits>
 #include <random>
 
+#include "core/cases/random_case.h"
 #include "core/engines/recurrent.h"
-#include "core/random_case.h"
 #include "kernels/cuda/device_array.h"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/structure_of.h"

@@ -1,6 +1,6 @@
 #include "app/panels/form_words.h"
 
-#include "core/random_case.h"
+#include "core/cases/random_case.h"
 #include "tests/catch.h"
 #include "tests/session/opened.h"
 

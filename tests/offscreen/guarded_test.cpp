@@ -13,7 +13,7 @@
 #include "app/gl/texture.h"
 #include "app/offscreen.h"
 #include "app/widgets/controls.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

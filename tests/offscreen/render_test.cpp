@@ -5,7 +5,7 @@
 #include "app/offscreen.h"
 #include "app/session/paths.h"
 #include "app/window_commands.h"
-#include "core/random_case.h"
+#include "core/cases/random_case.h"
 #include "tests/commands/cli.h"
 #include "tests/commands/program.h"
 

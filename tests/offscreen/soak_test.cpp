@@ -3,7 +3,7 @@
 #include "tests/soak.h"
 #include "app/offscreen.h"
 #include "app/session/presets.h"
-#include "core/variant.h"
+#include "core/contract/variant.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

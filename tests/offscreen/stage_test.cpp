@@ -14,7 +14,7 @@
 #include "app/panels/scales.h"
 #include "app/panels/shown.h"
 #include "app/session/presets.h"
-#include "core/learning.h"
+#include "core/insight/learning.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

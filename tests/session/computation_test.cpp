@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/error.h"
-#include "core/verify.h"
+#include "core/base/error.h"
+#include "core/proof/verify.h"
 #include "tests/catch.h"
 #include "tests/session/opened.h"
 

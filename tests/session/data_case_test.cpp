@@ -2,7 +2,7 @@
 
 #include "app/session/computation.h"
 #include "app/session/presets.h"
-#include "core/verify.h"
+#include "core/proof/verify.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

@@ -4,7 +4,7 @@
 
 #include "app/session/inputs.h"
 #include "app/session/presets.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/io/npz.h"
 #include "tests/catch.h"
 #include "tests/core/io/files.h"

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "app/session/presets.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "tests/catch.h"
 #include "tests/session/opened.h"
 

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <limits>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/io/npz.h"
 #include "tests/catch.h"
 #include "tests/core/io/files.h"

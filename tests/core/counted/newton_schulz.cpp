@@ -1,6 +1,6 @@
 #include "tests/core/counted/counted.h"
 
-#include "core/newton_schulz.cpp"
+#include "core/numbers/newton_schulz.cpp"
 
 namespace palimpsest {
 

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/base/matrix.h"
+
+namespace palimpsest {
+
+/// A row-major array of any rank, as a file holds it or a preset makes it.
+/// float16 and float32 are kept as float (both exact), everything else as double.
+struct Array {
+  std::vector<Index> shape;
+  std::variant<std::vector<double>, std::vector<float>> values;
+
+  Array() = default;
+  Array(std::vector<Index> shape, std::vector<double> values);
+  Array(std::vector<Index> shape, std::vector<float> values);
+
+  Index rank() const { return static_cast<Index>(shape.size()); }
+  Index size() const;
+  bool is_f32() const { return std::holds_alternative<std::vector<float>>(values); }
+
+  /// Element `flat` in row-major order.
+  double operator[](Index flat) const;
+};
+
+/// Arrays under their bare names: q, k, v, alpha or g, beta, initial_state, ...
+using Arrays = std::map<std::string, Array, std::less<>>;
+
+/// "[105, 4, 64]": a shape as messages and panels write it.
+std::string to_string(const std::vector<Index>& shape);
+
+/// A [rows, columns] window into an Array, not copied: one head of one batch.
+/// Column stride is 1; consecutive rows lie row_stride elements apart. The array must outlive the view.
+class MatrixView {
+ public:
+  MatrixView() = default;
+  MatrixView(const Array& array, Index offset, Index rows, Index columns, Index row_stride);
+
+  Index rows() const { return rows_; }
+  Index columns() const { return columns_; }
+
+  /// The element in `row` and `column`.
+  double operator()(Index row, Index column) const { return (*array_)[offset_ + row * row_stride_ + column]; }
+
+  /// Rows first .. first+count-1 as numbers of the asked precision: [count, columns].
+  template <class Scalar>
+  Matrix<Scalar> rows(Index first, Index count) const;
+
+  /// All rows.
+  template <class Scalar>
+  Matrix<Scalar> all() const {
+    return rows<Scalar>(0, rows_);
+  }
+
+ private:
+  const Array* array_ = nullptr;
+  Index offset_ = 0;
+  Index rows_ = 0;
+  Index columns_ = 0;
+  Index row_stride_ = 0;
+};
+
+}  // namespace palimpsest

@@ -1,0 +1,21 @@
+#include "core/base/record.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/error.h"
+
+namespace palimpsest {
+
+void Record::set(std::string_view name, Matrix<double> value) {
+  tensors_.insert_or_assign(std::string(name), std::make_shared<const Matrix<double>>(std::move(value)));
+}
+
+const Matrix<double>& Record::at(std::string_view name) const {
+  if (const auto found = tensors_.find(name); found != tensors_.end()) return *found->second;
+  std::vector<std::string_view> known;
+  for (const auto& [known_name, value] : tensors_) known.push_back(known_name);
+  throw Error(fmt::format("no tensor \"{}\" was recorded; recorded are: {}", name, fmt::join(known, ", ")));
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,273 @@
+#include "core/cases/random_case.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "core/base/error.h"
+#include "core/base/random_numbers.h"
+#include "core/cases/hand_over.h"
+#include "core/rules/inner_problem.h"
+#include "core/rules/rule.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr Index other_size = 3;  // of an axis that nothing else fixes
+
+/// The numbers of a random case.
+class Numbers : public RandomNumbers {
+ public:
+  using RandomNumbers::RandomNumbers;
+
+  /// What a decay takes away: mostly little, and now and then exactly nothing (0) or everything (1).
+  double forgotten() {
+    constexpr double rare = 1.0 / 64;
+    const double choice = uniform();
+    if (choice < rare) return 0;
+    if (choice > 1 - rare) return 1;
+    const double x = uniform();
+    return x * x * x;
+  }
+
+  /// A number within `range`.
+  double within(Range range) {
+    switch (range) {
+      case Range::finite:
+      case Range::finite_or_minus_inf:
+      case Range::positive_definite:
+      case Range::gram:
+        return normal();
+      case Range::decay:
+        return 1 - forgotten();
+      case Range::log_decay:
+        return std::log1p(-forgotten());
+      case Range::positive_unit:
+        return 1 - 0.1 * uniform();
+      case Range::non_positive:
+        return -uniform();
+      case Range::unit:
+      case Range::up_to_two:
+      case Range::strength:
+      case Range::non_negative:
+        return uniform();
+    }
+    return 0;
+  }
+};
+
+std::vector<Index> shape_of(const Input& input, const Settings& settings, const RandomCase& random) {
+  const Index batch = inner_batch(settings);
+  const std::map<std::string, Index> sizes = {{"n", random.tokens},
+                                              {"dk", random.dk},
+                                              {"d", random.dk},
+                                              {"dv", random.dv},
+                                              {"p", random.earlier},
+                                              {"batch", batch},
+                                              {"n_batches", (random.tokens + batch - 1) / batch}};
+  std::vector<Index> shape;
+  for (const std::string& axis : input.shape) {
+    const auto known = sizes.find(axis);
+    shape.push_back(known == sizes.end() ? other_size : known->second);
+  }
+  return shape;
+}
+
+Array empty_array(const std::vector<Index>& shape) {
+  Array array;
+  array.shape = shape;
+  array.values = std::vector<double>(static_cast<std::size_t>(array.size()));
+  return array;
+}
+
+/// 1 + A A^T / 4: symmetric, with eigenvalues from 1.
+void make_positive_definite(Array& array) {
+  const Index size = array.shape.front();
+  Eigen::Map<Matrix<double>> values(std::get<0>(array.values).data(), size, size);
+  const Matrix<double> A = values / 2;
+  values = Matrix<double>::Identity(size, size) + A * A.transpose() / static_cast<double>(size);
+}
+
+/// Learning rates of an inner batch add up: those of all its tokens stay below one step. The weights that a
+/// rule must be given to start from are small, as a network is initialised.
+double size_of_numbers(const Input& input, const Settings& settings) {
+  const auto has_axis = [&](const char* axis) {
+    return std::ranges::find(input.shape, axis) != input.shape.end();
+  };
+  if (input.range == Range::non_negative && has_axis("n"))
+    return 1 / static_cast<double>(inner_batch(settings));
+  const bool is_weights = has_axis("h") && !has_axis("n");
+  return is_weights ? 0.5 : 1;
+}
+
+Array random_array(const Input& input, const Settings& settings, const RandomCase& random) {
+  Numbers numbers(random.seed, input.name);
+  Array array = empty_array(shape_of(input, settings, random));
+  if (random.keeps && input.keeps) {
+    const bool is_log = input.range == Range::decay && random.log_gates;
+    std::ranges::fill(std::get<0>(array.values), is_log ? std::log(*input.keeps) : *input.keeps);
+    return array;
+  }
+  const double factor = size_of_numbers(input, settings);
+  for (double& value : std::get<0>(array.values)) {
+    value = input.range == Range::decay && random.log_gates ? std::log1p(-numbers.forgotten())
+                                                            : factor * numbers.within(input.range);
+  }
+  if (input.range == Range::positive_definite || input.range == Range::gram) make_positive_definite(array);
+  return array;
+}
+
+/// `array` times `factor`, every element a little more or less: for an array that only makes sense beside
+/// another, such as the key that takes away what the other key has read.
+Array random_multiple(const Array& array, double factor, std::uint64_t seed, std::string_view name) {
+  Numbers numbers(seed, name);
+  Array multiple = array;
+  for (double& value : std::get<0>(multiple.values)) value *= factor * (0.5 + numbers.uniform());
+  return multiple;
+}
+
+/// Divides every vector of the last axis by its length.
+void normalise(Array& array) {
+  auto& values = std::get<0>(array.values);
+  const auto width = static_cast<std::size_t>(array.shape.back());
+  for (std::size_t first = 0; first < values.size(); first += width) {
+    double squares = 0;
+    for (std::size_t i = first; i < first + width; ++i) squares += values[i] * values[i];
+    for (std::size_t i = first; i < first + width; ++i) values[i] /= std::sqrt(squares);
+  }
+}
+
+/// The states that an earlier random text leaves: whatever a rule keeps, they are states that it can reach.
+void add_initial_states(const Variant& variant, const Settings& settings, const RandomCase& random,
+                        Arrays& arrays) {
+  RandomCase before = random;
+  before.tokens = random.earlier;
+  before.initial_state = false;
+  before.seed = random.seed + 0x9e3779b97f4a7c15;
+  const auto text = std::make_shared<const Arrays>(random_arrays(variant, settings, before));
+  const SequenceBatch bound = palimpsest::bind(variant, text, settings);
+  const bool streams = !variant.rule->missing(Form::recurrent, settings);
+  const Output output =
+      variant.rule->run(bound.heads.front(), streams ? Form::recurrent : Form::chunkwise, Precision::f64, 1);
+  for (auto& [name, array] : initial_states(variant, settings, output)) arrays[name] = array;
+}
+
+}  // namespace
+
+std::string to_string(const RandomCase& random) {
+  return fmt::format("random:T={},K={},V={},p={},seed={}{}{}{}", random.tokens, random.dk, random.dv,
+                     random.earlier, random.seed, random.initial_state ? ",state" : "",
+                     random.log_gates ? ",g" : "", random.keeps ? ",keeps" : "");
+}
+
+RandomCase parse_random_case(std::string_view text) {
+  const auto misunderstood = [&](std::string_view part) {
+    return InputError(fmt::format("\"{}\": \"{}\" is not understood; expected for example {}", text, part,
+                                  to_string(RandomCase{})));
+  };
+  constexpr std::string_view prefix = "random:";
+  if (!text.starts_with(prefix)) throw misunderstood(text);
+  RandomCase random;
+  std::vector<std::string_view> given;
+  const auto read = [&](std::string_view part, auto& number, std::uint64_t least, std::uint64_t most) {
+    const std::size_t equals = part.find('=');
+    const std::string_view digits = part.substr(equals + 1);
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const bool is_number = error == std::errc() && end == digits.data() + digits.size();
+    if (!is_number || value < least || value > most) {
+      throw InputError(fmt::format("\"{}\": {} is \"{}\"; expected a whole number from {} to {}", text,
+                                   part.substr(0, equals), digits, least, most));
+    }
+    number = static_cast<std::remove_reference_t<decltype(number)>>(value);
+  };
+  constexpr std::uint64_t largest = std::uint64_t{1} << 20;
+  for (std::string_view rest = text.substr(prefix.size()); !rest.empty();) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    const std::string_view part = rest.substr(0, comma);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    const std::string_view name = part.substr(0, part.find('='));
+    if (std::ranges::find(given, name) != given.end())
+      throw InputError(fmt::format("\"{}\": {} is given twice", text, name));
+    given.push_back(name);
+    if (part.starts_with("T="))
+      read(part, random.tokens, 0, largest);
+    else if (part.starts_with("K="))
+      read(part, random.dk, 1, largest);
+    else if (part.starts_with("V="))
+      read(part, random.dv, 1, largest);
+    else if (part.starts_with("p="))
+      read(part, random.earlier, 0, largest);
+    else if (part.starts_with("seed="))
+      read(part, random.seed, 0, std::numeric_limits<std::uint64_t>::max());
+    else if (part == "state")
+      random.initial_state = true;
+    else if (part == "g")
+      random.log_gates = true;
+    else if (part == "keeps")
+      random.keeps = true;
+    else
+      throw misunderstood(part);
+  }
+  constexpr Index most_numbers = Index{1} << 27;  // of one array
+  const Index widest = std::max({random.tokens, random.earlier, random.dk}) * std::max(random.dk, random.dv);
+  if (widest > most_numbers)
+    throw InputError(
+        fmt::format("\"{}\": an array of {} numbers; expected at most {}", text, widest, most_numbers));
+  return random;
+}
+
+RandomCase fitted(const Variant& variant, const Settings& settings, RandomCase random) {
+  const auto is_square = [](const Input& input) {
+    return std::ranges::find(input.shape, "d") != input.shape.end();
+  };
+  if (std::ranges::any_of(inputs_of(variant, settings), is_square)) {
+    random.dk = random.dv = std::max({random.dk, random.dv, Index{6}});
+  }
+  return random;
+}
+
+Arrays random_arrays(const Variant& variant, const Settings& settings, const RandomCase& wanted) {
+  const std::vector<Input> inputs = inputs_of(variant, settings);
+  const RandomCase random = fitted(variant, settings, wanted);
+  Arrays arrays;
+  for (const Input& input : inputs) {
+    if (input.absent && !random.initial_state) continue;
+    const bool is_log = input.range == Range::decay && random.log_gates;
+    arrays[is_log ? "g" : input.name] = random_array(input, settings, random);
+  }
+  if (arrays.contains("k")) normalise(arrays.at("k"));
+  for (const Input& input : inputs) {
+    const auto like = arrays.find(input.stand_in.like);
+    if (like == arrays.end() || !arrays.contains(input.name)) continue;
+    arrays[input.name] = random_multiple(like->second, input.stand_in.value, random.seed, input.name);
+  }
+  for (double& q : std::get<0>(arrays.at("q").values)) q /= std::sqrt(static_cast<double>(random.dk));
+  if (random.initial_state) add_initial_states(variant, settings, random, arrays);
+  return arrays;
+}
+
+void keep_everything(const Variant& variant, Settings& settings) {
+  for (const Parameter& parameter : all_parameters(variant)) {
+    if (parameter.keeps) settings.parameters[parameter.name] = *parameter.keeps;
+  }
+}
+
+Settings random_settings(const Variant& variant, const Settings& given, std::uint64_t seed) {
+  Settings settings = resolve(variant, given);
+  for (const Parameter& parameter : all_parameters(variant)) {
+    if (settings.parameters.contains(parameter.name)) continue;
+    Numbers numbers(seed, parameter.name);
+    const double width = std::min(parameter.maximum - parameter.minimum, 4.0);
+    const double value = parameter.minimum + width * (1 - numbers.forgotten());
+    settings.parameters[parameter.name] = parameter.whole ? std::floor(value) : value;
+  }
+  return settings;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,266 @@
+#include "core/contract/variant.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/error.h"
+
+namespace palimpsest {
+
+std::string describe(Range range) {
+  switch (range) {
+    case Range::finite:
+      return "finite";
+    case Range::decay:
+      return "[0, 1]";
+    case Range::unit:
+      return "[0, 1]";
+    case Range::positive_unit:
+      return "(0, 1]";
+    case Range::up_to_two:
+      return "[0, 2]";
+    case Range::non_positive:
+      return "<= 0";
+    case Range::non_negative:
+      return ">= 0";
+    case Range::strength:
+      return "finite; stable in [0, 2] if |k| = 1";
+    case Range::finite_or_minus_inf:
+      return "finite or -inf";
+    case Range::log_decay:
+      return "[-inf, 0]";
+    case Range::positive_definite:
+      return "symmetric positive definite, or its diagonal";
+    case Range::gram:
+      return "symmetric, no negative eigenvalue";
+  }
+  return "";
+}
+
+bool contains(Range range, double value) {
+  switch (range) {
+    case Range::finite:
+    case Range::strength:
+    case Range::positive_definite:
+    case Range::gram:
+      return std::isfinite(value);
+    case Range::decay:
+    case Range::unit:
+      return value >= 0 && value <= 1;
+    case Range::positive_unit:
+      return value > 0 && value <= 1;
+    case Range::up_to_two:
+      return value >= 0 && value <= 2;
+    case Range::non_positive:
+      return value <= 0 && std::isfinite(value);
+    case Range::non_negative:
+      return value >= 0 && std::isfinite(value);
+    case Range::finite_or_minus_inf:
+      return value < std::numeric_limits<double>::infinity();
+    case Range::log_decay:
+      return value <= 0;
+  }
+  return false;
+}
+
+const Variant& find_variant(std::string_view id, std::span<const Variant> table) {
+  const auto found = std::ranges::find(table, id, &Variant::id);
+  if (found != table.end()) return *found;
+  std::vector<std::string> known;
+  for (const Variant& variant : table) known.push_back(variant.id);
+  throw InputError(fmt::format("there is no variant \"{}\"; known: {}", id, fmt::join(known, ", ")));
+}
+
+std::vector<Input> all_inputs(const Variant& variant) {
+  std::vector<Input> inputs = {{"q", {"n", "dk"}, Range::finite, "query: what is asked of the memory"},
+                               {"k", {"n", "dk"}, Range::finite, "key: where it is written"},
+                               {"v", {"n", "dv"}, Range::finite, "value: what is written"}};
+  for (const Input& own : variant.inputs) {
+    const auto common = std::ranges::find(inputs, own.name, &Input::name);
+    if (common == inputs.end())
+      inputs.push_back(own);
+    else
+      *common = own;
+  }
+  std::erase_if(inputs, [&](const Input& input) {
+    return std::ranges::find(variant.makes, input.name) != variant.makes.end();
+  });
+  return inputs;
+}
+
+std::vector<Input> inputs_of(const Variant& variant, const Settings& settings) {
+  std::vector<Input> inputs = all_inputs(variant);
+  std::erase_if(inputs, [&](const Input& input) { return !input.when.holds(settings); });
+  return inputs;
+}
+
+std::vector<std::string> states_of(const Variant& variant, const Settings& settings) {
+  std::vector<std::string> names;
+  for (const State& state : variant.states) {
+    if (state.when.holds(settings)) names.push_back(state.name);
+  }
+  return names;
+}
+
+std::vector<StateSet> state_sets(const Variant& variant) {
+  const auto conditional =
+      std::ranges::find_if(variant.states, [](const State& state) { return !state.when.options.empty(); });
+  if (conditional == variant.states.end()) return {{"", states_of(variant, {})}};
+  const std::string& name = conditional->when.options.front();
+  std::vector<StateSet> sets;
+  for (const std::string& value : std::ranges::find(variant.options, name, &Option::name)->values) {
+    const Settings settings{.options = {{name, value}}};
+    sets.push_back({fmt::format("{}={}", name, value), states_of(variant, settings)});
+  }
+  return sets;
+}
+
+bool has_tokens(const Input& input) { return !input.shape.empty() && input.shape.front() == "n"; }
+
+bool Condition::holds(const Settings& settings) const {
+  return options.empty() || std::ranges::any_of(options, [&](const std::string& option) {
+           const auto chosen = settings.options.find(option);
+           return chosen != settings.options.end() && chosen->second == value;
+         });
+}
+
+std::string describe(const Condition& condition) {
+  if (condition.options.empty()) return "";
+  return fmt::format("{}={}", fmt::join(condition.options, " or "), condition.value);
+}
+
+std::vector<Parameter> all_parameters(const Variant& variant) {
+  constexpr double largest = std::numeric_limits<double>::max();
+  std::vector<Parameter> parameters = {
+      {"scale", -largest, largest, "multiplies q once, before anything else", 1.0, true}};
+  parameters.insert(parameters.end(), variant.parameters.begin(), variant.parameters.end());
+  return parameters;
+}
+
+std::vector<std::string> array_names(const Variant& variant) {
+  std::vector<std::string> names;
+  for (const Input& input : all_inputs(variant)) {
+    names.push_back(input.name);
+    if (input.range == Range::decay) names.emplace_back("g");
+  }
+  for (const Parameter& parameter : all_parameters(variant)) names.push_back(parameter.name);
+  return names;
+}
+
+Settings resolve(const Variant& variant, const Settings& given) {
+  Settings settings;
+  for (const Option& option : variant.options) settings.options[option.name] = option.values.front();
+  const std::vector<Parameter> parameters = all_parameters(variant);
+  for (const Parameter& parameter : parameters) {
+    if (parameter.standard) settings.parameters[parameter.name] = *parameter.standard;
+  }
+
+  std::vector<std::string> known;
+  for (const Option& option : variant.options) known.push_back(option.name);
+  for (const Parameter& parameter : parameters) known.push_back(parameter.name);
+  const auto reject_unknown = [&](const std::string& name) {
+    if (std::ranges::find(known, name) == known.end()) {
+      throw InputError(
+          fmt::format("{} has no parameter \"{}\"; it takes: {}", variant.id, name, fmt::join(known, ", ")));
+    }
+  };
+  for (const auto& [name, value] : given.options) {
+    reject_unknown(name);
+    const auto option = std::ranges::find(variant.options, name, &Option::name);
+    if (option == variant.options.end()) {
+      throw InputError(fmt::format("parameter {} of {} is a number, not \"{}\"", name, variant.id, value));
+    }
+    if (std::ranges::find(option->values, value) == option->values.end()) {
+      throw InputError(fmt::format("option {} of {} is \"{}\"; expected one of: {}", name, variant.id, value,
+                                   fmt::join(option->values, ", ")));
+    }
+    settings.options[name] = value;
+  }
+  for (const Option& option : variant.options) {
+    const bool was_given = given.options.find(option.name) != given.options.end();
+    if (!was_given && !option.follows.empty())
+      settings.options[option.name] = settings.options[option.follows];
+  }
+  if (variant.complete) variant.complete(settings);
+  for (const auto& [name, value] : given.parameters) {
+    reject_unknown(name);
+    const auto parameter = std::ranges::find(parameters, name, &Parameter::name);
+    if (parameter == parameters.end()) {
+      throw InputError(fmt::format("option {} of {} is a word, not the number {}", name, variant.id, value));
+    }
+    if (!(value >= parameter->minimum && value <= parameter->maximum)) {
+      throw InputError(fmt::format("parameter {} of {} is {}; expected a number in [{:g}, {:g}]", name,
+                                   variant.id, value, parameter->minimum, parameter->maximum));
+    }
+    if (parameter->whole && value != std::floor(value)) {
+      throw InputError(
+          fmt::format("parameter {} of {} is {}; expected a whole number", name, variant.id, value));
+    }
+    settings.parameters[name] = value;
+  }
+  return settings;
+}
+
+std::string initial_name(const Variant& variant, const Settings& settings, std::string_view state) {
+  if (std::ranges::find(variant.inputs, state, &Input::name) != variant.inputs.end())
+    return std::string(state);
+  return states_of(variant, settings).size() == 1 ? "initial_state" : fmt::format("initial_{}", state);
+}
+
+std::vector<StateArray> state_arrays(const Variant& variant, const StateSet& set) {
+  Settings settings;
+  if (const std::size_t equals = set.when.find('='); equals != std::string::npos)
+    settings.options[set.when.substr(0, equals)] = set.when.substr(equals + 1);
+  std::vector<StateArray> arrays;
+  for (const std::string& state : set.names) {
+    const std::string initial = initial_name(variant, settings, state);
+    const auto input = std::ranges::find(variant.inputs, initial, &Input::name);
+    arrays.push_back({state, initial, final_name(set.names.size(), state),
+                      input == variant.inputs.end() ? std::vector<std::string>{} : input->shape});
+  }
+  return arrays;
+}
+
+std::string final_name(std::size_t count, std::string_view state) {
+  return count == 1 ? "final_state" : fmt::format("final_{}", state);
+}
+
+Input decay_input(std::vector<std::string> shape) {
+  return forgetting({"alpha", std::move(shape), Range::decay, "decay of the state: how much is kept"}, 1);
+}
+
+Input beta_input() {
+  return {"beta", {"n"}, Range::strength, "write strength, the learning rate of the memory"};
+}
+
+Input mu_input() {
+  return forgetting(
+      demonstrated({"mu", {"n", "dv"}, Range::unit, "decay of the value channels: how much is kept"},
+                   {.value = 0.97}),
+      1);
+}
+
+Input demonstrated(Input input, StandIn stand_in) {
+  input.stand_in = std::move(stand_in);
+  return input;
+}
+
+Input forgetting(Input input, double keeps) {
+  input.keeps = keeps;
+  return input;
+}
+
+Input optional(Input input, std::string absent) {
+  input.absent = std::move(absent);
+  return input;
+}
+
+Input initial_state_input() {
+  return {"initial_state", {"dk", "dv"}, Range::finite, "state before the first token", "0"};
+}
+
+}  // namespace palimpsest

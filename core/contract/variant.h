@@ -1,0 +1,240 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/array.h"
+#include "core/base/matrix.h"
+#include "core/base/named_states.h"
+#include "core/formula/expression.h"
+
+namespace palimpsest {
+
+class Rule;
+class Sequence;
+
+/// Options and parameters by name, as `--param NAME=VALUE` gives them and resolve() completes them.
+struct Settings {
+  std::map<std::string, std::string, std::less<>> options = {};
+  std::map<std::string, double, std::less<>> parameters = {};
+};
+
+/// Which numbers an array or a parameter may hold.
+enum class Range {
+  finite,
+  decay,                // [0, 1]; or, under the name g, its natural logarithm in [-inf, 0]
+  unit,                 // [0, 1]
+  positive_unit,        // (0, 1]
+  up_to_two,            // [0, 2]
+  non_negative,         // >= 0
+  non_positive,         // <= 0
+  strength,             // any finite number; [0, 2] is the stable band for unit keys
+  finite_or_minus_inf,  // a log-sum
+  log_decay,            // [-inf, 0]: the natural logarithm of a decay
+  positive_definite,    // a symmetric matrix with positive eigenvalues; a vector stands for its diagonal
+  gram,                 // a symmetric matrix without negative eigenvalues
+};
+
+/// "[0, 1]": a range in words.
+std::string describe(Range range);
+
+/// Whether `value` lies in `range`. NaN never does.
+bool contains(Range range, double value);
+
+/// When an array or a state belongs to a rule: if one of `options` has this value. Without options: always.
+struct Condition {
+  std::vector<std::string> options = {};
+  std::string value = {};
+
+  bool holds(const Settings& settings) const;
+};
+
+/// "layer_norm=true": a condition in words; empty for always.
+std::string describe(const Condition& condition);
+
+/// What is taken for an array that data lack, so that the rule can be looked at all the same.
+struct StandIn {
+  double value = 0;            // this number everywhere, or this multiple of `like`
+  std::string like = {};       // another array, such as k
+  bool random = false;         // normal numbers of this size instead
+  bool learning_rate = false;  // less where keys are long: divided by the largest |k|^2
+
+  bool operator==(const StandIn&) const = default;
+};
+
+/// An array that a variant takes besides q, k and v. Axes of one head: "n" tokens, "dk", "dv", "d" = dk = dv,
+/// "m" features, "p" earlier tokens, "h" hidden units or steps per token, "batch" (the parameter),
+/// "n_batches".
+struct Input {
+  std::string name;
+  std::vector<std::string> shape;
+  Range range = Range::finite;
+  std::string meaning;
+  std::optional<std::string> absent = {};  // what its absence means ("0", "empty"); none: required
+  Condition when = {};
+  StandIn stand_in = {};             // for a required array
+  std::optional<double> keeps = {};  // the value with which nothing is forgotten, if it makes a rule forget
+};
+
+/// Whether the array has one row per token.
+bool has_tokens(const Input& input);
+
+/// What a rule hands on after the last token.
+struct State {
+  std::string name;
+  Condition when = {};
+};
+
+/// A number given with --param.
+struct Parameter {
+  std::string name;
+  double minimum;
+  double maximum;
+  std::string meaning;
+  std::optional<double> standard = {};  // its default; none: required
+  bool per_head = false;                // may also be an array [H] of the input file
+  std::string standard_words = {};      // where the default depends on options: the rule in words
+  bool whole = false;                   // a whole number
+  double stand_in = 1;                  // taken where data lack a required parameter
+  std::optional<double> keeps = {};     // the value with which nothing is forgotten
+};
+
+/// A choice given with --param.
+struct Option {
+  std::string name;
+  std::vector<std::string> values;  // default first
+  std::string meaning;
+  std::string follows = {};  // the option whose value is the default of this one
+};
+
+struct InnerContext;
+struct InnerProblem;
+
+/// The learning problem that one update of the state is a step on.
+struct InnerLoss {
+  std::string words;
+  std::string latex;  // empty where there is none; words then say why
+  std::string step;   // LaTeX of the step taken on it
+  /// The steps that a token makes, as computations (core/rules/inner_problem.h). Throws Unsupported where the
+  /// numbers of the token leave no loss. Absent: there is none, and words say why.
+  std::function<std::vector<InnerProblem>(const InnerContext&)> problems = {};
+};
+
+/// What tokens leave in a memory: row i of `values` [N, V] is what it should answer for row i of `keys` [N,
+/// K]. N is a multiple of the tokens.
+struct StoredPairs {
+  Matrix<double> keys;
+  Matrix<double> values;
+};
+
+/// How a memory is asked what it remembers, where that is not S^T k for the keys and values that the rule
+/// writes. A row program's k and v are taken for just these (Program::k, core/rules/stored_pairs.h); a rule
+/// that puts anything else there says with `pairs` what is stored.
+struct MemoryAccess {
+  std::function<StoredPairs(const Sequence&, Index first, Index count)> pairs = {};
+  /// [N, V] for keys [N, K], from the states after some tokens.
+  std::function<Matrix<double>(const Sequence&, const NamedStates&, const Matrix<double>& keys)> answers = {};
+  std::string none = {};  // why there is no memory to ask
+};
+
+/// One rule of the family: its names, ranges, words and how it computes. Data, but for `rule`.
+struct Variant {
+  std::string id;
+  std::string label;
+  std::string words;  // one sentence: what this rule adds
+  std::string paper;
+  std::vector<Option> options = {};
+  std::vector<std::string> makes = {};  // of q, k and v: what the rule makes itself and does not take
+  std::vector<Input> inputs = {};
+  std::vector<Parameter> parameters = {};  // besides scale
+  std::vector<State> states = {{"S"}};
+  InnerLoss loss;
+  MemoryAccess memory = {};
+  std::vector<Function> functions = {};  // that only its own steps call
+  std::shared_ptr<const Rule> rule;
+  /// Fills in parameters whose default depends on the options.
+  std::function<void(Settings&)> complete = {};
+  /// Adds arrays that follow from the others and run through the whole sequence, such as running sums.
+  std::function<void(Sequence&)> derive = {};
+  /// Adds to the arrays of the tokens that follow `finished` what that run took from its initial states, so
+  /// that it is not taken from its final ones.
+  std::function<void(const Sequence& finished, Arrays& more)> hand_over = {};
+};
+
+/// Every variant, in the order in which they are best met. The only list there is (core/variants/variants.h).
+std::span<const Variant> variants();
+
+/// The variant with this id among `table`; throws InputError listing the known ids.
+const Variant& find_variant(std::string_view id, std::span<const Variant> table = variants());
+
+/// All inputs of one variant including q, k and v, in the order q, k, v, then the variant's own. A variant
+/// may give q, k or v a shape of its own.
+std::vector<Input> all_inputs(const Variant& variant);
+
+/// Those of them that belong to these settings.
+std::vector<Input> inputs_of(const Variant& variant, const Settings& settings);
+
+/// The names of the states that belong to these settings.
+std::vector<std::string> states_of(const Variant& variant, const Settings& settings);
+
+/// All parameters of one variant including scale.
+std::vector<Parameter> all_parameters(const Variant& variant);
+
+/// Every name under which a file may hold something that `variant` takes: its inputs, g for a decay, and its
+/// parameters.
+std::vector<std::string> array_names(const Variant& variant);
+
+/// Fills in the defaults and checks names and ranges; throws InputError naming the option or parameter and
+/// what is accepted. A required parameter that is missing is left out here: an input file may still hold it
+/// (see bind()).
+Settings resolve(const Variant& variant, const Settings& given);
+
+/// The states of a variant for one value of the option that decides on them.
+struct StateSet {
+  std::string when;  // "layer_norm=true"; empty if no option decides
+  std::vector<std::string> names;
+};
+
+/// Every set of states that a variant may hand on.
+std::vector<StateSet> state_sets(const Variant& variant);
+
+/// Where files hold a state of a variant.
+struct StateArray {
+  std::string state;               // "S"
+  std::string initial;             // its name as an input
+  std::string final;               // its name as an output
+  std::vector<std::string> shape;  // axes as in Input::shape
+};
+
+/// The arrays of the states in `set`, in their order.
+std::vector<StateArray> state_arrays(const Variant& variant, const StateSet& set);
+
+/// The name of the initial state in a file: initial_state where there is one state with these settings, else
+/// initial_NAME; NAME alone where the rule starts from given weights.
+std::string initial_name(const Variant& variant, const Settings& settings, std::string_view state);
+
+/// The name of the final state in a file: final_state if it is the only one of `count`, else final_NAME.
+std::string final_name(std::size_t count, std::string_view state);
+
+/// Inputs that several variants share.
+Input decay_input(std::vector<std::string> shape);  // alpha or g
+Input beta_input();
+Input mu_input();
+Input initial_state_input();
+
+/// The same input with something to take for it where data lack it.
+Input demonstrated(Input input, StandIn stand_in);
+
+/// The same input, which makes a rule forget unless it is `keeps`.
+Input forgetting(Input input, double keeps);
+
+/// The same input where it may be left out; `absent` says what that means.
+Input optional(Input input, std::string absent);
+
+}  // namespace palimpsest

@@ -1,0 +1,191 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/matrix.h"
+#include "core/base/record.h"
+
+namespace palimpsest {
+
+/// What a tensor is to a person; decides its colour everywhere (formula, slider, picture frame, timeline).
+enum class Role { plain, query, key, value, gate, strength, error, state, output };
+
+/// How a tensor of a record is written and called.
+struct Symbol {
+  std::string latex;  // "\\bar S_t"
+  Role role = Role::plain;
+  std::string words;  // "what is there now"
+  bool turns = true;  // of a state: it stands key x value and may be shown value x key (core/steps/turned.h)
+};
+
+using Symbols = std::map<std::string, Symbol, std::less<>>;
+
+/// A formula over named tensors: one tree from which its LaTeX, its pictures, the arithmetic of a cell and
+/// its value come. Cheap to copy (shared, immutable).
+class Expression {
+ public:
+  enum class Kind {
+    tensor,      // a tensor of the record, by name
+    transpose,   // X^T
+    product,     // X Y; a [1, 1] factor scales the other
+    hadamard,    // X o Y; a [L, 1] or [1, D] factor is repeated over the other's columns or rows
+    sum,         // X + Y
+    difference,  // X - Y
+    diagonal,    // Diag(x) of a column [D, 1]
+    function,    // a named function of core/formula/functions.cpp
+    named,       // a subexpression whose value is itself recorded, under name()
+  };
+
+  Kind kind() const { return node_->kind; }
+  /// The tensor, the function or the recorded result of a named subexpression.
+  const std::string& name() const { return node_->name; }
+  std::span<const Expression> arguments() const { return node_->arguments; }
+
+  friend Expression tensor(std::string name);
+  friend Expression transpose(Expression x);
+  friend Expression operator*(Expression x, Expression y);
+  friend Expression hadamard(Expression x, Expression y);
+  friend Expression operator+(Expression x, Expression y);
+  friend Expression operator-(Expression x, Expression y);
+  friend Expression diagonal(Expression x);
+  friend Expression call(std::string function, std::vector<Expression> arguments);
+  friend Expression named(std::string result, Expression definition);
+
+ private:
+  struct Node {
+    Kind kind;
+    std::string name;
+    std::vector<Expression> arguments;
+  };
+  Expression(Kind kind, std::string name, std::vector<Expression> arguments);
+
+  std::shared_ptr<const Node> node_;
+};
+
+Expression tensor(std::string name);
+Expression transpose(Expression x);
+Expression operator*(Expression x, Expression y);
+Expression hadamard(Expression x, Expression y);
+Expression operator+(Expression x, Expression y);
+Expression operator-(Expression x, Expression y);
+Expression diagonal(Expression x);
+Expression call(std::string function, std::vector<Expression> arguments);
+Expression named(std::string result, Expression definition);
+
+/// One definition: result := expression.
+struct Equation {
+  std::string result;
+  Expression expression;
+};
+
+/// "(alpha * S_prev)^T": the tree in plain text under its recorded names, for messages.
+std::string to_string(const Expression& expression);
+
+/// The names of all tensors that `expression` reads, each once, in order of appearance (inside named ones
+/// too).
+std::vector<std::string> operands(const Expression& expression);
+
+/// `expression` with every tensor that `definitions` define replaced by its definition, as a named
+/// subexpression, recursively. Definitions not listed in `inlined` stay tensors. Throws Error if a definition
+/// reads its own result.
+Expression expand(const Expression& expression, std::span<const Equation> definitions,
+                  std::span<const std::string> inlined);
+
+/// The value in f64, by the plain definition of every operation: the interpreter that checks the engines.
+/// A named subexpression is computed from its definition, not looked up. A Diag(x) factor scales rows or
+/// columns, so its zeros off the diagonal never meet an inf or a NaN. Throws Error if a tensor is missing or
+/// shapes do not fit.
+Matrix<double> evaluate(const Expression& expression, const Record& record);
+
+/// The row- and column count of the value, without computing it.
+struct Shape {
+  Index rows = 0;
+  Index columns = 0;
+};
+Shape shape(const Expression& expression, const Record& record);
+
+/// "[3, 4]", as messages write it.
+std::string to_string(Shape shape);
+
+/// How tightly a piece of a formula binds, loosest first; a looser piece inside a tighter one is put in
+/// parentheses.
+enum class Precedence { sum, hadamard, product, atom };
+
+/// How LaTeX is coloured and which part is lit.
+struct LatexStyle {
+  /// The colour of a role as "#rrggbb"; empty: no colour commands at all.
+  std::function<std::string(Role role, bool lit)> colour;
+  /// Recorded name whose symbol or subexpression is lit and underlined; the rest is dimmed. Empty: all lit.
+  std::string lit;
+  /// If set, [1, 1] tensors are written as their numbers from this record.
+  const Record* numbers = nullptr;
+};
+
+/// LaTeX of the right-hand side alone.
+std::string latex(const Expression& expression, const Symbols& symbols, const LatexStyle& style = {});
+
+/// LaTeX of "result = expression".
+std::string latex(const Equation& equation, const Symbols& symbols, const LatexStyle& style = {});
+
+/// A block of cells of a recorded tensor.
+struct Cells {
+  std::string tensor;
+  Index first_row = 0;
+  Index first_column = 0;
+  Index rows = 1;
+  Index columns = 1;
+};
+
+/// The arithmetic of one cell: "why this number?". Indices count from 0, like everything in an exported
+/// array.
+struct Explanation {
+  std::string formula;  // with indices: "sum_i S[i, 5] k[i]", in plain Unicode: "Σᵢ S̄[i,5]·k[i]"
+  std::string numbers;  // the same with numbers, the largest terms first when there are many, then "…"
+  double value = 0;     // what the formula gives
+  std::vector<Cells> sources;  // what it reads
+};
+
+/// The arithmetic of cell (row, column) of result := expression; throws Error if the cell does not exist. A
+/// named subexpression that is recorded is read from the record and written by its symbol.
+Explanation explain(const Equation& equation, const Symbols& symbols, const Record& record, Index row,
+                    Index column);
+
+struct Term;
+class CallCell;
+
+/// A named function that expressions may call.
+struct Function {
+  std::string name;
+  std::string signature = {};  // the shapes that it takes and gives: "[L, K], [L, 1] -> [L, K]"
+  /// LaTeX of the call, from the LaTeX of the arguments. Every piece between two arguments is complete by
+  /// itself, so that pictures can stand in their places.
+  std::function<std::string(std::span<const std::string> arguments)> latex;
+  /// How tightly that LaTeX binds, and how tightly it needs every argument to bind: atoms may get subscripts.
+  Precedence binds = Precedence::atom;
+  Precedence arguments_bind = Precedence::sum;
+  /// The shape of the value; throws Error naming the function and the shapes if they do not fit.
+  std::function<Shape(std::span<const Shape> arguments)> shape;
+  /// The value; the arguments have shapes that fit.
+  std::function<Matrix<double>(std::span<const Matrix<double>> arguments)> evaluate;
+  /// The arithmetic of one cell (core/formula/term.h); if absent, the words stand in for it.
+  std::function<Term(CallCell& cell)> explain;
+  /// One plain sentence fragment for "why this number?": "1 on the diagonal, then the decays in between
+  /// multiplied".
+  std::string words;
+};
+
+/// The one table of functions (core/formula/functions.cpp): those of all, then those of single variants.
+std::span<const Function> functions();
+
+/// The function called `name`; throws Error listing the known ones.
+const Function& find_function(std::string_view name);
+
+}  // namespace palimpsest

@@ -1,0 +1,78 @@
+#include "core/insight/cost.h"
+
+#include <algorithm>
+
+#include "core/cases/random_case.h"
+#include "core/contract/sequence.h"
+#include "core/rules/rule.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// One axis of an input as a formula writes it.
+Polynomial axis_symbol(const std::string& axis) {
+  if (axis == "dk" || axis == "d") return Polynomial::symbol("d_k");
+  if (axis == "dv") return Polynomial::symbol("d_v");
+  return Polynomial::symbol(axis == "h" ? "n_h" : axis);
+}
+
+/// Numbers of one token that come in with these settings, and its output.
+Polynomial given_per_token(const Variant& variant, const Sequence& sequence) {
+  Polynomial numbers = Polynomial::symbol("d_v");
+  for (const Input& input : inputs_of(variant, sequence.settings)) {
+    if (!has_tokens(input) || !sequence.has(input.name)) continue;
+    Polynomial one = 1;
+    for (const std::string& axis : input.shape) {
+      if (axis != "n") one = one * axis_symbol(axis);
+    }
+    numbers += one;
+  }
+  return numbers;
+}
+
+double given(const Sequence& sequence) {
+  Index columns = sequence.dv;
+  for (const std::string& name : sequence.names_with_tokens()) columns += sequence.at(name).columns();
+  return static_cast<double>(columns * sequence.tokens);
+}
+
+CostRow row(const Variant& variant, const Sequence& sequence, Form form, const CostSizes& sizes) {
+  CostRow row = {.form = form};
+  if (const auto reason = variant.rule->missing(form, sequence.settings)) {
+    row.missing = *reason;
+    return row;
+  }
+  const std::optional<Cost> cost = variant.rule->cost(sequence, form, sizes.chunk_size);
+  if (!cost) {
+    row.missing = "this rule does not say what it takes";
+    return row;
+  }
+  const auto tokens = static_cast<double>(std::max<Index>(sequence.tokens, 1));
+  row.flops = cost->total.flops() / tokens;
+  row.exponentials = cost->total.exponentials / tokens;
+  row.bytes = sizes.bytes_per_number * (given(sequence) + cost->total.moved) / tokens;
+  row.flops_latex = cost->per_token.flops().from_degree(2).latex();
+  row.exponentials_latex = cost->per_token.exponentials.latex();
+  row.bytes_latex = (given_per_token(variant, sequence) + cost->per_token.moved).latex();
+  return row;
+}
+
+}  // namespace
+
+std::vector<CostRow> costs(const Variant& variant, const Settings& given_settings, const CostSizes& sizes) {
+  const RandomCase random = {.tokens = sizes.tokens, .dk = sizes.dk, .dv = sizes.dv, .earlier = 0};
+  Settings settings = given_settings;
+  for (const Parameter& parameter : variant.parameters) {
+    if (!parameter.standard && parameter.standard_words.empty())
+      settings.parameters.emplace(parameter.name, parameter.stand_in);
+  }
+  settings = random_settings(variant, settings, random.seed);
+  const auto arrays = std::make_shared<const Arrays>(random_arrays(variant, settings, random));
+  const SequenceBatch batch = palimpsest::bind(variant, arrays, settings);
+  std::vector<CostRow> rows;
+  for (const Form form : all_forms) rows.push_back(row(variant, batch.heads.front(), form, sizes));
+  return rows;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/matrix.h"
+#include "core/contract/variant.h"
+#include "core/operator/work.h"
+
+namespace palimpsest {
+
+/// A cost per token in one form, with its formulas, as tables print it.
+struct CostRow {
+  Form form = Form::recurrent;
+  std::string missing = {};      // why the form does not exist; empty: it does
+  double flops = 0;              // per token
+  double exponentials = 0;       // per token
+  double bytes = 0;              // read and written per token: inputs, outputs, states, n x n matrices
+  std::string flops_latex = {};  // the terms of at least two factors
+  std::string exponentials_latex = {};
+  std::string bytes_latex = {};  // in numbers of s bytes
+};
+
+/// For which sizes costs() counts.
+struct CostSizes {
+  Index tokens = 4096;
+  Index dk = 128;
+  Index dv = 128;
+  Index chunk_size = 64;
+  double bytes_per_number = 4;
+};
+
+/// The cost of every form of `variant` with `given` options, one row per form. The state is written back and
+/// read again at every block (token, chunk), as where it does not fit into registers. Throws InputError for
+/// settings that the variant does not know.
+std::vector<CostRow> costs(const Variant& variant, const Settings& given = {}, const CostSizes& sizes = {});
+
+}  // namespace palimpsest

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <stop_token>
+#include <vector>
+
+#include "core/base/matrix.h"
+#include "core/rules/rule.h"
+
+namespace palimpsest {
+
+/// A cell of a memory [p K, columns] after so many tokens.
+struct StateEntry {
+  Index tokens = 0;  // 0: the initial state
+  Index part = 0;    // of a state in parts (Structure::parts)
+  Index row = 0;     // in its part
+  Index column = 0;  // a value channel, or one of those that a rule keeps besides (Rule::channel)
+};
+
+/// What one token has to do with a state entry: written + mixed - decayed - erased = remaining.
+struct Share {
+  double written = 0;    // by the token itself; of the initial state: what the entry was
+  double mixed = 0;      // what came into this part from the others since
+  double decayed = 0;    // what the decays took since, or what moved on to other parts
+  double erased = 0;     // what erases took since, those of later steps of the token too; < 0: they added
+  double remaining = 0;  // what of the entry is due to the token
+};
+
+/// A state entry as the sum of what is left of every token and of the initial state.
+struct Provenance {
+  double value = 0;           // the sum of all `remaining`
+  Share initial = {};         // of the initial state
+  std::vector<Share> shares;  // [StateEntry::tokens], of every token
+};
+
+/// Who made a state entry. One pass backwards with four functionals of a state column: what is left of a
+/// write in the entry, and what of it was mixed in, decayed and erased on the way. O(tokens p K) work besides
+/// encoding the tokens; memory O(64 (p K + V) + tokens). In f64. Throws Unsupported with the reason where the
+/// memory is no linear function of the values, InputError for an entry that there is not, Cancelled when
+/// asked to stop.
+Provenance provenance(const Rule& rule, const Sequence& sequence, const StateEntry& entry,
+                      std::stop_token stop = {});
+
+/// In the place of a token: the initial state.
+inline constexpr Index initial_token = -1;
+
+/// What became of one token's share in a state entry, token by token: element t is what token t did to it,
+/// and `remaining` what was left of it after that. `written` is set for the token itself, nothing before it.
+/// One pass forwards with what is left of the token's write, by the definition; costs as provenance().
+std::vector<Share> history(const Rule& rule, const Sequence& sequence, const StateEntry& entry, Index token,
+                           std::stop_token stop = {});
+
+}  // namespace palimpsest

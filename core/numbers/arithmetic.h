@@ -1,0 +1,40 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "core/base/array.h"
+#include "core/base/matrix.h"
+
+namespace palimpsest {
+
+/// The binary formats that numbers are kept in on the way through a form. All round to nearest, ties to even,
+/// keep subnormal numbers, and overflow to infinity (IEEE 754; bf16 is f32 with 8 bits of precision).
+enum class Arithmetic { f64, f32, bf16, f16 };
+
+inline constexpr Arithmetic all_arithmetics[] = {Arithmetic::f64, Arithmetic::f32, Arithmetic::bf16,
+                                                 Arithmetic::f16};
+
+/// "f64", "f32", "bf16", "f16".
+const char* name(Arithmetic arithmetic);
+
+/// The format with this name; throws InputError listing the known ones.
+Arithmetic arithmetic_called(std::string_view name);
+
+/// What a format holds.
+struct NumberFormat {
+  int precision;     // significant bits, the leading one included
+  int min_exponent;  // the smallest normal number is 2^min_exponent
+  double largest;    // the largest finite number
+};
+const NumberFormat& format_of(Arithmetic arithmetic);
+
+/// The number of the format that is nearest to `x`, of two equally near the one whose last bit is 0. What
+/// would round beyond the largest becomes infinite; infinities and NaN stay what they are.
+double rounded(double x, Arithmetic arithmetic);
+
+/// Every element rounded.
+Matrix<double> rounded(const Matrix<double>& values, Arithmetic arithmetic);
+Arrays rounded(const Arrays& arrays, Arithmetic arithmetic);
+
+}  // namespace palimpsest

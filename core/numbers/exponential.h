@@ -1,0 +1,19 @@
+#pragma once
+
+#include <type_traits>
+
+#include "core/base/matrix.h"
+
+namespace palimpsest {
+
+/// exp of every element of an array. Below the smallest normal number it is exactly 0: Eigen's own stops at a
+/// denormal, even for -inf, so that what was forgotten altogether would still be there a little.
+template <class Derived>
+typename Derived::PlainObject exponential(const Eigen::ArrayBase<Derived>& x) {
+  using Scalar = typename Derived::Scalar;
+  constexpr auto lowest =
+      static_cast<Scalar>(std::is_same_v<Scalar, double> ? -708.39 : -87.33);  // log of min()
+  return (x < lowest).select(Scalar(0), x.exp());
+}
+
+}  // namespace palimpsest

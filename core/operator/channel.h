@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "core/operator/program.h"
+
+namespace palimpsest {
+
+/// Queries of some tokens, [R, p K], and how many rows are written when each of them reads.
+struct ChannelReads {
+  Matrix<double> q;
+  std::vector<Index> after;
+};
+
+/// The sum of weights by which a rule divides its outputs.
+struct Denominator {
+  Index column = 0;  // the column of the memory that adds them up
+  double eps = 0;
+};
+
+/// One column of a memory [p K, columns] on its way through a sequence, in f64. Where outputs are linear in
+/// the values, every column goes its way alone (spec 1.4): as a row program with a single value channel.
+/// Lives no longer than the rule it is of.
+struct Channel {
+  Index tokens = 0;
+  Index rows_per_token = 1;
+  Matrix<double> initial = {};  // [p K, 1]
+  /// The rows of these tokens, v [N, 1]. Their queries are those of reads().
+  std::function<Program<double>(Index first, Index count)> rows = {};
+  std::function<ChannelReads(Index first, Index count)> reads = {};
+  double skip = 0;  // o takes so much of its own token's value, past the memory
+  std::optional<Denominator> denominator = {};
+};
+
+/// `after` where every token is one row and reads what it has written.
+std::vector<Index> rows_up_to_each(Index first, Index count);
+
+/// The scaled queries of such tokens.
+ChannelReads scaled_reads(const Sequence& sequence, Index first, Index count);
+
+/// Throws InputError unless 0 <= column < columns.
+void require_column(Index column, Index columns);
+
+}  // namespace palimpsest

@@ -1,0 +1,236 @@
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include "core/base/matrix.h"
+#include "core/contract/sequence.h"
+#include "core/numbers/exponential.h"
+
+namespace palimpsest {
+
+/// What decays the state at each row, on the key side.
+enum class Decay {
+  none,
+  scalar,  // S <- alpha S
+  key,     // S <- Diag(alpha) S: one decay per key channel
+};
+
+/// What the write takes out before it writes.
+enum class Erase {
+  none,       // u = v
+  decayed,    // u = v - S~^T a, on the decayed state S~
+  undecayed,  // u = v - S_{r-1}^T a, on the state as the row before left it
+};
+
+/// Which state the output reads.
+enum class ReadAt {
+  after_row,  // o_t = S_t^T q_t
+  end,        // o_t = S_N^T q_t: not causal
+};
+
+/// Everything about a row program that does not depend on the numbers.
+struct Structure {
+  Decay decay = Decay::none;
+  bool gates_are_logs = false;  // gate holds g = log alpha: running sums instead of running products
+  bool value_decay = false;     // S <- S Diag(mu) too: one decay per value channel
+  Erase erase = Erase::none;
+  bool erase_key = false;     // the erase reads with a key a of its own, not with k
+  bool beta = false;          // write with b = beta k instead of k
+  bool writes_value = true;   // false: v is 0, the row writes back only what it has read
+  bool decay_by_key = false;  // the decay is made of the keys: a token without a key lets nothing fade, and
+                              // one that only asks (Rule::answers()) has none
+  bool plain_write = false;   // one more write, k+ v+^T, which the erase does not touch
+  ReadAt read_at = ReadAt::after_row;
+  Index rows_per_read = 1;      // state rows of one token
+  std::string_view parts = {};  // states side by side that mix at every row (momentum), a letter each; empty:
+                                // one, S
+
+  Index part_count() const { return parts.empty() ? 1 : static_cast<Index>(parts.size()); }
+};
+
+/// When a vector reads the state: after so many decays and so many writes of the rows at hand. Of a state in
+/// parts it sees the sum of `sight` times each.
+struct Reader {
+  Index decays = 0;
+  Index writes = 0;
+  std::vector<double> sight = {};
+};
+
+/// Rows of one head as the unified operator reads them (spec 1.1, eq. U):
+///   S~  = Diag(alpha_r) S_{r-1} Diag(mu_r)
+///   u_r = v_r - S~^T a_r      (only v_r without erase; mu_r o S_{r-1}^T a_r where it reads undecayed)
+///   S_r = S~ + beta_r k_r u_r^T + k+_r v+_r^T
+///   o_s = S_r^T q_s, r the last row of the read's token   (or S_N^T q_s)
+/// With parts X^1 .. X^p, one above the other in the state [p K, V] (eq. U'):
+///   X~ = (T_r x I) X_{r-1},  X_r = X~ + (c_r x beta_r k_r) u_r^T,  and S^T x is read as (sum_i h_i X^i)^T x
+template <class Scalar>
+struct Program {
+  Structure structure = {};
+  Matrix<Scalar> q = {};     // [R, K], scaled and mapped: one read per token
+  Matrix<Scalar> k = {};     // [N, K], N = R rows_per_read: where v is written, and so with what it
+                             // is asked for again (core/rules/stored_pairs.h); a strength belongs into beta
+  Matrix<Scalar> v = {};     // [N, V]
+  Matrix<Scalar> a = {};     // [N, K] with an erase key
+  Matrix<Scalar> gate = {};  // [N, 1] or [N, K]: alpha, or g = log alpha; [N, 0] without decay
+  Matrix<Scalar> mu = {};    // [N, V] with value decay
+  Matrix<Scalar> beta = {};  // [N, 1]; [N, 0] without
+  Matrix<Scalar> k_plain = {};      // [N, K], k+
+  Matrix<Scalar> v_plain = {};      // [N, V], v+
+  Matrix<Scalar> transition = {};   // [N, p p], T_r row by row; with parts
+  Matrix<Scalar> inject = {};       // [N, p], c_r
+  Matrix<Scalar> erase_sight = {};  // [N, p], h of each erase
+  Matrix<Scalar> read_sight = {};   // [R, p], h of each read
+  std::vector<Index> read_after =
+      {};  // [R] rows written before each read; empty: all up to the read's own token
+  std::vector<Index> erase_after = {};  // [N] rows written before each row's erase; empty: all before the row
+
+  Index rows() const { return k.rows(); }
+  Index reads() const { return q.rows(); }
+
+  /// Row `r` alone; the read belongs to the last row of its token.
+  Program row(Index r) const {
+    const auto one_row = [r](const Matrix<Scalar>& rows) {
+      return rows.size() == 0 ? rows : Matrix<Scalar>(rows.middleRows(r, 1));
+    };
+    const Index steps = structure.rows_per_read;
+    const bool is_last = (r + 1) % steps == 0;
+    Structure one = structure;
+    one.rows_per_read = 1;
+    return {.structure = one,
+            .q = q.middleRows(r / steps, is_last ? 1 : 0),
+            .k = one_row(k),
+            .v = one_row(v),
+            .a = one_row(a),
+            .gate = one_row(gate),
+            .mu = one_row(mu),
+            .beta = one_row(beta),
+            .k_plain = one_row(k_plain),
+            .v_plain = one_row(v_plain),
+            .transition = one_row(transition),
+            .inject = one_row(inject),
+            .erase_sight = one_row(erase_sight),
+            .read_sight =
+                read_sight.size() == 0 ? read_sight : read_sight.middleRows(r / steps, is_last ? 1 : 0)};
+  }
+
+  /// The vectors that the erase reads with: [N, K].
+  const Matrix<Scalar>& erase_keys() const { return structure.erase_key ? a : k; }
+
+  /// b = beta k, the write direction of every row: [N, K].
+  Matrix<Scalar> b() const {
+    if (!structure.beta) return k;
+    return (k.array().colwise() * beta.col(0).array()).matrix();
+  }
+
+  /// alpha itself whatever the gates are: [N, 1] or [N, K].
+  Matrix<Scalar> alpha() const {
+    if (!structure.gates_are_logs) return gate;
+    return exponential(gate.array()).matrix();
+  }
+
+  /// When every row's erase reads: [N].
+  std::vector<Reader> erase_readers() const {
+    std::vector<Reader> readers;
+    for (Index r = 0; r < rows(); ++r) {
+      const Index row = erase_after.empty() ? r : erase_after[static_cast<std::size_t>(r)];
+      readers.push_back({structure.erase == Erase::decayed ? row + 1 : row, row, sight(erase_sight, r)});
+    }
+    return readers;
+  }
+
+  /// When every output reads: [R].
+  std::vector<Reader> output_readers() const {
+    std::vector<Reader> readers;
+    for (Index s = 0; s < reads(); ++s) {
+      const Index own = structure.read_at == ReadAt::end ? rows() : (s + 1) * structure.rows_per_read;
+      const Index row = read_after.empty() ? own : read_after[static_cast<std::size_t>(s)];
+      readers.push_back({row, row, sight(read_sight, s)});
+    }
+    return readers;
+  }
+
+  /// T_r: [p, p].
+  Matrix<Scalar> transition_of(Index r) const {
+    const Index p = structure.part_count();
+    return Eigen::Map<const Matrix<Scalar>>(transition.row(r).data(), p, p);
+  }
+
+  /// Row `row` of a table of sights; empty where there are no parts.
+  static std::vector<double> sight(const Matrix<Scalar>& sights, Index row) {
+    std::vector<double> sight(static_cast<std::size_t>(sights.cols()));
+    for (Index i = 0; i < sights.cols(); ++i)
+      sight[static_cast<std::size_t>(i)] = static_cast<double>(sights(row, i));
+    return sight;
+  }
+};
+
+/// Turns rows of a sequence into a program, in either precision. Structure and sizes are those of any range,
+/// an empty one too.
+struct Encoder {
+  std::function<Program<double>(const Sequence&, Index first, Index count)> f64;
+  std::function<Program<float>(const Sequence&, Index first, Index count)> f32;
+
+  template <class Scalar>
+  Program<Scalar> encode(const Sequence& sequence, Index first, Index count) const {
+    if constexpr (std::is_same_v<Scalar, double>)
+      return f64(sequence, first, count);
+    else
+      return f32(sequence, first, count);
+  }
+};
+
+/// The rows of one head's arrays, cut out and converted: what an encoder is written in.
+template <class Scalar>
+struct Rows {
+  const Sequence& sequence;
+  Index first;
+  Index count;
+
+  /// Rows of the array `name`: [count, columns].
+  Matrix<Scalar> operator()(std::string_view name) const {
+    return sequence.at(name).rows<Scalar>(first, count);
+  }
+
+  /// scale q: [count, K].
+  Matrix<Scalar> scaled_q() const { return (*this)("q") * static_cast<Scalar>(sequence.parameter("scale")); }
+
+  /// A number repeated for every row: [count, 1].
+  Matrix<Scalar> repeated(double value) const {
+    return Matrix<Scalar>::Constant(count, 1, static_cast<Scalar>(value));
+  }
+
+  /// The same numbers in every row: [count, columns].
+  Matrix<Scalar> every_row(std::initializer_list<Scalar> row) const {
+    Matrix<Scalar> table(count, static_cast<Index>(row.size()));
+    Index column = 0;
+    for (const Scalar value : row) table.col(column++).setConstant(value);
+    return table;
+  }
+
+  /// A parameter repeated for every row: [count, 1].
+  Matrix<Scalar> repeated(std::string_view parameter) const {
+    return repeated(sequence.parameter(parameter));
+  }
+
+  /// Rows that hold several steps of a token side by side, one below the other: [count steps, columns].
+  Matrix<Scalar> unfolded(std::string_view name, Index columns) const {
+    const Matrix<Scalar> rows = (*this)(name);
+    return Eigen::Map<const Matrix<Scalar>>(rows.data(), rows.size() / columns, columns);
+  }
+};
+
+/// An Encoder from one generic function `program = encode(const Rows<Scalar>&)`.
+template <class Function>
+Encoder make_encoder(Function encode) {
+  return {[encode](const Sequence& sequence, Index first, Index count) {
+            return encode(Rows<double>{sequence, first, count});
+          },
+          [encode](const Sequence& sequence, Index first, Index count) {
+            return encode(Rows<float>{sequence, first, count});
+          }};
+}
+
+}  // namespace palimpsest

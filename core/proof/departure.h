@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "core/proof/fault_edits.h"
+#include "core/proof/tolerance.h"
+#include "core/rules/rule.h"
+
+namespace palimpsest {
+
+/// The first step in which a form is not what it should be.
+struct Departure {
+  Index block = 0;
+  std::string phase = {};  // its title, where the form has several
+  std::string operation;   // its id
+  std::string title;
+  std::string tensor;  // what it makes
+  Index token = 0;     // of the first row that is off; of a result without token rows, the block's last token
+  Index row = 0;       // where it is furthest off: a cell of that row, or of the whole result
+  Index column = 0;
+  double got = 0;
+  double expected = 0;
+};
+
+/// "token 3, block 1 (its phase), operation error (What is missing): error[2, 0] is 0.5, expected 0.25": the
+/// step, and its numbers.
+std::string to_string(const Departure& departure);
+
+/// What carrying out other equations than a trace's own comes to.
+struct Comparison {
+  std::optional<Departure> departure;  // nothing: no step is off by more than the tolerance
+  Output output;                       // incomplete where an equation could not be carried out
+  std::string message;                 // why it could not
+};
+
+/// Carries out `equations` on the sequence of `trace` and compares every result with the engine's, in order.
+/// Throws Cancelled when asked to stop.
+Comparison compare_steps(Trace& trace, const Equations& equations, double tolerance = step_tolerance,
+                         std::stop_token stop = {});
+
+}  // namespace palimpsest

@@ -1,0 +1,426 @@
+#include "core/proof/faults.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+
+namespace palimpsest {
+
+namespace {
+
+using Kind = Expression::Kind;
+using Changed = std::optional<Expression>;
+
+bool is(const Expression& x, Kind kind) { return x.kind() == kind; }
+
+const Expression& first(const Expression& x) { return x.arguments()[0]; }
+const Expression& second(const Expression& x) { return x.arguments()[1]; }
+
+/// `x` with the call of `function` in it made one of `other`, on the same arguments.
+Replacement renamed(std::string function, std::string other) {
+  return [=](const Expression& x) -> Changed {
+    if (!is_call(x, function)) return std::nullopt;
+    return call(other, {x.arguments().begin(), x.arguments().end()});
+  };
+}
+
+/// The first argument in place of a call of `function`.
+Replacement left_out(std::string function) {
+  return [=](const Expression& x) -> Changed {
+    if (!is_call(x, function)) return std::nullopt;
+    return first(x);
+  };
+}
+
+/// An edit of whole formulas, not of pieces: it is asked once.
+Replacement whole(std::function<Changed(const Expression&)> edit) {
+  return [edit = std::move(edit)](const Expression& x) -> Changed {
+    const Changed other = edit(x);
+    return other ? *other : x;
+  };
+}
+
+/// Without a factor that `dropped` recognises: the other one alone.
+Replacement without_factor(std::function<bool(const Expression&)> dropped) {
+  return [dropped = std::move(dropped)](const Expression& x) -> Changed {
+    if (!is(x, Kind::product) && !is(x, Kind::hadamard)) return std::nullopt;
+    if (dropped(first(x))) return replaced(second(x), without_factor(dropped));
+    if (dropped(second(x))) return replaced(first(x), without_factor(dropped));
+    return std::nullopt;
+  };
+}
+
+/// A tensor of `role`, its transpose, Diag or 1 less it.
+std::function<bool(const Expression&)> some(const EquationEditor& equations, Role role) {
+  return [&equations, role](const Expression& x) {
+    const bool wrapped = is(x, Kind::transpose) || is(x, Kind::diagonal) || is_call(x, "one_minus");
+    return equations.is(wrapped ? first(x) : x, role);
+  };
+}
+
+/// Decays of the state are read off before the erase, so it reads one decay fewer.
+void undecayed_erase(EquationEditor& equations) {
+  equations.replace({Purpose::read}, [](const Expression& x) -> Changed {
+    if (is(x, Kind::tensor) && x.name() == "S_decayed") return tensor("S_before");
+    return std::nullopt;
+  });
+  equations.replace({Purpose::overlap}, [](const Expression& x) -> Changed {
+    if (!is_call(x, "strictly_lower")) return std::nullopt;
+    const Expression& scores = first(x);
+    if (is_call(scores, "decay_scores")) return renamed("decay_scores", "decay_scores_before")(scores);
+    if (!is(scores, Kind::hadamard)) return std::nullopt;
+    return hadamard(first(scores), call("decay_mask_before", {tensor("alpha")}));
+  });
+  equations.replace({Purpose::rest}, [](const Expression& x) -> Changed {
+    if (!is(x, Kind::tensor)) return std::nullopt;
+    if (x.name() == "g_in") return call("cumulative_decay_before", {tensor("alpha")});
+    if (x.name() == "m_in") return call("cumulative_decay_before", {tensor("mu")});
+    return std::nullopt;
+  });
+}
+
+/// Masks are known by what they are for, whatever function makes them; one of logarithms adds up none.
+void ungated_mask(EquationEditor& equations) {
+  const auto ungated = [](const Expression& x) {
+    if (!is_call(x, "log_decays")) return call("causal_ones", {x});
+    std::vector<Expression> arguments(x.arguments().begin(), x.arguments().end());
+    arguments[0] = call("one_minus", {call("all_ones", {arguments[0]})});
+    return call(x.name(), arguments);
+  };
+  equations.replace({Purpose::mask}, [&](const Expression& x) -> Changed {
+    if (!is(x, Kind::function)) return std::nullopt;
+    return ungated(x);
+  });
+  equations.replace({Purpose::erase_mask}, [&](const Expression& x) -> Changed {
+    if (!is(x, Kind::function)) return std::nullopt;
+    return call("strictly_lower", {ungated(x)});
+  });
+  equations.replace({Purpose::scores, Purpose::overlap}, [](const Expression& x) -> Changed {
+    if (is_call(x, "decay_scores")) return call("lower", {first(x) * transpose(second(x))});
+    if (is_call(x, "decay_scores_before")) return call("strictly_lower", {first(x) * transpose(second(x))});
+    return std::nullopt;
+  });
+}
+
+void solve_sign(EquationEditor& equations) {
+  equations.replace({Purpose::solve}, [](const Expression& x) -> Changed {
+    if (!is_call(x, "solve_unit_lower") && !is_call(x, "solve_fading")) return std::nullopt;
+    std::vector<Expression> arguments(x.arguments().begin(), x.arguments().end());
+    arguments[0] = call("negative", {arguments[0]});
+    return call(x.name(), arguments);
+  });
+}
+
+void no_solve(EquationEditor& equations) {
+  equations.replace({Purpose::solve}, [](const Expression& x) -> Changed {
+    if (!is_call(x, "solve_unit_lower") && !is_call(x, "solve_fading")) return std::nullopt;
+    return second(x);
+  });
+}
+
+/// What goes on inside a batch is no initial state.
+void initial_state_dropped(EquationEditor& equations) {
+  equations.carries([&](std::vector<Carry>& carries) {
+    for (Carry& carry : carries) {
+      const bool is_state = equations.is(tensor(carry.to), Role::state);
+      if (is_state && carry.when != Carry::When::going_on) carry.starts_empty = true;
+    }
+  });
+}
+
+void multiplicative_mask(EquationEditor& equations) {
+  equations.replace({}, renamed("causal", "causal_product"));
+}
+
+void exclusive_gates(EquationEditor& equations) {
+  equations.replace({Purpose::fade_in}, renamed("cumulative_decay", "cumulative_decay_before"));
+}
+
+/// Only where an answer is corrected: an answer that comes out is not erased.
+void stale_erase(EquationEditor& equations) {
+  const auto late = [&](const Expression& x) -> Changed {
+    if (!equations.is(x, Role::state)) return std::nullopt;
+    return equations.one_block_late(x.name());
+  };
+  if (equations.has(Purpose::error)) equations.replace({Purpose::read}, late);
+  equations.replace({Purpose::prediction}, late);
+  equations.replace({Purpose::overlap},
+                    whole([](const Expression& x) { return call("lower_but_one", {x}); }));
+}
+
+void transposed_state(EquationEditor& equations) {
+  const auto turned = [&](const Expression& x) -> Changed {
+    if (equations.is(x, Role::state)) return transpose(x);
+    if (is(x, Kind::transpose) && equations.is(first(x), Role::state)) return first(x);
+    return std::nullopt;
+  };
+  equations.replace({Purpose::read, Purpose::output, Purpose::inter, Purpose::ask},
+                    [&](const Expression& x) -> Changed {
+                      if (!is(x, Kind::product)) return std::nullopt;
+                      const Changed left = turned(first(x));
+                      const Changed right = turned(second(x));
+                      if (!left && !right) return std::nullopt;
+                      return (left ? *left : first(x)) * (right ? *right : second(x));
+                    });
+}
+
+void scale_twice(EquationEditor& equations) {
+  equations.replace({}, [](const Expression& x) -> Changed {
+    const bool is_scaled = is(x, Kind::product) && first(x) == tensor("scale");
+    if (!is_scaled) return std::nullopt;
+    return tensor("scale") * x;
+  });
+}
+
+void strength_forgotten_in_solve(EquationEditor& equations) {
+  equations.replace({Purpose::overlap}, without_factor(some(equations, Role::strength)));
+}
+
+/// As a factor it goes; a function that takes it is given 1.
+void strength_forgotten(EquationEditor& equations) {
+  equations.replace({}, without_factor(some(equations, Role::strength)));
+  equations.replace({}, [&](const Expression& x) -> Changed {
+    if (!equations.is(x, Role::strength)) return std::nullopt;
+    return call("all_ones", {x});
+  });
+}
+
+void normaliser_forgotten(EquationEditor& equations) {
+  equations.replace({Purpose::normalise}, [](const Expression& x) -> Changed {
+    if (is_call(x, "normalise")) return call("first_channels", {first(x)});
+    if (is_call(x, "row_normalise")) return call("row_first_channels", {first(x)});
+    return std::nullopt;
+  });
+  equations.replace({Purpose::output, Purpose::normalise}, left_out("divide_rows"));
+  equations.replace({Purpose::output},
+                    without_factor([](const Expression& x) { return is_call(x, "reciprocal"); }));
+}
+
+/// Sums over the rows of a block: X^T Y, or the rows of X added up.
+void edit_carried_rows(EquationEditor& equations, const std::string& function) {
+  equations.replace({Purpose::gathered, Purpose::carry, Purpose::keys},
+                    [function](const Expression& x) -> Changed {
+                      if (is_call(x, "sum_of_rows")) return call(x.name(), {call(function, {first(x)})});
+                      if (!is(x, Kind::product) || !is(first(x), Kind::transpose)) return std::nullopt;
+                      return transpose(call(function, {first(first(x))})) * second(x);
+                    });
+}
+
+void unscaled_merge(EquationEditor& equations) {
+  equations.replace({Purpose::denominator, Purpose::numerator},
+                    without_factor([](const Expression& x) { return is_call(x, "exp_difference"); }));
+}
+
+void momentum_dropped(EquationEditor& equations) {
+  equations.replace({Purpose::momentum}, whole([&](const Expression& x) -> Changed {
+                      if (is_call(x, "batch_momentum")) return first(x);
+                      if (is(x, Kind::sum) && is(first(x), Kind::product)) return second(x);
+                      return std::nullopt;
+                    }));
+}
+
+void state_never_fades(EquationEditor& equations) {
+  equations.replace(
+      {Purpose::decay, Purpose::carry, Purpose::keys, Purpose::write}, [&](const Expression& x) -> Changed {
+        if (is_call(x, "mix_parts")) return second(x);
+        const auto gate = some(equations, Role::gate);
+        const auto fades = [&](const Expression& y) {
+          return (is(y, Kind::product) || is(y, Kind::hadamard)) && (gate(first(y)) || gate(second(y)));
+        };
+        if (!fades(x)) return std::nullopt;
+        const Expression& left = gate(first(x)) ? second(x) : first(x);
+        return fades(left) ? (gate(first(left)) ? second(left) : first(left)) : left;
+      });
+}
+
+void writes_never_fade(EquationEditor& equations) {
+  equations.replace({Purpose::gathered, Purpose::carry, Purpose::keys},
+                    without_factor([](const Expression& x) {
+                      return is(x, Kind::tensor) && (x.name() == "g_out" || x.name() == "m_out");
+                    }));
+}
+
+void undecayed_read(EquationEditor& equations) {
+  equations.replace({Purpose::inter}, without_factor(some(equations, Role::gate)));
+}
+
+void write_sign(EquationEditor& equations) {
+  equations.replace({Purpose::write, Purpose::carry, Purpose::learn},
+                    whole([](const Expression& x) -> Changed {
+                      if (is(x, Kind::sum)) return first(x) - second(x);
+                      if (is(x, Kind::difference)) return first(x) + second(x);
+                      return std::nullopt;
+                    }));
+}
+
+void nothing_erased(EquationEditor& equations) {
+  equations.replace({Purpose::error, Purpose::rest}, whole([](const Expression& x) -> Changed {
+                      if (is(x, Kind::difference)) return first(x);
+                      return std::nullopt;
+                    }));
+}
+
+/// In the forms of many rows the diagonal of the scores goes; in the recurrent form the state after the write
+/// becomes the one before it.
+void read_before_write(EquationEditor& equations) {
+  std::vector<Carry> states;
+  equations.carries([&](const std::vector<Carry>& carries) {
+    for (const Carry& carry : carries) {
+      if (carry.when == Carry::When::always && carry.from.ends_with("_after")) states.push_back(carry);
+    }
+  });
+  equations.replace({Purpose::output, Purpose::ask}, [&](const Expression& x) -> Changed {
+    if (!is(x, Kind::tensor)) return std::nullopt;
+    const auto state = std::ranges::find(states, x.name(), &Carry::from);
+    const bool is_before = state != states.end() && state->to.ends_with("_before");
+    if (!is_before) return std::nullopt;
+    return tensor(state->to);
+  });
+  equations.replace({Purpose::scores}, whole([&](const Expression& x) -> Changed {
+                      if (is_call(x, "lower")) return call("strictly_lower", {first(x)});
+                      const bool is_gated = is(x, Kind::hadamard) && is(first(x), Kind::product) &&
+                                            equations.is(second(x), Role::gate);
+                      if (is_gated || is_call(x, "decay_scores")) return call("strictly_lower", {x});
+                      return std::nullopt;
+                    }));
+}
+
+void norm_not_differentiated(EquationEditor& equations) {
+  equations.replace({Purpose::gradient}, left_out("layer_norm_gradient"));
+  equations.replace({Purpose::gradient}, left_out("row_layer_norm_gradient"));
+}
+
+void bend_not_differentiated(EquationEditor& equations) {
+  equations.replace({Purpose::hidden_gradient},
+                    without_factor([](const Expression& x) { return is_call(x, "gelu_derivative"); }));
+}
+
+std::vector<Fault> all_faults() {
+  return {
+      {"initial-state-dropped", "Initial state dropped",
+       "The first block starts from an empty memory, whatever it was given: seen where text is cut into "
+       "calls, "
+       "and never in a test that starts from 0.",
+       "a memory that it starts from", initial_state_dropped},
+      {"undecayed-erase", "Decay and error swapped",
+       "The old value is read before the memory fades instead of after: right for Comba, wrong for Gated "
+       "DeltaNet and KDA.",
+       "an erase that reads the faded memory", undecayed_erase},
+      {"stale-erase", "Erase reads one state too early",
+       "The old value comes from the memory of the step before: seen where the read is fetched ahead of the "
+       "write that it should wait for.",
+       "an erase, or a prediction that is corrected", stale_erase},
+      {"nothing-erased", "Old value not taken out",
+       "The value is written as it is, not as a difference: the delta rule is then linear attention.",
+       "an error to write", nothing_erased},
+      {"write-sign", "Wrong sign of the write",
+       "The step goes up the loss instead of down: seen where a gradient with respect to the answer is taken "
+       "for an error.",
+       "a write to a memory in an equation of its own", write_sign},
+      {"strength-forgotten", "Strength forgotten",
+       "beta, the learning rate or the step is left out: every token is written in full.", "a write strength",
+       strength_forgotten},
+      {"strength-forgotten-in-solve", "beta forgotten in the solve",
+       "The overlap of the keys is taken without beta: seen in the WY form, where beta must stand in W as "
+       "well "
+       "as in U.",
+       "an overlap of keys that holds a strength", strength_forgotten_in_solve},
+      {"solve-sign", "Wrong sign in the solve",
+       "I − N is inverted instead of I + N: a sign lost on the way from the recurrence to the triangle.",
+       "a triangle to solve, with two tokens in a block", solve_sign},
+      {"no-solve", "No solve",
+       "Every row is written as if it were the first of its block: seen where the inverse is taken for the "
+       "identity.",
+       "a triangle to solve, with two tokens in a block", no_solve},
+      {"ungated-mask", "Ungated mask",
+       "Inside a block only the future is masked and nothing fades: seen where linear attention was made "
+       "gated "
+       "in the carried state alone.",
+       "a mask that fades", ungated_mask},
+      {"exclusive-gates", "Exclusive instead of inclusive gates",
+       "The running product stops before the token's own gate: an exclusive sum of logarithms for an "
+       "inclusive "
+       "one.",
+       "a running product of gates", exclusive_gates},
+      {"undecayed-read", "Memory read without its decay",
+       "The queries of a block read the memory carried in as if it had not faded on the way to them.",
+       "a faded read of the memory carried in", undecayed_read},
+      {"state-never-fades", "State carried on without its decay",
+       "The memory itself is not faded, only what is read from it.", "a memory that fades in an equation",
+       state_never_fades, "the parts that the decay would mix into the memory start as 0"},
+      {"writes-never-fade", "Writes carried on without their decay",
+       "What a block has written goes on in full, early tokens like the last one.",
+       "writes that fade to the end of a block", writes_never_fade},
+      {"edge-lost", "Last row lost at the chunk edge",
+       "The carry stops one row short: off by one at the end of a block.", "a sum over the rows of a block",
+       [](EquationEditor& equations) { edit_carried_rows(equations, "without_last_row"); }},
+      {"edge-doubled", "Last row doubled at the chunk edge",
+       "The carry takes the last row of a block twice: two ranges that both include their ends.",
+       "a sum over the rows of a block",
+       [](EquationEditor& equations) { edit_carried_rows(equations, "last_row_twice"); }},
+      {"read-before-write", "Read before the write",
+       "A token does not see its own write: a strict mask for an inclusive one.",
+       "a read of what the token itself has written", read_before_write,
+       "the own write is not read anyway, nor is any other of the same batch"},
+      {"transposed-state", "Transposed state",
+       "S is read where Sᵀ is meant: unnoticed as a shape wherever keys are as wide as values.",
+       "a product of the memory and a query", transposed_state},
+      {"scale-twice", "Scale applied twice",
+       "The query is scaled on its way in and once more in the formula.", "a scale other than 1", scale_twice,
+       "the feature map divides by the length of the query, and the scale with it"},
+      {"normaliser-forgotten", "Normaliser forgotten",
+       "Weighted values come out as they are, not divided by the sum of the weights.", "a sum of weights",
+       normaliser_forgotten},
+      {"multiplicative-mask", "Multiplicative mask in the softmax",
+       "Future scores are made 0 instead of minus infinity: exp(0) = 1, and the future counts.",
+       "a mask on scores, and a token that is not the last", multiplicative_mask},
+      {"unscaled-merge", "Unscaled tile merge",
+       "Earlier sums are not rescaled when a tile brings a larger maximum: right until it does.",
+       "tiles that are merged", unscaled_merge},
+      {"momentum-dropped", "Momentum dropped", "Each step forgets the direction of the one before.",
+       "a momentum in an equation of its own", momentum_dropped},
+      {"norm-not-differentiated", "Gradient past the layer norm",
+       "The gradient is taken as if the answer had not been normalised.", "a layer norm inside the loss",
+       norm_not_differentiated},
+      {"bend-not-differentiated", "Gradient past the activation",
+       "The hidden units are taken for linear on the way back.", "hidden units", bend_not_differentiated},
+  };
+}
+
+}  // namespace
+
+std::span<const Fault> faults() {
+  static const std::vector<Fault> table = all_faults();
+  return table;
+}
+
+const Fault& find_fault(std::string_view id) {
+  for (const Fault& fault : faults()) {
+    if (fault.id == id) return fault;
+  }
+  std::vector<std::string_view> known;
+  for (const Fault& fault : faults()) known.push_back(fault.id);
+  throw InputError(fmt::format("there is no fault \"{}\"; known are: {}", id, fmt::join(known, ", ")));
+}
+
+std::optional<Equations> with_fault(const Fault& fault, const Equations& right) {
+  EquationEditor editor(right);
+  fault.edit(editor);
+  Equations faulty = editor.take();
+  if (faulty == right) return std::nullopt;
+  return faulty;
+}
+
+bool operator==(const Equations& a, const Equations& b) {
+  return std::ranges::equal(a.phases, b.phases, [](const Phase& x, const Phase& y) {
+    return x.carries == y.carries &&
+           std::ranges::equal(x.operations, y.operations, [](const Operation& p, const Operation& q) {
+             return p.equation.expression == q.equation.expression;
+           });
+  });
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/contract/disagreement.h"
+#include "core/contract/variant.h"
+#include "core/numbers/arithmetic.h"
+#include "core/proof/faults.h"
+
+namespace palimpsest {
+
+/// Looks at one form through an arithmetic. Rounded are
+///   - every array that comes in, initial states too (not the parameters),
+///   - every result of an equation of the form, before anything reads it: the operations of a trace.
+/// Inside an equation, also in a solve, a running product or a sum, everything is f64: what an accumulator of
+/// higher precision gives, and no more than that.
+struct Lens {
+  Form form = Form::recurrent;
+  Arithmetic arithmetic = Arithmetic::f64;
+  Index chunk_size = 1;
+  const Fault* edited =
+      nullptr;  // the equations with this edit in them (core/proof/fragile_forms.h, faults.h)
+};
+
+/// A number that is not there any more: 0, infinite or NaN where the same tensor of the same form in f64, on
+/// the arrays as they are, is not.
+struct LostNumber {
+  enum class As { zero, infinite, not_a_number };
+
+  As as = As::zero;
+  std::string tensor;
+  std::string operation;  // the id of what makes the tensor; empty: it comes in
+  std::string title;      // of that operation
+  bool is_gate = false;
+  Index block = 0;  // where the tensor first has lost one,
+  Index token = 0;  // of a tensor without token rows the last of the block
+  Index row = 0;
+  Index column = 0;
+  double expected = 0;  // what stands there in f64
+  Index count = 0;      // cells of this tensor lost this way, in all blocks
+};
+
+/// What is seen.
+struct Seen {
+  Lens lens;
+  std::vector<double> errors =
+      {};                   // [T] max|o_t - o'_t| / max|o'|, o' the f64 recurrence on arrays as they are
+  Disagreement worst = {};  // the same over all tokens and states
+  std::vector<LostNumber> lost =
+      {};                    // the first of every tensor and kind, in the order in which they are lost
+  std::string message = {};  // why the equations could not be carried out; mostly empty
+};
+
+/// One head of `arrays` through `lens`. Throws Unsupported where the form does not exist, InputError where
+/// `lens.edited` finds nothing to edit or the rounded arrays are out of range, Cancelled when asked to stop.
+Seen look(const Variant& variant, const std::shared_ptr<const Arrays>& arrays, const Settings& given,
+          const Lens& lens, std::size_t head = 0, std::stop_token stop = {});
+
+/// Every form that exists in every arithmetic.
+std::vector<Seen> look_at_all(const Variant& variant, const std::shared_ptr<const Arrays>& arrays,
+                              const Settings& given, Index chunk_size, std::size_t head = 0,
+                              std::stop_token stop = {});
+
+}  // namespace palimpsest

@@ -1,0 +1,202 @@
+#include "core/proof/reference_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "core/base/error.h"
+#include "core/rules/backend.h"
+#include "core/steps/trace.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// Rounds numbers once more, each towards zero by a random part of `unit` of itself: no range excludes that.
+class Rounding {
+ public:
+  Rounding(double unit, std::uint64_t seed) : unit_(unit), bits_(seed) {}
+
+  double operator()(double value) {
+    return value * (1 - unit_ * static_cast<double>(bits_() >> 11) * 0x1p-53);
+  }
+
+  Arrays operator()(const Arrays& arrays) {
+    Arrays moved;
+    for (const auto& [name, array] : arrays) {
+      std::vector<double> values(static_cast<std::size_t>(array.size()));
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = (*this)(array[static_cast<Index>(i)]);
+      moved[name] = Array(array.shape, std::move(values));
+    }
+    return moved;
+  }
+
+ private:
+  double unit_;
+  std::mt19937_64 bits_;
+};
+
+/// Settings whose parameters are as f32 holds them.
+Settings rounded_to_f32(Settings settings) {
+  for (auto& [name, value] : settings.parameters) value = static_cast<double>(static_cast<float>(value));
+  return settings;
+}
+
+Sequence bind_one(const Variant& variant, std::shared_ptr<const Arrays> arrays, const Settings& settings) {
+  return std::move(palimpsest::bind(variant, std::move(arrays), settings).heads.front());
+}
+
+}  // namespace
+
+Arrays rounded_to_f32(const Arrays& arrays) {
+  Arrays rounded;
+  for (const auto& [name, array] : arrays) {
+    std::vector<float> values(static_cast<std::size_t>(array.size()));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(array[static_cast<Index>(i)]);
+    rounded[name] = Array(array.shape, std::move(values));
+  }
+  return rounded;
+}
+
+Output reference(const Variant& variant, const Sequence& sequence, std::stop_token stop) {
+  const Form form =
+      variant.rule->missing(Form::recurrent, sequence.settings) ? Form::chunkwise : Form::recurrent;
+  return cpu_backend().run(variant, sequence, form, Precision::f64, 1, std::move(stop));
+}
+
+HeldInputs held_inputs(const Variant& variant, std::shared_ptr<const Arrays> arrays, const Settings& given,
+                       Precision precision) {
+  Sequence sequence = bind_one(variant, arrays, given);
+  if (precision == Precision::f64) return {std::move(arrays), std::move(sequence)};
+  // Arrays from a file are mostly held in f32 already, and may be long.
+  const bool all_are = std::ranges::all_of(*arrays, [](const auto& each) { return each.second.is_f32(); });
+  if (!all_are) arrays = std::make_shared<const Arrays>(rounded_to_f32(*arrays));
+  try {
+    return {arrays, bind_one(variant, arrays, rounded_to_f32(sequence.settings))};
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}, also as f32 holds it", error.what()));
+  }
+}
+
+bool Judgement::is_worse_than(const Judgement& other) const {
+  if (passed() != other.passed()) return other.passed();
+  if (passed()) return disagreement.error > other.disagreement.error;
+  return disagreement.error / allowed() > other.disagreement.error / other.allowed();
+}
+
+ReferenceRun::ReferenceRun(const Variant& variant, HeldInputs inputs, Precision precision,
+                           std::stop_token stop)
+    : variant_(&variant),
+      precision_(precision),
+      inputs_(std::move(inputs)),
+      expected_(reference(variant, inputs_.sequence, std::move(stop))) {}
+
+Judgement ReferenceRun::judge(const Output& got, Form form, Index chunk_size, const Tolerance& tolerance,
+                              std::stop_token stop) {
+  std::optional<Amplification> measured;
+  const auto judged = [&](Disagreement disagreement) {
+    Judgement judgement{.disagreement = std::move(disagreement), .tolerance = tolerance};
+    if (judgement.passed() || !std::isfinite(judgement.disagreement.error)) return judgement;
+    if (!measured) measured = amplification(form, chunk_size, stop);
+    judgement.amplification = measured->of(judgement.disagreement.array);
+    if (judgement.disagreement.array != "o")
+      judgement.amplified_from = measured->first_beyond(tolerance.error / unit());
+    return judgement;
+  };
+  Judgement worst{.disagreement = {.array = "o"}, .tolerance = tolerance};
+  for (Disagreement& disagreement : compare_each(got, expected_)) {
+    Judgement judgement = judged(std::move(disagreement));
+    if (judgement.is_worse_than(worst)) worst = std::move(judgement);
+  }
+  return worst;
+}
+
+Amplification ReferenceRun::amplification(Form form, Index chunk_size, std::stop_token stop) {
+  if (!has_chunks(form)) chunk_size = 0;
+  const auto known = amplifications_.find({form, chunk_size});
+  if (known != amplifications_.end()) return known->second;
+  if (!of_inputs_) of_inputs_ = amplification_of_inputs(stop);
+  Amplification result = variant_->rule->amplification(inputs_.sequence, form, chunk_size, stop);
+  for (const auto& [array, factor] : of_inputs_->factors) result.raise(array, factor);
+  return amplifications_[{form, chunk_size}] = std::move(result);
+}
+
+namespace {
+
+/// "4", "400", "1e30": no factor is known better than by its first digit.
+std::string times(double factor) {
+  constexpr double readable = 10000;
+  if (!std::isfinite(factor)) return "any factor";
+  if (factor < readable) return fmt::format("{:.0f}", std::stod(fmt::format("{:.0e}", factor)));
+  const std::string digits = fmt::format("{:.0e}", factor);
+  const std::size_t e = digits.find('e');
+  return digits.substr(0, e + 1) + std::to_string(std::stoi(digits.substr(e + 1)));
+}
+
+}  // namespace
+
+std::string ReferenceRun::why_amplified(const Judgement& judgement, Form form, Index chunk_size,
+                                        std::stop_token stop) {
+  if (judgement.amplification <= 1) return {};
+  const std::string& array = judgement.disagreement.array;
+  const Sequence& sequence = inputs_.sequence;
+  const auto solves = [&](Form each) {
+    const auto trace = variant_->rule->trace(sequence, each, precision_, chunk_size, 0);
+    return std::ranges::any_of(trace->phases, [](const Phase& phase) {
+      return std::ranges::find(phase.operations, Purpose::solve, &Operation::purpose) !=
+             phase.operations.end();
+    });
+  };
+  const auto as_one = [&](Form each) {
+    const Index tokens = tokens_at_once(each, chunk_size, sequence.tokens);
+    if (tokens == 1) return std::string("One token after the other");
+    return fmt::format("The {} over {} tokens", solves(each) ? "solve" : "sum", tokens);
+  };
+  const std::string what =
+      array == "o" ? "the outputs" : "the final " + (array == "final_state" ? "S" : array.substr(6));
+  if (!of_inputs_) of_inputs_ = amplification_of_inputs(stop);
+  // Whatever the form does, these numbers need most of it.
+  if (of_inputs_->of(array) > judgement.amplification / 10) {
+    return fmt::format("These inputs multiply rounding in {} by {}, whatever the form.", what,
+                       times(judgement.amplification));
+  }
+  std::string words = as_one(form);
+  words += fmt::format(" multiplies rounding in {} by {}", what, times(judgement.amplification));
+  if (judgement.amplified_from >= 0)
+    words += fmt::format(", from token {} on beyond the tolerance", judgement.amplified_from);
+  if (judgement.disagreement.error > 0.1) words += ", and no digit of it is right";
+  const Form smaller = form == Form::parallel ? Form::chunkwise : Form::recurrent;
+  const double less = amplification(smaller, chunk_size, std::move(stop)).of(array);
+  words += ".";
+  if (less < judgement.amplification / 10)
+    words += fmt::format(" {} multiplies it by {}.", as_one(smaller), times(less));
+  return words;
+}
+
+Amplification ReferenceRun::amplification_of_inputs(const std::stop_token& stop) const {
+  constexpr std::uint64_t draws = 8;
+  Amplification result;
+  for (std::uint64_t draw = 1; draw <= draws; ++draw) {
+    const auto moved = std::make_shared<const Arrays>(Rounding(unit(), draw)(*inputs_.arrays));
+    const Sequence sequence = bind_one(*variant_, moved, inputs_.sequence.settings);
+    for (const Disagreement& change : compare_each(reference(*variant_, sequence, stop), expected_))
+      if (std::isfinite(change.error)) result.raise(change.array, change.error / unit());
+  }
+  if (precision_ == Precision::f64) return result;
+  // What is smaller than the smallest number of f32 is rounded to it, or to 0.
+  const auto consider_underflow = [&](std::string_view array, const Matrix<double>& expected) {
+    const double largest = expected.size() == 0 ? 0 : expected.cwiseAbs().maxCoeff();
+    constexpr double smallest = std::numeric_limits<float>::denorm_min();
+    if (largest > 0) result.raise(array, smallest / unit() / largest);
+  };
+  consider_underflow("o", expected_.o);
+  for (const auto& [name, state] : expected_.states)
+    consider_underflow(final_name(expected_.states.size(), name), state);
+  return result;
+}
+
+}  // namespace palimpsest

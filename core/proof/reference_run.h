@@ -1,0 +1,95 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include "core/contract/disagreement.h"
+#include "core/contract/sequence.h"
+#include "core/contract/variant.h"
+#include "core/proof/tolerance.h"
+#include "core/rules/amplification.h"
+#include "core/rules/rule.h"
+
+namespace palimpsest {
+
+/// The same arrays as f32 holds them.
+Arrays rounded_to_f32(const Arrays& arrays);
+
+/// The f64 recurrence; chunks of one token where a rule has none.
+Output reference(const Variant& variant, const Sequence& sequence, std::stop_token stop = {});
+
+/// How far a run is from its reference, and how far it may be, at the array that is worst: the furthest
+/// beyond what it is allowed, or if none is beyond, the furthest off.
+struct Judgement {
+  Disagreement disagreement = {};
+  Tolerance tolerance = {};
+  double amplification = 1;   // what the tolerance is multiplied by, where rounding is amplified on the way
+  Index amplified_from = -1;  // the first token after which the states need more than the tolerance; -1: none
+
+  /// What the error must stay below.
+  double allowed() const { return tolerance.error * amplification; }
+  bool passed() const { return disagreement.error <= allowed(); }
+  /// Whether more is allowed than the array's largest number: no comparison can tell right from wrong.
+  bool says_nothing() const { return allowed() >= 1; }
+
+  /// Whether this is the one to tell of two: one that failed, further beyond; else, further off.
+  bool is_worse_than(const Judgement& other) const;
+};
+
+/// One head's inputs as a precision holds them, parameters too.
+struct HeldInputs {
+  std::shared_ptr<const Arrays> arrays;
+  Sequence sequence;
+};
+
+/// Those of the first head of `arrays`. Throws what bind() throws, also for a number that leaves its range by
+/// being rounded.
+HeldInputs held_inputs(const Variant& variant, std::shared_ptr<const Arrays> arrays, const Settings& given,
+                       Precision precision);
+
+/// What the f64 recurrence makes of one head's inputs as a precision holds them: what every form that is run
+/// on them in that precision is compared with.
+class ReferenceRun {
+ public:
+  /// Throws what the recurrence throws.
+  ReferenceRun(const Variant& variant, HeldInputs inputs, Precision precision, std::stop_token stop = {});
+
+  /// The inputs as the precision holds them.
+  const Sequence& sequence() const { return inputs_.sequence; }
+
+  /// What the f64 recurrence makes of sequence().
+  const Output& expected() const { return expected_; }
+
+  /// How far `got`, made from sequence() by `form`, is from expected(). An array beyond `tolerance` is
+  /// allowed as much more as amplification() says.
+  Judgement judge(const Output& got, Form form, Index chunk_size, const Tolerance& tolerance,
+                  std::stop_token stop = {});
+
+  /// How many times further than one rounding (half a unit in the last place) results move: when every input
+  /// is rounded once more, towards zero by up to 2^-53 of itself (2^-24 in f32), the largest of several draws
+  /// of the f64 recurrence; by what a form of a row program adds up (form_amplification()); and where f32 has
+  /// no numbers so small. The f64 recurrence alone is asked, never the run that is judged.
+  Amplification amplification(Form form, Index chunk_size, std::stop_token stop = {});
+
+  /// Why a run is allowed more than its tolerance, in a sentence: what is multiplied, by how much, from which
+  /// token, and how much less a form that takes fewer tokens at once needs. Empty where it is not.
+  std::string why_amplified(const Judgement& judgement, Form form, Index chunk_size,
+                            std::stop_token stop = {});
+
+ private:
+  double unit() const { return precision_ == Precision::f64 ? 0x1p-53 : 0x1p-24; }
+  Amplification amplification_of_inputs(const std::stop_token& stop) const;
+
+  const Variant* variant_;
+  Precision precision_;
+  HeldInputs inputs_;
+  Output expected_;
+  std::optional<Amplification> of_inputs_ = {};                          // measured when first asked, as are
+  std::map<std::pair<Form, Index>, Amplification> amplifications_ = {};  // these, by form and chunk size
+};
+
+}  // namespace palimpsest

@@ -1,0 +1,259 @@
+#include "core/proof/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/base/parallel_for.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// One run of one form, compared.
+struct Comparison {
+  std::size_t row;  // of the report
+  Judgement judgement = {};
+  Index chunk_size = 1;
+  std::string missing = {};  // why the form does not exist for these sizes; mostly empty
+  std::string why = {};      // it is allowed more than the tolerance; mostly empty
+  std::string message = {};
+};
+
+/// Gathers the results of all cases, in whatever order they are finished.
+class Verification {
+ public:
+  Verification(const VerifyPlan& plan, std::span<const Variant> table, std::stop_token stop)
+      : plan_(plan), cases_(plan, table), stop_(std::move(stop)) {
+    for (const OptionChoice& choice : cases_.choices()) add_rows(choice);
+    report_.planned = cases_.size();
+  }
+
+  VerifyReport run(const std::function<void(const VerifyProgress&)>& progress) {
+    now_.total = report_.planned;
+    parallel_for(report_.planned, plan_.jobs, [&](Index index) {
+      if (stop_.stop_requested()) return;
+      const VerifyCase verified = cases_.at(index);
+      std::vector<Comparison> comparisons;
+      try {
+        comparisons = compare_forms(verified);
+      } catch (const Cancelled&) {
+        return;
+      }
+      const std::scoped_lock lock(mutex_);
+      for (const Comparison& comparison : comparisons) add(verified, index, comparison);
+      ++report_.cases;
+      now_.variant = verified.variant->id;
+      now_.done = report_.cases;
+      if (progress) progress(now_);
+    });
+    for (const auto& [row, reason] : too_large_) {
+      const VerifyResult& result = rows_[row].result;
+      report_.missing.push_back(
+          {result.variant, result.options, result.device, result.form, result.precision, reason});
+    }
+    std::vector<VerifyResult> ran;
+    for (Row& row : rows_) {
+      if (row.result.runs > 0) ran.push_back(std::move(row.result));
+    }
+    report_.results = std::move(ran);
+    return std::move(report_);
+  }
+
+ private:
+  /// The worst so far by some measure, and the case that it comes from.
+  struct Worst {
+    double measure = -1;
+    Index index = 0;
+
+    bool is_beaten_by(double other, Index other_index) const {
+      return other > measure || (other == measure && other_index < index);
+    }
+  };
+
+  struct Row {
+    const Backend* backend;
+    VerifyResult result;
+    Worst worst = {};
+    Worst amplified = {};
+  };
+
+  /// One row for every form, device and precision that exists; the others are missing.
+  void add_rows(const OptionChoice& choice) {
+    const Variant& variant = *choice.variant;
+    const Settings settings = random_settings(variant, choice.given, plan_.seed);
+    const std::string options = describe_options(settings);
+    if (rows_of_.contains({variant.id, options})) return;
+    rows_of_[{variant.id, options}] = {};
+    for (const Backend* backend : plan_.backends) {
+      for (const Form form : plan_.forms) {
+        for (const Precision precision : plan_.precisions) {
+          if (const auto reason = backend->missing(variant, settings, form, precision)) {
+            report_.missing.push_back({variant.id, options, backend->name(), form, precision, *reason});
+            continue;
+          }
+          rows_of_[{variant.id, options}].push_back(rows_.size());
+          Tolerance allowed = tolerance(variant, settings, form, precision, plan_.exceptions);
+          rows_.push_back({backend,
+                           {.variant = variant.id,
+                            .options = options,
+                            .device = backend->name(),
+                            .form = form,
+                            .precision = precision,
+                            .tolerance = allowed.error,
+                            .exception = std::move(allowed.reason)}});
+        }
+      }
+    }
+  }
+
+  std::vector<Comparison> compare_forms(const VerifyCase& verified) {
+    std::vector<Comparison> comparisons;
+    const auto found = rows_of_.find({verified.variant->id, describe_options(verified.given)});
+    if (found == rows_of_.end()) return comparisons;
+    for (const Precision precision : plan_.precisions) {
+      std::vector<std::size_t> rows;
+      for (const std::size_t row : found->second) {
+        if (rows_[row].result.precision == precision) rows.push_back(row);
+      }
+      if (!rows.empty()) compare_forms(verified, precision, rows, comparisons);
+    }
+    return comparisons;
+  }
+
+  /// A case that fails before any form runs fails them all; one that somebody asks for is refused.
+  void compare_forms(const VerifyCase& verified, Precision precision, const std::vector<std::size_t>& rows,
+                     std::vector<Comparison>& comparisons) {
+    std::optional<ReferenceRun> reference;
+    try {
+      reference.emplace(reference_run(verified, precision, stop_));
+    } catch (const Cancelled&) {
+      throw;
+    } catch (const std::exception& error) {
+      if (!plan_.cases.empty()) throw;
+      for (const std::size_t row : rows) comparisons.push_back({.row = row, .message = error.what()});
+      return;
+    }
+    for (const std::size_t row : rows) {
+      const VerifyResult& result = rows_[row].result;
+      // Other forms have no chunks to differ in.
+      const std::vector<Index> chunks =
+          has_chunks(result.form) ? verified.chunk_sizes : std::vector<Index>{1};
+      for (const Index chunk_size : chunks) {
+        if (stop_.stop_requested()) throw Cancelled();
+        comparisons.push_back(compare_one(row, verified, *reference, chunk_size));
+      }
+    }
+  }
+
+  Comparison compare_one(std::size_t row, const VerifyCase& verified, ReferenceRun& reference,
+                         Index chunk_size) {
+    Comparison comparison{.row = row, .chunk_size = chunk_size};
+    const Backend& backend = *rows_[row].backend;
+    const VerifyResult& result = rows_[row].result;
+    try {
+      const Output got = run(backend, *verified.variant, reference.sequence(), result, chunk_size);
+      comparison.judgement =
+          reference.judge(got, result.form, chunk_size, {result.tolerance, result.exception}, stop_);
+      comparison.why =
+          reference.why_amplified(comparison.judgement, result.form, verified.chunk_sizes.front(), stop_);
+    } catch (const Cancelled&) {
+      throw;
+    } catch (const Unsupported& reason) {
+      comparison.missing = reason.what();
+    } catch (const InputError& error) {
+      if (!plan_.cases.empty()) throw;
+      comparison.message = error.what();
+    } catch (const std::exception& error) {
+      comparison.message = error.what();
+    }
+    return comparison;
+  }
+
+  Output run(const Backend& backend, const Variant& variant, const Sequence& sequence,
+             const VerifyResult& result, Index chunk_size) {
+    // Cases share a device other than the processor: one at a time.
+    std::unique_lock<std::mutex> device(device_, std::defer_lock);
+    if (&backend != &cpu_backend()) device.lock();
+    return backend.run(variant, sequence, result.form, result.precision, chunk_size, stop_);
+  }
+
+  /// Counts one comparison. The order of cases does not matter: of two that are as bad, the row keeps the one
+  /// with the lower index.
+  void add(const VerifyCase& verified, Index index, const Comparison& comparison) {
+    Row& row = rows_[comparison.row];
+    VerifyResult& result = row.result;
+    if (!comparison.missing.empty()) {
+      too_large_.insert({comparison.row, comparison.missing});
+      return;
+    }
+    const Judgement& judgement = comparison.judgement;
+    const double error = judgement.disagreement.error;
+    const bool failed = !comparison.message.empty() || !judgement.passed();
+    const double badness =
+        comparison.message.empty() ? error / judgement.allowed() : std::numeric_limits<double>::infinity();
+    const auto command = [&] {
+      return reproduction(verified, result.device, result.form, result.precision, comparison.chunk_size);
+    };
+    ++result.runs;
+    if (failed) {
+      ++result.failed;
+      ++now_.failed;
+    }
+    if (judgement.amplification > 1) {
+      ++result.amplified.runs;
+      if (judgement.says_nothing()) ++result.amplified.say_nothing;
+      if (row.amplified.is_beaten_by(error, index)) {
+        row.amplified = {error, index};
+        result.amplified.error = error;
+        result.amplified.factor = judgement.amplification;
+        result.amplified.why = comparison.why;
+        result.amplified.reproduction = command();
+      }
+    }
+    double& worst = result.precision == Precision::f64 ? now_.worst_f64 : now_.worst_f32;
+    worst = std::max(worst, error);
+    if (!row.worst.is_beaten_by(badness, index)) return;
+    row.worst = {badness, index};
+    result.message = comparison.message;
+    result.worst = judgement.disagreement;
+    result.amplification = judgement.amplification;
+    result.reproduction = command();
+  }
+
+  const VerifyPlan& plan_;
+  PlannedCases cases_;
+  std::stop_token stop_;
+  std::vector<Row> rows_;
+  std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> rows_of_;  // by variant and options
+  std::set<std::pair<std::size_t, std::string>> too_large_;  // forms of rows that sizes rule out, and why
+  VerifyReport report_;
+  VerifyProgress now_;
+  std::mutex mutex_;
+  std::mutex device_;
+};
+
+}  // namespace
+
+bool VerifyReport::passed() const {
+  return runs() > 0 && std::ranges::all_of(results, &VerifyResult::passed);
+}
+
+Index VerifyReport::runs() const {
+  Index total = 0;
+  for (const VerifyResult& result : results) total += result.runs;
+  return total;
+}
+
+VerifyReport verify(const VerifyPlan& plan, std::span<const Variant> table,
+                    const std::function<void(const VerifyProgress&)>& progress, std::stop_token stop) {
+  return Verification(plan, table, std::move(stop)).run(progress);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,286 @@
+#include "core/proof/verify_faults.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "core/base/error.h"
+#include "core/base/parallel_for.h"
+#include "core/contract/footprint.h"
+#include "core/proof/faults.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// What came of one fault in one form in one case.
+struct Attempt {
+  std::size_t row;
+  FaultyResult result = {};
+  std::string without = {};  // why the form cannot have it; empty if it can
+};
+
+/// Gathers what the cases show, in whatever order they are finished.
+class FaultVerification {
+ public:
+  FaultVerification(const FaultPlan& plan, std::span<const Variant> table, std::stop_token stop)
+      : plan_(plan.cases), cases_(plan.cases, table), stop_(std::move(stop)) {
+    require_f64_on_processor();
+    for (const std::string& id : plan.faults) faults_.push_back(&find_fault(id));
+    if (plan.faults.empty()) {
+      for (const Fault& fault : faults()) faults_.push_back(&fault);
+    }
+    for (const OptionChoice& choice : cases_.choices()) add_rows(choice);
+    now_.total = cases_.size();
+  }
+
+  FaultReport run(const std::function<void(const FaultProgress&)>& progress) {
+    parallel_for(cases_.size(), plan_.jobs, [&](Index index) {
+      if (stop_.stop_requested()) return;
+      const VerifyCase verified = cases_.at(index);
+      std::vector<Attempt> attempts;
+      try {
+        attempts = attempt(verified, index);
+      } catch (const Cancelled&) {
+        return;
+      }
+      const std::scoped_lock lock(mutex_);
+      for (Attempt& each : attempts) add(std::move(each), index);
+      now_.variant = verified.variant->id;
+      ++now_.done;
+      if (progress) progress(now_);
+    });
+    return report();
+  }
+
+ private:
+  using Choice = std::pair<std::string, std::string>;  // variant and options
+
+  struct Row {
+    FaultyResult result;
+    Index index = -1;      // of its case; -1: none could have the fault
+    bool departs = false;  // whether any step is off in any case
+    std::string without = {};
+    Index without_index = -1;
+  };
+
+  void require_f64_on_processor() const {
+    const bool is_f64 =
+        std::ranges::all_of(plan_.precisions, [](Precision p) { return p == Precision::f64; });
+    const bool is_cpu =
+        std::ranges::all_of(plan_.backends, [](const Backend* backend) { return backend == &cpu_backend(); });
+    if (!is_f64) {
+      throw Unsupported(
+          "a fault is looked for step by step in f64: in f32 the rounding of a right step is as large "
+          "as what some faults change");
+    }
+    if (!is_cpu) throw Unsupported("equations with a fault in them are carried out on the cpu alone");
+  }
+
+  void add_rows(const OptionChoice& choice) {
+    const std::string options = describe_options(random_settings(*choice.variant, choice.given, plan_.seed));
+    const Choice key = {choice.variant->id, options};
+    if (rows_of_.contains(key)) return;
+    for (const Form form : plan_.forms) {
+      for (const Fault* fault : faults_) {
+        rows_of_[key].push_back(rows_.size());
+        row_faults_.push_back(fault);
+        rows_.push_back(
+            {{.fault = fault->id, .variant = choice.variant->id, .options = options, .form = form}});
+      }
+    }
+  }
+
+  /// The rows that this case may still say something about: those of `form` that no earlier case has settled.
+  std::vector<std::size_t> open_rows(const Choice& choice, Form form, Index index) {
+    const std::scoped_lock lock(mutex_);
+    std::vector<std::size_t> open;
+    for (const std::size_t row : rows_of_.at(choice)) {
+      const bool is_settled =
+          rows_[row].index >= 0 && rows_[row].index < index && rows_[row].result.noticed();
+      if (rows_[row].result.form == form && !is_settled) open.push_back(row);
+    }
+    return open;
+  }
+
+  std::vector<Attempt> attempt(const VerifyCase& verified, Index index) {
+    const Choice choice = {verified.variant->id, describe_options(verified.given)};
+    std::vector<Attempt> attempts;
+    std::optional<ReferenceRun> reference;
+    for (const Form form : plan_.forms) {
+      const std::vector<std::size_t> rows = open_rows(choice, form, index);
+      if (rows.empty()) continue;
+      std::optional<std::string> missing = verified.variant->rule->missing(form, verified.given);
+      if (!missing && verified.random.tokens == 0) missing = "there is no token, and no step to go wrong";
+      if (missing) {
+        for (const std::size_t row : rows) attempts.push_back({.row = row, .without = *missing});
+        continue;
+      }
+      if (!reference) reference.emplace(reference_run(verified, Precision::f64, stop_));
+      attempt_form(verified, *reference, form, rows, attempts);
+    }
+    return attempts;
+  }
+
+  /// Every fault in one form of one case: in chunks of the first size that shows it, or of the one where it
+  /// is furthest off.
+  void attempt_form(const VerifyCase& verified, ReferenceRun& reference, Form form,
+                    const std::vector<std::size_t>& rows, std::vector<Attempt>& attempts) {
+    const std::size_t first = attempts.size();
+    for (const std::size_t row : rows) {
+      attempts.push_back({.row = row,
+                          .result = {.fault = row_faults_[row]->id,
+                                     .variant = verified.variant->id,
+                                     .options = describe_options(verified.given),
+                                     .form = form}});
+    }
+    const std::span<Attempt> mine = std::span(attempts).subspan(first);
+    try {
+      bool is_first_size = true;
+      // Other forms have no chunks to differ in.
+      for (const Index size : has_chunks(form) ? verified.chunk_sizes : std::vector<Index>{1}) {
+        attempt_size(verified, reference, form, size, is_first_size, mine);
+        is_first_size = false;
+      }
+    } catch (const Unsupported& reason) {  // no room for so many tokens
+      for (Attempt& each : mine) {
+        if (!each.result.noticed()) each.without = reason.what();
+      }
+    }
+  }
+
+  void attempt_size(const VerifyCase& verified, ReferenceRun& reference, Form form, Index size,
+                    bool is_first_size, std::span<Attempt> attempts) {
+    const Rule& rule = *verified.variant->rule;
+    const Sequence& sequence = reference.sequence();
+    require_record_footprint(rule.footprint(sequence, form, Precision::f64, size), sequence, form, size);
+    const auto trace = rule.trace(sequence, form, Precision::f64, size);
+    for (Attempt& each : attempts) {
+      if (stop_.stop_requested()) throw Cancelled();
+      if (!is_first_size && (each.result.noticed() || !each.without.empty())) continue;
+      attempt_fault(verified, reference, *trace, size, is_first_size, each);
+    }
+  }
+
+  void attempt_fault(const VerifyCase& verified, ReferenceRun& reference, Trace& trace, Index chunk_size,
+                     bool is_first_size, Attempt& attempt) {
+    const Fault& fault = *row_faults_[attempt.row];
+    const std::optional<Equations> faulty = with_fault(fault, {trace.phases, trace.symbols});
+    if (!faulty) {
+      attempt.without = fmt::format("it takes {}, and this form has none in its equations", fault.needs);
+      return;
+    }
+    const Comparison comparison = compare_steps(trace, *faulty, step_tolerance, stop_);
+    FaultyResult result = attempt.result;
+    result.data = data_of(verified);
+    result.chunk_size = chunk_size;
+    result.departure = comparison.departure;
+    result.message = comparison.message;
+    result.reproduction = fmt::format(
+        "{} --fault {}", reproduction(verified, cpu_backend().name(), trace.form, Precision::f64, chunk_size),
+        fault.id);
+    if (comparison.message.empty()) {
+      const Tolerance allowed =
+          tolerance(*verified.variant, reference.sequence().settings, trace.form, Precision::f64);
+      result.judgement = reference.judge(comparison.output, result.form, chunk_size, allowed, stop_);
+      // Where rounding is amplified, the right equations depart from the engine as well.
+      if (result.departure && result.judgement.passed() && is_no_change(trace, comparison))
+        result.departure = {};
+    }
+    if (is_first_size || is_worse(result, attempt.result)) attempt.result = std::move(result);
+  }
+
+  /// Whether equations with a fault in them give just what the right ones give, which are off themselves.
+  bool is_no_change(Trace& trace, const Comparison& faulty) const {
+    const Comparison right = compare_steps(trace, {trace.phases, trace.symbols}, step_tolerance, stop_);
+    return right.departure && compare(faulty.output, right.output).error == 0;
+  }
+
+  static bool is_worse(const FaultyResult& a, const FaultyResult& b) {
+    if (a.noticed() != b.noticed()) return a.noticed();
+    return !a.noticed() && a.judgement.disagreement.error > b.judgement.disagreement.error;
+  }
+
+  /// Takes in what a case shows. The order of cases does not matter: a row keeps the lowest index of those
+  /// that notice the fault, or of those that are as far off.
+  void add(Attempt attempt, Index index) {
+    Row& row = rows_[attempt.row];
+    if (!attempt.without.empty()) {
+      if (row.without_index >= 0 && row.without_index < index) return;
+      row.without = std::move(attempt.without);
+      row.without_index = index;
+      return;
+    }
+    row.departs = row.departs || attempt.result.departure.has_value();
+    const bool was_noticed = row.index >= 0 && row.result.noticed();
+    const bool is_earlier = row.index < 0 || index < row.index;
+    const bool is_as_bad =
+        row.index >= 0 && !is_worse(row.result, attempt.result) && !is_worse(attempt.result, row.result);
+    if (row.index >= 0 && !is_worse(attempt.result, row.result) && !(is_as_bad && is_earlier)) return;
+    row.result = std::move(attempt.result);
+    row.index = index;
+    if (!was_noticed && row.result.noticed()) ++now_.noticed;
+  }
+
+  FaultReport report() {
+    FaultReport report;
+    report.cases = now_.done;
+    report.planned = now_.total;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      Row& row = rows_[i];
+      const FaultyResult& result = row.result;
+      const bool departs = result.noticed() ? result.departure.has_value() : row.departs;
+      const auto without = [&](const std::string& reason) {
+        report.without.push_back({result.fault, result.variant, result.options, result.form, reason});
+      };
+      if (row.index < 0) {
+        if (row.without_index >= 0) without(row.without);
+      } else if (!departs && !row_faults_[i]->silent.empty()) {
+        without(fmt::format("it changes no number: {}", row_faults_[i]->silent));
+      } else {
+        report.results.push_back(std::move(row.result));
+      }
+    }
+    return report;
+  }
+
+  const VerifyPlan& plan_;
+  PlannedCases cases_;
+  std::stop_token stop_;
+  std::vector<const Fault*> faults_;
+  std::vector<const Fault*> row_faults_;  // of every row
+  std::vector<Row> rows_;
+  std::map<Choice, std::vector<std::size_t>> rows_of_;
+  FaultProgress now_;
+  std::mutex mutex_;
+};
+
+}  // namespace
+
+VerifyPlan revealing_plan() {
+  VerifyPlan plan;
+  plan.precisions = {Precision::f64};
+  plan.lengths = {18};
+  plan.chunk_sizes = {4};
+  plan.sizes = {{6, 6}};
+  plan.initial_states = {true};
+  plan.log_gates = {false};
+  plan.batch_sizes = {};
+  plan.keeps = false;
+  plan.draws = 8;
+  return plan;
+}
+
+bool FaultyResult::noticed() const { return !message.empty() || !judgement.passed(); }
+
+Index FaultReport::noticed() const { return std::ranges::count_if(results, &FaultyResult::noticed); }
+
+FaultReport verify_faults(const FaultPlan& plan, std::span<const Variant> table,
+                          const std::function<void(const FaultProgress&)>& progress, std::stop_token stop) {
+  return FaultVerification(plan, table, std::move(stop)).run(progress);
+}
+
+}  // namespace palimpsest

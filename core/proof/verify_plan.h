@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/contract/variant.h"
+#include "core/proof/tolerance.h"
+#include "core/proof/verify_case.h"
+#include "core/rules/backend.h"
+
+namespace palimpsest {
+
+/// Which cases are run, and how: every combination of lengths, sizes and chunks; or so many random cases
+/// instead; or just these. With the first of the sizes also texts that forget nothing, and long ones.
+struct VerifyPlan {
+  struct Size {
+    Index dk;
+    Index dv;
+  };
+  static constexpr Index whole_sequence = 0;  // as a chunk size: T
+
+  std::vector<std::string> variants = {};  // ids; none: the whole table
+  std::vector<const Backend*> backends = {&cpu_backend()};
+  std::vector<Form> forms = {std::begin(all_forms), std::end(all_forms)};
+  std::vector<Precision> precisions = {std::begin(all_precisions), std::end(all_precisions)};
+  std::vector<Index> lengths = {0, 1, 2, 15, 16, 17, 63, 64, 65, 257};
+  std::vector<Index> chunk_sizes = {1, 7, 16, 64, whole_sequence};
+  std::vector<Size> sizes = {{12, 7}, {5, 20}};
+  std::vector<bool> initial_states = {false, true};
+  std::vector<bool> log_gates = {false, true};  // decays as alpha, and as g
+  bool keeps = true;                            // texts that forget nothing too
+  std::vector<Index> long_lengths = {};         // in chunks of 64
+  std::vector<Index> batch_sizes = {1, 6, 16};  // of the rules that have inner batches; none: drawn
+  std::uint64_t seed = 1;
+  int draws = 1;  // random instances of every case
+  std::vector<ToleranceException> exceptions = {usual_exceptions().begin(), usual_exceptions().end()};
+  Index random_cases = 0;              // this many, in the place of every combination
+  std::vector<VerifyCase> more = {};   // these, besides every combination
+  std::vector<VerifyCase> cases = {};  // these alone
+  unsigned jobs = 1;                   // threads; changes no result
+};
+
+/// What `palimpsest verify` runs: every combination, and texts of 1000 and 4096 tokens.
+VerifyPlan thorough_plan();
+
+/// The cases of a plan, made when they are asked for.
+class PlannedCases {
+ public:
+  /// Throws InputError for an unknown variant.
+  PlannedCases(const VerifyPlan& plan, std::span<const Variant> table);
+
+  /// The variants and options that there are cases of, or may be: those of the given cases, or all.
+  const std::vector<OptionChoice>& choices() const { return choices_; }
+
+  Index size() const { return size_; }
+
+  /// Case `index`, the same every time.
+  VerifyCase at(Index index) const;
+
+ private:
+  std::vector<OptionChoice> choices_;
+  std::vector<VerifyCase> cases_;
+  std::uint64_t seed_;
+  bool are_random_;
+  Index size_;
+};
+
+}  // namespace palimpsest

@@ -1,0 +1,247 @@
+#include "core/rules/effective_attention.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/error.h"
+#include "core/rules/row_map.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr Index tokens_at_a_time = 64;
+
+/// What both ways begin with: no weight yet.
+EffectiveAttention empty_window(const Channel& channel, const AttentionWindow& window) {
+  EffectiveAttention attention{.rows_per_token = channel.rows_per_token};
+  attention.A = Matrix<double>::Zero(window.rows, window.columns * channel.rows_per_token);
+  const Structure structure = channel.rows(0, 0).structure;
+  if (structure.plain_write) attention.A_plain = attention.A;
+  attention.values_are_plain = structure.plain_write && !structure.writes_value;
+  return attention;
+}
+
+/// The queries of a window by the number of rows written when they read.
+using Readers = std::multimap<Index, Index>;
+
+Readers readers_of(const ChannelReads& reads) {
+  Readers readers;
+  for (std::size_t s = 0; s < reads.after.size(); ++s) readers.emplace(reads.after[s], static_cast<Index>(s));
+  return readers;
+}
+
+/// How many tokens it takes to write all rows that are read.
+Index end_of(const Readers& readers, Index rows_per_token) {
+  return readers.empty() ? 0 : (readers.rbegin()->first + rows_per_token - 1) / rows_per_token;
+}
+
+/// The queries of a window on their way back, and the weights they have met.
+class Queries {
+ public:
+  Queries(const Channel& channel, const AttentionWindow& window)
+      : channel_(channel),
+        window_(window),
+        reads_(channel.reads(window.first_row, window.rows)),
+        readers_(readers_of(reads_)),
+        found_(empty_window(channel, window)) {
+    F_ = Matrix<double>::Zero(reads_.q.rows(), reads_.q.cols());
+    joined_ = F_.rows();
+    read_ = Vector<double>::Zero(window.rows);
+  }
+
+  /// From the last row that a query reads back to the first token of the columns, or of all.
+  void go_back(bool to_start, const std::stop_token& stop) {
+    const Index h = channel_.rows_per_token;
+    const Index first_token = to_start ? 0 : window_.first_column;
+    Index end = std::max(first_token, end_of(readers_, h));
+    while (end > first_token) {
+      if (stop.stop_requested()) throw Cancelled();
+      const Index first = std::max(first_token, end - tokens_at_a_time);
+      through(channel_.rows(first, end - first), first * h);
+      end = first;
+    }
+    if (to_start) read_ += F_ * channel_.initial;
+  }
+
+  /// What the queries have read of the channel; whole once they are back at the start.
+  const Vector<double>& read() const { return read_; }
+
+  EffectiveAttention found(bool with_initial) && {
+    if (with_initial) found_.Q0 = std::move(F_);
+    return std::move(found_);
+  }
+
+ private:
+  void through(const Program<double>& block, Index first) {
+    const RowMap map(block);
+    for (Index r = map.rows() - 1; r >= 0; --r) {
+      join(first + r + 1);
+      Eigen::Ref<Matrix<double>> F = F_.bottomRows(F_.rows() - joined_);
+      const Vector<double> hits = F * map.write(r).transpose();
+      meet(first + r, hits, block.v(r, 0), found_.A);
+      if (map.writes_plainly()) {
+        const Vector<double> plain = F * map.plain(r).transpose();
+        meet(first + r, plain, block.v_plain(r, 0), found_.A_plain);
+      }
+      map.pull_back(r, hits, F);
+    }
+  }
+
+  /// The queries that read after so many rows set out.
+  void join(Index rows) {
+    for (auto [reader, end] = readers_.equal_range(rows); reader != end; ++reader) {
+      F_.row(reader->second) = reads_.q.row(reader->second);
+      joined_ = std::min(joined_, reader->second);
+    }
+  }
+
+  /// `weights` are those of the queries from `joined_` on.
+  void meet(Index row, const Vector<double>& weights, double value, Matrix<double>& A) {
+    read_.tail(weights.size()) += value * weights;
+    const Index column = row - window_.first_column * channel_.rows_per_token;
+    if (column >= 0 && column < A.cols()) A.col(column).tail(weights.size()) = weights;
+  }
+
+  const Channel& channel_;
+  AttentionWindow window_;
+  ChannelReads reads_;
+  Readers readers_;
+  Matrix<double> F_;  // [rows, p K], 0 until a query sets out
+  Index joined_;      // no query before this one has
+  Vector<double> read_;
+  EffectiveAttention found_;
+};
+
+/// The writes of a window's columns on their way to the queries that read them.
+class Writes {
+ public:
+  Writes(const Channel& channel, const AttentionWindow& window)
+      : channel_(channel),
+        window_(window),
+        reads_(channel.reads(window.first_row, window.rows)),
+        readers_(readers_of(reads_)),
+        all_(channel.initial.transpose()),
+        found_(empty_window(channel, window)) {
+    X_ = Matrix<double>::Zero(found_.A.cols(), all_.cols());
+    X_plain_ = Matrix<double>::Zero(found_.A_plain.cols(), all_.cols());
+    read_ = Vector<double>::Zero(window.rows);
+  }
+
+  /// From the first token of the columns, or of all, to the last row that a query reads.
+  void go_on(bool from_start, const std::stop_token& stop) {
+    const Index h = channel_.rows_per_token;
+    const Index end = end_of(readers_, h);
+    for (Index first = from_start ? 0 : window_.first_column; first < end; first += tokens_at_a_time) {
+      if (stop.stop_requested()) throw Cancelled();
+      through(channel_.rows(first, std::min(tokens_at_a_time, end - first)), first * h);
+    }
+  }
+
+  /// What the queries have read of the channel, if all of it was followed from the start.
+  const Vector<double>& read() const { return read_; }
+
+  EffectiveAttention found() && { return std::move(found_); }
+
+ private:
+  void through(const Program<double>& block, Index first) {
+    const RowMap map(block);
+    for (Index r = 0; r < map.rows(); ++r) {
+      for (Matrix<double>* columns : {&X_, &X_plain_, &all_}) map.push_forward(r, *columns);
+      all_ += block.v(r, 0) * map.write(r);
+      if (map.writes_plainly()) all_ += block.v_plain(r, 0) * map.plain(r);
+      const Index column = first + r - window_.first_column * channel_.rows_per_token;
+      if (column >= 0 && column < X_.rows()) {
+        X_.row(column) = map.write(r);
+        if (map.writes_plainly()) X_plain_.row(column) = map.plain(r);
+      }
+      answer(first + r + 1);
+    }
+  }
+
+  /// The queries that read after so many rows.
+  void answer(Index rows) {
+    for (auto [reader, end] = readers_.equal_range(rows); reader != end; ++reader) {
+      const Index s = reader->second;
+      found_.A.row(s) = reads_.q.row(s) * X_.transpose();
+      if (found_.A_plain.size() > 0) found_.A_plain.row(s) = reads_.q.row(s) * X_plain_.transpose();
+      read_(s) = reads_.q.row(s).dot(all_.row(0));
+    }
+  }
+
+  const Channel& channel_;
+  AttentionWindow window_;
+  ChannelReads reads_;
+  Readers readers_;
+  Matrix<double> X_;        // [columns h, p K]: what is left of every write, 0 until it is made
+  Matrix<double> X_plain_;  // the same of the plain writes
+  Matrix<double> all_;      // [1, p K]: the channel itself
+  Vector<double> read_;
+  EffectiveAttention found_;
+};
+
+/// What a token's own value adds to its output past the memory.
+void add_skip(double skip, const AttentionWindow& window, Matrix<double>& A) {
+  for (Index s = 0; skip != 0 && s < window.rows; ++s) {
+    const Index column = window.first_row + s - window.first_column;
+    if (column >= 0 && column < window.columns) A(s, column) += skip;
+  }
+}
+
+void require_inside(const char* what, Index first, Index count, Index there_are) {
+  if (first >= 0 && count >= 0 && first + count <= there_are) return;
+  throw InputError(fmt::format("a window of {} {} from {} on; expected a part of 0 .. {}", count, what, first,
+                               there_are - 1));
+}
+
+}  // namespace
+
+void require_window(const AttentionWindow& window, Index tokens, Index channels) {
+  require_inside("rows", window.first_row, window.rows, tokens);
+  require_inside("columns", window.first_column, window.columns, tokens);
+  if (window.channel < 0 || window.channel >= channels) {
+    throw InputError(fmt::format("value channel {}; expected one of 0 .. {}", window.channel, channels - 1));
+  }
+}
+
+Matrix<double> EffectiveAttention::on_tokens() const {
+  const Matrix<double>& weights = on_values();
+  Matrix<double> sums = Matrix<double>::Zero(weights.rows(), weights.cols() / rows_per_token);
+  for (Index column = 0; column < weights.cols(); ++column)
+    sums.col(column / rows_per_token) += weights.col(column);
+  return sums;
+}
+
+EffectiveAttention effective_attention(const std::function<Channel(Index column)>& channel_of,
+                                       const AttentionWindow& window, const std::stop_token& stop) {
+  Channel channel = channel_of(window.channel);
+  // What divides is a column of the same memory, so that it meets the same weights.
+  const std::optional<Denominator> denominator = channel.denominator;
+  if (denominator) channel = channel_of(denominator->column);
+  const bool few_columns = window.columns * channel.rows_per_token < window.rows;
+  EffectiveAttention attention;
+  Vector<double> read;
+  if (few_columns && !window.initial) {
+    Writes writes(channel, window);
+    writes.go_on(denominator.has_value(), stop);
+    read = writes.read();
+    attention = std::move(writes).found();
+  } else {
+    Queries queries(channel, window);
+    queries.go_back(window.initial || denominator, stop);
+    read = queries.read();
+    attention = std::move(queries).found(window.initial);
+  }
+  add_skip(channel.skip, window, attention.A);
+  if (denominator) {
+    attention.denominators = (read.array() + denominator->eps).matrix();
+    for (Matrix<double>* weights : {&attention.A, &attention.A_plain, &attention.Q0}) {
+      if (weights->size() > 0) weights->array().colwise() /= attention.denominators.array();
+    }
+  }
+  return attention;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,202 @@
+#include "core/rules/network_rule.h"
+
+#include "core/costs/costs.h"
+#include "core/operator/checkpoints.h"
+#include "core/rules/walk_rule.h"
+#include "core/steps/network_steps.h"
+
+namespace palimpsest {
+
+namespace {
+
+bool is_normalised(const Sequence& sequence) { return sequence.option("layer_norm") == "true"; }
+
+template <class Scalar>
+std::optional<LayerNorm<Scalar>> layer_norm_of(const Sequence& sequence) {
+  if (!is_normalised(sequence)) return std::nullopt;
+  return LayerNorm<Scalar>{sequence.at("ln_weight").all<Scalar>().transpose(),
+                           sequence.at("ln_bias").all<Scalar>().transpose(),
+                           static_cast<Scalar>(sequence.parameter("ln_eps"))};
+}
+
+template <class Scalar>
+class NetworkWalk : public Walk<Scalar> {
+ public:
+  NetworkWalk(const Sequence& sequence, NetworkPlan plan, Form form, Index chunk_size)
+      : Walk<Scalar>(sequence, form, chunk_size, inner_batch(sequence.settings)),
+        network_(std::move(plan), layer_norm_of<Scalar>(sequence)) {}
+
+  /// The weights that the batch starts from, then the sums of its gradients: 0.
+  Carried<Scalar> initial() const override {
+    const NetworkPlan& plan = network_.plan();
+    Carried<Scalar> carried;
+    for (std::size_t layer = 0; layer < plan.layers(); ++layer) {
+      carried.push_back(given(plan.weights[layer], sequence_.dk, sequence_.dv));
+      if (plan.has_biases()) {
+        carried.push_back(given(plan.biases[layer], carried.back().cols(), 1).transpose());
+      }
+    }
+    const std::size_t parameters = carried.size();
+    for (std::size_t p = 0; p < parameters; ++p) {
+      carried.push_back(Matrix<Scalar>::Zero(carried[p].rows(), carried[p].cols()));
+    }
+    return carried;
+  }
+
+  Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
+                         const std::stop_token&) const override {
+    const Piece piece = pieces_.piece(index);
+    const NetworkRows<Scalar> rows = rows_of(piece);
+    if (recorder) record(this->block(index), rows, *recorder);
+    return form_ == Form::recurrent ? network_.primal(rows, carried, recorder)
+                                    : network_.dual(rows, carried, recorder);
+  }
+
+  /// After the last batch, which may be shorter, the weights are those of its last token.
+  NamedStates states(const Carried<Scalar>& carried) const override {
+    const NetworkPlan& plan = network_.plan();
+    std::vector<std::pair<std::string, Matrix<double>>> named;
+    for (const std::string& name : plan.parameters()) {
+      const Matrix<double> value = carried[named.size()].template cast<double>();
+      const bool is_bias = std::ranges::find(plan.biases, name) != plan.biases.end();
+      named.emplace_back(name, is_bias ? Matrix<double>(value.transpose()) : value);
+    }
+    return named;
+  }
+
+  /// The weights of the last token itself: W - sigma A.
+  NamedStates states_after(Index tokens, const Carried<Scalar>& carried) const override {
+    const Index place = (tokens - 1) % inner_batch(sequence_.settings);
+    const Scalar sigma = sequence_.has("sigma") ? static_cast<Scalar>(sequence_.at("sigma")(place, 0)) : 1;
+    const std::size_t parameters = carried.size() / 2;
+    Carried<Scalar> own = carried;
+    for (std::size_t p = 0; p < parameters; ++p) own[p] -= sigma * carried[parameters + p];
+    return states(own);
+  }
+
+  std::optional<Cost> cost(Index chunk_size) const override {
+    return network_cost(this->sequence_, network_.plan(), this->form_, chunk_size);
+  }
+
+  /// Rows of every layer's inputs and gradients, and one n x n matrix of who reads whom for each layer.
+  BlockNeed need(bool recorded) const override {
+    const auto n = static_cast<double>(pieces_.largest_piece());
+    const Carried<Scalar> carried = initial();
+    double widths = 2 * static_cast<double>(sequence_.dk + sequence_.dv);
+    for (const Matrix<Scalar>& parameter : carried) widths += static_cast<double>(parameter.cols());
+    const double scores = form_ == Form::recurrent ? 0 : 2 * n * n;
+    const double weights = 2 * static_cast<double>(number_count(carried));
+    return {this->number_size(recorded) * (scores + 4 * n * widths + weights),
+            "its weights and n x n matrices"};
+  }
+
+ private:
+  /// The initial value of a parameter: under its own name where it is required, else initial_NAME or
+  /// initial_state, else 0.
+  Matrix<Scalar> given(const std::string& parameter, Index rows, Index columns) const {
+    for (const std::string& name : {parameter, "initial_" + parameter, std::string("initial_state")}) {
+      if (sequence_.has(name)) return sequence_.at(name).template all<Scalar>();
+    }
+    require_state(sequence_, rows, columns);
+    return Matrix<Scalar>::Zero(rows, columns);
+  }
+
+  NetworkRows<Scalar> rows_of(const Piece& piece) const {
+    const Rows<Scalar> given{sequence_, piece.first, piece.count};
+    const bool has_sigma = sequence_.has("sigma");
+    return {given.scaled_q(),
+            given("k"),
+            given("v"),
+            given("eta"),
+            has_sigma ? Vector<Scalar>(sequence_.at("sigma").template rows<Scalar>(piece.offset, piece.count))
+                      : Vector<Scalar>::Ones(piece.count),
+            piece.ends_batch};
+  }
+
+  void record(const Block& block, const NetworkRows<Scalar>& rows, Recorder& recorder) const {
+    this->record_inputs(block, recorder);
+    recorder("eta", rows.eta);
+    if (sequence_.has("sigma")) recorder("sigma", rows.sigma);
+    if (sequence_.has("sigma")) recorder("sigma_last", rows.sigma.tail(1));
+    if (!is_normalised(sequence_)) return;
+    recorder("ln_weight", sequence_.at("ln_weight").template all<Scalar>());
+    recorder("ln_bias", sequence_.at("ln_bias").template all<Scalar>());
+    recorder("ln_eps", sequence_.parameter("ln_eps"));
+  }
+
+  using Walk<Scalar>::sequence_;
+  using Walk<Scalar>::form_;
+  using Walk<Scalar>::pieces_;
+
+  InnerNetwork<Scalar> network_;
+};
+
+NetworkShown shown(const Sequence& sequence, Form form, Index chunk_size) {
+  return {.form = form,
+          .normalised = is_normalised(sequence),
+          .sigma = sequence.has("sigma"),
+          .scaled = sequence.parameter("scale") != 1,
+          .divided = chunk_size < std::min(inner_batch(sequence.settings), sequence.tokens)};
+}
+
+/// The parameters of a network among its states.
+Weights<double> weights_of(const NetworkPlan& plan, const NamedStates& states) {
+  Weights<double> weights;
+  for (const std::string& name : plan.parameters()) weights.push_back(state_of(states, name));
+  return weights;
+}
+
+std::optional<std::string> missing(Form form, const Settings&) {
+  if (form != Form::parallel) return std::nullopt;
+  return "The gradient goes through a non-linear function of the weights, so a batch needs the weights that "
+         "the previous one left: no form is parallel over batches.";
+}
+
+std::string nonlinear(const Settings&) {
+  return "What a token writes is a gradient through a non-linear function of the weights that earlier "
+         "values left: no weights on values make an output, and no shares of tokens make an entry of the "
+         "memory.";
+}
+
+}  // namespace
+
+std::function<std::vector<InnerProblem>(const InnerContext&)> network_problems(NetworkPlanOf plan_of) {
+  return [plan_of](const InnerContext& context) -> std::vector<InnerProblem> {
+    const Sequence& sequence = context.sequence;
+    const NetworkPlan plan = plan_of(sequence.settings);
+    const Index place = context.token % inner_batch(sequence.settings);
+    const Index first = context.token - place;
+    const auto rows = [&](const char* name) { return sequence.at(name).rows<double>(first, place + 1); };
+    const Weights<double> W = weights_of(plan, context.batch_start);
+    return {{.first_token = first,
+             .token_count = place + 1,
+             .names = plan.parameters(),
+             .terms = {{network_loss({rows("k"), rows("v"), rows("eta")}, plan.has_biases(),
+                                     layer_norm_of<double>(sequence))}},
+             .at = W,
+             .from = W,
+             .rate = sequence.has("sigma") ? sequence.at("sigma")(place, 0) : 1}};
+  };
+}
+
+std::function<Matrix<double>(const Sequence&, const NamedStates&, const Matrix<double>&)> network_memory(
+    NetworkPlanOf plan_of) {
+  return [plan_of](const Sequence& sequence, const NamedStates& states, const Matrix<double>& keys) {
+    const NetworkPlan plan = plan_of(sequence.settings);
+    return network_answers(weights_of(plan, states), plan.has_biases(), layer_norm_of<double>(sequence),
+                           keys);
+  };
+}
+
+std::shared_ptr<const Rule> network_rule(NetworkPlanOf plan) {
+  return walk_rule(
+      [plan]<class Scalar>(const Sequence& sequence, Form form, Index chunk_size) {
+        return std::make_unique<NetworkWalk<Scalar>>(sequence, plan(sequence.settings), form, chunk_size);
+      },
+      [plan](const Sequence& sequence, Form form, Index chunk_size) {
+        return network_steps(plan(sequence.settings), shown(sequence, form, chunk_size));
+      },
+      missing, nonlinear);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,90 @@
+#include "core/rules/row_map.h"
+
+#include "core/base/error.h"
+#include "core/engines/parts.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// alpha o mu of every row: [N, K].
+Matrix<double> fade_of(const Program<double>& channel) {
+  const Structure& structure = channel.structure;
+  Matrix<double> fade = Matrix<double>::Ones(channel.rows(), channel.k.cols());
+  const Matrix<double> alpha = channel.alpha();
+  if (structure.decay == Decay::scalar) fade.array().colwise() *= alpha.col(0).array();
+  if (structure.decay == Decay::key) fade = alpha;
+  if (structure.value_decay) fade.array().colwise() *= channel.mu.col(0).array();
+  return fade;
+}
+
+}  // namespace
+
+RowMap::RowMap(const Program<double>& channel) : parts_(channel.structure.part_count()) {
+  const Structure& structure = channel.structure;
+  if (!channel.erase_after.empty())
+    throw Unsupported("an erase that reads the state of an earlier row cannot be followed row by row");
+  const bool in_parts = !structure.parts.empty();
+  write_ = in_parts ? spread<double>(channel.inject, channel.b()) : channel.b();
+  if (structure.plain_write) plain_ = channel.k_plain;
+  if (in_parts) {
+    transition_ = channel.transition;
+  } else {
+    fade_ = fade_of(channel);
+  }
+  if (structure.erase == Erase::none) return;
+  erase_ = in_parts ? spread<double>(channel.erase_sight, channel.erase_keys()) : channel.erase_keys();
+  if (structure.erase == Erase::decayed) {
+    for (Index r = 0; r < rows(); ++r) erase_.row(r) = faded_back(r, erase_.row(r));
+  } else if (structure.value_decay) {
+    erase_.array().colwise() *= channel.mu.col(0).array();
+  }
+}
+
+RowVector<double> RowMap::faded(Index r, const RowVector<double>& x) const {
+  if (parts_ == 1) return x.cwiseProduct(fade_.row(r));
+  const Index K = x.size() / parts_;
+  RowVector<double> moved = RowVector<double>::Zero(x.size());
+  for (Index to = 0; to < parts_; ++to) {
+    for (Index from = 0; from < parts_; ++from)
+      moved.segment(to * K, K) += transition_(r, to * parts_ + from) * x.segment(from * K, K);
+  }
+  return moved;
+}
+
+RowVector<double> RowMap::faded_back(Index r, const RowVector<double>& f) const {
+  if (parts_ == 1) return f.cwiseProduct(fade_.row(r));
+  const Index K = f.size() / parts_;
+  RowVector<double> moved = RowVector<double>::Zero(f.size());
+  for (Index to = 0; to < parts_; ++to) {
+    for (Index from = 0; from < parts_; ++from)
+      moved.segment(from * K, K) += transition_(r, to * parts_ + from) * f.segment(to * K, K);
+  }
+  return moved;
+}
+
+void RowMap::push_forward(Index r, Eigen::Ref<Matrix<double>> X) const {
+  Vector<double> taken;
+  if (erases()) taken = X * erase_.row(r).transpose();
+  for (Index i = 0; i < X.rows(); ++i) {
+    if (parts_ == 1) {
+      X.row(i).array() *= fade_.row(r).array();
+    } else {
+      X.row(i) = faded(r, X.row(i));
+    }
+    if (erases()) X.row(i) -= taken(i) * write_.row(r);
+  }
+}
+
+void RowMap::pull_back(Index r, const Vector<double>& hits, Eigen::Ref<Matrix<double>> F) const {
+  for (Index i = 0; i < F.rows(); ++i) {
+    if (parts_ == 1) {
+      F.row(i).array() *= fade_.row(r).array();
+    } else {
+      F.row(i) = faded_back(r, F.row(i));
+    }
+    if (erases()) F.row(i) -= hits(i) * erase_.row(r);
+  }
+}
+
+}  // namespace palimpsest

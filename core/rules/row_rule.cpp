@@ -1,0 +1,370 @@
+#include "core/rules/row_rule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/costs/row.h"
+#include "core/engines/chunkwise.h"
+#include "core/engines/parallel.h"
+#include "core/engines/parts.h"
+#include "core/engines/recurrent.h"
+#include "core/operator/channel.h"
+#include "core/rules/amplification.h"
+#include "core/rules/row_trace.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// How many rows are encoded at a time. In the recurrent form this bounds memory and changes no result.
+Index rows_at_a_time(Form form, Index tokens, Index chunk_size, Index columns) {
+  if (form == Form::parallel) return tokens;
+  if (has_chunks(form)) return std::min(chunk_size, tokens);
+  constexpr Index numbers = Index{1} << 22;
+  return std::clamp<Index>(numbers / std::max<Index>(columns, 1), 1, 256);
+}
+
+void stop_if_asked(const std::stop_token& stop) {
+  if (stop.stop_requested()) throw Cancelled();
+}
+
+template <class Scalar>
+Matrix<Scalar> run_parallel(const RowRule& rule, const Sequence& sequence, Matrix<Scalar>& S,
+                            const std::stop_token& stop) {
+  const Program<Scalar> program = rule.encoder().encode<Scalar>(sequence, 0, sequence.tokens);
+  return parallel(program, S, nullptr, stop);
+}
+
+/// Calls visit(first, count, program) for the rows of one block of tokens after the other.
+template <class Scalar, class Visit>
+void for_each_block(const RowRule& rule, const Sequence& sequence, Index block_size,
+                    const std::stop_token& stop, Visit visit) {
+  for (Index first = 0; first < sequence.tokens; first += block_size) {
+    stop_if_asked(stop);
+    const Index count = std::min(block_size, sequence.tokens - first);
+    visit(first, count, rule.encoder().encode<Scalar>(sequence, first, count));
+  }
+}
+
+/// Every token reads the memory after the last one.
+template <class Scalar>
+void read_finished(const RowRule& rule, const Sequence& sequence, const Matrix<Scalar>& S, Index block_size,
+                   const std::stop_token& stop, Matrix<Scalar>& read) {
+  for_each_block<Scalar>(
+      rule, sequence, block_size, stop,
+      [&](Index first, Index count, const auto& program) { read.middleRows(first, count) = program.q * S; });
+}
+
+/// Runs blocks of `block_size` tokens through `engine`, then the reads at the end if the program wants them.
+template <class Scalar, class Engine>
+Matrix<Scalar> run_blocks(const RowRule& rule, const Sequence& sequence, Matrix<Scalar>& S, Index block_size,
+                          const std::stop_token& stop, Engine engine) {
+  Matrix<Scalar> read(sequence.tokens, S.cols());
+  bool reads_at_end = false;
+  for_each_block<Scalar>(rule, sequence, block_size, stop,
+                         [&](Index first, Index count, const auto& program) {
+                           const Matrix<Scalar> o = engine(program, S);
+                           reads_at_end = program.structure.read_at == ReadAt::end;
+                           if (!reads_at_end) read.middleRows(first, count) = o;
+                         });
+  if (reads_at_end) read_finished(rule, sequence, S, block_size, stop, read);
+  return read;
+}
+
+/// First the states of all chunks, then all outputs: no chunk of the second pass waits for another.
+template <class Scalar>
+Matrix<Scalar> run_two_passes(const RowRule& rule, const Sequence& sequence, Matrix<Scalar>& S,
+                              Index chunk_size, const std::stop_token& stop) {
+  struct Pass {
+    Matrix<Scalar> S_in;
+    Matrix<Scalar> U;
+  };
+  std::vector<Pass> first_pass;
+  bool reads_at_end = false;
+  for_each_block<Scalar>(rule, sequence, chunk_size, stop, [&](Index, Index, const auto& program) {
+    Matrix<Scalar> S_in = S;
+    Matrix<Scalar> U = chunk_state(program, S);
+    reads_at_end = program.structure.read_at == ReadAt::end;
+    if (!reads_at_end) first_pass.push_back({std::move(S_in), std::move(U)});
+  });
+  Matrix<Scalar> read(sequence.tokens, S.cols());
+  if (reads_at_end) {
+    read_finished(rule, sequence, S, chunk_size, stop, read);
+    return read;
+  }
+  for_each_block<Scalar>(rule, sequence, chunk_size, stop,
+                         [&](Index first, Index count, const auto& program) {
+                           const Pass& made = first_pass[static_cast<std::size_t>(first / chunk_size)];
+                           read.middleRows(first, count) = chunk_outputs(program, made.S_in, made.U);
+                         });
+  return read;
+}
+
+template <class Scalar>
+Output run_row_program(const RowRule& rule, const Sequence& sequence, Form form, Index chunk_size,
+                       const std::stop_token& stop) {
+  Matrix<Scalar> S = rule.initial_state<Scalar>(sequence);
+  Matrix<Scalar> read;
+  if (form == Form::parallel) {
+    read = run_parallel<Scalar>(rule, sequence, S, stop);
+  } else if (form == Form::two_pass) {
+    read = run_two_passes<Scalar>(rule, sequence, S, chunk_size, stop);
+  } else if (form == Form::chunkwise) {
+    read = run_blocks<Scalar>(rule, sequence, S, chunk_size, stop,
+                              [](const auto& program, auto& state) { return chunk(program, state); });
+  } else {
+    const Index rows = rows_at_a_time(form, sequence.tokens, chunk_size, S.rows());
+    read = run_blocks<Scalar>(rule, sequence, S, rows, stop,
+                              [](const auto& program, auto& state) { return recurrent(program, state); });
+  }
+  stop_if_asked(stop);
+  return {rule.finish<Scalar>(read, sequence).template cast<double>(),
+          rule.named_states<Scalar>(S, sequence)};
+}
+
+/// The rows with nothing to write and nothing to erase.
+template <class Scalar>
+Program<Scalar> without_writes(Program<Scalar> program) {
+  if (program.structure.decay_by_key) program.gate.setConstant(program.structure.gates_are_logs ? 0 : 1);
+  program.structure.erase = Erase::none;
+  program.structure.plain_write = false;
+  program.k.setZero();
+  program.v.setZero();
+  return program;
+}
+
+template <class Scalar>
+Matrix<double> row_answers(const RowRule& rule, const Sequence& sequence, Form form, Index chunk_size,
+                           const std::stop_token& stop) {
+  Matrix<Scalar> S = rule.initial_state<Scalar>(sequence);
+  Matrix<Scalar> read;
+  if (form == Form::parallel) {
+    Program<Scalar> program = rule.encoder().encode<Scalar>(sequence, 0, sequence.tokens);
+    read = parallel(without_writes(std::move(program)), S, nullptr, stop);
+  } else if (has_chunks(form)) {
+    read = run_blocks<Scalar>(rule, sequence, S, chunk_size, stop, [](const auto& program, auto& state) {
+      return chunk_answers(without_writes(program), state);
+    });
+  } else {
+    const Index rows = rows_at_a_time(form, sequence.tokens, chunk_size, S.rows());
+    read = run_blocks<Scalar>(rule, sequence, S, rows, stop, [](const auto& program, auto& state) {
+      return recurrent(without_writes(program), state);
+    });
+  }
+  stop_if_asked(stop);
+  return rule.finish<Scalar>(read, sequence).template cast<double>();
+}
+
+/// `program` for one of its value channels alone.
+Program<double> one_channel(Program<double> program, Index column) {
+  for (Matrix<double>* values : {&program.v, &program.v_plain, &program.mu}) {
+    if (values->size() > 0) *values = values->col(column).eval();
+  }
+  program.v.conservativeResize(program.rows(), 1);
+  return program;
+}
+
+ChannelReads reads_of(const Encoder& encoder, const Sequence& sequence, Index first, Index count) {
+  Program<double> program = encoder.encode<double>(sequence, first, count);
+  const Structure structure = program.structure;
+  // A read may come after rows that are not among these.
+  if (!program.read_after.empty()) program = encoder.encode<double>(sequence, first, sequence.tokens - first);
+  ChannelReads reads{program.q.topRows(count), {}};
+  if (!structure.parts.empty()) reads.q = spread<double>(program.read_sight.topRows(count), reads.q);
+  const std::vector<Reader> readers = program.output_readers();
+  for (Index s = 0; s < count; ++s) {
+    reads.after.push_back(structure.read_at == ReadAt::end ? sequence.tokens * structure.rows_per_read
+                                                           : first * structure.rows_per_read +
+                                                                 readers[static_cast<std::size_t>(s)].writes);
+  }
+  return reads;
+}
+
+}  // namespace
+
+Matrix<double> given_or_zero(const Sequence& sequence, std::string_view name, Index rows, Index columns) {
+  if (sequence.has(name)) return sequence.at(name).all<double>();
+  return Matrix<double>::Zero(rows, columns);
+}
+
+template <class Scalar>
+Matrix<Scalar> RowRule::initial_state(const Sequence& sequence) const {
+  const Program<Scalar> empty = encoder_.encode<Scalar>(sequence, 0, 0);
+  require_state(sequence, empty.k.cols() * empty.structure.part_count(), empty.v.cols());
+  if (states_.initial) return states_.initial(sequence).template cast<Scalar>();
+  Matrix<Scalar> S = Matrix<Scalar>::Zero(empty.k.cols(), empty.v.cols());
+  const auto fill = [&](const char* name, auto part) {
+    if (!sequence.has(name)) return;
+    const MatrixView& given = sequence.at(name);
+    if (given.rows() != part.rows() || given.columns() != part.cols()) {
+      throw InputError(fmt::format("array \"{}\": shape [{}, {}]; expected [{}, {}]", name, given.rows(),
+                                   given.columns(), part.rows(), part.cols()));
+    }
+    part = given.all<Scalar>();
+  };
+  if (normalised_) require_together(sequence, "initial_S", "initial_z");
+  if (!normalised_) {
+    fill("initial_state", S.leftCols(S.cols()));
+  } else {
+    fill("initial_S", S.leftCols(S.cols() - 1));
+    fill("initial_z", S.rightCols(1));
+  }
+  return S;
+}
+
+template <class Scalar>
+std::vector<std::pair<std::string, Matrix<double>>> RowRule::named_states(const Matrix<Scalar>& state,
+                                                                          const Sequence& sequence) const {
+  const Matrix<double> S = state.template cast<double>();
+  if (states_.named) return states_.named(S, sequence);
+  if (!normalised_) return {{"S", S}};
+  return {{"S", S.leftCols(S.cols() - 1)}, {"z", S.rightCols(1)}};
+}
+
+template <class Scalar>
+Matrix<Scalar> RowRule::finish(const Matrix<Scalar>& read, const Sequence& sequence) const {
+  if (!normalised_) return read;
+  const auto eps = static_cast<Scalar>(sequence.parameter("eps"));
+  const auto denominator = read.col(read.cols() - 1).array() + eps;
+  return (read.leftCols(read.cols() - 1).array().colwise() / denominator).matrix();
+}
+
+Matrix<double> program_state(const NamedStates& states) {
+  Index columns = 0;
+  for (const auto& [name, state] : states) columns += state.cols();
+  Matrix<double> all(states.front().second.rows(), columns);
+  Index column = 0;
+  for (const auto& [name, state] : states) {
+    all.middleCols(column, state.cols()) = state;
+    column += state.cols();
+  }
+  return all;
+}
+
+Output RowRule::run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+                    std::stop_token stop) const {
+  require_chunk_size(chunk_size);
+  if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
+  require_footprint(footprint(sequence, form, precision, chunk_size), sequence, form, chunk_size);
+  return precision == Precision::f64 ? run_row_program<double>(*this, sequence, form, chunk_size, stop)
+                                     : run_row_program<float>(*this, sequence, form, chunk_size, stop);
+}
+
+Matrix<double> RowRule::answers(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+                                std::stop_token stop) const {
+  require_chunk_size(chunk_size);
+  const Form needed = form == Form::two_pass ? Form::chunkwise : form;  // there is nothing to pass on
+  require_footprint(footprint(sequence, needed, precision, chunk_size), sequence, needed, chunk_size);
+  return precision == Precision::f64 ? row_answers<double>(*this, sequence, form, chunk_size, stop)
+                                     : row_answers<float>(*this, sequence, form, chunk_size, stop);
+}
+
+void RowRule::walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const {
+  Matrix<double> S = initial_state<double>(sequence);
+  Index token = 0;
+  const auto named = [&] {
+    Sequence so_far = sequence;
+    so_far.tokens = token;
+    return named_states<double>(S, so_far);
+  };
+  while (visit(token, named()) && token < sequence.tokens) {
+    stop_if_asked(stop);
+    recurrent(encoder_.encode<double>(sequence, token, 1), S);
+    ++token;
+  }
+}
+
+bool RowRule::is_causal(const Sequence& sequence) const {
+  return encoder_.encode<double>(sequence, 0, 0).structure.read_at == ReadAt::after_row;
+}
+
+Footprint RowRule::footprint(const Sequence& sequence, Form form, Precision precision,
+                             Index chunk_size) const {
+  const Program<double> empty = encoder_.encode<double>(sequence, 0, 0);
+  const Structure& structure = empty.structure;
+  const Index state_rows = empty.k.cols() * structure.part_count();
+  require_state(sequence, state_rows, empty.v.cols());
+  const auto K = static_cast<double>(state_rows);
+  const auto V = static_cast<double>(empty.v.cols());
+  const auto T = static_cast<double>(sequence.tokens);
+  const Index tokens = rows_at_a_time(form, sequence.tokens, chunk_size, empty.k.cols());
+  const auto rows = std::min(T, static_cast<double>(tokens)) * static_cast<double>(structure.rows_per_read);
+  const double matrices = form == Form::parallel ? parallel_matrices(structure)
+                          : has_chunks(form)     ? chunk_matrices(structure)
+                                                 : 0;
+  const double number = precision == Precision::f64 ? 8 : 4;
+  // q, k, v, b and the gates, decayed copies of them, and what solves and sums need.
+  const double numbers = rows * (8 * K + 6 * V) + 3 * K * V + matrices * rows * rows + T * V;
+  // What the first pass leaves to the second: the state before every chunk, and what all rows write.
+  const double chunks = std::ceil(T / static_cast<double>(std::max<Index>(tokens, 1)));
+  const double passed_on = form == Form::two_pass && structure.read_at == ReadAt::after_row
+                               ? chunks * K * V + T * static_cast<double>(structure.rows_per_read) * V
+                               : 0;
+  // A rule may hand on a number of each key channel besides the state: what it divides by.
+  return {.work = number * (numbers + passed_on),
+          .kept = 8 * (T * V + K * V + K),
+          .what = passed_on > numbers ? "the states of all chunks" : ""};
+}
+
+std::optional<std::string> RowRule::missing(Form, const Settings&) const { return std::nullopt; }
+
+std::optional<Cost> RowRule::cost(const Sequence& sequence, Form form, Index chunk_size) const {
+  require_chunk_size(chunk_size);
+  const Program<double> empty = encoder_.encode<double>(sequence, 0, 0);
+  const Index features = empty.k.cols();
+  RowSizes sizes = {.reads = sequence.tokens,
+                    .columns_k = static_cast<double>(features),
+                    .columns_v = static_cast<double>(empty.v.cols()),
+                    .k = Polynomial::symbol(features == sequence.dk ? "d_k" : "m"),
+                    .v = Polynomial::symbol("d_v")};
+  if (normalised_) sizes.v += 1;
+  // Only readers of their own need the rows themselves.
+  const Index one = std::min<Index>(sequence.tokens, 1);
+  const bool reads_elsewhere = !encoder_.encode<double>(sequence, 0, one).read_after.empty();
+  const Index rows = form == Form::parallel && reads_elsewhere ? sequence.tokens : 0;
+  return row_cost(empty.structure, sizes, form, chunk_size,
+                  encoder_.encode<double>(sequence, 0, rows).read_after);
+}
+
+std::unique_ptr<Trace> RowRule::trace(const Sequence& sequence, Form form, Precision precision,
+                                      Index chunk_size, std::size_t budget) const {
+  require_chunk_size(chunk_size);
+  if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
+  return make_row_trace(*this, sequence, form, precision, chunk_size, budget);
+}
+
+Amplification RowRule::amplification(const Sequence& sequence, Form form, Index chunk_size,
+                                     std::stop_token stop) const {
+  return form_amplification(*this, sequence, form, chunk_size, std::move(stop));
+}
+
+Channel RowRule::channel(const Sequence& sequence, Index column) const {
+  const Program<double> empty = encoder_.encode<double>(sequence, 0, 0);
+  require_column(column, empty.v.cols());
+  Channel channel{
+      .tokens = sequence.tokens,
+      .rows_per_token = empty.structure.rows_per_read,
+      .initial = initial_state<double>(sequence).col(column),
+      .rows =
+          [this, sequence, column](Index first, Index count) {
+            return one_channel(encoder_.encode<double>(sequence, first, count), column);
+          },
+      .reads = [this, sequence](Index first,
+                                Index count) { return reads_of(encoder_, sequence, first, count); }};
+  if (normalised_) channel.denominator = {empty.v.cols() - 1, sequence.parameter("eps")};
+  return channel;
+}
+
+template NamedStates RowRule::named_states(const Matrix<double>&, const Sequence&) const;
+template NamedStates RowRule::named_states(const Matrix<float>&, const Sequence&) const;
+template Matrix<double> RowRule::initial_state<double>(const Sequence&) const;
+template Matrix<float> RowRule::initial_state<float>(const Sequence&) const;
+template Matrix<double> RowRule::finish<double>(const Matrix<double>&, const Sequence&) const;
+template Matrix<float> RowRule::finish<float>(const Matrix<float>&, const Sequence&) const;
+
+}  // namespace palimpsest

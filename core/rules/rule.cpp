@@ -1,0 +1,52 @@
+#include "core/rules/rule.h"
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "core/rules/amplification.h"
+#include "core/rules/effective_attention.h"
+
+namespace palimpsest {
+
+std::optional<std::string> Rule::missing(Form form, const Settings&) const {
+  if (form != Form::two_pass) return std::nullopt;
+  return "A chunk makes its outputs on the way to the next memory here; no pass makes the memories alone.";
+}
+
+Matrix<double> Rule::answers(const Sequence&, Form, Precision, Index, std::stop_token) const {
+  throw Unsupported(
+      "A token that only asks is not defined here: only where tokens are rows of one linear memory can their "
+      "writes be left out and everything else stay as it is.");
+}
+
+void Rule::walk_states(const Sequence&, const VisitStates&, std::stop_token) const {
+  throw Unsupported("this rule does not show its state token by token");
+}
+
+bool Rule::is_causal(const Sequence&) const { return true; }
+
+Footprint Rule::footprint(const Sequence&, Form, Precision, Index) const { return {}; }
+
+std::optional<Cost> Rule::cost(const Sequence&, Form, Index) const { return std::nullopt; }
+
+Amplification Rule::amplification(const Sequence&, Form, Index, std::stop_token) const { return {}; }
+
+Channel Rule::channel(const Sequence&, Index) const {
+  throw Unsupported(
+      "What this rule writes depends non-linearly on the values that it has read: no weights on values make "
+      "its "
+      "outputs, and no shares of tokens make its memory.");
+}
+
+EffectiveAttention Rule::effective_attention(const Sequence& sequence, const AttentionWindow& window,
+                                             std::stop_token stop) const {
+  require_window(window, sequence.tokens, sequence.dv);
+  return palimpsest::effective_attention([&](Index column) { return channel(sequence, column); }, window,
+                                         stop);
+}
+
+void require_chunk_size(Index chunk_size) {
+  if (chunk_size < 1) throw InputError(fmt::format("the chunk size is {}; expected at least 1", chunk_size));
+}
+
+}  // namespace palimpsest

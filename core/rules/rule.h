@@ -1,0 +1,87 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/matrix.h"
+#include "core/contract/footprint.h"
+#include "core/contract/output.h"
+#include "core/contract/sequence.h"
+#include "core/operator/work.h"
+#include "core/steps/trace.h"
+
+namespace palimpsest {
+
+struct Amplification;
+struct AttentionWindow;
+struct Channel;
+struct EffectiveAttention;
+
+/// How a variant computes. Row programs share one implementation (row_rule.h).
+class Rule {
+ public:
+  virtual ~Rule() = default;
+
+  /// Why `form` does not exist with these settings; nothing if it does. Unless a rule says otherwise it has
+  /// all but the two passes.
+  virtual std::optional<std::string> missing(Form form, const Settings& settings) const;
+
+  /// Outputs and final state of one head. `chunk_size` >= 1 is the form's chunk and never changes a result.
+  /// Throws Unsupported with the reason where the form is missing, Cancelled when asked to stop.
+  virtual Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+                     std::stop_token stop = {}) const = 0;
+
+  /// What the queries of a sequence get if its tokens write nothing: only its initial state answers, faded as
+  /// its gates say. The mixed case of the chunkwise form, queries that lie wholly after a block of keys: no
+  /// mask, no solve. [T, V]. Throws as run() does, and Unsupported where a rule has no such read.
+  virtual Matrix<double> answers(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+                                 std::stop_token stop = {}) const;
+
+  /// Calls `visit(t, states)` with the states after t = 0, 1, ... T tokens, as the recurrent form makes them
+  /// in f64, until it returns false. Inside an inner batch they are those of a sequence that ends there.
+  /// Throws Unsupported for a rule without such a walk, Cancelled when asked to stop.
+  using VisitStates = std::function<bool(Index tokens, const NamedStates& states)>;
+  virtual void walk_states(const Sequence& sequence, const VisitStates& visit,
+                           std::stop_token stop = {}) const;
+
+  /// Whether no output depends on tokens after its own (or after its inner batch): then more tokens may
+  /// follow (core/cases/hand_over.h).
+  virtual bool is_causal(const Sequence& sequence) const;
+
+  /// What run() takes for one head.
+  virtual Footprint footprint(const Sequence& sequence, Form form, Precision precision,
+                              Index chunk_size) const;
+
+  /// What run() computes and moves for one head; nothing where a rule does not say. The numbers of an array
+  /// never matter, only which there are.
+  virtual std::optional<Cost> cost(const Sequence& sequence, Form form, Index chunk_size) const;
+
+  /// How many times `form` multiplies rounding on the way (core/rules/amplification.h), beyond what the
+  /// rounding of inputs does in any form; empty where a rule does not say.
+  virtual Amplification amplification(const Sequence& sequence, Form form, Index chunk_size,
+                                      std::stop_token stop = {}) const;
+
+  /// The steps of one form, values on demand in at most about `budget` bytes of checkpoints.
+  virtual std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision,
+                                       Index chunk_size,
+                                       std::size_t budget = std::size_t{128} << 20) const = 0;
+
+  /// One column of the memory as a row program (core/operator/channel.h): that of a value channel, or, beyond
+  /// them, one that the rule keeps besides. Throws Unsupported with the reason where the memory is no linear
+  /// function of the values, InputError for a column that there is not.
+  virtual Channel channel(const Sequence& sequence, Index column) const;
+
+  /// What outputs weigh values with (core/rules/effective_attention.h). Throws as channel() does.
+  virtual EffectiveAttention effective_attention(const Sequence& sequence, const AttentionWindow& window,
+                                                 std::stop_token stop = {}) const;
+};
+
+/// Throws InputError unless chunk_size >= 1.
+void require_chunk_size(Index chunk_size);
+
+}  // namespace palimpsest

@@ -1,0 +1,144 @@
+#include "core/rules/softmax_rule.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/costs/costs.h"
+#include "core/engines/softmax.h"
+#include "core/operator/channel.h"
+#include "core/rules/effective_attention.h"
+
+namespace palimpsest {
+
+namespace {
+
+template <class Scalar>
+Output run_softmax(const Sequence& sequence, const KeyFading& fading, Form form, Index chunk_size,
+                   const std::stop_token& stop) {
+  const KeyValueCache<Scalar> cache(sequence, fading);
+  const Index T = sequence.tokens;
+  const Index p = cache.earlier;
+  const Matrix<Scalar> Q = sequence.at("q").all<Scalar>() * static_cast<Scalar>(sequence.parameter("scale"));
+  Matrix<Scalar> o(T, sequence.dv);
+  if (form == Form::parallel) o = softmax_dense<Scalar>(Q, cache.K, cache.V, p, nullptr, cache.bias(0, T));
+  for (Index t = 0; form == Form::recurrent && t < T; ++t) {
+    if (stop.stop_requested()) throw Cancelled();
+    o.row(t) = softmax_stream<Scalar>(Q.row(t), cache.K.topRows(p + t + 1), cache.V.topRows(p + t + 1),
+                                      nullptr, cache.bias(t, 1));
+  }
+  for (Index first = 0; form == Form::chunkwise && first < T; first += chunk_size) {
+    if (stop.stop_requested()) throw Cancelled();
+    const Index count = std::min(chunk_size, T - first);
+    const Index keys = p + first + count;
+    const Matrix<Scalar> bias = cache.bias(first, count);
+    SoftmaxState<Scalar> state(count, sequence.dv);
+    for (Index first_key = 0; first_key < keys; first_key += chunk_size) {
+      const Index key_count = std::min(chunk_size, keys - first_key);
+      softmax_tile<Scalar>(Q.middleRows(first, count), cache.K.middleRows(first_key, key_count),
+                           cache.V.middleRows(first_key, key_count), p + first, first_key, state, nullptr,
+                           bias.size() == 0 ? bias : Matrix<Scalar>(bias.middleCols(first_key, key_count)));
+    }
+    o.middleRows(first, count) = state.output();
+  }
+  if (stop.stop_requested()) throw Cancelled();
+  return {o.template cast<double>(), cache.states(fading)};
+}
+
+/// The weights of the window's rows on every key that they see; those of the earlier cache are the share of
+/// the initial state, S_0 = initial_v_cache.
+EffectiveAttention softmax_weights(const Sequence& sequence, const KeyFading& fading,
+                                   const AttentionWindow& window) {
+  const KeyValueCache<double> cache(sequence, fading);
+  const Index p = cache.earlier;
+  const Index keys = p + window.first_row + window.rows;
+  const Matrix<double> Q =
+      sequence.at("q").rows<double>(window.first_row, window.rows) * sequence.parameter("scale");
+  Record record;
+  Recorder recorder(record);
+  softmax_dense<double>(Q, cache.K.topRows(keys), Matrix<double>(keys, 0), p + window.first_row, &recorder,
+                        cache.bias(window.first_row, window.rows));
+  EffectiveAttention attention{.A = Matrix<double>::Zero(window.rows, window.columns)};
+  if (window.initial) attention.Q0 = Matrix<double>::Zero(window.rows, p);
+  if (window.rows == 0) return attention;
+  const Matrix<double>& A = record.at("A");
+  const Index seen = std::clamp<Index>(keys - p - window.first_column, 0, window.columns);
+  if (seen > 0) attention.A.leftCols(seen) = A.middleCols(p + window.first_column, seen);
+  if (window.initial) attention.Q0 = A.leftCols(p);
+  return attention;
+}
+
+/// Not a row program: its memory is the list of all keys and values.
+class SoftmaxRule : public Rule {
+ public:
+  explicit SoftmaxRule(KeyFading fading) : fading_(std::move(fading)) {}
+
+  std::optional<std::string> missing(Form form, const Settings&) const override {
+    if (form != Form::two_pass) return std::nullopt;
+    return "There is no memory that a first pass could make: every query looks at the keys themselves.";
+  }
+
+  Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+             std::stop_token stop) const override {
+    require_chunk_size(chunk_size);
+    if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
+    require_footprint(footprint(sequence, form, precision, chunk_size), sequence, form, chunk_size);
+    return precision == Precision::f64 ? run_softmax<double>(sequence, fading_, form, chunk_size, stop)
+                                       : run_softmax<float>(sequence, fading_, form, chunk_size, stop);
+  }
+
+  Footprint footprint(const Sequence& sequence, Form form, Precision precision,
+                      Index chunk_size) const override {
+    const Index T = sequence.tokens;
+    const Index keys = T + (sequence.has("initial_k_cache") ? sequence.at("initial_k_cache").rows() : 0);
+    const auto size = [](Index rows, Index columns) {
+      return static_cast<double>(rows) * static_cast<double>(columns);
+    };
+    const double weights = form == Form::parallel ? size(T, keys)
+                           : form == Form::chunkwise
+                               ? size(std::min(chunk_size, T), std::min(chunk_size, keys))
+                               : 0;
+    // The bias of a block of queries on all keys that they see.
+    const Index queries = form == Form::parallel ? T : form == Form::chunkwise ? std::min(chunk_size, T) : 1;
+    const double bias = fading_ ? size(queries, keys) : 0;
+    const double rows = size(keys, sequence.dk) + size(keys, sequence.dv);  // queries, keys, values, outputs
+    const double number = precision == Precision::f64 ? 8 : 4;
+    const double gates = fading_ ? static_cast<double>(keys) : 0;  // in the cache
+    return {.work = number * (weights + bias + 4 * rows), .kept = 8 * (rows + gates + size(T, sequence.dv))};
+  }
+
+  std::optional<Cost> cost(const Sequence& sequence, Form form, Index chunk_size) const override {
+    require_chunk_size(chunk_size);
+    if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
+    return softmax_cost(sequence, form, chunk_size, static_cast<bool>(fading_));
+  }
+
+  std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+                               std::size_t) const override {
+    require_chunk_size(chunk_size);
+    if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
+    return make_softmax_trace(sequence, fading_, form, precision, chunk_size);
+  }
+
+  Channel channel(const Sequence&, Index) const override {
+    throw Unsupported(
+        "Softmax attention keeps every key and value as it came: there is no memory in which tokens share an "
+        "entry, and no value fades or is erased.");
+  }
+
+  EffectiveAttention effective_attention(const Sequence& sequence, const AttentionWindow& window,
+                                         std::stop_token) const override {
+    require_window(window, sequence.tokens, sequence.dv);
+    return softmax_weights(sequence, fading_, window);
+  }
+
+ private:
+  KeyFading fading_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Rule> softmax_rule(KeyFading fading) {
+  return std::make_shared<SoftmaxRule>(std::move(fading));
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "core/contract/variant.h"
+#include "core/operator/program.h"
+#include "core/rules/rule.h"
+
+namespace palimpsest {
+
+/// The pairs that tokens first .. first+count-1 leave in the memory of `variant`: Variant::memory, else the
+/// keys and values that a row program writes (features of kernelised attention, h pairs per token of
+/// DeltaProduct), else k and v. Throws Unsupported where there is no memory, saying why.
+StoredPairs stored_pairs(const Variant& variant, const Sequence& sequence, Index first, Index count);
+
+/// What the memory in `states` answers for `keys` [N, K], as o would be for an unscaled q: [N, V]. Throws
+/// Unsupported where there is no memory.
+Matrix<double> memory_answers(const Variant& variant, const Sequence& sequence, const NamedStates& states,
+                              const Matrix<double>& keys);
+
+/// The pairs that rows of a program write: of rows with two writes those of the one that erases nothing.
+StoredPairs written_pairs(const Program<double>& rows);
+
+/// The error of recall, answer - value of every pair: [N, V] for answers [N, V].
+Matrix<double> recall_differences(const Matrix<double>& answers, const StoredPairs& pairs);
+
+/// |answer - value| of every pair: [N].
+Vector<double> recall_errors(const Variant& variant, const Sequence& sequence, const NamedStates& states,
+                             const StoredPairs& pairs);
+
+/// K K^T of two windows of stored keys: [first_count, second_count], how much one key answers for another.
+/// With `cosines` divided by the lengths of both; 0 where a key is 0.
+Matrix<double> interference(const StoredPairs& rows, const StoredPairs& columns, bool cosines);
+
+/// Throws Unsupported with the reason where a rule has no memory to ask.
+void require_memory_to_ask(const Variant& variant);
+
+/// The engine's states after `tokens` tokens, in f64. Throws InputError unless 0 <= tokens <= T.
+NamedStates states_at(const Variant& variant, const Sequence& sequence, Index tokens,
+                      std::stop_token stop = {});
+
+}  // namespace palimpsest

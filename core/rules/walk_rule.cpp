@@ -1,0 +1,108 @@
+#include "core/rules/walk_rule.h"
+
+#include "core/base/error.h"
+#include "core/operator/checkpoints.h"
+#include "core/steps/walk_trace.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// What a run takes.
+template <class Scalar>
+Footprint run_footprint(const Walk<Scalar>& walk) {
+  const auto carried = static_cast<double>(number_count(walk.initial()));
+  const Sequence& sequence = walk.sequence();
+  const double outputs = static_cast<double>(sequence.tokens) * static_cast<double>(sequence.dv);
+  const BlockNeed need = walk.need(false);
+  return {.work = need.bytes + sizeof(Scalar) * (2 * carried + outputs),
+          .kept = sizeof(double) * (carried + outputs),
+          .what = need.what};
+}
+
+/// What the record of a block takes, besides the checkpoints.
+template <class Scalar>
+Footprint record_footprint(const Walk<Scalar>& walk) {
+  const BlockNeed need = walk.need(true);
+  return {.work = need.bytes, .what = need.what};
+}
+
+template <class Scalar>
+Output run_walk(const Walk<Scalar>& walk, const std::stop_token& stop) {
+  const auto stop_if_asked = [&] {
+    if (stop.stop_requested()) throw Cancelled();
+  };
+  Carried<Scalar> carried = walk.initial();
+  Matrix<Scalar> o(walk.sequence().tokens, walk.sequence().dv);
+  for (Index index = 0; index < walk.block_count(); ++index) {
+    stop_if_asked();
+    const Matrix<Scalar> outputs = walk.advance(index, carried, nullptr, stop);
+    if (outputs.rows() > 0) o.middleRows(walk.block(index).first_token, outputs.rows()) = outputs;
+  }
+  stop_if_asked();
+  return {o.template cast<double>(), walk.states(carried)};
+}
+
+}  // namespace
+
+template <class Use>
+auto WalkRule::with_walk(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+                         Use use) const {
+  require_chunk_size(chunk_size);
+  if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
+  return precision == Precision::f64 ? use(walk_f64_(sequence, form, chunk_size))
+                                     : use(walk_f32_(sequence, form, chunk_size));
+}
+
+std::optional<std::string> WalkRule::missing(Form form, const Settings& settings) const {
+  if (std::optional<std::string> reason = missing_ ? missing_(form, settings) : std::nullopt) return reason;
+  return Rule::missing(form, settings);
+}
+
+Output WalkRule::run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+                     std::stop_token stop) const {
+  return with_walk(sequence, form, precision, chunk_size, [&](const auto& walk) {
+    require_footprint(run_footprint(*walk), sequence, form, chunk_size);
+    return run_walk(*walk, stop);
+  });
+}
+
+Footprint WalkRule::footprint(const Sequence& sequence, Form form, Precision precision,
+                              Index chunk_size) const {
+  return with_walk(sequence, form, precision, chunk_size,
+                   [](const auto& walk) { return run_footprint(*walk); });
+}
+
+std::unique_ptr<Trace> WalkRule::trace(const Sequence& sequence, Form form, Precision precision,
+                                       Index chunk_size, std::size_t budget) const {
+  return with_walk(sequence, form, precision, chunk_size, [&](auto walk) {
+    require_record_footprint(record_footprint(*walk), sequence, form, chunk_size);
+    return make_walk_trace(std::move(walk), steps_(sequence, form, chunk_size), chunk_size, budget);
+  });
+}
+
+void WalkRule::walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const {
+  const std::unique_ptr<const Walk<double>> walk = walk_f64_(sequence, Form::recurrent, 1);
+  Carried<double> carried = walk->initial();
+  if (!visit(0, walk->states(carried))) return;
+  for (Index index = 0; index < walk->block_count(); ++index) {
+    if (stop.stop_requested()) throw Cancelled();
+    walk->advance(index, carried, nullptr, stop);
+    const Block block = walk->block(index);
+    const Index tokens = block.first_token + block.count;
+    if (block.phase == 0 && !visit(tokens, walk->states_after(tokens, carried))) return;
+  }
+}
+
+std::optional<Cost> WalkRule::cost(const Sequence& sequence, Form form, Index chunk_size) const {
+  return with_walk(sequence, form, Precision::f64, chunk_size,
+                   [&](const auto& walk) { return walk->cost(chunk_size); });
+}
+
+Channel WalkRule::channel(const Sequence& sequence, Index column) const {
+  if (nonlinear_) throw Unsupported(nonlinear_(sequence.settings));
+  std::optional<Channel> channel = walk_f64_(sequence, Form::recurrent, 1)->channel(column);
+  return channel ? *std::move(channel) : Rule::channel(sequence, column);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "core/contract/output.h"
+#include "core/steps/trace.h"
+
+namespace palimpsest {
+
+/// A trace whose blocks are computed when they are asked for; the last ones are kept.
+class ComputedTrace : public Trace {
+ public:
+  const Record& record(Index index) final;
+  void prepare(std::stop_token stop) final;
+  const Output* output() const final { return output_ ? &*output_ : nullptr; }
+
+ protected:
+  /// `kept`: how many records, at least 1.
+  explicit ComputedTrace(std::size_t kept = 1) : kept_(kept) {}
+
+  /// Every tensor of block `index`. May throw Cancelled when stop() asks for it.
+  virtual Record compute(Index index) = 0;
+
+  /// Computes ahead the states that are kept.
+  virtual void prepare_states() {}
+
+  /// Asks to stop while prepare() runs.
+  const std::stop_token& stop() const { return stop_; }
+
+  std::optional<Output> output_;  // of the whole form, once a record has made it by the way
+
+ private:
+  struct Kept {
+    Index block = -1;
+    Record record = {};
+  };
+  std::vector<Kept> kept_;  // the latest first
+  std::stop_token stop_;
+};
+
+}  // namespace palimpsest

@@ -1,0 +1,356 @@
+#include "core/steps/network_steps.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+
+#include "core/base/recorder.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// The algebra of one token's columns, or of rows of tokens: the same steps, transposed. Rows are called like
+/// the column, with a capital letter.
+struct Orientation {
+  bool token;
+
+  std::string name(const std::string& column) const { return token ? column : capitalised(column); }
+  Expression of(const std::string& column) const { return tensor(name(column)); }
+
+  /// W^T x, or X W.
+  Expression through(const Expression& W, const Expression& x) const {
+    return token ? transpose(W) * x : x * W;
+  }
+  /// W x, or X W^T.
+  Expression back(const Expression& W, const Expression& x) const { return token ? W * x : x * transpose(W); }
+  /// x + b.
+  Expression plus(const Expression& x, const Expression& b) const {
+    return token ? x + b : call("add_to_rows", {x, b});
+  }
+  /// gain o x, the gain a column.
+  Expression stretched(const Expression& gain, const Expression& x) const {
+    return hadamard(token ? gain : transpose(gain), x);
+  }
+  /// x times a number that every token has its own of.
+  Expression each_times(const Expression& numbers, const Expression& x) const {
+    return token ? numbers * x : hadamard(numbers, x);
+  }
+  /// A function of vectors.
+  Expression applied(const std::string& function, std::vector<Expression> arguments) const {
+    return call(token ? function : "row_" + function, std::move(arguments));
+  }
+};
+
+struct NetworkSteps {
+  const NetworkPlan& plan;
+  const NetworkShown& shown;
+  Orientation by = {shown.form == Form::recurrent};
+  PhaseBuilder steps{by.token ? "token by token" : "piece by piece of an inner batch"};
+
+  bool deep() const { return plan.layers() == 2; }
+  std::string last_gradient() const { return "g" + plan.suffix(plan.layers() - 1); }
+  Expression query() const { return shown.scaled ? tensor("scale") * by.of("q") : by.of("q"); }
+  Expression start(const std::string& parameter) const { return tensor(parameter + "_start"); }
+  std::string before() const { return by.token ? "_before" : "_in"; }
+  std::string after() const { return by.token ? "_after" : "_out"; }
+
+  /// x through a layer with the parameters called `name` + `when`.
+  Expression layer(std::size_t index, const Expression& x, const std::string& prefix,
+                   const std::string& when) const {
+    const Expression through = by.through(tensor(prefix + plan.weights[index] + when), x);
+    return plan.has_biases() ? by.plus(through, tensor(prefix + plan.biases[index] + when)) : through;
+  }
+
+  /// LN of x: gain o norm(x) + bias.
+  Expression layer_norm(const Expression& standardised) const {
+    return by.plus(by.stretched(tensor("ln_weight"), standardised), tensor("ln_bias"));
+  }
+
+  /// What layer `index` is given for the keys, and for the queries.
+  Expression key_input(std::size_t index) const { return by.of(index == 0 ? "k" : "h"); }
+  Expression query_input(std::size_t index) const { return index == 0 ? query() : by.of("x"); }
+
+  void predict() {
+    std::size_t index = 0;
+    if (deep()) {
+      steps.add({"hidden_input",
+                 Purpose::hidden,
+                 "What the hidden units get",
+                 "The key goes through the first layer, as it was when the batch began.",
+                 {by.name("z"), layer(index++, by.of("k"), "", "_start")}});
+      steps.add({"hidden",
+                 Purpose::hidden,
+                 "Which hidden units answer",
+                 "Each unit is open, shut, or somewhere on the bend.",
+                 {by.name("h"), call("gelu", {by.of("z")})}});
+      steps.line("Inside the network", "The key meets the first layer.", by.name("h"), {by.name("z")});
+    }
+    steps.add({"prediction",
+               Purpose::prediction,
+               "What is there now",
+               by.token ? "What does the memory answer for “{token}”, as it was when the batch began?"
+                        : "What does the memory answer for every key, as it was when the batch began?",
+               {by.name("y"), layer(index, key_input(index), "", "_start")}});
+  }
+
+  void differentiate() {
+    const std::string g = by.name(last_gradient());
+    if (!shown.normalised) {
+      steps.add({"gradient",
+                 Purpose::gradient,
+                 "What is wrong",
+                 "The answer less what should be there: the gradient of the loss at the answer.",
+                 {g, by.of("y") - by.of("v")}});
+      steps.line("What is wrong", "The answer now, less what should be there.", g, {by.name("y")});
+    } else {
+      steps.line("What is there now", "The answer before it is normalised.", by.name("y"));
+      steps.add({"standardise",
+                 Purpose::standardise,
+                 "Brought to one size",
+                 "Layer norm takes out the mean and the size of the answer.",
+                 {by.name("y_hat"), by.applied("standardise", {by.of("y"), tensor("ln_eps")})}});
+      steps.add({"deviation",
+                 Purpose::standardise,
+                 "The size it had",
+                 "The deviation that the answer was divided by; the gradient is divided by it too.",
+                 {by.name("deviation"), by.applied("deviation", {by.of("y"), tensor("ln_eps")})}});
+      steps.add({"mismatch",
+                 Purpose::mismatch,
+                 "What is wrong",
+                 "The normalised answer should be what is missing from the key to the value.",
+                 {by.name("e"), layer_norm(by.of("y_hat")) - (by.of("v") - by.of("k"))}});
+      steps.line("What is wrong", "The normalised answer, less the value without the key.", by.name("e"),
+                 {by.name("y_hat")});
+      steps.add({"weighed",
+                 Purpose::gradient,
+                 "Through the gain",
+                 "The gain stretched the answer, so it stretches what is wrong with it.",
+                 {by.name("delta"), by.stretched(tensor("ln_weight"), by.of("e"))}});
+      steps.add(
+          {"gradient",
+           Purpose::gradient,
+           "Back through the norm",
+           "What would only shift or stretch the answer is taken out: the norm undoes it anyway.",
+           {g, by.applied("layer_norm_gradient", {by.of("delta"), by.of("y_hat"), by.of("deviation")})}});
+      steps.line("Back through the norm", "The gradient of the loss at the answer.", g);
+    }
+    if (!deep()) return;
+    steps.add({"hidden_gradient",
+               Purpose::hidden_gradient,
+               "Back through the network",
+               "How would each hidden unit have to change? Shut units get nothing.",
+               {by.name("g1"), hadamard(by.back(start(plan.weights[1]), by.of(last_gradient())),
+                                        call("gelu_derivative", {by.of("z")}))}});
+    steps.line("Back through the network", "The gradient at the hidden units.", by.name("g1"));
+  }
+
+  /// eta g of one layer.
+  Expression step(std::size_t index) const {
+    return by.each_times(tensor("eta"), by.of("g" + plan.suffix(index)));
+  }
+
+  /// What the tokens of this block add to the sum of a parameter's gradients.
+  Expression gradient_of(std::size_t index, bool is_bias) const {
+    if (by.token) {
+      const Expression g = by.of("g" + plan.suffix(index));
+      return is_bias ? tensor("eta") * g : tensor("eta") * key_input(index) * transpose(g);
+    }
+    return is_bias ? call("sum_of_rows", {step(index)}) : transpose(key_input(index)) * step(index);
+  }
+
+  void learn(std::size_t index, bool is_bias) {
+    const std::string& parameter = is_bias ? plan.biases[index] : plan.weights[index];
+    const std::string sum = "sum_" + parameter;
+    const Expression added = gradient_of(index, is_bias);
+    const bool goes_on = by.token || shown.divided;
+    steps.add({"gradients_" + parameter,
+               Purpose::gathered,
+               "All gradients so far",
+               by.token ? "“{token}” adds its own to those of the batch so far."
+                        : "The gradients of all tokens of the batch so far, added up.",
+               {sum + after(), goes_on ? tensor(sum + before()) + added : added}});
+    const Expression learned = tensor(sum + after());
+    const Expression step_taken = shown.sigma ? tensor(by.token ? "sigma" : "sigma_last") * learned : learned;
+    steps.add({"learn_" + parameter,
+               Purpose::learn,
+               is_bias ? "The bias after" : "The memory after",
+               by.token ? "One step against the gradients so far, from where the batch began."
+                        : "One step against all of them: where the next tokens go on.",
+               {parameter + after(), start(parameter) - step_taken}});
+    steps.line(is_bias ? "The bias is corrected" : "The memory is rewritten",
+               "From where the batch began, one step against the gradients so far.", parameter + after(),
+               {sum + after()}, is_bias ? 1 : 2);
+  }
+
+  void learn_all() {
+    for (std::size_t index = 0; index < plan.layers(); ++index) {
+      learn(index, false);
+      if (plan.has_biases()) learn(index, true);
+    }
+  }
+
+  /// The layer's answer for the queries with every token's own weights.
+  Expression answer(std::size_t index) const {
+    const Expression x = query_input(index);
+    if (by.token) return layer(index, x, "", "_after");
+    const Expression now = layer(index, x, "", "_start") - tensor("P" + plan.suffix(index)) * step(index);
+    if (!shown.divided) return now;
+    const Expression earlier = layer(index, x, "sum_", "_in");
+    return now - (shown.sigma ? hadamard(tensor("sigma"), earlier) : earlier);
+  }
+
+  void who_reads_whom(std::size_t index) {
+    if (by.token) return;
+    const std::string P = "P" + plan.suffix(index);
+    Expression scores = query_input(index) * transpose(key_input(index));
+    if (plan.has_biases()) scores = call("plus_one", {scores});
+    if (shown.sigma) scores = hadamard(tensor("sigma"), scores);
+    steps.add({"scores" + plan.suffix(index),
+               Purpose::scores,
+               "Who reads whom",
+               "How much of what token j taught does token i see? Only inside the batch, only the past.",
+               {P, call("lower", {scores})}});
+    steps.line("Who reads whom", "Queries meet keys instead of every token getting its own weights.", P);
+  }
+
+  void read() {
+    std::size_t index = 0;
+    if (deep()) {
+      who_reads_whom(index);
+      steps.add({"query_hidden_input",
+                 Purpose::ask,
+                 "What the hidden units get",
+                 "The query goes through the first layer that its token has learned.",
+                 {by.name("z_q"), answer(index++)}});
+      steps.add({"query_hidden",
+                 Purpose::hidden,
+                 "Which hidden units answer",
+                 "The bend, now for the query.",
+                 {by.name("x"), call("gelu", {by.of("z_q")})}});
+      steps.line("Inside the network", "The query meets the first layer.", by.name("x"), {by.name("z_q")});
+    }
+    who_reads_whom(index);
+    const char* sentence = by.token ? "What does the memory answer to the query of “{token}”?"
+                                    : "What every token's own weights would answer, without making them.";
+    if (!shown.normalised) {
+      steps.add({"output", Purpose::output, "What comes out", sentence, {by.name("o"), answer(index)}});
+      steps.line("What comes out", sentence, by.name("o"));
+      return;
+    }
+    steps.add({"answer", Purpose::ask, "The answer", sentence, {by.name("y_q"), answer(index)}});
+    steps.add(
+        {"output",
+         Purpose::output,
+         "What comes out",
+         "The query itself, and the normalised answer on top.",
+         {by.name("o"), query() + layer_norm(by.applied("standardise", {by.of("y_q"), tensor("ln_eps")}))}});
+    steps.line("What comes out", "The query, and the normalised answer on top.", by.name("o"),
+               {by.name("y_q")});
+  }
+
+  /// A batch starts from the weights of the token before it, and sums up its own gradients.
+  std::vector<Carry> carries() const {
+    std::vector<Carry> all;
+    for (const std::string& parameter : plan.parameters()) {
+      all.push_back({parameter + after(), parameter + "_start", Carry::When::starting_anew});
+      all.push_back({parameter + "_start", parameter + "_start", Carry::When::going_on});
+      all.push_back({"sum_" + parameter + after(), "sum_" + parameter + before(), Carry::When::going_on});
+    }
+    return all;
+  }
+
+  Phase all() {
+    predict();
+    differentiate();
+    if (by.token) learn_all();
+    read();
+    if (!by.token) learn_all();
+    steps.carry(carries());
+    return steps.take();
+  }
+};
+
+/// "S_t", "W_{1,t}": the letter of a parameter with an index.
+std::string letter_of(const std::string& parameter, bool of_sum) {
+  const bool is_bias = std::islower(static_cast<unsigned char>(parameter[0])) != 0;
+  if (of_sum) return is_bias ? "a" : "A";
+  if (parameter == "bias") return "c";
+  return parameter.substr(0, 1);
+}
+
+std::string indexed(const std::string& parameter, bool of_sum, const std::string& index) {
+  const char last = parameter.back();
+  std::string number = std::isdigit(static_cast<unsigned char>(last)) != 0 ? std::string(1, last) : "";
+  if (!number.empty() && !index.empty()) number += ",";
+  const std::string subscript = number + index;
+  const std::string letter = letter_of(parameter, of_sum);
+  return subscript.empty() ? letter : fmt::format("{}_{{{}}}", letter, subscript);
+}
+
+Symbols network_symbols(const NetworkPlan& plan, const NetworkShown& shown) {
+  const Orientation by{shown.form == Form::recurrent};
+  const std::string t = by.token ? "_t" : "";
+  const auto vector = [&](const std::string& column, const std::string& latex, Role role,
+                          const std::string& words) {
+    std::string letter = latex;
+    const std::size_t space = letter.rfind(' ');  // behind the accent of "\\hat y"
+    const std::size_t first = space != std::string::npos ? space + 1 : letter[0] == '\\' ? 1 : 0;
+    if (!by.token) letter[first] = static_cast<char>(std::toupper(static_cast<unsigned char>(letter[first])));
+    return std::pair(by.name(column), Symbol{letter, role, words});
+  };
+  const auto below = [&](const std::string& index) {
+    return by.token ? fmt::format("_{{{},t}}", index) : fmt::format("_{{{}}}", index);
+  };
+  Symbols symbols = {
+      {"scale", {"\\kappa", Role::plain, "scale of the query"}},
+      {"eta", {"\\eta" + t, Role::strength, "learning rate"}},
+      {"sigma", {"\\sigma" + t, Role::gate, "position factor"}},
+      {"sigma_last", {"\\sigma_L", Role::gate, "position factor of the last token"}},
+      {"ln_weight", {"\\gamma", Role::plain, "gain of the layer norm"}},
+      {"ln_bias", {"\\beta", Role::plain, "bias of the layer norm"}},
+      {"ln_eps", {"\\epsilon", Role::plain, "added to the variance"}},
+      vector("q", "q" + t, Role::query, "what is asked"),
+      vector("k", "k" + t, Role::key, "where it is written"),
+      vector("v", "v" + t, Role::value, "what should be there"),
+      vector("o", "o" + t, Role::output, "what comes out"),
+      vector("z", "z" + t, Role::key, "what the hidden units get"),
+      vector("h", "h" + t, Role::key, "hidden units of the key"),
+      vector("y", "y" + t, Role::value, "what is there now"),
+      vector("y_hat", "\\hat y" + t, Role::value, "what is there, normalised"),
+      vector("e", "e" + t, Role::error, "what is wrong"),
+      vector("delta", "\\delta" + t, Role::error, "what is wrong, stretched by the gain"),
+      vector("g", "g" + t, Role::error, "gradient at the answer"),
+      vector("g1", "g" + below("1"), Role::error, "gradient at the hidden units"),
+      vector("g2", "g" + below("2"), Role::error, "gradient at the answer"),
+      vector("z_q", "z" + below("q"), Role::query, "what the hidden units get for the query"),
+      vector("x", "x" + t, Role::query, "hidden units of the query"),
+      vector("y_q", "y" + below("q"), Role::output, "the answer before the norm"),
+      {by.name("deviation"), {by.token ? "r_t" : "r", Role::plain, "the size that the answer had"}},
+      {"P", {"P", Role::plain, "who reads whom"}},
+      {"P1", {"P_1", Role::plain, "who reads whom, first layer"}},
+      {"P2", {"P_2", Role::plain, "who reads whom, second layer"}},
+  };
+  for (const std::string& parameter : plan.parameters()) {
+    const auto add = [&](const std::string& name, bool of_sum, const std::string& index,
+                         const std::string& prime, const std::string& words) {
+      symbols[name] = {indexed(parameter, of_sum, index) + prime, Role::state, words};
+    };
+    add(parameter + "_start", false, by.token ? "\\tau" : "", "", parameter + " when the batch began");
+    add("sum_" + parameter + (by.token ? "_before" : "_in"), true, by.token ? "t-1" : "", "",
+        "gradients of " + parameter + " before, added up");
+    add("sum_" + parameter + (by.token ? "_after" : "_out"), true, by.token ? "t" : "", by.token ? "" : "'",
+        "gradients of " + parameter + " so far, added up");
+    add(parameter + (by.token ? "_after" : "_out"), false, by.token ? "t" : "", by.token ? "" : "'",
+        parameter + " after");
+  }
+  return symbols;
+}
+
+}  // namespace
+
+Steps network_steps(const NetworkPlan& plan, const NetworkShown& shown) {
+  return {{NetworkSteps{plan, shown}.all()}, network_symbols(plan, shown)};
+}
+
+}  // namespace palimpsest

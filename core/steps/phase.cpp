@@ -1,0 +1,53 @@
+#include "core/steps/phase.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace palimpsest {
+
+void PhaseBuilder::add(Operation operation) {
+  known_.push_back(operation.equation);
+  phase_.operations.push_back(std::move(operation));
+}
+
+void PhaseBuilder::add_all(const std::vector<Operation>& operations) {
+  for (const Operation& operation : operations) add(operation);
+}
+
+void PhaseBuilder::line(std::string title, std::string sentence, const std::string& result,
+                        const std::vector<std::string>& inlined, double weight) {
+  const auto shown = std::ranges::find(known_, result, &Equation::result);
+  if (shown == known_.end()) {
+    throw Error(fmt::format("the line \"{}\" shows {}, which no operation before it makes", title, result));
+  }
+  Line line{std::move(title),
+            std::move(sentence),
+            {result, expand(shown->expression, known_, inlined)},
+            {},
+            weight};
+  for (; taken_ < phase_.operations.size(); ++taken_) {
+    line.operations.push_back(phase_.operations[taken_].id);
+  }
+  phase_.lines.push_back(std::move(line));
+}
+
+void drop_unread(Phase& phase, const std::vector<Operation>& operations) {
+  const auto is_read = [&](const std::string& name) {
+    return std::ranges::any_of(phase.operations, [&](const Operation& operation) {
+      const std::vector<std::string> read = operands(operation.equation.expression);
+      return std::ranges::find(read, name) != read.end();
+    });
+  };
+  // From the last to the first: what only an unread one reads is unread too.
+  for (auto each = operations.rbegin(); each != operations.rend(); ++each) {
+    if (is_read(each->equation.result)) continue;
+    std::erase_if(phase.operations, [&](const Operation& other) { return other.id == each->id; });
+    for (Line& line : phase.lines) std::erase(line.operations, each->id);
+  }
+}
+
+}  // namespace palimpsest

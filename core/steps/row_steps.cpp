@@ -1,0 +1,566 @@
+#include "core/steps/row_steps.h"
+
+#include "core/steps/phase.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// The steps of one token. Spec 2.2 with the read and the write told apart.
+struct TokenSteps {
+  const Structure& structure;
+  const Notation& notation;
+  bool scaled;
+
+  Expression query() const {
+    const Expression q = tensor(notation.token.q);
+    return scaled && notation.token.q == "q" ? tensor("scale") * q : q;
+  }
+
+  bool decays() const { return structure.decay != Decay::none || structure.value_decay; }
+
+  void decay(PhaseBuilder& steps) const {
+    Expression kept = tensor("S_before");
+    if (structure.decay == Decay::scalar) kept = tensor("alpha") * kept;
+    if (structure.decay == Decay::key) kept = diagonal(tensor("alpha")) * kept;
+    if (structure.value_decay) kept = kept * diagonal(tensor("mu"));
+    steps.add({"decay",
+               Purpose::decay,
+               "What is kept",
+               "How much of the memory stays when “{token}” comes in?",
+               {"S_decayed", kept}});
+  }
+
+  void read(PhaseBuilder& steps, const std::string& state) const {
+    const Expression a = tensor(structure.erase_key ? notation.token.a : notation.token.k);
+    const Expression answer = transpose(tensor(state)) * a;
+    steps.add({"read",
+               Purpose::read,
+               "What is there now",
+               structure.writes_value
+                   ? "What does the memory already answer for “{token}”? Only the difference will be written."
+                   : "What does the memory answer to the key that takes away?",
+               {"old", answer}});
+    steps.add({"error",
+               Purpose::error,
+               structure.writes_value ? "What is missing" : "What is taken away",
+               structure.writes_value ? "How far is that answer from what should be there?"
+                                      : "The answer goes out again, with the opposite sign.",
+               {"error", structure.writes_value ? tensor(notation.token.v) - tensor("old")
+                                                : call("negative", {tensor("old")})}});
+  }
+
+  /// A state in parts: the rule says itself how they move.
+  void write_parts(PhaseBuilder& steps) const {
+    steps.add_all(notation.token_write);
+    steps.line("The memory is rewritten", "What stays, and what “{token}” adds.", "S_after",
+               {"update", "error"}, 3);
+  }
+
+  void write(PhaseBuilder& steps) const {
+    if (!structure.parts.empty()) return write_parts(steps);
+    const bool erases = structure.erase != Erase::none;
+    const std::string kept = decays() ? "S_decayed" : "S_before";
+    if (structure.erase == Erase::undecayed) read(steps, "S_before");
+    if (decays()) decay(steps);
+    if (structure.erase == Erase::decayed) read(steps, kept);
+
+    const Expression k = tensor(notation.token.k);
+    const Expression strength = structure.beta ? tensor(notation.token.beta) * k : k;
+    const Expression written = tensor(erases ? "error" : notation.token.v);
+    steps.add({"update",
+               Purpose::update,
+               "What is written",
+               erases ? "The difference is laid down along the key: old out, new in."
+                      : "The value is laid down along the key, over what is there.",
+               {"update", strength * transpose(written)}});
+    Expression after = tensor(kept) + tensor("update");
+    if (structure.plain_write) {
+      steps.add(
+          {"plain_update",
+           Purpose::update,
+           "What is added",
+           "The value of “{token}” is laid down along its key, whatever is there.",
+           {"plain_update", tensor(notation.token.k_plain) * transpose(tensor(notation.token.v_plain))}});
+      after = after + tensor("plain_update");
+    }
+    steps.add({"write", Purpose::write, "The memory after", "The page after “{token}”.", {"S_after", after}});
+    steps.line("The memory is rewritten", "What stays, and what “{token}” adds.", "S_after",
+               {"update", "plain_update", "S_decayed", "error"}, 3);
+  }
+
+  void output(PhaseBuilder& steps, const std::string& state) const {
+    steps.add_all(notation.token_query);
+    steps.add({"output",
+               Purpose::output,
+               "What comes out",
+               "What does the memory answer to the query of “{token}”?",
+               {notation.token.o, transpose(tensor(state)) * query()}});
+    steps.add_all(notation.token_after);
+    std::vector<std::string> inlined;
+    if (!notation.token_after.empty()) inlined.push_back(notation.token.o);
+    steps.line("The memory is asked", "What comes out for the query.", "o", inlined, 1.4);
+  }
+};
+
+/// The steps of one chunk (spec 2.3) or of the whole sequence (spec 2.4): the same algebra, other words.
+struct ChunkSteps {
+  const Structure& structure;
+  const Notation& notation;
+  bool scaled;
+  bool whole;          // the parallel form
+  bool writes = true;  // the steps towards the next state, and
+  bool reads = true;   // towards the outputs: a pass may have but one of them
+
+  std::string scope() const { return whole ? "the sequence" : "the chunk"; }
+
+  Expression Q() const {
+    const Expression q = tensor(notation.rows.q);
+    return scaled && notation.rows.q == "Q" ? tensor("scale") * q : q;
+  }
+  Expression K() const { return tensor(notation.rows.k); }
+  Expression A() const { return tensor(structure.erase_key ? notation.rows.a : notation.rows.k); }
+  Expression B() const { return structure.beta ? hadamard(tensor(notation.rows.beta), K()) : K(); }
+  Expression U() const { return tensor(structure.erase == Erase::none ? notation.rows.v : "U"); }
+  Expression K_plain() const { return tensor(notation.rows.k_plain); }
+  Expression V_plain() const { return tensor(notation.rows.v_plain); }
+
+  bool has_parts() const { return !structure.parts.empty(); }
+  bool decays_keys() const { return structure.decay != Decay::none; }
+  bool asks_on_the_way() const { return reads && structure.read_at == ReadAt::after_row; }
+  bool erases() const { return writes && structure.erase != Erase::none; }
+  /// Whether anything in between reads the memory as it has faded by then: a query, or an erase.
+  bool reads_on_the_way() const { return asks_on_the_way() || (writes && structure.erase == Erase::decayed); }
+  bool reads_early() const { return writes && structure.erase == Erase::undecayed && decays_keys(); }
+  bool picks_rows() const { return structure.rows_per_read > 1; }
+
+  /// Vectors that read the state carried in, decayed as far as the row that reads.
+  Expression erase_from_start() const {
+    if (has_parts()) return call("spread", {tensor("g_erase"), A()});
+    if (!decays_keys()) return A();
+    return hadamard(tensor(reads_early() ? "g_before" : "g_in"), A());
+  }
+  Expression query_from_start() const {
+    if (has_parts()) return call("spread", {tensor("g_in"), Q()});
+    if (!decays_keys()) return Q();
+    return hadamard(picks_rows() ? tensor("last_steps") * tensor("g_in") : tensor("g_in"), Q());
+  }
+
+  /// What each row's erase finds of the writes Y before it.
+  Expression erase_scores(const Expression& Y) const {
+    if (has_parts()) return hadamard(A() * transpose(Y), tensor("G_erase"));
+    if (structure.decay == Decay::key) {
+      return reads_early() ? call("decay_scores_before", {A(), Y, tensor("alpha")})
+                           : call("strictly_lower", {call("decay_scores", {A(), Y, tensor("alpha")})});
+    }
+    const Expression products = A() * transpose(Y);
+    if (!decays_keys()) return call("strictly_lower", {products});
+    return reads_early() ? hadamard(products, tensor("G_before"))
+                         : call("strictly_lower", {hadamard(products, tensor("G"))});
+  }
+
+  /// What each query finds of the writes Y up to its own token.
+  Expression query_scores(const Expression& Y) const {
+    if (has_parts()) return hadamard(Q() * transpose(Y), tensor("G"));
+    if (structure.read_at == ReadAt::end)
+      return Q() * transpose(decays_keys() ? hadamard(tensor("g_out"), Y) : Y);
+    if (structure.decay == Decay::key) return call("decay_scores", {Q(), Y, tensor("alpha")});
+    const Expression products = Q() * transpose(Y);
+    if (!decays_keys()) return call("lower", {products});
+    return hadamard(products, picks_rows() ? tensor("last_steps") * tensor("G") : tensor("G"));
+  }
+
+  void decays(PhaseBuilder& steps) const {
+    if (has_parts()) part_decays(steps);
+    if (decays_keys()) key_decays(steps);
+    if (structure.value_decay) value_decays(steps);
+  }
+
+  void part_decays(PhaseBuilder& steps) const {
+    const Expression T = tensor("transition");
+    const Expression c = tensor("inject");
+    const Expression h = tensor("read_sight");
+    if (reads) {
+      steps.add({"mask",
+                 Purpose::mask,
+                 "Left since",
+                 "How much of what token j wrote does the query of token i still see?",
+                 {"G", call("parts_mask", {T, c, h, tensor("read_times")})}});
+      steps.add({"fade_in",
+                 Purpose::fade_in,
+                 "Left from the start",
+                 "How much of each part carried in does each query still see?",
+                 {"g_in", call("parts_from_start", {T, h, tensor("read_times")})}});
+    }
+    if (erases()) {
+      const Expression e = tensor("erase_sight");
+      steps.add({"erase_mask",
+                 Purpose::erase_mask,
+                 "Left for the error",
+                 "How much of what token j wrote is in the answer that token i corrects?",
+                 {"G_erase", call("parts_mask", {T, c, e, tensor("erase_times")})}});
+      steps.add({"erase_fade_in",
+                 Purpose::erase_fade_in,
+                 "Left from the start for the error",
+                 "How much of each part carried in is in the answer that token i corrects?",
+                 {"g_erase", call("parts_from_start", {T, e, tensor("erase_times")})}});
+    }
+    if (!writes) return;
+    steps.add({"fade_out",
+               Purpose::fade_out,
+               "Left at the end",
+               "What has each write come to in every part at the end of " + scope() + "?",
+               {"g_out", call("parts_to_end", {T, c})}});
+    steps.add({"fade_over",
+               Purpose::fade_over,
+               "Mixed over all",
+               "What becomes of the parts carried in?",
+               {"g_total", call("parts_total", {T, c})}});
+  }
+
+  void key_decays(PhaseBuilder& steps) const {
+    const Expression alpha = tensor("alpha");
+    if (structure.decay == Decay::scalar && reads_on_the_way()) {
+      steps.add({"mask",
+                 Purpose::mask,
+                 "Kept since",
+                 "How much of what token j wrote is left when token i reads?",
+                 {"G", call("decay_mask", {alpha})}});
+    }
+    if (reads_early() && structure.decay == Decay::scalar) {
+      steps.add({"mask_before",
+                 Purpose::erase_mask,
+                 "Kept since, before the own decay",
+                 "How much of what token j wrote is left just before token i comes in?",
+                 {"G_before", call("decay_mask_before", {alpha})}});
+    }
+    if (reads_on_the_way()) {
+      steps.add({"fade_in",
+                 Purpose::fade_in,
+                 "Kept from the start",
+                 "How much of the memory carried in is left at each token?",
+                 {"g_in", call("cumulative_decay", {alpha})}});
+    }
+    if (reads_early()) {
+      steps.add({"fade_before",
+                 Purpose::erase_fade_in,
+                 "Kept until just before",
+                 "How much of the memory carried in is left just before each token?",
+                 {"g_before", call("cumulative_decay_before", {alpha})}});
+    }
+    if (!writes) return;
+    steps.add({"fade_out",
+               Purpose::fade_out,
+               "Kept to the end",
+               "How much of each write is left at the end of " + scope() + "?",
+               {"g_out", call("remaining_decay", {alpha})}});
+    steps.add({"fade_over",
+               Purpose::fade_over,
+               "Kept over all",
+               "How much of the memory carried in is left at the end of " + scope() + "?",
+               {"g_total", call("total_decay", {alpha})}});
+  }
+
+  void value_decays(PhaseBuilder& steps) const {
+    const Expression mu = tensor("mu");
+    if (asks_on_the_way() || erases()) {
+      steps.add({"value_fade_in",
+                 Purpose::fade_in,
+                 "Values kept from the start",
+                 "How much of each value channel carried in is left at each token?",
+                 {"m_in", call("cumulative_decay", {mu})}});
+    }
+    if (!writes) return;
+    steps.add({"value_fade_out",
+               Purpose::fade_out,
+               "Values kept to the end",
+               "How much of each value written is left at the end of " + scope() + "?",
+               {"m_out", call("remaining_decay", {mu})}});
+    steps.add({"value_fade_over",
+               Purpose::fade_over,
+               "Values kept over all",
+               "How much of each value channel carried in is left at the end of " + scope() + "?",
+               {"m_total", call("total_decay", {mu})}});
+  }
+
+  void who_reads_whom(PhaseBuilder& steps) const {
+    const bool at_end = structure.read_at == ReadAt::end;
+    steps.add_all(notation.rows_query);
+    steps.add({"scores",
+               Purpose::scores,
+               "Who reads whom",
+               "How strongly does each query meet each earlier key?",
+               {"P", query_scores(B())}});
+    if (structure.plain_write) {
+      steps.add({"plain_scores",
+                 Purpose::scores,
+                 "Who reads what was added",
+                 "How strongly does each query meet each earlier key of the plain write?",
+                 {"P_plain", query_scores(K_plain())}});
+    }
+    steps.line("Who reads whom",
+               at_end  ? "Every query meets every key: nothing is masked."
+               : whole ? "All pairs at once; the mask keeps the past and lets it fade."
+                       : "Only inside the chunk. The mask keeps the past and lets it fade.",
+               structure.plain_write ? "P_plain" : "P", {}, 1);
+  }
+
+  /// What the rows' erases find before any of them has written.
+  Expression known(PhaseBuilder& steps) const {
+    Expression found = erase_from_start() * tensor("S_in");
+    if (structure.value_decay) found = hadamard(tensor("m_in"), found);
+    if (!structure.plain_write) return found;
+    steps.add({"plain_overlap",
+               Purpose::overlap,
+               "What was added overlaps",
+               "How much of the plain writes does each later erase find?",
+               {"N_plain", erase_scores(K_plain())}});
+    return found + tensor("N_plain") * V_plain();
+  }
+
+  void solve(PhaseBuilder& steps) const {
+    if (structure.erase == Erase::none) return;
+    const std::string sentence =
+        "Each token must know what the earlier ones of " + scope() + " wrote: one row after the other.";
+    steps.add({"overlap",
+               Purpose::overlap,
+               "Which keys overlap",
+               "How much does each write disturb what a later key reads?",
+               {"N", erase_scores(B())}});
+    const Expression found = known(steps);
+    steps.add({"rest",
+               Purpose::rest,
+               structure.writes_value ? "What memory cannot say" : "What is taken away at first",
+               structure.writes_value
+                   ? "What is still missing after asking the memory carried in?"
+                   : "What would be taken away if no token of " + scope() + " wrote anything?",
+               {"R", structure.writes_value ? tensor(notation.rows.v) - found : call("negative", {found})}});
+    steps.add({"solve",
+               Purpose::solve,
+               "What will be written",
+               sentence,
+               {"U", structure.value_decay ? call("solve_fading", {tensor("N"), tensor("R"), tensor("mu")})
+                                           : call("solve_unit_lower", {tensor("N"), tensor("R")})},
+               true});
+    steps.line("What will be written", sentence, "U", {}, 1);
+  }
+
+  void outputs(PhaseBuilder& steps) const {
+    const Expression S = tensor("S_in");
+    Expression before = structure.read_at == ReadAt::end ? Q() * kept(S) : query_from_start() * S;
+    if (structure.value_decay && structure.read_at == ReadAt::after_row)
+      before = hadamard(tensor("m_in"), before);
+    steps.add({"inter",
+               Purpose::inter,
+               "From before",
+               "What does the memory carried in answer?",
+               {"O_inter", before}});
+    Expression inside =
+        structure.value_decay ? call("read_fading", {tensor("P"), U(), tensor("mu")}) : tensor("P") * U();
+    if (structure.plain_write) inside = inside + tensor("P_plain") * V_plain();
+    steps.add({"intra",
+               Purpose::intra,
+               "From inside",
+               "What do the tokens of " + scope() + " add for each other?",
+               {"O_intra", inside}});
+    steps.add({"output",
+               Purpose::output,
+               "What comes out",
+               "Both together are what the recurrence gives, token by token.",
+               {notation.rows.o, tensor("O_inter") + tensor("O_intra")}});
+    steps.add_all(notation.rows_after);
+    std::vector<std::string> inlined;
+    if (!notation.rows_after.empty()) inlined.push_back(notation.rows.o);
+    steps.line("What comes out", "From the memory carried in, and from inside " + scope() + ".", "O", inlined,
+               1);
+  }
+
+  /// A state carried over the whole chunk.
+  Expression kept(const Expression& S) const {
+    if (has_parts()) return call("mix_parts", {tensor("g_total"), S});
+    Expression left = S;
+    if (structure.decay == Decay::scalar) left = tensor("g_total") * left;
+    if (structure.decay == Decay::key) left = diagonal(tensor("g_total")) * left;
+    if (structure.value_decay) left = left * diagonal(tensor("m_total"));
+    return left;
+  }
+
+  /// A write, faded to the end of the chunk.
+  Expression to_end(const Expression& Y) const {
+    if (has_parts()) return call("spread", {tensor("g_out"), Y});
+    return decays_keys() ? hadamard(tensor("g_out"), Y) : Y;
+  }
+
+  void carry(PhaseBuilder& steps) const {
+    const Expression values = structure.value_decay ? hadamard(tensor("m_out"), U()) : U();
+    Expression written = transpose(to_end(B())) * values;
+    if (structure.plain_write) written = written + transpose(to_end(K_plain())) * V_plain();
+    const std::string sentence = whole ? "The memory after the last token." : "One state for the next chunk.";
+    steps.add({"faded",
+               Purpose::gathered,
+               "Written, faded",
+               "What do all writes of " + scope() + " amount to at its end?",
+               {"S_written", written}});
+    steps.add({"carry",
+               Purpose::carry,
+               "What is carried on",
+               sentence,
+               {"S_out", kept(tensor("S_in")) + tensor("S_written")}});
+    steps.line("What is carried on", sentence, "S_out", {}, 1);
+  }
+};
+
+Phase token_phase(const TokenSteps& token, bool write, bool output) {
+  PhaseBuilder steps(write ? "token by token" : "every token reads the finished memory");
+  if (write) {
+    steps.add_all(token.notation.token_before);
+    token.write(steps);
+    steps.carry(token.structure.parts.empty() ? std::vector<Carry>{{"S_after", "S_before"}}
+                                              : token.notation.token_carries);
+  } else {
+    steps.carry({{"S_after", "S_final"}});
+  }
+  if (output) token.output(steps, write ? "S_after" : "S_final");
+  return steps.take();
+}
+
+/// One pass over the chunks, with all its steps or with those of one purpose.
+Phase chunk_phase(std::string title, const ChunkSteps& chunk, std::vector<Carry> carries) {
+  PhaseBuilder steps(std::move(title));
+  steps.add_all(chunk.notation.rows_before);
+  chunk.decays(steps);
+  if (chunk.reads) chunk.who_reads_whom(steps);
+  if (chunk.writes) chunk.solve(steps);
+  if (chunk.reads) chunk.outputs(steps);
+  if (chunk.writes) chunk.carry(steps);
+  steps.carry(std::move(carries));
+  Phase phase = steps.take();
+  if (!chunk.reads || !chunk.writes) drop_unread(phase, chunk.notation.rows_before);
+  return phase;
+}
+
+Phase read_phase(const ChunkSteps& chunk) {
+  PhaseBuilder reads("every token reads the finished memory");
+  reads.add_all(chunk.notation.rows_query);
+  reads.add({"output",
+             Purpose::output,
+             "What comes out",
+             "Every token reads the memory after the last one.",
+             {chunk.notation.rows.o, chunk.Q() * tensor("S_final")}});
+  reads.add_all(chunk.notation.rows_after);
+  std::vector<std::string> inlined;
+  if (!chunk.notation.rows_after.empty()) inlined.push_back(chunk.notation.rows.o);
+  reads.line("What comes out", "Every token reads the memory after the last one.", "O", inlined, 1);
+  reads.carry({{"S_out", "S_final"}});
+  return reads.take();
+}
+
+std::vector<Phase> chunk_phases(ChunkSteps chunk, Form form) {
+  const Carry on = {"S_out", "S_in"};
+  if (form != Form::parallel && chunk.structure.read_at == ReadAt::end) {
+    chunk.reads = false;
+    return {chunk_phase("chunk by chunk", chunk, {on}), read_phase(chunk)};
+  }
+  if (form != Form::two_pass) {
+    return {chunk_phase(chunk.whole ? "the whole sequence at once" : "chunk by chunk", chunk, {on})};
+  }
+  ChunkSteps first = chunk;
+  first.reads = false;
+  chunk.writes = false;
+  std::vector<Carry> handed = {{"S_in", "S_in", Carry::When::same_tokens}};
+  if (chunk.structure.erase != Erase::none) handed.push_back({"U", "U", Carry::When::same_tokens});
+  return {chunk_phase("first the memory before every chunk", first, {on}),
+          chunk_phase("then the outputs, each chunk by itself", chunk, std::move(handed))};
+}
+
+/// "\\log z" for "\\log z_t", "\\log z^{-}" for "\\log z_{t-1}": rows of many tokens are of no single one.
+std::string without_token(std::string latex) {
+  const auto replace = [&latex](std::string_view old, std::string_view now) {
+    for (std::size_t at = latex.find(old); at != std::string::npos; at = latex.find(old, at + now.size()))
+      latex.replace(at, old.size(), now);
+  };
+  replace("_{t-1}", "^{-}");
+  replace("_t", "");
+  return latex;
+}
+
+}  // namespace
+
+std::vector<Phase> row_phases(const Structure& structure, const Notation& notation, Form form, bool scaled) {
+  if (form != Form::recurrent)
+    return chunk_phases({structure, notation, scaled, form == Form::parallel}, form);
+  const TokenSteps token{structure, notation, scaled};
+  if (structure.rows_per_read > 1) return {token_phase(token, true, false), token_phase(token, true, true)};
+  if (structure.read_at == ReadAt::end)
+    return {token_phase(token, true, false), token_phase(token, false, true)};
+  return {token_phase(token, true, true)};
+}
+
+Symbols row_symbols(const Structure& structure, const Notation& notation, Form form) {
+  const bool token = form == Form::recurrent;
+  const std::string t = token ? "_t" : "";
+  Symbols symbols = {
+      {"scale", {"\\sigma", Role::plain, "scale of the query"}},
+      {"alpha", {"\\alpha" + t, Role::gate, "how much is kept"}},
+      {"beta", {"\\beta" + t, Role::strength, "how much is written"}},
+      {"S_final", {"S_n", Role::state, "memory after the last token"}},
+  };
+  const bool has_decay = structure.decay != Decay::none;
+  if (token) {
+    symbols.insert({{"q", {"q_t", Role::query, "what is asked"}},
+                    {"k", {"k_t", Role::key, "where it is written"}},
+                    {"v", {"v_t", Role::value, "what should be there"}},
+                    {"o", {"o_t", Role::output, "what comes out"}},
+                    {"mu", {"\\mu_t", Role::gate, "how much of each value is kept"}},
+                    {"plain_update", {"\\Delta^{+}_t", Role::state, "what is added"}},
+                    {"S_before", {"S_{t-1}", Role::state, "memory before"}},
+                    {"S_decayed", {"\\bar S_t", Role::state, "what is kept"}},
+                    {"old", {"\\hat v_t", Role::error, "what is there now"}},
+                    {"error", {"e_t", Role::error, "what is missing"}},
+                    {"update", {"\\Delta_t", Role::state, "update"}},
+                    {"S_after", {"S_t", Role::state, "memory after"}}});
+  } else {
+    const std::string start = form == Form::parallel ? "S_0" : "S";
+    symbols.insert({{"Q", {"Q", Role::query, "what is asked"}},
+                    {"K", {"K", Role::key, "where it is written"}},
+                    {"V", {"V", Role::value, "what should be there"}},
+                    {"O", {"O", Role::output, "what comes out"}},
+                    {"G", {"G", Role::gate, "kept since"}},
+                    {"g_in", {"g", Role::gate, "kept from the start"}},
+                    {"g_out", {"\\tilde g", Role::gate, "kept to the end"}},
+                    {"g_total", {form == Form::parallel ? "g_n" : "g_L", Role::gate, "kept over all"}},
+                    {"mu", {"\\mu", Role::gate, "how much of each value is kept"}},
+                    {"m_in", {"m", Role::gate, "values kept from the start"}},
+                    {"m_out", {"\\tilde m", Role::gate, "values kept to the end"}},
+                    {"m_total", {form == Form::parallel ? "m_n" : "m_L", Role::gate, "values kept over all"}},
+                    {"transition", {"T", Role::gate, "how the parts mix"}},
+                    {"inject", {"c", Role::gate, "which parts are written"}},
+                    {"read_sight", {"h", Role::gate, "which parts are read"}},
+                    {"erase_sight", {"h^{e}", Role::gate, "which parts are corrected"}},
+                    {"read_times", {"\\rho", Role::plain, "when each query reads"}},
+                    {"erase_times", {"\\tau", Role::plain, "when each error reads"}},
+                    {"G_erase", {"G^{e}", Role::gate, "left for the error"}},
+                    {"g_erase", {"g^{e}", Role::gate, "left from the start for the error"}},
+                    {"G_before", {"G^{-}", Role::gate, "kept until just before"}},
+                    {"g_before", {"g^{-}", Role::gate, "kept from the start until just before"}},
+                    {"last_steps", {"E", Role::plain, "picks the last step of each token"}},
+                    {"P_plain", {"P^{+}", Role::plain, "who reads what was added"}},
+                    {"N_plain", {"N^{+}", Role::plain, "what was added overlaps"}},
+                    {"P", {"P", Role::plain, "who reads whom"}},
+                    {"N", {"N", Role::plain, "which keys overlap"}},
+                    {"R", {"R", Role::error, "what memory cannot say"}},
+                    {"U", {"U", Role::error, "what will be written"}},
+                    {"O_inter", {"O_{\\mathrm{before}}", Role::output, "from before"}},
+                    {"O_intra", {"O_{\\mathrm{inside}}", Role::output, "from inside"}},
+                    {"S_in", {start, Role::state, has_decay ? "memory carried in" : "memory so far"}},
+                    {"S_written", {"W", Role::state, "all writes, faded"}},
+                    {"S_out", {form == Form::parallel ? "S_n" : "S'", Role::state, "memory carried on"}}});
+  }
+  for (const auto& [name, symbol] : notation.symbols) {
+    Symbol& written = symbols.insert_or_assign(name, symbol).first->second;
+    if (!token) written.latex = without_token(written.latex);
+  }
+  return symbols;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,149 @@
+#include "core/steps/trace.h"
+
+#include <algorithm>
+#include <span>
+
+namespace palimpsest {
+
+const Operation& Trace::operation(const Cursor& cursor) const {
+  return phase(block(cursor.block)).operations[static_cast<std::size_t>(cursor.operation)];
+}
+
+void Trace::prepare(std::stop_token stop) {
+  if (form == Form::parallel && block_count() > 0 && !stop.stop_requested()) record(0);
+}
+
+Step Trace::step(const Cursor& cursor) {
+  const Record& values = record(cursor.block);
+  const Operation& current = operation(cursor);
+  const auto whole = [&](const std::string& name) {
+    const Matrix<double>& tensor = values.at(name);
+    return Cells{name, 0, 0, tensor.rows(), tensor.cols()};
+  };
+  Step step{&current, whole(current.equation.result), {}};
+  if (current.by_row) {
+    step.written.first_row = cursor.row;
+    step.written.rows = 1;
+  }
+  for (const std::string& name : operands(current.equation.expression)) step.read.push_back(whole(name));
+  return step;
+}
+
+namespace {
+
+Index operation_count(const Trace& trace, Index block) {
+  return static_cast<Index>(trace.phase(trace.block(block)).operations.size());
+}
+
+/// The row of a block for `token`; the first where it has none.
+Index row_for(const Block& block, Index token) {
+  const bool inside = token >= block.first_token && token < block.first_token + block.count;
+  return inside ? token - block.first_token : 0;
+}
+
+/// How many operations of a block go through its rows.
+std::ptrdiff_t row_walks(const Trace& trace, const Block& block) {
+  return std::ranges::count_if(trace.phase(block).operations, &Operation::by_row);
+}
+
+/// The row at which stepping from the first position comes into block `index`. Blocks that share tokens hand
+/// them on: tiles of one chunk, pieces of an inner batch and its update.
+Index arrival_row(const Trace& trace, Index index) {
+  const auto shares_tokens = [&](Index later) {
+    const Block before = trace.block(later - 1);
+    const Block block = trace.block(later);
+    return before.first_token < block.first_token + block.count &&
+           block.first_token < before.first_token + before.count;
+  };
+  Index start = index;
+  while (start > 0 && shares_tokens(start)) --start;
+  Index row = 0;
+  for (Index each = start; each < index; ++each) {
+    const Block block = trace.block(each);
+    const Index leaves = row_walks(trace, block) > 0 ? block.count - 1 : row;
+    row = row_for(trace.block(each + 1), block.first_token + leaves);
+  }
+  return row;
+}
+
+/// Where stepping through all of `block` ends: on its last row if an operation goes through the rows, else
+/// still where it came in. A second such operation comes to the last row and finds all of them made.
+Cursor end_of(const Trace& trace, Index index) {
+  const Block block = trace.block(index);
+  const Index came = arrival_row(trace, index);
+  const Index last_operation = operation_count(trace, index) - 1;
+  const Index last_row = block.count - 1;
+  const std::ptrdiff_t walks = row_walks(trace, block);
+  if (walks == 0) return {index, last_operation, came};
+  return {index, last_operation, last_row, walks == 1 ? came : last_row};
+}
+
+}  // namespace
+
+Groups groups_of(Form form, Index tokens, Index chunk_size, Index batch) {
+  if (batch > 1) return {Groups::Kind::batches, batch};
+  if (form == Form::parallel) return {Groups::Kind::whole, std::max<Index>(tokens, 1)};
+  return {Groups::Kind::chunks, chunk_size};
+}
+
+Cursor Trace::last() const {
+  if (block_count() == 0) return {};
+  return end_of(*this, block_count() - 1);
+}
+
+Cursor Trace::next(Cursor cursor) const {
+  if (block_count() == 0) return cursor;
+  const Block now = block(cursor.block);
+  if (operation(cursor).by_row && cursor.row + 1 < now.count) {
+    ++cursor.row;
+    return cursor;
+  }
+  if (cursor.operation + 1 < operation_count(*this, cursor.block)) {
+    ++cursor.operation;
+  } else if (cursor.block + 1 < block_count()) {
+    const Index row = row_for(block(cursor.block + 1), token(cursor));
+    cursor = {cursor.block + 1, 0, row};
+  } else {
+    return cursor;
+  }
+  if (operation(cursor).by_row) cursor.entered = cursor.row;
+  return cursor;
+}
+
+Cursor Trace::previous(Cursor cursor) const {
+  if (block_count() == 0) return cursor;
+  const bool leaves_rows = operation(cursor).by_row;
+  if (leaves_rows && cursor.row > cursor.entered) {
+    --cursor.row;
+    return cursor;
+  }
+  if (cursor.operation == 0) return cursor.block > 0 ? end_of(*this, cursor.block - 1) : cursor;
+  --cursor.operation;
+  if (leaves_rows) cursor.entered = 0;
+  return cursor;
+}
+
+Cursor Trace::at_token(const Cursor& cursor, Index token) const {
+  if (block_count() == 0) return cursor;
+  token = std::clamp<Index>(token, 0, tokens - 1);
+  const Block from = block(cursor.block);
+  const bool inside = token >= from.first_token && token < from.first_token + from.count;
+  const Index target = inside ? cursor.block : block_of(token, from.phase);
+  const Block to = block(target);
+  const Index operations = static_cast<Index>(phase(to).operations.size());
+  const Index row = token - to.first_token;
+  return {target, std::min(cursor.operation, operations - 1), row,
+          inside ? std::min(cursor.entered, row) : 0};
+}
+
+Cursor Trace::at_chunk(const Cursor& cursor, Index chunk_size, int direction) const {
+  if (block_count() == 0) return cursor;
+  const Index chunk = token(cursor) / std::max<Index>(chunk_size, 1);
+  const Index start = chunk * chunk_size;
+  const bool inside = token(cursor) > start;
+  const Index target = direction > 0 ? start + chunk_size : (inside ? start : start - chunk_size);
+  if (target >= tokens) return at_token(cursor, tokens - 1);
+  return at_token(cursor, target);
+}
+
+}  // namespace palimpsest

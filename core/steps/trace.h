@@ -1,0 +1,165 @@
+#pragma once
+
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/matrix.h"
+#include "core/base/named_states.h"
+#include "core/formula/expression.h"
+#include "core/operator/block.h"
+#include "core/steps/purpose.h"
+
+namespace palimpsest {
+
+/// One kind of step: a definition, and what it means to a person.
+struct Operation {
+  std::string id;        // "decay", "read", "error", ... ; unique in its phase
+  Purpose purpose;       // what it is for, in whatever rule and form
+  std::string title;     // "What is there now"
+  std::string sentence;  // what the step asks, one plain sentence; {token} stands for the label at the cursor
+  Equation equation;     // the tensor it makes, and from what
+  bool by_row = false;   // made one row at a time: the cursor walks through the rows
+};
+
+/// One line of pictures on the Stage: an equation in which the results of several operations are written out.
+struct Line {
+  std::string title;
+  std::string sentence;
+  Equation equation;                    // definitions of inner operations are named subexpressions
+  std::vector<std::string> operations;  // ids of the operations that this line contains, in order
+  double weight = 1;                    // share of the height
+};
+
+/// How what earlier blocks made becomes an operand of a later one. Before any block made `from`, and where no
+/// carry holds, the operand is what the form starts from, as recorded.
+struct Carry {
+  enum class When {
+    always,
+    starting_anew,  // in blocks that start an inner batch or a row of tiles anew
+    going_on,       // in the others
+    same_tokens,    // from the block of an earlier phase that covers the same tokens
+  };
+
+  std::string from;  // a tensor of the latest earlier block that has it
+  std::string to;    // the operand
+  When when = When::always;
+  bool starts_empty = false;  // before any block made `from`, 0 instead of what is recorded
+
+  bool operator==(const Carry&) const = default;
+};
+
+/// Steps that repeat for every block: one token (recurrent), one chunk (chunkwise) or the sequence
+/// (parallel).
+struct Phase {
+  std::string title;
+  std::vector<Operation> operations;
+  std::vector<Line> lines = {};
+  std::vector<Carry> carries = {};
+};
+
+/// Where we are: a block, one of its operations, and a row of it (the token first_token + row). An operation
+/// that makes all rows at once keeps the row that was chosen; one that goes through the rows has made those
+/// up to it.
+struct Cursor {
+  Index block = 0;
+  Index operation = 0;
+  Index row = 0;
+  Index entered = 0;  // the row at which stepping came to the operation that goes through the rows
+
+  bool operator==(const Cursor&) const = default;
+};
+
+/// How the tokens of a form belong together: group n holds the tokens from n size on.
+struct Groups {
+  enum class Kind { batches, chunks, whole };
+
+  Kind kind = Kind::chunks;
+  Index size = 1;
+};
+
+/// Inner batches of `batch` tokens where the rule has them (more than 1), else chunks, else the whole
+/// sequence (parallel).
+Groups groups_of(Form form, Index tokens, Index chunk_size, Index batch);
+
+/// Rows of tensors that one step reads and writes.
+struct Step {
+  const Operation* operation = nullptr;
+  Cells written;
+  std::vector<Cells> read;
+};
+
+struct Output;
+
+/// All steps of one form of one sequence, known without computing anything; the values of a block are
+/// computed on demand from the nearest checkpoint, by the engine itself. Stepping backwards gives
+/// bit-identical values.
+class Trace {
+ public:
+  virtual ~Trace() = default;
+
+  Form form = Form::recurrent;
+  Index tokens = 0;
+  Groups groups;
+  std::vector<Phase> phases;
+  Symbols symbols;
+
+  virtual Index block_count() const = 0;
+
+  /// What block `index` covers; 0 <= index < block_count().
+  virtual Block block(Index index) const = 0;
+
+  /// The first block of `phase` that covers `token`.
+  virtual Index block_of(Index token, Index phase) const = 0;
+
+  /// Every tensor of block `index`, as the engine computed it. The reference is valid until the next call.
+  virtual const Record& record(Index index) = 0;
+
+  /// What the whole form gives, where records made it by the way (the parallel form, once prepared); else
+  /// null.
+  virtual const Output* output() const { return nullptr; }
+
+  /// The states by the names of Variant::states, taken from tensors as `latest` holds them: each as the last
+  /// block that has it left it. `latest` may come from another run of these steps (core/steps/interpreted.h).
+  virtual NamedStates states(const Record& latest) const = 0;
+
+  /// Computes ahead what makes record() quick: the states that are kept, and what the parallel form shows.
+  /// Returns early, with nothing lost, when asked to stop.
+  virtual void prepare(std::stop_token stop);
+
+  /// What a tensor is called after a block: S_after of a token, S_out of a chunk or the sequence.
+  std::string after(const std::string& state) const {
+    return state + (form == Form::recurrent ? "_after" : "_out");
+  }
+
+  const Phase& phase(const Block& block) const { return phases[static_cast<std::size_t>(block.phase)]; }
+  const Operation& operation(const Cursor& cursor) const;
+
+  /// The token under the cursor.
+  Index token(const Cursor& cursor) const { return block(cursor.block).first_token + cursor.row; }
+
+  /// What the step at the cursor reads and writes; with by_row operations only the row at the cursor is
+  /// written.
+  Step step(const Cursor& cursor);
+
+  /// First and last position. An empty sequence has no blocks: both are the default cursor.
+  Cursor first() const { return {}; }
+  Cursor last() const;
+
+  /// The next position one operation (or row of a by_row operation) on; unchanged at the end. The token stays
+  /// where the operation has a row for it; a block that has none begins at its first token. So the token goes
+  /// back only where a phase passes over tokens again that an earlier one has passed.
+  Cursor next(Cursor cursor) const;
+
+  /// The previous position: undoes next() inside a block, and everywhere on the way from first() to last().
+  Cursor previous(Cursor cursor) const;
+
+  /// The same operation at `token`, clamped to the sequence.
+  Cursor at_token(const Cursor& cursor, Index token) const;
+
+  /// The same operation one chunk of `chunk_size` tokens on or back: the first token of that chunk.
+  Cursor at_chunk(const Cursor& cursor, Index chunk_size, int direction) const;
+};
+
+}  // namespace palimpsest

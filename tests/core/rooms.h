@@ -1,0 +1,30 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/core/type_names.h"
+
+namespace palimpsest::testing {
+
+/// A folder of sources with one idea, and the rooms whose headers it may include.
+struct Room {
+  std::string folder;
+  std::string words;  // one sentence
+  std::vector<std::string> uses;
+};
+
+/// The house, in the order of the story: a room uses only those before it.
+const std::vector<Room>& rooms();
+
+/// One line for every include from a room to one that it may not use, every file in no room, and every row of
+/// `table` that uses a room not above it.
+std::vector<std::string> wrong_arrows(const std::vector<Room>& table, const std::vector<SourceFile>& sources);
+
+/// The page about the rooms: a drawing of the arrows that the includes make, but for those that go by way of
+/// another room as well, and the sentence on each.
+std::string rooms_page(const std::vector<Room>& table, const std::vector<SourceFile>& sources);
+
+}  // namespace palimpsest::testing

@@ -1,0 +1,65 @@
+#include "tests/core/rooms.h"
+
+namespace palimpsest::testing {
+
+const std::vector<Room>& rooms() {
+  static const std::vector<Room> table = {
+      {"core/base",
+       "Matrices, arrays, records of named tensors, errors, random numbers, jobs on all cores.",
+       {}},
+      {"core/numbers",
+       "Functions of numbers: feature maps, layer norm, Newton–Schulz, derivatives by jets, polynomials, "
+       "rounding as "
+       "f32, bf16 and f16 do.",
+       {"core/base"}},
+      {"core/io", "Files: npy, npz and captures.", {"core/base"}},
+      {"core/formula",
+       "An equation as a tree: its LaTeX, its arithmetic with numbers, an interpreter that checks it, and "
+       "the "
+       "functions it may call.",
+       {"core/base", "core/numbers"}},
+      {"core/contract",
+       "What a variant is called, takes and hands on; a sequence bound to it; an output, and how far two are "
+       "apart.",
+       {"core/base", "core/formula"}},
+      {"core/operator",
+       "What a variant asks an engine to do: programs of rows, walks in blocks, and the work that they "
+       "count.",
+       {"core/base", "core/numbers", "core/contract"}},
+      {"core/engines",
+       "The engines in Eigen, to be read: the formula stands above each statement.",
+       {"core/base", "core/numbers", "core/operator"}},
+      {"core/costs",
+       "What the engines count, as formulas in the sizes.",
+       {"core/contract", "core/operator", "core/engines"}},
+      {"core/steps",
+       "What a form shows: operations, lines, phases, and traces that walk through them.",
+       {"core/base", "core/formula", "core/contract", "core/operator", "core/engines"}},
+      {"core/rules",
+       "How a kind of variant computes: operator, engines, costs and steps put together, and the questions "
+       "that every "
+       "rule answers.",
+       {"core/base", "core/numbers", "core/contract", "core/operator", "core/engines", "core/costs",
+        "core/steps"}},
+      {"core/variants",
+       "The family: one file per variant and the one table.",
+       {"core/base", "core/numbers", "core/formula", "core/contract", "core/engines", "core/costs",
+        "core/steps", "core/rules"}},
+      {"core/cases",
+       "Sequences for any variant: made up at random, or going on where another ended.",
+       {"core/base", "core/contract", "core/rules"}},
+      {"core/insight",
+       "What one wants to know of a memory: losses and gradients, stability, recall, capacity, spectra, who "
+       "wrote what, "
+       "what it costs.",
+       {"core/base", "core/numbers", "core/contract", "core/operator", "core/engines", "core/rules",
+        "core/cases"}},
+      {"core/proof",
+       "That all forms agree, and where they part: tolerances, verify, faults, fragile forms, precisions.",
+       {"core/base", "core/numbers", "core/formula", "core/contract", "core/steps", "core/rules",
+        "core/cases"}},
+  };
+  return table;
+}
+
+}  // namespace palimpsest::testing
