@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/engines/parts.h"
 #include "core/engines/recurrent.h"
+#include "core/rules/row_state.h"
 #include "core/rules/row_walk.h"
 
 namespace palimpsest {
@@ -20,31 +20,19 @@ double half_squared_error(const Matrix<double>& S, const Program<double>& row) {
   return 0.5 * recall_differences(pair.keys * S, pair).squaredNorm();
 }
 
-/// The memory as the row's query sees it: the parts of a state added up.
-Matrix<double> memory(const Matrix<double>& S, const Program<double>& row) {
-  return row.structure.parts.empty() ? S : seen<double>(S, row.read_sight);
-}
-
 /// The memory in which the row's error is taken: faded, unless the rule erases before it fades.
-Matrix<double> faded(const Matrix<double>& S, const Program<double>& row) {
-  if (row.structure.erase == Erase::undecayed) return memory(S, row);
-  if (!row.structure.parts.empty()) return memory(mixed<double>(row.transition_of(0), S), row);
-  Matrix<double> kept = S;
-  const Matrix<double> alpha = row.alpha();
-  if (row.structure.decay == Decay::scalar) kept *= alpha(0, 0);
-  if (row.structure.decay == Decay::key) kept.array().colwise() *= alpha.row(0).transpose().array();
-  if (row.structure.value_decay) kept.array().rowwise() *= row.mu.row(0).array();
-  return kept;
+Matrix<double> before_write(const Program<double>& row, const Matrix<double>& S) {
+  return seen_by_query(row, row.structure.erase == Erase::undecayed ? S : kept_state(row, S));
 }
 
 std::vector<Recall> recall_of_rows(const RowRule& rule, const Sequence& sequence,
                                    const std::stop_token& stop) {
   std::vector<Recall> recalls;
   const auto visit = [&](Index, bool is_last, const Program<double>& row, Matrix<double>& S) {
-    const double before = is_last ? half_squared_error(faded(S, row), row) : 0;
+    const double before = is_last ? half_squared_error(before_write(row, S), row) : 0;
     recurrent(row, S);
     if (!is_last) return true;
-    const Matrix<double> after = memory(S, row);
+    const Matrix<double> after = seen_by_query(row, S);
     recalls.push_back({before, half_squared_error(after, row), after.cwiseAbs().maxCoeff(),
                        after.norm() / std::sqrt(static_cast<double>(after.size()))});
     return true;

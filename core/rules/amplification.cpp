@@ -7,9 +7,9 @@
 
 #include "core/base/error.h"
 #include "core/contract/disagreement.h"
-#include "core/engines/parts.h"
 #include "core/engines/recurrent.h"
 #include "core/rules/row_rule.h"
+#include "core/rules/row_state.h"
 
 namespace palimpsest {
 
@@ -31,24 +31,6 @@ class Errors {
  private:
   std::mt19937_64 bits_;
 };
-
-/// What the erase of a row finds in a state: [1, V].
-Matrix<double> found(const Program<double>& row, const Matrix<double>& S) {
-  const Structure& structure = row.structure;
-  if (structure.erase == Erase::none) return Matrix<double>::Zero(1, S.cols());
-  Matrix<double> read_from = S;
-  if (structure.erase == Erase::decayed) {
-    Program<double> decay = row;
-    decay.structure.erase = Erase::none;
-    decay.structure.plain_write = false;
-    decay.k.setZero();
-    recurrent(decay, read_from);
-  }
-  if (!structure.parts.empty()) read_from = seen<double>(read_from, row.erase_sight);
-  Matrix<double> read = row.erase_keys() * read_from;
-  if (structure.erase == Erase::undecayed && structure.value_decay) read = read.cwiseProduct(row.mu);
-  return read;
-}
 
 /// The row with the sizes of its numbers in their place.
 Program<double> sizes_of(const Program<double>& row) {
@@ -79,7 +61,7 @@ class Recurrence {
       if (errors_) round(row);
       const Program<double> exact = row;
       if (errors_) let_in_what_the_erase_loses(row);
-      const Matrix<double> u = row.v - found(row, S_);
+      const Matrix<double> u = row.v - found_by_erase(row, S_);
       Matrix<double> o = recurrent(row, S_);
       if (errors_) {
         Program<double> sizes = sizes_of(exact);
@@ -118,7 +100,7 @@ class Recurrence {
 
   void let_in_what_the_erase_loses(Program<double>& row) {
     if (row.structure.erase == Erase::none) return;
-    row.v += (*errors_)(found(sizes_of(row), M_));
+    row.v += (*errors_)(found_by_erase(sizes_of(row), M_));
     row.structure.writes_value = true;
   }
 

@@ -2,23 +2,9 @@
 
 #include "core/base/error.h"
 #include "core/engines/parts.h"
+#include "core/rules/row_state.h"
 
 namespace palimpsest {
-
-namespace {
-
-/// alpha o mu of every row: [N, K].
-Matrix<double> fade_of(const Program<double>& channel) {
-  const Structure& structure = channel.structure;
-  Matrix<double> fade = Matrix<double>::Ones(channel.rows(), channel.k.cols());
-  const Matrix<double> alpha = channel.alpha();
-  if (structure.decay == Decay::scalar) fade.array().colwise() *= alpha.col(0).array();
-  if (structure.decay == Decay::key) fade = alpha;
-  if (structure.value_decay) fade.array().colwise() *= channel.mu.col(0).array();
-  return fade;
-}
-
-}  // namespace
 
 RowMap::RowMap(const Program<double>& channel) : parts_(channel.structure.part_count()) {
   const Structure& structure = channel.structure;
@@ -30,7 +16,8 @@ RowMap::RowMap(const Program<double>& channel) : parts_(channel.structure.part_c
   if (in_parts) {
     transition_ = channel.transition;
   } else {
-    fade_ = fade_of(channel);
+    fade_ = key_decays(channel);
+    if (structure.value_decay) fade_.array().colwise() *= channel.mu.col(0).array();
   }
   if (structure.erase == Erase::none) return;
   erase_ = in_parts ? spread<double>(channel.erase_sight, channel.erase_keys()) : channel.erase_keys();

@@ -6,22 +6,11 @@
 
 #include "core/base/error.h"
 #include "core/rules/row_rule.h"
+#include "core/rules/row_state.h"
 
 namespace palimpsest {
 
 namespace {
-
-/// The decay of every cell of S: [K, V].
-Matrix<double> decay(const Program<double>& row) {
-  const Index K = row.k.cols();
-  const Index V = row.v.cols();
-  Matrix<double> decays = Matrix<double>::Ones(K, V);
-  const Matrix<double> alpha = row.alpha();
-  if (row.structure.decay == Decay::scalar) decays *= alpha(0, 0);
-  if (row.structure.decay == Decay::key) decays.array().colwise() *= alpha.row(0).transpose().array();
-  if (row.structure.value_decay) decays.array().rowwise() *= row.mu.row(0).array();
-  return decays;
-}
 
 double strength(const Program<double>& row) { return row.structure.beta ? row.beta(0, 0) : 1; }
 
@@ -59,7 +48,7 @@ std::vector<InnerProblem> each_row(const InnerContext& context, Make make) {
 
 std::vector<InnerProblem> dot_problems(const InnerContext& context) {
   return each_row(context, [](const Program<double>& row, const Matrix<double>& S) {
-    const Matrix<double> forgotten = (1 - decay(row).array()).matrix();
+    const Matrix<double> forgotten = (1 - cell_decays(row).array()).matrix();
     InnerProblem problem{.terms = {{dot_loss(one_pair(row.k, row.v))}}, .at = {S}};
     if (!forgotten.isZero(0)) problem.terms.push_back({shrinking_loss(forgotten)});
     return problem;
@@ -69,7 +58,7 @@ std::vector<InnerProblem> dot_problems(const InnerContext& context) {
 std::vector<InnerProblem> squared_problems(const InnerContext& context) {
   return each_row(context, [](const Program<double>& row, const Matrix<double>& S) {
     return InnerProblem{.terms = {{squared_loss(one_pair(row.k, row.v))}},
-                        .at = {decay(row).cwiseProduct(S)},
+                        .at = {cell_decays(row).cwiseProduct(S)},
                         .rate = strength(row)};
   });
 }
@@ -89,9 +78,9 @@ std::vector<InnerProblem> erase_key_problems(const InnerContext& context) {
     const Matrix<double> nothing = Matrix<double>::Zero(1, row.v.cols());
     InnerProblem problem{.terms = {{squared_loss(one_pair(row.k, nothing, weight * *d))},
                                    {dot_loss(one_pair(row.k, row.v, weight))}},
-                         .at = {decayed ? Matrix<double>(decay(row).cwiseProduct(S)) : S},
+                         .at = {decayed ? Matrix<double>(cell_decays(row).cwiseProduct(S)) : S},
                          .rate = decayed ? beta : 1};
-    if (!decayed) problem.terms.push_back({shrinking_loss((1 - decay(row).array()).matrix())});
+    if (!decayed) problem.terms.push_back({shrinking_loss((1 - cell_decays(row).array()).matrix())});
     return problem;
   });
 }
@@ -112,7 +101,7 @@ std::vector<InnerProblem> preconditioned_problems(const InnerContext& context) {
     }
     const Matrix<double> nothing = Matrix<double>::Zero(1, row.v.cols());
     return InnerProblem{.terms = {{dot_loss(one_pair(row.k_plain, row.v_plain))},
-                                  {shrinking_loss((1 - decay(row).array()).matrix())},
+                                  {shrinking_loss((1 - cell_decays(row).array()).matrix())},
                                   {squared_loss(one_pair(row.a, nothing)), iota}},
                         .at = {S}};
   });
