@@ -22,12 +22,8 @@ namespace palimpsest {
 ///   - a parameter or an array without tokens, where Notation names it; the scale, unless it is 1;
 ///   - what a rule makes of them, under the names that its Notation gives (ProgramNames): never that of an
 ///     input, or the input's equations would show numbers that it does not have. A trace throws Error then;
-///   - what the engines make, each a result of the steps of the form: S_before, S_decayed, old, error,
-///     update, plain_update, S_after, o of a token; G, G_before, G_erase, g_in, g_before, g_erase, g_out,
-///     g_total, m_in, m_out, m_total, P, P_plain, N, N_plain, R, U, O_inter, O_intra, O, S_in, S_written,
-///     S_out of a chunk or the sequence, S_final where all is read at the end; a state X in parts is X_before
-///     and X_after; x, m, w, l, y and X, m, E, l, Y, A of softmax, with m_in, l_in, Y_in of the tile before,
-///     decays, K_cache, V_cache, first_query, first_key, queries, keys. No input may be called so.
+///   - what the engines make, each a result of the steps of the form, as tensor_names() lists it; a state
+///     X in parts is X_before, X_moved and X_after. No input may be called so.
 class Record {
  public:
   /// Keeps a copy of `value` under `name`, replacing an earlier one.

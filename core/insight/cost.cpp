@@ -55,6 +55,7 @@ CostRow row(const Variant& variant, const Sequence& sequence, Form form, const C
   row.flops_latex = cost->per_token.flops().from_degree(2).latex();
   row.exponentials_latex = cost->per_token.exponentials.latex();
   row.bytes_latex = (given_per_token(variant, sequence) + cost->per_token.moved).latex();
+  row.besides = cost->besides;
   return row;
 }
 

@@ -21,6 +21,7 @@ struct CostRow {
   std::string flops_latex = {};  // the terms of at least two factors
   std::string exponentials_latex = {};
   std::string bytes_latex = {};  // in numbers of s bytes
+  std::vector<std::string> besides = {};  // titles of shown steps that are not counted
 };
 
 /// For which sizes costs() counts.

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "core/base/matrix.h"
 #include "core/numbers/polynomial.h"
 
@@ -45,6 +48,8 @@ struct Work {
 struct Cost {
   Work<double> total;          // of all its tokens, the last shorter chunk as it is
   Work<Polynomial> per_token;  // in n, C, d_k, ...: the same divided by n where chunks are full
+  /// The titles of the shown steps that are not in it: what a rule makes of its inputs and outputs by itself.
+  std::vector<std::string> besides = {};
 };
 
 /// How many full blocks of `size` cover `tokens`, and the tokens of a last shorter one.

@@ -16,6 +16,7 @@
 #include "core/operator/channel.h"
 #include "core/rules/amplification.h"
 #include "core/rules/row_trace.h"
+#include "core/steps/row_steps.h"
 
 namespace palimpsest {
 
@@ -327,8 +328,24 @@ std::optional<Cost> RowRule::cost(const Sequence& sequence, Form form, Index chu
   const Index one = std::min<Index>(sequence.tokens, 1);
   const bool reads_elsewhere = !encoder_.encode<double>(sequence, 0, one).read_after.empty();
   const Index rows = form == Form::parallel && reads_elsewhere ? sequence.tokens : 0;
-  return row_cost(empty.structure, sizes, form, chunk_size,
-                  encoder_.encode<double>(sequence, 0, rows).read_after);
+  Cost cost = row_cost(empty.structure, sizes, form, chunk_size,
+                       encoder_.encode<double>(sequence, 0, rows).read_after);
+  const Notation own = notation(sequence.settings);
+  const auto is_own = [&](const Operation& shown) {
+    const bool token = form == Form::recurrent;
+    const std::vector<Operation>* lists[] = {token ? &own.token_before : &own.rows_before,
+                                             token ? &own.token_query : &own.rows_query,
+                                             token ? &own.token_after : &own.rows_after};
+    return std::ranges::any_of(lists, [&](const std::vector<Operation>* list) {
+      return std::ranges::find(*list, shown.id, &Operation::id) != list->end();
+    });
+  };
+  for (const Phase& phase : row_phases(empty.structure, own, form, sequence.parameter("scale") != 1)) {
+    for (const Operation& shown : phase.operations) {
+      if (is_own(shown)) cost.besides.push_back(shown.title);
+    }
+  }
+  return cost;
 }
 
 std::unique_ptr<Trace> RowRule::trace(const Sequence& sequence, Form form, Precision precision,

@@ -1,6 +1,7 @@
 #include "core/insight/cost.h"
 
 #include <cmath>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/costs/costs.h"
@@ -454,6 +455,27 @@ TEST_CASE("cost: every form of every variant has one, and its formula is what it
       CHECK(cost->total.moved > 0);
     }
   }
+}
+
+TEST_CASE("cost says which shown steps it leaves out: those that a row program's rule makes by itself") {
+  for (const Variant& each : variants()) {
+    for (const CostRow& row : costs(each)) {
+      if (!row.missing.empty() || row.besides.empty()) continue;
+      INFO(each.id << " " << name(row.form));
+      const Case shown = testing::random_case(each, {}, {.tokens = 9, .dk = 4, .dv = 4});
+      std::set<std::string> titles;
+      for (const Phase& phase : shown.trace(row.form, 4)->phases) {
+        for (const Operation& operation : phase.operations) titles.insert(operation.title);
+      }
+      for (const std::string& title : row.besides) {
+        INFO(title);
+        CHECK(titles.contains(title));
+      }
+    }
+  }
+  const std::vector<std::string> own = {"How far to go", "What makes room"};
+  for (const CostRow& row : costs(find_variant("longhorn"))) CHECK(row.besides == own);
+  for (const CostRow& row : costs(find_variant("gated_deltanet"))) CHECK(row.besides.empty());
 }
 
 TEST_CASE("cost rows carry numbers and formulas for every form") {

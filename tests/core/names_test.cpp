@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/recorder.h"
+#include "core/base/tensor_names.h"
 #include "core/rules/row_rule.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
@@ -53,6 +54,49 @@ TEST_CASE("a rule that computes with other numbers than the input whose name it 
     CHECK(record.at("half") == record.at("beta") / 2);
   }
   CHECK_THROWS_WITH(of_taken.trace(Form::recurrent, 1)->record(0), says("\"update\" is recorded twice"));
+}
+
+TEST_CASE(
+    "every name in a record of a row program or of softmax is an input, its rule's own, or in the table") {
+  std::set<std::string_view> unused;
+  for (const TensorName& row : tensor_names()) unused.insert(row.name);
+  CHECK(unused.size() == tensor_names().size());
+  for (const Case& each : all_cases({.tokens = 9, .dk = 3, .dv = 2, .seed = 43})) {
+    const auto* rows = dynamic_cast<const RowRule*>(each.variant->rule.get());
+    const bool is_softmax = each.variant->id == "softmax" || each.variant->id == "fox";
+    if (rows == nullptr && !is_softmax) continue;
+    std::set<std::string> known = {"scale", "alpha", "Alpha", "g", "eps"};
+    for (const std::string& name : array_names(*each.variant)) {
+      INFO(each.words << ": " << name);
+      CHECK_FALSE(is_tensor_name(name));
+      known.insert({name, capitalised(name)});
+    }
+    if (rows != nullptr) {
+      const Notation own = rows->notation(each.sequence.settings);
+      for (const auto& [name, symbol] : own.symbols) known.insert(name);
+      for (const ProgramNames& names : {own.token, own.rows})
+        known.insert({names.q, names.k, names.v, names.o, names.a, names.k_plain, names.v_plain, names.beta});
+      for (const auto* steps : {&own.token_before, &own.token_query, &own.token_after, &own.token_write,
+                                &own.rows_before, &own.rows_query, &own.rows_after}) {
+        for (const Operation& step : *steps) known.insert(step.equation.result);
+      }
+    }
+    for (const Form form : each.forms()) {
+      const auto trace = each.trace(form, 4);
+      for (Index block = 0; block < trace->block_count(); ++block) {
+        for (const auto& [name, value] : trace->record(block).tensors()) {
+          unused.erase(name);
+          INFO(each.words << " " << palimpsest::name(form) << ": " << name);
+          const auto is_part = [&](std::string_view when) {  // of a state in parts
+            return name.size() == when.size() + 1 && name.ends_with(when);
+          };
+          CHECK((known.contains(name) || is_tensor_name(name) || is_part("_before") || is_part("_moved") ||
+                 is_part("_after")));
+        }
+      }
+    }
+  }
+  CHECK(unused == std::set<std::string_view>{});
 }
 
 TEST_CASE("every gate and strength on screen is an input, a parameter or the result of a shown step") {

@@ -1,6 +1,7 @@
 #include "tests/core/random_expression.h"
 
 #include <functional>
+#include <set>
 
 #include "core/contract/variant.h"
 #include "core/formula/functions/signature.h"
@@ -91,164 +92,161 @@ Expression RandomExpressions::operation(Index rows, Index columns, int depth) {
   return named(name, definition);
 }
 
-Expression RandomExpressions::function(Index rows, Index columns, int depth) {
-  const auto matrix = [&] { return grow(rows, columns, depth); };
-  const auto any_column = [&] { return grow(rows, 1, depth); };
-  const auto bounded = [&](Index r, Index c) { return call("row_softmax", {grow(r, c, depth)}); };
+RandomExpressions::Possible RandomExpressions::by_hand(Index rows, Index columns, int depth) {
+  const auto matrix = [=, this] { return grow(rows, columns, depth); };
+  const auto any_column = [=, this] { return grow(rows, 1, depth); };
+  const auto bounded = [=, this](Index r, Index c) { return call("row_softmax", {grow(r, c, depth)}); };
 
-  std::map<std::string, std::function<std::vector<Expression>()>> possible;
+  Possible possible;
   for (const char* name : {"lower", "strictly_lower", "cumulative_decay", "remaining_decay", "row_softmax",
                            "negative", "one_minus", "cumulative_decay_before", "lower_but_one",
                            "without_last_row", "last_row_twice", "all_ones"}) {
-    possible[name] = [&] { return std::vector{matrix()}; };
+    possible[name] = [=, this] { return std::vector{matrix()}; };
   }
-  for (const char* name : {"gelu", "gelu_derivative", "plus_one"}) {
-    possible[name] = [&] { return std::vector{matrix()}; };
-  }
-  possible["add_to_rows"] = [&] { return std::vector{matrix(), grow(columns, 1, depth)}; };
-  possible["exp"] = [&] { return std::vector{bounded(rows, columns)}; };
-  possible["maximum"] = [&] { return std::vector{matrix(), matrix()}; };
-  possible["solve_unit_lower"] = [&] {
+  possible["add_to_rows"] = [=, this] { return std::vector{matrix(), grow(columns, 1, depth)}; };
+  possible["exp"] = [=, this] { return std::vector{bounded(rows, columns)}; };
+  possible["maximum"] = [=, this] { return std::vector{matrix(), matrix()}; };
+  possible["solve_unit_lower"] = [=, this] {
     return std::vector{call("strictly_lower", {bounded(rows, rows)}), matrix()};
   };
   possible["solve_by_doubling"] = possible["solve_unit_lower"];
-  possible["solve_fading"] = [&] {
+  possible["solve_fading"] = [=, this] {
     return std::vector{call("strictly_lower", {bounded(rows, rows)}), matrix(), bounded(rows, columns)};
   };
-  possible["read_fading"] = [&] {
+  possible["read_fading"] = [=, this] {
     return std::vector{bounded(rows, rows), matrix(), bounded(rows, columns)};
   };
-  possible["parts_from_start"] = [&] {  // [rows, columns], columns parts
+  possible["parts_from_start"] = [=, this] {  // [rows, columns], columns parts
     const Index L = upto(3);
     return std::vector{leaf(L, columns * columns), grow(rows, columns, depth), leaf(rows, 2)};
   };
-  possible["parts_to_end"] = [&] {
+  possible["parts_to_end"] = [=, this] {
     return std::vector{leaf(rows, columns * columns), grow(rows, columns, depth)};
   };
-  possible["parts_mask"] = [&] {  // [rows, columns], columns writes
+  possible["parts_mask"] = [=, this] {  // [rows, columns], columns writes
     const Index p = 1 + upto(2);
     return std::vector{leaf(columns, p * p), leaf(columns, p), leaf(rows, p), leaf(rows, 2)};
   };
   const Index parts = columns % 2 == 0 ? 2 : 1;
-  possible["spread"] = [&, parts] {
+  possible["spread"] = [=, this] {
     return std::vector{grow(rows, parts, depth), grow(rows, columns / parts, depth)};
   };
   const Index mixed = rows % 2 == 0 ? 2 : 1;
-  possible["mix_parts"] = [&, mixed] { return std::vector{grow(mixed, mixed, depth), matrix()}; };
+  possible["mix_parts"] = [=, this] { return std::vector{grow(mixed, mixed, depth), matrix()}; };
   if (rows == columns) {
-    possible["parts_total"] = [&] {
+    possible["parts_total"] = [=, this] {
       const Index L = upto(3);
       return std::vector{leaf(L, rows * rows), leaf(L, rows)};
     };
   }
-  possible["log_sums"] = [&] { return std::vector{bounded(rows, columns)}; };
-  possible["log_add_exp"] = [&] { return std::vector{bounded(rows, columns), bounded(rows, columns)}; };
+  possible["log_sums"] = [=, this] { return std::vector{bounded(rows, columns)}; };
+  possible["log_add_exp"] = [=, this] { return std::vector{bounded(rows, columns), bounded(rows, columns)}; };
   if (columns == 1) {
-    possible["features/favor"] = [&] {
+    possible["features/favor"] = [=, this] {
       const Index K = 1 + upto(3);
       return std::vector{bounded(K, 1), bounded(rows, K)};
     };
   }
-  possible["row_features/favor"] = [&] {
+  possible["row_features/favor"] = [=, this] {
     const Index K = 1 + upto(3);
     return std::vector{bounded(rows, K), bounded(columns, K)};
   };
-  possible["exp_difference"] = [&] { return std::vector{bounded(rows, columns), bounded(rows, 1)}; };
-  possible["divide_rows"] = [&] { return std::vector{matrix(), call("exp", {bounded(rows, 1)})}; };
-  possible["log_decays"] = [&] {
+  possible["exp_difference"] = [=, this] { return std::vector{bounded(rows, columns), bounded(rows, 1)}; };
+  possible["divide_rows"] = [=, this] { return std::vector{matrix(), call("exp", {bounded(rows, 1)})}; };
+  possible["log_decays"] = [=, this] {
     const Index N = 1 + upto(5);
     return std::vector{leaf(N, 1), leaf(rows, 1), leaf(columns, 1)};
   };
-  possible["causal"] = [&] { return std::vector{matrix(), leaf(1, 1), leaf(1, 1)}; };
+  possible["causal"] = [=, this] { return std::vector{matrix(), leaf(1, 1), leaf(1, 1)}; };
   possible["causal_product"] = possible["causal"];
-  possible["row_first_channels"] = [&] { return std::vector{grow(rows, columns + 1, depth)}; };
-  possible["scan"] = [&] { return std::vector{bounded(rows, columns), matrix()}; };
-  possible["scanned_end"] = [&] {
+  possible["row_first_channels"] = [=, this] { return std::vector{grow(rows, columns + 1, depth)}; };
+  possible["scan"] = [=, this] { return std::vector{bounded(rows, columns), matrix()}; };
+  possible["scanned_end"] = [=, this] {
     const Index L = upto(4);
     return std::vector{matrix(), leaf(L, rows * columns), leaf(L, rows * columns)};
   };
-  possible["read_rows"] = [&] {
+  possible["read_rows"] = [=, this] {
     const Index K = 1 + upto(2);
     return std::vector{grow(rows, K, depth), leaf(rows, K * columns)};
   };
   // Some [K, V] whose cells fill a row of the result.
-  const auto folded = [&] {
+  const auto folded = [=, this] {
     Index K = 1 + upto(5);
     while (columns % K != 0) --K;
     return std::pair(K, columns / K);
   };
-  possible["step_decays"] = [&] {
+  possible["step_decays"] = [=, this] {
     const auto [K, V] = folded();
     return std::vector{bounded(K, V), bounded(rows, V)};
   };
-  possible["row_outer"] = [&] {
+  possible["row_outer"] = [=, this] {
     const auto [K, V] = folded();
     return std::vector{grow(rows, K, depth), grow(rows, V, depth)};
   };
-  possible["scanned_states"] = [&] {
+  possible["scanned_states"] = [=, this] {
     const auto [K, V] = folded();
     return std::vector{grow(K, V, depth), matrix(), matrix()};
   };
-  const auto positive_definite = [&](Index K) {
+  const auto positive_definite = [=, this](Index K) {
     const Expression X = leaf(K, 2);
     return X * transpose(X) + diagonal(call("exp", {bounded(K, 1)}));
   };
-  possible["solve_symmetric"] = [&] { return std::vector{positive_definite(rows), matrix()}; };
-  possible["solve_grams"] = [&] {
+  possible["solve_symmetric"] = [=, this] { return std::vector{positive_definite(rows), matrix()}; };
+  possible["solve_grams"] = [=, this] {
     return std::vector{call("exp", {bounded(rows, 1)}),    positive_definite(columns),
                        call("exp", {bounded(rows, rows)}), leaf(rows, columns),
                        positive_definite(columns),         matrix()};
   };
-  const auto least_squares = [&, positive_definite](Index L, Index K) {
+  const auto least_squares = [=, this](Index L, Index K) {
     return std::vector{positive_definite(K), leaf(L, K), call("exp", {bounded(L, 1)}),
                        call("exp", {bounded(L, 1)})};
   };
-  possible["least_squares_gains"] = [&, least_squares] { return least_squares(rows, columns); };
+  possible["least_squares_gains"] = [=, this] { return least_squares(rows, columns); };
   if (rows == columns) {
-    possible["least_squares_inverse"] = [&, least_squares] { return least_squares(upto(4), rows); };
-    possible["causal_ones"] = [&] { return std::vector{grow(rows, upto(5), depth)}; };
-    possible["decay_mask"] = [&] { return std::vector{any_column()}; };
-    possible["decay_mask_before"] = [&] { return std::vector{any_column()}; };
+    possible["least_squares_inverse"] = [=, this] { return least_squares(upto(4), rows); };
+    possible["causal_ones"] = [=, this] { return std::vector{grow(rows, upto(5), depth)}; };
+    possible["decay_mask"] = [=, this] { return std::vector{any_column()}; };
+    possible["decay_mask_before"] = [=, this] { return std::vector{any_column()}; };
     for (const char* name : {"decay_mask_late", "decay_mask_differences"}) {
-      possible[name] = [&] { return std::vector{leaf(rows, 1)}; };
+      possible[name] = [=, this] { return std::vector{leaf(rows, 1)}; };
     }
     for (const char* name : {"decay_scores_late", "decay_scores_differences"}) {
-      possible[name] = [&] {
+      possible[name] = [=, this] {
         const Index K = 1 + upto(4);
         return std::vector{grow(rows, K, depth), grow(rows, K, depth), bounded(rows, K)};
       };
     }
     for (const char* name : {"decay_scores", "decay_scores_before"}) {
-      possible[name] = [&] {
+      possible[name] = [=, this] {
         const Index K = upto(5);
         return std::vector{grow(rows, K, depth), grow(rows, K, depth), grow(rows, K, depth)};
       };
     }
   }
   if (columns == 1) {
-    possible["total_decay"] = [&] { return std::vector{grow(upto(6), rows, depth)}; };
-    possible["column_norms"] = [&] { return std::vector{grow(upto(6), rows, depth)}; };
-    possible["restoring_factors"] = [&] {
+    possible["total_decay"] = [=, this] { return std::vector{grow(upto(6), rows, depth)}; };
+    possible["column_norms"] = [=, this] { return std::vector{grow(upto(6), rows, depth)}; };
+    possible["restoring_factors"] = [=, this] {
       return std::vector{call("exp", {bounded(rows, 1)}), any_column(), call("exp", {bounded(1, 1)})};
     };
-    possible["first_channels"] = [&] { return std::vector{grow(rows + 1, 1, depth)}; };
-    possible["sum_of_rows"] = [&] { return std::vector{grow(upto(6), rows, depth)}; };
-    possible["row_max"] = [&] { return std::vector{grow(rows, 1 + upto(5), depth)}; };
-    possible["row_sum"] = [&] { return std::vector{grow(rows, upto(6), depth)}; };
+    possible["first_channels"] = [=, this] { return std::vector{grow(rows + 1, 1, depth)}; };
+    possible["sum_of_rows"] = [=, this] { return std::vector{grow(upto(6), rows, depth)}; };
+    possible["row_max"] = [=, this] { return std::vector{grow(rows, 1 + upto(5), depth)}; };
+    possible["row_sum"] = [=, this] { return std::vector{grow(rows, upto(6), depth)}; };
   }
   // Layer norm divides by a deviation, which must not be tiny.
-  const auto eps = [&] { return call("exp", {bounded(1, 1)}); };
+  const auto eps = [=, this] { return call("exp", {bounded(1, 1)}); };
   if (columns == 1) {
-    possible["standardise"] = [&] { return std::vector{any_column(), eps()}; };
-    possible["row_deviation"] = [&] { return std::vector{grow(rows, 1 + upto(5), depth), eps()}; };
-    possible["layer_norm_gradient"] = [&] { return std::vector{any_column(), any_column(), eps()}; };
+    possible["standardise"] = [=, this] { return std::vector{any_column(), eps()}; };
+    possible["row_deviation"] = [=, this] { return std::vector{grow(rows, 1 + upto(5), depth), eps()}; };
+    possible["layer_norm_gradient"] = [=, this] { return std::vector{any_column(), any_column(), eps()}; };
   }
-  possible["row_standardise"] = [&] { return std::vector{matrix(), eps()}; };
-  possible["row_layer_norm_gradient"] = [&] {
+  possible["row_standardise"] = [=, this] { return std::vector{matrix(), eps()}; };
+  possible["row_layer_norm_gradient"] = [=, this] {
     return std::vector{matrix(), matrix(), call("exp", {bounded(rows, 1)})};
   };
   if (columns == 6) {
-    possible["spectra"] = [&] {
+    possible["spectra"] = [=, this] {
       const Index wide = rows + upto(2);
       std::vector<Expression> matrices;
       for (int i = 0; i < 6; ++i) matrices.push_back(leaf(rows, wide));
@@ -283,11 +281,11 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
     return std::vector{grow(rows + upto(3), columns, depth), leaf(rows, columns)};
   };
   if (rows == 1 && columns == 1) {
-    possible["frobenius_norm"] = [&] { return std::vector{grow(upto(5), 1 + upto(4), depth)}; };
-    possible["deviation"] = [&] { return std::vector{grow(1 + upto(5), 1, depth), eps()}; };
-    possible["column_max"] = [&] { return std::vector{grow(1 + upto(5), 1, depth)}; };
-    possible["reciprocal"] = [&] { return std::vector{call("exp", {bounded(1, 1)})}; };
-    possible["column_sum"] = [&] { return std::vector{grow(upto(6), 1, depth)}; };
+    possible["frobenius_norm"] = [=, this] { return std::vector{grow(upto(5), 1 + upto(4), depth)}; };
+    possible["deviation"] = [=, this] { return std::vector{grow(1 + upto(5), 1, depth), eps()}; };
+    possible["column_max"] = [=, this] { return std::vector{grow(1 + upto(5), 1, depth)}; };
+    possible["reciprocal"] = [=, this] { return std::vector{call("exp", {bounded(1, 1)})}; };
+    possible["column_sum"] = [=, this] { return std::vector{grow(upto(6), 1, depth)}; };
   }
 
   // The same maps and constants for a column of `size` and for rows of `size`.
@@ -313,18 +311,34 @@ Expression RandomExpressions::function(Index rows, Index columns, int depth) {
   }
   add_vector_functions(columns, "row_features/", "append_ones", "row_normalise",
                        [=, this](Index n) { return grow(rows, n, depth); });
+  return possible;
+}
 
-  // Functions of single variants, by the shapes that they say: numbers in (0, 1] are in the domain of all.
-  for (const Variant& variant : variants()) {
-    for (const Function& own : variant.functions) {
-      const auto arguments = Signature(own.signature).arguments({rows, columns}, [&] { return 1 + upto(3); });
-      if (!arguments) continue;
-      possible[own.name] = [=, this] {
-        std::vector<Expression> grown_arguments;
-        for (const Shape& size : *arguments) grown_arguments.push_back(bounded(size.rows, size.columns));
-        return grown_arguments;
-      };
+Expression RandomExpressions::function(Index rows, Index columns, int depth) {
+  // Every name that by_hand() has for any shape.
+  static const std::set<std::string> listed = [] {
+    std::set<std::string> names;
+    RandomExpressions any(0);
+    for (Index r = 0; r < 8; ++r) {
+      for (Index c = 0; c < 8; ++c) {
+        for (const auto& [name, arguments] : any.by_hand(r, c, 0)) names.insert(name);
+      }
     }
+    return names;
+  }();
+  Possible possible = by_hand(rows, columns, depth);
+  // All others by the shapes that they say: numbers in (0, 1] are in the domain of each. Only a function that
+  // needs other numbers, or sizes that no signature says, has a row of its own (by_hand).
+  for (const Function& other : functions()) {
+    if (listed.contains(other.name)) continue;
+    const auto arguments = Signature(other.signature).arguments({rows, columns}, [&] { return 1 + upto(3); });
+    if (!arguments) continue;
+    possible[other.name] = [=, this] {
+      std::vector<Expression> grown_arguments;
+      for (const Shape& size : *arguments)
+        grown_arguments.push_back(call("row_softmax", {grow(size.rows, size.columns, depth)}));
+      return grown_arguments;
+    };
   }
 
   auto chosen = possible.begin();

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "core/formula/expression.h"
 
@@ -27,6 +29,11 @@ class RandomExpressions {
   Expression leaf(Index rows, Index columns);
   Expression operation(Index rows, Index columns, int depth);
   Expression function(Index rows, Index columns, int depth);
+
+  /// How to grow the arguments of each function that can give a value of this shape.
+  using Possible = std::map<std::string, std::function<std::vector<Expression>()>>;
+  /// Those of functions that need numbers or sizes which their signature does not say.
+  Possible by_hand(Index rows, Index columns, int depth);
 
   std::mt19937 random_;
 };
