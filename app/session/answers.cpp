@@ -1,0 +1,230 @@
+#include "app/session/answers.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+
+#include "app/session/problem.h"
+#include "core/base/error.h"
+
+namespace palimpsest {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* given_up = "Stopped.";
+
+unsigned threads_of_the_machine() {
+  return std::max(std::thread::hardware_concurrency(), 3U) - 1;  // a long answer leaves one to the others
+}
+
+}  // namespace
+
+/// One key and what has become of it.
+struct Answers::Entry {
+  enum class State { waiting, running, answered, failed };
+
+  std::shared_ptr<const AnyKey> key;
+  Urgency urgency;
+  State state = State::waiting;
+  std::uint64_t wanted_in = 0;  // the last frame in which somebody asked
+  Clock::time_point since = Clock::now();
+  std::stop_source stop = {};
+  std::atomic<double> progress = 0;
+  std::shared_ptr<const void> value = {};
+  std::size_t bytes = 0;
+  std::string reason = {};
+
+  bool is_under_way() const { return state == State::waiting || state == State::running; }
+};
+
+Answers::Answers(unsigned threads, std::size_t budget)
+    : thread_count_(threads > 0 ? threads : threads_of_the_machine()), budget_(budget) {}
+
+Answers::~Answers() {
+  {
+    const std::scoped_lock lock(mutex_);
+    closing_ = true;
+    for (const auto& entry : running_) entry->stop.request_stop();
+  }
+  wished_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+Answer<void> Answers::ask_any(const AnyKey& key, Urgency urgency) {
+  const std::scoped_lock lock(mutex_);
+  std::shared_ptr<Entry> entry = find(key);
+  if (!entry) {
+    entry = std::make_shared<Entry>(key.copy(), urgency);
+    places_[entry->key.get()] = entries_.insert(entries_.end(), entry);
+    waiting_.push_back(entry);
+    while (threads_.size() < thread_count_) threads_.emplace_back([this] { work(); });
+    wished_.notify_one();
+  }
+  entry->wanted_in = frame_;
+  entry->urgency = std::min(entry->urgency, urgency);
+  entries_.splice(entries_.end(), entries_, places_.at(&key));
+  Answer<void> answer = {.value = entry->value,
+                         .under_way = entry->is_under_way(),
+                         .progress = entry->progress,
+                         .reason = entry->reason};
+  if (!answer.under_way) return answer;
+  answer.seconds = std::chrono::duration<double>(Clock::now() - entry->since).count();
+  if (const auto last = last_.find({key.type(), key.question()}); last != last_.end()) {
+    answer.value = last->second.lock();
+    answer.stale = answer.value != nullptr;
+  }
+  return answer;
+}
+
+void Answers::give_up_any(const AnyKey& key) {
+  const std::scoped_lock lock(mutex_);
+  const std::shared_ptr<Entry> entry = find(key);
+  if (!entry || !entry->is_under_way()) return;
+  entry->stop.request_stop();
+  std::erase(waiting_, entry);
+  entry->state = Entry::State::failed;
+  entry->reason = given_up;
+  finished_.notify_all();
+}
+
+void Answers::forget_any(const AnyKey& key) {
+  Entries removed;  // its values end after the lock does
+  const std::scoped_lock lock(mutex_);
+  if (const std::shared_ptr<Entry> entry = find(key)) remove(entry, removed);
+}
+
+void Answers::frame() {
+  Entries removed;
+  const std::scoped_lock lock(mutex_);
+  for (const auto& list : {waiting_, running_}) {
+    for (const auto& entry : list) {
+      if (entry->is_under_way() && entry->wanted_in < frame_) remove(entry, removed);
+    }
+  }
+  ++frame_;
+  shrink(removed);
+}
+
+void Answers::sweep() {
+  Entries removed;
+  const std::scoped_lock lock(mutex_);
+  for (auto place = entries_.begin(); place != entries_.end();) {
+    const std::shared_ptr<Entry> entry = *place++;
+    if (entry->key->gone()) remove(entry, removed);
+  }
+}
+
+bool Answers::busy() const {
+  const std::scoped_lock lock(mutex_);
+  return !waiting_.empty() || std::ranges::any_of(running_, [](const std::shared_ptr<Entry>& entry) {
+    return entry->is_under_way();
+  });
+}
+
+void Answers::wait() {
+  std::unique_lock lock(mutex_);
+  finished_.wait(lock, [this] { return waiting_.empty() && running_.empty(); });
+}
+
+std::size_t Answers::bytes() const {
+  const std::scoped_lock lock(mutex_);
+  return bytes_;
+}
+
+std::shared_ptr<Answers::Entry> Answers::find(const AnyKey& key) const {
+  const auto place = places_.find(&key);
+  return place == places_.end() ? nullptr : *place->second;
+}
+
+/// Takes an entry out: stops it where it is under way. What runs ends later, for nobody.
+void Answers::remove(const std::shared_ptr<Entry>& entry, Entries& removed) {
+  if (entry->is_under_way()) {
+    entry->stop.request_stop();
+    entry->state = Entry::State::failed;
+    std::erase(waiting_, entry);
+  }
+  bytes_ -= entry->bytes;
+  const auto place = places_.find(entry->key.get());
+  removed.splice(removed.end(), entries_, place->second);
+  places_.erase(place);
+  finished_.notify_all();
+}
+
+/// Goes back to the budget. What was asked for in the last frame stays, and so does what somebody holds: to
+/// forget it would free nothing.
+void Answers::shrink(Entries& removed) {
+  for (auto place = entries_.begin(); place != entries_.end() && bytes_ > budget_;) {
+    const std::shared_ptr<Entry> entry = *place++;
+    const bool is_wanted = entry->is_under_way() || entry->wanted_in + 1 >= frame_;
+    if (!is_wanted && entry->value.use_count() <= 1) remove(entry, removed);
+  }
+  if (!removed.empty()) std::erase_if(last_, [](const auto& last) { return last.second.expired(); });
+}
+
+/// The newest wish that may be begun; null if there is none.
+std::shared_ptr<Answers::Entry> Answers::next() const {
+  const auto is_late = [](const std::shared_ptr<Entry>& entry) { return entry->urgency == Urgency::later; };
+  const auto late = static_cast<unsigned>(std::ranges::count_if(running_, is_late));
+  const bool may_be_late = thread_count_ == 1 || late + 1 < thread_count_;
+  std::shared_ptr<Entry> latest;
+  for (const std::shared_ptr<Entry>& entry : waiting_) {
+    if (is_late(entry) && (!may_be_late || (latest && !is_late(latest)))) continue;
+    latest = entry;
+  }
+  return latest;
+}
+
+void Answers::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    std::shared_ptr<Entry> entry;
+    wished_.wait(lock, [&] { return closing_ || (entry = next()); });
+    if (closing_) return;
+    std::erase(waiting_, entry);
+    running_.push_back(entry);
+    entry->state = Entry::State::running;
+    const Effort effort = {entry->stop.get_token(), [&progress = entry->progress](double share) {
+                             progress = std::clamp(share, 0.0, 1.0);
+                           }};
+    lock.unlock();
+
+    AnyKey::Result result;
+    std::string reason;
+    bool is_cancelled = false;
+    try {
+      result = entry->key->compute(effort);
+    } catch (const Cancelled&) {
+      is_cancelled = true;
+    } catch (...) {
+      reason = problem_in_words();
+    }
+
+    Entries removed;
+    lock.lock();
+    std::erase(running_, entry);
+    const bool is_wanted = entry->is_under_way();
+    if (is_wanted && is_cancelled) {
+      remove(entry, removed);
+    } else if (is_wanted) {
+      entry->state = reason.empty() ? Entry::State::answered : Entry::State::failed;
+      entry->reason = std::move(reason);
+      entry->value = std::move(result.value);
+      entry->bytes = result.bytes + sizeof(Entry);
+      bytes_ += entry->bytes;
+      const std::string question = entry->key->question();
+      if (entry->value && !question.empty()) last_[{entry->key->type(), question}] = entry->value;
+      shrink(removed);
+    }
+    finished_.notify_all();
+    wished_.notify_one();  // a thread is free: one that may take long may begin
+    lock.unlock();
+    entry.reset();
+    result = {};
+    removed.clear();
+    lock.lock();
+  }
+}
+
+}  // namespace palimpsest
