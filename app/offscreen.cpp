@@ -9,6 +9,8 @@
 #include <imgui.h>
 
 #include <array>
+#include <chrono>
+#include <ctime>
 #include <vector>
 
 #include "app/gl/canvas.h"
@@ -94,6 +96,18 @@ class Context {
   EGLContext context_ = EGL_NO_CONTEXT;
 };
 
+double milliseconds() {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// The processor's time that this thread has used.
+double thread_milliseconds() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) * 1e3 + static_cast<double>(used.tv_nsec) * 1e-6;
+}
+
 }  // namespace
 
 struct Offscreen::State {
@@ -116,13 +130,29 @@ Offscreen::~Offscreen() {
 
 float Offscreen::scale() const { return state_->scale; }
 
-void Offscreen::draw_frame(const std::function<void()>& draw, bool seen) {
+void Offscreen::prepare() {
   state_->context.make_current();
   state_->canvas.make_current();
   ImGuiIO& io = ImGui::GetIO();
   io.DisplaySize = ImVec2(static_cast<float>(state_->width), static_cast<float>(state_->height));
   io.DeltaTime = 1.0F / 60.0F;
+}
+
+void Offscreen::draw_frame(const std::function<void()>& draw, bool seen) {
+  prepare();
   state_->canvas.draw_frame(state_->width, state_->height, draw, seen);
+}
+
+FrameTime Offscreen::time(const std::function<void()>& draw, bool seen) {
+  prepare();
+  const double processor = thread_milliseconds();
+  const double start = milliseconds();
+  state_->canvas.build(state_->width, state_->height, draw);
+  const double built = milliseconds();
+  const double used = thread_milliseconds() - processor;
+  state_->canvas.fill(seen);
+  glFinish();
+  return {.processor = used, .elapsed = built - start, .driver = milliseconds() - built};
 }
 
 void Offscreen::pass(const std::function<void()>& draw) { draw_frame(draw, false); }

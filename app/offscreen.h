@@ -7,6 +7,13 @@
 
 namespace palimpsest {
 
+/// What a frame took, in milliseconds.
+struct FrameTime {
+  double processor = 0;  // of this thread, for what the program does until Dear ImGui's lists are complete
+  double elapsed = 0;    // for the same, by the clock: more where it waits or shares the machine
+  double driver = 0;     // by the clock, for OpenGL to draw the lists and be done
+};
+
 /// Draws what a window would show, without a window, a display or a graphics card: this is how
 /// `palimpsest render` makes pictures. Time advances by a sixtieth of a second per frame, so that the same
 /// calls give the same picture.
@@ -29,7 +36,11 @@ class Offscreen {
   /// Draws a frame that nobody will see: all but its pixels.
   void pass(const std::function<void()>& draw);
 
+  /// Draws a frame and says what it took. `seen`: with its pixels.
+  FrameTime time(const std::function<void()>& draw, bool seen = true);
+
  private:
+  void prepare();
   void draw_frame(const std::function<void()>& draw, bool seen);
 
   struct State;

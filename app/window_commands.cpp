@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "app/application.h"
+#include "app/bench/bench_command.h"
 #include "app/commands/values.h"
 #include "app/offscreen.h"
 #include "app/session/presets.h"
@@ -30,9 +31,6 @@ struct Look {
   std::optional<std::string> scale = {};
   std::string theme = "dark";
 };
-
-/// A picture with such sides takes some twenty seconds and 1 GB; both grow with its area.
-constexpr Index most_pixels_a_side = 8192;
 
 constexpr double least_scale = 0.5;
 constexpr double most_scale = 4;
@@ -173,19 +171,6 @@ void render_tour(const std::filesystem::path& folder, Console console) {
   }
 }
 
-std::pair<int, int> parse_size(const std::string& text) {
-  const auto is_side = [](Index side) { return side >= 16 && side <= most_pixels_a_side; };
-  try {
-    const std::size_t cross = std::min(text.find('x'), text.size());
-    const Index width = parse_count(text.substr(0, cross), "the width");
-    const Index height = parse_count(text.substr(std::min(cross + 1, text.size())), "the height");
-    if (is_side(width) && is_side(height)) return {static_cast<int>(width), static_cast<int>(height)};
-  } catch (const InputError&) {
-  }
-  throw InputError(fmt::format("--size is \"{}\"; expected WIDTHxHEIGHT from 16x16 to {}x{}", text,
-                               most_pixels_a_side, most_pixels_a_side));
-}
-
 /// Throws Unsupported, saying why, where the form that was asked for does not exist.
 void require_form(const Application& application, const Look& look) {
   const Computation* computed = application.session.computed();
@@ -261,6 +246,8 @@ palimpsest::Command window_command() {
 
 }  // namespace
 
-WindowCommands window_commands() { return {.window = window_command(), .render = render_command()}; }
+WindowCommands window_commands() {
+  return {.window = window_command(), .render = render_command(), .bench = bench_command()};
+}
 
 }  // namespace palimpsest

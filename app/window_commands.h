@@ -4,7 +4,8 @@
 
 namespace palimpsest {
 
-/// The commands that need OpenGL: the window itself, and `render`, which draws it into a file without one.
+/// The commands that need OpenGL: the window itself, `render`, which draws it into a file without one, and
+/// `bench`, which measures it.
 WindowCommands window_commands();
 
 }  // namespace palimpsest

@@ -72,6 +72,9 @@ class Parser {
     add("render", "Draw a picture of the program without a window",
         window_commands.render ? window_commands.render
                                : needs_window("render needs the program with a window (palimpsest)"));
+    add("bench", "Measure how fast the window draws",
+        window_commands.bench ? window_commands.bench
+                              : needs_window("bench needs the program with a window (palimpsest)"));
   }
 
   int run(int argc, const char* const* argv) {

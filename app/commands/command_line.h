@@ -33,8 +33,9 @@ using Command = std::function<Task(CLI::App& command, Console console)>;
 
 /// What only the program with a window has.
 struct WindowCommands {
-  Command window;  // without a command
-  Command render;
+  Command window = {};  // without a command
+  Command render = {};
+  Command bench = {};
 };
 
 /// Parses the arguments and runs what they ask for. Returns the exit status; every error is one line on

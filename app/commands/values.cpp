@@ -13,6 +13,9 @@ namespace palimpsest {
 
 namespace {
 
+/// A picture with such sides takes some twenty seconds and 1 GB; both grow with its area.
+constexpr Index most_pixels_a_side = 8192;
+
 /// Whether all of `text` spells a number that fits.
 template <class Number>
 bool parse_all(std::string_view text, Number& number) {
@@ -93,6 +96,19 @@ Form parse_form(std::string_view text) {
 
 Precision parse_precision(std::string_view text) {
   return parse_name(text, "precision", std::begin(all_precisions), std::end(all_precisions));
+}
+
+std::pair<int, int> parse_size(const std::string& text) {
+  const auto is_side = [](Index side) { return side >= 16 && side <= most_pixels_a_side; };
+  try {
+    const std::size_t cross = std::min(text.find('x'), text.size());
+    const Index width = parse_count(text.substr(0, cross), "the width");
+    const Index height = parse_count(text.substr(std::min(cross + 1, text.size())), "the height");
+    if (is_side(width) && is_side(height)) return {static_cast<int>(width), static_cast<int>(height)};
+  } catch (const InputError&) {
+  }
+  throw InputError(fmt::format("--size is \"{}\"; expected WIDTHxHEIGHT from 16x16 to {}x{}", text,
+                               most_pixels_a_side, most_pixels_a_side));
 }
 
 }  // namespace palimpsest

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/contract/variant.h"
@@ -28,5 +29,8 @@ Form parse_form(std::string_view text);
 
 /// The precision called `text`; throws InputError listing all.
 Precision parse_precision(std::string_view text);
+
+/// "1280x800" as width and height of a picture in pixels; throws InputError unless both are from 16 to 8192.
+std::pair<int, int> parse_size(const std::string& text);
 
 }  // namespace palimpsest

@@ -54,12 +54,20 @@ void Canvas::resize(int width, int height) {
 }
 
 void Canvas::draw_frame(int width, int height, const std::function<void()>& draw, bool seen) {
+  build(width, height, draw);
+  fill(seen);
+}
+
+void Canvas::build(int width, int height, const std::function<void()>& draw) {
   make_current();
   resize(std::max(width, 1), std::max(height, 1));
   ImGui_ImplOpenGL3_NewFrame();
   ImGui::NewFrame();
   draw();
   ImGui::Render();
+}
+
+void Canvas::fill(bool seen) {
   if (!seen) {
     for (ImTextureData* texture : *ImGui::GetDrawData()->Textures) {
       if (texture->Status != ImTextureStatus_OK) ImGui_ImplOpenGL3_UpdateTexture(texture);

@@ -23,6 +23,11 @@ class Canvas {
   /// time. A frame that nobody will see only lays out: with many pixels, filling them takes most of the time.
   void draw_frame(int width, int height, const std::function<void()>& draw, bool seen = true);
 
+  /// The two halves of a frame: what the program does, up to the list of what is to be drawn, and what OpenGL
+  /// makes of it.
+  void build(int width, int height, const std::function<void()>& draw);
+  void fill(bool seen);
+
   /// Copies the last frame to the framebuffer 0 of the current context.
   void show() const;
 

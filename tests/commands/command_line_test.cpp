@@ -47,8 +47,10 @@ TEST_CASE("the version names the commit", "[command line]") {
 }
 
 TEST_CASE("the program without a window says what it cannot do", "[command line]") {
-  for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{}, {"render"}, {"render", "--at", "3", "--output", "x.png"}}) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{},
+                                                    {"render"},
+                                                    {"render", "--at", "3", "--output", "x.png"},
+                                                    {"bench", "ui"}}) {
     const Ran ran = palimpsest_with(arguments);
     CHECK(ran.status == exit_bad_usage);
     CHECK(is_one_line(ran.error));

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "app/commands/command_line.h"
+
+namespace palimpsest {
+
+/// `palimpsest bench ui`: what a frame of the window takes.
+Command bench_command();
+
+}  // namespace palimpsest

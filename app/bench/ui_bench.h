@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/matrix.h"
+
+namespace palimpsest {
+
+/// What is measured, and how often.
+struct UiBench {
+  int width = 1920;
+  int height = 1080;
+  Index tokens = 4096;
+  Index channels = 128;
+  Index dragged_tokens = 256;  // of the sequence whose slider is dragged until its picture is there
+  Index dragged_channels = 64;
+  int frames = 240;
+};
+
+/// Of some durations in milliseconds.
+struct Spread {
+  double median = 0;
+  double high = 0;  // the 99th percentile
+  double worst = 0;
+};
+
+/// The frames while something goes on.
+struct FramesOf {
+  std::string form;
+  std::string what;
+  std::size_t frames = 0;
+  Spread processor;   // the time of the window's thread, without OpenGL
+  Spread elapsed;     // the same by the clock
+  double driver = 0;  // median by the clock: OpenGL
+};
+
+/// What `bench ui` finds.
+struct UiTimes {
+  std::vector<FramesOf> frames;
+  FramesOf opening;  // of the long sequence: until the frame that shows it
+  Spread slider;     // from a change to the end of the frame that shows its result, by the clock
+  std::size_t changes = 0;
+};
+
+/// The spread of `durations`; zeros of none.
+Spread spread(std::vector<double> durations);
+
+/// Draws the program off screen, as a window would, and measures its frames. Throws an Error when EGL offers
+/// no OpenGL, InputError when there is no such sequence.
+UiTimes measure_ui(const UiBench& bench);
+
+}  // namespace palimpsest
