@@ -74,21 +74,23 @@ void Application::step(Session::Grain by, int direction) {
 
 void Application::turn_states() {
   view.state_value_by_key = !view.state_value_by_key;
-  Trace* trace = session.trace();
-  if (!pinned || !trace || trace->block_count() == 0) return;
-  if (turns(pinned->tensor, trace->symbols, trace->record(session.cursor().block)))
-    std::swap(pinned->row, pinned->column);
+  const Sight& sight = session.sight();
+  if (!pinned || !sight.record) return;
+  if (turns(pinned->tensor, sight.trace->symbols, *sight.record)) std::swap(pinned->row, pinned->column);
 }
 
 double Application::since_step() const { return ImGui::GetTime() - last_step_; }
 
-bool Application::animating() const { return playing || session.computing() || since_step() < 0.3; }
+bool Application::animating() const {
+  return playing || session.computing() || session.answers().busy() || since_step() < 0.3;
+}
 
 void Application::play() {
   if (!playing) {
     play_debt_ = 0;
     return;
   }
+  if (session.lookout().is_stale()) return;  // no faster than the steps can be seen
   play_debt_ += std::min<double>(ImGui::GetIO().DeltaTime, 0.25) * steps_per_second;
   for (; playing && play_debt_ >= 1; play_debt_ -= 1) step(grain, 1);
 }
@@ -182,13 +184,12 @@ void Application::draw(float scale) {
     session.update();
     handle_keys(*this);
     play();
+    session.look();
   });
   if (!problem.empty()) session.set_message(problem);
   undrawn_.clear();
-  const std::uint64_t version = session.computed() ? session.computed()->version : 0;
-  if (!(session.cursor() == seen_cursor_) || version != seen_version_) {
-    seen_cursor_ = session.cursor();
-    seen_version_ = version;
+  if (session.sight() != seen_) {
+    seen_ = session.sight();
     last_step_ = ImGui::GetTime();
   }
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) notice.clear();

@@ -109,8 +109,7 @@ class Application {
   std::optional<CellFocus> hovered_before_;  // of the previous frame: complete when all panels have drawn
   double last_step_ = -1;
   double play_debt_ = 0;
-  Cursor seen_cursor_;
-  std::uint64_t seen_version_ = 0;
+  Sight seen_;
   unsigned dockspace_ = 0;
   float layout_width_ = 0;
   float layout_height_ = 0;

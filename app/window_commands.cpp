@@ -129,6 +129,7 @@ void prepare(Application& application, const Look& look) {
   session.wait();
   require(session.message().empty(), session);
   if (look.at) go_to(session, *look.at);
+  session.wait();
 }
 
 /// Draws until pictures have faded in and sizes have settled.

@@ -63,9 +63,9 @@ bool draw_line(const Operation& operation, const Symbols& symbols, bool present,
   const FormulaSize extent = measure_formula(text, size);
   const ImVec2 item = {std::max(width, extent.width + indent),
                        std::max(extent.height + style::px(6), style::px(26))};
-  if (ImGui::InvisibleButton(operation.id.c_str(), item)) {
+  if (ImGui::InvisibleButton(operation.id.c_str(), item) && !application.session.lookout().is_stale()) {
     application.view.show_welcome = false;
-    Cursor cursor = application.session.cursor();
+    Cursor cursor = application.session.sight().cursor;
     cursor.operation = index;
     cursor.entered = cursor.row;  // a step back leaves it again
     application.session.set_cursor(cursor);
@@ -86,7 +86,7 @@ bool draw_line(const Operation& operation, const Symbols& symbols, bool present,
 
 /// All lines; returns the operation to write out below: the hovered one, else the present one.
 Index draw_lines(Application& application, const Trace& trace, const Phase& phase) {
-  const Index present = application.session.cursor().operation;
+  const Index present = application.session.sight().cursor.operation;
   Index shown = present;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), 0));
   // What was hovered in the last frame is lit in this one.
@@ -125,16 +125,15 @@ void draw_loss(const Variant& variant) {
 }  // namespace
 
 void draw_equation(Application& application) {
-  const Computation* computed = application.session.computed();
+  const Sight& sight = application.session.sight();
+  const Computation* computed = sight.computation.get();
   const std::string title =
       computed ? fmt::format("{}, line by line###equation", computed->variant->label) : "###equation";
   if (style::begin_panel(title.c_str(), {0, 0}, ImGuiWindowFlags_HorizontalScrollbar) && computed) {
-    Trace* trace = application.session.trace();
-    if (trace && trace->block_count() > 0) {
-      const Cursor cursor = application.session.cursor();
-      const auto [phase, record] = shown(application, *trace, cursor.block);
-      const Index hovered = draw_lines(application, *trace, phase);
-      draw_numbers(phase.operations[static_cast<std::size_t>(hovered)], trace->symbols, record);
+    if (sight.record) {
+      const auto [phase, record] = shown(application);
+      const Index hovered = draw_lines(application, *sight.trace, phase);
+      draw_numbers(phase.operations[static_cast<std::size_t>(hovered)], sight.trace->symbols, record);
     }
     draw_loss(*computed->variant);
   }

@@ -36,12 +36,11 @@ void switch_form(Application& application, Form form) {
 
 /// The recorded cell behind channel `channel` of the output; nothing where the step's record has no output.
 std::optional<CellFocus> output_cell(Application& application, Index channel) {
-  Trace* trace = application.session.trace();
-  if (!trace || trace->block_count() == 0) return std::nullopt;
-  const Cursor cursor = application.session.cursor();
-  const Record& record = trace->record(cursor.block);
-  if (trace->form == Form::recurrent && record.contains("o")) return CellFocus{"o", channel, 0};
-  if (trace->form != Form::recurrent && record.contains("O")) return CellFocus{"O", cursor.row, channel};
+  const Sight& sight = application.session.sight();
+  if (!sight.record || application.session.lookout().is_stale()) return std::nullopt;
+  const bool is_token = sight.trace->form == Form::recurrent;
+  if (is_token && sight.record->contains("o")) return CellFocus{"o", channel, 0};
+  if (!is_token && sight.record->contains("O")) return CellFocus{"O", sight.cursor.row, channel};
   return std::nullopt;
 }
 

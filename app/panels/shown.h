@@ -10,8 +10,8 @@ struct Shown {
   const Record& record;
 };
 
-/// Block `index` with states as the view wants them: key x value, as they are recorded, or turned
-/// (core/steps/turned.h). Valid as long as Trace::record(), and until the next call.
-Shown shown(const Application& application, Trace& trace, Index index);
+/// The block of Session::sight(), which must have a record, with states as the view wants them: key x value,
+/// as they are recorded, or turned (core/steps/turned.h). Valid until the next frame.
+Shown shown(const Application& application);
 
 }  // namespace palimpsest

@@ -61,8 +61,8 @@ double largest_finite(const Matrix<double>& values) {
 /// What the stage shows at the cursor.
 struct View {
   Application& application;
-  Computation& computation;
-  Trace& trace;
+  const Computation& computation;
+  const Trace& trace;
   Cursor cursor;
   Block block;
   const Phase& phase;
@@ -320,7 +320,7 @@ void draw_more(const View& view, PictureScene& scene, ImVec2 position, std::size
   tooltip(fmt::format("{}. A click goes there.", view.title_of(line)));
   note(scene, position, extent);
   const auto steps = view.operations_of(view.phase.lines[line]);
-  if (!pressed || steps.empty()) return;
+  if (!pressed || steps.empty() || view.application.session.lookout().is_stale()) return;
   const Index operation = steps.front() - view.phase.operations.data();
   view.application.session.set_cursor({view.cursor.block, operation, view.cursor.row});
 }
@@ -704,6 +704,10 @@ std::string empty_words(const Application& application) {
     return "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures and presets.";
   const Form form = application.session.choice().form;
   const std::string& reason = computation->form(form).missing;
+  const Lookout& lookout = application.session.lookout();
+  if (lookout.is_stale()) return "The first step is being computed.";
+  if (!lookout.awaited().reason.empty())
+    return fmt::format("This step cannot be shown: {}", lookout.awaited().reason);
   if (reason.empty()) return "This sequence has no tokens, so there is no step to show.";
   return fmt::format("There is no {} form here.\n\n{}", name(form), reason);
 }
@@ -719,17 +723,17 @@ StageMap& stage_map() { return context_local<StageMap>(); }
 
 void draw_stage(Application& application) {
   stage_map() = {};
-  Session& session = application.session;
-  Trace* trace = session.trace();
-  if (!trace || trace->block_count() == 0) {
+  const Sight& sight = application.session.sight();
+  if (!sight.record) {
     draw_empty(application);
     return;
   }
-  const Cursor cursor = session.cursor();
+  const Trace* trace = sight.trace.get();
+  const Cursor cursor = sight.cursor;
   const Block block = trace->block(cursor.block);
-  const auto [phase, record] = shown(application, *trace, cursor.block);
+  const auto [phase, record] = shown(application);
   const View view{application,
-                  *session.computed(),
+                  *sight.computation,
                   *trace,
                   cursor,
                   block,

@@ -19,11 +19,9 @@ namespace palimpsest {
 namespace {
 
 /// What is shown of one cell. Made anew only when another cell or another record is looked at.
-struct Answer {
+struct ExplainedCell {
   std::optional<CellFocus> cell;
-  std::uint64_t version = 0;
-  Index block = -1;
-  Form form = Form::recurrent;
+  std::weak_ptr<const Record> record;
   bool turned = false;
 
   std::string symbol;  // LaTeX
@@ -63,19 +61,21 @@ std::string origin(const Symbol& symbol, const std::string& tensor) {
 }
 
 /// Vectors of one token do not say which: in the recurrent form it is the one at the cursor.
-std::string of_token(const Symbol& symbol, const Matrix<double>& values, const Session& session, Form form) {
+std::string of_token(const Symbol& symbol, const Matrix<double>& values, const Sight& sight) {
   const bool is_vector = values.rows() == 1 || values.cols() == 1;
-  if (form != Form::recurrent || !is_vector || symbol.role == Role::plain) return {};
-  const Index token = session.token();
-  const std::string label = visible_label(session.data().labels[static_cast<std::size_t>(token)]);
+  if (sight.trace->form != Form::recurrent || !is_vector || symbol.role == Role::plain) return {};
+  const Index token = sight.trace->token(sight.cursor);
+  const std::string label = visible_label(sight.computation->data->labels[static_cast<std::size_t>(token)]);
   return fmt::format(", token {} “{}”", token, label);
 }
 
-void fill(Answer& answer, const Application& application, Trace& trace) {
-  const Session& session = application.session;
+void fill(ExplainedCell& answer, const Application& application) {
+  const Sight& sight = application.session.sight();
+  const Trace& trace = *sight.trace;
+  const auto& labels = sight.computation->data->labels;
   const CellFocus& cell = *answer.cell;
-  const Block block = trace.block(answer.block);
-  const auto [phase, record] = shown(application, trace, answer.block);
+  const Block block = trace.block(sight.cursor.block);
+  const auto [phase, record] = shown(application);
   const bool recorded = record.contains(cell.tensor);
   const Matrix<double> none;
   const Matrix<double>& values = recorded ? record.at(cell.tensor) : none;
@@ -84,11 +84,10 @@ void fill(Answer& answer, const Application& application, Trace& trace) {
     return;
   }
   const Symbol symbol = symbol_of(trace, cell.tensor);
-  const std::string place = cell_place(trace, block, values, cell, session.data().labels, answer.turned);
+  const std::string place = cell_place(trace, block, values, cell, labels, answer.turned);
   answer.symbol = coloured(symbol);
   answer.indices = cell_indices(values, cell);
-  answer.words =
-      symbol.words + of_token(symbol, values, session, trace.form) + (place.empty() ? "" : ", " + place);
+  answer.words = symbol.words + of_token(symbol, values, sight) + (place.empty() ? "" : ", " + place);
   answer.origin = origin(symbol, cell.tensor);
   answer.value = values(cell.row, cell.column);
   if (const Operation* maker = maker_of(phase, cell.tensor)) {
@@ -101,21 +100,16 @@ void fill(Answer& answer, const Application& application, Trace& trace) {
   }
 }
 
-const Answer& answer_for(const CellFocus& cell, const Application& application, Trace& trace) {
-  auto& answer = context_local<Answer>();
-  const std::uint64_t version = application.session.computed()->version;
-  const Index block = application.session.cursor().block;
+const ExplainedCell& answer_for(const CellFocus& cell, const Application& application) {
+  auto& answer = context_local<ExplainedCell>();
+  const std::shared_ptr<const Record>& record = application.session.sight().record;
   const bool turned = application.view.state_value_by_key;
-  const bool is_same = answer.cell == cell && answer.version == version && answer.block == block &&
-                       answer.form == trace.form && answer.turned == turned;
-  if (is_same) return answer;
-  Answer fresh;
+  if (answer.cell == cell && answer.record.lock() == record && answer.turned == turned) return answer;
+  ExplainedCell fresh;
   fresh.cell = cell;
-  fresh.version = version;
-  fresh.block = block;
-  fresh.form = trace.form;
+  fresh.record = record;
   fresh.turned = turned;
-  fill(fresh, application, trace);
+  fill(fresh, application);
   answer = std::move(fresh);
   return answer;
 }
@@ -128,7 +122,7 @@ void arithmetic(const std::string& text, ImU32 colour) {
 }
 
 /// The symbol with its indices and the value, on one baseline.
-void headline(const Answer& answer) {
+void headline(const ExplainedCell& answer) {
   const style::Palette& c = style::colours();
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
@@ -144,7 +138,7 @@ void headline(const Answer& answer) {
   ImGui::Dummy({width, height});
 }
 
-void draw_answer(const Answer& answer, bool pinned) {
+void draw_answer(const ExplainedCell& answer, bool pinned) {
   const style::Palette& c = style::colours();
   if (!answer.problem.empty()) {
     style::paragraph(answer.problem);
@@ -170,10 +164,9 @@ void draw_answer(const Answer& answer, bool pinned) {
 
 void draw_why(Application& application) {
   if (style::begin_panel("Why this number?")) {
-    Trace* trace = application.session.trace();
     const std::optional<CellFocus> cell = application.focus();
-    if (cell && trace && trace->block_count() > 0) {
-      draw_answer(answer_for(*cell, application, *trace), application.pinned == cell);
+    if (cell && application.session.sight().record) {
+      draw_answer(answer_for(*cell, application), application.pinned == cell);
     } else {
       style::paragraph("Point at a cell of a picture: here stands how it was computed. A click holds it.");
     }

@@ -70,6 +70,7 @@ Answer<void> Answers::ask_any(const AnyKey& key, Urgency urgency) {
                          .progress = entry->progress,
                          .reason = entry->reason};
   if (!answer.under_way) return answer;
+  busy_ = true;
   answer.seconds = std::chrono::duration<double>(Clock::now() - entry->since).count();
   if (const auto last = last_.find({key.type(), key.question()}); last != last_.end()) {
     answer.value = last->second.lock();
@@ -104,23 +105,16 @@ void Answers::frame() {
     }
   }
   ++frame_;
+  busy_ = false;
+  // Nobody has used them for long: they are the first.
+  while (!entries_.empty() && entries_.front()->key->gone())
+    remove(std::shared_ptr(entries_.front()), removed);
   shrink(removed);
-}
-
-void Answers::sweep() {
-  Entries removed;
-  const std::scoped_lock lock(mutex_);
-  for (auto place = entries_.begin(); place != entries_.end();) {
-    const std::shared_ptr<Entry> entry = *place++;
-    if (entry->key->gone()) remove(entry, removed);
-  }
 }
 
 bool Answers::busy() const {
   const std::scoped_lock lock(mutex_);
-  return !waiting_.empty() || std::ranges::any_of(running_, [](const std::shared_ptr<Entry>& entry) {
-    return entry->is_under_way();
-  });
+  return busy_;
 }
 
 void Answers::wait() {

@@ -121,13 +121,10 @@ class Answers {
     forget_any(Known<Key>(key));
   }
 
-  /// Begins a frame: what was not asked for in the last one is cancelled.
+  /// Begins a frame: what was not asked for in the last one is cancelled, and what is gone is forgotten.
   void frame();
 
-  /// Forgets what cannot be asked for again.
-  void sweep();
-
-  /// Whether something that is wanted is not there yet.
+  /// Whether somebody who asked since frame() was told to wait.
   bool busy() const;
 
   /// Waits until everything that was asked for is there, or why not.
@@ -192,6 +189,7 @@ class Answers {
   std::map<std::pair<std::type_index, std::string>, std::weak_ptr<const void>> last_;  // by question
   std::size_t bytes_ = 0;
   std::uint64_t frame_ = 0;
+  bool busy_ = false;
   bool closing_ = false;
   std::vector<std::thread> threads_;  // started with the first wish
 };

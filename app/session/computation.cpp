@@ -133,19 +133,20 @@ FormResult make_form(const Computation& computation, Form form, Index token,
   const Choice& choice = computation.choice;
   const Sequence& sequence = computation.sequence;
   FormResult made;
-  made.trace = rule.trace(sequence, form, choice.precision, choice.chunk_size, budget);
-  made.trace->prepare(stop);
+  const std::shared_ptr<Trace> trace =
+      rule.trace(sequence, form, choice.precision, choice.chunk_size, budget);
+  trace->prepare(stop);
+  made.trace = trace;
   if (stop.stop_requested()) throw Cancelled();
   const bool is_reference = form == Form::recurrent && choice.precision == Precision::f64;
   if (is_reference)
     made.output = computation.reference->expected();
-  else if (const Output* output = made.trace->output())
+  else if (const Output* output = trace->output())
     made.output = *output;
   else
     made.output = rule.run(sequence, form, choice.precision, choice.chunk_size, stop);
   judge(computation, form, made, stop);
-  if (made.trace->block_count() > 0)
-    made.trace->record(made.trace->block_of(std::min(token, sequence.tokens - 1), 0));
+  if (trace->block_count() > 0) trace->record(trace->block_of(std::min(token, sequence.tokens - 1), 0));
   return made;
 } catch (const Unsupported& reason) {
   FormResult missing;

@@ -31,7 +31,7 @@ struct Choice {
 struct FormResult {
   std::string missing;  // why it does not exist; empty if it does
   Output output;
-  std::unique_ptr<Trace> trace;
+  std::shared_ptr<const Trace> trace;  // its steps; records of them are answers (app/session/sight.h)
   Judgement judgement;                 // against the reference, as verify() judges it
   std::string amplified;               // why the judgement allows more than the tolerance; mostly empty
   std::vector<double> token_residual;  // the error of each token's output

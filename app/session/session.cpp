@@ -84,7 +84,7 @@ void require_place(const Computation& computation, const Place& place) {
   }
   const Choice& choice = computation.choice;
   const Trace* trace = computation.form(choice.form).trace.get();
-  std::unique_ptr<Trace> late;
+  std::shared_ptr<const Trace> late;
   if (!trace && choice.form == Form::parallel && has_late_form(computation)) {
     late = computation.variant->rule->trace(computation.sequence, choice.form, choice.precision,
                                             choice.chunk_size);
@@ -305,7 +305,10 @@ void Session::start(std::shared_ptr<Job> job, std::function<Opening()> make) {
 
 bool Session::update() {
   replaced_.clear();
-  return fetch();
+  answers_.frame();
+  const bool is_new = fetch();
+  look();
+  return is_new;
 }
 
 void Session::wait() {
@@ -314,6 +317,17 @@ void Session::wait() {
     job_->wait_for_all();
     fetch();
   }
+  look();
+  while (answers_.busy()) {
+    answers_.wait();
+    answers_.frame();
+    look();
+  }
+}
+
+void Session::look() {
+  const auto steps = computed_ ? computed_->form(choice_.form).trace : nullptr;
+  lookout_.look({.computation = computed_, .trace = steps, .cursor = cursor_}, answers_);
 }
 
 bool Session::fetch() {

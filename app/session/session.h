@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "app/session/answers.h"
 #include "app/session/computation.h"
+#include "app/session/sight.h"
 #include "app/session/worker.h"
 
 namespace palimpsest {
@@ -53,10 +55,12 @@ class Session {
   void choose(Choice choice);
 
   /// Takes over what is finished. Call once a frame, before anything refers to computed(): only this frees
-  /// results that were replaced. Returns whether something new is there.
+  /// results that were replaced, and cancels answers that were not asked for since the last call. Returns
+  /// whether something new is there.
   bool update();
 
-  /// Waits until everything asked for is computed, then takes it over.
+  /// Waits until everything asked for is computed, then takes it over: what is to be seen is that at the
+  /// cursor, unless it cannot be computed.
   void wait();
 
   /// Whether a computation is under way.
@@ -67,8 +71,18 @@ class Session {
   const Computation* computed() const { return computed_.get(); }
 
   /// The trace of the form that is looked at; null if it does not exist or nothing is computed yet.
-  Trace* trace() { return computed_ ? computed_->form(choice_.form).trace.get() : nullptr; }
   const Trace* trace() const { return computed_ ? computed_->form(choice_.form).trace.get() : nullptr; }
+
+  /// Asks for what there is to see at the cursor. Call once a frame, when the cursor has moved.
+  void look();
+
+  /// What there is to see; of the last place while that at the cursor is being computed.
+  const Sight& sight() const { return lookout_.seen(); }
+  const Lookout& lookout() const { return lookout_; }
+
+  /// Where views ask for what they show.
+  Answers& answers() { return answers_; }
+  const Answers& answers() const { return answers_; }
 
   /// The last problem in words; empty if there is none. Set by a failed open or computation, cleared by a
   /// good one.
@@ -125,7 +139,9 @@ class Session {
   std::string message_;
   Cursor cursor_;
   Place place_;
-  Worker worker_;  // last: its thread ends before anything else goes
+  Lookout lookout_;
+  Answers answers_;
+  Worker worker_;  // last, as answers_: their threads end before anything else goes
 };
 
 }  // namespace palimpsest

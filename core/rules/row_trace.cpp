@@ -85,11 +85,11 @@ class RowTrace : public ComputedTrace {
   /// Two passes are walked through side by side: a chunk's block of one and of the other.
   static constexpr std::size_t kept_records = 2;
 
-  Record compute(Index index) override {
+  Record compute(Index index) const override {
     return steps_ > 1 ? compute_step(index / steps_, index % steps_) : compute_block(block(index));
   }
 
-  void prepare_states() override {
+  void prepare_states() const override {
     for (Index kept = 0; form != Form::parallel && kept <= write_blocks_ && !stop().stop_requested();
          kept += checkpoints_.spacing()) {
       state_before(kept);
@@ -105,7 +105,7 @@ class RowTrace : public ComputedTrace {
     return parallel(program, S, recorder, stop());
   }
 
-  Matrix<Scalar> state_before(Index block_index) {
+  Matrix<Scalar> state_before(Index block_index) const {
     return checkpoints_.before(block_index, [&](Index index, Matrix<Scalar>& S) {
       const Index first = index * size_;
       advance(rule_.encoder().encode<Scalar>(sequence_, first, std::min(size_, tokens - first)), S, nullptr);
@@ -113,7 +113,7 @@ class RowTrace : public ComputedTrace {
   }
 
   /// One of several steps of a token.
-  Record compute_step(Index token, Index step) {
+  Record compute_step(Index token, Index step) const {
     Record record;
     Recorder recorder(record);
     const Program<Scalar> program = rule_.encoder().encode<Scalar>(sequence_, token, 1);
@@ -126,7 +126,7 @@ class RowTrace : public ComputedTrace {
     return record;
   }
 
-  Record compute_block(const Block& block) {
+  Record compute_block(const Block& block) const {
     Record record;
     Recorder recorder(record);
     const Program<Scalar> program = rule_.encoder().encode<Scalar>(sequence_, block.first_token, block.count);
@@ -286,7 +286,7 @@ class RowTrace : public ComputedTrace {
   Index batch_;  // tokens of an inner batch
   bool scaled_ = false;
   Index steps_ = 1;  // of one token, each a block of its own: the recurrent form of several rows per token
-  Checkpoints<Scalar> checkpoints_;
+  mutable Checkpoints<Scalar> checkpoints_;
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <vector>
@@ -12,7 +14,8 @@ namespace palimpsest {
 /// A trace whose blocks are computed when they are asked for; the last ones are kept.
 class ComputedTrace : public Trace {
  public:
-  const Record& record(Index index) final;
+  const Record& record(Index index) final { return *shared_record(index); }
+  std::shared_ptr<const Record> shared_record(Index index, std::stop_token stop = {}) const final;
   void prepare(std::stop_token stop) final;
   const Output* output() const final { return output_ ? &*output_ : nullptr; }
 
@@ -21,23 +24,24 @@ class ComputedTrace : public Trace {
   explicit ComputedTrace(std::size_t kept = 1) : kept_(kept) {}
 
   /// Every tensor of block `index`. May throw Cancelled when stop() asks for it.
-  virtual Record compute(Index index) = 0;
+  virtual Record compute(Index index) const = 0;
 
   /// Computes ahead the states that are kept.
-  virtual void prepare_states() {}
+  virtual void prepare_states() const {}
 
-  /// Asks to stop while prepare() runs.
+  /// Asks to stop what is being computed.
   const std::stop_token& stop() const { return stop_; }
 
-  std::optional<Output> output_;  // of the whole form, once a record has made it by the way
+  mutable std::optional<Output> output_;  // of the whole form, once a record has made it by the way
 
  private:
   struct Kept {
     Index block = -1;
-    Record record = {};
+    std::shared_ptr<const Record> record = {};
   };
-  std::vector<Kept> kept_;  // the latest first
-  std::stop_token stop_;
+  mutable std::mutex computing_;    // what is remembered belongs to the one who computes
+  mutable std::vector<Kept> kept_;  // the latest first
+  mutable std::stop_token stop_;
 };
 
 }  // namespace palimpsest

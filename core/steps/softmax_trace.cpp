@@ -310,7 +310,7 @@ class SoftmaxTrace : public ComputedTrace {
                                      static_cast<double>(first + count - 1));
   }
 
-  Record compute(Index index) override {
+  Record compute(Index index) const override {
     const Block block = this->block(index);
     const Matrix<Scalar> bias = cache_.bias(block.first_token, block.count);
     Record record;

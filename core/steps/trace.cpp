@@ -9,10 +9,6 @@ const Operation& Trace::operation(const Cursor& cursor) const {
   return phase(block(cursor.block)).operations[static_cast<std::size_t>(cursor.operation)];
 }
 
-void Trace::prepare(std::stop_token stop) {
-  if (form == Form::parallel && block_count() > 0 && !stop.stop_requested()) record(0);
-}
-
 Step Trace::step(const Cursor& cursor) {
   const Record& values = record(cursor.block);
   const Operation& current = operation(cursor);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -116,6 +117,10 @@ class Trace {
   /// Every tensor of block `index`, as the engine computed it. The reference is valid until the next call.
   virtual const Record& record(Index index) = 0;
 
+  /// The same, to keep. Several threads may ask at once: one computes, the others wait. Throws Cancelled when
+  /// asked to stop.
+  virtual std::shared_ptr<const Record> shared_record(Index index, std::stop_token stop = {}) const = 0;
+
   /// What the whole form gives, where records made it by the way (the parallel form, once prepared); else
   /// null.
   virtual const Output* output() const { return nullptr; }
@@ -126,7 +131,7 @@ class Trace {
 
   /// Computes ahead what makes record() quick: the states that are kept, and what the parallel form shows.
   /// Returns early, with nothing lost, when asked to stop.
-  virtual void prepare(std::stop_token stop);
+  virtual void prepare(std::stop_token stop) = 0;
 
   /// What a tensor is called after a block: S_after of a token, S_out of a chunk or the sequence.
   std::string after(const std::string& state) const {

@@ -31,7 +31,7 @@ class WalkTrace : public ComputedTrace {
   }
 
  private:
-  Record compute(Index index) override {
+  Record compute(Index index) const override {
     Carried<Scalar> carried = before(index);
     Record record;
     Recorder recorder(record);
@@ -41,13 +41,13 @@ class WalkTrace : public ComputedTrace {
     return record;
   }
 
-  void prepare_states() override {
+  void prepare_states() const override {
     for (Index kept = 0; kept < block_count() && !stop().stop_requested(); kept += checkpoints_.spacing()) {
       before(kept);
     }
   }
 
-  Carried<Scalar> before(Index block_index) {
+  Carried<Scalar> before(Index block_index) const {
     return checkpoints_.before(block_index, [&](Index index, Carried<Scalar>& carried) {
       if (stop().stop_requested()) throw Cancelled();
       walk_->advance(index, carried, nullptr, stop());
@@ -55,7 +55,7 @@ class WalkTrace : public ComputedTrace {
   }
 
   std::unique_ptr<const Walk<Scalar>> walk_;
-  Checkpoints<Scalar, Carried<Scalar>> checkpoints_;
+  mutable Checkpoints<Scalar, Carried<Scalar>> checkpoints_;
 };
 
 }  // namespace

@@ -145,7 +145,8 @@ void drags_the_timeline(ImGuiTestContext* context) {
   const Computation& computed = *session.computed();
   const auto direct = computed.variant->rule->trace(computed.sequence, Form::recurrent, Precision::f64, 8);
   const Record& there = direct->record(cursor.block);
-  for (const auto& [name, values] : session.trace()->record(cursor.block).tensors()) {
+  session.wait();
+  for (const auto& [name, values] : session.sight().record->tensors()) {
     IM_CHECK(values == there.at(name));
   }
 }
@@ -355,7 +356,7 @@ void points_at_a_cell(ImGuiTestContext* context) {
   }
   IM_CHECK(found);
   const CellFocus focus = *application->focus();
-  const Matrix<double>& values = session.trace()->record(session.cursor().block).at(focus.tensor);
+  const Matrix<double>& values = session.sight().record->at(focus.tensor);
   IM_CHECK_LT(focus.row, values.rows());
   IM_CHECK_LT(focus.column, values.cols());
   context->MouseClick();

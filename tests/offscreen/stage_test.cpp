@@ -64,6 +64,7 @@ void check_steps(Application& application, Offscreen& offscreen) {
       CAPTURE(operations[i].id);
       const Index row = std::max<Index>(token - trace.block(block).first_token, 0);
       application.session.set_cursor({block, static_cast<Index>(i), row});
+      application.session.wait();
       offscreen.render([&] { application.draw(offscreen.scale()); }, 1);
       CHECK(fault(stage_map()) == "");
     }
@@ -91,6 +92,7 @@ void go_to(Application& application, Index token, const std::string& id) {
     if (found == operations.end()) continue;
     const Index block = trace.block_of(token, static_cast<Index>(phase));
     application.session.set_cursor({block, found - operations.begin(), 0});
+    application.session.wait();
     return;
   }
   FAIL("there is no operation " << id);
@@ -117,7 +119,8 @@ TEST_CASE("equal matrices in one equation look equal", "[stage]") {
   Application application;
   open(application, "preset:overwrite?T=32&K=6&V=5", "lact", Form::recurrent);
   go_to(application, 20, "momentum");  // M' = G: no momentum is given
-  const Record& record = application.session.trace()->record(application.session.cursor().block);
+  application.session.wait();
+  const Record& record = *application.session.sight().record;
   REQUIRE(record.at("M_after") == record.at("G"));
   Offscreen offscreen(1280, 800);
   const Image image = offscreen.render([&] { application.draw(1); }, faded_in);
@@ -163,18 +166,18 @@ TEST_CASE("states are turned together with their equation", "[stage]") {
     }
     return Rectangle{};
   };
-  Trace& trace = *application.session.trace();
-  const Index block = application.session.cursor().block;
+  application.session.wait();
   const Rectangle tall = first_picture();  // S_t, key x value
   CHECK(height(tall) > width(tall));
-  CHECK(&shown(application, trace, block).record == &trace.record(block));
+  const Record& recorded = *application.session.sight().record;
+  CHECK(&shown(application).record == &recorded);
 
   application.pinned = CellFocus{"S_after", 7, 2};
-  const double number = trace.record(block).at("S_after")(7, 2);
+  const double number = recorded.at("S_after")(7, 2);
   application.turn_states();
   const Rectangle flat = first_picture();
   CHECK(width(flat) > height(flat));
-  const auto [phase, record] = shown(application, trace, block);
+  const auto [phase, record] = shown(application);
   CHECK(record.at("S_after").rows() == 3);
   CHECK(record.at("S_after")(application.pinned->row, application.pinned->column) == number);
   for (const Operation& operation : phase.operations)

@@ -47,7 +47,7 @@ inline DataSet data_of(Arrays arrays) {
 
 /// Whether the cursor is a place of the present trace whose values can be had.
 inline bool has_valid_cursor(Session& session) {
-  Trace* trace = session.trace();
+  const Trace* trace = session.trace();
   if (!trace) return session.cursor() == Cursor{};
   const Cursor cursor = session.cursor();
   if (cursor.block < 0 || cursor.block >= trace->block_count()) return false;
@@ -55,7 +55,8 @@ inline bool has_valid_cursor(Session& session) {
   const auto operations = static_cast<Index>(trace->phase(block).operations.size());
   if (cursor.operation < 0 || cursor.operation >= operations || cursor.row < 0 || cursor.row >= block.count)
     return false;
-  return trace->step(cursor).operation == &trace->operation(cursor);
+  const Operation& operation = trace->operation(cursor);
+  return trace->shared_record(cursor.block)->contains(operation.equation.result);
 }
 
 }  // namespace palimpsest::testing

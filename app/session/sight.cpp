@@ -1,0 +1,49 @@
+#include "app/session/sight.h"
+
+#include <utility>
+
+#include "app/session/block_record.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr double nearly_there = 0.1;  // seconds: what has taken longer gives way to what is wanted now
+
+bool is_same_block(const Sight& x, const Sight& y) {
+  return x.trace == y.trace && x.cursor.block == y.cursor.block;
+}
+
+}  // namespace
+
+void Lookout::look(const Sight& wanted, Answers& answers) {
+  const bool has_steps = wanted.trace && wanted.trace->block_count() > 0;
+  if (!has_steps) return see(wanted, {});
+  if (seen_.record && is_same_block(seen_, wanted)) {
+    Answer<Record> same;
+    same.value = seen_.record;
+    return see(wanted, same);
+  }
+  while (true) {
+    if (!next_ || is_same_block(*next_, wanted) || awaited_.seconds > nearly_there) next_ = wanted;
+    const bool is_wanted = is_same_block(*next_, wanted);
+    awaited_ = answers.ask(BlockRecord{next_->trace, next_->cursor.block});
+    is_stale_ = awaited_.under_way;
+    if (is_stale_) return;
+    const Answer<Record> answer = awaited_;
+    const Sight reached = *next_;
+    next_.reset();
+    if (answer.value || is_wanted) see(reached, answer);
+    if (is_wanted) return;
+  }
+}
+
+void Lookout::see(const Sight& place, const Answer<Record>& answer) {
+  seen_ = place;
+  seen_.record = answer.value;
+  awaited_ = answer;
+  next_.reset();
+  is_stale_ = false;
+}
+
+}  // namespace palimpsest
