@@ -72,7 +72,7 @@ struct View {
 
   std::string sentence(std::string text) const {
     const std::string slot = "{token}";
-    const auto& labels = application.session.data().labels;
+    const auto& labels = computation.data->labels;
     std::string label = labels[static_cast<std::size_t>(trace.token(cursor))];
     const auto first = label.find_first_not_of(" \n");
     label = first == std::string::npos ? "␣" : label.substr(first);
@@ -652,7 +652,7 @@ std::vector<Cells> sources_of(const View& view, const std::optional<CellFocus>& 
 
 /// What the panel shows, left of the legend.
 std::string title_of(const View& view, const Legend& legend) {
-  const Choice& choice = view.application.session.choice();
+  const Form shown_form = view.trace.form;
   const Index first = view.block.first_token;
   const Groups& groups = view.trace.groups;
   const bool in_batch = groups.kind == Groups::Kind::batches && view.trace.form != Form::parallel;
@@ -664,9 +664,9 @@ std::string title_of(const View& view, const Legend& legend) {
   }
   const std::string row =
       view.operation.by_row ? fmt::format(", row {} of 0–{}", view.cursor.row, view.block.count - 1) : "";
-  const std::string form = choice.form == Form::two_pass
+  const std::string form = shown_form == Form::two_pass
                                ? fmt::format("pass {} of {}", view.block.phase + 1, view.trace.phases.size())
-                               : name(choice.form);
+                               : name(shown_form);
   const std::string title = fmt::format("Stage · {}, {}{} · {}{}", view.computation.variant->label, form,
                                         where, view.operation.title, row);
   const style::TextStyle text(style::Text::caption);

@@ -206,6 +206,22 @@ TEST_CASE("the stage says in its middle why a form is missing", "[stage]") {
   CHECK(std::abs((words.minimum.x + words.maximum.x) / 2 - middle) < slack);
 }
 
+TEST_CASE("while other data come, the old step is drawn with its own words", "[stage]") {
+  Application application;
+  Offscreen offscreen(1280, 800);
+  for (int round = 0; round < 10; ++round) {
+    open(application, "preset:overwrite?T=60&K=6&V=5", "gated_deltanet", Form::recurrent);
+    application.session.go_to_token(59);
+    application.session.wait();
+    application.session.open_named("preset:overwrite?T=12&K=3&V=4");
+    for (int frame = 0; frame < 3; ++frame) {
+      offscreen.pass([&] { application.draw(1); });
+      CHECK(application.undrawn() == "");
+      CHECK(fault(stage_map()) == "");
+    }
+  }
+}
+
 TEST_CASE("the warning of a memory that runs away is what core found", "[stage]") {
   Application application;
   application.open_first_capture();
