@@ -157,7 +157,7 @@ std::vector<FramesOf> frames_of_form(Person& person, Form form, const UiBench& b
     };
     for (int i = 0; !is_there(); ++i) {
       if (i == most_frames) throw Error(late);
-      durations.add(person.frame([] {}, false));
+      durations.add(person.frame([] {}));
       person.rest();
     }
     found.push_back(durations.of(name(form), what));

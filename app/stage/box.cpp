@@ -1,0 +1,231 @@
+#include "app/stage/box.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/formula/notation.h"
+
+namespace palimpsest {
+
+namespace {
+
+std::string placeholder(std::size_t index) { return fmt::format("@{}@", index); }
+
+/// "\left(" and "\right)" tear a formula that is cut in pieces: plain brackets instead.
+std::string plain_brackets(std::string latex) {
+  for (const char* sized : {"\\left", "\\right"}) {
+    for (auto at = latex.find(sized); at != std::string::npos; at = latex.find(sized)) {
+      const bool is_arrow = latex.compare(at, 6, "\\lefta") == 0 || latex.compare(at, 7, "\\righta") == 0;
+      if (is_arrow) break;
+      latex.erase(at, std::string_view(sized).size());
+    }
+  }
+  return latex;
+}
+
+bool blank(const std::string& text) { return text.find_first_not_of(" \\,;!{}") == std::string::npos; }
+
+std::string digits_of(double value) {
+  return std::abs(value) >= 1e-3 && std::abs(value) < 1e4 ? fmt::format("{:.3g}", value) : number_text(value);
+}
+
+/// Turns an expression into boxes.
+class BoxBuilder {
+ public:
+  BoxBuilder(std::string id, const Record& record, const Symbols& symbols)
+      : id_(std::move(id)), record_(record), symbols_(symbols) {}
+
+  static Box glyph(std::string latex) { return {.kind = Box::Kind::glyph, .latex = std::move(latex)}; }
+
+  Box picture(const std::string& name, bool transposed) {
+    const Matrix<double>& value = record_.at(name);
+    const auto symbol = symbols_.find(name);
+    const bool is_known = symbol != symbols_.end();
+    const std::string latex = is_known && !symbol->second.latex.empty() ? symbol->second.latex : name;
+    if (value.rows() == 1 && value.cols() == 1)
+      return {.kind = Box::Kind::number, .tensor = name, .latex = latex, .digits = digits_of(value(0, 0))};
+    const bool is_vector = value.cols() == 1 || value.rows() == 1;
+    return {.kind = Box::Kind::picture,
+            .tensor = name,
+            .key = fmt::format("{}/{}{}/{}", id_, name, transposed ? "^T" : "", pictures_++),
+            .latex = transposed && !is_vector ? transposed_latex(latex) : latex,
+            .transposed = transposed,
+            .rows = transposed ? value.cols() : value.rows(),
+            .columns = transposed ? value.rows() : value.cols()};
+  }
+
+  static std::string transposed_latex(const std::string& latex) {
+    return fmt::format("{}^{{\\top}}", latex.size() > 1 ? "{" + latex + "}" : latex);
+  }
+
+  bool is_number(const Expression& expression) const {
+    const Shape size = shape(expression, record_);
+    return size.rows == 1 && size.columns == 1;
+  }
+
+  static bool is_sum(const Expression& expression) {
+    const bool wrapped =
+        expression.kind() == Expression::Kind::named || expression.kind() == Expression::Kind::transpose;
+    if (wrapped) return is_sum(expression.arguments()[0]);
+    return expression.kind() == Expression::Kind::sum || expression.kind() == Expression::Kind::difference;
+  }
+
+  Box in_brackets(Box inner) {
+    return {.kind = Box::Kind::row,
+            .parts = {
+                {.kind = Box::Kind::bracket}, std::move(inner), {.kind = Box::Kind::bracket, .right = true}}};
+  }
+
+  /// How tightly the pictures of an expression hold together, as in its formula.
+  static Precedence binding(const Expression& expression) {
+    switch (expression.kind()) {
+      case Expression::Kind::sum:
+      case Expression::Kind::difference:
+        return Precedence::sum;
+      case Expression::Kind::hadamard:
+        return Precedence::hadamard;
+      case Expression::Kind::product:
+        return Precedence::product;
+      case Expression::Kind::named:
+      case Expression::Kind::transpose:  // goes to the pictures inside
+        return binding(expression.arguments()[0]);
+      case Expression::Kind::function:
+        return find_function(expression.name()).binds;
+      default:
+        return Precedence::atom;
+    }
+  }
+
+  /// A piece of something that binds its pieces as tightly as `needed`: in brackets if it is looser.
+  Box part(const Expression& expression, bool transposed, Precedence needed) {
+    Box box = build(expression, transposed);
+    return binding(expression) < needed ? in_brackets(std::move(box)) : box;
+  }
+
+  /// A term of a sum or difference: flat vectors are stacked, one above the other.
+  Box sum(const Expression& expression, bool transposed) {
+    const bool minus = expression.kind() == Expression::Kind::difference;
+    const Shape size = shape(expression, record_);
+    const Index rows = transposed ? size.columns : size.rows;
+    const Index columns = transposed ? size.rows : size.columns;
+    const bool flat = rows == 1 && columns > 1;
+    Box box{.kind = flat ? Box::Kind::stack : Box::Kind::row};
+    Box first = build(expression.arguments()[0], transposed);
+    if (flat && first.kind == Box::Kind::stack)
+      box.parts = std::move(first.parts);
+    else
+      box.parts.push_back(std::move(first));
+    box.parts.push_back(glyph(minus ? "-" : "+"));
+    const Expression& second = expression.arguments()[1];
+    box.parts.push_back(part(second, transposed, minus ? Precedence::hadamard : Precedence::sum));
+    return box;
+  }
+
+  Box product(const Expression& expression, bool transposed) {
+    Expression first = expression.arguments()[0];
+    Expression second = expression.arguments()[1];
+    const bool has_number = is_number(first) || is_number(second);
+    if (transposed && !has_number) std::swap(first, second);
+    Box box{.kind = Box::Kind::row};
+    box.parts.push_back(part(first, transposed, Precedence::product));
+    if (!has_number) box.parts.push_back(glyph("\\cdot"));
+    box.parts.push_back(part(second, transposed, Precedence::product));
+    return box;
+  }
+
+  /// The pieces of a function's LaTeX with pictures where its arguments stand. Arguments that the formula
+  /// does not write, such as where a mask begins, have no place in it and no picture.
+  Box function(const Expression& expression, bool transposed) {
+    const Function& definition = find_function(expression.name());
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < expression.arguments().size(); ++i) names.push_back(placeholder(i));
+    std::string rest = plain_brackets(definition.latex(names));
+    Box box{.kind = Box::Kind::row};
+    while (!rest.empty()) {
+      std::size_t first = std::string::npos;
+      std::size_t which = 0;
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        const std::size_t at = rest.find(names[i]);
+        if (at < first) {
+          first = at;
+          which = i;
+        }
+      }
+      const std::string piece = rest.substr(0, first);
+      if (!blank(piece)) box.parts.push_back(glyph(piece));
+      if (first == std::string::npos) break;
+      box.parts.push_back(part(expression.arguments()[which], false, definition.arguments_bind));
+      rest = rest.substr(first + names[which].size());
+    }
+    if (!transposed) return box;
+    Box whole{.kind = Box::Kind::row};
+    whole.parts.push_back(in_brackets(std::move(box)));
+    whole.parts.push_back(glyph("^{\\top}"));
+    return whole;
+  }
+
+  Box build(const Expression& expression, bool transposed) {
+    const auto arguments = expression.arguments();
+    switch (expression.kind()) {
+      case Expression::Kind::tensor:
+        return picture(expression.name(), transposed);
+      case Expression::Kind::transpose:
+        return build(arguments[0], !transposed);
+      case Expression::Kind::product:
+        return product(expression, transposed);
+      case Expression::Kind::sum:
+      case Expression::Kind::difference:
+        return sum(expression, transposed);
+      case Expression::Kind::hadamard: {
+        Box box{.kind = Box::Kind::row};
+        box.parts.push_back(part(arguments[0], transposed, Precedence::hadamard));
+        box.parts.push_back(glyph("\\odot"));
+        box.parts.push_back(part(arguments[1], transposed, Precedence::hadamard));
+        return box;
+      }
+      case Expression::Kind::diagonal: {
+        Box box{.kind = Box::Kind::row};
+        box.parts.push_back(glyph("\\mathrm{Diag}"));
+        box.parts.push_back(in_brackets(build(arguments[0], false)));
+        return box;
+      }
+      case Expression::Kind::function:
+        return function(expression, transposed);
+      case Expression::Kind::named: {
+        Box box{.kind = Box::Kind::group, .tensor = expression.name()};
+        box.parts.push_back(build(arguments[0], transposed));
+        return box;
+      }
+    }
+    return {};
+  }
+
+ private:
+  std::string id_;
+  const Record& record_;
+  const Symbols& symbols_;
+  int pictures_ = 0;
+};
+
+}  // namespace
+
+Box boxes(const std::string& id, const Equation& equation, const Record& record, const Symbols& symbols) {
+  BoxBuilder builder(id, record, symbols);
+  Box box{.kind = Box::Kind::row};
+  // Sums of a token's vectors lie flat, one above the other; products keep the order of the formula.
+  const bool lies_flat = BoxBuilder::is_sum(equation.expression) && record.at(equation.result).cols() == 1;
+  box.parts.push_back(builder.picture(equation.result, lies_flat));
+  box.parts.push_back(BoxBuilder::glyph("="));
+  box.parts.push_back(builder.build(equation.expression, lies_flat));
+  return box;
+}
+
+Index longest_side(const Box& box) {
+  Index longest = std::max(box.rows, box.columns);
+  for (const Box& part : box.parts) longest = std::max(longest, longest_side(part));
+  return longest;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/formula/expression.h"
+
+namespace palimpsest {
+
+/// An equation as pictures: a tree of what is shown, without sizes and places.
+struct Box {
+  enum class Kind { picture, number, glyph, bracket, row, stack, group };
+
+  Kind kind = Kind::row;
+  std::string tensor = {};  // picture, number; the result's name for a group
+  std::string key = {};     // picture: tells it from all others on the Stage
+  std::string latex = {};   // glyph; what stands under a picture or a number
+  std::string digits = {};  // number
+  bool transposed = false;  // picture
+  bool right = false;       // bracket: the closing one
+  Index rows = 0;           // picture, as drawn
+  Index columns = 0;
+  std::vector<Box> parts = {};
+
+  bool operator==(const Box&) const = default;
+};
+
+/// The pictures of "result = expression", laid out from the expression alone: every tensor is the picture of
+/// its matrix in `record`, [1, 1] is a number. Sums of flat vectors are stacked. `id` tells the pictures of
+/// different equations apart.
+Box boxes(const std::string& id, const Equation& equation, const Record& record, const Symbols& symbols);
+
+/// The cells of the longest side of all pictures.
+Index longest_side(const Box& box);
+
+}  // namespace palimpsest

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <imgui.h>
+
+#include <optional>
+#include <vector>
+
+#include "app/application.h"
+#include "app/stage/layout.h"
+#include "app/stage/ranges.h"
+#include "app/widgets/heat_map.h"
+
+namespace palimpsest {
+
+/// What the drawing of a frame needs beside the layout, and what it finds.
+struct StageScene {
+  const StageView& view;
+  const Record& record;
+  const Symbols& symbols;
+  ColourRanges& ranges;
+  std::uint64_t version = 0;  // changes whenever the record does
+  double fade = 1;            // 0 just after a step, then 1: the lit picture appears
+  bool numbers = true;        // values as text where cells have room
+
+  std::optional<CellFocus> focus = {};  // framed, with
+  std::vector<Cells> sources = {};      // what it was made from
+
+  std::optional<CellFocus> hovered = {};   // out: the cell under the mouse
+  bool clicked = false;                    // out: and it was clicked
+  std::optional<std::size_t> wanted = {};  // out: the line that a link was clicked for
+  std::vector<Rectangle> pieces = {};      // out: where every picture, caption, sign and word was drawn
+};
+
+/// Draws all that is laid out in the current window.
+void draw(const StageLayout& layout, StageScene& scene);
+
+/// An equation: fades what waits, frames what is lit, and notes what is hovered.
+void draw(const PlacedEquation& placed, StageScene& scene);
+
+/// The numbers in the cells of a picture, where they have room. `finished`: as StageView::finished_rows().
+void draw_cell_numbers(const Box& picture, ImVec2 position, ImVec2 size, Index finished, StageScene& scene);
+
+/// What is not there yet: unlike the blank paper of zeros.
+void draw_waiting(ImVec2 minimum, ImVec2 maximum);
+
+/// The symbol of a tensor; a blank one where it has none.
+const Symbol& symbol_in(const Symbols& symbols, const std::string& tensor);
+
+}  // namespace palimpsest

@@ -1,0 +1,236 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/stage/draw.h"
+#include "app/widgets/formula.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+constexpr float label_ascent = 0.81F;  // from the top of a caption to its baseline, in heights of its letters
+constexpr float words_ascent = 0.78F;  // of the words beside it
+
+class EquationPainter {
+ public:
+  EquationPainter(const PictureSizes& sizes, StageScene& scene) : sizes_(sizes), scene_(scene) {}
+
+  void draw(const Box& box, const BoxExtent& extent, float x, float axis) {
+    switch (box.kind) {
+      case Box::Kind::picture:
+        draw_picture(box, extent, x, axis);
+        return;
+      case Box::Kind::number:
+        draw_number(box, extent, x, axis);
+        return;
+      case Box::Kind::glyph:
+        draw_glyph(box, extent, x, axis);
+        return;
+      case Box::Kind::bracket:
+        return;  // drawn by the row, which knows the height
+      case Box::Kind::group:
+        draw(box.parts[0], extent.parts[0], x, axis);
+        if (box.tensor == scene_.view.lit)
+          frame({x, axis - extent.above}, {x + extent.width, axis + extent.below});
+        return;
+      case Box::Kind::row:
+        draw_row(box, extent, x, axis);
+        return;
+      case Box::Kind::stack:
+        draw_stack(box, extent, x, axis);
+        return;
+    }
+  }
+
+ private:
+  void draw_row(const Box& row, const BoxExtent& extent, float x, float axis) {
+    // Brackets are as high as the pictures between them, without captions.
+    float height = sizes_.least_bracket();
+    for (const BoxExtent& part : extent.parts) height = std::max(height, part.above * 2);
+    for (std::size_t i = 0; i < row.parts.size(); ++i) {
+      const BoxExtent& part = extent.parts[i];
+      if (row.parts[i].kind == Box::Kind::bracket)
+        draw_bracket(row.parts[i].right, part.width, x, axis, height);
+      else
+        draw(row.parts[i], part, x, axis);
+      x += part.width + sizes_.gap();
+    }
+  }
+
+  /// Every sign stands beside the term that it goes with, level with its picture.
+  void draw_stack(const Box& stack, const BoxExtent& extent, float x, float axis) {
+    const float first = x + sign_width(extent, sizes_);
+    float y = axis - extent.above;
+    for (std::size_t i = 0; i < stack.parts.size(); i += 2) {
+      const BoxExtent& term = extent.parts[i];
+      if (i > 0) draw(stack.parts[i - 1], extent.parts[i - 1], x, y + term.above);
+      draw(stack.parts[i], term, first, y + term.above);
+      y += term.above + term.below + sizes_.row_gap();
+    }
+  }
+
+  void draw_bracket(bool right, float width, float x, float axis, float height) const {
+    const float top = axis - height / 2;
+    const float bottom = axis + height / 2;
+    const float outer = right ? x + width : x;
+    const float inner = right ? x : x + width;
+    const float bend = std::min(height * 0.3F, px(18));
+    list_->AddBezierCubic({inner, top}, {outer, top + bend}, {outer, bottom - bend}, {inner, bottom},
+                          style::colours().dim, px(1.5F));
+  }
+
+  void draw_glyph(const Box& glyph, const BoxExtent& extent, float x, float axis) const {
+    const FormulaSize& size = extent.letters;
+    draw_formula(list_, {x, axis - size.height / 2 + size.baseline}, glyph.latex, sizes_.glyph(),
+                 style::colours().dim);
+    note({x, axis - size.height / 2}, size.width, size.height);
+  }
+
+  void draw_number(const Box& number, const BoxExtent& extent, float x, float axis) {
+    const bool waits = scene_.view.finished_rows(number.tensor) == 0;
+    const ImVec2 position = {x + (extent.width - extent.side) / 2, axis - extent.above};
+    const ImVec2 end = {position.x + extent.side, axis + extent.above};
+    const ImVec2 size = {extent.side, 2 * extent.above};
+    note(position, size.x, size.y);
+    draw_caption(number, extent, position, size, waits);
+    if (waits) {
+      list_->AddRect(position, end, style::colours().edge);
+      draw_waiting(position, end);
+      return;
+    }
+    ImGui::PushFont(style::font(style::Text::number_large), sizes_.number());
+    list_->AddText(position, style::colours().role(symbol_in(scene_.symbols, number.tensor).role),
+                   number.digits.c_str());
+    ImGui::PopFont();
+    if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(position, end))
+      point_at({number.tensor, 0, 0});
+    if (number.tensor == scene_.view.lit) frame(position, end);
+  }
+
+  void draw_picture(const Box& picture, const BoxExtent& extent, float x, float axis) {
+    const Matrix<double>& values = scene_.record.at(picture.tensor);
+    const Symbol& symbol = symbol_in(scene_.symbols, picture.tensor);
+    const ImVec2 position = {std::round(x + (extent.width - extent.side) / 2),
+                             std::round(axis - extent.above)};
+    const ImVec2 size = {std::round(extent.side), std::round(extent.above * 2)};
+    const ImVec2 end = {position.x + size.x, position.y + size.y};
+    note(position, size.x, size.y);
+    const Index finished = scene_.view.finished_rows(picture.tensor);
+    const bool is_lit = picture.tensor == scene_.view.lit;
+    list_->AddRect({position.x - 1, position.y - 1}, {end.x + 1, end.y + 1}, style::colours().edge);
+    if (finished != 0) {
+      HeatMapLook look{.range = static_cast<float>(scene_.ranges.of(picture.tensor).largest),
+                       .transposed = picture.transposed,
+                       .masked = symbol.role == Role::plain};
+      (picture.transposed ? look.finished_columns : look.finished_rows) = finished;
+      heat_map(picture.key, values, scene_.version, position, size, look);
+      if (finished > 0 && finished < values.rows()) {
+        const Cell next = picture.transposed ? Cell{0, finished} : Cell{finished, 0};
+        draw_waiting(cell_rectangle(position, size, picture.rows, picture.columns, next).minimum, end);
+      }
+      if (is_lit && scene_.fade < 1) {
+        list_->AddRectFilled(position, end,
+                             style::with_alpha(style::colours().panel, static_cast<float>(1 - scene_.fade)));
+      }
+      if (scene_.numbers) draw_cell_numbers(picture, position, size, finished, scene_);
+      hover(picture, position, size, finished);
+    } else {
+      draw_waiting(position, end);
+    }
+    draw_focus(picture, position, size);
+    draw_caption(picture, extent, position, size, finished == 0);
+    if (is_lit) frame(position, end);
+  }
+
+  /// Tells where a piece lies.
+  void note(ImVec2 position, float width, float height) const {
+    scene_.pieces.push_back({position, {position.x + width, position.y + height}});
+  }
+
+  void point_at(const CellFocus& cell) {
+    scene_.hovered = cell;
+    scene_.clicked = scene_.clicked || ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+  }
+
+  void hover(const Box& picture, ImVec2 position, ImVec2 size, Index finished) {
+    if (!ImGui::IsWindowHovered()) return;
+    const auto cell = hovered_cell(position, size, picture.rows, picture.columns, ImGui::GetMousePos());
+    if (!cell) return;
+    const Index row = picture.transposed ? cell->column : cell->row;
+    const Index column = picture.transposed ? cell->row : cell->column;
+    if (finished > 0 && row >= finished) return;
+    point_at({picture.tensor, row, column});
+  }
+
+  void frame_cells(const Box& picture, ImVec2 position, ImVec2 size, const Cells& cells, ImU32 colour) const {
+    if (cells.rows <= 0 || cells.columns <= 0) return;
+    const auto drawn = [&](Index row, Index column) {
+      return picture.transposed ? Cell{column, row} : Cell{row, column};
+    };
+    const auto rectangle = [&](const Cell& cell) {
+      return cell_rectangle(position, size, picture.rows, picture.columns, cell);
+    };
+    const Rectangle first = rectangle(drawn(cells.first_row, cells.first_column));
+    const Rectangle last =
+        rectangle(drawn(cells.first_row + cells.rows - 1, cells.first_column + cells.columns - 1));
+    list_->AddRect({first.minimum.x - 1, first.minimum.y - 1}, {last.maximum.x + 1, last.maximum.y + 1},
+                   colour, 0, px(1.5F));
+  }
+
+  void draw_focus(const Box& picture, ImVec2 position, ImVec2 size) const {
+    for (const Cells& source : scene_.sources) {
+      if (source.tensor == picture.tensor)
+        frame_cells(picture, position, size, source, style::colours().accent);
+    }
+    if (scene_.focus && scene_.focus->tensor == picture.tensor) {
+      frame_cells(picture, position, size, {picture.tensor, scene_.focus->row, scene_.focus->column, 1, 1},
+                  style::colours().text);
+    }
+  }
+
+  /// The symbol, and its words where they fit under the picture.
+  void draw_caption(const Box& box, const BoxExtent& extent, ImVec2 position, ImVec2 size, bool waits) const {
+    const Symbol& symbol = symbol_in(scene_.symbols, box.tensor);
+    const ImU32 colour = waits ? style::colours().faint : style::colours().role(symbol.role);
+    const style::TextStyle text(style::Text::caption);
+    const ImVec2 words = ImGui::CalcTextSize(symbol.words.c_str());
+    const float letters = extent.letters.width;
+    const float room = size.x + sizes_.gap() - px(4);  // not beyond a frame around the picture
+    const bool has_words = !symbol.words.empty() && letters + px(6) + words.x <= room;
+    const float width = letters + (has_words ? px(6) + words.x : 0);
+    const float x = position.x + (size.x - width) / 2;
+    const float top = position.y + size.y + sizes_.caption_gap();
+    const float baseline = top + sizes_.label() * label_ascent;
+    draw_formula(list_, {x, baseline}, box.latex, sizes_.label(), colour);
+    if (has_words) {
+      list_->AddText({x + letters + px(6), baseline - words.y * words_ascent},
+                     waits ? style::colours().faint : style::colours().dim, symbol.words.c_str());
+    }
+    note({x, top}, width, sizes_.caption() - sizes_.caption_gap());
+  }
+
+  void frame(ImVec2 minimum, ImVec2 maximum) const {
+    const float margin = px(4);
+    const Symbol& symbol = symbol_in(scene_.symbols, scene_.view.lit);
+    const bool neutral = symbol.role == Role::plain || symbol.role == Role::state;
+    const ImU32 colour = neutral ? style::colours().accent : style::colours().role(symbol.role);
+    list_->AddRect({minimum.x - margin, minimum.y - margin}, {maximum.x + margin, maximum.y + margin}, colour,
+                   px(6), px(1.5F));
+  }
+
+  const PictureSizes& sizes_;
+  StageScene& scene_;
+  ImDrawList* list_ = ImGui::GetWindowDrawList();
+};
+
+}  // namespace
+
+void draw(const PlacedEquation& placed, StageScene& scene) {
+  const BoxExtent& extent = placed.equation.extent();
+  EquationPainter(placed.equation.sizes(), scene)
+      .draw(placed.equation.box(), extent, placed.position.x, placed.position.y + extent.above);
+}
+
+}  // namespace palimpsest

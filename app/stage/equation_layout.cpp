@@ -1,0 +1,190 @@
+#include "app/stage/equation_layout.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace palimpsest {
+
+namespace {
+
+constexpr float part_gap = 10;       // between the parts of a row
+constexpr float least_gap = 8;       // between captions and around frames, however little room there is
+constexpr float thin = 12;           // the side of a vector
+constexpr float thick = 22;          // with more room
+constexpr float thick_of_few = 48;   // of a short one: its numbers fit
+constexpr Index few = 8;             // cells
+constexpr float smallest_side = 30;  // of a matrix
+constexpr float usual_cell = 26;     // cells grow to this size,
+constexpr float largest_cell = 96;   // or, where they are few, to this one
+constexpr float largest_side = 416;  // as long as the side is no longer
+constexpr float growth = 0.6F;       // of sides with the number of cells: long sides leave room to short ones
+constexpr float term_distance = 8;   // between the rows of a stack
+constexpr float caption_distance = 8;
+constexpr float caption_height = 20;
+constexpr float bracket_width = 7;
+constexpr float lowest_bracket = 28;
+constexpr float glyph_size = 22;
+constexpr float number_growth = 1.7F;  // of the letters of a number with the pictures around it
+constexpr float smallest_number = 18;
+constexpr float smallest_label = 12;       // of the symbol under a picture
+constexpr float legible_squeeze = 0.6F;    // with more, glyphs and numbers cannot be read
+constexpr float smallest_squeeze = 0.25F;  // only where the window itself is too small
+
+/// The length of a side with `count` cells; `grown` is count^growth.
+float side(const PictureSizes& sizes, Index count, float grown) {
+  if (count == 1) {
+    return std::max(sizes.px(thin), std::min(sizes.unit, sizes.px(sizes.are_few ? thick_of_few : thick)));
+  }
+  const auto cells = static_cast<float>(count);
+  const float most = std::max(cells * usual_cell, std::min(cells * largest_cell, largest_side));
+  return std::max(sizes.px(smallest_side), std::min(sizes.unit * grown, sizes.px(most)));
+}
+
+float grown(Index count) { return std::pow(static_cast<float>(count), growth); }
+
+BoxExtent extent_of(const Box& box) {
+  BoxExtent extent{.grown_columns = grown(box.columns), .grown_rows = grown(box.rows)};
+  for (const Box& part : box.parts) extent.parts.push_back(extent_of(part));
+  return extent;
+}
+
+/// The letters of a glyph or a symbol, measured once for every squeeze.
+const FormulaSize& letters(const Box& box, BoxExtent& extent, float size, float squeeze, const Ruler& ruler) {
+  if (extent.letters_squeeze != squeeze) {
+    extent.letters = ruler.formula(box.latex, size);
+    extent.letters_squeeze = squeeze;
+  }
+  return extent.letters;
+}
+
+const ImVec2& digits(const Box& box, BoxExtent& extent, float size, const Ruler& ruler) {
+  if (extent.digits_size != size) {
+    extent.digits = ruler.number(box.digits, size);
+    extent.digits_size = size;
+  }
+  return extent.digits;
+}
+
+void measure_row(BoxExtent& row, const PictureSizes& sizes) {
+  row.width = 0;
+  row.above = row.below = 0;
+  for (const BoxExtent& part : row.parts) {
+    row.above = std::max(row.above, part.above);
+    row.below = std::max(row.below, part.below);
+    row.width += part.width;
+  }
+  if (!row.parts.empty()) row.width += sizes.gap() * static_cast<float>(row.parts.size() - 1);
+}
+
+void measure_stack(BoxExtent& stack, const PictureSizes& sizes) {
+  float height = -sizes.row_gap();
+  stack.width = 0;
+  for (std::size_t i = 0; i < stack.parts.size(); i += 2) {
+    stack.width = std::max(stack.width, stack.parts[i].width);
+    height += stack.parts[i].above + stack.parts[i].below + sizes.row_gap();
+  }
+  stack.width += sign_width(stack, sizes);
+  stack.above = stack.below = height / 2;
+}
+
+void measure_box(const Box& box, BoxExtent& extent, const PictureSizes& sizes, const Ruler& ruler) {
+  for (std::size_t i = 0; i < box.parts.size(); ++i) measure_box(box.parts[i], extent.parts[i], sizes, ruler);
+  switch (box.kind) {
+    case Box::Kind::picture:
+      extent.side = side(sizes, box.columns, extent.grown_columns);
+      extent.width = std::max(extent.side, letters(box, extent, sizes.label(), sizes.squeeze, ruler).width);
+      extent.above = side(sizes, box.rows, extent.grown_rows) / 2;
+      extent.below = extent.above + sizes.caption();
+      break;
+    case Box::Kind::number: {
+      const ImVec2 size = digits(box, extent, sizes.number(), ruler);
+      extent.side = size.x;
+      extent.width = std::max(extent.side, letters(box, extent, sizes.label(), sizes.squeeze, ruler).width);
+      extent.above = size.y / 2;
+      extent.below = size.y / 2 + sizes.caption();
+      break;
+    }
+    case Box::Kind::glyph: {
+      const FormulaSize& size = letters(box, extent, sizes.glyph(), sizes.squeeze, ruler);
+      extent.width = size.width;
+      extent.above = size.height / 2;
+      extent.below = size.height / 2;
+      break;
+    }
+    case Box::Kind::bracket:
+      extent.width = sizes.px(bracket_width);
+      break;
+    case Box::Kind::group:
+      extent.width = extent.parts[0].width;
+      extent.above = extent.parts[0].above;
+      extent.below = extent.parts[0].below;
+      break;
+    case Box::Kind::row:
+      measure_row(extent, sizes);
+      break;
+    case Box::Kind::stack:
+      measure_stack(extent, sizes);
+      break;
+  }
+}
+
+}  // namespace
+
+float PictureSizes::gap() const { return std::max(px(part_gap), fixed(least_gap)); }
+float PictureSizes::row_gap() const { return fixed(term_distance); }
+float PictureSizes::glyph() const { return px(glyph_size); }
+float PictureSizes::label() const { return std::max(px(style::formula_label), fixed(smallest_label)); }
+float PictureSizes::caption_gap() const { return fixed(caption_distance); }
+float PictureSizes::caption() const {
+  return caption_gap() + label() * caption_height / style::formula_label;
+}
+float PictureSizes::least_bracket() const { return fixed(lowest_bracket); }
+float PictureSizes::number() const {
+  return std::clamp(number_growth * unit / scale, smallest_number, largest_number) * squeeze;
+}
+
+float sign_width(const BoxExtent& stack, const PictureSizes& sizes) {
+  float width = 0;
+  for (std::size_t i = 1; i < stack.parts.size(); i += 2)
+    width = std::max(width, stack.parts[i].width + sizes.gap());
+  return width;
+}
+
+EquationLayout::EquationLayout(const Box& box, const Ruler& ruler)
+    : box_(&box), ruler_(&ruler), extent_(extent_of(box)) {
+  sizes_ = {
+      .scale = ruler.scale, .largest_number = ruler.largest_number, .are_few = longest_side(box) <= few};
+}
+
+ImVec2 EquationLayout::measure(float unit, float squeeze) {
+  sizes_.unit = unit;
+  sizes_.squeeze = squeeze;
+  measure_box(*box_, extent_, sizes_, *ruler_);
+  return {extent_.width, extent_.above + extent_.below};
+}
+
+ImVec2 EquationLayout::smallest(ImVec2 available, float least_squeeze) {
+  ImVec2 size = measure(0, 1);
+  while ((size.x > available.x || size.y > available.y) && sizes_.squeeze > least_squeeze)
+    size = measure(0, std::max(sizes_.squeeze * 0.9F, least_squeeze));
+  return size;
+}
+
+ImVec2 EquationLayout::least(float width) {
+  return smallest({width, std::numeric_limits<float>::infinity()}, legible_squeeze);
+}
+
+ImVec2 EquationLayout::fit(ImVec2 available, float largest_unit) {
+  smallest(available, smallest_squeeze);
+  const float squeeze = sizes_.squeeze;
+  float small = 0;
+  float large = std::min(std::max(available.x, available.y), largest_unit);
+  for (int halving = 0; halving < 14; ++halving) {
+    const float middle = (small + large) / 2;
+    const ImVec2 size = measure(middle, squeeze);
+    (size.x <= available.x && size.y <= available.y ? small : large) = middle;
+  }
+  return measure(small, squeeze);
+}
+
+}  // namespace palimpsest

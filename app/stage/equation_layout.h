@@ -1,0 +1,84 @@
+#pragma once
+
+#include <imgui.h>
+
+#include <limits>
+#include <vector>
+
+#include "app/stage/box.h"
+#include "app/stage/ruler.h"
+
+namespace palimpsest {
+
+/// How large the pictures of an equation are: `unit` is the length that grows with the room, `squeeze`
+/// shrinks all the rest where even the smallest pictures need more than there is.
+struct PictureSizes {
+  float scale = 1;            // screen pixels of a design pixel
+  float largest_number = 28;  // in design pixels
+  float unit = 0;
+  float squeeze = 1;
+  bool are_few = false;  // no side has more than a few cells
+
+  float fixed(float design_pixels) const { return std::round(design_pixels * scale); }
+  float px(float design_pixels) const { return fixed(design_pixels * squeeze); }
+
+  float gap() const;            // between the parts of a row
+  float row_gap() const;        // between the rows of a stack
+  float glyph() const;          // the size of the letters of signs,
+  float label() const;          // of the symbol under a picture,
+  float number() const;         // and of a number, in design pixels
+  float caption_gap() const;    // between a picture and its symbol
+  float caption() const;        // the height of both
+  float least_bracket() const;  // the height of brackets around nothing high
+};
+
+/// The place that a box takes. Boxes of a row are centred on one axis; captions hang below the pictures.
+struct BoxExtent {
+  float side = 0;  // picture, number: its own width; the caption may be wider
+  float width = 0;
+  float above = 0;  // from the axis upwards
+  float below = 0;  // from the axis downwards, captions included
+  std::vector<BoxExtent> parts = {};
+
+  // What was measured of the letters, and for which sizes.
+  float letters_squeeze = -1;
+  FormulaSize letters = {};  // a glyph, a symbol
+  float digits_size = -1;
+  ImVec2 digits = {};
+  float grown_columns = 0;  // the number of cells, as sides grow with it
+  float grown_rows = 0;
+};
+
+/// The column left of a stack in which the signs stand.
+float sign_width(const BoxExtent& stack, const PictureSizes& sizes);
+
+/// Where the boxes of an equation lie. Sides with the same number of cells have the same length in all
+/// pictures of the equation.
+class EquationLayout {
+ public:
+  /// Both must outlive it.
+  EquationLayout(const Box& box, const Ruler& ruler);
+
+  /// The extent of the smallest pictures that can still be read: no wider than `width` if there are such.
+  ImVec2 least(float width);
+
+  /// Chooses the largest pictures with which everything fits into `available` pixels and returns the extent.
+  /// They grow with unit(), at most to `largest_unit`.
+  ImVec2 fit(ImVec2 available, float largest_unit = std::numeric_limits<float>::infinity());
+
+  float unit() const { return sizes_.unit; }
+  const PictureSizes& sizes() const { return sizes_; }
+  const Box& box() const { return *box_; }
+  const BoxExtent& extent() const { return extent_; }
+
+ private:
+  ImVec2 measure(float unit, float squeeze);
+  ImVec2 smallest(ImVec2 available, float least_squeeze);
+
+  const Box* box_;
+  const Ruler* ruler_;
+  BoxExtent extent_;
+  PictureSizes sizes_;
+};
+
+}  // namespace palimpsest

@@ -1,0 +1,185 @@
+// A chunk or the whole sequence: numbered lines, the one at the cursor showing the present step.
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "app/stage/layout.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr float text_width = 168;         // words beside a line of pictures
+constexpr float text_margin = 28;         // between them and the pictures
+constexpr float text_gap = 2;             // between title and sentence
+constexpr float line_margin = 16;         // between lines of pictures; a frame takes a third
+constexpr float least_lit_share = 0.36F;  // of the height: the line at the cursor is the largest
+constexpr float least_unit = 10;          // other lines may have pictures of this size in any case
+constexpr float wide_title_height = 24;   // of a line whose pictures take the whole width
+constexpr float gain_of_wide = 1.1F;      // when it takes it: so many times as wide at least
+
+/// A line of pictures: words on the left, or above where the pictures need the whole width.
+struct LineRow {
+  const StageLine* line;
+  EquationLayout equation;
+  bool wide = false;
+  float height = 0;
+  float largest_unit = std::numeric_limits<float>::infinity();
+};
+
+/// How large the steps of the line at the cursor are when they have some height.
+struct LitSize {
+  float height = 0;                                     // of the highest
+  float unit = std::numeric_limits<float>::infinity();  // of the smallest
+};
+
+class LinesLayout {
+ public:
+  LinesLayout(const StageView& view, ImVec2 origin, ImVec2 room, const Ruler& ruler)
+      : view_(view), origin_(origin), room_(room), ruler_(ruler) {
+    for (const Box& step : view.steps) steps_.emplace_back(step, ruler);
+    for (const StageLine& line : view.lines) {
+      rows_.push_back({.line = &line, .equation = EquationLayout(line.equation, ruler)});
+      LineRow& row = rows_.back();
+      if (rows_.size() - 1 != view.present) row.wide = needs_width(row.equation);
+    }
+    rows_[view.present].wide = is_larger_wide();
+  }
+
+  StageLayout place() {
+    const LinesInSight window = share_height();
+    const std::size_t below = rows_.size() - 1 - window.last;
+    place_link(layout_, ruler_, origin_, window.first, "above", window.first - 1);
+    place_link(layout_, ruler_, {origin_.x, origin_.y + room_.y - ruler_.px(link_height - 4)}, below, "below",
+               window.last + 1);
+    float y = origin_.y + (window.first + below > 0 ? ruler_.px(link_height) : 0);
+    for (std::size_t i = window.first; i <= window.last; ++i) {
+      place_row(rows_[i], {origin_.x, y}, i == view_.present);
+      y += rows_[i].height;
+    }
+    return std::move(layout_);
+  }
+
+ private:
+  /// What a line has for its pictures.
+  float width(bool wide) const {
+    return wide ? room_.x : room_.x - ruler_.px(text_width) - ruler_.px(text_margin);
+  }
+
+  /// What a line takes apart from its pictures.
+  float margin(bool wide) const { return ruler_.px(line_margin) + (wide ? ruler_.px(wide_title_height) : 0); }
+
+  /// Whether an equation cannot be read where it stands beside its words.
+  bool needs_width(EquationLayout& equation) const { return equation.least(width(false)).x > width(false); }
+
+  /// Whether pictures of the line at the cursor gain from the whole width, under their title.
+  bool is_larger_wide() {
+    const float height = room_.y * least_lit_share;
+    return std::ranges::any_of(steps_, [&](EquationLayout& step) {
+      const auto taken = [&](bool wide) { return step.fit({width(wide), height - margin(wide)}).x; };
+      return needs_width(step) || taken(true) > gain_of_wide * taken(false);
+    });
+  }
+
+  /// What a line needs at least.
+  float needed_height(LineRow& row) const {
+    const float pictures = row.equation.least(width(row.wide)).y;
+    const float words =
+        row.wide ? 0 : ruler_.words(row.line->title, style::Text::body, ruler_.px(text_width)).y;
+    return std::max(pictures, words) + margin(row.wide);
+  }
+
+  LitSize lit_size(bool wide, float height) {
+    LitSize size;
+    for (EquationLayout& step : steps_) {
+      const float taken = step.fit({width(wide), height - margin(wide)}).y;
+      size.height = std::max(size.height, taken + margin(wide));
+      size.unit = std::min(size.unit, step.unit());
+    }
+    return size;
+  }
+
+  /// Gives every line its height and returns those that are in sight. The line at the cursor takes up to
+  /// twice its share of what the others can spare; what it does not need is left to them. None has larger
+  /// cells.
+  LinesInSight share_height() {
+    const std::size_t present = view_.present;
+    const bool wide = rows_[present].wide;
+    std::vector<float> needed;
+    for (LineRow& row : rows_) needed.push_back(needed_height(row));
+    const float least = std::max(room_.y * least_lit_share, needed[present]);
+    const float all = std::accumulate(needed.begin(), needed.end(), 0.0F) - needed[present];
+    const float lit = lit_size(wide, least).height;
+    const float room = room_.y - (lit + all > room_.y ? 2 * ruler_.px(link_height) : 0);
+    const LinesInSight window = window_around(present, needed, room - lit);
+
+    float others = 0;
+    double weights = 0;
+    for (std::size_t i = window.first; i <= window.last; ++i) {
+      if (i == present) continue;
+      others += needed[i];
+      weights += view_.lines[i].weight;
+    }
+    const double weight = view_.lines[present].weight;
+    const double share = 2 * weight / (2 * weight + weights);
+    const float most = std::max(room * static_cast<float>(share), least);
+    const LitSize size = lit_size(wide, std::clamp(room - others, least, most));
+    const float rest = room - size.height - others;
+    for (std::size_t i = window.first; i <= window.last; ++i) {
+      const double part = weights > 0 ? view_.lines[i].weight / weights : 0;
+      rows_[i].height = i == present ? size.height : needed[i] + rest * static_cast<float>(part);
+      if (i != present) rows_[i].largest_unit = std::max(size.unit, ruler_.px(least_unit));
+    }
+    if (window.first == window.last) rows_[present].height += std::max(rest, 0.0F);
+    return window;
+  }
+
+  /// Words left of the pictures or above them: the sentence only where there is room for it.
+  void place_words(const StageLine& line, ImVec2 position, ImVec2 room, bool lit, bool with_sentence) {
+    const auto place = [&](const std::string& words, style::Text text, Ink ink) {
+      const float height = ruler_.words(words, text, room.x).y;
+      layout_.words.push_back({position, words, text, ink, room.x, {room.x, height}});
+      position.y += height + ruler_.px(text_gap);
+      room.y -= height + ruler_.px(text_gap);
+    };
+    place(line.title, style::Text::body, lit ? Ink::text : Ink::dim);
+    const std::string& sentence = line.sentence;
+    if (with_sentence && !sentence.empty() &&
+        ruler_.words(sentence, style::Text::caption, room.x).y <= room.y)
+      place(sentence, style::Text::caption, lit ? Ink::dim : Ink::faint);
+  }
+
+  void place_row(LineRow& row, ImVec2 corner, bool lit) {
+    const float height = row.height - margin(row.wide);
+    const ImVec2 size = row.equation.fit({width(row.wide), height}, row.largest_unit);
+    if (row.wide) {
+      place_words(*row.line, corner, {room_.x, 0}, lit, false);
+      layout_.equations.push_back(
+          {std::move(row.equation),
+           {corner.x + (room_.x - size.x) / 2, corner.y + ruler_.px(wide_title_height)}});
+      return;
+    }
+    const float top = std::max((height - size.y) / 2, 0.0F);
+    place_words(*row.line, {corner.x, corner.y + top},
+                {ruler_.px(text_width), row.height - top - ruler_.px(line_margin / 2)}, lit, true);
+    layout_.equations.push_back(
+        {std::move(row.equation), {corner.x + room_.x - width(false), corner.y + top}});
+  }
+
+  const StageView& view_;
+  ImVec2 origin_;
+  ImVec2 room_;
+  const Ruler& ruler_;
+  std::vector<EquationLayout> steps_;  // of the line at the cursor
+  std::vector<LineRow> rows_;
+  StageLayout layout_;
+};
+
+}  // namespace
+
+StageLayout lay_out_lines(const StageView& view, ImVec2 origin, ImVec2 room, const Ruler& ruler) {
+  return LinesLayout(view, origin, room, ruler).place();
+}
+
+}  // namespace palimpsest

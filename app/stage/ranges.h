@@ -1,0 +1,42 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "app/session/computation.h"
+#include "core/steps/trace.h"
+
+namespace palimpsest {
+
+/// The magnitude with the strongest colour.
+struct ColourRange {
+  double largest = 0;
+  bool is_own = false;  // of this picture alone; else of all tensors of its kind in the whole sequence
+};
+
+/// The ranges of the tensors of one block.
+class ColourRanges {
+ public:
+  ColourRanges() = default;
+
+  /// `shared`: tensors of one kind have one scale. `computation` and `trace` must outlive it.
+  ColourRanges(const Computation& computation, const Trace& trace, const Phase& phase, Record record,
+               bool shared);
+
+  ColourRange of(const std::string& tensor);
+
+ private:
+  double of_kind(const std::string& tensor) const;
+
+  const Computation* computation_ = nullptr;
+  const Trace* trace_ = nullptr;
+  Record record_;
+  bool shared_ = true;
+  bool output_follows_ = false;  // outputs become the output by a further operation, such as a division
+  std::set<std::string> made_;
+  std::set<std::string> steps_of_states_;
+  std::map<std::string, double> own_;  // found when they are first asked for
+};
+
+}  // namespace palimpsest

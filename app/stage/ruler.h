@@ -1,0 +1,35 @@
+#pragma once
+
+#include <imgui.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+
+#include "app/style.h"
+#include "app/widgets/formula.h"
+
+namespace palimpsest {
+
+/// How large letters are: all that the layout of the Stage must know of the screen. In screen pixels.
+struct Ruler {
+  float scale = 1;            // screen pixels of a design pixel
+  float largest_number = 28;  // of the letters of a number that stands for a symbol, in design pixels
+
+  /// The size of a formula whose letters are `size` high.
+  std::function<FormulaSize(const std::string& latex, float size)> formula;
+  /// The extent of such a number; `size` in design pixels.
+  std::function<ImVec2(const std::string& digits, float size)> number;
+  /// Of words that are wrapped at `width`, or stand on one line if it is negative.
+  std::function<ImVec2(const std::string& words, style::Text text, float width)> words;
+  /// `words` cut with "…" where they would be wider than `width`.
+  std::function<std::string(const std::string& words, style::Text text, float width)> shortened;
+
+  /// Screen pixels of a length in the design, whole ones.
+  float px(float design_pixels) const { return std::round(design_pixels * scale); }
+};
+
+/// That of the current Dear ImGui context. `compact`: there is little room, numbers are smaller.
+Ruler screen_ruler(bool compact);
+
+}  // namespace palimpsest
