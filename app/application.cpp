@@ -32,7 +32,9 @@ Application::Application(std::span<const Panel> shown) : panels_(shown) {}
 
 void Application::open_first_capture() {
   try {
-    if (session.open(open_capture(first_capture))) session.go_to_token(first_word);
+    Place place;
+    place.token = first_word;
+    session.open(open_capture(first_capture), place);
   } catch (const Error& error) {
     session.set_message(error.what());
   }

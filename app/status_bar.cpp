@@ -40,6 +40,7 @@ void line(std::string_view text, ImU32 colour, float width) {
 }
 
 std::string residual_words(const Computation& computed) {
+  if (!computed.is_complete()) return "the forms are being compared";
   return fmt::format("worst distance from {}: {} ({}, {}) · allowed {}",
                      reference_words(computed.choice.precision), scientific(computed.worst),
                      name(computed.worst_form), name(computed.choice.precision),

@@ -134,9 +134,9 @@ std::string allowance_words(const FormResult& result) {
 
 Index first_bad_token(const Computation& computed) {
   Index first = -1;
-  for (const FormResult& form : computed.forms) {
-    if (form.first_bad_token >= 0 && (first < 0 || form.first_bad_token < first))
-      first = form.first_bad_token;
+  for (const auto& form : computed.forms) {
+    if (form->first_bad_token >= 0 && (first < 0 || form->first_bad_token < first))
+      first = form->first_bad_token;
   }
   return first;
 }
@@ -144,8 +144,8 @@ Index first_bad_token(const Computation& computed) {
 std::string agreement_words(const Computation& computed) {
   if (computed.agree) {
     const auto count = [&](bool says_nothing) {
-      return std::ranges::count_if(computed.forms, [&](const FormResult& form) {
-        return form.missing.empty() && form.judgement.says_nothing() == says_nothing;
+      return std::ranges::count_if(computed.forms, [&](const auto& form) {
+        return form->missing.empty() && form->judgement.says_nothing() == says_nothing;
       });
     };
     const auto lost = count(true);

@@ -53,11 +53,15 @@ void answer_pointer(Application& application, Form form, const Matrix<double>& o
       fmt::format("output of token {}, channel {}: {:+.6g}", token, cell->column, o(token, cell->column)));
 }
 
+/// Whether there is something to show of what a form computes; until it is computed, of the last choice.
+bool has_output(const FormResult& result) { return result.output.o.rows() > 0; }
+
 /// What a form is, or, over its residual, what that is measured against.
 std::string heading_words(const Application& application, Form form, const FormResult& result,
                           bool over_residual) {
   if (!result.missing.empty()) return result.missing;
   if (!over_residual) return fmt::format("Step through the {} form.", name(form));
+  if (!result.is_compared) return "Being computed and compared.";
   return fmt::format("Largest difference from {}, as a share of the largest number; {}",
                      reference_words(application.session.choice().precision), allowance_words(result));
 }
@@ -69,7 +73,8 @@ void heading(Application& application, Form form, const FormResult& result) {
   const bool exists = result.missing.empty();
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
-  const std::string residual = exists ? scientific(result.residual()) : "";
+  const bool is_known = exists && has_output(result);
+  const std::string residual = is_known ? scientific(result.residual()) : exists ? "…" : "";
   const float number_width = [&] {
     const style::TextStyle style(style::Text::number_small);
     return text_extent(residual).x;
@@ -89,7 +94,10 @@ void heading(Application& application, Form form, const FormResult& result) {
               form_title(form, application.session.computed()->choice));
   }
   const style::TextStyle style(style::Text::number_small);
-  const ImU32 colour = !result.judgement.passed() ? c.alarm : result.amplified.empty() ? c.good : c.text;
+  const ImU32 colour = !result.is_compared          ? c.dim
+                       : !result.judgement.passed() ? c.alarm
+                       : result.amplified.empty()   ? c.good
+                                                    : c.text;
   draw_text({number, from.y + style::px(1)}, colour, residual);
 }
 
@@ -142,7 +150,7 @@ struct Room {
 
 Room room(const Computation& computed, float height) {
   const auto count =
-      std::ranges::count_if(computed.forms, [](const FormResult& form) { return !form.amplified.empty(); });
+      std::ranges::count_if(computed.forms, [](const auto& form) { return !form->amplified.empty(); });
   const float sentences = static_cast<float>(count) * style::px(height_of_a_sentence);
   return {.captions = height >= style::px(height_with_all_captions) + sentences,
           .sentences = height >= style::px(least_height) + sentences};
@@ -162,7 +170,10 @@ void draw_form(Application& application, Form form, const Room& room) {
       style::caption(result.missing);
     }
   } else {
-    strip(application, form, result, token);
+    if (has_output(result))
+      strip(application, form, result, token);
+    else
+      ImGui::Dummy({0, style::px(strip_height)});
     const bool is_present = application.session.choice().form == form;
     if (room.captions || is_present) one_line(form_work(result, computed, token));
     if (!result.amplified.empty() && room.sentences) style::caption(result.amplified);

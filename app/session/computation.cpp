@@ -14,7 +14,6 @@ namespace palimpsest {
 
 namespace {
 
-constexpr Index late_from = 256;                       // tokens; below this the parallel form takes no time
 constexpr std::size_t budget = std::size_t{96} << 20;  // bytes of states that a trace keeps
 constexpr double largest_state = 256e6;                // bytes
 constexpr double largest_rows = 1e9;                   // bytes of all features of q and k
@@ -27,25 +26,26 @@ std::uint64_t next_version() {
 }
 
 /// The same judgement as verify()'s.
-void judge(const Computation& computation, Form which, FormResult& form, const std::stop_token& stop) {
-  ReferenceRun& reference = *computation.reference;
+void judge(const Foundation& foundation, Form which, FormResult& form, const std::stop_token& stop) {
+  const std::scoped_lock lock(foundation.judging);
+  ReferenceRun& reference = *foundation.reference;
   const Tolerance allowed =
-      tolerance(*computation.variant, computation.sequence.settings, which, computation.choice.precision);
+      tolerance(*foundation.variant, foundation.sequence.settings, which, foundation.choice.precision);
   form.judgement =
-      computation.sequence.tokens > most_tokens_measured
+      foundation.sequence.tokens > most_tokens_measured
           ? Judgement{.disagreement = compare(form.output, reference.expected()), .tolerance = allowed}
-          : reference.judge(form.output, which, computation.choice.chunk_size, allowed, stop);
-  form.amplified = reference.why_amplified(form.judgement, which, computation.choice.chunk_size, stop);
+          : reference.judge(form.output, which, foundation.choice.chunk_size, allowed, stop);
+  form.amplified = reference.why_amplified(form.judgement, which, foundation.choice.chunk_size, stop);
   form.token_residual = errors_by_row("o", form.output.o, reference.expected().o);
   const auto bad = std::ranges::find_if(form.token_residual,
                                         [&](double error) { return error > form.judgement.allowed(); });
   if (bad != form.token_residual.end()) form.first_bad_token = bad - form.token_residual.begin();
 }
 
-std::vector<TokenFacts> token_facts(const Computation& computation, const std::stop_token& stop) {
+/// What the timeline shows of the inputs.
+std::vector<TokenFacts> token_facts(const Computation& computation) {
   const Sequence& sequence = computation.sequence;
   std::vector<TokenFacts> facts(static_cast<std::size_t>(sequence.tokens));
-  const auto recalls = recall(*computation.variant, sequence, stop);
   const auto gamma = sequence.settings.parameters.find("gamma");
   for (Index t = 0; t < sequence.tokens; ++t) {
     TokenFacts& fact = facts[static_cast<std::size_t>(t)];
@@ -56,15 +56,8 @@ std::vector<TokenFacts> token_facts(const Computation& computation, const std::s
       fact.alpha = gamma->second;
     }
     if (sequence.has("beta")) fact.beta = sequence.at("beta")(t, 0);
-    if (recalls) fact.recall = (*recalls)[static_cast<std::size_t>(t)];
   }
   return facts;
-}
-
-/// Where the memory runs away; nothing for a rule without one.
-std::optional<Divergence> runaway(const Computation& computation, const std::stop_token& stop) {
-  if (!computation.variant->memory.none.empty()) return std::nullopt;
-  return divergence(*computation.variant, computation.sequence, 10, stop);
 }
 
 /// The chosen head's inputs as the precision holds them; a problem in its numbers names the head.
@@ -126,35 +119,32 @@ std::string too_long_at_once(const Rule& rule, const Sequence& sequence) {
   return {};
 }
 
-/// One form, compared with the reference, its records around `token` at hand.
-FormResult make_form(const Computation& computation, Form form, Index token,
-                     const std::stop_token& stop) try {
-  const Rule& rule = *computation.variant->rule;
-  const Choice& choice = computation.choice;
-  const Sequence& sequence = computation.sequence;
-  FormResult made;
-  const std::shared_ptr<Trace> trace =
-      rule.trace(sequence, form, choice.precision, choice.chunk_size, budget);
-  trace->prepare(stop);
-  made.trace = trace;
-  if (stop.stop_requested()) throw Cancelled();
-  const bool is_reference = form == Form::recurrent && choice.precision == Precision::f64;
-  if (is_reference)
-    made.output = computation.reference->expected();
-  else if (const Output* output = trace->output())
-    made.output = *output;
-  else
-    made.output = rule.run(sequence, form, choice.precision, choice.chunk_size, stop);
-  judge(computation, form, made, stop);
-  if (trace->block_count() > 0) trace->record(trace->block_of(std::min(token, sequence.tokens - 1), 0));
-  return made;
+/// The steps of a form, or why there are none.
+FormResult steps_of(const Foundation& foundation, Form form) try {
+  FormResult result;
+  const Rule& rule = *foundation.variant->rule;
+  if (form == Form::parallel) result.missing = too_long_at_once(rule, foundation.sequence);
+  if (result.missing.empty())
+    result.trace = rule.trace(foundation.sequence, form, foundation.choice.precision,
+                              foundation.choice.chunk_size, budget);
+  return result;
 } catch (const Unsupported& reason) {
   FormResult missing;
   missing.missing = reason.what();
   return missing;
 }
 
-void judge(Computation& computation) {
+/// Computes ahead the states that make records of any step quick. Leaves room for those who wait for a record
+/// now.
+void keep_states(const Trace& trace, const std::stop_token& stop) {
+  constexpr Index parts = 16;
+  for (Index part = 1; part <= parts; ++part)
+    trace.shared_record((trace.block_count() - 1) * part / parts, stop);
+}
+
+/// What all comparisons say together.
+void sum_up(Computation& computation) {
+  computation.version = next_version();
   computation.agree = true;
   for (const Form form : all_forms) {
     const FormResult& result = computation.form(form);
@@ -190,59 +180,92 @@ int live_computations() { return alive; }
 
 Index largest_chunk(Index tokens) { return std::clamp<Index>(tokens, 1, most_tokens_at_once); }
 
-std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data, const Choice& choice, Index token,
-                                     std::stop_token stop) {
+bool Computation::is_complete() const {
+  const auto is_known = [](const auto& form) { return form->is_compared || !form->missing.empty(); };
+  return knows_recall && knows_divergence && std::ranges::all_of(forms, is_known);
+}
+
+std::shared_ptr<Computation> begin(std::shared_ptr<const DataSet> data, const Choice& choice,
+                                   std::stop_token stop) {
   auto result = std::make_shared<Computation>();
-  result->version = next_version();
   result->data = std::move(data);
   result->choice = choice;
   result->variant = &find_variant(choice.variant);
-  const Rule& rule = *result->variant->rule;
   HeldInputs held = prepare(*result);
-  require_affordable(rule, result->sequence);
+  require_affordable(*result->variant->rule, result->sequence);
   result->reference =
       std::make_unique<ReferenceRun>(*result->variant, std::move(held), choice.precision, stop);
-
-  for (const Form form : {Form::recurrent, Form::chunkwise, Form::two_pass})
-    result->form(form) = make_form(*result, form, token, stop);
-  FormResult& parallel = result->form(Form::parallel);
-  parallel.missing = too_long_at_once(rule, result->sequence);
-  if (parallel.missing.empty()) {
-    if (has_late_form(*result))
-      parallel.missing = "The parallel form is still being computed.";
-    else
-      parallel = make_form(*result, Form::parallel, token, stop);
-  }
-  judge(*result);
-  result->tokens = token_facts(*result, stop);
-  result->divergence = runaway(*result, stop);
+  for (const Form form : all_forms)
+    result->forms[static_cast<std::size_t>(form)] =
+        std::make_shared<const FormResult>(steps_of(*result, form));
+  result->tokens = token_facts(*result);
   result->capture_error = distance_to_own_output(*result);
+  sum_up(*result);
   return result;
 }
 
-bool has_late_form(const Computation& computation) {
-  return computation.sequence.tokens > late_from &&
-         too_long_at_once(*computation.variant->rule, computation.sequence).empty();
-}
-
-FormResult compute_late_form(const Computation& computation, std::stop_token stop) {
-  FormResult failed;
+FormResult compared(const Foundation& foundation, Form form, std::shared_ptr<const Trace> trace,
+                    std::stop_token stop) {
+  FormResult result;
+  result.trace = std::move(trace);
+  result.is_compared = true;
+  const Choice& choice = foundation.choice;
   try {
-    return make_form(computation, Form::parallel, 0, stop);
+    if (result.trace->block_count() > 0) keep_states(*result.trace, stop);
+    const bool is_reference = form == Form::recurrent && choice.precision == Precision::f64;
+    if (is_reference)
+      result.output = foundation.reference->expected();
+    else if (const Output* output = result.trace->output())
+      result.output = *output;
+    else
+      result.output =
+          foundation.variant->rule->run(foundation.sequence, form, choice.precision, choice.chunk_size, stop);
+    judge(foundation, form, result, stop);
+    return result;
   } catch (const Cancelled&) {
     throw;
   } catch (const std::bad_alloc&) {
-    failed.missing = "There is not enough memory for the matrices of the parallel form.";
+    result.missing = "There is not enough memory for the matrices of this form.";
   } catch (const std::exception& error) {
-    failed.missing = error.what();
+    result.missing = error.what();
   }
-  return failed;
+  result.trace = nullptr;
+  return result;
 }
 
-void add_late_form(Computation& computation, FormResult form) {
-  computation.form(Form::parallel) = std::move(form);
-  computation.version = next_version();
-  judge(computation);
+std::optional<Divergence> runaway(const Foundation& foundation, std::stop_token stop) {
+  if (!foundation.variant->memory.none.empty()) return std::nullopt;
+  return divergence(*foundation.variant, foundation.sequence, 10, stop);
+}
+
+void add(Computation& computation, Form form, std::shared_ptr<const FormResult> result) {
+  computation.forms[static_cast<std::size_t>(form)] = std::move(result);
+  sum_up(computation);
+}
+
+void add(Computation& computation, const std::optional<std::vector<Recall>>& recalls, bool is_own) {
+  for (std::size_t t = 0; t < computation.tokens.size(); ++t)
+    computation.tokens[t].recall = recalls ? std::optional((*recalls)[t]) : std::nullopt;
+  computation.knows_recall = is_own;
+  sum_up(computation);
+}
+
+void add(Computation& computation, const std::optional<Divergence>& divergence, bool is_own) {
+  computation.divergence = divergence;
+  computation.knows_divergence = is_own;
+  sum_up(computation);
+}
+
+std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data, const Choice& choice,
+                                     std::stop_token stop) {
+  auto result = begin(std::move(data), choice, stop);
+  for (const Form form : all_forms) {
+    if (const auto trace = result->form(form).trace)
+      add(*result, form, std::make_shared<const FormResult>(compared(*result, form, trace, stop)));
+  }
+  add(*result, recall(*result->variant, result->sequence, stop));
+  add(*result, runaway(*result, stop));
+  return result;
 }
 
 }  // namespace palimpsest

@@ -3,6 +3,7 @@
 #include <array>
 #include <iterator>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -27,11 +28,13 @@ struct Choice {
   Adjustments adjustments;
 };
 
-/// One form of the present sequence.
+/// One form of the present sequence. Its steps are known at once; what comes of them is computed and compared
+/// later.
 struct FormResult {
-  std::string missing;  // why it does not exist; empty if it does
-  Output output;
+  std::string missing;                 // why it does not exist; empty if it does
   std::shared_ptr<const Trace> trace;  // its steps; records of them are answers (app/session/sight.h)
+  bool is_compared = false;  // whether what follows is this form's; else it is empty, or an old one's
+  Output output;
   Judgement judgement;                 // against the reference, as verify() judges it
   std::string amplified;               // why the judgement allows more than the tolerance; mostly empty
   std::vector<double> token_residual;  // the error of each token's output
@@ -59,30 +62,38 @@ struct LiveComputation {
 /// How many computations there are in this process. A session needs one, and another while it changes.
 int live_computations();
 
-/// All that was computed for one choice. Built away from the window's thread, never changed afterwards, but
-/// for what traces remember and for a parallel form that comes late.
-struct Computation {
+/// What all answers about one choice are computed from. Never changed, and read by many threads at once.
+struct Foundation {
   std::shared_ptr<const DataSet> data;
   const Variant* variant = nullptr;
   Choice choice;
   Inputs inputs;
   Sequence sequence;                        // as the chosen precision holds it
   std::unique_ptr<ReferenceRun> reference;  // what the f64 recurrence makes of it
-  std::array<FormResult, std::size(all_forms)> forms;
+  mutable std::mutex judging;               // of the reference, which remembers how numbers amplify
+  std::optional<double>
+      capture_error;  // this head's distance to the output in the file, if the inputs are the file's own
+  LiveComputation live{};
+};
+
+/// All that is known of one choice. Built away from the window's thread, which then adds what is answered.
+struct Computation : Foundation {
+  std::array<std::shared_ptr<const FormResult>, std::size(all_forms)> forms;
   std::vector<TokenFacts> tokens;
   std::optional<Divergence> divergence;  // where the memory runs away
+  bool knows_recall = false;             // whether the tokens' recall and
+  bool knows_divergence = false;         // the divergence are of this choice
   Form worst_form = Form::recurrent;  // the furthest beyond what it is allowed, or if none is, the furthest
                                       // off of those that can be judged
   double worst = 0;                   // its residual, and
   double tolerance = 0;               // what that must stay below
-  bool agree = true;                  // all forms stay within what they are allowed
-  std::optional<double>
-      capture_error;  // this head's distance to the output in the file, if the inputs are the file's own
-  std::uint64_t version = 0;
-  LiveComputation live{};
+  bool agree = true;                  // all forms that are compared stay within what they are allowed
+  std::uint64_t version = 0;          // changes with all of this
 
-  FormResult& form(Form form) { return forms[static_cast<std::size_t>(form)]; }
-  const FormResult& form(Form form) const { return forms[static_cast<std::size_t>(form)]; }
+  const FormResult& form(Form form) const { return *forms[static_cast<std::size_t>(form)]; }
+
+  /// Whether nothing is left to be answered.
+  bool is_complete() const;
 };
 
 /// The most tokens whose n x n matrices are made: the parallel form of longer sequences is missing.
@@ -95,19 +106,26 @@ inline constexpr Index most_tokens_measured = 4096;
 /// The largest chunk that can be chosen for this many tokens.
 Index largest_chunk(Index tokens);
 
-/// Computes everything for one head, with the records around `token` at hand; but for the parallel form of
-/// long sequences. Throws InputError, Unsupported or Cancelled.
+/// Begins with one head: its inputs, the reference and the steps of every form. Throws InputError,
+/// Unsupported or Cancelled.
+std::shared_ptr<Computation> begin(std::shared_ptr<const DataSet> data, const Choice& choice,
+                                   std::stop_token stop = {});
+
+/// What comes of a form that has steps, compared with the reference. Throws Cancelled; any other failure is
+/// said in `missing`.
+FormResult compared(const Foundation& foundation, Form form, std::shared_ptr<const Trace> trace,
+                    std::stop_token stop = {});
+
+/// Where the memory runs away; nothing for a rule without one. Throws Cancelled.
+std::optional<Divergence> runaway(const Foundation& foundation, std::stop_token stop = {});
+
+/// Add what was answered; the last of a former choice (`is_compared`, `is_own` false) stands until then.
+void add(Computation& computation, Form form, std::shared_ptr<const FormResult> result);
+void add(Computation& computation, const std::optional<std::vector<Recall>>& recalls, bool is_own = true);
+void add(Computation& computation, const std::optional<Divergence>& divergence, bool is_own = true);
+
+/// All of it at once.
 std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data, const Choice& choice,
-                                     Index token = 0, std::stop_token stop = {});
-
-/// Whether the parallel form of `computation` takes so long that compute() leaves it for later.
-bool has_late_form(const Computation& computation);
-
-/// The parallel form that compute() has left for later. Throws Cancelled; any other failure is said in
-/// `missing`.
-FormResult compute_late_form(const Computation& computation, std::stop_token stop = {});
-
-/// Puts it in its place.
-void add_late_form(Computation& computation, FormResult form);
+                                     std::stop_token stop = {});
 
 }  // namespace palimpsest

@@ -4,13 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <optional>
 
+#include "app/session/completion.h"
 #include "app/session/presets.h"
-#include "app/session/problem.h"
 #include "app/session/session_file.h"
 #include "core/base/error.h"
 #include "core/io/file.h"
@@ -20,9 +17,7 @@ namespace palimpsest {
 
 namespace {
 
-constexpr std::chrono::milliseconds patience{12};               // what a frame can spare
-constexpr std::uintmax_t small_file = std::uintmax_t{1} << 20;  // bytes
-constexpr Index small_sequence = 512;                           // tokens
+constexpr double nearly_there = 0.1;  // seconds: a choice that takes longer gives way to the next one
 
 constexpr Index usual_chunk(Index tokens) { return tokens > 1024 ? 64 : 8; }
 
@@ -43,15 +38,6 @@ Choice first_choice(Choice choice, const DataSet& data) {
   choice.head = 0;
   choice.chunk_size = std::min(usual_chunk(data.tokens), largest_chunk(data.tokens));
   return choice;
-}
-
-/// Whether data are likely to be read and computed before anybody notices.
-bool is_small(const std::string& id) {
-  if (id.starts_with("capture:")) return true;
-  if (id.starts_with("preset:")) return preset_size(id).tokens <= small_sequence;
-  std::error_code unreadable;
-  const std::uintmax_t size = std::filesystem::file_size(id, unreadable);
-  return unreadable || size <= small_file;
 }
 
 bool same(const Settings& x, const Settings& y) {
@@ -84,12 +70,6 @@ void require_place(const Computation& computation, const Place& place) {
   }
   const Choice& choice = computation.choice;
   const Trace* trace = computation.form(choice.form).trace.get();
-  std::shared_ptr<const Trace> late;
-  if (!trace && choice.form == Form::parallel && has_late_form(computation)) {
-    late = computation.variant->rule->trace(computation.sequence, choice.form, choice.precision,
-                                            choice.chunk_size);
-    trace = late.get();
-  }
   if (!trace || trace->block_count() == 0) return;  // there is no such form to look at
   const auto phases = static_cast<Index>(trace->phases.size());
   if (place.phase >= phases) {
@@ -123,77 +103,33 @@ struct Session::Opening {
   bool is_saved = false;  // the place must be there
 };
 
-/// A computation under way; the worker fills it, fetch() empties it.
+/// Data and a choice that are asked for, and what has come of it once it is answered.
 struct Session::Job {
   const bool opens_data;
-  const std::string saved_in;  // the file of a saved place, which every problem names
-  bool accepted = false;       // the first result is shown; belongs to the session's thread
+  const std::string saved_in;     // the file of a saved place, which every problem names
+  std::function<Opening()> make;  // runs in another thread
 
-  std::mutex mutex;
-  std::condition_variable changed;
   std::shared_ptr<Computation> computation;
   Place place;
-  std::optional<FormResult> late_form;
-  std::string problem;
-  bool has_result = false;  // a computation or a problem
-  bool finished = false;    // nothing more will come
 
   explicit Job(bool opens, std::string file = {}) : opens_data(opens), saved_in(std::move(file)) {}
+};
 
-  void work(const std::function<Opening()>& make, const std::stop_token& stop) {
-    std::string reason;
-    try {
-      const Opening opening = make();
-      const std::shared_ptr<Computation> made =
-          compute(opening.data, opening.choice, opening.place.token, stop);
-      if (opening.is_saved) require_place(*made, opening.place);
-      report([&] {
-        computation = made;
-        place = opening.place;
-        has_result = true;
-        finished = !has_late_form(*made);
-      });
-      if (!has_late_form(*made)) return;
-      FormResult late = compute_late_form(*made, stop);
-      report([&] {
-        late_form = std::move(late);
-        finished = true;
-      });
-      return;
-    } catch (...) {
-      reason = problem_in_words();
-    }
-    if (!saved_in.empty()) reason = fmt::format("{}: {}", saved_in, reason);
-    report([&] {
-      if (!has_result) problem = reason;
-      has_result = true;
-      finished = true;
-    });
-  }
+/// What a job gives: an answer that is fetched once.
+struct Session::JobDone {
+  using Value = Job;
 
-  /// Waits for the first result, or for all.
-  void wait_for_result() {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [this] { return has_result; });
-  }
-  void wait_for_all() {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [this] { return finished; });
-  }
-  void wait_a_moment() {
-    std::unique_lock lock(mutex);
-    changed.wait_for(lock, patience, [this] { return has_result; });
-  }
+  std::shared_ptr<Job> job;
 
- private:
-  template <class Write>
-  void report(Write write) {
-    {
-      const std::scoped_lock lock(mutex);
-      write();
-    }
-    changed.notify_all();
+  bool operator<(const JobDone& other) const { return job.owner_before(other.job); }
+  std::shared_ptr<const Job> compute(const Effort& effort) const {
+    const Opening opening = job->make();
+    job->computation = begin(opening.data, opening.choice, effort.stop);
+    job->place = opening.place;
+    if (opening.is_saved) require_place(*job->computation, opening.place);
+    return job;
   }
+  static std::size_t bytes(const Job&) { return 0; }
 };
 
 Session::~Session() = default;
@@ -205,22 +141,18 @@ const DataSet& Session::data() const {
 
 bool Session::open(const std::filesystem::path& path) { return open_named(path.string()); }
 
-bool Session::open(DataSet new_data) {
-  const bool is_small = new_data.tokens <= small_sequence;
+bool Session::open(DataSet new_data, const Place& place) {
   return start_opening(
-      [data = std::make_shared<const DataSet>(std::move(new_data)), choice = choice_] {
-        return Opening{data, first_choice(choice, *data), {}};
-      },
-      is_small);
+      [data = std::make_shared<const DataSet>(std::move(new_data)), place, choice = choice_] {
+        return Opening{data, first_choice(choice, *data), place};
+      });
 }
 
 bool Session::open_named(const std::string& id) {
-  return start_opening(
-      [id, choice = choice_] {
-        const auto data = std::make_shared<const DataSet>(open_data(id));
-        return Opening{data, first_choice(choice, *data), {}};
-      },
-      is_small(id));
+  return start_opening([id, choice = choice_] {
+    const auto data = std::make_shared<const DataSet>(open_data(id));
+    return Opening{data, first_choice(choice, *data), {}};
+  });
 }
 
 bool Session::from_json(const std::string& text, const std::filesystem::path& folder) {
@@ -253,7 +185,7 @@ bool Session::open_place(const std::string& name, const std::function<SavedSessi
         }
         return Opening{data, choice, saved.place, true};
       },
-      is_small(saved.data), name);
+      name);
 }
 
 std::string Session::to_json() const {
@@ -264,17 +196,16 @@ std::string Session::to_json() const {
   return write_session({data().id, choice_, is_here ? place_ : place});
 }
 
-bool Session::start_opening(std::function<Opening()> make, bool is_small, std::string saved_in) {
+bool Session::start_opening(std::function<Opening()> make, std::string saved_in) {
   before_opening_ = choice_;
   message_.clear();
   start(std::make_shared<Job>(true, std::move(saved_in)), std::move(make));
-  if (is_small) job_->wait_for_result();
   fetch();
   return message_.empty();
 }
 
 void Session::choose(Choice choice) {
-  const bool is_opening = job_ && job_->opens_data && !job_->accepted;
+  const bool is_opening = job_ && job_->opens_data;
   if (!computed_ || is_opening) {  // the new data will be computed with it
     choice_ = std::move(choice);
     place_cursor();
@@ -297,32 +228,41 @@ void Session::choose(Choice choice) {
   }
 }
 
+/// A choice that is nearly computed is still waited for: while a slider is dragged, pictures follow.
 void Session::start(std::shared_ptr<Job> job, std::function<Opening()> make) {
-  job_ = std::move(job);
-  worker_.start([job = job_, make = std::move(make)](const std::stop_token& stop) { job->work(make, stop); });
-  job_->wait_a_moment();  // most sequences are short: then the answer is there in the same frame
+  job->make = std::move(make);
+  const bool is_waited_for = job_ && !job_->opens_data && !job->opens_data && job_seconds_ < nearly_there;
+  (is_waited_for ? next_job_ : job_) = std::move(job);
+  if (is_waited_for) return;
+  next_job_ = nullptr;
+  job_seconds_ = 0;
 }
 
 bool Session::update() {
   replaced_.clear();
   answers_.frame();
-  const bool is_new = fetch();
-  look();
-  return is_new;
+  return fetch_all();
 }
 
 void Session::wait() {
   replaced_.clear();
-  while (job_) {
-    job_->wait_for_all();
-    fetch();
-  }
-  look();
-  while (answers_.busy()) {
+  for (fetch_all(); answers_.busy(); fetch_all()) {
     answers_.wait();
     answers_.frame();
-    look();
   }
+}
+
+/// Takes over all that is there, and asks for what is not.
+bool Session::fetch_all() {
+  bool is_new = fetch();
+  std::string problem;
+  if (computed_ && complete(computed_, answers_, problem)) {
+    is_new = true;
+    place_cursor();  // a form may have turned out not to exist
+  }
+  if (!problem.empty()) message_ = problem;
+  look();
+  return is_new;
 }
 
 void Session::look() {
@@ -331,38 +271,33 @@ void Session::look() {
 }
 
 bool Session::fetch() {
-  if (!job_) return false;
-  const std::shared_ptr<Job> job = job_;
-  std::shared_ptr<Computation> computation;
-  std::optional<FormResult> late_form;
-  {
-    const std::scoped_lock lock(job->mutex);
-    if (!job->has_result) return false;
-    computation = std::exchange(job->computation, nullptr);
-    late_form = std::exchange(job->late_form, std::nullopt);
-    if (job->finished) job_ = nullptr;
+  bool is_new = false;
+  while (job_) {
+    const auto answer = answers_.ask(JobDone{job_});
+    job_seconds_ = answer.seconds;
+    if (answer.under_way) break;
+    answers_.forget(JobDone{job_});
+    const std::shared_ptr<Job> job = std::exchange(job_, std::exchange(next_job_, nullptr));
+    job_seconds_ = 0;
+    is_new = is_new || answer.value;
+    if (answer.value)
+      accept(*job, job->computation);
+    else if (!job_)
+      fail(*job, job->saved_in.empty() ? answer.reason : fmt::format("{}: {}", job->saved_in, answer.reason));
   }
-  const bool is_new = computation || late_form;
-  if (late_form) add_late_form(computation ? *computation : *computed_, std::move(*late_form));
-  if (!job->problem.empty()) fail(*job, job->problem);
-  if (computation)
-    accept(*job, std::move(computation), job->place);
-  else if (late_form && choice_.form == Form::parallel)
-    place_cursor();
   return is_new;
 }
 
-void Session::accept(Job& job, std::shared_ptr<Computation> computation, const Place& place) {
+void Session::accept(const Job& job, std::shared_ptr<Computation> computation) {
   if (computed_) replaced_.push_back(std::move(computed_));
   computed_ = std::move(computation);
-  job.accepted = true;
   if (!job.opens_data) {
     place_cursor();
     return;
   }
   const Choice wanted = with_changes(computed_->choice, before_opening_, choice_);
   choice_ = computed_->choice;
-  place_ = place;
+  place_ = job.place;
   place_cursor();
   choose(wanted);
 }

@@ -9,7 +9,6 @@
 #include "app/session/answers.h"
 #include "app/session/computation.h"
 #include "app/session/sight.h"
-#include "app/session/worker.h"
 
 namespace palimpsest {
 
@@ -33,13 +32,12 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Opens a capture or another npz and takes its rule. Small data are there at once; long ones are computed
-  /// while the last result stays. Returns false, and message() says why, if it is known already that it does
-  /// not work.
+  /// Opens a capture or another npz and takes its rule. That is done in another thread while the last result
+  /// stays. Returns false, and message() says why, if it is known already that it does not work.
   bool open(const std::filesystem::path& path);
 
-  /// Opens data made in memory.
-  bool open(DataSet data);
+  /// Opens data made in memory, at a place.
+  bool open(DataSet data, const Place& place = {});
 
   /// Opens "capture:NAME", "preset:NAME?T=32&…" (made in the other thread) or the path of a file.
   bool open_named(const std::string& id);
@@ -63,8 +61,8 @@ class Session {
   /// cursor, unless it cannot be computed.
   void wait();
 
-  /// Whether a computation is under way.
-  bool computing() const { return job_ != nullptr; }
+  /// Whether a computation is under way, or the comparison of its forms.
+  bool computing() const { return job_ || (computed_ && !computed_->is_complete()); }
 
   /// The last finished computation; null until the first is there.
   Computation* computed() { return computed_.get(); }
@@ -121,27 +119,30 @@ class Session {
  private:
   struct Opening;
   struct Job;
+  struct JobDone;
 
   bool open_place(const std::string& name, const std::function<SavedSession()>& read);
-  bool start_opening(std::function<Opening()> make, bool is_small, std::string saved_in = {});
+  bool start_opening(std::function<Opening()> make, std::string saved_in = {});
   void start(std::shared_ptr<Job> job, std::function<Opening()> make);
+  bool fetch_all();
   bool fetch();
-  void accept(Job& job, std::shared_ptr<Computation> computation, const Place& place);
+  void accept(const Job& job, std::shared_ptr<Computation> computation);
   void fail(const Job& job, std::string problem);
   void place_cursor();
 
   std::shared_ptr<Computation> computed_;
   std::vector<std::shared_ptr<Computation>>
-      replaced_;  // since the last update(): somebody may still look at them
-  std::shared_ptr<Job> job_;
+      replaced_;                   // since the last update(): somebody may still look at them
+  std::shared_ptr<Job> job_;       // under way
+  std::shared_ptr<Job> next_job_;  // wanted after it
+  double job_seconds_ = 0;         // for how long job_ has been under way
   Choice choice_;
   Choice before_opening_;
   std::string message_;
   Cursor cursor_;
   Place place_;
   Lookout lookout_;
-  Answers answers_;
-  Worker worker_;  // last, as answers_: their threads end before anything else goes
+  Answers answers_;  // last: its threads end before anything else goes
 };
 
 }  // namespace palimpsest

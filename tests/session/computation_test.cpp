@@ -146,23 +146,38 @@ TEST_CASE("numbers that a variant cannot have are refused with their place and h
   CHECK_THROWS_WITH(compute(broken, choice), says("array \"v\": index [5, 3] is nan") && says("head 2"));
 }
 
-TEST_CASE("a long sequence has its parallel form later, a very long one not at all") {
+TEST_CASE("a very long sequence has no parallel form, and says so at once") {
   Choice choice;
-  const auto later = std::make_shared<const DataSet>(make_preset("preset:random?T=300&K=4&V=3"));
-  const auto computed = compute(later, choice, 299);
-  CHECK(has_late_form(*computed));
-  CHECK_THAT(computed->form(Form::parallel).missing, says("still being computed"));
-  add_late_form(*computed, compute_late_form(*computed));
-  CHECK(computed->form(Form::parallel).missing.empty());
-  CHECK(computed->form(Form::parallel).residual() < 1e-10);
-  CHECK(computed->agree);
-
-  const auto never = std::make_shared<const DataSet>(make_preset("preset:random?T=5000&K=2&V=2"));
-  const auto long_one = compute(never, choice);
-  CHECK(!has_late_form(*long_one));
-  CHECK_THAT(long_one->form(Form::parallel).missing, says("shown up to 4096 tokens, and here are 5000"));
+  const auto data = std::make_shared<const DataSet>(make_preset("preset:random?T=5000&K=2&V=2"));
+  const auto begun = begin(data, choice);
+  CHECK_THAT(begun->form(Form::parallel).missing, says("shown up to 4096 tokens, and here are 5000"));
   CHECK(largest_chunk(5000) == 4096);
   CHECK(largest_chunk(1) == 1);
+}
+
+TEST_CASE("what is begun has steps, and what comes of them is added") {
+  Choice choice;
+  const auto data = std::make_shared<const DataSet>(make_preset("preset:random?T=30&K=4&V=3"));
+  const auto begun = begin(data, choice);
+  const auto all = compute(data, choice);
+  CHECK(all->is_complete());
+  CHECK_FALSE(begun->is_complete());
+  for (const Form form : all_forms) {
+    REQUIRE(begun->form(form).trace);
+    CHECK_FALSE(begun->form(form).is_compared);
+    const FormResult result = compared(*begun, form, begun->form(form).trace);
+    CHECK(result.residual() == all->form(form).residual());
+    CHECK(result.output.o == all->form(form).output.o);
+    const std::uint64_t before = begun->version;
+    add(*begun, form, std::make_shared<const FormResult>(result));
+    CHECK(begun->version != before);
+  }
+  add(*begun, recall(*begun->variant, begun->sequence));
+  CHECK_FALSE(begun->is_complete());
+  add(*begun, runaway(*begun));
+  CHECK(begun->is_complete());
+  CHECK(begun->worst == all->worst);
+  CHECK(begun->tokens.back().recall->after == all->tokens.back().recall->after);
 }
 
 TEST_CASE("a feature map that would fill the memory is refused") {
@@ -220,7 +235,7 @@ TEST_CASE("what verify lets pass is no disagreement in the window: Muon in f32, 
     CHECK(computed->worst > 2e-5);
     CHECK(computed->tolerance > computed->worst);
     CHECK(computed->agree);
-    for (const FormResult& form : computed->forms) CHECK(form.first_bad_token == -1);
+    for (const auto& form : computed->forms) CHECK(form->first_bad_token == -1);
   }
 }
 

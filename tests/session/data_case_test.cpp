@@ -42,7 +42,6 @@ TEST_CASE("the window says why a form that loses its state may") {
   choice.chunk_size = 16;
   const auto data = std::make_shared<const DataSet>(make_preset("preset:random?T=1100&K=16&V=16&seed=1"));
   const auto computed = compute(data, choice);
-  add_late_form(*computed, compute_late_form(*computed));
   const FormResult& parallel = computed->form(Form::parallel);
   CHECK(computed->agree);
   CHECK(computed->worst_form == Form::parallel);

@@ -71,17 +71,21 @@ TEST_CASE("a session in which nothing is open can be asked anything") {
   session.choose(choice);
   session.wait();
   CHECK(session.choice().form == Form::chunkwise);
-  CHECK(!session.from_json(session.to_json()));
+  session.from_json(session.to_json());
+  session.wait();
+  CHECK_FALSE(session.message().empty());
 }
 
 TEST_CASE("opening takes over the rule of a capture and starts at its first token") {
   Session session;
   CHECK(session.open_named("capture:kda_overwrite_l1"));
+  session.wait();
   REQUIRE(session.computed() != nullptr);
   CHECK(session.choice().variant == "kda");
   CHECK(session.data().heads == 4);
   CHECK(session.cursor() == Cursor{});
   CHECK(session.open_named("preset:copy"));
+  session.wait();
   CHECK(session.choice().variant == "kda");  // a preset belongs to no rule
 }
 
@@ -90,18 +94,18 @@ TEST_CASE("what cannot be opened leaves everything as it was") {
   opened.choose([](Choice& choice) { choice.adjustments.beta = 0.5; });
   opened->wait();
   const TemporaryFolder folder;
-  fails(opened, "absent.npz", [&] { CHECK(!opened->open(folder / "absent.npz")); });
+  fails(opened, "absent.npz", [&] { CHECK_NOTHROW(opened->open(folder / "absent.npz")); });
   std::ofstream(folder / "noise.npz") << "this is no zip file";
-  fails(opened, "noise.npz", [&] { CHECK(!opened->open(folder / "noise.npz")); });
-  fails(opened, "there is no preset", [&] { CHECK(!opened->open_named("preset:nonsense")); });
-  fails(opened, "there is no capture", [&] { CHECK(!opened->open_named("capture:nonsense")); });
+  fails(opened, "noise.npz", [&] { CHECK_NOTHROW(opened->open(folder / "noise.npz")); });
+  fails(opened, "there is no preset", [&] { CHECK_NOTHROW(opened->open_named("preset:nonsense")); });
+  fails(opened, "there is no capture", [&] { CHECK_NOTHROW(opened->open_named("capture:nonsense")); });
 
   Arrays arrays = {{"q", numbers({6, 4})}, {"k", numbers({6, 4})}, {"v", numbers({6, 4})}};
   const auto open_with = [&](const char* name, Array array) {
     Arrays changed = arrays;
     changed[name] = std::move(array);
     write_npz(folder / "case.npz", changed);
-    CHECK(!opened->open(folder / "case.npz"));
+    CHECK_NOTHROW(opened->open(folder / "case.npz"));
   };
   const auto filled = [](std::vector<Index> shape, double value) {
     Array array = numbers(std::move(shape));
@@ -327,6 +331,7 @@ TEST_CASE("one may close the program, or open something else, in the middle of a
     session.open_named("preset:random?T=2000&K=32&V=32");
     if (i == 1) session.open_named("preset:copy?T=1000");
     if (i == 2) session.open_named(first);
+    if (i == 2) session.wait();
     if (i == 2) CHECK(session.data().id == first);
   }
 }
@@ -367,12 +372,14 @@ TEST_CASE("a session file comes back to the same place in every phase and tile")
       CAPTURE(one.data, name(one.form), cursor.block, cursor.operation, cursor.row);
       Session other;
       REQUIRE(other.from_json(opened->to_json()));
+      other.wait();
       CHECK(other.cursor() == opened->cursor());
       CHECK(other.to_json() == opened->to_json());
       CHECK(other.trace()->operation(other.cursor()).id == opened->trace()->operation(opened->cursor()).id);
     }
     Session other;
     REQUIRE(other.from_json(opened->to_json()));
+    other.wait();
     CHECK(other.cursor() == opened->trace()->last());
   }
 }
@@ -381,7 +388,7 @@ TEST_CASE("a session file that is wrong leaves everything as it was") {
   Opened opened;
   const auto wrong = [&](const std::string& text, const std::string& words) {
     CAPTURE(text);
-    fails(opened, words, [&] { CHECK(!opened->from_json(text)); });
+    fails(opened, words, [&] { CHECK_NOTHROW(opened->from_json(text)); });
   };
   wrong("", "not valid JSON");
   wrong("{", "not valid JSON");
@@ -412,6 +419,7 @@ TEST_CASE("a session file finds data beside it and may ask for a larger chunk th
   Session session;
   CHECK(session.from_json(R"({"data": "mine.npz", "variant": "linear", "chunk_size": 1000, "token": 5})",
                           folder.path()));
+  session.wait();
   CHECK(session.message().empty());
   CHECK(session.choice().chunk_size == 6);
   CHECK(session.token() == 5);
@@ -452,8 +460,9 @@ TEST_CASE("what is wrong with a saved place names its file") {
   wrong(R"({"data": "preset:copy", "head": 7})", "\"head\" is 7");
   wrong(R"({"data": "preset:copy", "token": 99})", "\"token\" is 99");
   wrong(std::string(2 << 20, ' '), "has more than 1048576 bytes");
-  fails(opened, "/dev/zero: is not a regular file", [&] { CHECK(!opened->open_saved("/dev/zero")); });
-  fails(opened, "absent.json: no such file", [&] { CHECK(!opened->open_saved(folder / "absent.json")); });
+  fails(opened, "/dev/zero: is not a regular file", [&] { CHECK_NOTHROW(opened->open_saved("/dev/zero")); });
+  fails(opened, "absent.json: no such file",
+        [&] { CHECK_NOTHROW(opened->open_saved(folder / "absent.json")); });
 }
 
 TEST_CASE("what is wrong with the arrays of a file names it, when its rule takes them") {
@@ -464,9 +473,9 @@ TEST_CASE("what is wrong with the arrays of a file names it, when its rule takes
     Arrays arrays = plain;
     for (const auto& [name, array] : more) arrays[name] = array;
     write_npz(folder / "case.npz", arrays, {{"meta", R"({"rule": ")" + rule + R"("})"}});
-    const bool good = opened->open(folder / "case.npz");
+    opened->open(folder / "case.npz");
     opened->wait();
-    return good;
+    return opened->message().empty();
   };
   const std::string name = (folder / "case.npz").string();
   fails(opened, name, [&] { open_with({{"alpha", numbers({6})}, {"g", numbers({6})}}, "scalar_decay"); });

@@ -1,0 +1,115 @@
+#include "app/session/completion.h"
+
+#include "core/base/error.h"
+
+namespace palimpsest {
+
+namespace {
+
+std::size_t bytes_of(const Output& output) {
+  Index numbers = output.o.size();
+  for (const auto& [name, state] : output.states) numbers += state.size();
+  return static_cast<std::size_t>(numbers) * sizeof(double);
+}
+
+/// What the answers about a computation have in common: they do not keep it alive, and those to the same data
+/// stand for each other.
+struct AboutComputation {
+  std::weak_ptr<const Foundation> of;
+
+  std::shared_ptr<const Foundation> present() const {
+    std::shared_ptr<const Foundation> foundation = of.lock();
+    if (!foundation) throw Cancelled();
+    return foundation;
+  }
+  std::string question() const {
+    const std::shared_ptr<const Foundation> foundation = of.lock();
+    return foundation ? foundation->data->id : std::string();
+  }
+  bool gone() const { return of.expired(); }
+  bool operator<(const AboutComputation& other) const { return of.owner_before(other.of); }
+};
+
+/// A form, computed and compared with the reference.
+struct ComparedForm : AboutComputation {
+  using Value = FormResult;
+
+  Form form = Form::recurrent;
+  std::weak_ptr<const Trace> trace;
+
+  bool operator<(const ComparedForm& other) const {
+    if (of.owner_before(other.of)) return true;
+    return !other.of.owner_before(of) && form < other.form;
+  }
+  std::string question() const { return name(form) + (" " + AboutComputation::question()); }
+  std::shared_ptr<const FormResult> compute(const Effort& effort) const {
+    const std::shared_ptr<const Foundation> foundation = present();
+    const std::shared_ptr<const Trace> steps = trace.lock();
+    if (!steps) throw Cancelled();
+    return std::make_shared<const FormResult>(compared(*foundation, form, steps, effort.stop));
+  }
+  static std::size_t bytes(const FormResult& result) {
+    return bytes_of(result.output) + result.token_residual.size() * sizeof(double);
+  }
+};
+
+/// How well every token is remembered.
+struct RecallOfTokens : AboutComputation {
+  using Value = std::optional<std::vector<Recall>>;
+
+  std::shared_ptr<const Value> compute(const Effort& effort) const {
+    const std::shared_ptr<const Foundation> foundation = present();
+    return std::make_shared<const Value>(recall(*foundation->variant, foundation->sequence, effort.stop));
+  }
+  static std::size_t bytes(const Value& recalls) { return recalls ? recalls->size() * sizeof(Recall) : 0; }
+};
+
+/// Where the memory runs away.
+struct RunawayMemory : AboutComputation {
+  using Value = std::optional<Divergence>;
+
+  std::shared_ptr<const Value> compute(const Effort& effort) const {
+    return std::make_shared<const Value>(runaway(*present(), effort.stop));
+  }
+  static std::size_t bytes(const Value&) { return sizeof(Value); }
+};
+
+}  // namespace
+
+bool complete(const std::shared_ptr<Computation>& computation, Answers& answers, std::string& problem) {
+  if (computation->is_complete()) return false;
+  Computation& all = *computation;
+  const AboutComputation about = {computation};
+  const std::uint64_t before = all.version;
+  const auto fits = [&](std::size_t count) { return count == all.tokens.size(); };
+  // The newest wish is granted first: what is looked at last is wished for first.
+  for (const Form form : {Form::parallel, Form::two_pass, Form::chunkwise, Form::recurrent}) {
+    const FormResult& known = all.form(form);
+    if (known.is_compared || !known.missing.empty()) continue;
+    const auto answer = answers.ask(ComparedForm{about, form, known.trace}, Urgency::later);
+    if (answer.value && !answer.stale) add(all, form, answer.value);
+    const bool is_former = answer.stale && known.output.o.size() == 0 && answer.value->missing.empty();
+    if (!is_former || !fits(static_cast<std::size_t>(answer.value->output.o.rows()))) continue;
+    auto former = std::make_shared<FormResult>(*answer.value);
+    former->trace = known.trace;
+    former->is_compared = false;
+    add(all, form, former);
+  }
+  if (!all.knows_divergence) {
+    const auto answer = answers.ask(RunawayMemory{about}, Urgency::later);
+    if (answer.value && (!answer.stale || !all.divergence)) add(all, *answer.value, !answer.stale);
+    if (!answer.reason.empty()) add(all, std::optional<Divergence>());
+    if (!answer.reason.empty()) problem = answer.reason;
+  }
+  if (!all.knows_recall) {
+    const auto answer = answers.ask(RecallOfTokens{about}, Urgency::later);
+    const bool has_former = !all.tokens.empty() && all.tokens.front().recall;
+    const bool is_usable = answer.value && (!*answer.value || fits((*answer.value)->size()));
+    if (is_usable && (!answer.stale || !has_former)) add(all, *answer.value, !answer.stale);
+    if (!answer.reason.empty()) add(all, std::optional<std::vector<Recall>>());
+    if (!answer.reason.empty()) problem = answer.reason;
+  }
+  return all.version != before;
+}
+
+}  // namespace palimpsest

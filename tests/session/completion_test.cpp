@@ -1,0 +1,126 @@
+#include "app/session/completion.h"
+
+#include "tests/catch.h"
+#include "tests/session/opened.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+constexpr const char* text = "capture:gated_deltanet_overwrite_l1";
+
+void choose_decay(Session& session, double decay) {
+  Choice choice = session.choice();
+  choice.adjustments.decay = decay;
+  session.choose(std::move(choice));
+}
+
+double computed_decay(const Session& session) { return session.computed()->choice.adjustments.decay; }
+
+/// The next frame, when all that was asked for in this one is there.
+void next_frame(Session& session) {
+  session.answers().wait();
+  session.update();
+}
+
+}  // namespace
+
+TEST_CASE("nothing is waited for: neither small data nor a small change", "[completion]") {
+  Session session;
+  REQUIRE(session.open_named(text));
+  CHECK(session.computed() == nullptr);
+  CHECK(session.computing());
+  session.wait();
+  REQUIRE(session.computed());
+  CHECK(session.computed()->is_complete());
+  CHECK_FALSE(session.computing());
+  const Computation* before = session.computed();
+  choose_decay(session, 2);
+  CHECK(session.computed() == before);
+  CHECK(session.computing());
+  session.wait();
+  CHECK(computed_decay(session) == 2);
+  CHECK(session.computed()->is_complete());
+}
+
+TEST_CASE("the steps are there first, and what takes longer fills in", "[completion]") {
+  Session session;
+  REQUIRE(session.open_named("preset:random?T=600&K=16&V=16"));
+  next_frame(session);
+  REQUIRE(session.computed());
+  CHECK(session.trace() != nullptr);
+  CHECK_FALSE(session.computed()->is_complete());
+  for (const Form form : all_forms) {
+    CHECK(session.computed()->form(form).missing.empty());
+    CHECK(session.computed()->form(form).trace);
+  }
+  session.wait();
+  CHECK(session.computed()->agree);
+  for (const Form form : all_forms) CHECK(session.computed()->form(form).is_compared);
+}
+
+TEST_CASE("what the last choice had stands until the new one's is there", "[completion]") {
+  Session session;
+  session.open_named(text);
+  session.wait();
+  const double old_error = session.computed()->tokens.back().recall->after;
+  choose_decay(session, 3);
+  next_frame(session);
+  const Computation& now = *session.computed();
+  REQUIRE(now.choice.adjustments.decay == 3);
+  REQUIRE_FALSE(now.knows_recall);
+  REQUIRE(now.tokens.back().recall);
+  CHECK(now.tokens.back().recall->after == old_error);
+  CHECK(now.form(Form::chunkwise).output.o.rows() == session.data().tokens);
+  CHECK_FALSE(now.form(Form::chunkwise).is_compared);
+  CHECK(now.form(Form::chunkwise).trace.get() != nullptr);
+  session.wait();
+  CHECK(session.computed()->tokens.back().recall->after != old_error);
+
+  session.open_named("preset:copy?T=12&K=4&V=4");  // other data have nothing to lend
+  next_frame(session);
+  REQUIRE(session.data().tokens == 12);
+  CHECK_FALSE(session.computed()->tokens.back().recall);
+}
+
+TEST_CASE("while a slider is dragged, pictures follow", "[completion]") {
+  Session session;
+  session.open_named(text);
+  session.wait();
+  choose_decay(session, 2);
+  choose_decay(session, 3);  // before 2 is there
+  choose_decay(session, 4);
+  next_frame(session);
+  CHECK(computed_decay(session) == 2);
+  CHECK(session.choice().adjustments.decay == 4);
+  next_frame(session);
+  CHECK(computed_decay(session) == 4);
+}
+
+TEST_CASE("all that is answered about a choice is what is computed at once", "[completion]") {
+  for (const char* variant : {"gated_deltanet", "softmax", "lact", "ttt_mlp"}) {
+    CAPTURE(variant);
+    Session session;
+    session.open_named("preset:overwrite?T=40&K=6&V=5");
+    session.wait();
+    Choice choice = session.choice();
+    choice.variant = variant;
+    session.choose(choice);
+    session.wait();
+    const Computation& answered = *session.computed();
+    const auto at_once = compute(answered.data, answered.choice);
+    CHECK(answered.agree == at_once->agree);
+    CHECK(answered.worst == at_once->worst);
+    CHECK(answered.worst_form == at_once->worst_form);
+    for (const Form form : all_forms) {
+      CHECK(answered.form(form).missing == at_once->form(form).missing);
+      CHECK(answered.form(form).output.o == at_once->form(form).output.o);
+    }
+    for (std::size_t t = 0; t < answered.tokens.size(); ++t) {
+      const std::optional<Recall>& recall = answered.tokens[t].recall;
+      REQUIRE(recall.has_value() == at_once->tokens[t].recall.has_value());
+      if (recall) CHECK(recall->after == at_once->tokens[t].recall->after);
+    }
+  }
+}
