@@ -31,6 +31,10 @@ void change_precision(Application& application) {
   application.session.choose(std::move(choice));
 }
 
+void flip(Application& application, bool ViewOptions::*option) {
+  application.change_view([option](ViewOptions& view) { view.*option = !(view.*option); });
+}
+
 void change_grain(Application& application) {
   switch (application.grain) {
     case Grain::operation:
@@ -91,6 +95,11 @@ std::span<const Action> actions() {
       {"Form", "larger chunks", ImGuiKey_RightBracket, [](Application& a) { change_chunk(a, 2); }, true},
       {"Form", "smaller chunks", ImGuiKey_LeftBracket, [](Application& a) { change_chunk(a, 0.5); }, true},
       {"Form", "f64 or f32", ImGuiKey_P, change_precision},
+      {"Change", "undo", ImGuiMod_Ctrl | ImGuiKey_Z, [](Application& a) { a.undo(); }, true},
+      {"Change", "redo", ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Z, [](Application& a) { a.redo(); }, true},
+      {"Change", "redo", ImGuiMod_Ctrl | ImGuiKey_Y, [](Application& a) { a.redo(); }, true},
+      {"Change", "copy this place", ImGuiMod_Ctrl | ImGuiKey_C, [](Application& a) { a.copy_state(); }},
+      {"Change", "go to a copied place", ImGuiMod_Ctrl | ImGuiKey_V, [](Application& a) { a.paste_state(); }},
       {"Data", "captures and presets", ImGuiKey_D, [](Application& a) { a.show_data = true; }},
       {"Data", "save this place", ImGuiMod_Ctrl | ImGuiKey_S, [](Application& a) { a.save_place(); }},
       {"Data", "next variant", ImGuiKey_V, [](Application& a) { change_variant(a, 1); }, true},
@@ -102,14 +111,14 @@ std::span<const Action> actions() {
       {"Data", "open a file", ImGuiMod_Ctrl | ImGuiKey_O, [](Application& a) { a.show_open = true; }},
       {"View", "dark or light", ImGuiKey_L,
        [](Application& a) {
-         const bool dark = a.view.theme == style::Theme::dark;
-         a.view.theme = dark ? style::Theme::light : style::Theme::dark;
+         a.change_view([](ViewOptions& view) {
+           view.theme = view.theme == style::Theme::dark ? style::Theme::light : style::Theme::dark;
+         });
        }},
       {"View", "one colour scale, or one per matrix", ImGuiKey_C,
-       [](Application& a) { a.view.shared_scale = !a.view.shared_scale; }},
+       [](Application& a) { flip(a, &ViewOptions::shared_scale); }},
       {"View", "S as key x value, or value x key", ImGuiKey_T, [](Application& a) { a.turn_states(); }},
-      {"View", "numbers in large cells", ImGuiKey_N,
-       [](Application& a) { a.view.numbers = !a.view.numbers; }},
+      {"View", "numbers in large cells", ImGuiKey_N, [](Application& a) { flip(a, &ViewOptions::numbers); }},
       {"View", "let go of the clicked number", ImGuiKey_Escape, [](Application& a) { a.pinned.reset(); }},
       {"Help", "these keys", ImGuiMod_Shift | ImGuiKey_Slash, [](Application& a) { a.show_keys = true; }},
       {"Help", "quit", ImGuiMod_Ctrl | ImGuiKey_Q, [](Application& a) { a.quit(); }},

@@ -69,16 +69,46 @@ void Application::save_place() {
 }
 
 void Application::step(Session::Grain by, int direction) {
-  view.show_welcome = false;
+  show_welcome = false;
   notice.clear();
   if (!session.step(by, direction)) playing = false;
 }
 
-void Application::turn_states() {
-  view.state_value_by_key = !view.state_value_by_key;
+/// Makes a change that may turn states; the clicked cell turns with them.
+void Application::keeping_pinned(const std::function<void()>& change) {
+  const bool turned = view.state_value_by_key;
   const Sight& sight = session.sight();
-  if (!pinned || !sight.record) return;
-  if (turns(pinned->tensor, sight.trace->symbols, *sight.record)) std::swap(pinned->row, pinned->column);
+  const bool turns_too = pinned && sight.record && turns(pinned->tensor, sight.trace->symbols, *sight.record);
+  change();
+  if (turns_too && pinned && view.state_value_by_key != turned) std::swap(pinned->row, pinned->column);
+}
+
+void Application::change_view(const std::function<void(ViewOptions&)>& edit) {
+  ViewOptions changed = view;
+  edit(changed);
+  keeping_pinned([&] { session.change_view(changed); });
+}
+
+void Application::turn_states() {
+  change_view([](ViewOptions& changed) { changed.state_value_by_key = !changed.state_value_by_key; });
+}
+
+void Application::undo() {
+  keeping_pinned([this] { session.undo(); });
+}
+
+void Application::redo() {
+  keeping_pinned([this] { session.redo(); });
+}
+
+void Application::copy_state() {
+  ImGui::SetClipboardText(session.to_string().c_str());
+  notice = "This place is in the clipboard, as --state takes it";
+}
+
+void Application::paste_state() {
+  const char* text = ImGui::GetClipboardText();
+  keeping_pinned([&] { session.from_string(text ? text : ""); });
 }
 
 double Application::since_step() const { return ImGui::GetTime() - last_step_; }
@@ -217,6 +247,7 @@ void Application::draw(float scale) {
     session.set_message(overlay_problem);
   }
   hovered_before_ = hovered;
+  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) session.end_merge();
 }
 
 }  // namespace palimpsest

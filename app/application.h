@@ -22,15 +22,6 @@ struct CellFocus {
   bool operator==(const CellFocus&) const = default;
 };
 
-/// How the program looks, apart from what it computes.
-struct ViewOptions {
-  style::Theme theme = style::Theme::dark;
-  bool shared_scale = true;         // one colour scale per kind of tensor; otherwise each picture its own
-  bool state_value_by_key = false;  // draw S as value x key, as some papers write it
-  bool numbers = true;              // values as text in cells that are large enough
-  bool show_welcome = true;         // the line that says what to press
-};
-
 /// The program in front of a person: one session, its panels, its keys. Draws one frame of Dear ImGui; knows
 /// nothing of windows.
 class Application {
@@ -49,7 +40,18 @@ class Application {
   bool animating() const;
 
   Session session;
-  ViewOptions view;
+  const ViewOptions& view = session.state().view;
+
+  /// Shows things another way, which can be taken back as any change. A cell that a click holds stays the
+  /// same number.
+  void change_view(const std::function<void(ViewOptions&)>& edit);
+
+  /// Shows states value x key instead of key x value, or back.
+  void turn_states();
+
+  /// Takes the last change back, or makes it again.
+  void undo();
+  void redo();
 
   /// What the mouse points at in this frame, on any panel; the other panels answer to it.
   std::optional<CellFocus> hovered;
@@ -64,6 +66,7 @@ class Application {
   Session::Grain grain = Session::Grain::operation;
 
   // Overlays
+  bool show_welcome = true;  // the line that says what to press
   bool show_keys = false;
   bool show_data = false;  // opens the list of captures and presets
   bool show_open = false;
@@ -83,9 +86,9 @@ class Application {
   /// --session`.
   void save_place();
 
-  /// Shows states value x key instead of key x value, or back. A cell that a click holds stays the same
-  /// number.
-  void turn_states();
+  /// Puts the present state into the clipboard, as `--state` takes it, and goes to one that is there.
+  void copy_state();
+  void paste_state();
 
   /// Good news for the status bar; gone with the next key or click.
   std::string notice;
@@ -100,6 +103,7 @@ class Application {
   double since_step() const;
 
  private:
+  void keeping_pinned(const std::function<void()>& change);
   void play();
   void layout(float top, float bottom);
   void draw_part(const char* title, const std::function<void()>& draw);

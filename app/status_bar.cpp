@@ -110,7 +110,10 @@ void draw_status_bar(Application& application, float height) {
   ImGui::EndGroup();
   ImGui::SameLine();
   ImGui::SetCursorPosX(viewport->WorkSize.x - style::px(style::panel_gap + style::panel_padding) - right);
-  if (word_button(other)) application.view.theme = dark ? style::Theme::light : style::Theme::dark;
+  if (word_button(other)) {
+    application.change_view(
+        [&](ViewOptions& view) { view.theme = dark ? style::Theme::light : style::Theme::dark; });
+  }
   tooltip("Switches between dark and light", "L");
   ImGui::SameLine(0, style::px(20));
   if (word_button("? keys")) application.show_keys = true;

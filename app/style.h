@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "app/session/view_options.h"
 #include "core/base/colour_map.h"
 #include "core/formula/expression.h"
 
@@ -11,7 +12,7 @@
 /// ImGui context, so that a window and a picture drawn off screen can differ.
 namespace palimpsest::style {
 
-enum class Theme { dark, light };
+using palimpsest::Theme;
 
 /// Sets colours, sizes and fonts of the current Dear ImGui context. Call it before the first frame and
 /// whenever theme or scale may have changed, where no style is pushed. Cheap when nothing has changed.

@@ -130,7 +130,7 @@ void agreement_badge(Application& application, const Computation& computed) {
   const Index bad = computed.agree ? -1 : first_bad_token(computed);
   if (style::pill_button(label.c_str(), false, computed.agree ? c.good : c.alarm) && bad >= 0) {
     application.playing = false;
-    application.view.show_welcome = false;
+    application.show_welcome = false;
     application.session.go_to_token(bad);
   }
   tooltip(agreement_explained(computed) +

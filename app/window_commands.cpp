@@ -22,6 +22,7 @@ namespace {
 /// What `render` and the window can be told on the command line, as it stands there.
 struct Look {
   std::optional<std::string> session = {};
+  std::optional<std::string> state = {};
   std::optional<std::string> capture = {};
   std::optional<std::string> at = {};
   std::optional<std::string> variant = {};
@@ -29,7 +30,7 @@ struct Look {
   std::optional<std::string> chunk = {};
   std::optional<std::string> head = {};
   std::optional<std::string> scale = {};
-  std::string theme = "dark";
+  std::optional<std::string> theme = {};
 };
 
 constexpr double least_scale = 0.5;
@@ -41,6 +42,7 @@ void add_look(CLI::App& command, Look& look) {
         option, [&value](const std::string& text) { value = text; }, words);
   };
   add("--session", look.session, "a saved session (JSON)");
+  add("--state", look.state, "a copied place (one string)");
   add("--capture", look.capture, "an npz with q, k and v; or capture:NAME, preset:NAME");
   add("--at", look.at, "TOKEN or TOKEN:OPERATION, such as 19:error");
   add("--variant", look.variant, "compute this variant instead of the data's own");
@@ -48,7 +50,7 @@ void add_look(CLI::App& command, Look& look) {
   add("--chunk", look.chunk, "chunk size of the forms that have chunks");
   add("--head", look.head, "which head");
   add("--scale", look.scale, "how much larger everything is drawn, 0.5 to 4");
-  command.add_option("--theme", look.theme, "dark or light");
+  add("--theme", look.theme, "dark or light");
 }
 
 /// The scale that was asked for, or `standard`.
@@ -96,14 +98,18 @@ void require(bool good, const Session& session) {
 /// Opens what was asked for; the first capture if nothing was.
 void prepare(Application& application, const Look& look) {
   Session& session = application.session;
-  if (look.theme != "dark" && look.theme != "light") {
-    throw InputError(fmt::format("--theme is \"{}\"; expected dark or light", look.theme));
+  if (look.theme && *look.theme != "dark" && *look.theme != "light") {
+    throw InputError(fmt::format("--theme is \"{}\"; expected dark or light", *look.theme));
   }
-  application.view.theme = look.theme == "light" ? style::Theme::light : style::Theme::dark;
-  if (look.session && look.capture)
-    throw InputError("--session says which data it belongs to: give it or --capture, not both");
+  if ((look.session || look.state) && look.capture) {
+    throw InputError(fmt::format("--{} says which data it belongs to: give it or --capture, not both",
+                                 look.session ? "session" : "state"));
+  }
+  if (look.session && look.state) throw InputError("give --session or --state, not both");
   if (look.session) {
     require(session.open_saved(*look.session), session);
+  } else if (look.state) {
+    require(session.from_string(*look.state), session);
   } else if (look.capture) {
     require(session.open(open_data(*look.capture)), session);
   } else {
@@ -128,8 +134,14 @@ void prepare(Application& application, const Look& look) {
   session.choose(std::move(choice));
   session.wait();
   require(session.message().empty(), session);
+  if (look.theme) {
+    ViewOptions view = session.state().view;
+    view.theme = *look.theme == "light" ? Theme::light : Theme::dark;
+    session.change_view(view);
+  }
   if (look.at) go_to(session, *look.at);
   session.wait();
+  session.start_history();
 }
 
 /// Draws until pictures have faded in and sizes have settled.
@@ -166,7 +178,7 @@ void render_tour(const std::filesystem::path& folder, Console console) {
   for (const TourStop& stop : stops) {
     Application application;
     prepare(application, stop.look);
-    application.view.show_welcome = false;
+    application.show_welcome = false;
     render_to(application, 1920, 1080, 1, folder / stop.file);
     console.out << (folder / stop.file).string() << std::endl;
   }
@@ -175,7 +187,7 @@ void render_tour(const std::filesystem::path& folder, Console console) {
 /// Throws Unsupported, saying why, where the form that was asked for does not exist.
 void require_form(const Application& application, const Look& look) {
   const Computation* computed = application.session.computed();
-  if ((!look.form && !look.session) || !computed) return;
+  if ((!look.form && !look.session && !look.state) || !computed) return;
   const Form form = application.session.choice().form;
   const std::string& reason = computed->form(form).missing;
   if (!reason.empty())
@@ -217,7 +229,7 @@ palimpsest::Command render_command() {
       prepare(application, options->look);
       require_other_file(options->output, application.session.data().id);
       require_form(application, options->look);
-      application.view.show_welcome = !options->look.at;
+      application.show_welcome = !options->look.at;
       render_to(application, width, height, scale, options->output);
       return static_cast<int>(exit_done);
     };

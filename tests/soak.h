@@ -139,8 +139,8 @@ class Player {
     application_.playing = false;
     application_.steps_per_second = 2;
     application_.pinned.reset();
-    application_.view = {};
-    application_.view.show_welcome = false;
+    application_.change_view([](ViewOptions& view) { view = {}; });
+    application_.show_welcome = false;
     application_.open_first_capture();
     Choice choice = application_.session.choice();
     choice.form = Form::recurrent;

@@ -116,8 +116,8 @@ void choose_form(Person& person, Form form) {
 
 void drag_decay(Session& session, int number) {
   Choice choice = session.choice();
-  choice.adjustments.decay = 1 + 0.001 * (number + 1);
-  session.choose(std::move(choice));
+  set_slider(choice.edits, "decay", 1 + 0.001 * (number + 1));
+  session.choose(std::move(choice), "decay");
 }
 
 Action step_by(Session::Grain grain) {
@@ -152,9 +152,7 @@ std::vector<FramesOf> frames_of_form(Person& person, Form form, const UiBench& b
     application.playing = false;
     // The frame that takes over what a change has made counts too.
     const Session& session = application.session;
-    const auto is_there = [&] {
-      return session.computed()->choice.adjustments == session.choice().adjustments;
-    };
+    const auto is_there = [&] { return session.computed()->choice.edits == session.choice().edits; };
     for (int i = 0; !is_there(); ++i) {
       if (i == most_frames) throw Error(late);
       durations.add(person.frame([] {}));

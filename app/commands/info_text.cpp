@@ -5,11 +5,11 @@
 #include <map>
 
 #include "app/commands/columns.h"
-#include "app/commands/devices.h"
 #include "app/commands/formulas.h"
 #include "app/commands/info.h"
 #include "app/commands/support.h"
 #include "app/commands/versions.h"
+#include "app/session/devices.h"
 #include "kernels/device.h"
 
 namespace palimpsest {

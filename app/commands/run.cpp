@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "app/commands/commands.h"
-#include "app/commands/devices.h"
 #include "app/commands/heads.h"
 #include "app/commands/interrupt.h"
 #include "app/commands/numbers.h"
 #include "app/commands/run_words.h"
 #include "app/commands/values.h"
+#include "app/session/devices.h"
 #include "core/base/error.h"
 #include "core/cases/random_case.h"
 #include "core/contract/variant.h"

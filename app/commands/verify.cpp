@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "app/commands/commands.h"
-#include "app/commands/devices.h"
 #include "app/commands/interrupt.h"
 #include "app/commands/progress_line.h"
 #include "app/commands/values.h"
 #include "app/commands/verify_faults.h"
 #include "app/session/data_case.h"
+#include "app/session/devices.h"
 #include "app/session/presets.h"
 #include "core/base/error.h"
 #include "core/io/file.h"

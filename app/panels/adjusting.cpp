@@ -22,10 +22,11 @@ bool takes(const Variant& variant, std::string_view input) {
   return std::ranges::find(variant.inputs, input, &Input::name) != variant.inputs.end();
 }
 
-void change(Application& application, const auto& edit) {
+/// A drag of one slider, `merge_key`, is one change.
+void change(Application& application, const auto& edit, std::string_view merge_key = {}) {
   Choice choice = application.session.choice();
   edit(choice);
-  application.session.choose(std::move(choice));
+  application.session.choose(std::move(choice), merge_key);
 }
 
 /// "learned × 1.00" for what a model has learned, or only the factor where there is no room.
@@ -35,32 +36,33 @@ std::string factor_words(double factor, const DataSet& data) {
   return fmt::format("{}× {:.2f}", wide ? origin : "", factor);
 }
 
-/// A slider for one of the adjustments, which stands at `value`.
-void adjustment(Application& application, const char* symbol, const char* words, double Adjustments::*member,
+/// A slider for the one edit of a kind, which stands at `value`.
+void adjustment(Application& application, const char* symbol, const char* words, const char* kind,
                 double value, const style::SliderLook<double>& look) {
   ImGui::SetNextItemWidth(-FLT_MIN);
   if (!style::slider(symbol, words, &value, look)) return;
-  change(application, [&](Choice& choice) { choice.adjustments.*member = value; });
+  change(
+      application, [&](Choice& choice) { set_slider(choice.edits, kind, value); }, kind);
 }
 
 /// The same for a factor on what was learned, shown as such.
-void factor(Application& application, const char* symbol, const char* words, double Adjustments::*member,
+void factor(Application& application, const char* symbol, const char* words, const char* kind,
             style::SliderLook<double> look) {
-  const double value = application.session.choice().adjustments.*member;
+  const double value = slider_value(application.session.state().edits, kind);
   const std::string shown = factor_words(value, application.session.data());
   look.shown = shown;
-  adjustment(application, symbol, words, member, value, look);
+  adjustment(application, symbol, words, kind, value, look);
 }
 
 void decay(Application& application, const Computation& computed) {
   if (!takes(*computed.variant, "alpha")) return;
   if (computed.inputs.made_up_alpha) {
-    adjustment(application, "\\alpha", "how much is kept", &Adjustments::missing_alpha,
-               application.session.choice().adjustments.missing_alpha,
+    adjustment(application, "\\alpha", "how much is kept", "missing_decay",
+               slider_value(application.session.state().edits, "missing_decay"),
                {.minimum = 0, .maximum = 1, .reset = 0.98, .format = "%.3f", .role = Role::gate});
     return;
   }
-  factor(application, "\\alpha", "how fast it fades", &Adjustments::decay,
+  factor(application, "\\alpha", "how fast it fades", "scale_decay",
          {.minimum = 0, .maximum = 4, .reset = 1, .role = Role::gate});
   tooltip(
       "Every decay α to this power: at 2 the memory fades twice as fast, at 0 not at all. A double click "
@@ -71,18 +73,18 @@ void decay(Application& application, const Computation& computed) {
 void strength(Application& application, const Computation& computed) {
   if (!takes(*computed.variant, "beta")) return;
   if (computed.inputs.made_up_beta) {
-    adjustment(application, "\\beta", "how much is written", &Adjustments::missing_beta, computed.inputs.beta,
+    adjustment(application, "\\beta", "how much is written", "missing_strength", computed.inputs.beta,
                {.minimum = 0, .maximum = 2, .reset = 0, .format = "%.3f", .role = Role::strength});
     tooltip("The same β at every token. A double click goes back to the largest that is stable everywhere.");
     return;
   }
-  factor(application, "\\beta", "how much is written", &Adjustments::beta,
+  factor(application, "\\beta", "how much is written", "scale_strength",
          {.minimum = 0, .maximum = 3, .reset = 1, .role = Role::strength});
   tooltip("Every β times this. A double click goes back.");
 }
 
 void key_length(Application& application) {
-  factor(application, "\\lVert k\\rVert", "key length", &Adjustments::key_length,
+  factor(application, "\\lVert k\\rVert", "key length", "scale_keys",
          {.minimum = 0, .maximum = 2, .reset = 1, .role = Role::key});
 }
 
@@ -133,7 +135,9 @@ void parameter(Application& application, const Computation& computed, const Para
   ImGui::SetNextItemWidth(-FLT_MIN);
   if (style::slider(parameter_symbol(application.session.trace(), parameter.name).c_str(),
                     fmt::format("{}###{}", words, parameter.name).c_str(), &value, look)) {
-    change(application, [&](Choice& choice) { choice.settings.parameters[parameter.name] = value; });
+    change(
+        application, [&](Choice& choice) { choice.settings.parameters[parameter.name] = value; },
+        parameter.name);
   }
 }
 
@@ -217,8 +221,7 @@ void stability(const Application& application, const Trace* trace) {
 }
 
 bool is_changed(const Choice& choice) {
-  return !(choice.adjustments == Adjustments()) || !choice.settings.parameters.empty() ||
-         !choice.settings.options.empty();
+  return !choice.edits.empty() || !choice.settings.parameters.empty() || !choice.settings.options.empty();
 }
 
 }  // namespace
@@ -243,7 +246,7 @@ void adjusting(Application& application) {
   for (const Parameter& row : all_parameters(variant)) parameter(application, computed, row);
   if (is_changed(application.session.choice()) && style::pill_button("as it was")) {
     change(application, [](Choice& choice) {
-      choice.adjustments = {};
+      choice.edits = {};
       choice.settings = {};
     });
   }

@@ -64,7 +64,7 @@ bool draw_line(const Operation& operation, const Symbols& symbols, bool present,
   const ImVec2 item = {std::max(width, extent.width + indent),
                        std::max(extent.height + style::px(6), style::px(26))};
   if (ImGui::InvisibleButton(operation.id.c_str(), item) && !application.session.lookout().is_stale()) {
-    application.view.show_welcome = false;
+    application.show_welcome = false;
     Cursor cursor = application.session.sight().cursor;
     cursor.operation = index;
     cursor.entered = cursor.row;  // a step back leaves it again

@@ -197,7 +197,7 @@ void chunk_size(Application& application) {
   if (style::slider("", "chunk size", &size, look)) {
     Choice choice = session.choice();
     choice.chunk_size = size;
-    application.session.choose(std::move(choice));
+    application.session.choose(std::move(choice), "chunk_size");
   }
 }
 

@@ -144,7 +144,7 @@ void drag(Application& application, TimelineView& view, const TimelineColumns& c
   }
   const Index token = columns.token_at(x);
   if (token != application.session.token()) {
-    application.view.show_welcome = false;
+    application.show_welcome = false;
     application.session.go_to_token(token);
   }
   view.followed = application.session.token();  // what is under the pointer stays there

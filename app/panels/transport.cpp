@@ -182,7 +182,7 @@ void draw_transport(Application& application) {
   ImGui::SameLine(0, style::px(20));
   const Trace* trace = application.session.trace();
   const bool has_steps = trace && trace->block_count() > 0;
-  if (application.view.show_welcome && has_steps) {
+  if (application.show_welcome && has_steps) {
     welcome();
   } else {
     // Where we are goes before the legend where there is not room for both.

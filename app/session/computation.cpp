@@ -74,7 +74,7 @@ HeldInputs bind_head(const Computation& computation) try {
 HeldInputs prepare(Computation& computation) try {
   const Choice& choice = computation.choice;
   computation.inputs =
-      make_inputs(*computation.data, choice.head, *computation.variant, choice.settings, choice.adjustments);
+      make_inputs(*computation.data, choice.head, *computation.variant, choice.settings, choice.edits);
   HeldInputs held = bind_head(computation);
   computation.sequence = held.sequence;
   return held;
@@ -165,8 +165,8 @@ std::optional<double> distance_to_own_output(const Computation& computation) {
   const Inputs& inputs = computation.inputs;
   const auto own = inputs.arrays->find("o");
   const Matrix<double>& o = computation.reference->expected().o;
-  const bool is_own = computation.choice.adjustments == Adjustments() && !inputs.made_up_alpha &&
-                      !inputs.made_up_beta && !inputs.made_up_more;
+  const bool is_own = computation.choice.edits.empty() && !inputs.made_up_alpha && !inputs.made_up_beta &&
+                      !inputs.made_up_more;
   if (!is_own || own == inputs.arrays->end() || own->second.size() != o.size()) return std::nullopt;
   return compare("o", o, MatrixView(own->second, 0, o.rows(), o.cols(), o.cols()).all<double>()).error;
 }

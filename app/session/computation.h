@@ -10,23 +10,13 @@
 #include <vector>
 
 #include "app/session/inputs.h"
+#include "app/session/state.h"
 #include "core/insight/divergence.h"
 #include "core/insight/recall.h"
 #include "core/proof/reference_run.h"
 #include "core/rules/rule.h"
 
 namespace palimpsest {
-
-/// Everything that decides what is computed; nothing about where one looks.
-struct Choice {
-  std::string variant = "gated_deltanet";
-  Form form = Form::recurrent;
-  Precision precision = Precision::f64;
-  Index chunk_size = 8;
-  Index head = 0;  // over batches and heads: batch * heads + head
-  Settings settings;
-  Adjustments adjustments;
-};
 
 /// One form of the present sequence. Its steps are known at once; what comes of them is computed and compared
 /// later.

@@ -6,19 +6,13 @@
 #include <cmath>
 #include <random>
 
+#include "app/session/mapped.h"
 #include "core/base/error.h"
 #include "core/rules/inner_problem.h"
 
 namespace palimpsest {
 
 namespace {
-
-template <class Function>
-Array mapped(const Array& array, Function function) {
-  std::vector<double> values(static_cast<std::size_t>(array.size()));
-  for (Index i = 0; i < array.size(); ++i) values[static_cast<std::size_t>(i)] = function(array[i]);
-  return {array.shape, std::move(values)};
-}
 
 /// [T] from [T, K]: the mean over the channels. As logs: the geometric mean of the decays.
 Array channel_mean(const Array& array) {
@@ -66,22 +60,9 @@ bool is_constant(const Array& array) {
   return true;
 }
 
-/// Sliders outside their meaning, as a file may hold them.
-void require_sensible(const Adjustments& adjustments) {
-  const auto require = [](const char* name, double value, double most) {
-    if (value >= 0 && value <= most) return;
-    throw InputError(fmt::format("adjustment {} is {}; expected a number in [0, {:g}]", name, value, most));
-  };
-  require("decay", adjustments.decay, 1e6);
-  require("beta", adjustments.beta, 1e6);
-  require("key_length", adjustments.key_length, 1e6);
-  require("missing_alpha", adjustments.missing_alpha, 1);
-  require("missing_beta", adjustments.missing_beta, 1e6);
-}
-
 struct Fitting {
   const Variant& variant;
-  const Adjustments& adjustments;
+  const Edits& edits;
   Arrays arrays;
   Inputs result = {};
 
@@ -117,22 +98,45 @@ struct Fitting {
     }
   }
 
-  void fit_keys() {
-    if (adjustments.key_length == 1 || !arrays.contains("k")) return;
-    arrays["k"] = mapped(arrays["k"], [&](double x) { return x * adjustments.key_length; });
-    changed();
+  /// The edits of the data as they are, before they are fitted. An edit may ask for what the data lack.
+  void make_edits(const DataSet& data, std::span<const EditKind> table) {
+    EditedHead head{.data = data,
+                    .inputs = inputs_of(variant, resolve(variant, result.settings)),
+                    .arrays = arrays,
+                    .make_up = [this](const std::string& name) { make_up(name); }};
+    apply(edits, head, table);
+    if (head.changed) changed();
+  }
+
+  void make_up(const std::string& name) {
+    if (name == "alpha") return make_up_decay();
+    if (name == "beta") return make_up_beta();
+    fit_gamma();
+    fit_parameters();
+    const std::vector<Input> all = all_inputs(variant);
+    arrays[name] = stand_in(*std::ranges::find(all, name, &Input::name));
+    result.made_up_more = true;
+  }
+
+  void make_up_decay() {
+    const double kept = slider_value(edits, "missing_decay");
+    arrays["alpha"] = constant(kept);
+    result.made_up_alpha = true;
+    note(fmt::format("These data have no decay: {:.3g} at every token.", kept));
+  }
+
+  void make_up_beta() {
+    const double chosen = slider_value(edits, "missing_strength");
+    result.beta = chosen > 0 ? chosen : 1 / std::max(1.0, largest_squared_key(arrays["k"]));
+    arrays["beta"] = constant(result.beta);
+    result.made_up_beta = true;
+    note(fmt::format("These data have no beta: {:.3g} at every token.", result.beta));
   }
 
   void fit_decay() {
     if (!wanted("alpha")) return;
-    const bool has_logs = arrays.contains("g");
-    const char* name = has_logs ? "g" : "alpha";
-    const bool has_decay = has_logs || arrays.contains("alpha");
-    if (!has_decay) {
-      arrays["alpha"] = constant(adjustments.missing_alpha);
-      result.made_up_alpha = true;
-      note(fmt::format("These data have no decay: {:.3g} at every token.", adjustments.missing_alpha));
-    }
+    const char* name = arrays.contains("g") ? "g" : "alpha";
+    if (!arrays.contains(name)) make_up_decay();
     const bool per_channel = wanted("alpha")->shape.size() == 2;
     if (!per_channel && arrays[name].rank() == 2) {
       arrays[name] = channel_mean(arrays[name]);
@@ -140,15 +144,8 @@ struct Fitting {
     }
     if (per_channel && arrays[name].rank() == 1) {
       arrays[name] = for_every_channel(arrays[name], channels());
-      if (has_decay) note("One decay per token is used for every channel.");
+      if (!result.made_up_alpha) note("One decay per token is used for every channel.");
     }
-    if (!has_decay || adjustments.decay == 1) return;
-    const double power = adjustments.decay;
-    arrays[name] = mapped(arrays[name], [&](double x) {
-      if (power == 0) return has_logs ? 0.0 : 1.0;  // not 0 * -inf
-      return has_logs ? x * power : std::pow(x, power);
-    });
-    changed();
   }
 
   /// The one decay of rules that have a fixed one.
@@ -158,9 +155,10 @@ struct Fitting {
     const bool has_logs = arrays.contains("g");
     const auto decays = arrays.extract(has_logs ? "g" : "alpha");
     if (decays.empty()) {
-      result.settings.parameters["gamma"] = adjustments.missing_alpha;
+      const double kept = slider_value(edits, "missing_decay");
+      result.settings.parameters["gamma"] = kept;
       result.made_up_alpha = true;
-      note(fmt::format("These data have no decay: gamma is {:.3g}.", adjustments.missing_alpha));
+      note(fmt::format("These data have no decay: gamma is {:.3g}.", kept));
       return;
     }
     result.settings.parameters["gamma"] = geometric_mean(decays.mapped(), has_logs);
@@ -169,17 +167,7 @@ struct Fitting {
   }
 
   void fit_beta() {
-    if (!wanted("beta")) return;
-    if (!arrays.contains("beta")) {
-      const double stable = 1 / std::max(1.0, largest_squared_key(arrays["k"]));
-      result.beta = adjustments.missing_beta > 0 ? adjustments.missing_beta : stable;
-      arrays["beta"] = constant(result.beta);
-      result.made_up_beta = true;
-      note(fmt::format("These data have no beta: {:.3g} at every token.", result.beta));
-    }
-    if (result.made_up_beta || adjustments.beta == 1) return;
-    arrays["beta"] = mapped(arrays["beta"], [&](double x) { return x * adjustments.beta; });
-    changed();
+    if (wanted("beta") && !arrays.contains("beta")) make_up_beta();
   }
 
   /// Numbers that every rule of this kind needs and these data lack.
@@ -254,14 +242,13 @@ struct Fitting {
 }  // namespace
 
 Inputs make_inputs(const DataSet& data, Index head, const Variant& variant, const Settings& settings,
-                   const Adjustments& adjustments) {
-  require_sensible(adjustments);
-  Fitting fitting{variant, adjustments, head_arrays(data, head, variant)};
+                   const Edits& edits, std::span<const EditKind> table) {
+  Fitting fitting{variant, edits, head_arrays(data, head, variant)};
   fitting.result.settings = settings;
   if (!settings.options.empty() || !settings.parameters.empty()) fitting.changed();
   if (!data.rule.empty() && data.rule != variant.id) fitting.changed();
   fitting.follow(data.advice);
-  fitting.fit_keys();
+  fitting.make_edits(data, table);
   fitting.fit_decay();
   fitting.fit_gamma();
   fitting.fit_beta();

@@ -4,20 +4,9 @@
 #include <vector>
 
 #include "app/session/data_set.h"
+#include "app/session/edits.h"
 
 namespace palimpsest {
-
-/// What the sliders change. The neutral values leave the data as they are.
-struct Adjustments {
-  double decay = 1;             // alpha becomes alpha^decay: 2 forgets twice as fast, 0 not at all
-  double beta = 1;              // beta becomes beta * this
-  double key_length = 1;        // k becomes k * this
-  double missing_alpha = 0.98;  // where the data have no decay
-  double missing_beta =
-      0;  // where the data have no beta; 0: 1 / max |k|^2, the largest that is stable everywhere
-
-  bool operator==(const Adjustments&) const = default;
-};
 
 /// What one head of a data set gives a variant, and what had to be made up for it.
 struct Inputs {
@@ -31,9 +20,9 @@ struct Inputs {
   double beta = 0;            // the made-up beta
 };
 
-/// Fits one head's arrays to `variant`: sliders applied, decays turned from one per head to one per channel
-/// or back, what is missing made up (and said).
+/// Fits one head's arrays to `variant`: edits made, decays turned from one per head to one per channel or
+/// back, what is missing made up (and said). Throws InputError naming the array, or the edit, that is wrong.
 Inputs make_inputs(const DataSet& data, Index head, const Variant& variant, const Settings& settings,
-                   const Adjustments& adjustments);
+                   const Edits& edits = {}, std::span<const EditKind> table = edit_kinds());
 
 }  // namespace palimpsest

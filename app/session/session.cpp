@@ -8,7 +8,7 @@
 
 #include "app/session/completion.h"
 #include "app/session/presets.h"
-#include "app/session/session_file.h"
+#include "app/session/state_text.h"
 #include "core/base/error.h"
 #include "core/io/file.h"
 #include "core/io/utf8.h"
@@ -18,6 +18,7 @@ namespace palimpsest {
 namespace {
 
 constexpr double nearly_there = 0.1;  // seconds: a choice that takes longer gives way to the next one
+constexpr std::size_t most_kept = 8;  // data sets made in memory
 
 constexpr Index usual_chunk(Index tokens) { return tokens > 1024 ? 64 : 8; }
 
@@ -34,31 +35,44 @@ Choice first_choice(Choice choice, const DataSet& data) {
     choice.variant = data.fits;
     choice.settings = {};
   }
-  choice.adjustments = {};
+  choice.edits = {};
   choice.head = 0;
   choice.chunk_size = std::min(usual_chunk(data.tokens), largest_chunk(data.tokens));
   return choice;
 }
 
-bool same(const Settings& x, const Settings& y) {
-  return x.options == y.options && x.parameters == y.parameters;
-}
-
 bool same_numbers(const Choice& x, const Choice& y) {
   return x.variant == y.variant && x.precision == y.precision && x.chunk_size == y.chunk_size &&
-         x.head == y.head && same(x.settings, y.settings) && x.adjustments == y.adjustments;
+         x.head == y.head && x.settings == y.settings && x.edits == y.edits;
 }
 
-/// `choice` with what differs between `from` and `to` changed in the same way.
-Choice with_changes(Choice choice, const Choice& from, const Choice& to) {
-  if (to.variant != from.variant) choice.variant = to.variant;
-  if (to.form != from.form) choice.form = to.form;
-  if (to.precision != from.precision) choice.precision = to.precision;
-  if (to.chunk_size != from.chunk_size) choice.chunk_size = to.chunk_size;
-  if (to.head != from.head) choice.head = to.head;
-  if (!same(to.settings, from.settings)) choice.settings = to.settings;
-  if (!(to.adjustments == from.adjustments)) choice.adjustments = to.adjustments;
-  return choice;
+/// `state` with what differs between `from` and `to` changed in the same way.
+SessionState with_changes(SessionState state, const SessionState& from, const SessionState& to) {
+  Side& side = state.sides.front();
+  const Side& x = from.sides.front();
+  const Side& y = to.sides.front();
+  if (y.variant != x.variant) side.variant = y.variant;
+  if (y.form != x.form) side.form = y.form;
+  if (y.device != x.device) side.device = y.device;
+  if (y.precision != x.precision) side.precision = y.precision;
+  if (y.chunk_size != x.chunk_size) side.chunk_size = y.chunk_size;
+  if (y.settings != x.settings) side.settings = y.settings;
+  const auto others = [](const SessionState& of) { return std::span(of.sides).subspan(1); };
+  if (!std::ranges::equal(others(to), others(from))) {
+    state.sides.resize(1);
+    state.sides.insert(state.sides.end(), to.sides.begin() + 1, to.sides.end());
+  }
+  if (to.edits != from.edits) state.edits = to.edits;
+  if (to.head != from.head) state.head = to.head;
+  if (to.workspace != from.workspace) state.workspace = to.workspace;
+  if (to.view != from.view) state.view = to.view;
+  return state;
+}
+
+/// Whether open_data() finds the data of this id again.
+bool can_be_opened(const std::string& id) {
+  std::error_code unreadable;
+  return id.starts_with("capture:") || id.starts_with("preset:") || std::filesystem::exists(id, unreadable);
 }
 
 /// Refuses a place that the computation does not have.
@@ -106,8 +120,10 @@ struct Session::Opening {
 /// Data and a choice that are asked for, and what has come of it once it is answered.
 struct Session::Job {
   const bool opens_data;
-  const std::string saved_in;     // the file of a saved place, which every problem names
-  std::function<Opening()> make;  // runs in another thread
+  const std::string saved_in;              // the file of a saved place, which every problem names
+  std::optional<SessionState> state = {};  // what is gone to, if that is more than data
+  bool is_entry = true;                    // of the history, where data are opened
+  std::function<Opening()> make;           // runs in another thread
 
   std::shared_ptr<Computation> computation;
   Place place;
@@ -142,31 +158,44 @@ const DataSet& Session::data() const {
 bool Session::open(const std::filesystem::path& path) { return open_named(path.string()); }
 
 bool Session::open(DataSet new_data, const Place& place) {
+  const auto data = std::make_shared<const DataSet>(std::move(new_data));
+  if (!can_be_opened(data->id)) {
+    std::erase_if(kept_, [&](const auto& kept) { return kept->id == data->id; });
+    kept_.push_back(data);
+    if (kept_.size() > most_kept) kept_.pop_front();
+  }
   return start_opening(
-      [data = std::make_shared<const DataSet>(std::move(new_data)), place, choice = choice_] {
+      [data, place, choice = choice()] {
         return Opening{data, first_choice(choice, *data), place};
-      });
+      },
+      std::make_shared<Job>(true));
 }
 
 bool Session::open_named(const std::string& id) {
-  return start_opening([id, choice = choice_] {
-    const auto data = std::make_shared<const DataSet>(open_data(id));
-    return Opening{data, first_choice(choice, *data), {}};
-  });
+  return start_opening(
+      [id, choice = choice()] {
+        const auto data = std::make_shared<const DataSet>(open_data(id));
+        return Opening{data, first_choice(choice, *data), {}};
+      },
+      std::make_shared<Job>(true));
 }
 
 bool Session::from_json(const std::string& text, const std::filesystem::path& folder) {
-  return open_place("this session cannot be opened", [&] { return parse_session(text, folder); });
+  return open_place("this session cannot be opened", [&] { return parse_state(text, folder); });
+}
+
+bool Session::from_string(const std::string& text) {
+  return open_place("this state cannot be opened", [&] { return parse_state_string(text); });
 }
 
 bool Session::open_saved(const std::filesystem::path& file) {
   return open_place(file.string(), [&] {
-    return parse_session(read_text_file(file, most_session_bytes), file.parent_path());
+    return parse_state(read_text_file(file, most_session_bytes), file.parent_path());
   });
 }
 
-bool Session::open_place(const std::string& name, const std::function<SavedSession()>& read) {
-  SavedSession saved;
+bool Session::open_place(const std::string& name, const std::function<SessionState()>& read) {
+  SessionState saved;
   try {
     saved = read();
   } catch (const Error& error) {
@@ -174,58 +203,128 @@ bool Session::open_place(const std::string& name, const std::function<SavedSessi
     message_ = words.starts_with(name) ? words : fmt::format("{}: {}", name, words);
     return false;
   }
+  return open_state(std::move(saved), std::make_shared<Job>(true, name));
+}
+
+bool Session::open_state(SessionState state, std::shared_ptr<Job> job) {
+  const auto found = std::ranges::find(kept_, state.data, [](const auto& kept) { return kept->id; });
+  std::shared_ptr<const DataSet> kept = found == kept_.end() ? nullptr : *found;
+  job->state = state;
+  const bool is_saved = !job->saved_in.empty();
   return start_opening(
-      [saved] {
-        const auto data = std::make_shared<const DataSet>(open_data(saved.data));
-        Choice choice = saved.choice;
+      [state = std::move(state), kept, is_saved] {
+        const auto data = kept ? kept : std::make_shared<const DataSet>(open_data(state.data));
+        Choice choice = state.choice();
         choice.chunk_size = std::min(choice.chunk_size, largest_chunk(data->tokens));  // changes no result
         if (const Index heads = data->heads * data->batches; choice.head >= heads) {
           throw InputError(
               fmt::format("\"head\" is {}; expected a head of these data, 0 to {}", choice.head, heads - 1));
         }
-        return Opening{data, choice, saved.place, true};
+        return Opening{data, choice, state.place, is_saved};
       },
-      name);
+      std::move(job));
 }
 
-std::string Session::to_json() const {
+SessionState Session::saved_state() const {
+  SessionState saved = state_;
   // While another choice is under way, the operation is one of a form that will not be there.
-  const bool is_here = trace() && same_numbers(computed_->choice, choice_);
-  Place place;
-  place.token = place_.token;
-  return write_session({data().id, choice_, is_here ? place_ : place});
+  const bool is_here = trace() && same_numbers(computed_->choice, choice());
+  if (!is_here) saved.place = {.token = state_.place.token};
+  return saved;
 }
 
-bool Session::start_opening(std::function<Opening()> make, std::string saved_in) {
-  before_opening_ = choice_;
+std::string Session::to_json() const { return write_state(saved_state()); }
+
+std::string Session::to_string() const { return state_string(saved_state()); }
+
+bool Session::is_opening() const { return job_ && job_->opens_data; }
+
+bool Session::start_opening(std::function<Opening()> make, std::shared_ptr<Job> job) {
+  before_opening_ = state_;
   message_.clear();
-  start(std::make_shared<Job>(true, std::move(saved_in)), std::move(make));
+  start(std::move(job), std::move(make));
   fetch();
   return message_.empty();
 }
 
-void Session::choose(Choice choice) {
-  const bool is_opening = job_ && job_->opens_data;
-  if (!computed_ || is_opening) {  // the new data will be computed with it
-    choice_ = std::move(choice);
+void Session::change(SessionState next, std::string_view merge_key) {
+  if (next.data != state_.data) {
+    open_state(std::move(next), std::make_shared<Job>(true));
+    return;
+  }
+  Side& side = next.sides.front();
+  const Side& present = state_.sides.front();
+  if (!computed_ || is_opening()) {  // the new data will be computed with it
+    state_ = std::move(next);
     place_cursor();
     return;
   }
-  choice.chunk_size = std::clamp<Index>(choice.chunk_size, 1, largest_chunk(data().tokens));
-  choice.head = std::clamp<Index>(choice.head, 0, data().heads * data().batches - 1);
-  const bool old_settings = same(choice.settings, choice_.settings);
-  if (choice.variant != choice_.variant && old_settings)
-    choice.settings = {};  // they belong to the old variant
-  const bool recompute = !same_numbers(choice, choice_);
-  choice_ = std::move(choice);
+  side.chunk_size = std::clamp<Index>(side.chunk_size, 1, largest_chunk(data().tokens));
+  next.head = std::clamp<Index>(next.head, 0, data().heads * data().batches - 1);
+  if (side.variant != present.variant && side.settings == present.settings)
+    side.settings = {};  // they belong to the old variant
+  history_.look_at(state_.place);
+  history_.change(next, merge_key);
+  adopt(std::move(next));
+}
+
+void Session::choose(Choice choice, std::string_view merge_key) {
+  SessionState next = state_;
+  next.set_choice(std::move(choice));
+  change(std::move(next), merge_key);
+}
+
+void Session::change_view(const ViewOptions& view) {
+  SessionState next = state_;
+  next.view = view;
+  change(std::move(next));
+}
+
+/// Takes over a state of the data that are open, and computes what is new in it.
+void Session::adopt(SessionState next, bool always_compute) {
+  const bool recompute = always_compute || !same_numbers(next.choice(), choice());
+  state_ = std::move(next);
   place_cursor();
-  if (recompute) {
-    message_.clear();
-    start(std::make_shared<Job>(false), [data = computed_->data, choice = choice_, place = place_] {
-      return Opening{data, choice, place};
-    });
-    fetch();
+  if (!recompute) return;
+  message_.clear();
+  start(std::make_shared<Job>(false), [data = computed_->data, choice = choice(), place = state_.place] {
+    return Opening{data, choice, place};
+  });
+  fetch();
+}
+
+bool Session::can_undo() const {
+  return computed_ && (history_.can_undo() || (is_opening() && job_->is_entry));
+}
+
+bool Session::undo() {
+  if (!can_undo()) return false;
+  const bool is_given_up = is_opening() && job_->is_entry;
+  if (!is_opening()) history_.look_at(state_.place);
+  go_to(is_given_up ? history_.present() : history_.undo());
+  return true;
+}
+
+bool Session::redo() {
+  if (!can_redo()) return false;
+  if (!is_opening()) history_.look_at(state_.place);
+  go_to(history_.redo());
+  return true;
+}
+
+void Session::start_history() { history_ = History(state_); }
+
+/// Goes to an entry of the history.
+void Session::go_to(SessionState state) {
+  if (state.data == data().id) {
+    const bool gives_up = is_opening();  // what it has stopped is computed again
+    state.place = state_.place;
+    adopt(std::move(state), gives_up);
+    return;
   }
+  const auto job = std::make_shared<Job>(true);
+  job->is_entry = false;
+  open_state(std::move(state), job);
 }
 
 /// A choice that is nearly computed is still waited for: while a slider is dragged, pictures follow.
@@ -266,7 +365,7 @@ bool Session::fetch_all() {
 }
 
 void Session::look() {
-  const auto steps = computed_ ? computed_->form(choice_.form).trace : nullptr;
+  const auto steps = computed_ ? computed_->form(form()).trace : nullptr;
   lookout_.look({.computation = computed_, .trace = steps, .cursor = cursor_}, answers_);
 }
 
@@ -295,20 +394,34 @@ void Session::accept(const Job& job, std::shared_ptr<Computation> computation) {
     place_cursor();
     return;
   }
-  const Choice wanted = with_changes(computed_->choice, before_opening_, choice_);
-  choice_ = computed_->choice;
-  place_ = job.place;
+  const bool is_first = before_opening_.data.empty();
+  const SessionState asked = std::exchange(state_, job.state.value_or(before_opening_));
+  state_.data = data().id;
+  state_.set_choice(computed_->choice);
+  state_.place = job.place;
+  if (is_first) {
+    start_history();
+  } else if (job.is_entry) {
+    history_.look_at(asked.place);
+    history_.change(state_);
+  }
   place_cursor();
-  choose(wanted);
+  SessionState wanted = with_changes(state_, before_opening_, asked);
+  change(std::move(wanted));
 }
 
 /// Back to what is still shown; what was chosen while data were being opened is asked for again.
 void Session::fail(const Job& job, std::string problem) {
   if (computed_) {
-    Choice shown = computed_->choice;
-    shown.form = choice_.form;
-    const Choice wanted = std::exchange(choice_, shown);
-    if (job.opens_data) choose(wanted);
+    SessionState shown = job.opens_data ? before_opening_ : state_;
+    const Form form = shown.sides.front().form;
+    shown.set_choice(computed_->choice);
+    shown.sides.front().form = form;
+    shown.data = data().id;
+    shown.place = state_.place;
+    const SessionState wanted = std::exchange(state_, shown);
+    history_.fall_back(state_);
+    if (job.opens_data) change(wanted);
   }
   message_ = std::move(problem);
 }
@@ -322,10 +435,10 @@ void Session::set_cursor(const Cursor& cursor) {
   cursor_.operation = std::clamp<Index>(cursor.operation, 0, operations - 1);
   cursor_.row = std::clamp<Index>(cursor.row, 0, block.count - 1);
   cursor_.entered = std::clamp<Index>(cursor.entered, 0, cursor_.row);
-  place_ = {.token = current->token(cursor_),
-            .operation = current->operation(cursor_).id,
-            .phase = block.phase,
-            .tile = cursor_.block - current->block_of(block.first_token, block.phase)};
+  state_.place = {.token = current->token(cursor_),
+                  .operation = current->operation(cursor_).id,
+                  .phase = block.phase,
+                  .tile = cursor_.block - current->block_of(block.first_token, block.phase)};
 }
 
 /// Finds the token, and as far as the present trace has them the operation, the phase and the tile.
@@ -336,11 +449,11 @@ void Session::place_cursor() {
   const auto phase_count = static_cast<Index>(current->phases.size());
   const auto operation_in = [&](Index phase) -> std::optional<Index> {
     const std::vector<Operation>& operations = current->phases[static_cast<std::size_t>(phase)].operations;
-    const auto same = std::ranges::find(operations, place_.operation, &Operation::id);
+    const auto same = std::ranges::find(operations, state_.place.operation, &Operation::id);
     if (same == operations.end()) return std::nullopt;
     return same - operations.begin();
   };
-  Index phase = std::clamp<Index>(place_.phase, 0, phase_count - 1);
+  Index phase = std::clamp<Index>(state_.place.phase, 0, phase_count - 1);
   std::optional<Index> operation = operation_in(phase);
   for (Index other = 0; !operation && other < phase_count; ++other) {
     operation = operation_in(other);
@@ -348,10 +461,10 @@ void Session::place_cursor() {
   }
   if (!operation) phase = 0;
 
-  const Index token = std::clamp<Index>(place_.token, 0, current->tokens - 1);
+  const Index token = std::clamp<Index>(state_.place.token, 0, current->tokens - 1);
   Index block = current->block_of(token, phase);
   const Block first = current->block(block);
-  const Index tile = std::clamp<Index>(place_.tile, 0, current->block_count() - 1 - block);
+  const Index tile = std::clamp<Index>(state_.place.tile, 0, current->block_count() - 1 - block);
   const Block wanted = current->block(block + tile);
   if (wanted.phase == phase && wanted.first_token == first.first_token) block += tile;
   set_cursor({block, operation.value_or(0), token - first.first_token});

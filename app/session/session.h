@@ -1,29 +1,22 @@
 #pragma once
 
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/session/answers.h"
 #include "app/session/computation.h"
+#include "app/session/history.h"
 #include "app/session/sight.h"
 
 namespace palimpsest {
 
-/// Where one looks, in words that outlast a change of variant, form or chunk size.
-struct Place {
-  Index token = 0;
-  std::string operation;  // empty: the first
-  Index phase = 0;
-  Index tile = 0;  // softmax, chunkwise: which tile of keys
-};
-
-struct SavedSession;
-
-/// What the program is doing: the data, the choice, what was computed for it, and where one looks. No GUI
-/// type in it. A change is computed in a thread of its own; until it is there the last result stays. Whatever
+/// What the program is doing: its state, the states before it, and what was computed for it. No GUI type in
+/// it. A change is computed in a thread of its own; until it is there the last result stays. Whatever
 /// goes wrong is said in message() and leaves what was open as it was.
 class Session {
  public:
@@ -45,12 +38,37 @@ class Session {
   /// The data that computed() belongs to; empty until the first is there.
   const DataSet& data() const;
 
-  /// What was asked for last, computed or not.
-  const Choice& choice() const { return choice_; }
+  /// What was asked for last, computed or not; but for data that are still being opened.
+  const SessionState& state() const { return state_; }
 
-  /// Asks for another choice. Chunk size and head are brought into range; switching the form alone computes
-  /// nothing.
-  void choose(Choice choice);
+  /// Its first side: what is computed.
+  Choice choice() const { return state_.choice(); }
+
+  /// Goes to another state, which is an entry of the history. Chunk size and head are brought into range, and
+  /// settings do not go with a variant to the next one. Other data are opened. Changes with the same
+  /// `merge_key` are one entry until end_merge().
+  void change(SessionState next, std::string_view merge_key = {});
+
+  /// Asks for another choice. Switching the form alone computes nothing.
+  void choose(Choice choice, std::string_view merge_key = {});
+
+  /// Shows things another way.
+  void change_view(const ViewOptions& view);
+
+  /// A drag is over: the next change is an entry of its own.
+  void end_merge() { history_.end_merge(); }
+
+  /// Takes back the last change, or what is being opened; what is looked at stays where the data do. Returns
+  /// whether there was one.
+  bool undo();
+  bool can_undo() const;
+
+  /// Makes it again.
+  bool redo();
+  bool can_redo() const { return history_.can_redo(); }
+
+  /// The present state becomes the first: what led here cannot be taken back.
+  void start_history();
 
   /// Takes over what is finished. Call once a frame, before anything refers to computed(): only this frees
   /// results that were replaced, and cancels answers that were not asked for since the last call. Returns
@@ -69,7 +87,7 @@ class Session {
   const Computation* computed() const { return computed_.get(); }
 
   /// The trace of the form that is looked at; null if it does not exist or nothing is computed yet.
-  const Trace* trace() const { return computed_ ? computed_->form(choice_.form).trace.get() : nullptr; }
+  const Trace* trace() const { return computed_ ? computed_->form(form()).trace.get() : nullptr; }
 
   /// Asks for what there is to see at the cursor. Call once a frame, when the cursor has moved.
   void look();
@@ -106,12 +124,14 @@ class Session {
   /// Moves to a token, at the same operation.
   void go_to_token(Index token);
 
-  /// Everything that is needed to come back to this place, as JSON.
+  /// Everything that is needed to come back to this place, as JSON and as one short string.
   std::string to_json() const;
+  std::string to_string() const;
 
   /// Comes back to a place: opens its data and choice and moves the cursor, as open() does. A place that its
   /// data do not have is refused. A relative path of data is looked up beside `folder`.
   bool from_json(const std::string& text, const std::filesystem::path& folder = {});
+  bool from_string(const std::string& text);
 
   /// Comes back to a place saved in a file; message() names the file.
   bool open_saved(const std::filesystem::path& file);
@@ -121,9 +141,15 @@ class Session {
   struct Job;
   struct JobDone;
 
-  bool open_place(const std::string& name, const std::function<SavedSession()>& read);
-  bool start_opening(std::function<Opening()> make, std::string saved_in = {});
+  Form form() const { return state_.sides.front().form; }
+  SessionState saved_state() const;
+  bool is_opening() const;
+  bool open_place(const std::string& name, const std::function<SessionState()>& read);
+  bool open_state(SessionState state, std::shared_ptr<Job> job);
+  bool start_opening(std::function<Opening()> make, std::shared_ptr<Job> job);
   void start(std::shared_ptr<Job> job, std::function<Opening()> make);
+  void adopt(SessionState next, bool always_compute = false);
+  void go_to(SessionState state);
   bool fetch_all();
   bool fetch();
   void accept(const Job& job, std::shared_ptr<Computation> computation);
@@ -136,11 +162,12 @@ class Session {
   std::shared_ptr<Job> job_;       // under way
   std::shared_ptr<Job> next_job_;  // wanted after it
   double job_seconds_ = 0;         // for how long job_ has been under way
-  Choice choice_;
-  Choice before_opening_;
+  SessionState state_;
+  SessionState before_opening_;
+  History history_;
+  std::deque<std::shared_ptr<const DataSet>> kept_;  // made in memory: nothing else could open them again
   std::string message_;
   Cursor cursor_;
-  Place place_;
   Lookout lookout_;
   Answers answers_;  // last: its threads end before anything else goes
 };

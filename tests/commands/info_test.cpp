@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "app/commands/columns.h"
-#include "app/commands/devices.h"
 #include "app/commands/support.h"
+#include "app/session/devices.h"
 #include "core/contract/variant.h"
 #include "core/proof/verify_case.h"
 #include "core/rules/rule.h"

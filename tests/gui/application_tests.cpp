@@ -63,7 +63,7 @@ void starts(ImGuiTestContext* context) {
   IM_CHECK_EQ(session.choice().variant, std::string("gated_deltanet"));
   IM_CHECK_EQ(session.data().labels[static_cast<std::size_t>(session.token())], std::string(" key"));
   IM_CHECK_EQ(session.cursor().operation, 0);
-  IM_CHECK(application->view.show_welcome);
+  IM_CHECK(application->show_welcome);
   IM_CHECK(!application->playing);
   IM_CHECK(session.message().empty());
   IM_CHECK(session.computed()->agree);
@@ -83,7 +83,7 @@ void steps(ImGuiTestContext* context) {
   const Trace& trace = *session.trace();
   context->KeyPress(ImGuiKey_RightArrow);
   IM_CHECK(session.cursor() == (Cursor{0, 1, 0}));
-  IM_CHECK(!application->view.show_welcome);
+  IM_CHECK(!application->show_welcome);
   context->KeyPress(ImGuiKey_LeftArrow);
   IM_CHECK(session.cursor() == Cursor{});
   context->KeyPress(ImGuiKey_LeftArrow);  // nothing before the start
@@ -291,6 +291,67 @@ void saves_a_place(ImGuiTestContext* context) {
   std::filesystem::remove(file);
 }
 
+void takes_changes_back(ImGuiTestContext* context) {
+  Session& session = start(context);
+  const SessionState first = session.state();
+  context->KeyPress(ImGuiKey_V);
+  settle(context);
+  const std::string next = session.choice().variant;
+  context->KeyPress(ImGuiKey_L);
+  const ImGuiTestItemInfo slider = context->ItemInfo("//Data/**/key length");
+  IM_CHECK_NE(slider.ID, 0u);
+  const ImRect area = slider.RectFull;
+  context->MouseMoveToPos(area.GetCenter());
+  context->MouseDown();
+  for (const float part : {0.6F, 0.7F, 0.8F}) {
+    context->MouseMoveToPos({area.Min.x + area.GetWidth() * part, area.GetCenter().y});
+    settle(context);
+    IM_CHECK_EQ(session.state().edits.size(), 1u);
+  }
+  context->MouseUp();
+  settle(context);
+  const SessionState last = session.state();
+  context->KeyPress(ImGuiKey_End);
+  const Index token = session.token();
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);  // the whole drag
+  settle(context);
+  IM_CHECK(session.state().edits.empty());
+  IM_CHECK(session.computed()->choice.edits.empty());
+  IM_CHECK_EQ(session.token(), token);
+  IM_CHECK(application->view.theme == Theme::light);
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+  IM_CHECK(application->view.theme == Theme::dark);
+  IM_CHECK_EQ(session.choice().variant, next);
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+  settle(context);
+  IM_CHECK(same_but_place(session.state(), first));
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Z);
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Y);
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Z);
+  settle(context);
+  IM_CHECK(same_but_place(session.state(), last));
+}
+
+void copies_a_place(ImGuiTestContext* context) {
+  Session& session = start(context);
+  context->KeyPress(ImGuiKey_2);
+  session.go_to_token(19);
+  const std::string place = session.to_json();
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_C);
+  context->KeyPress(ImGuiKey_V);
+  context->KeyPress(ImGuiKey_Home);
+  settle(context);
+  IM_CHECK_NE(session.to_json(), place);
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_V);
+  settle(context);
+  IM_CHECK_EQ(session.to_json(), place);
+  ImGui::SetClipboardText("not a place");
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_V);
+  settle(context);
+  IM_CHECK(session.message().starts_with("this state cannot be opened: "));
+  IM_CHECK_EQ(session.to_json(), place);
+}
+
 void picks_data_and_heads(ImGuiTestContext* context) {
   Session& session = start(context);
   context->KeyPress(ImGuiKey_H);
@@ -415,6 +476,8 @@ void register_application_tests(ImGuiTestEngine* engine) {
   add(engine, "walks through every operation", walks_every_operation);
   add(engine, "opens bad and good files", opens_files);
   add(engine, "saves a place and comes back to it", saves_a_place);
+  add(engine, "takes changes back and makes them again", takes_changes_back);
+  add(engine, "copies a place and goes to it", copies_a_place);
   add(engine, "picks data and heads", picks_data_and_heads);
   add(engine, "shows and hides the keys", shows_and_hides_help);
   add(engine, "keeps the keys for the list that is open", keeps_keys_for_the_list);

@@ -116,7 +116,7 @@ TEST_CASE("a panel that cannot be drawn says why; the others go on", "[guarded]"
   Offscreen offscreen(1280, 800);
   const auto draw = [&] { application.draw(1); };
   fault = Fault::none;
-  application.view.show_welcome = false;
+  application.show_welcome = false;
   const Image well = offscreen.render(draw, 30);
   CHECK(application.undrawn() == "");
   for (const Case& c : cases) {

@@ -41,6 +41,9 @@ TEST_CASE("render refuses what it cannot do, and leaves no picture", "[render]")
   refused({"--at", "3:"}, "--at asks for the operation \"\"");
   refused({"--variant", ""}, "there is no variant \"\"");
   refused({"--session", "x.json", "--capture", "preset:copy"}, "not both");
+  refused({"--state", "eyJkYXRhIjoicHJlc2V0OmNvcHkifQ", "--capture", "preset:copy"}, "not both");
+  refused({"--state", "eyJkYXRhIjoicHJlc2V0OmNvcHkifQ", "--session", "x.json"}, "not both");
+  refused({"--state", "no state"}, "this state cannot be opened: character 3 is \" \"");
   refused({"--capture", "preset:copy?T=8&T=9"}, "T is given twice");
   refused({"--capture", "preset:random?T=65536&K=512&V=512"}, "T x K x V is ");
   for (const char* scale : {"-3", "nan", "0", "5", "x"}) refused({"--scale", scale}, "--scale is ");
@@ -54,6 +57,29 @@ TEST_CASE("render refuses what it cannot do, and leaves no picture", "[render]")
   refused({"--output", "/dev/full"}, "is not a regular file");
   write_file(folder / "file", "words");
   refused({"--tour", folder / "file"}, (folder / "file").string());
+}
+
+TEST_CASE("render draws a state as its session file and as its options say", "[render]") {
+  const TemporaryFolder folder;
+  Session session;
+  REQUIRE(session.open_named("preset:copy?T=12&K=4&V=4"));
+  Choice choice = session.choice();
+  choice.form = Form::chunkwise;
+  choice.variant = "kda";
+  session.choose(choice);
+  session.change_view({.theme = Theme::light});
+  session.wait();
+  session.go_to_token(5);
+  write_file(folder / "place.json", session.to_json());
+  const auto picture = [&](std::vector<std::string> arguments) {
+    const Ran ran = render(joined(std::move(arguments), {"--size", "640x400", "--output", folder / "x.png"}));
+    CHECK(ran.error == "");
+    return read_file(folder / "x.png");
+  };
+  const std::string expected = picture({"--capture", "preset:copy?T=12&K=4&V=4", "--variant", "kda", "--form",
+                                        "chunkwise", "--theme", "light", "--at", "5"});
+  CHECK(picture({"--state", session.to_string(), "--at", "5"}) == expected);
+  CHECK(picture({"--session", folder / "place.json", "--at", "5"}) == expected);
 }
 
 TEST_CASE("render does not write over the data of a session", "[render]") {

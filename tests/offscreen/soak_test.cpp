@@ -41,7 +41,8 @@ class Walk {
     choice.variant = table[static_cast<std::size_t>(turn / 4) % table.size()].id;
     choice.form = all_forms[turn % 4];
     choice.precision = turn % 3 == 0 ? Precision::f32 : Precision::f64;
-    application_.view.theme = turn % 2 == 0 ? style::Theme::dark : style::Theme::light;
+    application_.change_view(
+        [&](ViewOptions& view) { view.theme = turn % 2 == 0 ? Theme::dark : Theme::light; });
     application_.session.choose(std::move(choice));
     application_.session.wait();
   }
@@ -59,8 +60,8 @@ class Walk {
 
   void drag() {
     Choice choice = application_.session.choice();
-    choice.adjustments.decay = 0.01 * static_cast<double>(count_ % 200);
-    choice.adjustments.key_length = 0.5 + 0.005 * static_cast<double>(count_ % 97);
+    set_slider(choice.edits, "scale_decay", 0.01 * static_cast<double>(count_ % 200));
+    set_slider(choice.edits, "scale_keys", 0.5 + 0.005 * static_cast<double>(count_ % 97));
     application_.session.choose(std::move(choice));
   }
 

@@ -143,10 +143,10 @@ TEST_CASE("small matrices grow until their numbers fit", "[stage]") {
     CAPTURE(width);
     Offscreen offscreen(width, height);
     const auto draw = [&] { return offscreen.render([&] { application.draw(1); }, faded_in); };
-    application.view.numbers = true;
+    application.change_view([&](ViewOptions& view) { view.numbers = true; });
     const Image with = draw();
     CHECK(fault(stage_map()) == "");
-    application.view.numbers = false;
+    application.change_view([&](ViewOptions& view) { view.numbers = false; });
     const Image without = draw();
     const bool has_numbers = with.rgb != without.rgb;
     CHECK(has_numbers);
@@ -230,8 +230,8 @@ TEST_CASE("the warning of a memory that runs away is what core found", "[stage]"
   CHECK_FALSE(application.session.computed()->divergence);
   CHECK(kind_range(*application.session.computed(), Role::state) > 0);
   Choice choice = application.session.choice();
-  choice.adjustments.beta = 3;
-  choice.adjustments.key_length = 2;
+  set_slider(choice.edits, "scale_strength", 3);
+  set_slider(choice.edits, "scale_keys", 2);
   application.session.choose(std::move(choice));
   application.session.wait();
   const Computation& computed = *application.session.computed();
@@ -250,7 +250,7 @@ TEST_CASE("the number beside the sliders is that of the token's step in core", "
     CAPTURE(variant.id);
     Choice choice;
     choice.variant = variant.id;
-    choice.adjustments.key_length = 1.3;
+    set_slider(choice.edits, "scale_keys", 1.3);
     const auto computed = compute(data, choice);
     for (const Form form : {Form::recurrent, Form::chunkwise}) {
       constexpr Index token = 42;
@@ -283,7 +283,7 @@ TEST_CASE("on the stage nothing overlaps and nothing leaves the panel", "[stage]
       if (!application.session.trace()) continue;
       for (const bool turned : {false, true}) {
         CAPTURE(variant.id, name(form), turned);
-        application.view.state_value_by_key = turned;
+        application.change_view([&](ViewOptions& view) { view.state_value_by_key = turned; });
         check_steps(application, offscreen);
       }
     }

@@ -12,11 +12,13 @@ constexpr const char* text = "capture:gated_deltanet_overwrite_l1";
 
 void choose_decay(Session& session, double decay) {
   Choice choice = session.choice();
-  choice.adjustments.decay = decay;
+  set_slider(choice.edits, "decay", decay);
   session.choose(std::move(choice));
 }
 
-double computed_decay(const Session& session) { return session.computed()->choice.adjustments.decay; }
+double computed_decay(const Session& session) {
+  return slider_value(session.computed()->choice.edits, "decay");
+}
 
 /// The next frame, when all that was asked for in this one is there.
 void next_frame(Session& session) {
@@ -68,7 +70,7 @@ TEST_CASE("what the last choice had stands until the new one's is there", "[comp
   choose_decay(session, 3);
   next_frame(session);
   const Computation& now = *session.computed();
-  REQUIRE(now.choice.adjustments.decay == 3);
+  REQUIRE(slider_value(now.choice.edits, "decay") == 3);
   REQUIRE_FALSE(now.knows_recall);
   REQUIRE(now.tokens.back().recall);
   CHECK(now.tokens.back().recall->after == old_error);
@@ -93,7 +95,7 @@ TEST_CASE("while a slider is dragged, pictures follow", "[completion]") {
   choose_decay(session, 4);
   next_frame(session);
   CHECK(computed_decay(session) == 2);
-  CHECK(session.choice().adjustments.decay == 4);
+  CHECK(slider_value(session.choice().edits, "decay") == 4);
   next_frame(session);
   CHECK(computed_decay(session) == 4);
 }

@@ -100,7 +100,7 @@ TEST_CASE("the output in a file is compared with any rule, as long as the inputs
   other.variant = "deltanet";  // the layer computed another rule: far away
   CHECK(compute(data, other)->capture_error.value_or(0) > 0.1);
   other = choice;
-  other.adjustments.beta = 0.5;
+  set_slider(other.edits, "scale_strength", 0.5);
   CHECK(!compute(data, other)->capture_error);
   other = choice;
   other.settings.parameters["scale"] = 2;
@@ -116,9 +116,9 @@ TEST_CASE("the output in a file is compared with any rule, as long as the inputs
 TEST_CASE("a memory that runs away is found as core finds it") {
   const auto data = std::make_shared<const DataSet>(open_data("capture:gated_deltanet_overwrite_l1"));
   Choice choice;
-  choice.adjustments.beta = 3;
-  choice.adjustments.key_length = 2;
-  choice.adjustments.decay = 0;
+  set_slider(choice.edits, "scale_strength", 3);
+  set_slider(choice.edits, "scale_keys", 2);
+  set_slider(choice.edits, "scale_decay", 0);
   const auto computed = compute(data, choice);
   const auto found = divergence(*computed->variant, computed->sequence);
   REQUIRE(found);

@@ -95,7 +95,7 @@ TEST_CASE("a head is cut out of grouped heads and batches") {
   CHECK(head.find("alpha")->second.shape == std::vector<Index>{3});
 }
 
-TEST_CASE("without adjustments the numbers are those of the file, bit for bit") {
+TEST_CASE("without edits the numbers are those of the file, bit for bit") {
   for (const std::string& id : capture_ids()) {
     CAPTURE(id);
     const DataSet data = open_data(id);
@@ -110,30 +110,6 @@ TEST_CASE("without adjustments the numbers are those of the file, bit for bit") 
         CHECK(inputs.arrays->find(name)->second.values == array.values);
       }
     }
-  }
-}
-
-TEST_CASE("adjustments change what they say and nothing else") {
-  const DataSet data = make_preset("preset:overwrite");
-  const Variant& variant = find_variant("kda");
-  const Inputs plain = make_inputs(data, 0, variant, {}, {});
-  const Inputs changed = make_inputs(data, 0, variant, {}, {.decay = 2, .beta = 0.5, .key_length = 3});
-  CHECK(!changed.is_original);
-  const auto value = [](const Inputs& inputs, const char* name, Index i) {
-    return inputs.arrays->find(name)->second[i];
-  };
-  CHECK(value(changed, "alpha", 5) == Approx(value(plain, "alpha", 5) * value(plain, "alpha", 5)));
-  CHECK(value(changed, "beta", 3) == value(plain, "beta", 3) * 0.5);
-  CHECK(value(changed, "k", 7) == value(plain, "k", 7) * 3);
-  CHECK(changed.arrays->find("v")->second.values == plain.arrays->find("v")->second.values);
-  const Inputs unforgetting = make_inputs(data, 0, variant, {}, {.decay = 0});
-  CHECK(value(unforgetting, "alpha", 5) == 1);
-
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  for (const Adjustments& bad :
-       {Adjustments{.decay = -1}, Adjustments{.beta = nan}, Adjustments{.key_length = 1e300},
-        Adjustments{.missing_alpha = 1.5}, Adjustments{.missing_beta = -1}}) {
-    CHECK_THROWS_AS(make_inputs(data, 0, variant, {}, bad), InputError);
   }
 }
 

@@ -91,7 +91,7 @@ TEST_CASE("opening takes over the rule of a capture and starts at its first toke
 
 TEST_CASE("what cannot be opened leaves everything as it was") {
   Opened opened;
-  opened.choose([](Choice& choice) { choice.adjustments.beta = 0.5; });
+  opened.choose([](Choice& choice) { set_slider(choice.edits, "scale_strength", 0.5); });
   opened->wait();
   const TemporaryFolder folder;
   fails(opened, "absent.npz", [&] { CHECK_NOTHROW(opened->open(folder / "absent.npz")); });
@@ -127,12 +127,12 @@ TEST_CASE("a choice that cannot be computed leaves everything as it was") {
         [&] { opened.choose([](Choice& choice) { choice.variant = "nonsense"; }); });
   fails(opened, "has no parameter \"nonsense\"",
         [&] { opened.choose([](Choice& choice) { choice.settings.parameters["nonsense"] = 1; }); });
-  fails(opened, "adjustment decay is -1",
-        [&] { opened.choose([](Choice& choice) { choice.adjustments.decay = -1; }); });
-  opened.choose([](Choice& choice) { choice.adjustments.beta = 0.5; });
+  fails(opened, "edit 1 (scale_decay): \"power\" is -1; expected a number from 0 to 1e+06",
+        [&] { opened.choose([](Choice& choice) { set_slider(choice.edits, "scale_decay", -1); }); });
+  opened.choose([](Choice& choice) { set_slider(choice.edits, "scale_strength", 0.5); });
   opened->wait();
   CHECK(opened->message().empty());
-  CHECK(opened->computed()->choice.adjustments.beta == 0.5);
+  CHECK(slider_value(opened->computed()->choice.edits, "scale_strength") == 0.5);
 }
 
 TEST_CASE("whatever is chosen in whatever order, the cursor is a place of the present trace") {
@@ -163,7 +163,7 @@ TEST_CASE("whatever is chosen in whatever order, the cursor is a place of the pr
             choice.precision = all_precisions[random(2)];
             break;
           default:
-            choice.adjustments.decay = 0.5 * static_cast<double>(random(4));
+            set_slider(choice.edits, "scale_decay", 0.5 * static_cast<double>(random(4)));
         }
       });
       if (random(3) == 0) opened->update();
@@ -258,14 +258,14 @@ TEST_CASE("a hundred choices in a row end in the last one") {
     opened.choose([&](Choice& choice) {
       choice.chunk_size = i % 94 + 1;
       choice.variant = variants()[static_cast<std::size_t>(i % std::ssize(variants()))].id;
-      choice.adjustments.key_length = 1 + static_cast<double>(i) / 200;
+      set_slider(choice.edits, "scale_keys", 1 + static_cast<double>(i) / 200);
     });
     if (i % 10 == 0) opened->update();
   }
   opened->wait();
   CHECK(!opened->computing());
   CHECK(opened->computed()->choice.chunk_size == 100 % 94 + 1);
-  CHECK(opened->computed()->choice.adjustments.key_length == 1.5);
+  CHECK(slider_value(opened->computed()->choice.edits, "scale_keys") == 1.5);
   CHECK(opened->computed()->variant->id == opened->choice().variant);
 }
 
@@ -359,7 +359,7 @@ TEST_CASE("a session file comes back to the same place in every phase and tile")
     });
     opened->wait();
     opened.choose([&](Choice& choice) {
-      choice.adjustments.key_length = 0.9;
+      set_slider(choice.edits, "scale_keys", 0.9);
       choice.settings.parameters["scale"] = 0.3;
       if (!one.causal) choice.settings.options["causal"] = "false";
     });
@@ -410,7 +410,7 @@ TEST_CASE("a session file that is wrong leaves everything as it was") {
   wrong(R"({"data": "preset:copy", "parameters": {"scale": "x"}})", "\"scale\" is string");
   wrong(R"({"data": "preset:copy", "parameters": {"nonsense": 1}})", "has no parameter");
   wrong(R"({"data": "preset:copy", "adjustments": 3})", "\"adjustments\" is number");
-  wrong(R"({"data": "preset:copy", "adjustments": {"decay": -2}})", "adjustment decay is -2");
+  wrong(R"({"data": "preset:copy", "adjustments": {"decay": -2}})", "edit 1 (scale_decay): \"power\" is -2");
 }
 
 TEST_CASE("a session file finds data beside it and may ask for a larger chunk than there is") {

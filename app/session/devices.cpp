@@ -1,4 +1,4 @@
-#include "app/commands/devices.h"
+#include "app/session/devices.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

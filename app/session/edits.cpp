@@ -1,0 +1,241 @@
+#include "app/session/edits.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/session/mapped.h"
+#include "core/base/error.h"
+#include "core/io/utf8.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr double most = 1e6;
+constexpr double any = 1e300;
+constexpr double last = 0x1p53;  // indices up to here are exact
+
+/// The data's own array of this name; null where they have none.
+Array* own(EditedHead& head, const std::string& name) {
+  const auto found = head.arrays.find(name);
+  if (found == head.arrays.end() || head.made_up.contains(name)) return nullptr;
+  head.changed = true;
+  return &found->second;
+}
+
+void scale(EditedHead& head, const std::string& name, double factor) {
+  if (Array* array = own(head, name)) *array = mapped(*array, [&](double x) { return x * factor; });
+}
+
+/// Every decay to a power: its logarithm times it.
+void scale_decay(EditedHead& head, double power) {
+  const auto scaled = [power](double x) { return power == 0 ? 0.0 : x * power; };  // not 0 * -inf
+  if (Array* logs = own(head, "g")) *logs = mapped(*logs, scaled);
+  if (Array* decays = own(head, "alpha"))
+    *decays = mapped(*decays, [power](double x) { return std::pow(x, power); });
+}
+
+const Input* find_input(std::span<const Input> inputs, std::string_view name) {
+  const auto found = std::ranges::find(inputs, name, &Input::name);
+  return found == inputs.end() ? nullptr : &*found;
+}
+
+/// Whether some variant takes an array of this name.
+bool is_known(std::string_view name) {
+  return std::ranges::any_of(variants(), [&](const Variant& variant) {
+    const std::vector<Input> inputs = all_inputs(variant);
+    return find_input(inputs, name) != nullptr;
+  });
+}
+
+/// Whether some variant makes an array of this name up where data lack it.
+bool is_made_up_somewhere(std::string_view name) {
+  return std::ranges::any_of(variants(), [&](const Variant& variant) {
+    const Input* input = find_input(variant.inputs, name);
+    return input && !input->absent;
+  });
+}
+
+/// An array that is changed by hand, what it may hold, and how a value is written into it.
+struct Edited {
+  Array* array = nullptr;  // null: the variant takes no such array, and there is nothing to do
+  double value = 0;
+  Index rows = 0;
+  Index columns = 0;
+};
+
+/// Finds the array that an edit names, made up first where the variant needs one that the data lack, and
+/// checks the value. Data may hold the decay alpha as its logarithm g.
+Edited find_edited(EditedHead& head, const std::string& name, double value) {
+  const Input* input = find_input(head.inputs, name == "g" ? "alpha" : name);
+  const bool in_logs = input && input->range == Range::decay && head.arrays.contains("g");
+  if (name == "g" && !in_logs) input = nullptr;
+  if (input && !in_logs && !head.arrays.contains(name) && !input->absent) {
+    head.make_up(name);
+    head.made_up.insert(name);
+  }
+  const auto found = input ? head.arrays.find(in_logs ? "g" : name) : head.arrays.end();
+  if (found == head.arrays.end()) {
+    const bool is_elsewhere = (is_known(name) || name == "g") && head.data.arrays.contains(name);
+    if (is_elsewhere || is_made_up_somewhere(name)) return {};
+    std::set<std::string> known;
+    for (const Input& one : head.inputs) {
+      if (!one.absent || head.arrays.contains(one.name)) known.insert(one.name);
+    }
+    throw InputError(
+        fmt::format("\"array\" is \"{}\"; expected one of: {}", shown(name), fmt::join(known, ", ")));
+  }
+  const Range range = name == "g" ? Range::log_decay : input->range;
+  if (!contains(range, value))
+    throw InputError(
+        fmt::format("\"value\" is {}; expected a number in {}, as {} has it", value, describe(range), name));
+  head.changed = true;
+  Array& array = found->second;
+  array = mapped(array, [](double x) { return x; });
+  const Index rows = array.shape.empty() ? 1 : array.shape.front();
+  return {.array = &array,
+          .value = in_logs && name != "g" ? std::log(value) : value,
+          .rows = rows,
+          .columns = array.size() / std::max<Index>(rows, 1)};
+}
+
+Index require_index(const char* field, double index, const std::string& array, Index count) {
+  if (index < static_cast<double>(count)) return static_cast<Index>(index);
+  throw InputError(fmt::format("\"{}\" is {}; expected one of {}, 0 to {}", field, index, array, count - 1));
+}
+
+void set_cell(EditedHead& head, const Edit& edit) {
+  const Edited edited = find_edited(head, edit.array, edit.numbers[2]);
+  if (!edited.array) return;
+  const Index row = require_index("row", edit.numbers[0], edit.array, edited.rows);
+  const Index column = require_index("column", edit.numbers[1], edit.array, edited.columns);
+  std::get<std::vector<double>>(
+      edited.array->values)[static_cast<std::size_t>(row * edited.columns + column)] = edited.value;
+}
+
+void paint_gate(EditedHead& head, const Edit& edit) {
+  const bool is_text = edit.array == "q" || edit.array == "k" || edit.array == "v";
+  const Index tokens = head.arrays.at("q").shape.front();
+  const Edited edited = is_text ? Edited{} : find_edited(head, edit.array, edit.numbers[2]);
+  if (is_text || (edited.array && edited.rows != tokens)) {
+    throw InputError(fmt::format(
+        "\"array\" is \"{}\"; expected a gate, one row per token, such as alpha or beta", shown(edit.array)));
+  }
+  if (!edited.array) return;
+  const Index from = require_index("from", edit.numbers[0], "the tokens", tokens);
+  const Index to = require_index("to", edit.numbers[1], "the tokens", tokens);
+  if (from > to)
+    throw InputError(fmt::format("\"to\" is {}; expected a token from \"from\", {}, on", to, from));
+  auto& values = std::get<std::vector<double>>(edited.array->values);
+  std::fill(values.begin() + from * edited.columns, values.begin() + (to + 1) * edited.columns, edited.value);
+}
+
+/// Refuses an edit whose numbers are not those of its kind.
+void require_numbers(const Edit& edit, const EditKind& kind) {
+  if (edit.numbers.size() != kind.fields.size()) {
+    throw InputError(fmt::format("it has {} numbers; expected {}", edit.numbers.size(), kind.fields.size()));
+  }
+  for (std::size_t i = 0; i < kind.fields.size(); ++i) {
+    const EditField& field = kind.fields[i];
+    const double number = edit.numbers[i];
+    const bool is_good = number >= field.minimum && number <= field.maximum;  // not NaN
+    if (is_good && (!field.is_index || number == std::floor(number))) continue;
+    throw InputError(field.is_index
+                         ? fmt::format("\"{}\" is {}; expected a whole number from 0", field.name, number)
+                         : fmt::format("\"{}\" is {}; expected a number from {:g} to {:g}", field.name,
+                                       number, field.minimum, field.maximum));
+  }
+}
+
+const EditKind* find_kind(std::string_view id, std::span<const EditKind> table) {
+  const auto found =
+      std::ranges::find(table, id, [](const EditKind& kind) { return std::string_view(kind.id); });
+  return found == table.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::span<const EditKind> edit_kinds() {
+  static const EditKind table[] = {
+      {.id = "scale_decay",
+       .words = "every decay to this power: 2 forgets twice as fast, 0 not at all",
+       .fields = {{"power", 0, most}},
+       .neutral = 1,
+       .apply = [](EditedHead& head, const Edit& edit) { scale_decay(head, edit.numbers[0]); }},
+      {.id = "scale_strength",
+       .words = "every strength beta times this",
+       .fields = {{"factor", 0, most}},
+       .neutral = 1,
+       .apply = [](EditedHead& head, const Edit& edit) { scale(head, "beta", edit.numbers[0]); }},
+      {.id = "scale_keys",
+       .words = "every key times this",
+       .fields = {{"factor", 0, most}},
+       .neutral = 1,
+       .apply = [](EditedHead& head, const Edit& edit) { scale(head, "k", edit.numbers[0]); }},
+      {.id = "missing_decay",
+       .words = "the decay at every token where the data have none",
+       .fields = {{"value", 0, 1}},
+       .neutral = 0.98},
+      {.id = "missing_strength",
+       .words =
+           "the strength at every token where the data have none; 0: the largest that is stable everywhere",
+       .fields = {{"value", 0, most}},
+       .neutral = 0},
+      {.id = "set_cell",
+       .words = "one number of an array",
+       .fields = {{"row", 0, last, true}, {"column", 0, last, true}, {"value", -any, any}},
+       .has_array = true,
+       .apply = set_cell},
+      {.id = "paint_gate",
+       .words = "a gate from one token to another, in every channel",
+       .fields = {{"from", 0, last, true}, {"to", 0, last, true}, {"value", -any, any}},
+       .has_array = true,
+       .apply = paint_gate},
+  };
+  return table;
+}
+
+void apply(const Edits& edits, EditedHead& head, std::span<const EditKind> table) {
+  if (edits.size() > most_edits)
+    throw InputError(fmt::format("there are {} edits; expected at most {}", edits.size(), most_edits));
+  std::set<std::string_view> sliders;
+  for (std::size_t i = 0; i < edits.size(); ++i) {
+    const Edit& edit = edits[i];
+    try {
+      const EditKind* kind = find_kind(edit.kind, table);
+      if (!kind) {
+        std::vector<std::string_view> known;
+        for (const EditKind& one : table) known.emplace_back(one.id);
+        throw InputError(fmt::format("there is no such edit; expected one of: {}", fmt::join(known, ", ")));
+      }
+      require_numbers(edit, *kind);
+      if (kind->neutral && !sliders.insert(kind->id).second)
+        throw InputError("there is one before it; expected one of this kind");
+      if (kind->apply) kind->apply(head, edit);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("edit {} ({}): {}", i + 1, shown(edit.kind), error.what()));
+    }
+  }
+}
+
+double slider_value(const Edits& edits, std::string_view kind) {
+  const auto found = std::ranges::find(edits, kind, &Edit::kind);
+  if (found != edits.end() && found->numbers.size() == 1) return found->numbers.front();
+  return find_kind(kind, edit_kinds())->neutral.value();
+}
+
+void set_slider(Edits& edits, std::string_view kind, double value) {
+  const auto found = std::ranges::find(edits, kind, &Edit::kind);
+  if (value == find_kind(kind, edit_kinds())->neutral) {
+    if (found != edits.end()) edits.erase(found);
+  } else if (found != edits.end()) {
+    found->numbers = {value};
+  } else {
+    edits.push_back({.kind = std::string(kind), .numbers = {value}});
+  }
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/session/data_set.h"
+
+namespace palimpsest {
+
+/// A change of the data: a row of edit_kinds(), and what its fields hold.
+struct Edit {
+  std::string kind;
+  std::string array = {};            // where the row changes an array of one's choice
+  std::vector<double> numbers = {};  // one for each field of the row
+
+  bool operator==(const Edit&) const = default;
+};
+
+/// Edits in the order in which they are made.
+using Edits = std::vector<Edit>;
+
+/// A number that a kind of edit asks for.
+struct EditField {
+  const char* name;
+  double minimum;
+  double maximum;
+  bool is_index = false;  // a whole number
+};
+
+/// One head's arrays on their way to a variant, as edits meet them.
+struct EditedHead {
+  const DataSet& data;
+  std::vector<Input> inputs;  // what the variant takes
+  Arrays& arrays;             // of this head, without head and batch axes; a decay is alpha, or g
+  std::function<void(const std::string& name)> make_up;  // adds an array that the variant needs
+  std::set<std::string> made_up = {};                    // those added
+  bool changed = false;
+};
+
+/// A kind of edit.
+struct EditKind {
+  const char* id;
+  const char* words;  // "every decay to this power"
+  std::vector<EditField> fields;
+  bool has_array = false;  // an edit says which array it changes
+  std::optional<double> neutral =
+      {};  // a slider: there is one such edit at most, and none where its number is this one
+  void (*apply)(EditedHead&,
+                const Edit&) = nullptr;  // null: the number is asked for where an array is made up
+};
+
+/// The table of edits.
+std::span<const EditKind> edit_kinds();
+
+inline constexpr std::size_t most_edits = 10'000;
+
+/// Makes the edits, in order. Throws InputError naming the edit, its field and what was expected.
+void apply(const Edits& edits, EditedHead& head, std::span<const EditKind> table = edit_kinds());
+
+/// The number of the one edit of a slider's kind, or what leaves the data as they are.
+double slider_value(const Edits& edits, std::string_view kind);
+
+/// Sets it, in its place in the order. What leaves the data as they are takes the edit out.
+void set_slider(Edits& edits, std::string_view kind, double value);
+
+}  // namespace palimpsest

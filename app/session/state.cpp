@@ -1,0 +1,21 @@
+#include "app/session/state.h"
+
+#include <utility>
+
+namespace palimpsest {
+
+Choice SessionState::choice() const { return {{sides.front()}, head, edits}; }
+
+void SessionState::set_choice(Choice choice) {
+  head = choice.head;
+  edits = std::move(choice.edits);
+  sides.front() = static_cast<Side&&>(choice);
+}
+
+bool same_but_place(const SessionState& x, const SessionState& y) {
+  SessionState moved = x;
+  moved.place = y.place;
+  return moved == y;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,371 @@
+#include "app/session/state_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "app/session/devices.h"
+#include "core/base/error.h"
+#include "core/io/utf8.h"
+
+namespace palimpsest {
+
+using nlohmann::json;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double largest_count = 0x1p53;  // integers up to here are exact in every JSON reader
+
+/// The fields of an object by name. One that is absent leaves what was there; one of another type is an
+/// InputError.
+class Fields {
+ public:
+  explicit Fields(const json& object, std::string name = "the session")
+      : object_(object), name_(std::move(name)) {
+    if (!object_.is_object())
+      throw InputError(fmt::format("{} is {}; expected an object", name_, object_.type_name()));
+  }
+
+  /// Refuses fields that nobody reads.
+  void require_known(const std::vector<std::string_view>& known) const {
+    for (const auto& field : object_.items()) {
+      if (std::ranges::find(known, field.key()) != known.end()) continue;
+      throw InputError(fmt::format("\"{}\" is no field of {}; known: {}", shown(field.key()), name_,
+                                   fmt::join(known, ", ")));
+    }
+  }
+
+  void read(const char* key, std::string& value) const {
+    if (const json* field = find(key, &json::is_string, "a string")) value = field->get<std::string>();
+  }
+  void read(const char* key, bool& value) const {
+    if (const json* field = find(key, &json::is_boolean, "true or false")) value = field->get<bool>();
+  }
+  void read(const char* key, double& value) const {
+    if (const json* field = find(key, &json::is_number, "a number")) value = field->get<double>();
+  }
+  void read(const char* key, Index& value) const {
+    const json* field = find(key, &json::is_number_integer, "a whole number");
+    if (!field) return;
+    const auto number = field->get<double>();
+    if (number < 0 || number > largest_count) {
+      throw InputError(fmt::format("\"{}\" is {}; expected a whole number from 0", key, number));
+    }
+    value = field->get<Index>();
+  }
+  template <class Value>
+  void read(const char* key, std::map<std::string, Value, std::less<>>& values) const {
+    const json* field = find(key, &json::is_object, "an object");
+    if (!field) return;
+    const Fields entries(*field, key);
+    for (const auto& entry : field->items()) entries.read(entry.key().c_str(), values[entry.key()]);
+  }
+  /// Reads each entry of a list with `read_one(Fields, number from 1)`.
+  template <class Read>
+  void read_each(const char* key, const char* entry, Read read_one) const {
+    const json* field = find(key, &json::is_array, "a list");
+    if (!field) return;
+    for (std::size_t i = 0; i < field->size(); ++i)
+      read_one(Fields((*field)[i], fmt::format("{} {}", entry, i + 1)));
+  }
+
+  /// The object under `key`, if there is one.
+  std::optional<Fields> at(const char* key) const {
+    const json* field = find(key, &json::is_object, "an object");
+    if (!field) return std::nullopt;
+    return Fields(*field, fmt::format("\"{}\"", key));
+  }
+
+  bool has(const char* key) const { return object_.contains(key); }
+  const std::string& name() const { return name_; }
+
+  template <class Enum, std::size_t size>
+  void read(const char* key, const Enum (&all)[size], Enum& value) const {
+    std::string wanted = palimpsest::name(value);
+    read(key, wanted);
+    std::string known;
+    for (const Enum one : all) {
+      if (wanted == palimpsest::name(one)) {
+        value = one;
+        return;
+      }
+      known += (known.empty() ? "" : ", ") + std::string(palimpsest::name(one));
+    }
+    throw InputError(fmt::format("\"{}\" is \"{}\"; expected one of: {}", key, shown(wanted), known));
+  }
+
+ private:
+  const json* find(const char* key, bool (json::*fits)() const noexcept, const char* expected) const {
+    const auto field = object_.find(key);
+    if (field == object_.end()) return nullptr;
+    if (!((*field).*fits)()) {
+      throw InputError(fmt::format("\"{}\" is {}; expected {}", key, field->type_name(), expected));
+    }
+    return &*field;
+  }
+
+  const json& object_;
+  std::string name_;
+};
+
+json parse(const std::string& text) try { return json::parse(text); } catch (const json::parse_error& error) {
+  throw InputError(fmt::format("it is not valid JSON (near byte {})", error.byte));
+} catch (const json::exception&) {
+  throw InputError("it is not valid JSON: a number in it is beyond any double");
+}
+
+Json side_json(const Side& side) {
+  return {{"variant", side.variant},
+          {"form", name(side.form)},
+          {"device", side.device},
+          {"precision", name(side.precision)},
+          {"chunk_size", side.chunk_size},
+          {"options", side.settings.options},
+          {"parameters", side.settings.parameters}};
+}
+
+const std::vector<std::string_view> side_fields = {"variant",    "form",    "device",    "precision",
+                                                   "chunk_size", "options", "parameters"};
+
+void read_side(const Fields& fields, Side& side) {
+  fields.read("variant", side.variant);
+  side.variant = find_variant(side.variant).id;
+  fields.read("form", all_forms, side.form);
+  fields.read("device", side.device);
+  side.device = find_backend(side.device).name();
+  fields.read("precision", all_precisions, side.precision);
+  fields.read("chunk_size", side.chunk_size);
+  if (side.chunk_size == 0) throw InputError("\"chunk_size\" is 0; expected a whole number from 1");
+  fields.read("options", side.settings.options);
+  fields.read("parameters", side.settings.parameters);
+}
+
+const EditKind& find_kind(const std::string& id, std::span<const EditKind> table) {
+  std::vector<std::string_view> known;
+  for (const EditKind& kind : table) {
+    if (kind.id == id) return kind;
+    known.emplace_back(kind.id);
+  }
+  throw InputError(fmt::format("\"edit\" is \"{}\"; expected one of: {}", shown(id), fmt::join(known, ", ")));
+}
+
+Json edit_json(const Edit& edit, std::span<const EditKind> table) {
+  const EditKind& kind = find_kind(edit.kind, table);
+  Json written = {{"edit", edit.kind}};
+  if (kind.has_array) written["array"] = edit.array;
+  for (std::size_t i = 0; i < std::min(kind.fields.size(), edit.numbers.size()); ++i) {
+    const EditField& field = kind.fields[i];
+    if (field.is_index && std::abs(edit.numbers[i]) <= largest_count)
+      written[field.name] = static_cast<Index>(edit.numbers[i]);
+    else
+      written[field.name] = edit.numbers[i];
+  }
+  return written;
+}
+
+Edit read_edit(const Fields& fields, std::span<const EditKind> table) {
+  Edit edit;
+  fields.read("edit", edit.kind);
+  const EditKind& kind = find_kind(edit.kind, table);
+  std::vector<std::string_view> known = {"edit"};
+  if (kind.has_array) known.emplace_back("array");
+  for (const EditField& field : kind.fields) known.emplace_back(field.name);
+  fields.require_known(known);
+  for (const std::string_view field : known) {
+    if (!fields.has(field.data()))
+      throw InputError(fmt::format("{} ({}) does not say its \"{}\"", fields.name(), edit.kind, field));
+  }
+  if (kind.has_array) fields.read("array", edit.array);
+  for (const EditField& field : kind.fields) fields.read(field.name, edit.numbers.emplace_back());
+  return edit;
+}
+
+/// The sliders of earlier versions.
+void read_adjustments(const Fields& fields, Edits& edits) {
+  static constexpr std::pair<const char*, const char*> kinds[] = {{"decay", "scale_decay"},
+                                                                  {"beta", "scale_strength"},
+                                                                  {"key_length", "scale_keys"},
+                                                                  {"missing_alpha", "missing_decay"},
+                                                                  {"missing_beta", "missing_strength"}};
+  std::vector<std::string_view> known;
+  for (const auto& [field, kind] : kinds) known.emplace_back(field);
+  fields.require_known(known);
+  for (const auto& [field, kind] : kinds) {
+    double value = slider_value(edits, kind);
+    fields.read(field, value);
+    set_slider(edits, kind, value);
+  }
+}
+
+const std::vector<std::string_view> place_fields = {"token", "operation", "phase", "tile"};
+
+void read_place(const Fields& fields, Place& place) {
+  fields.read("token", place.token);
+  fields.read("operation", place.operation);
+  fields.read("phase", place.phase);
+  fields.read("tile", place.tile);
+}
+
+void read_view(const Fields& fields, ViewOptions& view) {
+  fields.require_known({"theme", "shared_scale", "state_value_by_key", "numbers"});
+  fields.read("theme", all_themes, view.theme);
+  fields.read("shared_scale", view.shared_scale);
+  fields.read("state_value_by_key", view.state_value_by_key);
+  fields.read("numbers", view.numbers);
+}
+
+/// Refuses fields of an earlier version beside what has taken their place.
+void require_one_way(const Fields& fields, const char* present,
+                     const std::vector<std::string_view>& earlier) {
+  if (!fields.has(present)) return;
+  for (const std::string_view field : earlier) {
+    if (fields.has(field.data()))
+      throw InputError(fmt::format("\"{}\" stands beside \"{}\"; expected one of them", field, present));
+  }
+}
+
+Json state_json(const SessionState& state, std::span<const EditKind> table) {
+  Json edits = Json::array();
+  for (const Edit& edit : state.edits) edits.push_back(edit_json(edit, table));
+  Json sides = Json::array();
+  for (const Side& side : state.sides) sides.push_back(side_json(side));
+  return {
+      {"data", state.data},
+      {"edits", edits},
+      {"head", state.head},
+      {"sides", sides},
+      {"place",
+       {{"token", state.place.token},
+        {"operation", state.place.operation},
+        {"phase", state.place.phase},
+        {"tile", state.place.tile}}},
+      {"workspace", state.workspace},
+      {"view",
+       {{"theme", name(state.view.theme)},
+        {"shared_scale", state.view.shared_scale},
+        {"state_value_by_key", state.view.state_value_by_key},
+        {"numbers", state.view.numbers}}},
+  };
+}
+
+/// What of `written` differs from `standard`. Of a list, each entry is compared with the first standard one.
+Json differing(const Json& written, const Json& standard) {
+  if (written.is_array() && !standard.empty()) {
+    Json entries = Json::array();
+    for (const Json& entry : written) entries.push_back(differing(entry, standard.front()));
+    return entries;
+  }
+  if (!written.is_object()) return written;
+  Json different = Json::object();
+  for (const auto& [key, value] : written.items()) {
+    const auto usual = standard.find(key);
+    if (usual == standard.end())
+      different[key] = value;
+    else if (*usual != value)
+      different[key] = differing(value, *usual);
+  }
+  return different;
+}
+
+// A path need not be valid UTF-8.
+std::string dumped(const Json& written, int indent) {
+  return written.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+constexpr std::string_view base64url = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+std::string encoded(std::string_view bytes) {
+  std::string text;
+  unsigned held = 0;
+  int bits = 0;
+  for (const char byte : bytes) {
+    held = held << 8 | static_cast<unsigned char>(byte);
+    for (bits += 8; bits >= 6; bits -= 6) text += base64url[held >> (bits - 6) & 63];
+  }
+  if (bits > 0) text += base64url[held << (6 - bits) & 63];
+  return text;
+}
+
+std::string decoded(std::string_view text) {
+  std::string bytes;
+  unsigned held = 0;
+  int bits = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::size_t digit = base64url.find(text[i]);
+    if (digit == std::string_view::npos) {
+      throw InputError(fmt::format("character {} is \"{}\"; expected letters, digits, - and _ only", i + 1,
+                                   shown(text.substr(i, 1))));
+    }
+    held = held << 6 | static_cast<unsigned>(digit);
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes += static_cast<char>(held >> bits & 255);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::string write_state(const SessionState& state, std::span<const EditKind> table) {
+  return dumped(state_json(state, table), 2);
+}
+
+SessionState parse_state(const std::string& text, const std::filesystem::path& folder,
+                         std::span<const EditKind> table) {
+  const json parsed = parse(text);
+  const Fields fields(parsed);
+  std::vector<std::string_view> known = {"data",  "edits",     "head", "sides",
+                                         "place", "workspace", "view", "adjustments"};
+  known.insert(known.end(), side_fields.begin(), side_fields.end());
+  known.insert(known.end(), place_fields.begin(), place_fields.end());
+  fields.require_known(known);
+  require_one_way(fields, "sides", side_fields);
+  require_one_way(fields, "place", place_fields);
+  require_one_way(fields, "edits", {"adjustments"});
+
+  SessionState state;
+  fields.read("data", state.data);
+  if (state.data.empty()) throw InputError("it does not say which \"data\" it belongs to");
+  if (state.data.find('\0') != std::string::npos)
+    throw InputError(fmt::format("\"data\" is \"{}\"; no file can be called so", shown(state.data)));
+  if (!state.data.starts_with("preset:") && !state.data.starts_with("capture:")) {
+    state.data = (folder / state.data).string();  // an absolute path stays as it is
+  }
+  fields.read_each("edits", "edit",
+                   [&](const Fields& edit) { state.edits.push_back(read_edit(edit, table)); });
+  if (const auto sliders = fields.at("adjustments")) read_adjustments(*sliders, state.edits);
+  fields.read("head", state.head);
+  read_side(fields, state.sides.front());
+  if (fields.has("sides")) state.sides.clear();
+  fields.read_each("sides", "side", [&](const Fields& side) {
+    side.require_known(side_fields);
+    read_side(side, state.sides.emplace_back());
+  });
+  if (state.sides.empty() || state.sides.size() > most_sides)
+    throw InputError(
+        fmt::format("\"sides\" has {} entries; expected 1 to {}", state.sides.size(), most_sides));
+  read_place(fields, state.place);
+  if (const auto place = fields.at("place")) {
+    place->require_known(place_fields);
+    read_place(*place, state.place);
+  }
+  fields.read("workspace", state.workspace);
+  if (const auto view = fields.at("view")) read_view(*view, state.view);
+  return state;
+}
+
+std::string state_string(const SessionState& state) {
+  const Json written = differing(state_json(state, edit_kinds()), state_json({}, edit_kinds()));
+  return encoded(dumped(written, -1));
+}
+
+SessionState parse_state_string(const std::string& text) { return parse_state(decoded(text)); }
+
+}  // namespace palimpsest

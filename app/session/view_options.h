@@ -1,0 +1,22 @@
+#pragma once
+
+namespace palimpsest {
+
+enum class Theme { dark, light };
+
+inline constexpr Theme all_themes[] = {Theme::dark, Theme::light};
+
+/// "dark" or "light".
+constexpr const char* name(Theme theme) { return theme == Theme::dark ? "dark" : "light"; }
+
+/// How the program looks, apart from what it computes.
+struct ViewOptions {
+  Theme theme = Theme::dark;
+  bool shared_scale = true;         // one colour scale per kind of tensor; otherwise each picture its own
+  bool state_value_by_key = false;  // draw S as value x key, as some papers write it
+  bool numbers = true;              // values as text in cells that are large enough
+
+  bool operator==(const ViewOptions&) const = default;
+};
+
+}  // namespace palimpsest

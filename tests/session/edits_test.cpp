@@ -1,0 +1,255 @@
+#include "app/session/edits.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "app/session/inputs.h"
+#include "app/session/state_text.h"
+#include "core/base/error.h"
+#include "tests/catch.h"
+#include "tests/session/opened.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+/// T = 5 tokens of one head: keys and values of 3 and 2 channels, gates of all kinds.
+DataSet with_gates() {
+  return data_of({{"q", numbers({5, 3})},
+                  {"k", numbers({5, 3})},
+                  {"v", numbers({5, 2})},
+                  {"alpha", numbers({5, 3})},
+                  {"beta", numbers({5})}});
+}
+
+DataSet without_gates() {
+  return data_of({{"q", numbers({5, 3})}, {"k", numbers({5, 3})}, {"v", numbers({5, 2})}});
+}
+
+Arrays edited(const DataSet& data, const char* variant, const Edits& edits) {
+  return *make_inputs(data, 0, find_variant(variant), {}, edits).arrays;
+}
+
+/// Where two sets of arrays differ: "k[2] beta[0]".
+std::string differences(const Arrays& x, const Arrays& y) {
+  std::string words;
+  for (const auto& [name, array] : x) {
+    REQUIRE(y.contains(name));
+    REQUIRE(y.at(name).size() == array.size());
+    for (Index i = 0; i < array.size(); ++i) {
+      if (array[i] != y.at(name)[i]) words += fmt::format("{}[{}] ", name, i);
+    }
+  }
+  return words;
+}
+
+void refused(const DataSet& data, const Edits& edits, const std::string& words) {
+  CHECK_THROWS_WITH(edited(data, "kda", edits), says(words));
+}
+
+}  // namespace
+
+TEST_CASE("the edits of sliders change what they say and nothing else", "[edits]") {
+  const DataSet data = with_gates();
+  const Arrays plain = edited(data, "kda", {});
+  const auto check = [&](const char* kind, double number, const char* name, auto expected) {
+    CAPTURE(kind, number);
+    const Arrays changed = edited(data, "kda", {{.kind = kind, .numbers = {number}}});
+    for (const auto& [each, array] : plain) {
+      CAPTURE(each);
+      for (Index i = 0; i < array.size(); ++i)
+        CHECK(changed.at(each)[i] == (each == name ? expected(array[i]) : array[i]));
+    }
+    CHECK(!make_inputs(data, 0, find_variant("kda"), {}, {{.kind = kind, .numbers = {number}}}).is_original);
+  };
+  check("scale_decay", 3, "alpha", [](double x) { return std::pow(x, 3.0); });
+  check("scale_decay", 0, "alpha", [](double) { return 1.0; });
+  check("scale_strength", 0.5, "beta", [](double x) { return x * 0.5; });
+  check("scale_keys", 3, "k", [](double x) { return x * 3; });
+}
+
+TEST_CASE("a decay given as its logarithm is scaled as one, and -inf stays what it is", "[edits]") {
+  DataSet data = with_gates();
+  data.arrays.erase("alpha");
+  data.arrays["g"] =
+      Array({5}, std::vector<double>{-1, -0.5, 0, -2, -std::numeric_limits<double>::infinity()});
+  const Array twice = edited(data, "gated_deltanet", {{.kind = "scale_decay", .numbers = {2}}}).at("g");
+  CHECK(std::get<std::vector<double>>(twice.values) ==
+        std::vector<double>{-2, -1, 0, -4, -std::numeric_limits<double>::infinity()});
+  const Array never = edited(data, "gated_deltanet", {{.kind = "scale_decay", .numbers = {0}}}).at("g");
+  CHECK(std::get<std::vector<double>>(never.values) == std::vector<double>(5, 0.0));
+  // By hand it is still the decay, or the logarithm under its own name.
+  const Array painted =
+      edited(data, "gated_deltanet", {{.kind = "paint_gate", .array = "alpha", .numbers = {1, 2, 0.25}}})
+          .at("g");
+  CHECK(painted[1] == std::log(0.25));
+  CHECK(painted[2] == std::log(0.25));
+  CHECK(painted[3] == -2);
+  CHECK(edited(data, "gated_deltanet", {{.kind = "set_cell", .array = "g", .numbers = {0, 0, -7}}})
+            .at("g")[0] == -7);
+  CHECK_THROWS_WITH(
+      edited(data, "gated_deltanet", {{.kind = "set_cell", .array = "g", .numbers = {0, 0, 0.5}}}),
+      says("\"value\" is 0.5; expected a number in [-inf, 0]"));
+}
+
+TEST_CASE("one number and a stretch of a gate are set, and nothing else", "[edits]") {
+  const DataSet data = with_gates();
+  const Arrays plain = edited(data, "kda", {});
+  const Arrays cell = edited(data, "kda", {{.kind = "set_cell", .array = "v", .numbers = {3, 1, -9}}});
+  CHECK(cell.at("v")[3 * 2 + 1] == -9);
+  CHECK(differences(cell, plain) == "v[7] ");
+  const Arrays strength =
+      edited(data, "kda", {{.kind = "set_cell", .array = "beta", .numbers = {4, 0, 1.5}}});
+  CHECK(strength.at("beta")[4] == 1.5);
+  CHECK(differences(strength, plain) == "beta[4] ");
+  const Arrays gate =
+      edited(data, "kda", {{.kind = "paint_gate", .array = "alpha", .numbers = {1, 2, 0.75}}});
+  for (Index i = 3; i < 9; ++i) CHECK(gate.at("alpha")[i] == 0.75);
+  CHECK(differences(gate, plain) == "alpha[3] alpha[4] alpha[5] alpha[6] alpha[7] alpha[8] ");
+}
+
+TEST_CASE("edits are made in their order", "[edits]") {
+  const DataSet data = with_gates();
+  const Edit set = {.kind = "set_cell", .array = "k", .numbers = {0, 0, 4}};
+  const Edit scale = {.kind = "scale_keys", .numbers = {3}};
+  CHECK(edited(data, "kda", {set, scale}).at("k")[0] == 12);
+  CHECK(edited(data, "kda", {scale, set}).at("k")[0] == 4);
+  Edits edits = {set, scale};
+  set_slider(edits, "scale_keys", 5);
+  CHECK(edits == Edits{set, {.kind = "scale_keys", .numbers = {5}}});
+  set_slider(edits, "scale_decay", 2);
+  CHECK(slider_value(edits, "scale_decay") == 2);
+  CHECK(edits.size() == 3);
+  set_slider(edits, "scale_keys", 1);
+  set_slider(edits, "scale_decay", 1);
+  CHECK(edits == Edits{set});
+}
+
+TEST_CASE("what the data lack is made up as the edits say, and can be edited", "[edits]") {
+  const DataSet data = without_gates();
+  const Arrays made =
+      edited(data, "kda",
+             {{.kind = "missing_decay", .numbers = {0.5}}, {.kind = "missing_strength", .numbers = {0.25}}});
+  for (Index i = 0; i < 15; ++i) CHECK(made.at("alpha")[i] == 0.5);
+  for (Index i = 0; i < 5; ++i) CHECK(made.at("beta")[i] == 0.25);
+  const Inputs retnet =
+      make_inputs(data, 0, find_variant("retnet"), {}, {{.kind = "missing_decay", .numbers = {0.5}}});
+  CHECK(retnet.settings.parameters.at("gamma") == 0.5);
+
+  const Edits painted = {{.kind = "paint_gate", .array = "alpha", .numbers = {0, 1, 0.125}},
+                         {.kind = "missing_decay", .numbers = {0.5}}};
+  const Inputs inputs = make_inputs(data, 0, find_variant("kda"), {}, painted);
+  CHECK(inputs.made_up_alpha);
+  for (Index i = 0; i < 15; ++i) CHECK(inputs.arrays->at("alpha")[i] == (i < 6 ? 0.125 : 0.5));
+  // Sliders scale what was given; what was made up has a slider of its own.
+  CHECK(edited(data, "kda", {{.kind = "scale_decay", .numbers = {2}}}).at("alpha")[0] == 0.98);
+
+  // What only some variants take changes nothing in the others.
+  CHECK(differences(edited(data, "linear", painted), edited(data, "linear", {})).empty());
+  for (const Variant& variant : variants()) {
+    CAPTURE(variant.id);
+    CHECK_NOTHROW(make_inputs(data, 0, variant, {}, painted));
+    for (const Input& input : variant.inputs) {
+      if (input.absent || input.range == Range::positive_definite) continue;
+      CAPTURE(input.name);
+      const Edits edits = {{.kind = "set_cell", .array = input.name, .numbers = {0, 0, 0}}};
+      const Edits others = {{.kind = "set_cell", .array = input.name, .numbers = {0, 0, 0.5}}};
+      const Edits negative = {{.kind = "set_cell", .array = input.name, .numbers = {0, 0, -0.5}}};
+      const double value = contains(input.range, 0.0) ? 0.0 : contains(input.range, 0.5) ? 0.5 : -0.5;
+      const Arrays set = edited(data, variant.id.c_str(), value == 0 ? edits : value > 0 ? others : negative);
+      if (set.contains(input.name)) CHECK(set.at(input.name)[0] == value);
+    }
+  }
+}
+
+TEST_CASE("a wrong edit is refused naming its field and what was expected", "[edits]") {
+  const DataSet data = with_gates();
+  refused(data, {{.kind = "nonsense"}},
+          "edit 1 (nonsense): there is no such edit; expected one of: scale_decay,");
+  refused(data, {{.kind = "scale_keys", .numbers = {2}}, {.kind = "scale_decay", .numbers = {-1}}},
+          "edit 2 (scale_decay): \"power\" is -1; expected a number from 0 to 1e+06");
+  refused(data, {{.kind = "scale_strength", .numbers = {not_a_number}}}, "\"factor\" is nan");
+  refused(data, {{.kind = "scale_keys", .numbers = {1e300}}}, "\"factor\" is 1e+300");
+  refused(data, {{.kind = "scale_keys", .numbers = {}}}, "it has 0 numbers; expected 1");
+  refused(data, {{.kind = "missing_decay", .numbers = {1.5}}},
+          "\"value\" is 1.5; expected a number from 0 to 1");
+  refused(data, {{.kind = "missing_strength", .numbers = {-1}}}, "\"value\" is -1");
+  refused(data, {{.kind = "scale_keys", .numbers = {2}}, {.kind = "scale_keys", .numbers = {3}}},
+          "edit 2 (scale_keys): there is one before it");
+  const auto cell = [](const char* array, double row, double column, double value) {
+    return Edits{{.kind = "set_cell", .array = array, .numbers = {row, column, value}}};
+  };
+  refused(data, cell("nonsense", 0, 0, 0),
+          "\"array\" is \"nonsense\"; expected one of: alpha, beta, k, q, v");
+  refused(data, cell("o", 0, 0, 0), "\"array\" is \"o\"");
+  refused(data, cell("initial_state", 0, 0, 0), "\"array\" is \"initial_state\"");
+  refused(data, cell("g", 0, 0, 0), "\"array\" is \"g\"");
+  refused(data, cell("k", 5, 0, 0), "\"row\" is 5; expected one of k, 0 to 4");
+  refused(data, cell("k", 0, 3, 0), "\"column\" is 3; expected one of k, 0 to 2");
+  refused(data, cell("k", -1, 0, 0), "\"row\" is -1; expected a whole number from 0");
+  refused(data, cell("k", 0.5, 0, 0), "\"row\" is 0.5; expected a whole number from 0");
+  refused(data, cell("k", 1e300, 0, 0), "\"row\" is 1e+300");
+  refused(data, cell("alpha", 0, 0, 1.5), "\"value\" is 1.5; expected a number in [0, 1], as alpha has it");
+  refused(data, cell("k", 0, 0, std::numeric_limits<double>::infinity()), "\"value\" is inf");
+  const auto paint = [](const char* array, double from, double to, double value) {
+    return Edits{{.kind = "paint_gate", .array = array, .numbers = {from, to, value}}};
+  };
+  refused(data, paint("k", 0, 1, 1), "\"array\" is \"k\"; expected a gate");
+  refused(data, paint("alpha", 0, 5, 1), "\"to\" is 5; expected one of the tokens, 0 to 4");
+  refused(data, paint("alpha", 3, 2, 1), "\"to\" is 2; expected a token from \"from\", 3, on");
+  refused(data, paint("alpha", 0, 1, -1), "\"value\" is -1");
+  refused(data, Edits(most_edits + 1, Edit{.kind = "scale_keys", .numbers = {1}}), "there are 10001 edits");
+}
+
+TEST_CASE("an edit that is wrong for the data loses nothing that is open", "[edits]") {
+  Session session;
+  REQUIRE(session.open_named("preset:overwrite?T=12&K=4&V=4"));
+  const SessionState before = session.state();
+  Choice choice = session.choice();
+  choice.edits = {{.kind = "set_cell", .array = "k", .numbers = {12, 0, 1}}};
+  session.choose(choice);
+  session.wait();
+  CHECK_THAT(session.message(), says("edit 1 (set_cell): \"row\" is 12; expected one of k, 0 to 11"));
+  CHECK(session.state() == before);
+  CHECK(!session.can_undo());
+  choice.edits.front().numbers = {11, 0, 1};
+  session.choose(choice);
+  session.wait();
+  CHECK(session.message().empty());
+  CHECK(session.computed()->sequence.at("k")(11, 0) == 1);
+}
+
+TEST_CASE("an edit is one row of a table", "[edits]") {
+  static const EditKind reverse[] = {{.id = "negate_values",
+                                      .words = "every value from a token on with the other sign",
+                                      .fields = {{"from", 0, 100, true}},
+                                      .apply = [](EditedHead& head, const Edit& edit) {
+                                        Array& v = head.arrays.at("v");
+                                        const Index columns = v.shape[1];
+                                        std::vector<double> values;
+                                        for (Index i = 0; i < v.size(); ++i) {
+                                          const bool is_after =
+                                              i >= static_cast<Index>(edit.numbers[0]) * columns;
+                                          values.push_back(is_after ? -v[i] : v[i]);
+                                        }
+                                        v.values = values;
+                                        head.changed = true;
+                                      }}};
+  const DataSet data = with_gates();
+  const Edits edits = {{.kind = "negate_values", .numbers = {4}}};
+  const Inputs inputs = make_inputs(data, 0, find_variant("kda"), {}, edits, reverse);
+  CHECK(!inputs.is_original);
+  CHECK(inputs.arrays->at("v")[9] == -data.arrays.at("v")[9]);
+  CHECK(inputs.arrays->at("v")[7] == data.arrays.at("v")[7]);
+  SessionState state;
+  state.data = "preset:copy";
+  state.edits = edits;
+  CHECK(parse_state(write_state(state, reverse), {}, reverse) == state);
+  CHECK_THROWS_WITH(parse_state(write_state(state, reverse)),
+                    says("\"edit\" is \"negate_values\"; expected one of"));
+}

@@ -1,0 +1,255 @@
+#include "app/session/history.h"
+
+#include <vector>
+
+#include "app/session/state_text.h"
+#include "tests/catch.h"
+#include "tests/session/random_states.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+/// A state that is told from others by its workspace.
+SessionState numbered(int number, const std::string& data = "preset:copy") {
+  SessionState state;
+  state.data = data;
+  state.workspace = fmt::format("{}", number);
+  return state;
+}
+
+std::string at(const History& history) { return history.present().workspace; }
+
+}  // namespace
+
+TEST_CASE("what was changed is taken back and made again in order", "[history]") {
+  History history(numbered(0));
+  CHECK(!history.can_undo());
+  CHECK(history.undo() == numbered(0));
+  for (int i = 1; i <= 3; ++i) history.change(numbered(i));
+  CHECK(history.undo() == numbered(2));
+  CHECK(history.undo() == numbered(1));
+  CHECK(history.redo() == numbered(2));
+  history.change(numbered(9));  // what was undone is forgotten
+  CHECK(!history.can_redo());
+  CHECK(history.redo() == numbered(9));
+  CHECK(history.undo() == numbered(2));
+  CHECK(history.undo() == numbered(1));
+  CHECK(history.undo() == numbered(0));
+  CHECK(!history.can_undo());
+}
+
+TEST_CASE("a drag is one entry, from its first change to its end", "[history]") {
+  History history(numbered(0));
+  for (int i = 1; i <= 5; ++i) history.change(numbered(i), "slider");
+  history.end_merge();
+  for (int i = 6; i <= 8; ++i) history.change(numbered(i), "slider");
+  history.change(numbered(9), "another");
+  history.change(numbered(10));
+  history.change(numbered(11));
+  std::string walked = at(history);
+  while (history.can_undo()) walked += " " + history.undo().workspace;
+  CHECK(walked == "11 10 9 8 5 0");
+
+  // After undo the same slider starts an entry of its own, and what is dragged back leaves none.
+  history.redo();
+  history.change(numbered(20), "slider");
+  history.change(numbered(21), "slider");
+  CHECK(history.undo().workspace == "5");
+  history.change(numbered(30), "slider");
+  history.change(numbered(5), "slider");
+  CHECK(at(history) == "5");
+  CHECK(!history.can_redo());
+  CHECK(history.undo().workspace == "0");
+}
+
+TEST_CASE("where one looks is no entry, but each entry knows it", "[history]") {
+  History history(numbered(0));
+  history.look_at({.token = 7});
+  SessionState moved = numbered(0);
+  moved.place.token = 9;
+  history.change(moved);
+  CHECK(!history.can_undo());
+  history.change(numbered(1));
+  CHECK(history.undo().place.token == 7);
+}
+
+TEST_CASE("of more entries than are kept the oldest are forgotten", "[history]") {
+  History history(numbered(0), 4);
+  for (int i = 1; i <= 10; ++i) history.change(numbered(i));
+  int undone = 0;
+  for (; history.can_undo(); ++undone) history.undo();
+  CHECK(undone == 3);
+  CHECK(at(history) == "7");
+}
+
+TEST_CASE("an entry that could not be had is forgotten", "[history]") {
+  const auto filled = [] {
+    History history(numbered(0));
+    for (int i = 1; i <= 4; ++i) history.change(numbered(i));
+    return history;
+  };
+  History at_the_end = filled();
+  at_the_end.fall_back(numbered(3));
+  CHECK(at(at_the_end) == "3");
+  CHECK(!at_the_end.can_redo());
+  CHECK(at_the_end.undo() == numbered(2));
+
+  History going_back = filled();
+  going_back.undo();
+  going_back.fall_back(numbered(4));
+  CHECK(at(going_back) == "4");
+  CHECK(going_back.undo() == numbered(2));
+
+  History further = filled();
+  further.fall_back(numbered(1));
+  CHECK(at(further) == "1");
+  CHECK(!further.can_redo());
+
+  History elsewhere = filled();
+  elsewhere.fall_back(numbered(7));
+  CHECK(at(elsewhere) == "7");
+  CHECK(elsewhere.undo() == numbered(3));
+
+  History nowhere = filled();
+  nowhere.fall_back(numbered(4));
+  CHECK(nowhere.undo() == numbered(3));
+}
+
+TEST_CASE("a session takes changes back, and where one looks stays while the data do", "[history]") {
+  Session session;
+  REQUIRE(session.open_named("preset:copy?T=12&K=3&V=2"));
+  CHECK(!session.can_undo());  // that nothing is open is nothing to go back to
+  CHECK(!session.undo());
+  const SessionState first = session.state();
+  Choice choice = session.choice();
+  for (const double value : {0.9, 0.8, 0.7}) {
+    set_slider(choice.edits, "scale_keys", value);
+    session.choose(choice, "scale_keys");
+  }
+  session.end_merge();
+  choice.variant = "deltanet";
+  session.choose(choice);
+  session.wait();
+  session.go_to_token(5);
+  CHECK(session.undo());
+  CHECK(session.token() == 5);
+  CHECK(slider_value(session.choice().edits, "scale_keys") == 0.7);
+  CHECK(session.choice().variant == first.sides[0].variant);
+  CHECK(session.undo());
+  session.wait();
+  CHECK(session.computed()->choice.edits.empty());
+  CHECK(same_but_place(session.state(), first));
+  CHECK(!session.can_undo());
+  CHECK(session.redo());
+  CHECK(session.redo());
+  CHECK(!session.redo());
+  session.wait();
+  CHECK(session.computed()->variant->id == "deltanet");
+  CHECK(session.token() == 5);
+}
+
+TEST_CASE("other data are opened again by undo, at the place where they were left", "[history]") {
+  Session session;
+  REQUIRE(session.open_named("preset:copy?T=12&K=3&V=2"));
+  session.go_to_token(7);
+  session.step(Session::Grain::operation, 1);
+  const SessionState left = session.state();
+  REQUIRE(session.open(in_memory()));  // nothing but the session can open these again
+  session.go_to_token(3);
+  const SessionState second = session.state();
+  REQUIRE(session.open_named("preset:overwrite?T=13&K=2&V=3"));
+  session.go_to_token(11);
+  CHECK(session.undo());
+  session.wait();
+  CHECK(session.message().empty());
+  CHECK(session.state() == second);
+  CHECK(session.data().id == second.data);
+  CHECK(session.undo());
+  session.wait();
+  CHECK(session.state() == left);
+  CHECK(session.redo());
+  CHECK(session.redo());
+  session.wait();
+  CHECK(session.data().tokens == 13);
+  CHECK(session.token() == 11);
+}
+
+TEST_CASE("what is being opened is given up by undo", "[history]") {
+  Session session;
+  REQUIRE(session.open_named("preset:copy?T=12&K=3&V=2"));
+  const SessionState first = session.state();
+  session.open_named("preset:drift?T=3000&K=32&V=32");
+  const bool was_under_way = session.data().id == first.data;
+  CHECK(session.undo());
+  session.wait();
+  CHECK(session.data().id == first.data);
+  CHECK(session.state() == first);
+  CHECK(session.can_redo() == !was_under_way);
+}
+
+TEST_CASE("what cannot be computed or opened leaves no entry", "[history]") {
+  Session session;
+  REQUIRE(session.open_named("preset:copy?T=12&K=3&V=2"));
+  Choice choice = session.choice();
+  choice.variant = "deltanet";
+  session.choose(choice);
+  choice.settings.parameters["nonsense"] = 1;
+  session.choose(choice);
+  session.wait();
+  CHECK(!session.message().empty());
+  CHECK(!session.open_named("preset:nonsense"));
+  CHECK(session.undo());
+  session.wait();
+  CHECK(session.choice().variant != "deltanet");
+  CHECK(!session.can_undo());
+  CHECK(session.redo());
+  CHECK(!session.can_redo());
+}
+
+TEST_CASE("two thousand changes at random are written, read, taken back and made again", "[history]") {
+  Session session;
+  REQUIRE(session.open(in_memory()));
+  REQUIRE(session.open_named("preset:copy?T=12&K=3&V=2&seed=1"));
+  session.start_history();
+  const SessionState first = session.state();
+  const std::vector<FieldChange> fields = field_changes();
+  const std::string keys[] = {"", "slider", "another"};
+  Dice dice(11);
+  for (int round = 0; round < 2000; ++round) {
+    const FieldChange& field = dice.one_of(fields);
+    SessionState next = session.state();
+    switch (dice.below(8)) {
+      case 0:
+        session.step(static_cast<Session::Grain>(dice.below(4)), dice.below(2) == 0 ? -1 : 1);
+        break;
+      case 1:
+        if (dice.below(2) == 0) session.end_merge();
+        if (dice.below(8) == 0) session.undo();
+        if (dice.below(8) == 0) session.redo();
+        break;
+      default:
+        field.change(next, dice);
+        session.change(next, dice.one_of(keys));
+    }
+    if (dice.below(16) == 0) session.wait();
+    session.update();
+    CAPTURE(round, field.name, session.to_json());
+    REQUIRE(has_valid_cursor(session));
+    REQUIRE(parse_state(write_state(session.state())) == session.state());
+    REQUIRE(parse_state_string(state_string(session.state())) == session.state());
+  }
+  session.wait();
+  while (session.redo()) session.wait();
+  const SessionState last = session.state();
+  int entries = 0;
+  for (; session.undo(); ++entries) session.update();
+  session.wait();
+  CHECK(entries > 500);
+  CHECK(entries + 1 < static_cast<int>(History::most_entries));
+  CHECK(same_but_place(session.state(), first));
+  while (session.redo()) session.update();
+  session.wait();
+  CHECK(same_but_place(session.state(), last));
+}
