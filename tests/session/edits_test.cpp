@@ -149,6 +149,10 @@ TEST_CASE("what the data lack is made up as the edits say, and can be edited", "
   // Sliders scale what was given; what was made up has a slider of its own.
   CHECK(edited(data, "kda", {{.kind = "scale_decay", .numbers = {2}}}).at("alpha")[0] == 0.98);
 
+  Edits and_scaled = painted;
+  set_slider(and_scaled, "scale_decay", 2);
+  CHECK(differences(edited(data, "kda", and_scaled), *inputs.arrays).empty());
+
   // What only some variants take changes nothing in the others.
   CHECK(differences(edited(data, "linear", painted), edited(data, "linear", {})).empty());
   for (const Variant& variant : variants()) {
