@@ -16,7 +16,7 @@ namespace palimpsest {
 namespace {
 
 constexpr std::size_t column_count = 3;
-constexpr float key_width = 84;
+constexpr float key_width = 100;
 
 struct Group {
   std::string_view name;
