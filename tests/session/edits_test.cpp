@@ -9,7 +9,7 @@
 #include "app/session/state_text.h"
 #include "core/base/error.h"
 #include "tests/catch.h"
-#include "tests/session/opened.h"
+#include "tests/session/random_states.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -212,7 +212,7 @@ TEST_CASE("a wrong edit is refused naming its field and what was expected", "[ed
 
 TEST_CASE("an edit that is wrong for the data loses nothing that is open", "[edits]") {
   Session session;
-  REQUIRE(session.open_named("preset:overwrite?T=12&K=4&V=4"));
+  open(session, "preset:overwrite?T=12&K=4&V=4");
   const SessionState before = session.state();
   Choice choice = session.choice();
   choice.edits = {{.kind = "set_cell", .array = "k", .numbers = {12, 0, 1}}};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/session/session.h"
+#include "tests/catch.h"
 #include "tests/session/opened.h"
 
 namespace palimpsest::testing {
@@ -35,6 +36,18 @@ inline DataSet in_memory() {
                   {"k", numbers({least_tokens, 2, 3})},
                   {"v", numbers({least_tokens, 2, 2})},
                   {"beta", numbers({least_tokens, 2})}});
+}
+
+/// Opens something and waits until it is there.
+inline void open(Session& session, const std::string& id) {
+  session.open_named(id);
+  session.wait();
+  REQUIRE(session.message().empty());
+}
+inline void open(Session& session, DataSet data) {
+  session.open(std::move(data));
+  session.wait();
+  REQUIRE(session.message().empty());
 }
 
 /// One field of a state, and how a person may change it: to what small data can be computed with.
