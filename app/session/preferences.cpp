@@ -1,0 +1,177 @@
+#include "app/session/preferences.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/io/file.h"
+#include "core/io/utf8.h"
+
+namespace palimpsest {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr std::uintmax_t most_bytes = std::uintmax_t{1} << 20;
+constexpr int smallest_side = 16;
+constexpr int largest_side = 16384;
+constexpr std::chrono::seconds between_writes{1};
+
+/// Puts the field `key`, if it is there, into `value`.
+template <class Value>
+void read(const json& object, const char* key, Value& value, bool (json::*fits)() const noexcept,
+          const char* expected) {
+  const auto field = object.find(key);
+  if (field == object.end()) return;
+  if (!((*field).*fits)())
+    throw InputError(fmt::format("\"{}\" is {}; expected {}", key, field->type_name(), expected));
+  value = field->get<Value>();
+}
+
+void read_side(const json& object, const char* key, int& side) {
+  double number = side;
+  read(object, key, number, &json::is_number_integer, "a whole number");
+  if (number < smallest_side || number > largest_side) {
+    throw InputError(fmt::format("\"{}\" is {}; expected a whole number from {} to {}", key, number,
+                                 smallest_side, largest_side));
+  }
+  side = static_cast<int>(number);
+}
+
+json parsed(const std::string& text) try {
+  return json::parse(text);
+} catch (const json::parse_error& error) {
+  throw InputError(fmt::format("it is not valid JSON (near byte {})", error.byte));
+} catch (const json::exception&) {
+  throw InputError("it is not valid JSON: a number in it is beyond any double");
+}
+
+/// A name beside `file` that is free: with ".broken", or ".broken-2" and so on.
+std::filesystem::path name_aside(const std::filesystem::path& file) {
+  std::filesystem::path aside = file;
+  aside += ".broken";
+  std::error_code unknown;
+  for (int number = 2; std::filesystem::exists(aside, unknown); ++number) {
+    aside = file;
+    aside += fmt::format(".broken-{}", number);
+  }
+  return aside;
+}
+
+}  // namespace
+
+std::string write_preferences(const Preferences& preferences) {
+  const nlohmann::ordered_json written = {
+      {"theme", preferences.theme},   {"scale", preferences.scale},
+      {"width", preferences.width},   {"height", preferences.height},
+      {"layout", preferences.layout}, {"own_workspaces", preferences.own_workspaces},
+  };
+  return written.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+Preferences parse_preferences(const std::string& text) {
+  const json object = parsed(text);
+  if (!object.is_object())
+    throw InputError(fmt::format("it holds {}; expected an object", object.type_name()));
+  Preferences preferences;
+  read(object, "theme", preferences.theme, &json::is_string, "a string");
+  if (preferences.theme != "dark" && preferences.theme != "light")
+    throw InputError(fmt::format("\"theme\" is \"{}\"; expected dark or light", shown(preferences.theme)));
+  read(object, "scale", preferences.scale, &json::is_number, "a number");
+  if (!(preferences.scale >= least_scale && preferences.scale <= most_scale)) {
+    throw InputError(fmt::format("\"scale\" is {}; expected a number from {} to {}", preferences.scale,
+                                 least_scale, most_scale));
+  }
+  read_side(object, "width", preferences.width);
+  read_side(object, "height", preferences.height);
+  read(object, "layout", preferences.layout, &json::is_string, "a string");
+  json workspaces = json::array();
+  read(object, "own_workspaces", workspaces, &json::is_array, "a list");
+  for (const json& workspace : workspaces) {
+    if (!workspace.is_string())
+      throw InputError(fmt::format("\"own_workspaces\" holds {}; expected strings", workspace.type_name()));
+    preferences.own_workspaces.push_back(workspace.get<std::string>());
+  }
+  return preferences;
+}
+
+std::filesystem::path settings_file() {
+  const auto folder = [](const char* variable) {
+    const char* value = std::getenv(variable);
+    return std::filesystem::path(value ? value : "");
+  };
+  const std::filesystem::path config = folder("XDG_CONFIG_HOME");  // one that is relative does not count
+  const std::filesystem::path home = folder("HOME");
+  if (config.is_absolute()) return config / "palimpsest" / "settings.json";
+  if (home.is_absolute()) return home / ".config" / "palimpsest" / "settings.json";
+  return {};
+}
+
+KeptPreferences::KeptPreferences(std::filesystem::path file) : file_(std::move(file)) {
+  std::error_code unknown;
+  if (file_.empty() || !std::filesystem::exists(file_, unknown)) return;
+  try {
+    kept_ = parse_preferences(read_text_file(file_, most_bytes));
+  } catch (const InputError& error) {
+    set_aside(error.what());
+  }
+  seen_ = kept_;
+}
+
+void KeptPreferences::set_aside(const std::string& reason) {
+  kept_ = seen_ = {};
+  const std::filesystem::path aside = name_aside(file_);
+  const std::string name = file_.string();
+  // Some reasons begin with the file's name.
+  const std::string words = reason.starts_with(name) ? reason : fmt::format("{}: {}", name, reason);
+  std::error_code error;
+  std::filesystem::rename(file_, aside, error);
+  if (error) {
+    problem_ =
+        fmt::format("{}; it cannot be set aside ({}), so settings are not kept", words, error.message());
+    file_.clear();
+  } else {
+    problem_ = fmt::format("{}; it is set aside as {}", words, aside.filename().string());
+  }
+}
+
+void KeptPreferences::keep(const Preferences& now, bool at_once) {
+  const auto take = [&](auto Preferences::*field) {
+    if (now.*field == seen_.*field || now.*field == kept_.*field) return;
+    kept_.*field = now.*field;
+    is_written_ = false;
+  };
+  take(&Preferences::theme);
+  take(&Preferences::scale);
+  take(&Preferences::width);
+  take(&Preferences::height);
+  take(&Preferences::layout);
+  take(&Preferences::own_workspaces);
+  seen_ = now;
+  const auto time = std::chrono::steady_clock::now();
+  if (is_written_ || file_.empty() || (!at_once && last_write_ && time - *last_write_ < between_writes))
+    return;
+  last_write_ = time;
+  is_written_ = true;
+  try {
+    std::error_code error;
+    std::filesystem::create_directories(file_.parent_path(), error);
+    if (error)
+      throw InputError(
+          fmt::format("{}: the folder cannot be made: {}", file_.parent_path().string(), error.message()));
+    const std::string text = write_preferences(kept_);
+    replace_file(file_, std::as_bytes(std::span(text)));
+  } catch (const InputError& error) {
+    problem_ = fmt::format("{}; settings are not kept", error.what());
+    file_.clear();
+  }
+}
+
+std::string KeptPreferences::problem() { return std::exchange(problem_, {}); }
+
+}  // namespace palimpsest

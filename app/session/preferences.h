@@ -1,0 +1,69 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace palimpsest {
+
+/// What is kept of a person's window between starts; nothing about what is computed.
+struct Preferences {
+  std::string theme = "dark";  // or "light"
+  double scale = 1;            // how much larger everything is drawn than is usual on the monitor
+  int width = 1600;            // of the window, in screen coordinates
+  int height = 1000;
+  std::string layout;                       // Dear ImGui's text of where the panels lie
+  std::vector<std::string> own_workspaces;  // whose panels somebody moved
+
+  bool operator==(const Preferences&) const = default;
+};
+
+inline constexpr double least_scale = 0.5;
+inline constexpr double most_scale = 4;
+
+/// The JSON of a settings file.
+std::string write_preferences(const Preferences& preferences);
+
+/// The preferences in a JSON text; what it does not say is standard, and what it says beyond them is left
+/// out. Throws InputError naming the field and what was expected.
+Preferences parse_preferences(const std::string& text);
+
+/// palimpsest/settings.json in $XDG_CONFIG_HOME or in ~/.config; empty where neither is known.
+std::filesystem::path settings_file();
+
+/// Preferences in a file, which is read at the start and written when they change.
+class KeptPreferences {
+ public:
+  /// Reads `file`, if there is one. A file that cannot be understood is set aside; problem() says so. An
+  /// empty path keeps nothing.
+  explicit KeptPreferences(std::filesystem::path file);
+
+  /// What the file says.
+  const Preferences& read() const { return kept_; }
+
+  /// Takes what was read for broken: sets the file aside and goes back to what is standard.
+  void set_aside(const std::string& reason);
+
+  /// Says what a start makes of what was read, where the command line says otherwise. Only what differs from
+  /// it is kept later.
+  void begin_with(const Preferences& shown) { seen_ = shown; }
+
+  /// Keeps what has changed. Writes at most once a second, unless `at_once`.
+  void keep(const Preferences& now, bool at_once = false);
+
+  /// What went wrong since this was asked last, for a person; empty if nothing did. After a failed write
+  /// nothing is tried again.
+  std::string problem();
+
+ private:
+  std::filesystem::path file_;
+  Preferences kept_;  // what the file is to hold
+  Preferences seen_;  // what was shown last
+  bool is_written_ = true;
+  std::optional<std::chrono::steady_clock::time_point> last_write_;
+  std::string problem_;
+};
+
+}  // namespace palimpsest
