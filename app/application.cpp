@@ -2,17 +2,16 @@
 
 #include <fmt/format.h>
 #include <imgui.h>
-#include <imgui_internal.h>
 
 #include <algorithm>
 #include <span>
 
-#include "app/actions.h"
 #include "app/guarded.h"
 #include "app/session/paths.h"
 #include "app/session/presets.h"
 #include "core/base/error.h"
 #include "core/io/file.h"
+#include "core/io/utf8.h"
 #include "core/steps/turned.h"
 
 namespace palimpsest {
@@ -24,11 +23,45 @@ constexpr Index first_word =
     6;  // "key": the first thing said to be in a jar. Before it there is little to see.
 constexpr float top_bar_height = 48;
 constexpr float status_bar_height = 28;
-constexpr float forms_height = 432;  // of the panel with the forms: all of it in sight
 
 }  // namespace
 
-Application::Application(std::span<const Panel> shown) : panels_(shown) {}
+Application::Application(std::span<const Workspace> shown, std::span<const Command> known)
+    : workspaces_(shown), commands_(known.begin(), known.end()) {
+  enter(workspace().id);
+  session.start_history();
+  if (shown.size() < 2) return;
+  for (const Workspace& workspace : shown) {
+    commands_.push_back({.id = std::string("workspace.") + workspace.id,
+                         .group = "Workspace",
+                         .words = workspace.name,
+                         .key = workspace.key,
+                         .perform = [id = workspace.id](Application& a) { a.enter(id); },
+                         .explained = workspace.words});
+  }
+}
+
+const Workspace& Application::workspace() const {
+  const auto found = std::ranges::find(workspaces_, session.state().workspace, &Workspace::id);
+  return found == workspaces_.end() ? workspaces_.front() : *found;
+}
+
+void Application::enter(std::string_view id) {
+  if (std::ranges::find(workspaces_, id, &Workspace::id) == workspaces_.end())
+    throw InputError(fmt::format("there is no workspace \"{}\"", id));
+  SessionState next = session.state();
+  next.workspace = id;
+  session.change(std::move(next));
+}
+
+/// A saved place may name a workspace that there is not.
+void Application::require_workspace() {
+  const std::string wanted = session.state().workspace;
+  if (wanted == workspace().id) return;
+  enter(workspace().id);
+  session.set_message(
+      fmt::format("there is no workspace \"{}\"; this is {}", shown(wanted), workspace().name));
+}
 
 void Application::open_first_capture() {
   try {
@@ -127,8 +160,7 @@ void Application::play() {
   for (; playing && play_debt_ >= 1; play_debt_ -= 1) step(grain, 1);
 }
 
-/// Lays the panels out as designed; afterwards a person may drag them anywhere. The side columns keep their
-/// width and the timeline its height when the window grows: the stage takes the rest.
+/// The panels' part of the window, between the bars.
 void Application::layout(float top, float bottom) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   const ImVec2 position = {viewport->WorkPos.x, viewport->WorkPos.y + top};
@@ -141,58 +173,13 @@ void Application::layout(float top, float bottom) {
                    ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNavFocus |
                    ImGuiWindowFlags_NoSavedSettings);
   ImGui::PopStyleVar();
-  dockspace_ = ImGui::GetID("panels");
   const bool resized = size.x != layout_width_ || size.y != layout_height_;
-  if (resized && size.x > 1 && size.y > 1) {
-    layout_width_ = size.x;
-    layout_height_ = size.y;
-    const float inner = std::max(size.x - style::px(16), 1.0F);
-    const bool wide = inner > style::px(1500);
-    const float side = std::min(style::px(wide ? 340.0F : 272.0F), inner * 0.3F);  // the stage keeps most
-    const float timeline = std::min(style::px(220), size.y * 0.34F);
-
-    ImGui::DockBuilderRemoveNode(dockspace_);
-    ImGui::DockBuilderAddNode(dockspace_, ImGuiDockNodeFlags_DockSpace);
-    ImGui::DockBuilderSetNodeSize(dockspace_, {inner, size.y});
-    ImGuiID rest = dockspace_;
-    const ImGuiID floor = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, timeline / size.y, nullptr, &rest);
-    ImGuiID left = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, side / inner, nullptr, &rest);
-    ImGuiID right = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Right, side / (inner - side), nullptr, &rest);
-    const ImGuiID left_bottom = ImGui::DockBuilderSplitNode(left, ImGuiDir_Down, 0.44F, nullptr, &left);
-    const float columns_height = size.y - timeline;
-    const float why = std::max(columns_height - style::px(forms_height), columns_height * 0.28F);
-    const ImGuiID right_bottom =
-        ImGui::DockBuilderSplitNode(right, ImGuiDir_Down, why / columns_height, nullptr, &right);
-    for (const Panel& panel : panels_) {
-      ImGuiID node = rest;
-      switch (panel.place) {
-        case PanelPlace::left_top:
-          node = left;
-          break;
-        case PanelPlace::left_bottom:
-          node = left_bottom;
-          break;
-        case PanelPlace::center:
-          node = rest;
-          break;
-        case PanelPlace::right_top:
-          node = right;
-          break;
-        case PanelPlace::right_bottom:
-          node = right_bottom;
-          break;
-        case PanelPlace::bottom:
-          node = floor;
-          break;
-      }
-      ImGui::DockBuilderDockWindow(panel.title, node);
-    }
-    ImGui::DockBuilderFinish(dockspace_);
-  }
+  layout_width_ = size.x;
+  layout_height_ = size.y;
   // Between the panels lies the background; a separator (docking takes the border's colour) shows itself only
   // under the pointer.
   ImGui::PushStyleColor(ImGuiCol_Border, style::colours().background);
-  ImGui::DockSpace(dockspace_, {0, 0}, ImGuiDockNodeFlags_AutoHideTabBar);
+  layout_.draw(workspace(), resized);
   ImGui::PopStyleColor();
   ImGui::End();
 }
@@ -205,7 +192,8 @@ void Application::draw_part(const char* title, const std::function<void()>& draw
   draw_problem(title, problem);
 }
 
-void Application::draw(float scale) {
+void Application::draw(float usual_scale) {
+  const float scale = usual_scale * static_cast<float>(zoom);
   if (applied_scale_ != scale || applied_theme_ != view.theme) {
     style::apply(view.theme, scale);
     if (applied_scale_ != scale) layout_width_ = 0;
@@ -215,6 +203,7 @@ void Application::draw(float scale) {
   const std::string problem = guarded([this] {
     session.update();
     handle_keys(*this);
+    require_workspace();
     play();
     session.look();
   });
@@ -224,7 +213,10 @@ void Application::draw(float scale) {
     seen_ = session.sight();
     last_step_ = ImGui::GetTime();
   }
-  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) notice.clear();
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+    notice.clear();
+    refusal.clear();
+  }
 
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   ImGui::GetBackgroundDrawList()->AddRectFilled(
@@ -233,7 +225,7 @@ void Application::draw(float scale) {
   draw_part("Top bar", [this] { draw_top_bar(*this, style::px(top_bar_height)); });
   layout(style::px(top_bar_height), style::px(status_bar_height));
   hovered.reset();
-  for (const Panel& panel : panels_) {
+  for (const Panel& panel : workspace().panels) {
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});  // the panel's surface fills its window
     ImGui::Begin(panel.title, nullptr, ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoScrollbar);
     ImGui::PopStyleVar();
@@ -243,7 +235,7 @@ void Application::draw(float scale) {
   draw_part("Status bar", [this] { draw_status_bar(*this, style::px(status_bar_height)); });
   const std::string overlay_problem = guarded([this] { draw_overlays(*this); });
   if (!overlay_problem.empty()) {
-    show_keys = show_open = false;
+    show_keys = show_palette = show_open = false;
     session.set_message(overlay_problem);
   }
   hovered_before_ = hovered;

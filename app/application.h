@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "app/panels.h"
+#include "app/command.h"
+#include "app/layout.h"
 #include "app/session/session.h"
 #include "app/style.h"
+#include "app/workspaces.h"
 
 namespace palimpsest {
 
@@ -26,8 +28,24 @@ struct CellFocus {
 /// nothing of windows.
 class Application {
  public:
-  /// `shown`: its panels.
-  explicit Application(std::span<const Panel> shown = panels());
+  /// `shown`: its workspaces, at least one. `known`: what can be done in it.
+  explicit Application(std::span<const Workspace> shown = palimpsest::workspaces(),
+                       std::span<const Command> known = palimpsest::commands());
+
+  std::span<const Workspace> workspaces() const { return workspaces_; }
+
+  /// The workspace that is shown.
+  const Workspace& workspace() const;
+
+  /// Shows the workspace `id`. Throws InputError if there is none.
+  void enter(std::string_view id);
+
+  /// Where the panels lie.
+  Layout& panel_layout() { return layout_; }
+  const Layout& panel_layout() const { return layout_; }
+
+  /// What a person can do here; leads to the workspaces too, if there are several.
+  std::span<const Command> commands() const { return commands_; }
 
   /// Draws one frame into the current Dear ImGui context. `scale` is how much larger than in the design
   /// things are. A panel that cannot be drawn says why in its place; the others go on.
@@ -60,6 +78,9 @@ class Application {
   /// The cell that "why this number?" explains: hovered, else pinned.
   std::optional<CellFocus> focus() const { return hovered_before_ ? hovered_before_ : pinned; }
 
+  /// How much larger everything is drawn than draw() is told.
+  double zoom = 1;
+
   // Playing
   bool playing = false;
   float steps_per_second = 2;
@@ -68,7 +89,9 @@ class Application {
   // Overlays
   bool show_welcome = true;  // the line that says what to press
   bool show_keys = false;
-  bool show_data = false;  // opens the list of captures and presets
+  bool show_palette = false;
+  std::vector<std::string> recent_commands;  // ids of those done in the palette, the last one first
+  bool show_data = false;                    // opens the list of captures and presets
   bool show_open = false;
   std::string open_path;  // what is typed in the open dialog
 
@@ -93,6 +116,9 @@ class Application {
   /// Good news for the status bar; gone with the next key or click.
   std::string notice;
 
+  /// Why the last command could not be done, for the status bar; gone with the next key or click.
+  std::string refusal;
+
   /// Closes the program; set by the window.
   std::function<void()> quit = [] {};
 
@@ -103,18 +129,20 @@ class Application {
   double since_step() const;
 
  private:
+  void require_workspace();
   void keeping_pinned(const std::function<void()>& change);
   void play();
   void layout(float top, float bottom);
   void draw_part(const char* title, const std::function<void()>& draw);
 
-  std::span<const Panel> panels_;
+  std::span<const Workspace> workspaces_;
+  std::vector<Command> commands_;
+  Layout layout_;
   std::string undrawn_;
   std::optional<CellFocus> hovered_before_;  // of the previous frame: complete when all panels have drawn
   double last_step_ = -1;
   double play_debt_ = 0;
   Sight seen_;
-  unsigned dockspace_ = 0;
   float layout_width_ = 0;
   float layout_height_ = 0;
   float applied_scale_ = 0;

@@ -1,28 +1,46 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace palimpsest {
 
 class Application;
 
-/// Something a person can do with a key.
-struct Action {
-  const char* group;
-  const char* words;  // "one operation forwards"
-  int key;            // ImGuiKeyChord
-  void (*perform)(Application&);
-  bool repeats = false;  // again and again while the key is held: what goes on, not what switches
+/// Something a person can do: with its key, with a button, or by its words in the palette.
+struct Command {
+  std::string id;     // "form.parallel"
+  std::string group;  // "Form"
+  std::string words;  // "parallel"
+  int key = 0;        // ImGuiKeyChord; 0: none
+  std::function<void(Application&)> perform;
+  std::function<std::string(const Application&)> why_not = nullptr;  // as below; none: it always can be done
+  std::string explained = {};  // a sentence more, where the words alone do not say it
+  bool repeats = false;        // again and again while the key is held: what goes on, not what switches
 };
 
-/// The one table of actions; the help lists it.
-std::span<const Action> actions();
+/// The one table of commands. Keys, buttons, the palette, the help and the tests all go by it.
+std::span<const Command> commands();
 
-/// "Shift+→": a key chord as a person reads it.
+/// The command of `application` called `id`; throws std::logic_error if there is none.
+const Command& find_command(const Application& application, std::string_view id);
+
+/// Why a command cannot be done now, in words; empty if it can.
+std::string why_not(const Command& command, const Application& application);
+
+/// Does what the command says, or says in the status bar why that cannot be done.
+void perform(const Command& command, Application& application);
+
+/// "Shift+→": a key chord as a person reads it; empty for none.
 std::string key_name(int chord);
 
-/// Performs the actions whose keys were pressed in this frame, unless a text field has the keyboard.
+/// Performs the commands whose keys were pressed in this frame, unless a text field has the keyboard.
 void handle_keys(Application& application);
+
+/// A button that does what the command `id` does: `draw` draws it and returns whether it was pressed. It is
+/// disabled where the command cannot be done; its tooltip says why, or what it does and with which key.
+void command_button(Application& application, std::string_view id, const std::function<bool()>& draw);
 
 }  // namespace palimpsest

@@ -6,17 +6,17 @@ namespace palimpsest {
 
 class Application;
 
-/// Where a panel lies when the program starts.
+/// Where a panel lies until somebody moves it.
 enum class PanelPlace { left_top, left_bottom, center, right_top, right_bottom, bottom };
 
 /// One dockable view over the session.
 struct Panel {
-  const char* title;  // also its window's name
+  const char* title;  // also its window's name; "##" and more keeps two of one title apart
   PanelPlace place;
   void (*draw)(Application&);  // inside its window
 };
 
-/// The one list of panels.
+/// The panels of Step.
 std::span<const Panel> panels();
 
 // One function per file of app/panels.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "app/application.h"
+#include "app/command.h"
 #include "app/panels.h"
 #include "app/panels/form_words.h"
 #include "app/session/counted.h"
@@ -16,19 +17,6 @@ namespace palimpsest {
 namespace {
 
 constexpr float item_height = 20;
-
-/// A word of the bar that can be pressed.
-bool word_button(const char* label) {
-  const style::Palette& c = style::colours();
-  const style::TextStyle style(style::Text::caption);
-  const std::string_view shown = std::string_view(label).substr(0, std::string_view(label).find("##"));
-  const ImVec2 extent = text_extent(shown);
-  const bool pressed = ImGui::InvisibleButton(label, {extent.x, style::px(item_height)});
-  const ImVec2 from = ImGui::GetItemRectMin();
-  draw_text({from.x, from.y + (style::px(item_height) - extent.y) / 2},
-            ImGui::IsItemHovered() ? c.text : c.dim, shown);
-  return pressed;
-}
 
 void line(std::string_view text, ImU32 colour, float width) {
   const std::string shown = shortened(text, width);
@@ -104,19 +92,18 @@ void draw_status_bar(Application& application, float height) {
   } else if (!application.notice.empty()) {
     const style::TextStyle style(style::Text::caption);
     line(application.notice, style::colours().good, width);
+  } else if (!application.refusal.empty()) {
+    const style::TextStyle style(style::Text::caption);
+    line(application.refusal, style::colours().text, width);
   } else {
     figures(application.session, width);
   }
   ImGui::EndGroup();
   ImGui::SameLine();
   ImGui::SetCursorPosX(viewport->WorkSize.x - style::px(style::panel_gap + style::panel_padding) - right);
-  if (word_button(other)) {
-    application.change_view(
-        [&](ViewOptions& view) { view.theme = dark ? style::Theme::light : style::Theme::dark; });
-  }
-  tooltip("Switches between dark and light", "L");
+  command_button(application, "view.theme", [&] { return style::word_button(other, item_height); });
   ImGui::SameLine(0, style::px(20));
-  if (word_button("? keys")) application.show_keys = true;
+  command_button(application, "help.keys", [] { return style::word_button("? keys", item_height); });
   ImGui::End();
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/application.h"
+#include "app/command.h"
 #include "app/panels.h"
 #include "app/panels/form_words.h"
 #include "app/panels/pickers.h"
@@ -16,6 +17,7 @@ namespace palimpsest {
 namespace {
 
 constexpr float widest_data_pill = 420;
+constexpr float palette_width = 36;
 
 /// The bar's window across the top of the viewport, with its rounded surface drawn.
 void begin_bar(float height) {
@@ -40,41 +42,34 @@ void begin_bar(float height) {
       {from.x + style::px(style::panel_padding), std::round((from.y + to.y - style::px(28)) / 2)});
 }
 
-void name_and_workspace() {
-  const style::Palette& c = style::colours();
-  {
-    const style::TextStyle style(style::Text::strong);
-    const ImVec2 extent = text_extent("Palimpsest");
-    const ImVec2 from = ImGui::GetCursorScreenPos();
-    draw_text({from.x, from.y + (style::px(28) - extent.y) / 2}, c.text, "Palimpsest");
-    ImGui::Dummy({extent.x, style::px(28)});
-  }
+void program_name() {
+  const style::TextStyle style(style::Text::strong);
+  const ImVec2 extent = text_extent("Palimpsest");
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  draw_text({from.x, from.y + (style::px(28) - extent.y) / 2}, style::colours().text, "Palimpsest");
+  ImGui::Dummy({extent.x, style::px(28)});
+}
+
+void workspace_tabs(Application& application) {
+  if (application.workspaces().size() < 2) return;
   ImGui::SameLine(0, style::px(16));
   const ImVec2 line = ImGui::GetCursorScreenPos();
   ImGui::GetWindowDrawList()->AddLine({line.x, line.y + style::px(6)}, {line.x, line.y + style::px(22)},
-                                      c.faint, style::px(1));
+                                      style::colours().faint, style::px(1));
   ImGui::Dummy({style::px(1), style::px(28)});
-  ImGui::SameLine(0, style::px(16));
-  style::tab_button("Step", true);
+  for (const Workspace& workspace : application.workspaces()) {
+    ImGui::SameLine(0, style::px(16));
+    const bool present = &workspace == &application.workspace();
+    command_button(application, std::string("workspace.") + workspace.id,
+                   [&] { return style::tab_button(workspace.name, present); });
+  }
 }
 
-void form_pills(Application& application, const Computation* computed) {
-  const Session& session = application.session;
+void form_pills(Application& application) {
   for (const Form form : all_forms) {
-    const std::string missing = computed ? computed->form(form).missing : std::string();
-    ImGui::BeginDisabled(!missing.empty());
-    if (style::pill_button(form_label(form), session.choice().form == form)) {
-      Choice choice = session.choice();
-      choice.form = form;
-      application.session.choose(std::move(choice));
-    }
-    ImGui::EndDisabled();
-    if (missing.empty()) {
-      tooltip(fmt::format("Step through the {} form", name(form)),
-              std::to_string(static_cast<int>(form) + 1));
-    } else {
-      tooltip(missing);
-    }
+    const bool present = application.session.choice().form == form;
+    command_button(application, fmt::format("form.{}", name(form)),
+                   [&] { return style::pill_button(form_label(form), present); });
     ImGui::SameLine();
   }
 }
@@ -137,11 +132,20 @@ void agreement_badge(Application& application, const Computation& computed) {
           (bad >= 0 ? "\nA click goes to the first token at which they differ." : ""));
 }
 
+/// "Ctrl P": a newcomer's way to everything else.
+void palette_button(Application& application) {
+  const char* command = "help.commands";
+  std::string key = key_name(find_command(application, command).key);
+  std::ranges::replace(key, '+', ' ');
+  command_button(application, command, [&] { return style::word_button(key.c_str(), 28); });
+}
+
 }  // namespace
 
 void draw_top_bar(Application& application, float height) {
   begin_bar(height);
-  name_and_workspace();
+  program_name();
+  workspace_tabs(application);
   const Computation* computed = application.session.computed();
   const float gap = ImGui::GetStyle().ItemSpacing.x;
   const float badge =
@@ -149,8 +153,9 @@ void draw_top_bar(Application& application, float height) {
                           style::pill_size("3 forms agree · 8.8e-16").x)
                : 0;
   // From the right edge, so that nothing there moves when the names on the left change.
-  const float forms = ImGui::GetWindowWidth() - style::px(style::panel_gap + style::panel_padding - 8) -
-                      badge - form_pills_width();
+  const float palette =
+      ImGui::GetWindowWidth() - style::px(style::panel_gap + style::panel_padding) - style::px(palette_width);
+  const float forms = palette - style::px(16) - badge - form_pills_width();
   ImGui::SameLine(0, style::px(24));
   const float room = forms - ImGui::GetCursorPosX() - variant_picker_width(application) - 2 * gap;
   const float data_width =
@@ -162,8 +167,11 @@ void draw_top_bar(Application& application, float height) {
   data_picker(application, data_width);
   ImGui::SameLine();
   ImGui::SetCursorPosX(std::max(forms, ImGui::GetCursorPosX()));
-  form_pills(application, computed);
+  form_pills(application);
   if (computed) agreement_badge(application, *computed);
+  ImGui::SameLine();
+  ImGui::SetCursorPosX(std::max(palette, ImGui::GetCursorPosX()));
+  palette_button(application);
   ImGui::End();
 }
 

@@ -177,6 +177,13 @@ float Window::scale() const {
   return scale > 0 ? scale : 1;
 }
 
+std::pair<int, int> Window::size() const {
+  int width = 0;
+  int height = 0;
+  glfwGetWindowSize(state_->window.get(), &width, &height);
+  return {width, height};
+}
+
 void Window::set_scale(float scale) {
   state_->chosen_scale = scale;
   request_redraw();

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/gl/image.h"
@@ -48,6 +49,9 @@ class Window {
 
   /// How much larger than in the design everything is drawn (1 on an ordinary monitor).
   float scale() const;
+
+  /// Its width and height in screen coordinates.
+  std::pair<int, int> size() const;
 
   /// Overrides the scale; 0 goes back to the monitor's own.
   void set_scale(float scale);

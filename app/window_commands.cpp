@@ -1,15 +1,19 @@
 #include "app/window_commands.h"
 
 #include <fmt/format.h>
+#include <imgui.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include "app/application.h"
 #include "app/bench/bench_command.h"
 #include "app/commands/values.h"
 #include "app/offscreen.h"
+#include "app/session/preferences.h"
 #include "app/session/presets.h"
 #include "app/window.h"
 #include "core/base/error.h"
@@ -32,9 +36,6 @@ struct Look {
   std::optional<std::string> scale = {};
   std::optional<std::string> theme = {};
 };
-
-constexpr double least_scale = 0.5;
-constexpr double most_scale = 4;
 
 void add_look(CLI::App& command, Look& look) {
   const auto add = [&](const char* option, std::optional<std::string>& value, const char* words) {
@@ -201,8 +202,8 @@ void require_other_file(const std::filesystem::path& output, const std::optional
         fmt::format("{}: is what is drawn, which would be lost; give another --output", output.string()));
 }
 
-palimpsest::Command render_command() {
-  return [](CLI::App& command, Console console) -> palimpsest::Task {
+CliCommand render_command() {
+  return [](CLI::App& command, Console console) -> Task {
     struct Options {
       Look look;
       std::string size = "1920x1080";
@@ -236,22 +237,53 @@ palimpsest::Command render_command() {
   };
 }
 
-palimpsest::Command window_command() {
-  return [](CLI::App& command, Console) -> palimpsest::Task {
+/// What is to be kept of a window. The layout is asked for when Dear ImGui says that it may have changed;
+/// else it is that of `before`.
+Preferences preferences(const Application& application, const Window& window, const Preferences& before) {
+  Preferences now = before;
+  now.theme = application.view.theme == style::Theme::light ? "light" : "dark";
+  now.scale = application.zoom;
+  std::tie(now.width, now.height) = window.size();
+  if (std::exchange(ImGui::GetIO().WantSaveIniSettings, false)) {
+    const OwnLayout own = application.panel_layout().own(application.workspaces());
+    now.layout = own.text;
+    now.own_workspaces = own.workspaces;
+  }
+  return now;
+}
+
+CliCommand window_command() {
+  return [](CLI::App& command, Console) -> Task {
     const auto look = std::make_shared<Look>();
     add_look(command, *look);
     return [look] {
       constexpr float as_the_monitor_says = 0;
       const float scale = scale_of(*look, as_the_monitor_says);
+      KeptPreferences kept(settings_file());
       Application application;
-      prepare(application, *look);
-      Window window({.scale = scale});
+      Look first = *look;
+      // A saved place has its own.
+      if (!first.theme && !first.session && !first.state) first.theme = kept.read().theme;
+      prepare(application, first);
+      Window window({.width = kept.read().width, .height = kept.read().height, .scale = scale});
+      if (!look->scale) application.zoom = kept.read().scale;
+      try {
+        application.panel_layout().restore({kept.read().layout, kept.read().own_workspaces});
+      } catch (const InputError& error) {
+        kept.set_aside(error.what());
+      }
+      kept.begin_with(preferences(application, window, kept.read()));
       application.quit = [&] { window.close(); };
       window.set_dropped([&](const auto& paths) { application.drop(paths); });
       window.run([&] {
         application.draw(window.scale());
         if (application.animating()) window.request_redraw();
+        kept.keep(preferences(application, window, kept.read()));
+        if (const std::string problem = kept.problem(); !problem.empty())
+          application.session.set_message(problem);
       });
+      ImGui::GetIO().WantSaveIniSettings = true;
+      kept.keep(preferences(application, window, kept.read()), true);
       return static_cast<int>(exit_done);
     };
   };

@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/actions.h"
 #include "app/application.h"
+#include "app/command.h"
 #include "app/free_memory.h"
 #include "app/session/presets.h"
 #include "app/widgets/font_face.h"
@@ -125,11 +125,10 @@ class Player {
 
   /// Presses one of the program's keys, but for those that write files or end it.
   void press_a_key() {
-    const auto all = actions();
-    const Action& action = all[below(all.size())];
-    const std::string_view words = action.words;
-    if (words == "quit" || words == "save this place") return;
-    press(action.key);
+    const auto all = application_.commands();
+    const Command& command = all[below(all.size())];
+    if (command.key == 0 || command.id == "help.quit" || command.id == "data.save") return;
+    press(command.key);
   }
 
   /// The place, look and data of the first minute, with nothing left that is forgotten with time; as in a
@@ -140,6 +139,7 @@ class Player {
     application_.steps_per_second = 2;
     application_.pinned.reset();
     application_.change_view([](ViewOptions& view) { view = {}; });
+    application_.zoom = 1;
     application_.show_welcome = false;
     application_.open_first_capture();
     Choice choice = application_.session.choice();
@@ -240,7 +240,8 @@ class Player {
     for (int i = 0; i < 3 && ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup); ++i)
       press(ImGuiKey_Escape);
     if (ImGui::GetIO().WantTextInput) press(ImGuiKey_Escape);
-    application_.show_keys = application_.show_open = application_.show_data = false;
+    application_.show_keys = application_.show_palette = application_.show_open = application_.show_data =
+        false;
   }
 
   Application& application_;

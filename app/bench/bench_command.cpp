@@ -169,7 +169,7 @@ int measure(const Options& options, const Console& console) {
 
 }  // namespace
 
-Command bench_command() {
+CliCommand bench_command() {
   return [](CLI::App& command, Console console) -> Task {
     const auto options = std::make_shared<Options>();
     command.require_subcommand(1);

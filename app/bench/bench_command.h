@@ -5,6 +5,6 @@
 namespace palimpsest {
 
 /// `palimpsest bench ui`: what a frame of the window takes.
-Command bench_command();
+CliCommand bench_command();
 
 }  // namespace palimpsest

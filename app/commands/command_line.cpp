@@ -44,7 +44,7 @@ int guarded(const Console& console, const Task& action) try {
 }
 
 /// The program without a window answers for what it cannot do.
-Command needs_window(std::string message) {
+CliCommand needs_window(std::string message) {
   return [message](CLI::App& command, Console) -> Task {
     command.allow_extras();
     return [message]() -> int { throw InputError(message); };
@@ -59,7 +59,7 @@ class Parser {
     app_.set_help_all_flag("--help-all", "Print the help of every command");
     app_.require_subcommand(0, 1);
     app_.footer(exit_statuses);
-    const Command no_window = [](CLI::App&, Console) -> Task {
+    const CliCommand no_window = [](CLI::App&, Console) -> Task {
       return []() -> int {
         throw InputError(
             "a command is missing: run, verify or info (this program has no window; see --help)");
@@ -98,7 +98,7 @@ class Parser {
   }
 
  private:
-  void add(const char* name, const char* words, const Command& command) {
+  void add(const char* name, const char* words, const CliCommand& command) {
     CLI::App* subcommand = app_.add_subcommand(name, words);
     tasks_.emplace_back(subcommand, command(*subcommand, console_));
   }

@@ -29,13 +29,13 @@ struct Console {
 using Task = std::function<int()>;
 
 /// Adds the options of a command to `command` and gives its action.
-using Command = std::function<Task(CLI::App& command, Console console)>;
+using CliCommand = std::function<Task(CLI::App& command, Console console)>;
 
 /// What only the program with a window has.
 struct WindowCommands {
-  Command window = {};  // without a command
-  Command render = {};
-  Command bench = {};
+  CliCommand window = {};  // without a command
+  CliCommand render = {};
+  CliCommand bench = {};
 };
 
 /// Parses the arguments and runs what they ask for. Returns the exit status; every error is one line on

@@ -2,16 +2,19 @@
 
 #include <imgui.h>
 
+#include <cmath>
+
 #include "app/style.h"
 
 namespace palimpsest {
 
-bool begin_card(const char* name, bool& open) {
+bool begin_card(const char* name, bool& open, CardPlace place) {
   if (open && !ImGui::IsPopupOpen(name)) ImGui::OpenPopup(name);
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
-  ImGui::SetNextWindowPos(
-      {viewport->WorkPos.x + viewport->WorkSize.x / 2, viewport->WorkPos.y + viewport->WorkSize.y / 2},
-      ImGuiCond_Always, {0.5F, 0.5F});
+  const bool middle = place == CardPlace::middle;
+  const float y = middle ? viewport->WorkSize.y / 2 : std::round(viewport->WorkSize.y * 0.12F);
+  ImGui::SetNextWindowPos({viewport->WorkPos.x + viewport->WorkSize.x / 2, viewport->WorkPos.y + y},
+                          ImGuiCond_Always, {0.5F, middle ? 0.5F : 0});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(style::px(28), style::px(24)));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, style::px(style::corner));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, style::px(style::line));

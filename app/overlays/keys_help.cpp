@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/actions.h"
 #include "app/application.h"
+#include "app/command.h"
 #include "app/overlays/card.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
@@ -20,24 +20,28 @@ constexpr float key_width = 100;
 
 struct Group {
   std::string_view name;
-  std::vector<const Action*> rows;
+  std::vector<const Command*> rows;
 };
 
-std::vector<Group> groups() {
+/// The commands that have a key.
+std::vector<Group> groups(const Application& application) {
   std::vector<Group> all;
-  for (const Action& action : actions()) {
-    if (all.empty() || all.back().name != action.group) all.push_back({action.group, {}});
-    all.back().rows.push_back(&action);
+  for (const Command& command : application.commands()) {
+    if (command.key == 0) continue;
+    if (all.empty() || all.back().name != command.group) all.push_back({command.group, {}});
+    all.back().rows.push_back(&command);
   }
   return all;
 }
 
 /// The groups in order, in columns of about the same height.
-std::vector<std::vector<Group>> columns() {
-  const std::size_t target = (actions().size() + column_count - 1) / column_count;
+std::vector<std::vector<Group>> columns(std::vector<Group> groups) {
+  std::size_t rows = 0;
+  for (const Group& group : groups) rows += group.rows.size();
+  const std::size_t target = (rows + column_count - 1) / column_count;
   std::vector<std::vector<Group>> all(1);
   std::size_t height = 0;
-  for (Group& group : groups()) {
+  for (Group& group : groups) {
     if (height > 0 && height + group.rows.size() > target + 1 && all.size() < column_count) {
       all.emplace_back();
       height = 0;
@@ -48,15 +52,15 @@ std::vector<std::vector<Group>> columns() {
   return all;
 }
 
-void draw_row(const Action& action) {
+void draw_row(const Command& command) {
   const float x = ImGui::GetCursorPosX();
-  style::key_hint(key_name(action.key).c_str());
+  style::key_hint(key_name(command.key).c_str());
   ImGui::SameLine(0, 0);
   ImGui::SetCursorPosX(x + style::px(key_width));
   const style::TextStyle style(style::Text::body);
   const ImVec2 from = ImGui::GetCursorScreenPos();
-  const ImVec2 extent = text_extent(action.words);
-  draw_text({from.x, from.y + (style::px(20) - extent.y) / 2}, style::colours().text, action.words);
+  const ImVec2 extent = text_extent(command.words);
+  draw_text({from.x, from.y + (style::px(20) - extent.y) / 2}, style::colours().text, command.words);
   ImGui::Dummy({extent.x, style::px(20)});
 }
 
@@ -65,7 +69,7 @@ void draw_column(const std::vector<Group>& column) {
   for (const Group& group : column) {
     if (&group != &column.front()) ImGui::Dummy({0, style::px(4)});
     style::caption(group.name);
-    for (const Action* row : group.rows) draw_row(*row);
+    for (const Command* row : group.rows) draw_row(*row);
   }
   ImGui::EndGroup();
 }
@@ -78,10 +82,10 @@ void draw_keys_help(Application& application) {
     application.show_keys = false;
   {
     const style::TextStyle style(style::Text::title);
-    ImGui::TextUnformatted("Every action has a key");
+    ImGui::TextUnformatted("The keys");
   }
   ImGui::Dummy({0, style::px(4)});
-  const std::vector<std::vector<Group>> all = columns();
+  const std::vector<std::vector<Group>> all = columns(groups(application));
   for (const std::vector<Group>& column : all) {
     if (&column != &all.front()) ImGui::SameLine(0, style::px(40));
     draw_column(column);

@@ -4,7 +4,7 @@ namespace palimpsest {
 
 class Application;
 
-/// All actions with their keys, on a card.
+/// All commands that have a key, on a card.
 void draw_keys_help(Application& application);
 
 }  // namespace palimpsest

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/actions.h"
 #include "app/application.h"
+#include "app/command.h"
 #include "app/gl/context_local.h"
 #include "app/session/paths.h"
 #include "app/session/presets.h"
@@ -55,12 +55,8 @@ bool begin_list(const char* name, float width, ImGuiKey key) {
 
 float list_height() { return std::min(ImGui::GetMainViewport()->WorkSize.y * 0.66F, style::px(560)); }
 
-void open_data(Application& application, const auto& make) {
-  try {
-    application.session.open(make());
-  } catch (const Error& error) {
-    application.session.set_message(error.what());
-  }
+void open_data(Application& application, const std::string& id) {
+  application.session.open_named(id);
   ImGui::CloseCurrentPopup();
 }
 
@@ -94,7 +90,7 @@ void capture_row(Application& application, const CaptureSummary& capture, float 
   ImGui::BeginDisabled(!capture.error.empty());
   const bool selected = application.session.data().id == id;
   if (choice_row((capture.name + "###" + stem).c_str(), words, selected, width)) {
-    open_data(application, [&] { return open_capture(id); });
+    open_data(application, id);
   }
   if (selected && ImGui::IsWindowAppearing()) ImGui::SetScrollHereY();
   ImGui::EndDisabled();
@@ -126,9 +122,7 @@ void list_of_presets(Application& application, float width) {
     const bool selected = application.session.data().id.starts_with(prefix);
     const std::string label = preset.label + "###" + preset.id;
     if (!choice_row(label.c_str(), preset.words, selected, width)) continue;
-    PresetSize size;
-    size.tokens = std::max(size.tokens, preset.fewest_tokens);
-    open_data(application, [&] { return make_preset(preset_id(preset, size)); });
+    open_data(application, usual_preset_id(preset));
   }
 }
 
@@ -157,12 +151,13 @@ std::string variant_label(const Application& application) {
 }
 
 void open_a_file(Application& application) {
-  if (style::pill_button("Open a file…")) {
-    application.show_open = true;
-    ImGui::CloseCurrentPopup();
-  }
+  command_button(application, "data.open", [] {
+    const bool pressed = style::pill_button("Open a file…");
+    if (pressed) ImGui::CloseCurrentPopup();
+    return pressed;
+  });
   ImGui::SameLine();
-  style::key_hint("Ctrl+O");
+  style::key_hint(key_name(find_command(application, "data.open").key).c_str());
 }
 
 }  // namespace
@@ -198,7 +193,8 @@ float variant_picker_width(const Application& application) {
 
 void variant_picker(Application& application) {
   if (style::pill_button(variant_label(application).c_str())) ImGui::OpenPopup("variant list");
-  tooltip("The rule by which the memory is rewritten", "V");
+  tooltip("The rule by which the memory is rewritten",
+          key_name(find_command(application, "variant.next").key));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(style::px(8), style::px(8)));
   if (begin_list("variant list", style::px(variant_width + 16), ImGuiKey_V)) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(2)));

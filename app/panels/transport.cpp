@@ -7,8 +7,8 @@
 #include <array>
 #include <string>
 
-#include "app/actions.h"
 #include "app/application.h"
+#include "app/command.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/icon_button.h"
 #include "app/widgets/text.h"
@@ -34,26 +34,22 @@ constexpr std::array<NamedGrain, 3> grains = {
 
 const char* grain_name(Grain grain) { return std::ranges::find(grains, grain, &NamedGrain::grain)->name; }
 
-/// A button for a row of the table of actions, whose words and key make the tooltip.
-void action_button(Application& application, const char* label, Icon icon, const std::string& words) {
-  const auto table = actions();
-  const auto action = std::ranges::find_if(table, [&](const Action& row) { return words == row.words; });
-  if (icon_button(label, icon) && action != table.end()) action->perform(application);
-  if (action != table.end()) tooltip(words, key_name(action->key));
+void button(Application& application, const char* label, Icon icon, const std::string& command) {
+  command_button(application, command, [&] { return icon_button(label, icon); });
 }
 
 void buttons(Application& application) {
   const std::string grain = grain_name(application.grain);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(4), style::px(8)));
-  action_button(application, "to the start", Icon::to_start, "to the start");
+  button(application, "to the start", Icon::to_start, "time.start");
   ImGui::SameLine();
-  action_button(application, "back", Icon::back, fmt::format("one {} back", grain));
+  button(application, "back", Icon::back, grain + ".back");
   ImGui::SameLine();
-  action_button(application, "play", application.playing ? Icon::pause : Icon::play, "play or pause");
+  button(application, "play", application.playing ? Icon::pause : Icon::play, "time.play");
   ImGui::SameLine();
-  action_button(application, "forwards", Icon::forwards, fmt::format("one {} on", grain));
+  button(application, "forwards", Icon::forwards, grain + ".forward");
   ImGui::SameLine();
-  action_button(application, "to the end", Icon::to_end, "to the end");
+  button(application, "to the end", Icon::to_end, "time.end");
   ImGui::PopStyleVar();
 }
 
@@ -117,7 +113,7 @@ void grain_choice(Application& application) {
 
 void speed(Application& application) {
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, style::px(8)));
-  action_button(application, "slower", Icon::minus, "play slower");
+  button(application, "slower", Icon::minus, "time.slower");
   ImGui::SameLine();
   const style::Palette& c = style::colours();
   const std::string words = fmt::format("{:g} steps/s", static_cast<double>(application.steps_per_second));
@@ -129,7 +125,7 @@ void speed(Application& application) {
       c.dim, words);
   ImGui::Dummy({width, style::px(28)});
   ImGui::SameLine();
-  action_button(application, "faster", Icon::plus, "play faster");
+  button(application, "faster", Icon::plus, "time.faster");
   ImGui::PopStyleVar();
 }
 

@@ -343,6 +343,12 @@ std::string preset_id(const Preset& preset, const PresetSize& size) {
                      size.seed);
 }
 
+std::string usual_preset_id(const Preset& preset) {
+  PresetSize size;
+  size.tokens = std::max(size.tokens, preset.fewest_tokens);
+  return preset_id(preset, size);
+}
+
 DataSet make_preset(const std::string& id) {
   const Request request = parse(id);
   Story story(request.size);

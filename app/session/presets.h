@@ -35,6 +35,9 @@ std::span<const Preset> presets();
 /// "preset:overwrite?T=32&K=16&V=16&seed=1": how a data set made from a preset is called.
 std::string preset_id(const Preset& preset, const PresetSize& size);
 
+/// The id at the sizes it is shown in at first.
+std::string usual_preset_id(const Preset& preset);
+
 /// Makes the data that `id` (see preset_id) names; the same id gives the same numbers everywhere.
 /// Throws InputError if there is no such preset or a size is out of range.
 DataSet make_preset(const std::string& id);

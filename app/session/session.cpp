@@ -475,32 +475,31 @@ Index Session::token() const {
   return current && current->block_count() > 0 ? current->token(cursor_) : 0;
 }
 
-bool Session::step(Grain grain, int direction) {
+Cursor Session::after(Grain grain, int direction) const {
   const Trace* current = trace();
-  if (!current || current->block_count() == 0) return false;
-  const Cursor before = cursor_;
+  if (!current || current->block_count() == 0) return cursor_;
   switch (grain) {
     case Grain::operation:
-      set_cursor(direction > 0 ? current->next(cursor_) : current->previous(cursor_));
-      break;
+      return direction > 0 ? current->next(cursor_) : current->previous(cursor_);
     case Grain::token:
-      set_cursor(current->at_token(cursor_, current->token(cursor_) + direction));
-      break;
+      return current->at_token(cursor_, current->token(cursor_) + direction);
     case Grain::chunk: {
       const Groups& groups = current->groups;
       const bool is_one = groups.kind == Groups::Kind::whole;
-      const Index tokens = is_one ? computed_->choice.chunk_size : groups.size;
-      set_cursor(current->at_chunk(cursor_, tokens, direction));
-      break;
+      return current->at_chunk(cursor_, is_one ? computed_->choice.chunk_size : groups.size, direction);
     }
-    case Grain::end: {
-      Cursor end = direction > 0 ? current->last() : current->first();
-      // Steps that make all rows at once end wherever one looks: at the end, at the last token.
-      if (direction > 0) end.row = current->block(end.block).count - 1;
-      set_cursor(end);
+    case Grain::end:
       break;
-    }
   }
+  Cursor end = direction > 0 ? current->last() : current->first();
+  // Steps that make all rows at once end wherever one looks: at the end, at the last token.
+  if (direction > 0) end.row = current->block(end.block).count - 1;
+  return end;
+}
+
+bool Session::step(Grain grain, int direction) {
+  const Cursor before = cursor_;
+  set_cursor(after(grain, direction));
   return !(cursor_ == before);
 }
 

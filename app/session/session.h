@@ -116,9 +116,12 @@ class Session {
 
   enum class Grain { operation, token, chunk, end };
 
-  /// Moves by one grain, forwards (+1) or backwards (-1); at the ends nothing happens. A chunk is a group of
-  /// the present form: an inner batch where there are such. The end is the last operation at the last token.
-  /// Returns whether it moved.
+  /// Where one grain forwards (+1) or backwards (-1) leads; at the ends it is where one is. A chunk is a
+  /// group of the present form: an inner batch where there are such. The end is the last operation at the
+  /// last token.
+  Cursor after(Grain grain, int direction) const;
+
+  /// Goes there. Returns whether it moved.
   bool step(Grain grain, int direction);
 
   /// Moves to a token, at the same operation.

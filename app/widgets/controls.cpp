@@ -295,6 +295,18 @@ bool tab_button(const char* label, bool selected) {
   return state.pressed;
 }
 
+bool word_button(const char* label, float design_height) {
+  const Palette& c = colours();
+  const TextStyle style(Text::caption);
+  const std::string_view words = shown_part(label);
+  const ImVec2 extent = text_size(words);
+  const ImVec2 size = {std::ceil(extent.x), px(design_height)};
+  const bool pressed = ImGui::InvisibleButton(label, size);
+  const ImVec2 from = ImGui::GetItemRectMin();
+  draw_text({from.x, from.y + (size.y - extent.y) / 2}, ImGui::IsItemHovered() ? c.text : c.dim, words);
+  return pressed;
+}
+
 bool slider(const char* symbol, const char* words, double* value, const SliderLook<double>& look) {
   return any_slider(symbol, words, value, look);
 }

@@ -32,6 +32,9 @@ ImVec2 pill_size(const char* label);
 /// A word without outline; bright and underlined when selected (the workspaces); true when pressed.
 bool tab_button(const char* label, bool selected);
 
+/// A small word that can be pressed, in the middle of `design_height`; true when pressed.
+bool word_button(const char* label, float design_height);
+
 /// How a slider behaves.
 template <class Number>
 struct SliderLook {

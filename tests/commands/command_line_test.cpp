@@ -11,7 +11,7 @@ namespace {
 
 /// A command that throws `problem`.
 template <class Problem>
-Command throwing(const Problem& problem) {
+CliCommand throwing(const Problem& problem) {
   return [problem](CLI::App&, Console) -> Task { return [problem]() -> int { throw problem; }; };
 }
 
@@ -64,11 +64,11 @@ TEST_CASE("the program without a window says what it cannot do", "[command line]
 TEST_CASE("the program with a window adds its own options and actions", "[command line]") {
   std::string opened;
   int rendered = 0;
-  const Command window = [&](CLI::App& command, Console) -> Task {
+  const CliCommand window = [&](CLI::App& command, Console) -> Task {
     command.add_option("--capture", opened);
     return [] { return 0; };
   };
-  const Command render = [&](CLI::App& command, Console console) -> Task {
+  const CliCommand render = [&](CLI::App& command, Console console) -> Task {
     command.add_option("--at", rendered);
     return [console] {
       console.out << "drawn";

@@ -51,12 +51,6 @@ ImGuiTest* add(ImGuiTestEngine* engine, const char* name, ImGuiTestTestFunc* tes
   return made;
 }
 
-void settle(ImGuiTestContext* context) {
-  context->Yield(2);
-  application->session.wait();
-  context->Yield(2);
-}
-
 void starts(ImGuiTestContext* context) {
   Session& session = start_afresh(context);
   IM_CHECK_EQ(session.data().id, std::string("capture:gated_deltanet_overwrite_l1"));
@@ -465,6 +459,20 @@ void draws_anything(ImGuiTestContext* context) {
 }
 
 }  // namespace
+
+ImGuiTest* add_program_test(ImGuiTestEngine* engine, const char* name, void (*test)(ImGuiTestContext*)) {
+  return add(engine, name, test);
+}
+
+Session& start_program(ImGuiTestContext* context) { return start(context); }
+
+Application& program() { return *application; }
+
+void settle(ImGuiTestContext* context) {
+  context->Yield(2);
+  application->session.wait();
+  context->Yield(2);
+}
 
 void register_application_tests(ImGuiTestEngine* engine) {
   add(engine, "starts with a capture, paused at the first word that matters", starts);

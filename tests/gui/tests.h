@@ -2,11 +2,14 @@
 
 #include "app/gl/image.h"
 
+struct ImGuiTest;
 struct ImGuiTestContext;
 struct ImGuiTestEngine;
 
 namespace palimpsest {
 
+class Application;
+class Session;
 class Window;
 
 /// The window that the tests drive.
@@ -15,6 +18,18 @@ Window& test_window();
 /// Lets one frame be drawn and returns it. Tests run in a thread of their own, which cannot call OpenGL.
 Image take_picture(ImGuiTestContext* context);
 
+/// A test that plays with the whole program.
+ImGuiTest* add_program_test(ImGuiTestEngine* engine, const char* name, void (*test)(ImGuiTestContext*));
+
+/// Starts the program anew, with its first capture, at the first token.
+Session& start_program(ImGuiTestContext* context);
+
+/// What was started last.
+Application& program();
+
+/// Lets what was asked for be computed and drawn.
+void settle(ImGuiTestContext* context);
+
 /// Plays with the program in a window for so many minutes, printing what the process holds. False when that
 /// grew after the first tenth by more than 20 MB, or when something could not be drawn.
 bool soak(double minutes);
@@ -22,11 +37,15 @@ bool soak(double minutes);
 // One function per file of tests.
 void register_window_tests(ImGuiTestEngine* engine);
 void register_application_tests(ImGuiTestEngine* engine);
+void register_palette_tests(ImGuiTestEngine* engine);
+void register_layout_tests(ImGuiTestEngine* engine);
 
 /// Every function that registers GUI tests: the runner calls them in this order.
 inline constexpr void (*gui_tests[])(ImGuiTestEngine*) = {
     register_window_tests,
     register_application_tests,
+    register_palette_tests,
+    register_layout_tests,
 };
 
 }  // namespace palimpsest

@@ -77,6 +77,8 @@ constexpr Panel faulty_panels[] = {
     {"Timeline", PanelPlace::bottom, draw_timeline},
 };
 
+constexpr Workspace faulty_workspaces[] = {{"step", "Step", "", 0, faulty_panels}};
+
 }  // namespace
 
 TEST_CASE("what was begun and pushed is ended and popped where drawing fails", "[guarded]") {
@@ -110,7 +112,7 @@ TEST_CASE("a panel that cannot be drawn says why; the others go on", "[guarded]"
                         {Fault::mistake, "Stage: a mistake in this program: seven is not even"},
                         {Fault::after_a_child, "Stage: too late"},
                         {Fault::in_a_popup, "Stage: the popup popped"}};
-  Application application(faulty_panels);
+  Application application(faulty_workspaces);
   application.open_first_capture();
   application.session.wait();
   Offscreen offscreen(1280, 800);

@@ -1,0 +1,126 @@
+#include <imgui.h>
+#include <imgui_te_context.h>
+#include <imgui_te_engine.h>
+
+#include "app/application.h"
+#include "app/command.h"
+#include "tests/gui/tests.h"
+
+// Commands by their keys and by their words, in the real window.
+
+namespace palimpsest {
+
+namespace {
+
+void open_palette(ImGuiTestContext* context, const char* typed) {
+  context->KeyPress(find_command(program(), "help.commands").key);
+  context->Yield(3);
+  context->KeyChars(typed);
+  context->Yield(2);
+}
+
+void finds_commands(ImGuiTestContext* context) {
+  Session& session = start_program(context);
+  open_palette(context, "retn");
+  IM_CHECK(program().show_palette);
+  context->KeyPress(ImGuiKey_Enter);
+  settle(context);
+  IM_CHECK(!program().show_palette);
+  IM_CHECK_EQ(session.computed()->variant->id, std::string("retnet"));
+  context->KeyPress(ImGuiKey_RightArrow);  // the keys are the program's again
+  IM_CHECK_EQ(session.cursor().operation, 1);
+
+  // What was done last comes first where nothing is typed; down and up go through the rows.
+  open_palette(context, "light theme");
+  context->KeyPress(ImGuiKey_Enter);
+  open_palette(context, "");
+  context->KeyPress(ImGuiKey_DownArrow);
+  context->KeyPress(ImGuiKey_DownArrow);
+  context->KeyPress(ImGuiKey_UpArrow);
+  context->KeyPress(ImGuiKey_Enter);
+  settle(context);
+  IM_CHECK_EQ(program().recent_commands.front(), std::string("variant.retnet"));
+  IM_CHECK(program().view.theme == style::Theme::light);
+
+  // A click does the same, and a preset opens.
+  open_palette(context, "overwri pres");
+  context->ItemClick("//Commands/**/preset.overwrite");
+  settle(context);
+  IM_CHECK(session.data().id.starts_with("preset:overwrite"));
+  IM_CHECK(!program().show_palette);
+}
+
+void refuses_with_a_reason(ImGuiTestContext* context) {
+  Session& session = start_program(context);
+  open_palette(context, "rwkv");
+  context->KeyPress(ImGuiKey_Escape);
+  context->Yield(2);
+  IM_CHECK(!program().show_palette);
+  IM_CHECK_EQ(session.choice().variant, std::string("gated_deltanet"));
+  context->ItemClick("//Top bar/Ctrl P");
+  context->Yield(2);
+  IM_CHECK(program().show_palette);
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_P);
+  context->Yield(2);
+  IM_CHECK(!program().show_palette);
+
+  open_palette(context, "one token back");
+  context->KeyPress(ImGuiKey_Enter);
+  context->Yield(2);
+  IM_CHECK(program().show_palette);  // it stays, and says why
+  IM_CHECK(program().recent_commands.empty());
+  context->ItemClick("//Commands/**/token.back");
+  context->Yield(2);
+  IM_CHECK(program().show_palette);
+  context->KeyCharsReplace("one token on");  // the line has the keyboard again
+  context->KeyPress(ImGuiKey_Enter);
+  context->Yield(2);
+  IM_CHECK_EQ(session.token(), 1);
+  open_palette(context, "no such words");
+  context->KeyPress(ImGuiKey_Enter);
+  context->Yield(2);
+  IM_CHECK(program().show_palette);
+  context->KeyPress(ImGuiKey_Escape);
+  context->Yield(2);
+  context->KeyPress(ImGuiMod_Shift | ImGuiKey_LeftArrow);
+  IM_CHECK_EQ(session.token(), 0);
+  context->KeyPress(ImGuiMod_Shift | ImGuiKey_LeftArrow);
+  IM_CHECK_EQ(program().refusal, std::string("one token back: this is the start"));
+}
+
+/// A command that leads to a card or a list leaves the keyboard there.
+void opens_other_cards(ImGuiTestContext* context) {
+  start_program(context);
+  open_palette(context, "these keys");
+  context->KeyPress(ImGuiKey_Enter);
+  context->Yield(3);
+  IM_CHECK(program().show_keys);
+  context->KeyPress(ImGuiKey_Escape);
+  context->Yield(2);
+  IM_CHECK(!program().show_keys);
+  open_palette(context, "open a file");
+  context->KeyPress(ImGuiKey_Enter);
+  context->Yield(3);
+  IM_CHECK(program().show_open);
+  IM_CHECK(ImGui::GetIO().WantTextInput);
+  context->KeyPress(ImGuiKey_Escape);
+  context->Yield(2);
+  IM_CHECK(!program().show_open);
+  open_palette(context, "data.list");
+  context->KeyPress(ImGuiKey_Enter);
+  context->Yield(3);
+  IM_CHECK(ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup));
+  context->KeyPress(ImGuiKey_Escape);
+  context->Yield(2);
+  IM_CHECK(!ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup));
+}
+
+}  // namespace
+
+void register_palette_tests(ImGuiTestEngine* engine) {
+  add_program_test(engine, "finds commands by their words", finds_commands);
+  add_program_test(engine, "refuses what cannot be done, with the reason", refuses_with_a_reason);
+  add_program_test(engine, "leads from the palette to other cards", opens_other_cards);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,175 @@
+// The table of commands, what stands in the way of each, and how they are found by words.
+
+#include "app/command.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <set>
+
+#include "app/application.h"
+#include "app/command_search.h"
+#include "app/offscreen.h"
+#include "app/session/presets.h"
+#include "tests/catch.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+std::string reason(const Application& application, std::string_view id) {
+  return why_not(find_command(application, id), application);
+}
+
+std::vector<std::string> ids(const std::vector<const Command*>& found) {
+  std::vector<std::string> all;
+  for (const Command* command : found) all.push_back(command->id);
+  return all;
+}
+
+Command named(std::string id, std::string group, std::string words) {
+  return {
+      .id = std::move(id), .group = std::move(group), .words = std::move(words), .perform = [](Application&) {
+      }};
+}
+
+}  // namespace
+
+TEST_CASE("every command has an id, a key and words of its own", "[commands]") {
+  std::set<std::string> ids;
+  std::set<std::string> words;
+  std::set<int> keys;
+  std::size_t with_key = 0;
+  for (const Command& command : commands()) {
+    CAPTURE(command.id);
+    CHECK(ids.insert(command.id).second);
+    CHECK(words.insert(command.group + ": " + command.words).second);
+    CHECK(command.group != "");
+    CHECK(command.words != "");
+    CHECK(command.perform);
+    if (command.key == 0) continue;
+    CHECK(keys.insert(command.key).second);
+    ++with_key;
+  }
+  CHECK(with_key > 30);
+  for (const Variant& variant : variants()) CHECK(ids.contains("variant." + variant.id));
+  for (const Preset& preset : presets()) CHECK(ids.contains("preset." + preset.id));
+  CHECK(ids.contains("capture.kda_overwrite_l1"));
+  CHECK_THROWS_WITH(find_command(Application(), "form.square"), says("form.square"));
+}
+
+TEST_CASE("a command that cannot be done says why, and does nothing", "[commands]") {
+  Application application;
+  CHECK(reason(application, "operation.forward") == "nothing is open yet");
+  CHECK(reason(application, "data.save") == "nothing is open yet");
+  perform(find_command(application, "preset.random"), application);
+  application.session.wait();
+  REQUIRE(application.session.message() == "");
+  CHECK(reason(application, "head.next") == "there is one head only");
+  CHECK(reason(application, "operation.back") == "this is the start");
+  CHECK(reason(application, "operation.forward") == "");
+  CHECK(reason(application, "chunk.256") == "a chunk can hold 32 tokens here");
+  CHECK(reason(application, "view.release") == "no number is held");
+  CHECK(reason(application, "form.parallel") == "");
+  perform(find_command(application, "time.end"), application);
+  CHECK(reason(application, "operation.forward") == "this is the end");
+  CHECK(reason(application, "operation.back") == "");
+
+  perform(find_command(application, "variant.ttt_mlp"), application);
+  application.session.wait();
+  const std::string missing = application.session.computed()->form(Form::parallel).missing;
+  REQUIRE(missing != "");
+  CHECK(reason(application, "form.parallel") == missing);
+  perform(find_command(application, "form.parallel"), application);
+  CHECK(application.session.choice().form == Form::recurrent);
+  CHECK(application.refusal == "parallel: " + missing);
+  perform(find_command(application, "form.chunkwise"), application);
+  CHECK(application.session.choice().form == Form::chunkwise);
+  CHECK(application.refusal == "");
+}
+
+// What is possible changes something, and what is refused would not.
+TEST_CASE("a step is refused exactly where it would lead nowhere", "[commands]") {
+  Application application;
+  application.session.open_named("preset:random?T=5&K=2&V=3&seed=1");
+  application.session.wait();
+  const std::string steps[] = {"operation.forward", "operation.back", "token.forward", "token.back",
+                               "chunk.forward",     "chunk.back",     "time.end",      "time.start"};
+  int refused = 0;
+  for (const Form form : all_forms) {
+    perform(find_command(application, fmt::format("form.{}", name(form))), application);
+    Session& session = application.session;
+    session.step(Session::Grain::end, -1);
+    bool goes_on = true;
+    while (goes_on) {
+      const Cursor here = session.cursor();
+      for (const std::string& id : steps) {
+        CAPTURE(name(form), here.block, here.operation, here.row, id);
+        const bool possible = reason(application, id).empty();
+        perform(find_command(application, id), application);
+        CHECK(possible == !(session.cursor() == here));
+        refused += possible ? 0 : 1;
+        session.set_cursor(here);
+      }
+      goes_on = session.step(Session::Grain::operation, 1);
+    }
+  }
+  CHECK(refused > 16);
+}
+
+TEST_CASE("commands are found by the beginnings of their words, then by what was done last", "[commands]") {
+  const std::vector<Command> table = {
+      named("a.rewind", "Time", "rewind the end"), named("b.window", "View", "end of the window"),
+      named("c.bend", "View", "bend"), named("d.cafe", "Data", "CAFÉ Ωmega Жар"),
+      named("e.other", "Data", "other")};
+  const auto find = [&](std::string_view typed, std::vector<std::string> recent = {}) {
+    return ids(search(table, typed, recent));
+  };
+  using Ids = std::vector<std::string>;
+  CHECK(find("") == Ids{"a.rewind", "b.window", "c.bend", "d.cafe", "e.other"});
+  CHECK(find("", {"e.other", "c.bend"}) == Ids{"e.other", "c.bend", "a.rewind", "b.window", "d.cafe"});
+  CHECK(find("end") == Ids{"a.rewind", "b.window", "c.bend"});
+  CHECK(find("end", {"c.bend", "b.window"}) == Ids{"b.window", "a.rewind", "c.bend"});
+  CHECK(find("wind") == Ids{"b.window", "a.rewind"});
+  CHECK(find("VIEW  wind ") == Ids{"b.window"});
+  CHECK(find("e.oth") == Ids{"e.other"});
+  CHECK(find("café ωM жар") == Ids{"d.cafe"});
+  CHECK(find("\xC3") == Ids{});  // half a letter is none
+  CHECK(find("\xA9") == Ids{});  // nor is the other half
+  CHECK(find("end nothing") == Ids{});
+}
+
+// A command that only this test knows is there by key, by name and in the palette.
+TEST_CASE("a command is one row", "[commands]") {
+  int done = 0;
+  std::vector<Command> table(commands().begin(), commands().end());
+  table.push_back({.id = "test.count",
+                   .group = "Test",
+                   .words = "count one more",
+                   .key = ImGuiKey_F9,
+                   .perform = [&](Application&) { ++done; },
+                   .why_not = [&](const Application&) { return done < 2 ? "" : "two is the limit"; }});
+  Application application(workspaces(), table);
+  Offscreen offscreen(1280, 800);
+  const auto press = [&](ImGuiKey key) {
+    ImGui::GetIO().AddKeyEvent(key, true);
+    offscreen.pass([&] { application.draw(1); });
+    ImGui::GetIO().AddKeyEvent(key, false);
+    offscreen.pass([&] { application.draw(1); });
+  };
+  offscreen.render([&] { application.draw(1); });
+  press(ImGuiKey_F9);
+  CHECK(done == 1);
+  application.show_palette = true;
+  offscreen.render([&] { application.draw(1); });
+  ImGui::GetIO().AddInputCharactersUTF8("more cOUNT");
+  offscreen.render([&] { application.draw(1); });
+  press(ImGuiKey_Enter);
+  CHECK(done == 2);
+  CHECK_FALSE(application.show_palette);
+  press(ImGuiKey_F9);
+  CHECK(done == 2);
+  CHECK(application.refusal == "count one more: two is the limit");
+  CHECK(application.undrawn() == "");
+}

@@ -1,0 +1,229 @@
+// Workspaces and where their panels lie; what is kept of it between starts.
+
+#include "app/layout.h"
+
+#include <imgui.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <random>
+
+#include "app/application.h"
+#include "app/offscreen.h"
+#include "core/base/error.h"
+#include "tests/catch.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+int drawn_tides = 0;
+
+void draw_tides(Application&) {
+  ++drawn_tides;
+  ImGui::TextUnformatted("high water");
+}
+
+// One that only this test knows, with a panel that only it knows.
+constexpr Panel tide_panels[] = {{"Tides", PanelPlace::center, draw_tides},
+                                 {"Timeline##tides", PanelPlace::bottom, draw_timeline}};
+
+const Workspace two_workspaces[] = {{"step", "Step", "", 0, panels()},
+                                    {"tides", "Tides", "When the water is high", ImGuiKey_F8, tide_panels}};
+
+struct Started {
+  Application application;
+  Offscreen offscreen;
+
+  Started() : application(two_workspaces), offscreen(1280, 800) {
+    application.open_first_capture();
+    application.session.wait();
+  }
+  explicit Started(const OwnLayout& kept) : application(two_workspaces), offscreen(1280, 800) {
+    application.panel_layout().restore(kept);
+    application.open_first_capture();
+    application.session.wait();
+  }
+  void draw(int frames = 4) {
+    for (int i = 0; i < frames; ++i) offscreen.pass([&] { application.draw(1); });
+  }
+  void press(ImGuiKey key) {
+    ImGui::GetIO().AddKeyEvent(key, true);
+    draw(1);
+    ImGui::GetIO().AddKeyEvent(key, false);
+    draw();
+  }
+  OwnLayout own() { return application.panel_layout().own(application.workspaces()); }
+};
+
+const ImGuiWindow& window(const char* title) {
+  const ImGuiWindow* found = ImGui::FindWindowByName(title);
+  REQUIRE(found != nullptr);
+  return *found;
+}
+
+bool is_shown(const char* title) {
+  const ImGuiWindow* found = ImGui::FindWindowByName(title);
+  return found != nullptr && found->Active;
+}
+
+/// As a person docks one panel beside another.
+void dock(const char* title, const char* beside) {
+  ImGuiWindow* moved = ImGui::FindWindowByName(title);
+  ImGuiWindow* target = ImGui::FindWindowByName(beside);
+  REQUIRE(moved != nullptr);
+  REQUIRE(target != nullptr);
+  ImGui::DockContextQueueDock(ImGui::GetCurrentContext(), target, target->DockNode, moved, ImGuiDir_Right,
+                              0.3F, false);
+}
+
+}  // namespace
+
+TEST_CASE("a workspace is one row: it has a key, a tab, a command and its panels", "[layout]") {
+  Started started;
+  Application& application = started.application;
+  started.draw();
+  CHECK(std::string(application.workspace().id) == "step");
+  CHECK(is_shown("Stage"));
+  CHECK_FALSE(is_shown("Tides"));
+  started.press(ImGuiKey_F8);
+  CHECK(std::string(application.workspace().id) == "tides");
+  CHECK(is_shown("Tides"));
+  CHECK(is_shown("Timeline##tides"));
+  CHECK_FALSE(is_shown("Stage"));
+  CHECK(drawn_tides > 0);
+  CHECK(window("Tides").Size.y > window("Timeline##tides").Size.y);
+  perform(find_command(application, "workspace.step"), application);
+  started.draw();
+  CHECK(is_shown("Stage"));
+  CHECK_FALSE(is_shown("Tides"));
+  CHECK(application.undrawn() == "");
+  CHECK_THROWS_WITH(application.enter("nowhere"), says("nowhere"));
+  // With one there is nothing to choose from.
+  CHECK_THROWS(find_command(Application(), "workspace.step"));
+}
+
+TEST_CASE("the panels of all workspaces have titles of their own", "[layout]") {
+  std::vector<std::string> titles;
+  for (const Workspace& workspace : workspaces())
+    for (const Panel& panel : workspace.panels) titles.emplace_back(panel.title);
+  std::ranges::sort(titles);
+  CHECK(std::ranges::adjacent_find(titles) == titles.end());
+}
+
+TEST_CASE("docking is kept for each workspace, also between starts", "[layout]") {
+  OwnLayout kept;
+  ImVec2 position;
+  {
+    Started started;
+    started.draw();
+    CHECK(started.own() == OwnLayout{});
+    dock("Data", "Timeline");
+    started.draw();
+    position = window("Data").Pos;
+    CHECK(position.y == window("Timeline").Pos.y);
+    started.application.enter("tides");
+    started.draw();
+    CHECK_FALSE(started.application.panel_layout().is_own(started.application.workspace()));
+    started.application.enter("step");
+    started.draw();
+    CHECK(window("Data").Pos.x == position.x);
+    CHECK(window("Data").Pos.y == position.y);
+    kept = started.own();
+    CHECK(kept.workspaces == std::vector<std::string>{"step"});
+  }
+  {
+    Started started(kept);
+    started.draw();
+    CHECK(window("Data").Pos.x == position.x);
+    CHECK(window("Data").Pos.y == position.y);
+    CHECK(window("Data").DockNode != nullptr);
+    CHECK(started.own().workspaces == kept.workspaces);
+    started.application.enter("tides");
+    started.draw();
+    CHECK(window("Tides").DockNode != nullptr);
+    started.application.enter("step");
+    perform(find_command(started.application, "view.reset_layout"), started.application);
+    started.draw();
+    CHECK(window("Data").Pos.y < 100);
+    CHECK(started.own() == OwnLayout{});
+  }
+}
+
+TEST_CASE("a panel that a kept layout does not know lies in the middle", "[layout]") {
+  OwnLayout kept;
+  {
+    Application application;
+    Offscreen offscreen(1280, 800);
+    const auto draw = [&] { application.draw(1); };
+    offscreen.render(draw);
+    dock("Data", "Timeline");
+    offscreen.render(draw);
+    kept = application.panel_layout().own(application.workspaces());
+    REQUIRE(kept.workspaces.size() == 1);
+  }
+  std::vector<Panel> more(panels().begin(), panels().end());
+  more.push_back({"Tides", PanelPlace::left_top, draw_tides});
+  const Workspace grown[] = {{"step", "Step", "", 0, more}};
+  Application application(grown);
+  Offscreen offscreen(1280, 800);
+  application.panel_layout().restore(kept);
+  offscreen.render([&] { application.draw(1); });
+  CHECK(window("Tides").DockId == window("Stage").DockId);
+  CHECK(window("Data").DockId != window("Stage").DockId);
+}
+
+// Dear ImGui asserts that the nodes of a layout make a tree: what it would not take is refused before.
+TEST_CASE("a kept layout with mistakes in it is refused or harmless", "[layout]") {
+  OwnLayout kept;
+  {
+    Started started;
+    started.draw();
+    dock("Data", "Timeline");
+    started.draw();
+    kept = started.own();
+  }
+  std::mt19937 random{7};
+  const auto below = [&](std::size_t count) { return random() % count; };
+  int refused = 0;
+  constexpr int tries = 300;
+  for (int i = 0; i < tries; ++i) {
+    OwnLayout broken = kept;
+    std::string& text = broken.text;
+    const std::size_t docking = text.find("[Docking]");
+    for (std::size_t change = 0; change <= below(3); ++change) {
+      const std::size_t at = below(2) == 0 ? below(text.size()) : docking + below(text.size() - docking);
+      switch (below(4)) {
+        case 0:
+          text[at] = "0123456789ABCDEF=,x \n["[below(22)];
+          break;
+        case 1:
+          text.erase(at, 1 + below(40));
+          break;
+        case 2: {  // a line less
+          const std::size_t begin = text.rfind('\n', at) + 1;
+          text.erase(begin, text.find('\n', begin) - begin + 1);
+          break;
+        }
+        default:
+          text.insert(at, text.substr(docking + below(text.size() - docking), 60));
+          break;
+      }
+      if (text.size() <= docking) break;
+    }
+    CAPTURE(text);
+    Application application;
+    Offscreen offscreen(640, 480);
+    try {
+      application.panel_layout().restore(broken);
+    } catch (const InputError&) {
+      ++refused;
+      continue;
+    }
+    for (int frame = 0; frame < 3; ++frame) offscreen.pass([&] { application.draw(1); });
+    CHECK(application.undrawn() == "");
+  }
+  CHECK(refused > tries / 4);
+  CHECK(refused < tries);
+}
