@@ -28,7 +28,11 @@ void line(std::string_view text, ImU32 colour, float width) {
 }
 
 std::string residual_words(const Computation& computed) {
-  if (!computed.is_complete()) return "the forms are being compared";
+  if (!computed.is_complete()) {
+    const auto is_known = [](const auto& form) { return form->is_compared || !form->missing.empty(); };
+    return fmt::format("comparing the forms: {} of {} are done",
+                       std::ranges::count_if(computed.forms, is_known), computed.forms.size());
+  }
   return fmt::format("worst distance from {}: {} ({}, {}) · allowed {}",
                      reference_words(computed.choice.precision), scientific(computed.worst),
                      name(computed.worst_form), name(computed.choice.precision),
@@ -58,6 +62,21 @@ void message(Session& session, float width) {
   std::string text = session.message();
   std::ranges::replace(text, '\n', ' ');
   line(text, style::colours().alarm, width - style::px(item_height + 8));
+}
+
+/// What is waited for: a turning arc, words, and a way out.
+void waiting(Session& session, const Session::Waiting& wait, float width) {
+  const style::Palette& c = style::colours();
+  const style::TextStyle style(style::Text::caption);
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  style::spinner({from.x + style::px(6), from.y + style::px(item_height) / 2}, c.dim);
+  ImGui::Dummy({style::px(12), style::px(item_height)});
+  ImGui::SameLine(0, style::px(8));
+  const std::string far = wait.progress > 0 ? fmt::format(" · {:.0f} %", 100 * wait.progress) : "";
+  line(fmt::format("{} · {:.0f} s{}", wait.words, wait.seconds, far), c.text, width - style::px(80));
+  ImGui::SameLine(0, style::px(16));
+  if (style::word_button("stop", item_height)) session.stop();
+  tooltip("Gives it up; what is seen stays.");
 }
 
 void figures(const Session& session, float width) {
@@ -95,6 +114,8 @@ void draw_status_bar(Application& application, float height) {
   } else if (!application.refusal.empty()) {
     const style::TextStyle style(style::Text::caption);
     line(application.refusal, style::colours().text, width);
+  } else if (const auto wait = application.session.waiting()) {
+    waiting(application.session, *wait, width);
   } else {
     figures(application.session, width);
   }

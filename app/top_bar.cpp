@@ -95,14 +95,6 @@ std::string agreement_explained(const Computation& computed) {
   return words;
 }
 
-/// A turning arc: something is under way.
-void draw_spinner(ImVec2 middle, ImU32 colour) {
-  const float turn = static_cast<float>(std::fmod(ImGui::GetTime() * 6, 2 * 3.14159265));
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  list->PathArcTo(middle, style::px(5), turn, turn + 4.2F, 16);
-  list->PathStroke(colour, style::px(2));
-}
-
 /// In place of the badge, as wide as it, so that nothing jumps.
 void computing(ImVec2 size) {
   const style::Palette& c = style::colours();
@@ -110,7 +102,7 @@ void computing(ImVec2 size) {
   ImGui::Dummy(size);
   ImGui::GetWindowDrawList()->AddRect(from, {from.x + size.x, from.y + size.y}, c.edge, size.y / 2,
                                       style::px(1));
-  draw_spinner({from.x + style::px(16), from.y + size.y / 2}, c.dim);
+  style::spinner({from.x + style::px(16), from.y + size.y / 2}, c.dim);
   const float height = text_extent("computing…").y;
   draw_text({from.x + style::px(28), from.y + (size.y - height) / 2}, c.dim, "computing…");
 }

@@ -30,7 +30,8 @@ constexpr float list_height = 240;
 struct Folder {
   fs::path path;
   bool known = false;
-  bool asks = false;  // the typed path is to be selected, so that typing replaces it
+  bool asks = false;              // the typed path is to be selected, so that typing replaces it
+  const DataSet* left = nullptr;  // what was open when other data were asked for; null: none are
   std::vector<std::string> folders;
   std::vector<std::string> files;
 
@@ -81,10 +82,19 @@ fs::path folder_of(const std::string& typed) {
 }
 
 void open(Application& application, const fs::path& path) {
-  if (!application.open(path)) {
-    context_local<Folder>().asks = true;
-    return;
-  }
+  context_local<Folder>().left = &application.session.data();
+  application.open(path);
+}
+
+/// Closes the card when the data that were asked for are there; asks again when they cannot be opened.
+void follow_opening(Application& application, Folder& folder) {
+  if (!folder.left) return;
+  const bool failed = !application.session.message().empty();
+  const bool is_open = folder.left != &application.session.data();
+  if (!failed && !is_open) return;
+  folder.left = nullptr;
+  folder.asks = failed;
+  if (failed) return;
   application.show_open = false;
   ImGui::CloseCurrentPopup();
 }
@@ -147,6 +157,7 @@ void draw_open_dialog(Application& application) {
     application.session.clear_message();
     folder.known = false;
     folder.asks = true;
+    folder.left = nullptr;
     std::error_code gone;
     const fs::path last =
         application.open_path.empty() ? fs::current_path(gone) : folder_of(application.open_path);
@@ -168,6 +179,7 @@ void draw_open_dialog(Application& application) {
   list(application, folder);
   if (entered) open(application, typed_path(application.open_path));
   if (style::pill_button("Open")) open(application, typed_path(application.open_path));
+  follow_opening(application, folder);
   ImGui::SameLine();
   if (style::pill_button("Cancel")) application.show_open = false;
   end_card();

@@ -190,7 +190,9 @@ void draw_stage(Application& application) {
   };
   const bool compact = ImGui::GetWindowWidth() < px(compact_below);
   const Legend legend = legend_of(scene, application.view.shared_scale);
-  if (style::begin_panel(panel_title(kept, legend).c_str())) {
+  const bool is_old = session.lookout().is_stale() && session.waiting();
+  const std::string title = is_old ? "Stage · of the previous choice###stage" : panel_title(kept, legend);
+  if (style::begin_panel(title.c_str())) {
     draw(legend);
     draw_head(kept.latex, kept.view->sentence, kept.warning);
     draw(updated_layout(kept, compact), scene);

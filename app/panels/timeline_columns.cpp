@@ -59,7 +59,7 @@ class Painter {
  public:
   Painter(const TimelineColumns& columns, const TimelineView& view, const Session& session)
       : columns_(columns), view_(view), session_(session), computed_(*session.computed()) {
-    const Trace* trace = computed_.form(session.choice().form).trace.get();
+    const Trace* trace = computed_.form(session.choice().form).trace;
     groups_ = trace ? trace->groups : Groups{.size = computed_.choice.chunk_size};
     token_ = session.token();
     reached_ = token_ + 1;

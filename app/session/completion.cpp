@@ -35,7 +35,6 @@ struct ComparedForm : AboutComputation {
   using Value = FormResult;
 
   Form form = Form::recurrent;
-  std::weak_ptr<const Trace> trace;
 
   bool operator<(const ComparedForm& other) const {
     if (of.owner_before(other.of)) return true;
@@ -43,10 +42,7 @@ struct ComparedForm : AboutComputation {
   }
   std::string question() const { return name(form) + (" " + AboutComputation::question()); }
   std::shared_ptr<const FormResult> compute(const Effort& effort) const {
-    const std::shared_ptr<const Foundation> foundation = present();
-    const std::shared_ptr<const Trace> steps = trace.lock();
-    if (!steps) throw Cancelled();
-    return std::make_shared<const FormResult>(compared(*foundation, form, steps, effort.stop));
+    return std::make_shared<const FormResult>(compared(*present(), form, effort.stop));
   }
   static std::size_t bytes(const FormResult& result) {
     return bytes_of(result.output) + result.token_residual.size() * sizeof(double);
@@ -86,7 +82,7 @@ bool complete(const std::shared_ptr<Computation>& computation, Answers& answers,
   for (const Form form : {Form::parallel, Form::two_pass, Form::chunkwise, Form::recurrent}) {
     const FormResult& known = all.form(form);
     if (known.is_compared || !known.missing.empty()) continue;
-    const auto answer = answers.ask(ComparedForm{about, form, known.trace}, Urgency::later);
+    const auto answer = answers.ask(ComparedForm{about, form}, Urgency::later);
     if (answer.value && !answer.stale) add(all, form, answer.value);
     const bool is_former = answer.stale && known.output.o.size() == 0 && answer.value->missing.empty();
     if (!is_former || !fits(static_cast<std::size_t>(answer.value->output.o.rows()))) continue;

@@ -119,14 +119,16 @@ std::string too_long_at_once(const Rule& rule, const Sequence& sequence) {
   return {};
 }
 
-/// The steps of a form, or why there are none.
-FormResult steps_of(const Foundation& foundation, Form form) try {
+/// The steps of a form, kept in the foundation, or why there are none.
+FormResult steps_of(Foundation& foundation, Form form) try {
   FormResult result;
   const Rule& rule = *foundation.variant->rule;
   if (form == Form::parallel) result.missing = too_long_at_once(rule, foundation.sequence);
-  if (result.missing.empty())
-    result.trace = rule.trace(foundation.sequence, form, foundation.choice.precision,
-                              foundation.choice.chunk_size, budget);
+  if (!result.missing.empty()) return result;
+  std::shared_ptr<const Trace>& trace = foundation.traces[static_cast<std::size_t>(form)];
+  trace = rule.trace(foundation.sequence, form, foundation.choice.precision, foundation.choice.chunk_size,
+                     budget);
+  result.trace = trace.get();
   return result;
 } catch (const Unsupported& reason) {
   FormResult missing;
@@ -204,10 +206,9 @@ std::shared_ptr<Computation> begin(std::shared_ptr<const DataSet> data, const Ch
   return result;
 }
 
-FormResult compared(const Foundation& foundation, Form form, std::shared_ptr<const Trace> trace,
-                    std::stop_token stop) {
+FormResult compared(const Foundation& foundation, Form form, std::stop_token stop) {
   FormResult result;
-  result.trace = std::move(trace);
+  result.trace = foundation.trace(form).get();
   result.is_compared = true;
   const Choice& choice = foundation.choice;
   try {
@@ -260,8 +261,8 @@ std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data, const 
                                      std::stop_token stop) {
   auto result = begin(std::move(data), choice, stop);
   for (const Form form : all_forms) {
-    if (const auto trace = result->form(form).trace)
-      add(*result, form, std::make_shared<const FormResult>(compared(*result, form, trace, stop)));
+    if (result->form(form).trace)
+      add(*result, form, std::make_shared<const FormResult>(compared(*result, form, stop)));
   }
   add(*result, recall(*result->variant, result->sequence, stop));
   add(*result, runaway(*result, stop));

@@ -21,9 +21,9 @@ namespace palimpsest {
 /// One form of the present sequence. Its steps are known at once; what comes of them is computed and compared
 /// later.
 struct FormResult {
-  std::string missing;                 // why it does not exist; empty if it does
-  std::shared_ptr<const Trace> trace;  // its steps; records of them are answers (app/session/sight.h)
-  bool is_compared = false;  // whether what follows is this form's; else it is empty, or an old one's
+  std::string missing;           // why it does not exist; empty if it does
+  const Trace* trace = nullptr;  // its steps, which the foundation holds
+  bool is_compared = false;      // whether what follows is this form's; else it is empty, or an old one's
   Output output;
   Judgement judgement;                 // against the reference, as verify() judges it
   std::string amplified;               // why the judgement allows more than the tolerance; mostly empty
@@ -60,10 +60,15 @@ struct Foundation {
   Inputs inputs;
   Sequence sequence;                        // as the chosen precision holds it
   std::unique_ptr<ReferenceRun> reference;  // what the f64 recurrence makes of it
-  mutable std::mutex judging;               // of the reference, which remembers how numbers amplify
+  std::array<std::shared_ptr<const Trace>, std::size(all_forms)> traces;  // of the forms that exist
+  mutable std::mutex judging;  // of the reference, which remembers how numbers amplify
   std::optional<double>
       capture_error;  // this head's distance to the output in the file, if the inputs are the file's own
   LiveComputation live{};
+
+  const std::shared_ptr<const Trace>& trace(Form form) const {
+    return traces[static_cast<std::size_t>(form)];
+  }
 };
 
 /// All that is known of one choice. Built away from the window's thread, which then adds what is answered.
@@ -103,8 +108,7 @@ std::shared_ptr<Computation> begin(std::shared_ptr<const DataSet> data, const Ch
 
 /// What comes of a form that has steps, compared with the reference. Throws Cancelled; any other failure is
 /// said in `missing`.
-FormResult compared(const Foundation& foundation, Form form, std::shared_ptr<const Trace> trace,
-                    std::stop_token stop = {});
+FormResult compared(const Foundation& foundation, Form form, std::stop_token stop = {});
 
 /// Where the memory runs away; nothing for a rule without one. Throws Cancelled.
 std::optional<Divergence> runaway(const Foundation& foundation, std::stop_token stop = {});

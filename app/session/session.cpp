@@ -19,6 +19,7 @@ namespace {
 
 constexpr double nearly_there = 0.1;  // seconds: a choice that takes longer gives way to the next one
 constexpr std::size_t most_kept = 8;  // data sets made in memory
+constexpr double noticed = 0.3;       // seconds: what takes longer is said
 
 constexpr Index usual_chunk(Index tokens) { return tokens > 1024 ? 64 : 8; }
 
@@ -83,7 +84,7 @@ void require_place(const Computation& computation, const Place& place) {
         fmt::format("\"token\" is {}; expected a token of these data, 0 to {}", place.token, tokens - 1));
   }
   const Choice& choice = computation.choice;
-  const Trace* trace = computation.form(choice.form).trace.get();
+  const Trace* trace = computation.form(choice.form).trace;
   if (!trace || trace->block_count() == 0) return;  // there is no such form to look at
   const auto phases = static_cast<Index>(trace->phases.size());
   if (place.phase >= phases) {
@@ -364,8 +365,36 @@ bool Session::fetch_all() {
   return is_new;
 }
 
+std::optional<Session::Waiting> Session::waiting() const {
+  if (job_ && job_seconds_ > noticed) {
+    const bool opens = job_->opens_data;
+    return Waiting{opens ? "opening data" : "computing " + choice().variant, job_seconds_, job_progress_};
+  }
+  const Answer<Record>& record = lookout_.awaited();
+  if (!lookout_.is_stale() || record.seconds < noticed) return std::nullopt;
+  return Waiting{"computing this step", record.seconds, record.progress};
+}
+
+void Session::stop() {
+  if (job_) {
+    answers_.forget(JobDone{job_});
+    next_job_ = nullptr;
+    fail(*std::exchange(job_, nullptr), {});
+  } else if (lookout_.is_stale()) {
+    const Sight seen = sight();
+    if (seen.record && seen.computation == computed_) {
+      Choice choice = this->choice();
+      choice.form = seen.trace->form;
+      choose(std::move(choice));
+      set_cursor(seen.cursor);
+    } else {
+      lookout_.give_up(answers_);
+    }
+  }
+}
+
 void Session::look() {
-  const auto steps = computed_ ? computed_->form(form()).trace : nullptr;
+  const auto steps = trace() ? computed_->trace(form()) : nullptr;
   lookout_.look({.computation = computed_, .trace = steps, .cursor = cursor_}, answers_);
 }
 
@@ -374,6 +403,7 @@ bool Session::fetch() {
   while (job_) {
     const auto answer = answers_.ask(JobDone{job_});
     job_seconds_ = answer.seconds;
+    job_progress_ = answer.progress;
     if (answer.under_way) break;
     answers_.forget(JobDone{job_});
     const std::shared_ptr<Job> job = std::exchange(job_, std::exchange(next_job_, nullptr));

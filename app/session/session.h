@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,12 +83,25 @@ class Session {
   /// Whether a computation is under way, or the comparison of its forms.
   bool computing() const { return job_ || (computed_ && !computed_->is_complete()); }
 
+  /// What is wanted now and takes long.
+  struct Waiting {
+    std::string words;    // "computing Gated DeltaNet"
+    double seconds = 0;   // for how long
+    double progress = 0;  // from 0 to 1; 0: not known
+  };
+
+  /// What a person waits for since a moment that is noticed; nothing if all that is looked at is there.
+  std::optional<Waiting> waiting() const;
+
+  /// Gives up what is wanted and not there: what is seen stays.
+  void stop();
+
   /// The last finished computation; null until the first is there.
   Computation* computed() { return computed_.get(); }
   const Computation* computed() const { return computed_.get(); }
 
   /// The trace of the form that is looked at; null if it does not exist or nothing is computed yet.
-  const Trace* trace() const { return computed_ ? computed_->form(form()).trace.get() : nullptr; }
+  const Trace* trace() const { return computed_ ? computed_->form(form()).trace : nullptr; }
 
   /// Asks for what there is to see at the cursor. Call once a frame, when the cursor has moved.
   void look();
@@ -164,7 +178,8 @@ class Session {
       replaced_;                   // since the last update(): somebody may still look at them
   std::shared_ptr<Job> job_;       // under way
   std::shared_ptr<Job> next_job_;  // wanted after it
-  double job_seconds_ = 0;         // for how long job_ has been under way
+  double job_seconds_ = 0;         // for how long job_ has been under way, and
+  double job_progress_ = 0;        // how far it is
   SessionState state_;
   SessionState before_opening_;
   History history_;

@@ -38,6 +38,10 @@ void Lookout::look(const Sight& wanted, Answers& answers) {
   }
 }
 
+void Lookout::give_up(Answers& answers) {
+  if (next_) answers.give_up(BlockRecord{next_->trace, next_->cursor.block});
+}
+
 void Lookout::see(const Sight& place, const Answer<Record>& answer) {
   seen_ = place;
   seen_.record = answer.value;

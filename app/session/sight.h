@@ -26,6 +26,9 @@ class Lookout {
   /// Asks for the place that is wanted. One without a form or without steps is seen at once.
   void look(const Sight& wanted, Answers& answers);
 
+  /// Ends the computing of the record that is waited for.
+  void give_up(Answers& answers);
+
   /// What is to be seen now.
   const Sight& seen() const { return seen_; }
 

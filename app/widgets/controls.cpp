@@ -280,6 +280,13 @@ bool pill_button(const char* label, bool selected, ImU32 colour) {
   return state.pressed;
 }
 
+void spinner(ImVec2 middle, ImU32 colour) {
+  const float turn = static_cast<float>(std::fmod(ImGui::GetTime() * 6, 2 * 3.14159265));
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->PathArcTo(middle, px(5), turn, turn + 4.2F, 16);
+  list->PathStroke(colour, px(2));
+}
+
 bool tab_button(const char* label, bool selected) {
   const Palette& c = colours();
   const TextStyle style(Text::body);

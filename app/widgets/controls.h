@@ -29,6 +29,9 @@ bool pill_button(const char* label, bool selected = false, ImU32 colour = 0);
 /// The size that pill_button will take.
 ImVec2 pill_size(const char* label);
 
+/// A turning arc around `middle`: something is under way.
+void spinner(ImVec2 middle, ImU32 colour);
+
 /// A word without outline; bright and underlined when selected (the workspaces); true when pressed.
 bool tab_button(const char* label, bool selected);
 

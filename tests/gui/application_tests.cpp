@@ -223,7 +223,7 @@ void open_by_keyboard(ImGuiTestContext* context, const std::string& path) {
   context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_O);
   context->Yield(3);
   context->KeyCharsReplaceEnter(path.c_str());
-  context->Yield(3);
+  settle(context);
 }
 
 void opens_files(ImGuiTestContext* context) {
@@ -246,6 +246,7 @@ void opens_files(ImGuiTestContext* context) {
   application->drop({folder + "/gui/not_an_archive.npz", folder});
   IM_CHECK(session.message().find("2 files") != std::string::npos);
   application->drop({folder + "/gui/not_an_archive.npz"});
+  settle(context);
   IM_CHECK(session.message().find("not_an_archive.npz") != std::string::npos);
   IM_CHECK_EQ(session.to_json(), before);
 
@@ -398,7 +399,7 @@ void keeps_keys_for_the_list(ImGuiTestContext* context) {
 void points_at_a_cell(ImGuiTestContext* context) {
   Session& session = start(context);
   session.go_to_token(19);
-  context->Yield(3);
+  settle(context);
   const ImGuiTestItemInfo stage = context->WindowInfo("//Stage");
   const ImRect area = stage.RectFull;
   bool found = false;  // somewhere in the upper half lies a picture
@@ -443,6 +444,7 @@ void draws_anything(ImGuiTestContext* context) {
   Session& session = start(context);
   for (const char* id : {"preset:random?T=1&K=1&V=1&seed=1", "preset:random?T=2&K=3&V=5&seed=1"}) {
     IM_CHECK(session.open(make_preset(id)));
+    session.wait();
     for (const Variant& variant : variants()) {
       for (const Form form : all_forms) {
         Choice choice = session.choice();

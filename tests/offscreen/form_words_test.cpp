@@ -32,7 +32,7 @@ TEST_CASE("words about a form follow what its steps are for, not what they are c
         for (std::size_t i = 0; i < phase.operations.size(); ++i) phase.operations[i].id = std::to_string(i);
       }
       FormResult renamed = result;
-      renamed.trace = trace;
+      renamed.trace = trace.get();
       CHECK(form_work(renamed, *computed, 11) == words);
       CHECK(erases_by_beta(*trace) == erases);
     }

@@ -76,7 +76,7 @@ TEST_CASE("what the last choice had stands until the new one's is there", "[comp
   CHECK(now.tokens.back().recall->after == old_error);
   CHECK(now.form(Form::chunkwise).output.o.rows() == session.data().tokens);
   CHECK_FALSE(now.form(Form::chunkwise).is_compared);
-  CHECK(now.form(Form::chunkwise).trace.get() != nullptr);
+  CHECK(now.form(Form::chunkwise).trace == now.trace(Form::chunkwise).get());
   session.wait();
   CHECK(session.computed()->tokens.back().recall->after != old_error);
 
@@ -125,4 +125,59 @@ TEST_CASE("all that is answered about a choice is what is computed at once", "[c
       if (recall) CHECK(recall->after == at_once->tokens[t].recall->after);
     }
   }
+}
+
+TEST_CASE("somebody who does not want to wait stays where he is", "[completion]") {
+  Session session;
+  session.open_named(text);
+  session.wait();
+  session.go_to_token(20);
+  session.wait();
+  const std::string before = session.to_json();
+  choose_decay(session, 2);
+  session.stop();
+  CHECK_FALSE(session.computing());
+  CHECK(session.to_json() == before);
+  session.open_named("preset:random?T=1000&K=32&V=32");
+  session.stop();
+  session.wait();
+  CHECK(session.to_json() == before);
+
+  session.go_to_token(30);
+  session.look();
+  CHECK(session.lookout().is_stale());
+  session.stop();
+  CHECK(session.token() == 20);
+  Choice choice = session.choice();
+  choice.form = Form::chunkwise;
+  session.choose(choice);
+  session.look();
+  CHECK(session.lookout().is_stale());
+  session.stop();
+  session.wait();
+  CHECK(session.to_json() == before);
+  CHECK(session.message().empty());
+  CHECK_FALSE(session.waiting());
+}
+
+TEST_CASE("answers about former choices do not pile up", "[completion]") {
+  Session session;
+  session.open_named(text);
+  session.wait();
+  const auto bytes_after = [&](int choices) {
+    for (int i = 0; i < choices; ++i) {
+      choose_decay(session, slider_value(session.choice().edits, "decay") == 1 ? 2 : 1);
+      session.wait();
+      session.update();
+      session.step(Session::Grain::token, 1);
+      session.update();
+    }
+    session.wait();
+    session.update();
+    session.update();
+    return session.answers().bytes();
+  };
+  const std::size_t few = bytes_after(3);
+  CHECK(few > 0);
+  CHECK(bytes_after(30) < 2 * few);
 }

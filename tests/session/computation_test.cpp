@@ -165,7 +165,7 @@ TEST_CASE("what is begun has steps, and what comes of them is added") {
   for (const Form form : all_forms) {
     REQUIRE(begun->form(form).trace);
     CHECK_FALSE(begun->form(form).is_compared);
-    const FormResult result = compared(*begun, form, begun->form(form).trace);
+    const FormResult result = compared(*begun, form);
     CHECK(result.residual() == all->form(form).residual());
     CHECK(result.output.o == all->form(form).output.o);
     const std::uint64_t before = begun->version;
