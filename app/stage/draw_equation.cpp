@@ -29,53 +29,25 @@ class EquationPainter {
         draw_glyph(box, extent, x, axis);
         return;
       case Box::Kind::bracket:
-        return;  // drawn by the row, which knows the height
+        draw_bracket(box.right, extent, x, axis);
+        return;
       case Box::Kind::group:
-        draw(box.parts[0], extent.parts[0], x, axis);
         if (box.tensor == scene_.view.lit)
           frame({x, axis - extent.above}, {x + extent.width, axis + extent.below});
         return;
       case Box::Kind::row:
-        draw_row(box, extent, x, axis);
-        return;
       case Box::Kind::stack:
-        draw_stack(box, extent, x, axis);
-        return;
+        return;  // their parts are drawn
     }
   }
 
  private:
-  void draw_row(const Box& row, const BoxExtent& extent, float x, float axis) {
-    // Brackets are as high as the pictures between them, without captions.
-    float height = sizes_.least_bracket();
-    for (const BoxExtent& part : extent.parts) height = std::max(height, part.above * 2);
-    for (std::size_t i = 0; i < row.parts.size(); ++i) {
-      const BoxExtent& part = extent.parts[i];
-      if (row.parts[i].kind == Box::Kind::bracket)
-        draw_bracket(row.parts[i].right, part.width, x, axis, height);
-      else
-        draw(row.parts[i], part, x, axis);
-      x += part.width + sizes_.gap();
-    }
-  }
-
-  /// Every sign stands beside the term that it goes with, level with its picture.
-  void draw_stack(const Box& stack, const BoxExtent& extent, float x, float axis) {
-    const float first = x + sign_width(extent, sizes_);
-    float y = axis - extent.above;
-    for (std::size_t i = 0; i < stack.parts.size(); i += 2) {
-      const BoxExtent& term = extent.parts[i];
-      if (i > 0) draw(stack.parts[i - 1], extent.parts[i - 1], x, y + term.above);
-      draw(stack.parts[i], term, first, y + term.above);
-      y += term.above + term.below + sizes_.row_gap();
-    }
-  }
-
-  void draw_bracket(bool right, float width, float x, float axis, float height) const {
+  void draw_bracket(bool right, const BoxExtent& extent, float x, float axis) const {
+    const float height = extent.side;
     const float top = axis - height / 2;
     const float bottom = axis + height / 2;
-    const float outer = right ? x + width : x;
-    const float inner = right ? x : x + width;
+    const float outer = right ? x + extent.width : x;
+    const float inner = right ? x : x + extent.width;
     const float bend = std::min(height * 0.3F, px(18));
     list_->AddBezierCubic({inner, top}, {outer, top + bend}, {outer, bottom - bend}, {inner, bottom},
                           style::colours().dim, px(1.5F));
@@ -228,9 +200,10 @@ class EquationPainter {
 }  // namespace
 
 void draw(const PlacedEquation& placed, StageScene& scene) {
-  const BoxExtent& extent = placed.equation.extent();
-  EquationPainter(placed.equation.sizes(), scene)
-      .draw(placed.equation.box(), extent, placed.position.x, placed.position.y + extent.above);
+  EquationPainter painter(placed.equation.sizes(), scene);
+  placed.equation.visit(placed.position, [&](const Box& box, const BoxExtent& extent, float x, float axis) {
+    painter.draw(box, extent, x, axis);
+  });
 }
 
 }  // namespace palimpsest

@@ -65,7 +65,15 @@ const ImVec2& digits(const Box& box, BoxExtent& extent, float size, const Ruler&
   return extent.digits;
 }
 
-void measure_row(BoxExtent& row, const PictureSizes& sizes) {
+/// The column left of a stack in which the signs stand.
+float sign_width(const BoxExtent& stack, const PictureSizes& sizes) {
+  float width = 0;
+  for (std::size_t i = 1; i < stack.parts.size(); i += 2)
+    width = std::max(width, stack.parts[i].width + sizes.gap());
+  return width;
+}
+
+void measure_row(const Box& box, BoxExtent& row, const PictureSizes& sizes) {
   row.width = 0;
   row.above = row.below = 0;
   for (const BoxExtent& part : row.parts) {
@@ -74,6 +82,11 @@ void measure_row(BoxExtent& row, const PictureSizes& sizes) {
     row.width += part.width;
   }
   if (!row.parts.empty()) row.width += sizes.gap() * static_cast<float>(row.parts.size() - 1);
+  // Brackets are as high as the pictures between them, without captions.
+  for (std::size_t i = 0; i < row.parts.size(); ++i) {
+    if (box.parts[i].kind == Box::Kind::bracket)
+      row.parts[i].side = std::max(sizes.fixed(lowest_bracket), row.above * 2);
+  }
 }
 
 void measure_stack(BoxExtent& stack, const PictureSizes& sizes) {
@@ -120,12 +133,46 @@ void measure_box(const Box& box, BoxExtent& extent, const PictureSizes& sizes, c
       extent.below = extent.parts[0].below;
       break;
     case Box::Kind::row:
-      measure_row(extent, sizes);
+      measure_row(box, extent, sizes);
       break;
     case Box::Kind::stack:
       measure_stack(extent, sizes);
       break;
   }
+}
+
+/// Boxes of a row stand on its axis, those of a stack below each other: every sign beside the term that it
+/// goes with, level with its picture.
+void visit_box(const Box& box, const BoxExtent& extent, const PictureSizes& sizes, float x, float axis,
+               const VisitBox& visit) {
+  const auto visit_part = [&](std::size_t i, float left, float level) {
+    visit_box(box.parts[i], extent.parts[i], sizes, left, level, visit);
+  };
+  switch (box.kind) {
+    case Box::Kind::row:
+      for (std::size_t i = 0; i < box.parts.size(); ++i) {
+        visit_part(i, x, axis);
+        x += extent.parts[i].width + sizes.gap();
+      }
+      return;
+    case Box::Kind::stack: {
+      const float first = x + sign_width(extent, sizes);
+      float y = axis - extent.above;
+      for (std::size_t i = 0; i < box.parts.size(); i += 2) {
+        const BoxExtent& term = extent.parts[i];
+        if (i > 0) visit_part(i - 1, x, y + term.above);
+        visit_part(i, first, y + term.above);
+        y += term.above + term.below + sizes.row_gap();
+      }
+      return;
+    }
+    case Box::Kind::group:
+      visit_part(0, x, axis);
+      break;
+    default:
+      break;
+  }
+  visit(box, extent, x, axis);
 }
 
 }  // namespace
@@ -138,16 +185,8 @@ float PictureSizes::caption_gap() const { return fixed(caption_distance); }
 float PictureSizes::caption() const {
   return caption_gap() + label() * caption_height / style::formula_label;
 }
-float PictureSizes::least_bracket() const { return fixed(lowest_bracket); }
 float PictureSizes::number() const {
   return std::clamp(number_growth * unit / scale, smallest_number, largest_number) * squeeze;
-}
-
-float sign_width(const BoxExtent& stack, const PictureSizes& sizes) {
-  float width = 0;
-  for (std::size_t i = 1; i < stack.parts.size(); i += 2)
-    width = std::max(width, stack.parts[i].width + sizes.gap());
-  return width;
 }
 
 EquationLayout::EquationLayout(const Box& box, const Ruler& ruler)
@@ -185,6 +224,10 @@ ImVec2 EquationLayout::fit(ImVec2 available, float largest_unit) {
     (size.x <= available.x && size.y <= available.y ? small : large) = middle;
   }
   return measure(small, squeeze);
+}
+
+void EquationLayout::visit(ImVec2 position, const VisitBox& visit) const {
+  visit_box(*box_, extent_, sizes_, position.x, position.y + extent_.above, visit);
 }
 
 }  // namespace palimpsest

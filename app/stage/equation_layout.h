@@ -2,6 +2,7 @@
 
 #include <imgui.h>
 
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -22,19 +23,18 @@ struct PictureSizes {
   float fixed(float design_pixels) const { return std::round(design_pixels * scale); }
   float px(float design_pixels) const { return fixed(design_pixels * squeeze); }
 
-  float gap() const;            // between the parts of a row
-  float row_gap() const;        // between the rows of a stack
-  float glyph() const;          // the size of the letters of signs,
-  float label() const;          // of the symbol under a picture,
-  float number() const;         // and of a number, in design pixels
-  float caption_gap() const;    // between a picture and its symbol
-  float caption() const;        // the height of both
-  float least_bracket() const;  // the height of brackets around nothing high
+  float gap() const;          // between the parts of a row
+  float row_gap() const;      // between the rows of a stack
+  float glyph() const;        // the size of the letters of signs,
+  float label() const;        // of the symbol under a picture,
+  float number() const;       // and of a number, in design pixels
+  float caption_gap() const;  // between a picture and its symbol
+  float caption() const;      // the height of both
 };
 
 /// The place that a box takes. Boxes of a row are centred on one axis; captions hang below the pictures.
 struct BoxExtent {
-  float side = 0;  // picture, number: its own width; the caption may be wider
+  float side = 0;  // picture, number: its own width; the caption may be wider. Bracket: its height
   float width = 0;
   float above = 0;  // from the axis upwards
   float below = 0;  // from the axis downwards, captions included
@@ -49,8 +49,8 @@ struct BoxExtent {
   float grown_rows = 0;
 };
 
-/// The column left of a stack in which the signs stand.
-float sign_width(const BoxExtent& stack, const PictureSizes& sizes);
+/// What is told of a box: its left end, and the height of its axis.
+using VisitBox = std::function<void(const Box& box, const BoxExtent& extent, float x, float axis)>;
 
 /// Where the boxes of an equation lie. Sides with the same number of cells have the same length in all
 /// pictures of the equation.
@@ -66,10 +66,12 @@ class EquationLayout {
   /// They grow with unit(), at most to `largest_unit`.
   ImVec2 fit(ImVec2 available, float largest_unit = std::numeric_limits<float>::infinity());
 
+  /// Visits everything that is drawn when the left upper corner lies at `position`; groups after what is in
+  /// them.
+  void visit(ImVec2 position, const VisitBox& visit) const;
+
   float unit() const { return sizes_.unit; }
   const PictureSizes& sizes() const { return sizes_; }
-  const Box& box() const { return *box_; }
-  const BoxExtent& extent() const { return extent_; }
 
  private:
   ImVec2 measure(float unit, float squeeze);

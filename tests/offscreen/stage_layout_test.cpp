@@ -1,0 +1,262 @@
+// What the Stage shows and where it lies, without a screen: letters are measured by a ruler of the test.
+
+#include "app/stage/layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "app/session/computation.h"
+#include "app/session/presets.h"
+#include "app/widgets/heat_map.h"
+#include "tests/catch.h"
+
+using namespace palimpsest;
+
+namespace {
+
+constexpr float letter = 0.55F;  // the width of a letter, in heights of it
+
+/// Letters of one width; a command of LaTeX counts as one.
+float letters_of(const std::string& text) {
+  float count = 0;
+  bool in_command = false;
+  for (const char character : text) {
+    const bool is_letter = std::isalpha(static_cast<unsigned char>(character)) != 0;
+    if (character == '\\') in_command = true;
+    if (in_command && is_letter) continue;
+    if (in_command && character != '\\') in_command = false;
+    if (character != '{' && character != '}' && character != '^' && character != '_') ++count;
+  }
+  return count + (in_command ? 1 : 0);
+}
+
+Ruler ruler_of(float scale) {
+  const auto size_of = [scale](style::Text text) {
+    return std::round((text == style::Text::body ? 14 : 12) * scale);
+  };
+  const auto words = [size_of](const std::string& text, style::Text kind, float width) {
+    const float height = size_of(kind) * 1.2F;
+    const float whole = letter * size_of(kind) * static_cast<float>(text.size());
+    if (width <= 0 || whole <= width) return ImVec2(whole, height);
+    return ImVec2(width, height * std::ceil(whole / width));
+  };
+  return {.scale = scale,
+          .formula =
+              [](const std::string& latex, float size) {
+                return FormulaSize{std::ceil(letter * size * letters_of(latex)), size, size * 0.8F};
+              },
+          .number =
+              [scale](const std::string& digits, float size) {
+                const float height = std::round(size * scale);
+                return ImVec2(letter * height * static_cast<float>(digits.size()), height);
+              },
+          .words = words,
+          .shortened =
+              [words](const std::string& text, style::Text kind, float width) {
+                std::string shown = text;
+                while (!shown.empty() && words(shown, kind, -1).x > width) shown.pop_back();
+                return shown;
+              }};
+}
+
+Rectangle rectangle(ImVec2 corner, ImVec2 extent) {
+  return {corner, {corner.x + extent.x, corner.y + extent.y}};
+}
+
+/// Everything that a layout places: pictures with what hangs below them, signs, words.
+std::vector<Rectangle> pieces_of(const StageLayout& layout) {
+  std::vector<Rectangle> pieces;
+  for (const PlacedWords& words : layout.words) pieces.push_back(rectangle(words.position, words.extent));
+  for (const PlacedLink& link : layout.links) pieces.push_back(rectangle(link.position, link.extent));
+  for (const PlacedEquation& placed : layout.equations) {
+    placed.equation.visit(placed.position, [&](const Box& box, const BoxExtent& extent, float x, float axis) {
+      if (box.kind == Box::Kind::group || box.kind == Box::Kind::bracket) return;
+      pieces.push_back(rectangle({x, axis - extent.above}, {extent.width, extent.above + extent.below}));
+    });
+  }
+  return pieces;
+}
+
+std::string words_of(const Rectangle& piece) {
+  return fmt::format("[{:.1f}, {:.1f}] to [{:.1f}, {:.1f}]", piece.minimum.x, piece.minimum.y,
+                     piece.maximum.x, piece.maximum.y);
+}
+
+constexpr float slack = 0.1F;  // of sums of single precision at some thousand pixels
+
+bool reach_into(const Rectangle& a, const Rectangle& b) {
+  return a.minimum.x + slack < b.maximum.x && b.minimum.x + slack < a.maximum.x &&
+         a.minimum.y + slack < b.maximum.y && b.minimum.y + slack < a.maximum.y;
+}
+
+/// What is wrong with a layout; empty if nothing is.
+std::string fault_of(const StageLayout& layout, const Rectangle& room) {
+  const std::vector<Rectangle> pieces = pieces_of(layout);
+  if (pieces.size() < 4) return "hardly anything is placed";
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const Rectangle& piece = pieces[i];
+    const bool is_inside =
+        piece.minimum.x >= room.minimum.x - slack && piece.maximum.x <= room.maximum.x + slack &&
+        piece.minimum.y >= room.minimum.y - slack && piece.maximum.y <= room.maximum.y + slack;
+    if (!is_inside) return words_of(piece) + " leaves " + words_of(room);
+    for (std::size_t j = 0; j < i; ++j) {
+      if (reach_into(piece, pieces[j])) return words_of(pieces[j]) + " overlaps " + words_of(piece);
+    }
+  }
+  return {};
+}
+
+/// Calls `look` for every step of every form of every variant, at token 15.
+using Look =
+    std::function<void(const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor)>;
+void for_every_step(const Look& look) {
+  const auto data = std::make_shared<const DataSet>(open_data("preset:overwrite?T=20&K=6&V=5"));
+  for (const Variant& variant : variants()) {
+    Choice choice;
+    choice.variant = variant.id;
+    const auto computed = compute(data, choice);
+    for (const Form form : all_forms) {
+      auto* trace = computed->form(form).trace.get();
+      if (!trace) continue;
+      for (std::size_t phase = 0; phase < trace->phases.size(); ++phase) {
+        const Index block = trace->block_of(15, static_cast<Index>(phase));
+        const Record record = trace->record(block);
+        const Index row = std::max<Index>(15 - trace->block(block).first_token, 0);
+        for (std::size_t i = 0; i < trace->phases[phase].operations.size(); ++i) {
+          CAPTURE(variant.id, name(form), trace->phases[phase].operations[i].id);
+          look(*trace, trace->phases[phase], record, {block, static_cast<Index>(i), row});
+        }
+      }
+    }
+  }
+}
+
+/// Calls `see` for every box.
+void for_every_box(const Box& box, const std::function<void(const Box&)>& see) {
+  see(box);
+  for (const Box& part : box.parts) for_every_box(part, see);
+}
+
+}  // namespace
+
+TEST_CASE("what the Stage shows are the shapes and numbers of the record, and the rows that are made",
+          "[stage]") {
+  int by_row = 0;
+  int steps_by_themselves = 0;
+  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
+    const StageView view = stage_view(trace, phase, record, cursor, " jar");
+    const auto present = static_cast<std::size_t>(cursor.operation);
+    const Operation& operation = phase.operations[present];
+    REQUIRE(view.lines.size() == phase.lines.size());
+    CHECK(std::ranges::find(phase.lines[view.present].operations, operation.id) !=
+          phase.lines[view.present].operations.end());
+    CHECK(view.lit == operation.equation.result);
+    CHECK(view.sentence.find("{token}") == std::string::npos);
+    CHECK((operation.sentence.find("{token}") == std::string::npos ||
+           view.sentence.find("jar") != std::string::npos));
+
+    std::vector<const Box*> equations;
+    for (const StageLine& line : view.lines) equations.push_back(&line.equation);
+    if (view.step) equations.push_back(&view.step->equation);
+    steps_by_themselves += view.step.has_value();
+    std::vector<std::string> keys;
+    for (const Box* equation : equations) {
+      for_every_box(*equation, [&](const Box& box) {
+        if (box.kind == Box::Kind::number) {
+          REQUIRE(record.at(box.tensor).size() == 1);
+          const double value = record.at(box.tensor)(0, 0);
+          if (std::abs(value) > 0.01 && std::abs(value) < 100)
+            CHECK(std::stod(box.digits) == Approx(value).epsilon(0.005));  // three digits
+        }
+        if (box.kind != Box::Kind::picture) return;
+        const Matrix<double>& values = record.at(box.tensor);
+        CHECK(box.rows == (box.transposed ? values.cols() : values.rows()));
+        CHECK(box.columns == (box.transposed ? values.rows() : values.cols()));
+        keys.push_back(box.key);
+      });
+    }
+    std::ranges::sort(keys);
+    CHECK(std::ranges::adjacent_find(keys) == keys.end());  // every picture has its own place on the card
+
+    std::vector<std::string> made;
+    for (std::size_t i = 0; i < phase.operations.size(); ++i) {
+      const std::string& result = phase.operations[i].equation.result;
+      if (std::ranges::find(made, result) != made.end()) continue;
+      made.push_back(result);
+      CAPTURE(result);
+      const bool goes_on = i == present && operation.by_row;
+      by_row += goes_on;
+      CHECK(view.finished_rows(result) == (i > present ? 0 : goes_on ? cursor.row + 1 : -1));
+    }
+    CHECK(view.finished_rows("no tensor") == -1);
+  });
+  CHECK(by_row > 10);
+  CHECK(steps_by_themselves > 50);
+}
+
+TEST_CASE("where the Stage puts things nothing overlaps and nothing leaves its room", "[stage]") {
+  // Rooms of windows from 1280 x 800 to 4K, and a corner far from the origin.
+  struct Place {
+    ImVec2 origin;
+    ImVec2 room;
+    float scale;
+  };
+  int links = 0;
+  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
+    const StageView view = stage_view(trace, phase, record, cursor, "jar");
+    for (const Place& place : {Place{{300, 140}, {690, 400}, 1}, Place{{380, 160}, {1180, 620}, 1},
+                               Place{{700.5F, 300.25F}, {2400, 1300}, 2}}) {
+      CAPTURE(place.room.x);
+      const Ruler ruler = ruler_of(place.scale);
+      const StageLayout layout = lay_out(view, place.origin, place.room, ruler);
+      CHECK(fault_of(layout, rectangle(place.origin, place.room)) == "");
+      links += static_cast<int>(layout.links.size());
+      // What waits, and where the cursor stood before, change nothing.
+      const StageLayout again = lay_out(view, place.origin, place.room, ruler);
+      REQUIRE(again.equations.size() == layout.equations.size());
+      for (std::size_t i = 0; i < layout.equations.size(); ++i) {
+        CHECK(again.equations[i].position.x == layout.equations[i].position.x);
+        CHECK(again.equations[i].position.y == layout.equations[i].position.y);
+        CHECK(again.equations[i].equation.unit() == layout.equations[i].equation.unit());
+      }
+    }
+  });
+  CHECK(links > 10);  // there are lines that are not in sight
+}
+
+TEST_CASE("a larger room never makes the pictures of an equation smaller", "[stage]") {
+  const Ruler ruler = ruler_of(1);
+  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
+    if (cursor.operation > 0) return;  // the lines are the same for all steps but one
+    const StageView view = stage_view(trace, phase, record, cursor, "jar");
+    for (const StageLine& line : view.lines) {
+      EquationLayout equation(line.equation, ruler);
+      float unit = -1;
+      for (const float width : {300.0F, 500.0F, 900.0F, 1600.0F}) {
+        const ImVec2 extent = equation.fit({width, width / 2});
+        if (equation.sizes().squeeze < 1) continue;
+        CHECK(extent.x <= width);
+        CHECK(extent.y <= width / 2);
+        CHECK(equation.unit() >= unit * 0.999F);  // halved fourteen times from the width of the room
+        unit = equation.unit();
+      }
+    }
+  });
+}
+
+TEST_CASE("lines come into sight around the present one, first those that follow", "[stage]") {
+  const std::vector<float> needed = {10, 10, 10, 10, 10};
+  const auto window = [&](std::size_t present, float room) {
+    const LinesInSight found = window_around(present, needed, room);
+    return std::pair(found.first, found.last);
+  };
+  CHECK(window(2, 9) == std::pair<std::size_t, std::size_t>(2, 2));
+  CHECK(window(2, 10) == std::pair<std::size_t, std::size_t>(2, 3));
+  CHECK(window(2, 20) == std::pair<std::size_t, std::size_t>(1, 3));
+  CHECK(window(2, 35) == std::pair<std::size_t, std::size_t>(1, 4));
+  CHECK(window(4, 25) == std::pair<std::size_t, std::size_t>(2, 4));
+  CHECK(window(0, 1000) == std::pair<std::size_t, std::size_t>(0, 4));
+}
