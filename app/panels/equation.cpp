@@ -2,8 +2,11 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <optional>
+#include <tuple>
 
 #include "app/application.h"
+#include "app/gl/context_local.h"
 #include "app/panels.h"
 #include "app/panels/shown.h"
 #include "app/widgets/controls.h"
@@ -23,6 +26,37 @@ LatexStyle look(bool bright, const Record* numbers = nullptr) {
     return style::hex(bright ? style::colours().role(role) : style::colours().role_dim(role));
   };
   return {.colour = colour, .lit = {}, .numbers = numbers};
+}
+
+/// What the lines of a phase are as LaTeX, kept while nothing that it depends on changes.
+struct WrittenLines {
+  // Computation, form, phase; states turned, colours.
+  using Key = std::tuple<std::uint64_t, Form, Index, bool, style::Theme>;
+  // Block and operation: the line with its numbers.
+  using NumbersKey = std::pair<Index, Index>;
+
+  std::optional<Key> key;
+  std::vector<std::string> dim;
+  std::vector<std::string> lit;
+  std::optional<NumbersKey> numbers_key;
+  std::string numbers;  // empty: there is none to write
+};
+
+WrittenLines& written_lines(const Application& application, const Phase& phase) {
+  auto& lines = context_local<WrittenLines>();
+  const Sight& sight = application.session.sight();
+  const Trace& trace = *sight.trace;
+  const Index index = trace.block(sight.cursor.block).phase;
+  const WrittenLines::Key key{sight.computation->version, trace.form, index,
+                              application.view.state_value_by_key, style::theme()};
+  if (lines.key == key) return lines;
+  lines = {};
+  for (const Operation& operation : phase.operations) {
+    lines.dim.push_back(latex(operation.equation, trace.symbols, look(false)));
+    lines.lit.push_back(latex(operation.equation, trace.symbols, look(true)));
+  }
+  lines.key = key;
+  return lines;
 }
 
 /// The size at which `latex` fits the panel, as far as it can be read.
@@ -53,9 +87,8 @@ void keep_in_sight(Index operation) {
 }
 
 /// One line; returns whether it is hovered.
-bool draw_line(const Operation& operation, const Symbols& symbols, bool present, bool lit,
-               Application& application, Index index) {
-  const std::string text = latex(operation.equation, symbols, look(lit));
+bool draw_line(const Operation& operation, const std::string& text, bool present, Application& application,
+               Index index) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float indent = style::px(lit_bar);
   const float width = ImGui::GetContentRegionAvail().x;
@@ -85,7 +118,7 @@ bool draw_line(const Operation& operation, const Symbols& symbols, bool present,
 }
 
 /// All lines; returns the operation to write out below: the hovered one, else the present one.
-Index draw_lines(Application& application, const Trace& trace, const Phase& phase) {
+Index draw_lines(Application& application, const WrittenLines& lines, const Phase& phase) {
   const Index present = application.session.sight().cursor.operation;
   Index shown = present;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), 0));
@@ -96,8 +129,8 @@ Index draw_lines(Application& application, const Trace& trace, const Phase& phas
   for (std::size_t i = 0; i < phase.operations.size(); ++i) {
     const auto index = static_cast<Index>(i);
     const bool lit = index == present || index == previewed;
-    if (draw_line(phase.operations[i], trace.symbols, index == present, lit, application, index))
-      shown = index;
+    const std::string& text = (lit ? lines.lit : lines.dim)[i];
+    if (draw_line(phase.operations[i], text, index == present, application, index)) shown = index;
   }
   memory->SetInt(key, shown == present ? -1 : static_cast<int>(shown));
   ImGui::PopStyleVar();
@@ -107,11 +140,17 @@ Index draw_lines(Application& application, const Trace& trace, const Phase& phas
 
 /// The line once more with the numbers of this token; only those that are single numbers can be written into
 /// it.
-void draw_numbers(const Operation& operation, const Symbols& symbols, const Record& record) {
-  const std::string text = latex(operation.equation, symbols, look(true, &record));
-  if (text == latex(operation.equation, symbols, look(true))) return;
+void draw_numbers(WrittenLines& lines, Index block, Index index, const Operation& operation,
+                  const Symbols& symbols, const Record& record) {
+  const WrittenLines::NumbersKey key{block, index};
+  if (lines.numbers_key != key) {
+    lines.numbers = latex(operation.equation, symbols, look(true, &record));
+    if (lines.numbers == lines.lit[static_cast<std::size_t>(index)]) lines.numbers.clear();
+    lines.numbers_key = key;
+  }
+  if (lines.numbers.empty()) return;
   style::caption("With its numbers");
-  fitted_formula(text, line_size);
+  fitted_formula(lines.numbers, line_size);
 }
 
 void draw_loss(const Variant& variant) {
@@ -132,8 +171,10 @@ void draw_equation(Application& application) {
   if (style::begin_panel(title.c_str(), {0, 0}, ImGuiWindowFlags_HorizontalScrollbar) && computed) {
     if (sight.record) {
       const auto [phase, record] = shown(application);
-      const Index hovered = draw_lines(application, *sight.trace, phase);
-      draw_numbers(phase.operations[static_cast<std::size_t>(hovered)], sight.trace->symbols, record);
+      WrittenLines& lines = written_lines(application, phase);
+      const Index hovered = draw_lines(application, lines, phase);
+      draw_numbers(lines, sight.cursor.block, hovered, phase.operations[static_cast<std::size_t>(hovered)],
+                   sight.trace->symbols, record);
     }
     draw_loss(*computed->variant);
   }

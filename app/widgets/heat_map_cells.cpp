@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 namespace palimpsest {
 namespace {
@@ -53,11 +54,13 @@ Matrix<float> drawn_cells(const Matrix<double>& values, const HeatMapLook& look,
   const Stretch columns = stretch(look.block.first_column, look.block.columns,
                                   swapped ? look.finished_rows : look.finished_columns, values.cols());
   Matrix<float> cells(std::min(rows.count, height), std::min(columns.count, width));
+  std::vector<Stretch> of_column;
+  for (Index column = 0; column < cells.cols(); ++column)
+    of_column.push_back(footprint(columns, column, cells.cols()));
   for (Index row = 0; row < cells.rows(); ++row) {
     const Stretch its_rows = footprint(rows, row, cells.rows());
-    for (Index column = 0; column < cells.cols(); ++column) {
-      cells(row, column) = strongest(values, its_rows, footprint(columns, column, cells.cols()));
-    }
+    for (Index column = 0; column < cells.cols(); ++column)
+      cells(row, column) = strongest(values, its_rows, of_column[static_cast<std::size_t>(column)]);
   }
   if (swapped) return cells.transpose();
   return cells;
