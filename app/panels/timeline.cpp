@@ -41,25 +41,11 @@ double largest_error(const Computation& computed, Index begin, Index end) {
   return largest;
 }
 
-/// The scale of the bars of all tokens. It belongs to the data, so that rules can be compared: twice what all
-/// but a few of the values are long, the error of a memory that answers the very opposite. What is longer is
-/// cut off.
-double common_error(const Computation& computed) {
-  std::vector<double> lengths;
-  const Matrix<double> values = computed.sequence.at("v").all<double>();
-  for (Index t = 0; t < values.rows(); ++t) {
-    const double length = values.row(t).norm();
-    if (length > 0 && std::isfinite(length)) lengths.push_back(length);
-  }
-  if (lengths.empty()) return 1;
-  const auto most = lengths.begin() + static_cast<std::ptrdiff_t>((lengths.size() - 1) * 19 / 20);
-  std::ranges::nth_element(lengths, most);
-  return 2 * *most;
-}
-
 void measure_facts(TimelineView& view, const Computation& computed) {
   view.version = computed.version;
-  view.largest_error = view.common_error = common_error(computed);
+  // The scale of the bars of all tokens belongs to the data, so that rules can be compared: the error of a
+  // memory that answers the very opposite. What is longer is cut off.
+  view.largest_error = view.common_error = 2 * computed.scales.value_length;
   view.largest_beta = 1;
   for (const TokenFacts& facts : computed.tokens) {
     if (facts.beta && std::isfinite(*facts.beta))

@@ -197,6 +197,7 @@ std::shared_ptr<Computation> begin(std::shared_ptr<const DataSet> data, const Ch
   require_affordable(*result->variant->rule, result->sequence);
   result->reference =
       std::make_unique<ReferenceRun>(*result->variant, std::move(held), choice.precision, stop);
+  result->scales = kind_scales(result->sequence, result->reference->expected().o);
   for (const Form form : all_forms)
     result->forms[static_cast<std::size_t>(form)] =
         std::make_shared<const FormResult>(steps_of(*result, form));

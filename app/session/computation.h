@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/session/inputs.h"
+#include "app/session/scales.h"
 #include "app/session/state.h"
 #include "core/insight/divergence.h"
 #include "core/insight/recall.h"
@@ -60,6 +61,7 @@ struct Foundation {
   Inputs inputs;
   Sequence sequence;                        // as the chosen precision holds it
   std::unique_ptr<ReferenceRun> reference;  // what the f64 recurrence makes of it
+  KindScales scales;                        // how large its numbers are
   std::array<std::shared_ptr<const Trace>, std::size(all_forms)> traces;  // of the forms that exist
   mutable std::mutex judging;  // of the reference, which remembers how numbers amplify
   std::optional<double>

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <vector>
+
+#include "core/contract/sequence.h"
+
+namespace palimpsest {
+
+/// The magnitudes that nearly all numbers of a kind stay below, over the whole sequence.
+struct KindScales {
+  double key = 1;
+  double query = 1;
+  double value = 1;
+  double output = 1;
+  double value_length = 1;  // |v| that all but one token in twenty stay below
+};
+
+/// Those of `sequence` and its `outputs` [T, V]. Long sequences are sampled.
+KindScales kind_scales(const Sequence& sequence, const Matrix<double>& outputs);
+
+/// What the part `share` of the finite `numbers` do not exceed; 0 if there are none.
+double quantile(std::vector<double> numbers, double share);
+
+inline constexpr double nearly_all = 0.995;  // of the numbers have colours of their own
+
+}  // namespace palimpsest
