@@ -10,8 +10,22 @@ namespace {
 
 using Eigenvalues = std::vector<std::complex<double>>;
 
+/// Whether H is one key times itself, as of a squared error of one pair: H_ij H_mm = H_im H_mj, up to the
+/// rounding of the products.
+bool is_of_one_key(const Matrix<double>& H) {
+  constexpr double rounding = 8 * std::numeric_limits<double>::epsilon();
+  Index m = 0;
+  const double top = H.diagonal().maxCoeff(&m);
+  if (!(top > 0)) return false;
+  const Matrix<double> product = H.col(m) * H.row(m);
+  return ((top * H - product).array().abs() <= rounding * product.array().abs()).all();
+}
+
 void append(Eigenvalues& all, const Matrix<double>& H, bool symmetric) {
-  if (symmetric) {
+  if (symmetric && is_of_one_key(H)) {
+    all.emplace_back(H.trace());  // along the key; nothing bends across it
+    all.resize(all.size() + static_cast<std::size_t>(H.rows()) - 1);
+  } else if (symmetric) {
     const Eigen::SelfAdjointEigenSolver<Matrix<double>> solver(H, Eigen::EigenvaluesOnly);
     for (const double value : solver.eigenvalues()) all.emplace_back(value);
   } else {

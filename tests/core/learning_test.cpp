@@ -4,11 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "core/base/error.h"
 #include "core/insight/divergence.h"
+#include "core/insight/stability.h"
 #include "core/rules/row_rule.h"
 #include "core/rules/stored_pairs.h"
 #include "tests/catch.h"
@@ -289,6 +291,18 @@ TEST_CASE("Stability of one pair is 1 - beta |k|^2") {
   CHECK(step.stability->exact);
   // The loss grows by the square of the eigenvalue.
   CHECK(step.loss_after == Approx(2.25 * step.loss_before).epsilon(1e-13));
+}
+
+TEST_CASE("A loss of one pair bends along its key and nowhere else") {
+  const Case each = random_case(variant("deltanet"), {}, {.tokens = 1, .dk = 9, .dv = 3});
+  const LearningStep step = learning_at(*each.variant, each.sequence, 0).front();
+  const auto eigenvalues = hessian_eigenvalues(step.problem);
+  REQUIRE(eigenvalues);
+  REQUIRE(eigenvalues->size() == 9);
+  CHECK(std::ranges::count(*eigenvalues, std::complex<double>(0)) ==
+        8);  // exactly, not up to the rounding of a solver
+  CHECK(step.stability->sharpness ==
+        Approx(each.sequence.at("k").rows<double>(0, 1).squaredNorm()).epsilon(2e-15));  // nine sums
 }
 
 TEST_CASE("The largest stable learning rate divides what settles from what runs away") {
