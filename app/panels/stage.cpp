@@ -78,6 +78,7 @@ void update_view(KeptStage& kept, const Application& application, const Sight& s
                                style::theme()};
   if (kept.view_key == key) return;
   const std::string& label = computed.data->labels[static_cast<std::size_t>(trace.token(cursor))];
+  ++stage_map().views;
   kept = {};
   kept.view = stage_view(trace, shown.phase, shown.record, cursor, label);
   kept.title = stage_title(computed, trace, shown.phase, cursor);
@@ -94,6 +95,7 @@ const StageLayout& updated_layout(KeptStage& kept, bool compact) {
   const KeptStage::LayoutKey key{origin.x, origin.y, room.x, room.y, style::scale(), compact};
   if (kept.layout_key == key) return kept.layout;
   kept.ruler = screen_ruler(compact);
+  ++stage_map().layouts;
   kept.layout = lay_out(*kept.view, origin, room, kept.ruler);
   kept.layout_key = key;
   return kept.layout;
@@ -131,7 +133,8 @@ void draw_reason(const std::string& reason) {
   ImGui::SetCursorPos({corner.x + std::max((room.x - extent.x) / 2, 0.0F),
                        corner.y + std::max((room.y - extent.y) * 0.4F, 0.0F)});
   const ImVec2 from = ImGui::GetCursorScreenPos();
-  stage_map() = {panel_surface(), {{from, {from.x + extent.x, from.y + extent.y}}}};
+  stage_map().panel = panel_surface();
+  stage_map().pieces = {{from, {from.x + extent.x, from.y + extent.y}}};
   ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + extent.x + 1);
   ImGui::TextUnformatted(reason.c_str());
   ImGui::PopTextWrapPos();
@@ -161,7 +164,8 @@ void draw_empty(Application& application) {
 StageMap& stage_map() { return context_local<StageMap>(); }
 
 void draw_stage(Application& application) {
-  stage_map() = {};
+  stage_map().panel = {};
+  stage_map().pieces.clear();
   Session& session = application.session;
   const Sight& sight = session.sight();
   if (!sight.record) {

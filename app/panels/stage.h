@@ -6,10 +6,13 @@
 
 namespace palimpsest {
 
-/// Where everything lies that the Stage drew last, on the screen: what the tests look at.
+/// Where everything lies that the Stage drew last, on the screen, and how often it had to think about it:
+/// what the tests look at.
 struct StageMap {
   Rectangle panel{};
   std::vector<Rectangle> pieces;  // pictures, captions, signs, titles
+  int views = 0;                  // made so far
+  int layouts = 0;
 };
 
 /// That of the current Dear ImGui context.

@@ -153,6 +153,25 @@ TEST_CASE("small matrices grow until their numbers fit", "[stage]") {
   }
 }
 
+TEST_CASE("a frame in which nothing changes makes nothing of the stage anew", "[stage]") {
+  for (const Form form : all_forms) {
+    CAPTURE(name(form));
+    Application application;
+    open(application, "preset:overwrite?T=24&K=6&V=5", "gated_deltanet", form);
+    Offscreen offscreen(1280, 800);
+    const auto draw = [&](int frames) {
+      for (int i = 0; i < frames; ++i) offscreen.pass([&] { application.draw(1); });
+      return std::pair(stage_map().views, stage_map().layouts);
+    };
+    const auto [views, layouts] = draw(faded_in);
+    CHECK(draw(20) == std::pair(views, layouts));
+    application.session.step(Session::Grain::operation, 1);
+    CHECK(draw(5) == std::pair(views + 1, layouts + 1));
+    application.view.numbers = !application.view.numbers;  // drawn another way, in the same places
+    CHECK(draw(5) == std::pair(views + 1, layouts + 1));
+  }
+}
+
 TEST_CASE("states are turned together with their equation", "[stage]") {
   Application application;
   open(application, "preset:overwrite?T=8&K=9&V=3", "gated_deltanet", Form::recurrent);
