@@ -208,7 +208,8 @@ TEST_CASE("answers are kept within the budget, the last used longest", "[answers
   for (const int number : {1, 2, 3}) CHECK(fetch(number));
   CHECK(script->begun() == std::vector{1, 2, 3});
   CHECK(answers.bytes() >= 3 * bytes_of_one);
-  CHECK(fetch(1));  // used again: 2 is the oldest now
+  CHECK(fetch(1));  // used again, as is 3: 2 is the oldest now
+  CHECK(fetch(3));
   CHECK(fetch(4));
   CHECK(answers.bytes() < 4 * bytes_of_one);
   CHECK(script->begun() == std::vector{1, 2, 3, 4});
