@@ -119,7 +119,7 @@ void for_every_step(const Look& look) {
     choice.variant = variant.id;
     const auto computed = compute(data, choice);
     for (const Form form : all_forms) {
-      auto* trace = computed->form(form).trace.get();
+      const Trace* trace = computed->form(form).trace;
       if (!trace) continue;
       for (std::size_t phase = 0; phase < trace->phases.size(); ++phase) {
         const Index block = trace->block_of(15, static_cast<Index>(phase));

@@ -167,7 +167,8 @@ TEST_CASE("a frame in which nothing changes makes nothing of the stage anew", "[
     CHECK(draw(20) == std::pair(views, layouts));
     application.session.step(Session::Grain::operation, 1);
     CHECK(draw(5) == std::pair(views + 1, layouts + 1));
-    application.view.numbers = !application.view.numbers;  // drawn another way, in the same places
+    application.change_view(
+        [](ViewOptions& view) { view.numbers = !view.numbers; });  // drawn another way, in the same places
     CHECK(draw(5) == std::pair(views + 1, layouts + 1));
   }
 }
