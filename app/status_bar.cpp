@@ -73,7 +73,7 @@ void waiting(Session& session, const Session::Waiting& wait, float width) {
   ImGui::Dummy({style::px(12), style::px(item_height)});
   ImGui::SameLine(0, style::px(8));
   const std::string far = wait.progress > 0 ? fmt::format(" · {:.0f} %", 100 * wait.progress) : "";
-  line(fmt::format("{} · {:.0f} s{}", wait.words, wait.seconds, far), c.text, width - style::px(80));
+  line(fmt::format("{} · {:.1f} s{}", wait.words, wait.seconds, far), c.text, width - style::px(80));
   ImGui::SameLine(0, style::px(16));
   if (style::word_button("stop", item_height)) session.stop();
   tooltip("Gives it up; what is seen stays.");

@@ -332,8 +332,12 @@ void Session::go_to(SessionState state) {
 void Session::start(std::shared_ptr<Job> job, std::function<Opening()> make) {
   job->make = std::move(make);
   const bool is_waited_for = job_ && !job_->opens_data && !job->opens_data && job_seconds_ < nearly_there;
-  (is_waited_for ? next_job_ : job_) = std::move(job);
-  if (is_waited_for) return;
+  if (is_waited_for) {
+    next_job_ = std::move(job);
+    return;
+  }
+  if (job_) answers_.forget(JobDone{job_});  // it may be there, but not fetched
+  job_ = std::move(job);
   next_job_ = nullptr;
   job_seconds_ = 0;
 }

@@ -160,6 +160,19 @@ TEST_CASE("somebody who does not want to wait stays where he is", "[completion]"
   CHECK_FALSE(session.waiting());
 }
 
+TEST_CASE("a choice that was computed but is not wanted any more goes", "[completion]") {
+  Session session;
+  session.open_named(text);
+  session.wait();
+  choose_decay(session, 2);
+  session.answers().wait();
+  session.open_named("preset:copy?T=12&K=4&V=4");
+  session.wait();
+  CHECK(live_computations() == 2);  // somebody may still look at the one before
+  session.update();
+  CHECK(live_computations() == 1);
+}
+
 TEST_CASE("answers about former choices do not pile up", "[completion]") {
   Session session;
   session.open_named(text);
