@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 
+#include "app/session/block_record.h"
 #include "app/session/computation.h"
 #include "app/session/presets.h"
 #include "app/widgets/heat_map.h"
@@ -123,11 +124,11 @@ void for_every_step(const Look& look) {
       if (!trace) continue;
       for (std::size_t phase = 0; phase < trace->phases.size(); ++phase) {
         const Index block = trace->block_of(15, static_cast<Index>(phase));
-        const Record record = trace->record(block);
+        const auto record = BlockRecord{computed->trace(form), block}.compute({});
         const Index row = std::max<Index>(15 - trace->block(block).first_token, 0);
         for (std::size_t i = 0; i < trace->phases[phase].operations.size(); ++i) {
           CAPTURE(variant.id, name(form), trace->phases[phase].operations[i].id);
-          look(*trace, trace->phases[phase], record, {block, static_cast<Index>(i), row});
+          look(*trace, trace->phases[phase], *record, {block, static_cast<Index>(i), row});
         }
       }
     }
