@@ -93,6 +93,8 @@ std::string no_chunk_of(const Application& application, Index size) {
 
 // What is done.
 
+void play_or_pause(Application& application) { application.playing = !application.playing; }
+
 void change_grain(Application& application) {
   switch (application.grain) {
     case Grain::operation:
@@ -141,7 +143,7 @@ void add_time(Table& table) {
                    .group = "Time",
                    .words = "play or pause",
                    .key = ImGuiKey_Space,
-                   .perform = [](Application& a) { a.playing = !a.playing; },
+                   .perform = play_or_pause,
                    .why_not = no_steps});
   table.push_back(
       stepping("operation.forward", "one operation on", ImGuiKey_RightArrow, Grain::operation, 1));
