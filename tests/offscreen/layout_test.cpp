@@ -151,6 +151,33 @@ TEST_CASE("docking is kept for each workspace, also between starts", "[layout]")
   }
 }
 
+TEST_CASE("another size, tabs and time make a layout nobody's own", "[layout]") {
+  Started started;
+  Application& application = started.application;
+  started.draw();
+  const ImVec2 position = window("Stage").Pos;
+  const ImVec2 size = window("Stage").Size;
+  for (const char* id : {"view.larger", "view.smaller"}) {
+    while (why_not(find_command(application, id), application).empty()) {
+      perform(find_command(application, id), application);
+      started.draw(2);
+      CHECK(started.own() == OwnLayout{});
+    }
+  }
+  CHECK(application.zoom == 0.5);
+  for (int i = 0; i < 2; ++i) {
+    perform(find_command(application, "view.tabs"), application);
+    started.draw();
+    CHECK(started.own() == OwnLayout{});
+  }
+  perform(find_command(application, "view.usual_size"), application);
+  started.draw();
+  CHECK(window("Stage").Pos.x == position.x);
+  CHECK(window("Stage").Pos.y == position.y);
+  CHECK(window("Stage").Size.x == size.x);
+  CHECK(window("Stage").Size.y == size.y);
+}
+
 TEST_CASE("a panel that a kept layout does not know lies in the middle", "[layout]") {
   OwnLayout kept;
   {
