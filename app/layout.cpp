@@ -164,7 +164,8 @@ void Layout::draw(const Workspace& shown, bool resized) {
   }
   const ImVec2 size = ImGui::GetWindowSize();
   const bool has_room = size.x > 1 && size.y > 1;
-  if (has_room && (laid.designed.empty() ? !laid.is_own || !centre : resized && !is_own(shown))) {
+  const bool is_new = !centre || (laid.designed.empty() && !laid.is_own);
+  if (has_room && (is_new || (resized && !is_own(shown)))) {
     lay_out(laid.dockspace, shown.panels, size);
     laid.designed = arrangement(laid.dockspace, shown.panels);
     laid.is_own = false;

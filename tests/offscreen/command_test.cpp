@@ -138,6 +138,10 @@ TEST_CASE("commands are found by the beginnings of their words, then by what was
   CHECK(find("\xC3") == Ids{});  // half a letter is none
   CHECK(find("\xA9") == Ids{});  // nor is the other half
   CHECK(find("end nothing") == Ids{});
+  // As docs/using.md tells it.
+  CHECK(search(commands(), "retn", {}).front()->id == "variant.retnet");
+  CHECK(search(commands(), "chunks 16", {}).front()->id == "chunk.16");
+  CHECK(search(commands(), "over pres", {}).front()->id == "preset.overwrite");
 }
 
 // A command that only this test knows is there by key, by name and in the palette.
