@@ -116,7 +116,7 @@ void choose_form(Person& person, Form form) {
 
 void drag_decay(Session& session, int number) {
   Choice choice = session.choice();
-  set_slider(choice.edits, "decay", 1 + 0.001 * (number + 1));
+  set_slider(choice.edits, "scale_decay", 1 + 0.001 * (number + 1));
   session.choose(std::move(choice), "decay");
 }
 

@@ -94,7 +94,7 @@ Edited find_edited(EditedHead& head, const std::string& name, double value) {
         fmt::format("\"value\" is {}; expected a number in {}, as {} has it", value, describe(range), name));
   head.changed = true;
   Array& array = found->second;
-  array = mapped(array, [](double x) { return x; });
+  if (array.is_f32()) array = mapped(array, [](double x) { return x; });
   const Index rows = array.shape.empty() ? 1 : array.shape.front();
   return {.array = &array,
           .value = in_logs && name != "g" ? std::log(value) : value,
@@ -154,6 +154,12 @@ const EditKind* find_kind(std::string_view id, std::span<const EditKind> table) 
   const auto found =
       std::ranges::find(table, id, [](const EditKind& kind) { return std::string_view(kind.id); });
   return found == table.end() ? nullptr : &*found;
+}
+
+double neutral(std::string_view kind) {
+  const EditKind* found = find_kind(kind, edit_kinds());
+  if (found && found->neutral) return *found->neutral;
+  throw Error(fmt::format("there is no slider \"{}\" among the edits", kind));
 }
 
 }  // namespace
@@ -222,14 +228,14 @@ void apply(const Edits& edits, EditedHead& head, std::span<const EditKind> table
 }
 
 double slider_value(const Edits& edits, std::string_view kind) {
+  const double usual = neutral(kind);
   const auto found = std::ranges::find(edits, kind, &Edit::kind);
-  if (found != edits.end() && found->numbers.size() == 1) return found->numbers.front();
-  return find_kind(kind, edit_kinds())->neutral.value();
+  return found != edits.end() && found->numbers.size() == 1 ? found->numbers.front() : usual;
 }
 
 void set_slider(Edits& edits, std::string_view kind, double value) {
   const auto found = std::ranges::find(edits, kind, &Edit::kind);
-  if (value == find_kind(kind, edit_kinds())->neutral) {
+  if (value == neutral(kind)) {
     if (found != edits.end()) edits.erase(found);
   } else if (found != edits.end()) {
     found->numbers = {value};

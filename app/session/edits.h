@@ -57,7 +57,7 @@ struct EditKind {
 /// The table of edits.
 std::span<const EditKind> edit_kinds();
 
-inline constexpr std::size_t most_edits = 10'000;
+inline constexpr std::size_t most_edits = 1000;  // each entry of the history holds them all
 
 /// Makes the edits, in order. Throws InputError naming the edit, its field and what was expected.
 void apply(const Edits& edits, EditedHead& head, std::span<const EditKind> table = edit_kinds());

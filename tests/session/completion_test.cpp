@@ -12,12 +12,12 @@ constexpr const char* text = "capture:gated_deltanet_overwrite_l1";
 
 void choose_decay(Session& session, double decay) {
   Choice choice = session.choice();
-  set_slider(choice.edits, "decay", decay);
+  set_slider(choice.edits, "scale_decay", decay);
   session.choose(std::move(choice));
 }
 
 double computed_decay(const Session& session) {
-  return slider_value(session.computed()->choice.edits, "decay");
+  return slider_value(session.computed()->choice.edits, "scale_decay");
 }
 
 /// The next frame, when all that was asked for in this one is there.
@@ -70,7 +70,7 @@ TEST_CASE("what the last choice had stands until the new one's is there", "[comp
   choose_decay(session, 3);
   next_frame(session);
   const Computation& now = *session.computed();
-  REQUIRE(slider_value(now.choice.edits, "decay") == 3);
+  REQUIRE(slider_value(now.choice.edits, "scale_decay") == 3);
   REQUIRE_FALSE(now.knows_recall);
   REQUIRE(now.tokens.back().recall);
   CHECK(now.tokens.back().recall->after == old_error);
@@ -95,7 +95,7 @@ TEST_CASE("while a slider is dragged, pictures follow", "[completion]") {
   choose_decay(session, 4);
   next_frame(session);
   CHECK(computed_decay(session) == 2);
-  CHECK(slider_value(session.choice().edits, "decay") == 4);
+  CHECK(slider_value(session.choice().edits, "scale_decay") == 4);
   next_frame(session);
   CHECK(computed_decay(session) == 4);
 }
@@ -179,7 +179,7 @@ TEST_CASE("answers about former choices do not pile up", "[completion]") {
   session.wait();
   const auto bytes_after = [&](int choices) {
     for (int i = 0; i < choices; ++i) {
-      choose_decay(session, slider_value(session.choice().edits, "decay") == 1 ? 2 : 1);
+      choose_decay(session, slider_value(session.choice().edits, "scale_decay") == 1 ? 2 : 1);
       session.wait();
       session.update();
       session.step(Session::Grain::token, 1);

@@ -103,6 +103,12 @@ TEST_CASE("one number and a stretch of a gate are set, and nothing else", "[edit
   const Arrays cell = edited(data, "kda", {{.kind = "set_cell", .array = "v", .numbers = {3, 1, -9}}});
   CHECK(cell.at("v")[3 * 2 + 1] == -9);
   CHECK(differences(cell, plain) == "v[7] ");
+  DataSet single = data;  // as captures have it
+  single.arrays["v"] = Array({5, 2}, std::vector<float>(10, 0.5F));
+  const Array set =
+      edited(single, "kda", {{.kind = "set_cell", .array = "v", .numbers = {0, 1, 0.1}}}).at("v");
+  CHECK(set[1] == 0.1);  // not rounded
+  CHECK(set[2] == 0.5);
   const Arrays strength =
       edited(data, "kda", {{.kind = "set_cell", .array = "beta", .numbers = {4, 0, 1.5}}});
   CHECK(strength.at("beta")[4] == 1.5);
@@ -128,6 +134,8 @@ TEST_CASE("edits are made in their order", "[edits]") {
   set_slider(edits, "scale_keys", 1);
   set_slider(edits, "scale_decay", 1);
   CHECK(edits == Edits{set});
+  CHECK_THROWS_WITH(set_slider(edits, "decay", 2), says("there is no slider \"decay\""));
+  CHECK_THROWS_WITH(slider_value(edits, "set_cell"), says("there is no slider \"set_cell\""));
 }
 
 TEST_CASE("what the data lack is made up as the edits say, and can be edited", "[edits]") {
@@ -207,7 +215,8 @@ TEST_CASE("a wrong edit is refused naming its field and what was expected", "[ed
   refused(data, paint("alpha", 0, 5, 1), "\"to\" is 5; expected one of the tokens, 0 to 4");
   refused(data, paint("alpha", 3, 2, 1), "\"to\" is 2; expected a token from \"from\", 3, on");
   refused(data, paint("alpha", 0, 1, -1), "\"value\" is -1");
-  refused(data, Edits(most_edits + 1, Edit{.kind = "scale_keys", .numbers = {1}}), "there are 10001 edits");
+  refused(data, Edits(most_edits + 1, Edit{.kind = "scale_keys", .numbers = {1}}),
+          "there are 1001 edits; expected at most 1000");
 }
 
 TEST_CASE("an edit that is wrong for the data loses nothing that is open", "[edits]") {
