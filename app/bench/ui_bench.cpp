@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <functional>
 #include <thread>
 
@@ -163,13 +164,22 @@ std::vector<FramesOf> frames_of_form(Person& person, Form form, const UiBench& b
   return found;
 }
 
+/// The processor's time that this process has used, in milliseconds.
+double process_milliseconds() {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) * 1e3 + static_cast<double>(used.tv_nsec) * 1e-6;
+}
+
 /// How long a change takes until its result is on the screen; what OpenGL needs is left out.
-Spread drag_to_picture(Person& person, int changes) {
+void drag_to_picture(Person& person, int changes, UiTimes& times) {
   Session& session = person.application().session;
   std::vector<double> durations;
+  std::vector<double> processor;
   for (int i = 0; i < changes; ++i) {
     const std::uint64_t before = session.computed()->version;
     const auto start = Clock::now();
+    const double used = process_milliseconds();
     double driver = person.frame([&] { drag_decay(session, i); }, false).driver;
     for (int frame = 0; session.computed()->version == before; ++frame) {
       if (frame == most_frames) throw Error(late);
@@ -178,9 +188,12 @@ Spread drag_to_picture(Person& person, int changes) {
     }
     const std::chrono::duration<double, std::milli> taken = Clock::now() - start;
     durations.push_back(taken.count() - driver);
+    processor.push_back(process_milliseconds() - used);
     session.wait();
   }
-  return spread(std::move(durations));
+  times.changes = durations.size();
+  times.slider = spread(std::move(durations));
+  times.slider_processor = spread(std::move(processor));
 }
 
 }  // namespace
@@ -208,8 +221,7 @@ UiTimes measure_ui(const UiBench& bench) {
   person.application().session.open_named(sequence(bench.dragged_tokens, bench.dragged_channels));
   person.settle();
   require_no_problem(person.application().session);
-  times.changes = static_cast<std::size_t>(std::max(bench.frames / 4, 1));
-  times.slider = drag_to_picture(person, static_cast<int>(times.changes));
+  drag_to_picture(person, std::max(bench.frames / 4, 1), times);
   return times;
 }
 

@@ -38,8 +38,9 @@ struct FramesOf {
 /// What `bench ui` finds.
 struct UiTimes {
   std::vector<FramesOf> frames;
-  FramesOf opening;  // of the long sequence: until the frame that shows it
-  Spread slider;     // from a change to the end of the frame that shows its result, by the clock
+  FramesOf opening;         // of the long sequence: until the frame that shows it
+  Spread slider;            // from a change to the end of the frame that shows its result, by the clock
+  Spread slider_processor;  // the time of all threads meanwhile
   std::size_t changes = 0;
 };
 

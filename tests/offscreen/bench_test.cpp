@@ -56,6 +56,7 @@ TEST_CASE("bench ui measures what a person does, in every form that it walks thr
   CHECK(actions.size() == 6);
   CHECK(json.at("opening").at("clock_ms").at("worst") > 0);
   CHECK(json.at("slider").at("clock_ms").at("median") > 0);
+  CHECK(json.at("slider").at("cpu_ms").at("median") > 0);
   CHECK_THAT(ran.out, says("T = 20, d = 5") && says(json.at("processor")) && says(json.at("date")));
 }
 
