@@ -10,19 +10,11 @@
 #include "app/command.h"
 #include "app/layout.h"
 #include "app/session/session.h"
-#include "app/style.h"
+#include "app/stage/cell_focus.h"
+#include "app/widgets/style.h"
 #include "app/workspaces.h"
 
 namespace palimpsest {
-
-/// A cell of a recorded tensor that somebody points at.
-struct CellFocus {
-  std::string tensor;
-  Index row = 0;
-  Index column = 0;
-
-  bool operator==(const CellFocus&) const = default;
-};
 
 /// The program in front of a person: one session, its panels, its keys. Draws one frame of Dear ImGui; knows
 /// nothing of windows.

@@ -253,7 +253,7 @@ void add_changes(Table& table) {
     table.push_back(
         {.id = usual ? "change.redo" : "change.redo_too",
          .group = "Change",
-         .words = "redo",
+         .words = usual ? "redo" : "redo, by another key",
          .key = usual ? shift_z : ImGuiMod_Ctrl | ImGuiKey_Y,
          .perform = [](Application& a) { a.redo(); },
          .why_not =

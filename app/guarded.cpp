@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "app/session/problem.h"
-#include "app/style.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/style.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {

@@ -9,7 +9,7 @@
 #include <regex>
 #include <sstream>
 
-#include "app/style.h"
+#include "app/widgets/style.h"
 #include "core/base/error.h"
 
 namespace palimpsest {

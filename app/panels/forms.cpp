@@ -6,7 +6,7 @@
 #include "app/application.h"
 #include "app/panels.h"
 #include "app/panels/form_words.h"
-#include "app/panels/scales.h"
+#include "app/stage/scales.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/heat_map.h"
 #include "app/widgets/text.h"

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "app/gl/context_local.h"
-#include "app/style.h"
+#include "app/widgets/style.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {

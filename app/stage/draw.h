@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/application.h"
+#include "app/stage/cell_focus.h"
 #include "app/stage/layout.h"
 #include "app/stage/ranges.h"
 #include "app/widgets/heat_map.h"

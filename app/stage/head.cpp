@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "app/style.h"
 #include "app/widgets/formula.h"
+#include "app/widgets/style.h"
 
 namespace palimpsest {
 

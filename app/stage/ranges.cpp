@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/panels/cell_words.h"
-#include "app/panels/scales.h"
+#include "app/stage/cell_words.h"
+#include "app/stage/scales.h"
 #include "core/steps/state_steps.h"
 
 namespace palimpsest {

@@ -6,8 +6,8 @@
 #include <functional>
 #include <string>
 
-#include "app/style.h"
 #include "app/widgets/formula.h"
+#include "app/widgets/style.h"
 
 namespace palimpsest {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "app/style.h"
+#include "app/widgets/style.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {

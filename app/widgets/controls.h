@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "app/style.h"
+#include "app/widgets/style.h"
 
 /// The small pieces that all panels are made of. Labels are also their identities ("##" works as in Dear
 /// ImGui).

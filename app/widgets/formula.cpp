@@ -12,8 +12,8 @@
 #include "app/gl/context_local.h"
 #include "app/gl/frame_cache.h"
 #include "app/gl/texture.h"
-#include "app/style.h"
 #include "app/widgets/formula_painter.h"
+#include "app/widgets/style.h"
 #include "core/base/error.h"
 
 namespace palimpsest {

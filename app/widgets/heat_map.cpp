@@ -8,8 +8,8 @@
 #include "app/gl/context_local.h"
 #include "app/gl/frame_cache.h"
 #include "app/gl/heat_map_renderer.h"
-#include "app/style.h"
 #include "app/widgets/heat_map_cells.h"
+#include "app/widgets/style.h"
 
 namespace palimpsest {
 namespace {

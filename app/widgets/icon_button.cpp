@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "app/style.h"
+#include "app/widgets/style.h"
 
 namespace palimpsest {
 

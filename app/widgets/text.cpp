@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "app/style.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/style.h"
 
 namespace palimpsest {
 

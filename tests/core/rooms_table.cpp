@@ -58,6 +58,32 @@ const std::vector<Room>& rooms() {
        "That all forms agree, and where they part: tolerances, verify, faults, fragile forms, precisions.",
        {"core/base", "core/numbers", "core/formula", "core/contract", "core/steps", "core/rules",
         "core/cases"}},
+      {"kernels",
+       "Engines for speed: CUDA, and the backends by which everybody asks for an engine.",
+       {"core/base", "core/contract", "core/operator", "core/rules", "core/cases"}},
+      {"app/session",
+       "What somebody does with the program: data, edits, the state as one value, its history, and answers "
+       "that come from "
+       "other threads. No GUI type, no command line.",
+       {"core/base", "core/io", "core/contract", "core/steps", "core/rules", "core/insight", "core/proof",
+        "kernels"}},
+      {"app/commands",
+       "The command line.",
+       {"core/base", "core/io", "core/formula", "core/contract", "core/steps", "core/rules", "core/cases",
+        "core/proof", "kernels", "app/session"}},
+      {"app/gl",
+       "OpenGL: canvases, textures, the heat map's shader.",
+       {"core/base", "core/io", "app/session"}},
+      {"app/widgets",
+       "How things look and are set: colours and letters, formulas, heat maps, sliders.",
+       {"core/base", "core/formula", "app/session", "app/gl"}},
+      {"app/stage",
+       "A step as pictures: what is shown, where it lies, how it is drawn.",
+       {"core/base", "core/formula", "core/steps", "app/session", "app/gl", "app/widgets"}},
+      {"app",
+       "The window: its commands, workspaces, panels and overlays, pictures without a window, benchmarks.",
+       {"core/base", "core/io", "core/steps", "core/insight", "app/session", "app/commands", "app/gl",
+        "app/widgets", "app/stage"}},
   };
   return table;
 }

@@ -9,8 +9,8 @@
 
 #include "app/offscreen.h"
 #include "app/session/paths.h"
-#include "app/style.h"
 #include "app/widgets/font_face.h"
+#include "app/widgets/style.h"
 #include "tests/catch.h"
 #include "tests/core/io/files.h"
 

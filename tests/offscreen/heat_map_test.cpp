@@ -12,8 +12,8 @@
 
 #include "app/gl/heat_map_renderer.h"
 #include "app/offscreen.h"
-#include "app/style.h"
 #include "app/widgets/heat_map_cells.h"
+#include "app/widgets/style.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

@@ -4,7 +4,7 @@
 #include <imgui_internal.h>
 
 #include "app/offscreen.h"
-#include "app/style.h"
+#include "app/widgets/style.h"
 #include "app/widgets/text.h"
 #include "tests/catch.h"
 

@@ -11,9 +11,9 @@
 #include "app/offscreen.h"
 #include "app/panels/adjusting.h"
 #include "app/panels/form_words.h"
-#include "app/panels/scales.h"
 #include "app/panels/shown.h"
 #include "app/session/presets.h"
+#include "app/stage/scales.h"
 #include "core/insight/learning.h"
 #include "tests/catch.h"
 

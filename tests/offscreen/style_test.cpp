@@ -1,4 +1,4 @@
-#include "app/style.h"
+#include "app/widgets/style.h"
 
 #include <imgui.h>
 #include <imgui_internal.h>

@@ -1,4 +1,4 @@
-#include "app/panels/scales.h"
+#include "app/stage/scales.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "app/application.h"
+#include "app/stage/cell_focus.h"
+#include "core/steps/trace.h"
 
 namespace palimpsest {
 

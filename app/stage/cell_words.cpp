@@ -1,4 +1,4 @@
-#include "app/panels/cell_words.h"
+#include "app/stage/cell_words.h"
 
 #include <fmt/format.h>
 
