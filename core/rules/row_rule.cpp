@@ -342,7 +342,8 @@ std::optional<Cost> RowRule::cost(const Sequence& sequence, Form form, Index chu
   };
   for (const Phase& phase : row_phases(empty.structure, own, form, sequence.parameter("scale") != 1)) {
     for (const Operation& shown : phase.operations) {
-      if (is_own(shown)) cost.besides.push_back(shown.title);
+      const bool is_listed = std::ranges::find(cost.besides, shown.title) != cost.besides.end();
+      if (is_own(shown) && !is_listed) cost.besides.push_back(shown.title);
     }
   }
   return cost;

@@ -464,7 +464,8 @@ TEST_CASE("cost says which shown steps it leaves out: those that a row program's
       INFO(each.id << " " << name(row.form));
       const Case shown = testing::random_case(each, {}, {.tokens = 9, .dk = 4, .dv = 4});
       std::set<std::string> titles;
-      for (const Phase& phase : shown.trace(row.form, 4)->phases) {
+      const auto trace = shown.trace(row.form, 4);
+      for (const Phase& phase : trace->phases) {
         for (const Operation& operation : phase.operations) titles.insert(operation.title);
       }
       for (const std::string& title : row.besides) {
