@@ -20,7 +20,7 @@ struct CostRow {
   double bytes = 0;              // read and written per token: inputs, outputs, states, n x n matrices
   std::string flops_latex = {};  // the terms of at least two factors
   std::string exponentials_latex = {};
-  std::string bytes_latex = {};  // in numbers of s bytes
+  std::string bytes_latex = {};           // in numbers of s bytes
   std::vector<std::string> besides = {};  // titles of shown steps that are not counted
 };
 

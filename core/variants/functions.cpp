@@ -1,5 +1,5 @@
-#include "core/formula/functions/rows.h"
 #include "core/contract/variant.h"
+#include "core/formula/functions/rows.h"
 
 namespace palimpsest {
 
