@@ -54,7 +54,7 @@ void answer_pointer(Application& application, Form form, const Matrix<double>& o
 }
 
 /// Whether there is something to show of what a form computes; until it is computed, of the last choice.
-bool has_output(const FormResult& result) { return result.output.o.rows() > 0; }
+bool has_output(const FormResult& result) { return result.output().o.rows() > 0; }
 
 /// What a form is, or, over its residual, what that is measured against.
 std::string heading_words(const Application& application, Form form, const FormResult& result,
@@ -105,7 +105,7 @@ void strip(Application& application, Form form, const FormResult& result, Index 
   const Computation& computed = *application.session.computed();
   const ImVec2 position = ImGui::GetCursorScreenPos();
   const ImVec2 size = {ImGui::GetContentRegionAvail().x, style::px(strip_height)};
-  const Matrix<double>& o = result.output.o;
+  const Matrix<double>& o = result.output().o;
   HeatMapLook look;
   look.range = output_range(application, computed, token);
   look.block = {token, 0, 1, -1};

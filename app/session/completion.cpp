@@ -45,7 +45,7 @@ struct ComparedForm : AboutComputation {
     return std::make_shared<const FormResult>(compared(*present(), form, effort.stop));
   }
   static std::size_t bytes(const FormResult& result) {
-    return bytes_of(result.output) + result.token_residual.size() * sizeof(double);
+    return bytes_of(result.output()) + result.token_residual.size() * sizeof(double);
   }
 };
 
@@ -84,8 +84,8 @@ bool complete(const std::shared_ptr<Computation>& computation, Answers& answers,
     if (known.is_compared || !known.missing.empty()) continue;
     const auto answer = answers.ask(ComparedForm{about, form}, Urgency::later);
     if (answer.value && !answer.stale) add(all, form, answer.value);
-    const bool is_former = answer.stale && known.output.o.size() == 0 && answer.value->missing.empty();
-    if (!is_former || !fits(static_cast<std::size_t>(answer.value->output.o.rows()))) continue;
+    const bool is_former = answer.stale && known.output().o.size() == 0 && answer.value->missing.empty();
+    if (!is_former || !fits(static_cast<std::size_t>(answer.value->output().o.rows()))) continue;
     auto former = std::make_shared<FormResult>(*answer.value);
     former->trace = known.trace;
     former->is_compared = false;

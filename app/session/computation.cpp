@@ -33,10 +33,10 @@ void judge(const Foundation& foundation, Form which, FormResult& form, const std
       tolerance(*foundation.variant, foundation.sequence.settings, which, foundation.choice.precision);
   form.judgement =
       foundation.sequence.tokens > most_tokens_measured
-          ? Judgement{.disagreement = compare(form.output, reference.expected()), .tolerance = allowed}
-          : reference.judge(form.output, which, foundation.choice.chunk_size, allowed, stop);
+          ? Judgement{.disagreement = compare(form.output(), reference.expected()), .tolerance = allowed}
+          : reference.judge(form.output(), which, foundation.choice.chunk_size, allowed, stop);
   form.amplified = reference.why_amplified(form.judgement, which, foundation.choice.chunk_size, stop);
-  form.token_residual = errors_by_row("o", form.output.o, reference.expected().o);
+  form.token_residual = errors_by_row("o", form.output().o, reference.expected().o);
   const auto bad = std::ranges::find_if(form.token_residual,
                                         [&](double error) { return error > form.judgement.allowed(); });
   if (bad != form.token_residual.end()) form.first_bad_token = bad - form.token_residual.begin();
@@ -207,6 +207,11 @@ std::shared_ptr<Computation> begin(std::shared_ptr<const DataSet> data, const Ch
   return result;
 }
 
+const Output& FormResult::output() const {
+  static const Output nothing;
+  return computed ? *computed : nothing;
+}
+
 FormResult compared(const Foundation& foundation, Form form, std::stop_token stop) {
   FormResult result;
   result.trace = foundation.trace(form).get();
@@ -215,13 +220,15 @@ FormResult compared(const Foundation& foundation, Form form, std::stop_token sto
   try {
     if (result.trace->block_count() > 0) keep_states(*result.trace, stop);
     const bool is_reference = form == Form::recurrent && choice.precision == Precision::f64;
+    Output output;
     if (is_reference)
-      result.output = foundation.reference->expected();
-    else if (const Output* output = result.trace->output())
-      result.output = *output;
+      output = foundation.reference->expected();
+    else if (const Output* made = result.trace->output())
+      output = *made;
     else
-      result.output =
+      output =
           foundation.variant->rule->run(foundation.sequence, form, choice.precision, choice.chunk_size, stop);
+    result.computed = std::make_shared<const Output>(std::move(output));
     judge(foundation, form, result, stop);
     return result;
   } catch (const Cancelled&) {

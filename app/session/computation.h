@@ -25,11 +25,15 @@ struct FormResult {
   std::string missing;           // why it does not exist; empty if it does
   const Trace* trace = nullptr;  // its steps, which the foundation holds
   bool is_compared = false;      // whether what follows is this form's; else it is empty, or an old one's
-  Output output;
+  std::shared_ptr<const Output> computed =
+      nullptr;                         // shared with what stands for it later; null: nothing yet
   Judgement judgement;                 // against the reference, as verify() judges it
   std::string amplified;               // why the judgement allows more than the tolerance; mostly empty
   std::vector<double> token_residual;  // the error of each token's output
   Index first_bad_token = -1;          // the first beyond what is allowed; -1: none
+
+  /// What the form gives; without rows until it is computed.
+  const Output& output() const;
 
   /// max |o - o_ref| / max |o_ref|, final states included.
   double residual() const { return judgement.disagreement.error; }

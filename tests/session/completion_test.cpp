@@ -74,7 +74,7 @@ TEST_CASE("what the last choice had stands until the new one's is there", "[comp
   REQUIRE_FALSE(now.knows_recall);
   REQUIRE(now.tokens.back().recall);
   CHECK(now.tokens.back().recall->after == old_error);
-  CHECK(now.form(Form::chunkwise).output.o.rows() == session.data().tokens);
+  CHECK(now.form(Form::chunkwise).output().o.rows() == session.data().tokens);
   CHECK_FALSE(now.form(Form::chunkwise).is_compared);
   CHECK(now.form(Form::chunkwise).trace == now.trace(Form::chunkwise).get());
   session.wait();
@@ -117,7 +117,7 @@ TEST_CASE("all that is answered about a choice is what is computed at once", "[c
     CHECK(answered.worst_form == at_once->worst_form);
     for (const Form form : all_forms) {
       CHECK(answered.form(form).missing == at_once->form(form).missing);
-      CHECK(answered.form(form).output.o == at_once->form(form).output.o);
+      CHECK(answered.form(form).output().o == at_once->form(form).output().o);
     }
     for (std::size_t t = 0; t < answered.tokens.size(); ++t) {
       const std::optional<Recall>& recall = answered.tokens[t].recall;

@@ -167,7 +167,7 @@ TEST_CASE("what is begun has steps, and what comes of them is added") {
     CHECK_FALSE(begun->form(form).is_compared);
     const FormResult result = compared(*begun, form);
     CHECK(result.residual() == all->form(form).residual());
-    CHECK(result.output.o == all->form(form).output.o);
+    CHECK(result.output().o == all->form(form).output().o);
     const std::uint64_t before = begun->version;
     add(*begun, form, std::make_shared<const FormResult>(result));
     CHECK(begun->version != before);
