@@ -54,7 +54,6 @@ void Application::enter(std::string_view id) {
   session.change(std::move(next));
 }
 
-/// A saved place may name a workspace that there is not.
 void Application::require_workspace() {
   const std::string wanted = session.state().workspace;
   if (wanted == workspace().id) return;

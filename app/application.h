@@ -29,6 +29,9 @@ class Application {
   /// The workspace that is shown.
   const Workspace& workspace() const;
 
+  /// Goes to the first workspace where a saved place names one that there is not; session.message() says so.
+  void require_workspace();
+
   /// Shows the workspace `id`. Throws InputError if there is none.
   void enter(std::string_view id);
 
@@ -121,7 +124,6 @@ class Application {
   double since_step() const;
 
  private:
-  void require_workspace();
   void keeping_pinned(const std::function<void()>& change);
   void play();
   void layout(float top, float bottom);

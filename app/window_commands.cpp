@@ -119,6 +119,8 @@ void prepare(Application& application, const Look& look) {
   }
   session.wait();
   require(session.message().empty(), session);
+  application.require_workspace();
+  require(session.message().empty(), session);
 
   Choice choice = session.choice();
   if (look.variant) choice.variant = find_variant(*look.variant).id;

@@ -7,13 +7,12 @@
 #include <span>
 #include <utility>
 
+#include "app/session/json_fields.h"
 #include "core/base/error.h"
 #include "core/io/file.h"
 #include "core/io/utf8.h"
 
 namespace palimpsest {
-
-using nlohmann::json;
 
 namespace {
 
@@ -22,33 +21,10 @@ constexpr int smallest_side = 16;
 constexpr int largest_side = 16384;
 constexpr std::chrono::seconds between_writes{1};
 
-/// Puts the field `key`, if it is there, into `value`.
-template <class Value>
-void read(const json& object, const char* key, Value& value, bool (json::*fits)() const noexcept,
-          const char* expected) {
-  const auto field = object.find(key);
-  if (field == object.end()) return;
-  if (!((*field).*fits)())
-    throw InputError(fmt::format("\"{}\" is {}; expected {}", key, field->type_name(), expected));
-  value = field->get<Value>();
-}
-
-void read_side(const json& object, const char* key, int& side) {
-  double number = side;
-  read(object, key, number, &json::is_number_integer, "a whole number");
-  if (number < smallest_side || number > largest_side) {
-    throw InputError(fmt::format("\"{}\" is {}; expected a whole number from {} to {}", key, number,
-                                 smallest_side, largest_side));
-  }
+void read_side(const Fields& fields, const char* key, int& side) {
+  Index number = side;
+  fields.read(key, number, smallest_side, largest_side);
   side = static_cast<int>(number);
-}
-
-json parsed(const std::string& text) try {
-  return json::parse(text);
-} catch (const json::parse_error& error) {
-  throw InputError(fmt::format("it is not valid JSON (near byte {})", error.byte));
-} catch (const json::exception&) {
-  throw InputError("it is not valid JSON: a number in it is beyond any double");
 }
 
 /// A name beside `file` that is free: with ".broken", or ".broken-2" and so on.
@@ -75,28 +51,23 @@ std::string write_preferences(const Preferences& preferences) {
 }
 
 Preferences parse_preferences(const std::string& text) {
-  const json object = parsed(text);
+  const nlohmann::json object = parse_json(text);
   if (!object.is_object())
     throw InputError(fmt::format("it holds {}; expected an object", object.type_name()));
+  const Fields fields(object, "the settings");
   Preferences preferences;
-  read(object, "theme", preferences.theme, &json::is_string, "a string");
+  fields.read("theme", preferences.theme);
   if (preferences.theme != "dark" && preferences.theme != "light")
     throw InputError(fmt::format("\"theme\" is \"{}\"; expected dark or light", shown(preferences.theme)));
-  read(object, "scale", preferences.scale, &json::is_number, "a number");
+  fields.read("scale", preferences.scale);
   if (!(preferences.scale >= least_scale && preferences.scale <= most_scale)) {
     throw InputError(fmt::format("\"scale\" is {}; expected a number from {} to {}", preferences.scale,
                                  least_scale, most_scale));
   }
-  read_side(object, "width", preferences.width);
-  read_side(object, "height", preferences.height);
-  read(object, "layout", preferences.layout, &json::is_string, "a string");
-  json workspaces = json::array();
-  read(object, "own_workspaces", workspaces, &json::is_array, "a list");
-  for (const json& workspace : workspaces) {
-    if (!workspace.is_string())
-      throw InputError(fmt::format("\"own_workspaces\" holds {}; expected strings", workspace.type_name()));
-    preferences.own_workspaces.push_back(workspace.get<std::string>());
-  }
+  read_side(fields, "width", preferences.width);
+  read_side(fields, "height", preferences.height);
+  fields.read("layout", preferences.layout);
+  fields.read("own_workspaces", preferences.own_workspaces);
   return preferences;
 }
 

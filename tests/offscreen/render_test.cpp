@@ -43,6 +43,8 @@ TEST_CASE("render refuses what it cannot do, and leaves no picture", "[render]")
   refused({"--session", "x.json", "--capture", "preset:copy"}, "not both");
   refused({"--state", "eyJkYXRhIjoicHJlc2V0OmNvcHkifQ", "--capture", "preset:copy"}, "not both");
   refused({"--state", "eyJkYXRhIjoicHJlc2V0OmNvcHkifQ", "--session", "x.json"}, "not both");
+  refused({"--state", "eyJkYXRhIjoicHJlc2V0OmNvcHkiLCJ3b3Jrc3BhY2UiOiJub3doZXJlIn0"},
+          "there is no workspace \"nowhere\"");
   refused({"--state", "no state"}, "this state cannot be opened: character 3 is \" \"");
   refused({"--capture", "preset:copy?T=8&T=9"}, "T is given twice");
   refused({"--capture", "preset:random?T=65536&K=512&V=512"}, "T x K x V is ");
