@@ -15,12 +15,12 @@
 #include <string_view>
 #include <vector>
 
-#include "app/application.h"
-#include "app/command.h"
-#include "app/free_memory.h"
 #include "app/session/presets.h"
+#include "app/studio/application.h"
+#include "app/studio/command.h"
 #include "app/widgets/font_face.h"
 #include "app/widgets/formula.h"
+#include "app/window/free_memory.h"
 
 namespace palimpsest::testing {
 

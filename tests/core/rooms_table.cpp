@@ -80,10 +80,17 @@ const std::vector<Room>& rooms() {
       {"app/stage",
        "A step as pictures: what is shown, where it lies, how it is drawn.",
        {"core/base", "core/formula", "core/steps", "app/session", "app/gl", "app/widgets"}},
-      {"app",
-       "The window: its commands, workspaces, panels and overlays, pictures without a window, benchmarks.",
-       {"core/base", "core/io", "core/steps", "core/insight", "app/session", "app/commands", "app/gl",
-        "app/widgets", "app/stage"}},
+      {"app/studio",
+       "The program in front of a person, without a window: its commands, where its panels lie, what one "
+       "changes.",
+       {"core/base", "core/io", "core/steps", "app/session", "app/gl", "app/widgets", "app/stage"}},
+      {"app/views",
+       "What one sees: the workspaces, their panels, the bars, what lies above them.",
+       {"core/base", "core/io", "core/steps", "core/insight", "app/session", "app/gl", "app/widgets",
+        "app/stage", "app/studio"}},
+      {"app/window",
+       "The window itself, pictures without one, how long a frame takes.",
+       {"core/base", "core/io", "app/session", "app/commands", "app/gl", "app/widgets", "app/studio"}},
   };
   return table;
 }

@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <memory>
 
-#include "app/application.h"
 #include "app/session/paths.h"
 #include "app/session/presets.h"
-#include "app/window.h"
+#include "app/studio/application.h"
+#include "app/window/window.h"
 #include "tests/gui/tests.h"
 
 // The test engine drives the real program with mouse and keyboard; what is asserted is the session.

@@ -10,8 +10,8 @@
 #include <optional>
 #include <utility>
 
-#include "app/application.h"
-#include "app/command.h"
+#include "app/studio/application.h"
+#include "app/studio/command.h"
 #include "tests/gui/tests.h"
 
 // Where the panels lie: as designed at every size, until somebody moves one.

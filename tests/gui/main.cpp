@@ -16,8 +16,8 @@
 #include <string>
 #include <string_view>
 
-#include "app/offscreen.h"
-#include "app/window.h"
+#include "app/window/offscreen.h"
+#include "app/window/window.h"
 #include "tests/gui/tests.h"
 
 namespace palimpsest {

@@ -2,8 +2,8 @@
 #include <imgui_te_context.h>
 #include <imgui_te_engine.h>
 
-#include "app/application.h"
-#include "app/command.h"
+#include "app/studio/application.h"
+#include "app/studio/command.h"
 #include "tests/gui/tests.h"
 
 // Commands by their keys and by their words, in the real window.

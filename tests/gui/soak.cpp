@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "app/window.h"
+#include "app/window/window.h"
 #include "tests/gui/tests.h"
 #include "tests/soak.h"
 

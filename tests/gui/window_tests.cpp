@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "app/window.h"
+#include "app/window/window.h"
 #include "tests/gui/tests.h"
 
 namespace palimpsest {

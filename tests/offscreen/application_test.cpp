@@ -1,8 +1,8 @@
-#include "app/application.h"
+#include "app/studio/application.h"
 
 #include <utility>
 
-#include "app/offscreen.h"
+#include "app/window/offscreen.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "app/bench/ui_bench.h"
-#include "app/window_commands.h"
+#include "app/window/ui_bench.h"
+#include "app/window/window_commands.h"
 #include "tests/commands/cli.h"
 
 using namespace palimpsest;

@@ -1,16 +1,16 @@
 // The table of commands, what stands in the way of each, and how they are found by words.
 
-#include "app/command.h"
+#include "app/studio/command.h"
 
 #include <fmt/format.h>
 #include <imgui.h>
 
 #include <set>
 
-#include "app/application.h"
-#include "app/command_search.h"
-#include "app/offscreen.h"
 #include "app/session/presets.h"
+#include "app/studio/application.h"
+#include "app/studio/command_search.h"
+#include "app/window/offscreen.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

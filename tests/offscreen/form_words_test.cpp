@@ -1,4 +1,4 @@
-#include "app/panels/form_words.h"
+#include "app/views/form_words.h"
 
 #include "core/cases/random_case.h"
 #include "tests/catch.h"

@@ -7,10 +7,10 @@
 #include <fstream>
 #include <string>
 
-#include "app/offscreen.h"
 #include "app/session/paths.h"
 #include "app/widgets/font_face.h"
 #include "app/widgets/style.h"
+#include "app/window/offscreen.h"
 #include "tests/catch.h"
 #include "tests/core/io/files.h"
 

@@ -1,6 +1,6 @@
 // A problem in drawing is told in its place and leaves nothing behind in Dear ImGui.
 
-#include "app/guarded.h"
+#include "app/studio/guarded.h"
 
 #include <imgui.h>
 #include <imgui_internal.h>  // for the sizes of its stacks
@@ -9,10 +9,11 @@
 #include <new>
 #include <stdexcept>
 
-#include "app/application.h"
 #include "app/gl/texture.h"
-#include "app/offscreen.h"
+#include "app/studio/application.h"
+#include "app/views/panels.h"
 #include "app/widgets/controls.h"
+#include "app/window/offscreen.h"
 #include "core/base/error.h"
 #include "tests/catch.h"
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "app/gl/heat_map_renderer.h"
-#include "app/offscreen.h"
 #include "app/widgets/heat_map_cells.h"
 #include "app/widgets/style.h"
+#include "app/window/offscreen.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

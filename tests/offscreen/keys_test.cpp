@@ -1,7 +1,7 @@
 #include <imgui.h>
 
-#include "app/application.h"
-#include "app/offscreen.h"
+#include "app/studio/application.h"
+#include "app/window/offscreen.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

@@ -1,6 +1,6 @@
 // Workspaces and where their panels lie; what is kept of it between starts.
 
-#include "app/layout.h"
+#include "app/studio/layout.h"
 
 #include <imgui.h>
 #include <imgui_internal.h>
@@ -8,8 +8,9 @@
 #include <algorithm>
 #include <random>
 
-#include "app/application.h"
-#include "app/offscreen.h"
+#include "app/studio/application.h"
+#include "app/views/panels.h"
+#include "app/window/offscreen.h"
 #include "core/base/error.h"
 #include "tests/catch.h"
 

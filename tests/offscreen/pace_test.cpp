@@ -1,11 +1,11 @@
-#include "app/pace.h"
+#include "app/window/pace.h"
 
 #include <imgui.h>
 #include <imgui_internal.h>
 
-#include "app/offscreen.h"
 #include "app/widgets/style.h"
 #include "app/widgets/text.h"
+#include "app/window/offscreen.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

@@ -1,10 +1,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/application.h"
-#include "app/offscreen.h"
 #include "app/session/paths.h"
-#include "app/window_commands.h"
+#include "app/studio/application.h"
+#include "app/window/offscreen.h"
+#include "app/window/window_commands.h"
 #include "core/cases/random_case.h"
 #include "tests/commands/cli.h"
 #include "tests/commands/program.h"

@@ -1,8 +1,8 @@
 // Ten thousand steps: nothing that lives from frame to frame may grow.
 
 #include "tests/soak.h"
-#include "app/offscreen.h"
 #include "app/session/presets.h"
+#include "app/window/offscreen.h"
 #include "core/contract/variant.h"
 #include "tests/catch.h"
 

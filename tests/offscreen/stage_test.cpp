@@ -1,4 +1,4 @@
-#include "app/panels/stage.h"
+#include "app/views/stage.h"
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -7,13 +7,13 @@
 #include <cmath>
 #include <functional>
 
-#include "app/application.h"
-#include "app/offscreen.h"
-#include "app/panels/adjusting.h"
-#include "app/panels/form_words.h"
-#include "app/panels/shown.h"
 #include "app/session/presets.h"
 #include "app/stage/scales.h"
+#include "app/studio/application.h"
+#include "app/views/adjusting.h"
+#include "app/views/form_words.h"
+#include "app/views/shown.h"
+#include "app/window/offscreen.h"
 #include "core/insight/learning.h"
 #include "tests/catch.h"
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <string>
 
-#include "app/offscreen.h"
 #include "app/widgets/controls.h"
+#include "app/window/offscreen.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

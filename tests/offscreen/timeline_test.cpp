@@ -1,7 +1,7 @@
-#include "app/application.h"
 #include "app/gl/context_local.h"
-#include "app/offscreen.h"
-#include "app/panels/timeline_columns.h"
+#include "app/studio/application.h"
+#include "app/views/timeline_columns.h"
+#include "app/window/offscreen.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

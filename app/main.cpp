@@ -1,7 +1,0 @@
-#include <iostream>
-
-#include "app/window_commands.h"
-
-int main(int argc, char** argv) {
-  return palimpsest::run_command_line(argc, argv, std::cout, std::cerr, palimpsest::window_commands());
-}

@@ -1,0 +1,245 @@
+#include "app/studio/application.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <span>
+
+#include "app/session/paths.h"
+#include "app/session/presets.h"
+#include "app/studio/bars.h"
+#include "app/studio/guarded.h"
+#include "core/base/error.h"
+#include "core/io/file.h"
+#include "core/io/utf8.h"
+#include "core/steps/turned.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr const char* first_capture = "capture:gated_deltanet_overwrite_l1";
+constexpr Index first_word =
+    6;  // "key": the first thing said to be in a jar. Before it there is little to see.
+constexpr float top_bar_height = 48;
+constexpr float status_bar_height = 28;
+
+}  // namespace
+
+Application::Application(std::span<const Workspace> shown, std::span<const Command> known)
+    : workspaces_(shown), commands_(known.begin(), known.end()) {
+  enter(workspace().id);
+  session.start_history();
+  if (shown.size() < 2) return;
+  for (const Workspace& workspace : shown) {
+    commands_.push_back({.id = std::string("workspace.") + workspace.id,
+                         .group = "Workspace",
+                         .words = workspace.name,
+                         .key = workspace.key,
+                         .perform = [id = workspace.id](Application& a) { a.enter(id); },
+                         .explained = workspace.words});
+  }
+}
+
+const Workspace& Application::workspace() const {
+  const auto found = std::ranges::find(workspaces_, session.state().workspace, &Workspace::id);
+  return found == workspaces_.end() ? workspaces_.front() : *found;
+}
+
+void Application::enter(std::string_view id) {
+  if (std::ranges::find(workspaces_, id, &Workspace::id) == workspaces_.end())
+    throw InputError(fmt::format("there is no workspace \"{}\"", id));
+  SessionState next = session.state();
+  next.workspace = id;
+  session.change(std::move(next));
+}
+
+void Application::require_workspace() {
+  const std::string wanted = session.state().workspace;
+  if (wanted == workspace().id) return;
+  enter(workspace().id);
+  session.set_message(
+      fmt::format("there is no workspace \"{}\"; this is {}", shown(wanted), workspace().name));
+}
+
+void Application::open_first_capture() {
+  try {
+    Place place;
+    place.token = first_word;
+    session.open(open_capture(first_capture), place);
+  } catch (const Error& error) {
+    session.set_message(error.what());
+  }
+}
+
+bool Application::open(const std::filesystem::path& path) {
+  return path.extension() == ".json" ? session.open_saved(path) : session.open(path);
+}
+
+void Application::drop(const std::vector<std::filesystem::path>& paths) {
+  if (paths.size() == 1)
+    open(paths.front());
+  else
+    session.set_message(fmt::format("{} files were dropped; one can be open at a time", paths.size()));
+}
+
+void Application::save_place() {
+  std::error_code gone;  // somebody may have removed the folder
+  const std::filesystem::path folder = std::filesystem::current_path(gone);
+  std::filesystem::path path;
+  std::error_code absent;
+  for (int number = 1; path.empty() || std::filesystem::exists(path, absent); ++number) {
+    path = folder / fmt::format("palimpsest-{}.json", number);
+  }
+  try {
+    const std::string text = session.to_json() + '\n';
+    replace_file(path, std::as_bytes(std::span(text)));
+    notice = fmt::format("This place is saved in {}", path.string());
+  } catch (const InputError& error) {
+    session.set_message(error.what());
+  }
+}
+
+void Application::step(Session::Grain by, int direction) {
+  show_welcome = false;
+  notice.clear();
+  if (!session.step(by, direction)) playing = false;
+}
+
+/// Makes a change that may turn states; the clicked cell turns with them.
+void Application::keeping_pinned(const std::function<void()>& change) {
+  const bool turned = view.state_value_by_key;
+  const Sight& sight = session.sight();
+  const bool turns_too = pinned && sight.record && turns(pinned->tensor, sight.trace->symbols, *sight.record);
+  change();
+  if (turns_too && pinned && view.state_value_by_key != turned) std::swap(pinned->row, pinned->column);
+}
+
+void Application::change_view(const std::function<void(ViewOptions&)>& edit) {
+  ViewOptions changed = view;
+  edit(changed);
+  keeping_pinned([&] { session.change_view(changed); });
+}
+
+void Application::turn_states() {
+  change_view([](ViewOptions& changed) { changed.state_value_by_key = !changed.state_value_by_key; });
+}
+
+void Application::undo() {
+  keeping_pinned([this] { session.undo(); });
+}
+
+void Application::redo() {
+  keeping_pinned([this] { session.redo(); });
+}
+
+void Application::copy_state() {
+  ImGui::SetClipboardText(session.to_string().c_str());
+  notice = "This place is in the clipboard, as --state takes it";
+}
+
+void Application::paste_state() {
+  const char* text = ImGui::GetClipboardText();
+  keeping_pinned([&] { session.from_string(text ? text : ""); });
+}
+
+double Application::since_step() const { return ImGui::GetTime() - last_step_; }
+
+bool Application::animating() const {
+  return playing || session.computing() || session.answers().busy() || since_step() < 0.3;
+}
+
+void Application::play() {
+  if (!playing) {
+    play_debt_ = 0;
+    return;
+  }
+  if (session.lookout().is_stale()) return;  // no faster than the steps can be seen
+  play_debt_ += std::min<double>(ImGui::GetIO().DeltaTime, 0.25) * steps_per_second;
+  for (; playing && play_debt_ >= 1; play_debt_ -= 1) step(grain, 1);
+}
+
+/// The panels' part of the window, between the bars.
+void Application::layout(float top, float bottom) {
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  const ImVec2 position = {viewport->WorkPos.x, viewport->WorkPos.y + top};
+  const ImVec2 size = {viewport->WorkSize.x, std::max(viewport->WorkSize.y - top - bottom, 1.0F)};
+  ImGui::SetNextWindowPos(position);
+  ImGui::SetNextWindowSize(size);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {style::px(8), 0});
+  ImGui::Begin("##dock", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoDocking |
+                   ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNavFocus |
+                   ImGuiWindowFlags_NoSavedSettings);
+  ImGui::PopStyleVar();
+  const bool resized = size.x != layout_width_ || size.y != layout_height_;
+  layout_width_ = size.x;
+  layout_height_ = size.y;
+  // Between the panels lies the background; a separator (docking takes the border's colour) shows itself only
+  // under the pointer.
+  ImGui::PushStyleColor(ImGuiCol_Border, style::colours().background);
+  layout_.draw(workspace(), resized);
+  ImGui::PopStyleColor();
+  ImGui::End();
+}
+
+/// Draws what lies in the window `title`, or what went wrong there.
+void Application::draw_part(const char* title, const std::function<void()>& draw) {
+  const std::string problem = guarded(draw);
+  if (problem.empty()) return;
+  undrawn_ = fmt::format("{}: {}", title, problem);
+  draw_problem(title, problem);
+}
+
+void Application::draw(float usual_scale) {
+  const float scale = usual_scale * static_cast<float>(zoom);
+  if (applied_scale_ != scale || applied_theme_ != view.theme) {
+    style::apply(view.theme, scale);
+    if (applied_scale_ != scale) layout_width_ = 0;
+    applied_scale_ = scale;
+    applied_theme_ = view.theme;
+  }
+  const std::string problem = guarded([this] {
+    session.update();
+    handle_keys(*this);
+    require_workspace();
+    play();
+    session.look();
+  });
+  if (!problem.empty()) session.set_message(problem);
+  undrawn_.clear();
+  if (session.sight() != seen_) {
+    seen_ = session.sight();
+    last_step_ = ImGui::GetTime();
+  }
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+    notice.clear();
+    refusal.clear();
+  }
+
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  ImGui::GetBackgroundDrawList()->AddRectFilled(
+      viewport->Pos, {viewport->Pos.x + viewport->Size.x, viewport->Pos.y + viewport->Size.y},
+      style::colours().background);
+  draw_part("Top bar", [this] { draw_top_bar(*this, style::px(top_bar_height)); });
+  layout(style::px(top_bar_height), style::px(status_bar_height));
+  hovered.reset();
+  for (const Panel& panel : workspace().panels) {
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});  // the panel's surface fills its window
+    ImGui::Begin(panel.title, nullptr, ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoScrollbar);
+    ImGui::PopStyleVar();
+    draw_part(panel.title, [&] { panel.draw(*this); });
+    ImGui::End();
+  }
+  draw_part("Status bar", [this] { draw_status_bar(*this, style::px(status_bar_height)); });
+  const std::string overlay_problem = guarded([this] { draw_overlays(*this); });
+  if (!overlay_problem.empty()) {
+    show_keys = show_palette = show_open = false;
+    session.set_message(overlay_problem);
+  }
+  hovered_before_ = hovered;
+  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) session.end_merge();
+}
+
+}  // namespace palimpsest

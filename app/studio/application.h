@@ -1,0 +1,146 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/session/session.h"
+#include "app/stage/cell_focus.h"
+#include "app/studio/command.h"
+#include "app/studio/layout.h"
+#include "app/studio/workspaces.h"
+#include "app/widgets/style.h"
+
+namespace palimpsest {
+
+/// The program in front of a person: one session, its panels, its keys. Draws one frame of Dear ImGui; knows
+/// nothing of windows.
+class Application {
+ public:
+  /// `shown`: its workspaces, at least one. `known`: what can be done in it.
+  explicit Application(std::span<const Workspace> shown = palimpsest::workspaces(),
+                       std::span<const Command> known = palimpsest::commands());
+
+  std::span<const Workspace> workspaces() const { return workspaces_; }
+
+  /// The workspace that is shown.
+  const Workspace& workspace() const;
+
+  /// Goes to the first workspace where a saved place names one that there is not; session.message() says so.
+  void require_workspace();
+
+  /// Shows the workspace `id`. Throws InputError if there is none.
+  void enter(std::string_view id);
+
+  /// Where the panels lie.
+  Layout& panel_layout() { return layout_; }
+  const Layout& panel_layout() const { return layout_; }
+
+  /// What a person can do here; leads to the workspaces too, if there are several.
+  std::span<const Command> commands() const { return commands_; }
+
+  /// Draws one frame into the current Dear ImGui context. `scale` is how much larger than in the design
+  /// things are. A panel that cannot be drawn says why in its place; the others go on.
+  void draw(float scale);
+
+  /// What could not be drawn in the last frame, and why; empty if all could.
+  const std::string& undrawn() const { return undrawn_; }
+
+  /// Whether the next frame will look different although nobody does anything.
+  bool animating() const;
+
+  Session session;
+  const ViewOptions& view = session.state().view;
+
+  /// Shows things another way, which can be taken back as any change. A cell that a click holds stays the
+  /// same number.
+  void change_view(const std::function<void(ViewOptions&)>& edit);
+
+  /// Shows states value x key instead of key x value, or back.
+  void turn_states();
+
+  /// Takes the last change back, or makes it again.
+  void undo();
+  void redo();
+
+  /// What the mouse points at in this frame, on any panel; the other panels answer to it.
+  std::optional<CellFocus> hovered;
+  /// A cell that was clicked stays in focus until another click or Escape.
+  std::optional<CellFocus> pinned;
+  /// The cell that "why this number?" explains: hovered, else pinned.
+  std::optional<CellFocus> focus() const { return hovered_before_ ? hovered_before_ : pinned; }
+
+  /// How much larger everything is drawn than draw() is told.
+  double zoom = 1;
+
+  // Playing
+  bool playing = false;
+  float steps_per_second = 2;
+  Session::Grain grain = Session::Grain::operation;
+
+  // Overlays
+  bool show_welcome = true;  // the line that says what to press
+  bool show_keys = false;
+  bool show_palette = false;
+  std::vector<std::string> recent_commands;  // ids of those done in the palette, the last one first
+  bool show_data = false;                    // opens the list of captures and presets
+  bool show_open = false;
+  std::string open_path;  // what is typed in the open dialog
+
+  /// Opens the capture that greets a newcomer, at a word where something happens. Problems are left in
+  /// session.message().
+  void open_first_capture();
+
+  /// Opens a saved place (.json) or data. Returns whether it worked; session.message() says why not.
+  bool open(const std::filesystem::path& path);
+
+  /// Opens what was dropped on the window: one file.
+  void drop(const std::vector<std::filesystem::path>& paths);
+
+  /// Writes the present place to a new file in the current folder, to be opened again or given to `render
+  /// --session`.
+  void save_place();
+
+  /// Puts the present state into the clipboard, as `--state` takes it, and goes to one that is there.
+  void copy_state();
+  void paste_state();
+
+  /// Good news for the status bar; gone with the next key or click.
+  std::string notice;
+
+  /// Why the last command could not be done, for the status bar; gone with the next key or click.
+  std::string refusal;
+
+  /// Closes the program; set by the window.
+  std::function<void()> quit = [] {};
+
+  /// Steps and stops where nothing follows.
+  void step(Session::Grain by, int direction);
+
+  /// Seconds since the cursor last moved: pictures fade in over the first fraction of one.
+  double since_step() const;
+
+ private:
+  void keeping_pinned(const std::function<void()>& change);
+  void play();
+  void layout(float top, float bottom);
+  void draw_part(const char* title, const std::function<void()>& draw);
+
+  std::span<const Workspace> workspaces_;
+  std::vector<Command> commands_;
+  Layout layout_;
+  std::string undrawn_;
+  std::optional<CellFocus> hovered_before_;  // of the previous frame: complete when all panels have drawn
+  double last_step_ = -1;
+  double play_debt_ = 0;
+  Sight seen_;
+  float layout_width_ = 0;
+  float layout_height_ = 0;
+  float applied_scale_ = 0;
+  std::optional<style::Theme> applied_theme_;
+};
+
+}  // namespace palimpsest

@@ -1,0 +1,12 @@
+#pragma once
+
+namespace palimpsest {
+
+class Application;
+
+// The parts of the window that are always there; they stand in app/views.
+void draw_top_bar(Application& application, float height);
+void draw_status_bar(Application& application, float height);
+void draw_overlays(Application& application);
+
+}  // namespace palimpsest

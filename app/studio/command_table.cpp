@@ -1,0 +1,464 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "app/session/paths.h"
+#include "app/session/preferences.h"
+#include "app/session/presets.h"
+#include "app/studio/application.h"
+#include "app/studio/command.h"
+#include "core/base/error.h"
+#include "core/io/capture.h"
+
+namespace palimpsest {
+
+namespace {
+
+using Grain = Session::Grain;
+using Table = std::vector<Command>;
+
+// Steps per second.
+constexpr float fastest = 64;
+constexpr float slowest = 0.25F;
+
+constexpr Index largest_listed_chunk = 256;
+
+/// A change of the choice, as a command performs it.
+template <class Change>
+auto choosing(Change change) {
+  return [change](Application& application) {
+    Choice choice = application.session.choice();
+    change(choice);
+    application.session.choose(std::move(choice));
+  };
+}
+
+/// A change of how things look, as a command performs it.
+template <class Change>
+auto showing(Change change) {
+  return [change](Application& application) { application.change_view(change); };
+}
+
+// Why not: a reason, or nothing.
+
+std::string unless(bool possible, const char* reason) { return possible ? "" : reason; }
+
+std::string nothing_open(const Application& application) {
+  return unless(application.session.computed() != nullptr, "nothing is open yet");
+}
+
+std::string form_missing(const Application& application, Form form) {
+  const Computation* computed = application.session.computed();
+  return computed ? computed->form(form).missing : std::string();
+}
+
+std::string no_steps(const Application& application) {
+  if (const std::string reason = nothing_open(application); !reason.empty()) return reason;
+  if (const std::string reason = form_missing(application, application.session.choice().form);
+      !reason.empty())
+    return reason;
+  const Trace* trace = application.session.trace();
+  return unless(trace && trace->block_count() > 0, "there are no steps to go through");
+}
+
+std::string no_step(const Application& application, Grain grain, int direction) {
+  if (const std::string reason = no_steps(application); !reason.empty()) return reason;
+  return unless(!(application.session.after(grain, direction) == application.session.cursor()),
+                direction > 0 ? "this is the end" : "this is the start");
+}
+
+Index heads(const Application& application) {
+  const DataSet& data = application.session.data();
+  return data.heads * data.batches;
+}
+
+std::string no_head(const Application& application, int direction) {
+  if (const std::string reason = nothing_open(application); !reason.empty()) return reason;
+  const Index last = heads(application) - 1;
+  const Index head = application.session.choice().head;
+  if (last == 0) return "there is one head only";
+  return direction > 0 ? unless(head < last, "this is the last head") : unless(head > 0, "this is head 0");
+}
+
+std::string no_chunk_of(const Application& application, Index size) {
+  if (const std::string reason = nothing_open(application); !reason.empty()) return reason;
+  const Index tokens = application.session.data().tokens;
+  return size <= largest_chunk(tokens)
+             ? ""
+             : fmt::format("a chunk can hold {} tokens here", largest_chunk(tokens));
+}
+
+// What is done.
+
+void play_or_pause(Application& application) { application.playing = !application.playing; }
+
+void change_grain(Application& application) {
+  switch (application.grain) {
+    case Grain::operation:
+      application.grain = Grain::token;
+      break;
+    case Grain::token:
+      application.grain = Grain::chunk;
+      break;
+    default:
+      application.grain = Grain::operation;
+      break;
+  }
+}
+
+void change_variant(Choice& choice, int direction) {
+  const auto table = variants();
+  const auto present = std::ranges::find(table, choice.variant, &Variant::id) - table.begin();
+  const auto size = static_cast<std::ptrdiff_t>(table.size());
+  choice.variant = table[static_cast<std::size_t>((present + direction + size) % size)].id;
+}
+
+/// The next larger or smaller of the sizes that everything can be drawn in; nothing at the last of them.
+std::optional<double> next_zoom(const Application& application, int direction) {
+  constexpr double sizes[] = {least_scale, 0.6, 0.75, 0.9, 1, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, most_scale};
+  std::optional<double> next;
+  for (const double size : sizes) {
+    if (direction > 0 ? size > application.zoom && !next : size < application.zoom) next = size;
+  }
+  return next;
+}
+
+// The rows.
+
+Command stepping(const char* id, const char* words, int key, Grain grain, int direction) {
+  return {.id = id,
+          .group = "Time",
+          .words = words,
+          .key = key,
+          .perform = [=](Application& a) { a.step(grain, direction); },
+          .why_not = [=](const Application& a) { return no_step(a, grain, direction); },
+          .repeats = grain != Grain::end};
+}
+
+void add_time(Table& table) {
+  table.push_back({.id = "time.play",
+                   .group = "Time",
+                   .words = "play or pause",
+                   .key = ImGuiKey_Space,
+                   .perform = play_or_pause,
+                   .why_not = no_steps});
+  table.push_back(
+      stepping("operation.forward", "one operation on", ImGuiKey_RightArrow, Grain::operation, 1));
+  table.push_back(stepping("operation.back", "one operation back", ImGuiKey_LeftArrow, Grain::operation, -1));
+  table.push_back(
+      stepping("token.forward", "one token on", ImGuiMod_Shift | ImGuiKey_RightArrow, Grain::token, 1));
+  table.push_back(
+      stepping("token.back", "one token back", ImGuiMod_Shift | ImGuiKey_LeftArrow, Grain::token, -1));
+  table.push_back(
+      stepping("chunk.forward", "one chunk on", ImGuiMod_Ctrl | ImGuiKey_RightArrow, Grain::chunk, 1));
+  table.push_back(
+      stepping("chunk.back", "one chunk back", ImGuiMod_Ctrl | ImGuiKey_LeftArrow, Grain::chunk, -1));
+  table.push_back(stepping("time.end", "to the end", ImGuiKey_End, Grain::end, 1));
+  table.push_back(stepping("time.start", "to the start", ImGuiKey_Home, Grain::end, -1));
+  table.push_back({.id = "time.grain",
+                   .group = "Time",
+                   .words = "play by operation, token or chunk",
+                   .key = ImGuiKey_G,
+                   .perform = change_grain});
+  table.push_back(
+      {.id = "time.faster",
+       .group = "Time",
+       .words = "play faster",
+       .key = ImGuiKey_UpArrow,
+       .perform = [](Application& a) { a.steps_per_second = std::min(a.steps_per_second * 2, fastest); },
+       .why_not =
+           [](const Application& a) {
+             return unless(a.steps_per_second < fastest, "this is as fast as it plays");
+           },
+       .repeats = true});
+  table.push_back(
+      {.id = "time.slower",
+       .group = "Time",
+       .words = "play slower",
+       .key = ImGuiKey_DownArrow,
+       .perform = [](Application& a) { a.steps_per_second = std::max(a.steps_per_second / 2, slowest); },
+       .why_not =
+           [](const Application& a) {
+             return unless(a.steps_per_second > slowest, "this is as slow as it plays");
+           },
+       .repeats = true});
+}
+
+void add_forms(Table& table) {
+  int key = ImGuiKey_1;
+  for (const Form form : all_forms) {
+    table.push_back({.id = fmt::format("form.{}", name(form)),
+                     .group = "Form",
+                     .words = name(form),
+                     .key = key++,
+                     .perform = choosing([form](Choice& choice) { choice.form = form; }),
+                     .why_not = [form](const Application& a) { return form_missing(a, form); },
+                     .explained = fmt::format("Step through the {} form", name(form))});
+  }
+  table.push_back(
+      {.id = "chunk.larger",
+       .group = "Form",
+       .words = "larger chunks",
+       .key = ImGuiKey_RightBracket,
+       .perform = choosing([](Choice& choice) { choice.chunk_size *= 2; }),
+       .why_not = [](const Application& a) { return no_chunk_of(a, a.session.choice().chunk_size + 1); },
+       .repeats = true});
+  table.push_back({.id = "chunk.smaller",
+                   .group = "Form",
+                   .words = "smaller chunks",
+                   .key = ImGuiKey_LeftBracket,
+                   .perform = choosing([](Choice& choice) { choice.chunk_size /= 2; }),
+                   .why_not =
+                       [](const Application& a) {
+                         return unless(a.session.choice().chunk_size > 1, "a chunk holds one token already");
+                       },
+                   .repeats = true});
+  table.push_back({.id = "precision.other",
+                   .group = "Form",
+                   .words = "f64 or f32",
+                   .key = ImGuiKey_P,
+                   .perform = choosing([](Choice& choice) {
+                     choice.precision = choice.precision == Precision::f64 ? Precision::f32 : Precision::f64;
+                   })});
+  for (const Precision precision : all_precisions) {
+    table.push_back({.id = fmt::format("precision.{}", name(precision)),
+                     .group = "Form",
+                     .words = fmt::format("compute in {}", name(precision)),
+                     .perform = choosing([precision](Choice& choice) { choice.precision = precision; })});
+  }
+  for (Index size = 1; size <= largest_listed_chunk; size *= 2) {
+    table.push_back({.id = fmt::format("chunk.{}", size),
+                     .group = "Form",
+                     .words = size == 1 ? "chunks of 1 token" : fmt::format("chunks of {} tokens", size),
+                     .perform = choosing([size](Choice& choice) { choice.chunk_size = size; }),
+                     .why_not = [size](const Application& a) { return no_chunk_of(a, size); }});
+  }
+}
+
+void add_changes(Table& table) {
+  table.push_back(
+      {.id = "change.undo",
+       .group = "Change",
+       .words = "undo",
+       .key = ImGuiMod_Ctrl | ImGuiKey_Z,
+       .perform = [](Application& a) { a.undo(); },
+       .why_not =
+           [](const Application& a) { return unless(a.session.can_undo(), "nothing has been changed yet"); },
+       .repeats = true});
+  for (const bool usual : {true, false}) {
+    const int shift_z = ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Z;
+    table.push_back(
+        {.id = usual ? "change.redo" : "change.redo_too",
+         .group = "Change",
+         .words = usual ? "redo" : "redo, by another key",
+         .key = usual ? shift_z : ImGuiMod_Ctrl | ImGuiKey_Y,
+         .perform = [](Application& a) { a.redo(); },
+         .why_not =
+             [](const Application& a) { return unless(a.session.can_redo(), "nothing has been undone"); },
+         .repeats = true});
+  }
+  table.push_back({.id = "change.copy",
+                   .group = "Change",
+                   .words = "copy this place",
+                   .key = ImGuiMod_Ctrl | ImGuiKey_C,
+                   .perform = [](Application& a) { a.copy_state(); },
+                   .why_not = nothing_open,
+                   .explained = "As one short string, for --state or another window"});
+  table.push_back({.id = "change.paste",
+                   .group = "Change",
+                   .words = "go to a copied place",
+                   .key = ImGuiMod_Ctrl | ImGuiKey_V,
+                   .perform = [](Application& a) { a.paste_state(); }});
+}
+
+void add_data(Table& table) {
+  table.push_back({.id = "data.list",
+                   .group = "Data",
+                   .words = "captures and presets",
+                   .key = ImGuiKey_D,
+                   .perform = [](Application& a) { a.show_data = true; }});
+  table.push_back({.id = "data.save",
+                   .group = "Data",
+                   .words = "save this place",
+                   .key = ImGuiMod_Ctrl | ImGuiKey_S,
+                   .perform = [](Application& a) { a.save_place(); },
+                   .why_not = nothing_open});
+  for (const int direction : {1, -1}) {
+    const bool on = direction > 0;
+    const int shift = on ? 0 : static_cast<int>(ImGuiMod_Shift);
+    table.push_back({.id = on ? "variant.next" : "variant.previous",
+                     .group = "Data",
+                     .words = on ? "next variant" : "previous variant",
+                     .key = shift | ImGuiKey_V,
+                     .perform = choosing([=](Choice& choice) { change_variant(choice, direction); }),
+                     .repeats = true});
+  }
+  for (const int direction : {1, -1}) {
+    const bool on = direction > 0;
+    const int shift = on ? 0 : static_cast<int>(ImGuiMod_Shift);
+    table.push_back({.id = on ? "head.next" : "head.previous",
+                     .group = "Data",
+                     .words = on ? "next head" : "previous head",
+                     .key = shift | ImGuiKey_H,
+                     .perform = choosing([=](Choice& choice) { choice.head += direction; }),
+                     .why_not = [=](const Application& a) { return no_head(a, direction); },
+                     .repeats = true});
+  }
+  table.push_back({.id = "data.open",
+                   .group = "Data",
+                   .words = "open a file",
+                   .key = ImGuiMod_Ctrl | ImGuiKey_O,
+                   .perform = [](Application& a) { a.show_open = true; }});
+}
+
+void add_view(Table& table) {
+  table.push_back({.id = "view.theme",
+                   .group = "View",
+                   .words = "dark or light",
+                   .key = ImGuiKey_L,
+                   .perform = showing([](ViewOptions& view) {
+                     const bool dark = view.theme == Theme::dark;
+                     view.theme = dark ? Theme::light : Theme::dark;
+                   }),
+                   .explained = "Switches between dark and light"});
+  table.push_back({.id = "view.theme.dark",
+                   .group = "View",
+                   .words = "dark theme",
+                   .perform = showing([](ViewOptions& view) { view.theme = Theme::dark; })});
+  table.push_back({.id = "view.theme.light",
+                   .group = "View",
+                   .words = "light theme",
+                   .perform = showing([](ViewOptions& view) { view.theme = Theme::light; })});
+  table.push_back({.id = "view.shared_scale",
+                   .group = "View",
+                   .words = "one colour scale, or one per matrix",
+                   .key = ImGuiKey_C,
+                   .perform = showing([](ViewOptions& view) { view.shared_scale = !view.shared_scale; })});
+  table.push_back({.id = "view.turn",
+                   .group = "View",
+                   .words = "S as key x value, or value x key",
+                   .key = ImGuiKey_T,
+                   .perform = [](Application& a) { a.turn_states(); }});
+  table.push_back({.id = "view.numbers",
+                   .group = "View",
+                   .words = "numbers in large cells",
+                   .key = ImGuiKey_N,
+                   .perform = showing([](ViewOptions& view) { view.numbers = !view.numbers; })});
+  for (const int direction : {1, -1}) {
+    const bool grows = direction > 0;
+    table.push_back({.id = grows ? "view.larger" : "view.smaller",
+                     .group = "View",
+                     .words = grows ? "everything larger" : "everything smaller",
+                     .key = ImGuiMod_Ctrl | (grows ? ImGuiKey_Equal : ImGuiKey_Minus),
+                     .perform = [=](Application& a) { a.zoom = *next_zoom(a, direction); },
+                     .why_not =
+                         [=](const Application& a) {
+                           return unless(next_zoom(a, direction).has_value(),
+                                         grows ? "this is the largest size" : "this is the smallest size");
+                         },
+                     .repeats = true});
+  }
+  table.push_back({.id = "view.usual_size",
+                   .group = "View",
+                   .words = "everything in its usual size",
+                   .key = ImGuiMod_Ctrl | ImGuiKey_0,
+                   .perform = [](Application& a) { a.zoom = 1; }});
+  table.push_back(
+      {.id = "view.tabs",
+       .group = "View",
+       .words = "tabs to drag the panels by",
+       .key = ImGuiKey_M,
+       .perform = [](Application& a) { a.panel_layout().show_tabs(!a.panel_layout().shows_tabs()); }});
+  table.push_back({.id = "view.reset_layout",
+                   .group = "View",
+                   .words = "panels back to where they were",
+                   .perform = [](Application& a) { a.panel_layout().reset(a.workspace()); },
+                   .why_not =
+                       [](const Application& a) {
+                         return unless(a.panel_layout().is_own(a.workspace()), "nobody has moved one");
+                       },
+                   .explained = "Undoes what was docked and resized here"});
+  table.push_back(
+      {.id = "view.release",
+       .group = "View",
+       .words = "let go of the clicked number",
+       .key = ImGuiKey_Escape,
+       .perform = [](Application& a) { a.pinned.reset(); },
+       .why_not = [](const Application& a) { return unless(a.pinned.has_value(), "no number is held"); }});
+}
+
+void add_help(Table& table) {
+  table.push_back({.id = "help.commands",
+                   .group = "Help",
+                   .words = "all commands",
+                   .key = ImGuiMod_Ctrl | ImGuiKey_P,
+                   .perform = [](Application& a) { a.show_palette = true; },
+                   .explained = "Everything that can be done here, found by its words"});
+  table.push_back({.id = "help.keys",
+                   .group = "Help",
+                   .words = "these keys",
+                   .key = ImGuiMod_Shift | ImGuiKey_Slash,
+                   .perform = [](Application& a) { a.show_keys = true; }});
+  table.push_back({.id = "help.quit",
+                   .group = "Help",
+                   .words = "quit",
+                   .key = ImGuiMod_Ctrl | ImGuiKey_Q,
+                   .perform = [](Application& a) { a.quit(); }});
+}
+
+void add_variants(Table& table) {
+  for (const Variant& variant : variants()) {
+    table.push_back({.id = "variant." + variant.id,
+                     .group = "Variant",
+                     .words = variant.label,
+                     .perform = choosing([id = variant.id](Choice& choice) { choice.variant = id; }),
+                     .explained = variant.words});
+  }
+}
+
+/// What opens the data that `id` names.
+auto opening(std::string id) {
+  return [id = std::move(id)](Application& application) { application.session.open_named(id); };
+}
+
+/// Those that lie there when the program starts.
+void add_captures(Table& table) try {
+  for (const CaptureSummary& capture : list_captures(asset("captures"))) {
+    const std::string stem = capture.file.stem().string();
+    table.push_back({.id = "capture." + stem,
+                     .group = "Capture",
+                     .words = capture.name,
+                     .perform = opening("capture:" + stem),
+                     .why_not = [reason = capture.error](const Application&) { return reason; }});
+  }
+} catch (const Error&) {
+  // The list of data says why there are none.
+}
+
+void add_presets(Table& table) {
+  for (const Preset& preset : presets()) {
+    table.push_back({.id = "preset." + preset.id,
+                     .group = "Preset",
+                     .words = preset.label,
+                     .perform = opening(usual_preset_id(preset)),
+                     .explained = preset.words});
+  }
+}
+
+}  // namespace
+
+std::span<const Command> commands() {
+  static const Table table = [] {
+    Table rows;
+    for (const auto add : {add_time, add_forms, add_changes, add_data, add_view, add_help, add_variants,
+                           add_captures, add_presets})
+      add(rows);
+    return rows;
+  }();
+  return table;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,199 @@
+#include "app/studio/layout.h"
+
+#include <fmt/format.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <regex>
+#include <sstream>
+
+#include "app/widgets/style.h"
+#include "core/base/error.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr float forms_height = 432;  // of the panel with the forms: all of it in sight
+
+void describe(const ImGuiDockNode& node, std::string& words) {
+  words += fmt::format("{}[", node.ID);
+  for (const ImGuiDockNode* child : node.ChildNodes) {
+    if (!child) continue;
+    words += fmt::format("{} {} ", child->SizeRef.x, child->SizeRef.y);
+    describe(*child, words);
+  }
+  words += ']';
+}
+
+unsigned dock_of(const char* title) {
+  if (const ImGuiWindow* window = ImGui::FindWindowByName(title)) return window->DockId;
+  const ImGuiWindowSettings* settings = ImGui::FindWindowSettingsByID(ImHashStr(title));
+  return settings ? settings->DockId : 0;
+}
+
+/// The node in the middle of `node`; null where there is none.
+const ImGuiDockNode* centre_of(const ImGuiDockNode* node) {
+  if (!node || node->IsCentralNode()) return node;
+  const ImGuiDockNode* first = centre_of(node->ChildNodes[0]);
+  return first ? first : centre_of(node->ChildNodes[1]);
+}
+
+/// Shows or hides the tabs of panels that have a place to themselves.
+void toggle_tabs(ImGuiDockNode* node, bool shown) {
+  if (!node) return;
+  if (node->Windows.Size == 1 && node->IsHiddenTabBar() == shown) node->WantHiddenTabBarToggle = true;
+  for (ImGuiDockNode* child : node->ChildNodes) toggle_tabs(child, shown);
+}
+
+/// How the panels lie, the same for all sizes of the window.
+std::string arrangement(unsigned dockspace, std::span<const Panel> panels) {
+  std::string words;
+  if (const ImGuiDockNode* root = ImGui::DockBuilderGetNode(dockspace)) describe(*root, words);
+  for (const Panel& panel : panels) words += fmt::format(" {}", dock_of(panel.title));
+  return words;
+}
+
+/// Lays panels out as designed. The side columns keep their width and the bottom its height when the window
+/// grows: the centre takes the rest.
+void lay_out(unsigned dockspace, std::span<const Panel> panels, ImVec2 size) {
+  const float inner = std::max(size.x - style::px(16), 1.0F);
+  const bool wide = inner > style::px(1500);
+  const float side = std::min(style::px(wide ? 340.0F : 272.0F), inner * 0.3F);  // the stage keeps most
+  const float timeline = std::min(style::px(220), size.y * 0.34F);
+
+  ImGui::DockBuilderRemoveNode(dockspace);
+  ImGui::DockBuilderAddNode(dockspace, ImGuiDockNodeFlags_DockSpace);
+  ImGui::DockBuilderSetNodeSize(dockspace, {inner, size.y});
+  ImGuiID rest = dockspace;
+  const ImGuiID floor = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, timeline / size.y, nullptr, &rest);
+  ImGuiID left = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, side / inner, nullptr, &rest);
+  ImGuiID right = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Right, side / (inner - side), nullptr, &rest);
+  const ImGuiID left_bottom = ImGui::DockBuilderSplitNode(left, ImGuiDir_Down, 0.44F, nullptr, &left);
+  const float columns_height = size.y - timeline;
+  const float why = std::max(columns_height - style::px(forms_height), columns_height * 0.28F);
+  const ImGuiID right_bottom =
+      ImGui::DockBuilderSplitNode(right, ImGuiDir_Down, why / columns_height, nullptr, &right);
+  const std::map<PanelPlace, ImGuiID> nodes = {
+      {PanelPlace::left_top, left},   {PanelPlace::left_bottom, left_bottom},   {PanelPlace::center, rest},
+      {PanelPlace::right_top, right}, {PanelPlace::right_bottom, right_bottom}, {PanelPlace::bottom, floor},
+  };
+  for (const Panel& panel : panels) ImGui::DockBuilderDockWindow(panel.title, nodes.at(panel.place));
+  ImGui::DockBuilderFinish(dockspace);
+}
+
+struct KeptNode {
+  unsigned root = 0;
+  bool in_window = false;  // the root is the window's own
+  bool is_split = false;
+  int children = 0;
+};
+
+/// Reads one node of a layout. Dear ImGui ends the program where nodes make no tree, so nothing is let pass.
+void add_node(const std::string& line, std::map<unsigned, KeptNode>& nodes,
+              std::map<unsigned, int>& centres) {
+  static const std::regex pattern(
+      R"( *Dock(Node|Space) +ID=0x([0-9A-F]{8})(?: Parent=0x([0-9A-F]{8}))?(?: Window=0x[0-9A-F]{8})?)"
+      R"((?:(?: Pos=-?\d{1,5},-?\d{1,5} Size=\d{1,5},\d{1,5})|(?: SizeRef=[1-9]\d{0,4},[1-9]\d{0,4})))"
+      R"(( Split=[XY])?(?: NoResize=1)?( CentralNode=1)?(?: NoTabBar=1)?(?: HiddenTabBar=1)?)"
+      R"((?: NoWindowMenuButton=1)?(?: NoCloseButton=1)?(?: Selected=0x[0-9A-F]{8})? *(?:;.*)?)");
+  std::smatch match;
+  if (!std::regex_match(line, match, pattern)) throw InputError(fmt::format("no place of panels: {}", line));
+  const auto number = [&](std::size_t group) {
+    return static_cast<unsigned>(std::stoul(match[group].str(), nullptr, 16));
+  };
+  const unsigned id = number(2);
+  KeptNode node{.root = id, .in_window = match[1] == "Space", .is_split = match[4].matched};
+  if (match[3].matched) {
+    const auto parent = nodes.find(number(3));
+    if (node.in_window || parent == nodes.end() || !parent->second.is_split || ++parent->second.children > 2)
+      throw InputError(fmt::format("a place of panels in none: {}", line));
+    node.root = parent->second.root;
+    node.in_window = parent->second.in_window;
+  }
+  if (match[5].matched && (node.is_split || !node.in_window || ++centres[node.root] > 1))
+    throw InputError(fmt::format("no place in the middle: {}", line));
+  if (id == 0 || !nodes.emplace(id, node).second)
+    throw InputError(fmt::format("a place of panels that is there already: {}", line));
+}
+
+/// Throws InputError unless `text` is what Dear ImGui writes of windows and how they are docked.
+void require_layout(const std::string& text) {
+  std::map<unsigned, KeptNode> nodes;
+  std::map<unsigned, int> centres;
+  std::istringstream stream(text);
+  bool in_docking = false;
+  for (std::string line; std::getline(stream, line);) {
+    if (line.starts_with('[')) {
+      in_docking = line == "[Docking][Data]";
+      if (!in_docking && !line.starts_with("[Window]["))
+        throw InputError(fmt::format("a layout has no {}", line));
+    } else if (in_docking && !line.empty()) {
+      add_node(line, nodes, centres);
+    }
+  }
+  for (const auto& [id, node] : nodes) {
+    if (node.children != (node.is_split ? 2 : 0))
+      throw InputError(fmt::format("the place {:#010x} has {} parts", id, node.children));
+  }
+}
+
+}  // namespace
+
+bool Layout::is_own(const Workspace& workspace) const {
+  const auto found = laid_.find(workspace.id);
+  if (found == laid_.end()) return false;
+  const Laid& laid = found->second;
+  return laid.is_own ||
+         (!laid.designed.empty() && laid.designed != arrangement(laid.dockspace, workspace.panels));
+}
+
+void Layout::reset(const Workspace& workspace) { laid_.erase(workspace.id); }
+
+void Layout::draw(const Workspace& shown, bool resized) {
+  Laid& laid = laid_[shown.id];
+  laid.dockspace = ImGui::GetID(shown.id);
+  const ImGuiDockNode* centre = centre_of(ImGui::DockBuilderGetNode(laid.dockspace));
+  if (laid.is_own && !laid.is_drawn && centre) {
+    for (const Panel& panel : shown.panels) {  // one that was not known when the layout was kept
+      if (dock_of(panel.title) == 0 && !ImGui::FindWindowSettingsByID(ImHashStr(panel.title)))
+        ImGui::DockBuilderDockWindow(panel.title, centre->ID);
+    }
+  }
+  const ImVec2 size = ImGui::GetWindowSize();
+  const bool has_room = size.x > 1 && size.y > 1;
+  const bool is_new = !centre || (laid.designed.empty() && !laid.is_own);
+  if (has_room && (is_new || (resized && !is_own(shown)))) {
+    lay_out(laid.dockspace, shown.panels, size);
+    laid.designed = arrangement(laid.dockspace, shown.panels);
+    laid.is_own = false;
+  }
+  laid.is_drawn = true;
+  for (const auto& [id, other] : laid_) {
+    if (&other != &laid && other.is_drawn)
+      ImGui::DockSpace(other.dockspace, {0, 0}, ImGuiDockNodeFlags_KeepAliveOnly);
+  }
+  toggle_tabs(ImGui::DockBuilderGetNode(laid.dockspace), shows_tabs_);
+  ImGui::DockSpace(laid.dockspace, {0, 0},
+                   shows_tabs_ ? ImGuiDockNodeFlags_None : ImGuiDockNodeFlags_AutoHideTabBar);
+}
+
+OwnLayout Layout::own(std::span<const Workspace> all) const {
+  OwnLayout kept;
+  for (const Workspace& workspace : all) {
+    if (is_own(workspace)) kept.workspaces.emplace_back(workspace.id);
+  }
+  if (!kept.workspaces.empty()) kept.text = ImGui::SaveIniSettingsToMemory();
+  return kept;
+}
+
+void Layout::restore(const OwnLayout& kept) {
+  if (kept.workspaces.empty()) return;
+  require_layout(kept.text);
+  ImGui::LoadIniSettingsFromMemory(kept.text.c_str(), kept.text.size());
+  for (const std::string& id : kept.workspaces) laid_[id].is_own = true;
+}
+
+}  // namespace palimpsest

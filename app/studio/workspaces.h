@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+
+namespace palimpsest {
+
+class Application;
+
+/// Where a panel lies until somebody moves it.
+enum class PanelPlace { left_top, left_bottom, center, right_top, right_bottom, bottom };
+
+/// One dockable view over the session.
+struct Panel {
+  const char* title;  // also its window's name; "##" and more keeps two of one title apart
+  PanelPlace place;
+  void (*draw)(Application&);  // inside its window
+};
+
+/// What the window shows at one time: panels in their places, for one question to the data.
+struct Workspace {
+  const char* id;     // "step"
+  const char* name;   // in the top bar
+  const char* words;  // what it is for, one sentence
+  int key;            // ImGuiKeyChord that leads to it; 0: none
+  std::span<const Panel> panels;
+};
+
+/// The one list of workspaces, in app/views; the program starts in the first.
+std::span<const Workspace> workspaces();
+
+}  // namespace palimpsest

@@ -1,0 +1,184 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include "app/gl/context_local.h"
+#include "app/studio/application.h"
+#include "app/views/panels.h"
+#include "app/views/shown.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/formula.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr float line_size = 17;      // design pixels of a line's letters
+constexpr float smallest_size = 11;  // below this a long line scrolls instead
+constexpr float lit_bar = 12;        // room left of the lines for the mark of the lit one
+
+LatexStyle look(bool bright, const Record* numbers = nullptr) {
+  const auto colour = [bright](Role role, bool) {
+    return style::hex(bright ? style::colours().role(role) : style::colours().role_dim(role));
+  };
+  return {.colour = colour, .lit = {}, .numbers = numbers};
+}
+
+/// What the lines of a phase are as LaTeX, kept while nothing that it depends on changes.
+struct WrittenLines {
+  // Computation, form, phase; states turned, colours.
+  using Key = std::tuple<std::uint64_t, Form, Index, bool, style::Theme>;
+  // Block and operation: the line with its numbers.
+  using NumbersKey = std::pair<Index, Index>;
+
+  std::optional<Key> key;
+  std::vector<std::string> dim;
+  std::vector<std::string> lit;
+  std::optional<NumbersKey> numbers_key;
+  std::string numbers;  // empty: there is none to write
+};
+
+WrittenLines& written_lines(const Application& application, const Phase& phase) {
+  auto& lines = context_local<WrittenLines>();
+  const Sight& sight = application.session.sight();
+  const Trace& trace = *sight.trace;
+  const Index index = trace.block(sight.cursor.block).phase;
+  const WrittenLines::Key key{sight.computation->version, trace.form, index,
+                              application.view.state_value_by_key, style::theme()};
+  if (lines.key == key) return lines;
+  lines = {};
+  for (const Operation& operation : phase.operations) {
+    lines.dim.push_back(latex(operation.equation, trace.symbols, look(false)));
+    lines.lit.push_back(latex(operation.equation, trace.symbols, look(true)));
+  }
+  lines.key = key;
+  return lines;
+}
+
+/// The size at which `latex` fits the panel, as far as it can be read.
+float fitting_size(const std::string& latex, float wanted, float width) {
+  const float natural = measure_formula(latex, style::px(wanted)).width;
+  if (natural <= width) return style::px(wanted);
+  return std::max(style::px(wanted) * width / natural, style::px(smallest_size));
+}
+
+void fitted_formula(const std::string& latex, float wanted) {
+  const float size = fitting_size(latex, wanted, ImGui::GetContentRegionAvail().x);
+  formula(latex, size, style::colours().text);
+}
+
+/// Scrolls to the last item once, when the cursor has come to it or the panel has another height.
+void keep_in_sight(Index operation) {
+  ImGuiStorage* memory = ImGui::GetStateStorage();
+  const float height = ImGui::GetWindowHeight();
+  const int place = static_cast<int>(operation) + 1000 * static_cast<int>(height);
+  const ImGuiID key = ImGui::GetID("in sight");
+  if (memory->GetInt(key, -1) == place) return;
+  memory->SetInt(key, place);
+  const float top = ImGui::GetWindowPos().y;
+  const float line = ImGui::GetItemRectSize().y;
+  const bool is_seen =
+      ImGui::GetItemRectMin().y >= top + line && ImGui::GetItemRectMax().y <= top + height - line;
+  if (!is_seen) ImGui::SetScrollHereY(0.5F);
+}
+
+/// One line; returns whether it is hovered.
+bool draw_line(const Operation& operation, const std::string& text, bool present, Application& application,
+               Index index) {
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float indent = style::px(lit_bar);
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float size = fitting_size(text, line_size, width - indent);
+  const FormulaSize extent = measure_formula(text, size);
+  const ImVec2 item = {std::max(width, extent.width + indent),
+                       std::max(extent.height + style::px(6), style::px(26))};
+  if (ImGui::InvisibleButton(operation.id.c_str(), item) && !application.session.lookout().is_stale()) {
+    application.show_welcome = false;
+    Cursor cursor = application.session.sight().cursor;
+    cursor.operation = index;
+    cursor.entered = cursor.row;  // a step back leaves it again
+    application.session.set_cursor(cursor);
+  }
+  const bool hovered = ImGui::IsItemHovered();
+  if (present) keep_in_sight(index);
+  tooltip(operation.title);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (present) {
+    list->AddRectFilled({from.x, from.y + style::px(4)},
+                        {from.x + style::px(style::lit_line), from.y + item.y - style::px(4)},
+                        style::colours().text);
+  }
+  draw_formula(list, {from.x + indent, from.y + (item.y - extent.height) / 2 + extent.baseline}, text, size,
+               style::colours().text);
+  return hovered;
+}
+
+/// All lines; returns the operation to write out below: the hovered one, else the present one.
+Index draw_lines(Application& application, const WrittenLines& lines, const Phase& phase) {
+  const Index present = application.session.sight().cursor.operation;
+  Index shown = present;
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), 0));
+  // What was hovered in the last frame is lit in this one.
+  ImGuiStorage* memory = ImGui::GetStateStorage();
+  const ImGuiID key = ImGui::GetID("previewed");
+  const Index previewed = memory->GetInt(key, -1);
+  for (std::size_t i = 0; i < phase.operations.size(); ++i) {
+    const auto index = static_cast<Index>(i);
+    const bool lit = index == present || index == previewed;
+    const std::string& text = (lit ? lines.lit : lines.dim)[i];
+    if (draw_line(phase.operations[i], text, index == present, application, index)) shown = index;
+  }
+  memory->SetInt(key, shown == present ? -1 : static_cast<int>(shown));
+  ImGui::PopStyleVar();
+  ImGui::Dummy({0, 0});
+  return shown;
+}
+
+/// The line once more with the numbers of this token; only those that are single numbers can be written into
+/// it.
+void draw_numbers(WrittenLines& lines, Index block, Index index, const Operation& operation,
+                  const Symbols& symbols, const Record& record) {
+  const WrittenLines::NumbersKey key{block, index};
+  if (lines.numbers_key != key) {
+    lines.numbers = latex(operation.equation, symbols, look(true, &record));
+    if (lines.numbers == lines.lit[static_cast<std::size_t>(index)]) lines.numbers.clear();
+    lines.numbers_key = key;
+  }
+  if (lines.numbers.empty()) return;
+  style::caption("With its numbers");
+  fitted_formula(lines.numbers, line_size);
+}
+
+void draw_loss(const Variant& variant) {
+  style::caption("The problem it learns");
+  style::paragraph(variant.loss.words);
+  if (!variant.loss.latex.empty()) fitted_formula("\\mathcal L(S) = " + variant.loss.latex, 16);
+  if (!variant.loss.step.empty()) fitted_formula(variant.loss.step, 16);
+  style::caption(variant.paper);
+}
+
+}  // namespace
+
+void draw_equation(Application& application) {
+  const Sight& sight = application.session.sight();
+  const Computation* computed = sight.computation.get();
+  const std::string title =
+      computed ? fmt::format("{}, line by line###equation", computed->variant->label) : "###equation";
+  if (style::begin_panel(title.c_str(), {0, 0}, ImGuiWindowFlags_HorizontalScrollbar) && computed) {
+    if (sight.record) {
+      const auto [phase, record] = shown(application);
+      WrittenLines& lines = written_lines(application, phase);
+      const Index hovered = draw_lines(application, lines, phase);
+      draw_numbers(lines, sight.cursor.block, hovered, phase.operations[static_cast<std::size_t>(hovered)],
+                   sight.trace->symbols, record);
+    }
+    draw_loss(*computed->variant);
+  }
+  style::end_panel();
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,161 @@
+#include "app/views/form_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/session/counted.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// Whether any step that is for `purpose` passes `test`.
+template <class Test>
+bool any_step(const Trace& trace, Purpose purpose, Test test) {
+  return std::ranges::any_of(trace.phases, [&](const Phase& phase) {
+    return std::ranges::any_of(phase.operations, [&](const Operation& operation) {
+      return operation.purpose == purpose && test(operation);
+    });
+  });
+}
+
+bool has_step(const Trace& trace, Purpose purpose) {
+  return any_step(trace, purpose, [](const Operation&) { return true; });
+}
+
+bool reads_at_end(const Trace& trace) {
+  return std::ranges::any_of(trace.phases.back().operations, [](const Operation& operation) {
+    const std::vector<std::string> read = operands(operation.equation.expression);
+    return std::ranges::find(read, "S_final") != read.end();
+  });
+}
+
+std::string recurrent_work(const Trace& trace, Index token) {
+  if (has_step(trace, Purpose::denominator)) {
+    return fmt::format("weighs {} anew", counted(token + 1, "token", "tokens"));
+  }
+  if (reads_at_end(trace)) return fmt::format("{} steps, then everyone reads", trace.tokens);
+  return token == 0 ? "1 step" : fmt::format("{} steps, one after the other", token + 1);
+}
+
+std::string chunkwise_work(const Trace& trace, Index chunk_size, Index token) {
+  const Groups& groups = trace.groups;
+  const Index last = (trace.tokens + groups.size - 1) / groups.size - 1;
+  const Index size = trace.block(trace.block_of(token, 0)).count;  // a piece of a batch, where chunks cut it
+  const std::string place = fmt::format(
+      "{} {} of 0–{}", groups.kind == Groups::Kind::batches ? "batch" : "chunk", token / groups.size, last);
+  if (has_step(trace, Purpose::denominator)) {
+    const Index tiles = trace.block_of(token, 1) - trace.block_of(token, 0);
+    return fmt::format("{}: {} of {} × {} scores", place, counted(tiles, "tile", "tiles"), size, chunk_size);
+  }
+  if (reads_at_end(trace)) return fmt::format("{}: one state, then everyone reads", place);
+  if (has_step(trace, Purpose::solve)) return fmt::format("{}: solve {} × {}, one state", place, size, size);
+  if (has_step(trace, Purpose::scores))
+    return fmt::format("{}: scores {} × {}, one state", place, size, size);
+  return fmt::format("{}: {} at once, one state", place, counted(size, "token", "tokens"));
+}
+
+std::string two_pass_work(const Trace& trace, Index chunk_size) {
+  const Index chunks = (trace.tokens + chunk_size - 1) / chunk_size;
+  return fmt::format("{} first, then the outputs", counted(chunks, "state", "states"));
+}
+
+std::string parallel_work(const Trace& trace) {
+  if (!has_step(trace, Purpose::scores))
+    return fmt::format("{} at once", counted(trace.tokens, "token", "tokens"));
+  const std::string scores = fmt::format("{} × {} scores", trace.tokens, trace.tokens);
+  return has_step(trace, Purpose::solve) ? scores + ", one solve" : scores;
+}
+
+}  // namespace
+
+const char* form_label(Form form) {
+  switch (form) {
+    case Form::recurrent:
+      return "Recurrent";
+    case Form::chunkwise:
+      return "Chunkwise";
+    case Form::two_pass:
+      return "Two-pass";
+    case Form::parallel:
+      return "Parallel";
+  }
+  return "";
+}
+
+bool erases_by_beta(const Trace& trace) {
+  const auto reads_beta = [](const Operation& operation) {
+    const std::vector<std::string> read = operands(operation.equation.expression);
+    return std::ranges::find(read, "beta") != read.end();
+  };
+  return (has_step(trace, Purpose::read) && any_step(trace, Purpose::update, reads_beta)) ||
+         any_step(trace, Purpose::overlap, reads_beta);
+}
+
+std::string divergence_words(const Divergence& divergence) {
+  return fmt::format("The memory runs away at token {}: {}. Each picture has its own scale.",
+                     divergence.token, divergence.words);
+}
+
+std::string form_title(Form form, const Choice& choice) {
+  if (!has_chunks(form)) return form_label(form);
+  return fmt::format("{}, C = {}", form_label(form), choice.chunk_size);
+}
+
+std::string form_work(const FormResult& result, const Computation& computed, Index token) {
+  if (!result.trace) return {};
+  const Trace& trace = *result.trace;
+  switch (trace.form) {
+    case Form::recurrent:
+      return recurrent_work(trace, token);
+    case Form::chunkwise:
+      return chunkwise_work(trace, computed.choice.chunk_size, token);
+    case Form::two_pass:
+      return two_pass_work(trace, computed.choice.chunk_size);
+    case Form::parallel:
+      return parallel_work(trace);
+  }
+  return {};
+}
+
+std::string reference_words(Precision precision) {
+  return precision == Precision::f64 ? "the f64 recurrence" : "the f64 recurrence on f32 inputs";
+}
+
+std::string allowance_words(const FormResult& result) {
+  const Judgement& judgement = result.judgement;
+  std::string words = fmt::format("{} is allowed", scientific(judgement.allowed()));
+  if (!judgement.tolerance.reason.empty()) words += fmt::format(" ({})", judgement.tolerance.reason);
+  if (!result.amplified.empty()) words += ". " + result.amplified;
+  return words;
+}
+
+Index first_bad_token(const Computation& computed) {
+  Index first = -1;
+  for (const auto& form : computed.forms) {
+    if (form->first_bad_token >= 0 && (first < 0 || form->first_bad_token < first))
+      first = form->first_bad_token;
+  }
+  return first;
+}
+
+std::string agreement_words(const Computation& computed) {
+  if (computed.agree) {
+    const auto count = [&](bool says_nothing) {
+      return std::ranges::count_if(computed.forms, [&](const auto& form) {
+        return form->missing.empty() && form->judgement.says_nothing() == says_nothing;
+      });
+    };
+    const auto lost = count(true);
+    return fmt::format("{} agree{} · {}", counted(count(false), "form", "forms"),
+                       lost == 0 ? "" : fmt::format(", {} lost in rounding", lost),
+                       scientific(computed.worst));
+  }
+  const Index bad = first_bad_token(computed);
+  if (bad < 0) return fmt::format("forms end in different states · {}", scientific(computed.worst));
+  return fmt::format("forms differ from token {} · {}", bad, scientific(computed.worst));
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,17 @@
+#include <imgui.h>
+
+#include "app/studio/application.h"
+#include "app/studio/bars.h"
+#include "app/views/keys_help.h"
+#include "app/views/open_dialog.h"
+#include "app/views/palette.h"
+
+namespace palimpsest {
+
+void draw_overlays(Application& application) {
+  draw_keys_help(application);
+  draw_open_dialog(application);
+  draw_palette(application);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,17 @@
+#include "app/views/panels.h"
+
+namespace palimpsest {
+
+std::span<const Panel> panels() {
+  static constexpr Panel list[] = {
+      {"Data", PanelPlace::left_top, draw_data},
+      {"Equation", PanelPlace::left_bottom, draw_equation},
+      {"Stage", PanelPlace::center, draw_stage},
+      {"Forms", PanelPlace::right_top, draw_forms},
+      {"Why this number?", PanelPlace::right_bottom, draw_why},
+      {"Timeline", PanelPlace::bottom, draw_timeline},
+  };
+  return list;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,214 @@
+#include "app/views/stage.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+
+#include "app/gl/context_local.h"
+#include "app/stage/draw.h"
+#include "app/stage/head.h"
+#include "app/stage/legend.h"
+#include "app/studio/application.h"
+#include "app/views/form_words.h"
+#include "app/views/panels.h"
+#include "app/views/shown.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+constexpr float reason_width = 460;   // of the words where there is nothing to draw
+constexpr float compact_below = 900;  // the width of a window with small numbers
+constexpr float least_title = 60;     // however wide the legend is
+constexpr double fade_seconds = 0.18;
+
+/// What the Stage shows, and where, kept from frame to frame: each part is made anew only when something
+/// that it depends on has changed.
+struct KeptStage {
+  // Computation, form, cursor; states turned, scales shared, colours.
+  using ViewKey = std::tuple<std::uint64_t, Form, Cursor, bool, bool, style::Theme>;
+  // Origin and room on the screen, scale, whether there is little of it.
+  using LayoutKey = std::tuple<float, float, float, float, float, bool>;
+
+  std::optional<ViewKey> view_key;
+  std::optional<StageView> view;
+  std::string title;
+  std::string latex;
+  std::string warning;
+  ColourRanges ranges;
+
+  std::optional<LayoutKey> layout_key;
+  Ruler ruler;
+  StageLayout layout;
+
+  std::optional<CellFocus> focus;  // what `sources` are of
+  std::vector<Cells> sources;
+};
+
+/// The cells that `focus` was made from.
+std::vector<Cells> sources_of(const Phase& phase, const Symbols& symbols, const Record& record,
+                              const CellFocus& focus) {
+  if (!record.contains(focus.tensor)) return {};
+  const auto maker = std::ranges::find_if(phase.operations, [&](const Operation& operation) {
+    return operation.equation.result == focus.tensor;
+  });
+  if (maker == phase.operations.end()) return {};
+  const Matrix<double>& values = record.at(focus.tensor);
+  if (focus.row >= values.rows() || focus.column >= values.cols()) return {};
+  return explain(maker->equation, symbols, record, focus.row, focus.column).sources;
+}
+
+/// Brings what is kept up to date with the cursor.
+void update_view(KeptStage& kept, const Application& application, const Sight& sight, const Shown& shown) {
+  const Computation& computed = *sight.computation;
+  const Trace& trace = *sight.trace;
+  const Cursor cursor = sight.cursor;
+  const KeptStage::ViewKey key{computed.version,
+                               trace.form,
+                               cursor,
+                               application.view.state_value_by_key,
+                               application.view.shared_scale,
+                               style::theme()};
+  if (kept.view_key == key) return;
+  const std::string& label = computed.data->labels[static_cast<std::size_t>(trace.token(cursor))];
+  ++stage_map().views;
+  kept = {};
+  kept.view = stage_view(trace, shown.phase, shown.record, cursor, label);
+  kept.title = stage_title(computed, trace, shown.phase, cursor);
+  kept.ranges = ColourRanges(computed, trace, shown.phase, shown.record, application.view.shared_scale);
+  kept.latex = head_latex(*kept.view, trace.symbols);
+  if (computed.divergence) kept.warning = divergence_words(*computed.divergence);
+  kept.view_key = key;
+}
+
+/// Brings the layout up to date with the room that is left in the panel.
+const StageLayout& updated_layout(KeptStage& kept, bool compact) {
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const KeptStage::LayoutKey key{origin.x, origin.y, room.x, room.y, style::scale(), compact};
+  if (kept.layout_key == key) return kept.layout;
+  kept.ruler = screen_ruler(compact);
+  ++stage_map().layouts;
+  kept.layout = lay_out(*kept.view, origin, room, kept.ruler);
+  kept.layout_key = key;
+  return kept.layout;
+}
+
+const std::vector<Cells>& updated_sources(KeptStage& kept, const std::optional<CellFocus>& focus,
+                                          const Trace& trace, const Shown& shown) {
+  if (kept.focus == focus) return kept.sources;
+  kept.sources = focus ? sources_of(shown.phase, trace.symbols, shown.record, *focus) : std::vector<Cells>();
+  kept.focus = focus;
+  return kept.sources;
+}
+
+/// What the panel is called, left of the legend.
+std::string panel_title(const KeptStage& kept, const Legend& legend) {
+  const style::TextStyle text(style::Text::caption);
+  const float room = ImGui::GetContentRegionAvail().x - 2 * px(style::panel_padding) - room_beside(legend);
+  return shortened(kept.title, std::max(room, px(least_title))) + "###stage";
+}
+
+/// The present window.
+Rectangle panel_surface() {
+  const ImVec2 from = ImGui::GetWindowPos();
+  const ImVec2 size = ImGui::GetWindowSize();
+  return {from, {from.x + size.x, from.y + size.y}};
+}
+
+/// Why there is nothing to draw, in the middle of the panel.
+void draw_reason(const std::string& reason) {
+  const style::TextStyle text(style::Text::title);
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const float width = std::min(room.x, px(reason_width));
+  const ImVec2 extent = ImGui::CalcTextSize(reason.c_str(), nullptr, false, width);
+  const ImVec2 corner = ImGui::GetCursorPos();
+  ImGui::SetCursorPos({corner.x + std::max((room.x - extent.x) / 2, 0.0F),
+                       corner.y + std::max((room.y - extent.y) * 0.4F, 0.0F)});
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  stage_map().panel = panel_surface();
+  stage_map().pieces = {{from, {from.x + extent.x, from.y + extent.y}}};
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + extent.x + 1);
+  ImGui::TextUnformatted(reason.c_str());
+  ImGui::PopTextWrapPos();
+}
+
+std::string empty_words(const Application& application) {
+  const Computation* computation = application.session.computed();
+  if (!computation)
+    return "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures and presets.";
+  const Form form = application.session.choice().form;
+  const std::string& reason = computation->form(form).missing;
+  const Lookout& lookout = application.session.lookout();
+  if (lookout.is_stale()) return "The first step is being computed.";
+  if (!lookout.awaited().reason.empty())
+    return fmt::format("This step cannot be shown: {}", lookout.awaited().reason);
+  if (reason.empty()) return "This sequence has no tokens, so there is no step to show.";
+  return fmt::format("There is no {} form here.\n\n{}", name(form), reason);
+}
+
+void draw_empty(Application& application) {
+  if (style::begin_panel("Stage###stage")) draw_reason(empty_words(application));
+  style::end_panel();
+}
+
+}  // namespace
+
+StageMap& stage_map() { return context_local<StageMap>(); }
+
+void draw_stage(Application& application) {
+  stage_map().panel = {};
+  stage_map().pieces.clear();
+  Session& session = application.session;
+  const Sight& sight = session.sight();
+  if (!sight.record) {
+    draw_empty(application);
+    return;
+  }
+  const Trace* trace = sight.trace.get();
+  const Cursor cursor = sight.cursor;
+  const Shown block = shown(application);
+  auto& kept = context_local<KeptStage>();
+  update_view(kept, application, sight, block);
+  StageScene scene{
+      .view = *kept.view,
+      .record = block.record,
+      .symbols = trace->symbols,
+      .ranges = kept.ranges,
+      .version = (sight.computation->version * 1'000'003 +
+                  static_cast<std::uint64_t>(cursor.block) * std::size(all_forms) +
+                  static_cast<std::uint64_t>(trace->form)) *
+                     2 +
+                 (application.view.state_value_by_key ? 1 : 0),
+      .fade = std::clamp(application.since_step() / fade_seconds, 0.0, 1.0),
+      .numbers = application.view.numbers,
+      .focus = application.focus(),
+      .sources = updated_sources(kept, application.focus(), *trace, block),
+  };
+  const bool compact = ImGui::GetWindowWidth() < px(compact_below);
+  const Legend legend = legend_of(scene, application.view.shared_scale);
+  const bool is_old = session.lookout().is_stale() && session.waiting();
+  const std::string title = is_old ? "Stage · of the previous choice###stage" : panel_title(kept, legend);
+  if (style::begin_panel(title.c_str())) {
+    draw(legend);
+    draw_head(kept.latex, kept.view->sentence, kept.warning);
+    draw(updated_layout(kept, compact), scene);
+    stage_map().panel = panel_surface();
+  }
+  stage_map().pieces = std::move(scene.pieces);
+  style::end_panel();
+  if (scene.hovered) application.hovered = scene.hovered;
+  if (scene.clicked) application.pinned = scene.hovered;
+  if (!scene.wanted || session.lookout().is_stale()) return;
+  const Index start = kept.view->starts[*scene.wanted];
+  if (start >= 0) session.set_cursor({cursor.block, start, cursor.row});
+}
+
+}  // namespace palimpsest

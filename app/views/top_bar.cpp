@@ -1,0 +1,170 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/studio/application.h"
+#include "app/studio/bars.h"
+#include "app/studio/command.h"
+#include "app/views/form_words.h"
+#include "app/views/pickers.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr float widest_data_pill = 420;
+constexpr float palette_width = 36;
+
+/// The bar's window across the top of the viewport, with its rounded surface drawn.
+void begin_bar(float height) {
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  ImGui::SetNextWindowPos(viewport->WorkPos);
+  ImGui::SetNextWindowSize({viewport->WorkSize.x, height});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::Begin("Top bar", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
+                   ImGuiWindowFlags_NoScrollWithMouse);
+  ImGui::PopStyleVar();
+  const float gap = style::px(style::panel_gap);
+  const ImVec2 from = {viewport->WorkPos.x + gap,
+                       viewport->WorkPos.y + std::min(gap, std::round(height / 8))};
+  const ImVec2 to = {viewport->WorkPos.x + viewport->WorkSize.x - gap, viewport->WorkPos.y + height - gap};
+  const style::Palette& c = style::colours();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled(from, to, c.panel, style::px(style::corner));
+  list->AddRect(from, to, c.edge, style::px(style::corner), style::px(style::line));
+  ImGui::SetCursorScreenPos(
+      {from.x + style::px(style::panel_padding), std::round((from.y + to.y - style::px(28)) / 2)});
+}
+
+void program_name() {
+  const style::TextStyle style(style::Text::strong);
+  const ImVec2 extent = text_extent("Palimpsest");
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  draw_text({from.x, from.y + (style::px(28) - extent.y) / 2}, style::colours().text, "Palimpsest");
+  ImGui::Dummy({extent.x, style::px(28)});
+}
+
+void workspace_tabs(Application& application) {
+  if (application.workspaces().size() < 2) return;
+  ImGui::SameLine(0, style::px(16));
+  const ImVec2 line = ImGui::GetCursorScreenPos();
+  ImGui::GetWindowDrawList()->AddLine({line.x, line.y + style::px(6)}, {line.x, line.y + style::px(22)},
+                                      style::colours().faint, style::px(1));
+  ImGui::Dummy({style::px(1), style::px(28)});
+  for (const Workspace& workspace : application.workspaces()) {
+    ImGui::SameLine(0, style::px(16));
+    const bool present = &workspace == &application.workspace();
+    command_button(application, std::string("workspace.") + workspace.id,
+                   [&] { return style::tab_button(workspace.name, present); });
+  }
+}
+
+void form_pills(Application& application) {
+  for (const Form form : all_forms) {
+    const bool present = application.session.choice().form == form;
+    command_button(application, fmt::format("form.{}", name(form)),
+                   [&] { return style::pill_button(form_label(form), present); });
+    ImGui::SameLine();
+  }
+}
+
+float form_pills_width() {
+  float width = 0;
+  for (const Form form : all_forms)
+    width += style::pill_size(form_label(form)).x + ImGui::GetStyle().ItemSpacing.x;
+  return width;
+}
+
+std::string agreement_explained(const Computation& computed) {
+  std::string words =
+      fmt::format("Every form's outputs and final states against {}, as a share of the largest number.",
+                  reference_words(computed.choice.precision));
+  for (const Form form : all_forms) {
+    const FormResult& result = computed.form(form);
+    words += fmt::format("\n{}: {}", form_label(form),
+                         result.missing.empty()
+                             ? fmt::format("{}, {}", scientific(result.residual()), allowance_words(result))
+                             : "missing");
+  }
+  return words;
+}
+
+/// In place of the badge, as wide as it, so that nothing jumps.
+void computing(ImVec2 size) {
+  const style::Palette& c = style::colours();
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  ImGui::Dummy(size);
+  ImGui::GetWindowDrawList()->AddRect(from, {from.x + size.x, from.y + size.y}, c.edge, size.y / 2,
+                                      style::px(1));
+  style::spinner({from.x + style::px(16), from.y + size.y / 2}, c.dim);
+  const float height = text_extent("computing…").y;
+  draw_text({from.x + style::px(28), from.y + (size.y - height) / 2}, c.dim, "computing…");
+}
+
+void agreement_badge(Application& application, const Computation& computed) {
+  const std::string label = agreement_words(computed) + "###agreement";
+  if (application.session.computing()) {
+    computing(style::pill_size(label.c_str()));
+    return;
+  }
+  const style::Palette& c = style::colours();
+  const Index bad = computed.agree ? -1 : first_bad_token(computed);
+  if (style::pill_button(label.c_str(), false, computed.agree ? c.good : c.alarm) && bad >= 0) {
+    application.playing = false;
+    application.show_welcome = false;
+    application.session.go_to_token(bad);
+  }
+  tooltip(agreement_explained(computed) +
+          (bad >= 0 ? "\nA click goes to the first token at which they differ." : ""));
+}
+
+/// "Ctrl P": a newcomer's way to everything else.
+void palette_button(Application& application) {
+  const char* command = "help.commands";
+  std::string key = key_name(find_command(application, command).key);
+  std::ranges::replace(key, '+', ' ');
+  command_button(application, command, [&] { return style::word_button(key.c_str(), 28); });
+}
+
+}  // namespace
+
+void draw_top_bar(Application& application, float height) {
+  begin_bar(height);
+  program_name();
+  workspace_tabs(application);
+  const Computation* computed = application.session.computed();
+  const float gap = ImGui::GetStyle().ItemSpacing.x;
+  const float badge =
+      computed ? std::max(style::pill_size((agreement_words(*computed) + "###agreement").c_str()).x,
+                          style::pill_size("3 forms agree · 8.8e-16").x)
+               : 0;
+  // From the right edge, so that nothing there moves when the names on the left change.
+  const float palette =
+      ImGui::GetWindowWidth() - style::px(style::panel_gap + style::panel_padding) - style::px(palette_width);
+  const float forms = palette - style::px(16) - badge - form_pills_width();
+  ImGui::SameLine(0, style::px(24));
+  const float room = forms - ImGui::GetCursorPosX() - variant_picker_width(application) - 2 * gap;
+  const float data_width =
+      std::min({data_picker_width(application), std::max(room, style::px(80)), style::px(widest_data_pill)});
+  ImGui::SetCursorPosX(
+      std::max(forms - 2 * gap - data_width - variant_picker_width(application), ImGui::GetCursorPosX()));
+  variant_picker(application);
+  ImGui::SameLine();
+  data_picker(application, data_width);
+  ImGui::SameLine();
+  ImGui::SetCursorPosX(std::max(forms, ImGui::GetCursorPosX()));
+  form_pills(application);
+  if (computed) agreement_badge(application, *computed);
+  ImGui::SameLine();
+  ImGui::SetCursorPosX(std::max(palette, ImGui::GetCursorPosX()));
+  palette_button(application);
+  ImGui::End();
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,189 @@
+#include "app/window/bench_command.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <thread>
+
+#include "app/commands/columns.h"
+#include "app/commands/values.h"
+#include "app/commands/versions.h"
+#include "app/session/computation.h"
+#include "app/session/presets.h"
+#include "app/window/ui_bench.h"
+#include "core/io/file.h"
+
+namespace palimpsest {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double aim_median = 2;    // milliseconds of a frame
+constexpr double aim_high = 8;      // of all but one frame in a hundred
+constexpr double aim_slider = 50;   // from a change to its picture
+constexpr double aim_opening = 50;  // of the longest frame
+
+/// Which machine, when, and which program.
+struct Circumstances {
+  std::string processor;
+  unsigned threads = std::thread::hardware_concurrency();
+  std::string date;
+  std::string program = fmt::format("palimpsest {} ({})", version(), commit());
+};
+
+/// As the kernel calls it.
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown processor";
+}
+
+/// "2026-11-22 09:30 UTC".
+std::string now() {
+  const std::time_t time = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  gmtime_r(&time, &parts);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", parts.tm_year + 1900, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min);
+}
+
+std::string milliseconds(double time) { return fmt::format("{:.2f}", time); }
+
+std::string met(bool is_met) { return is_met ? "yes" : "no"; }
+
+bool is_quick(const FramesOf& frames) {
+  return frames.processor.median <= aim_median && frames.processor.high <= aim_high;
+}
+
+std::vector<std::string> row(const FramesOf& frames, bool is_met) {
+  std::vector<std::string> cells = {frames.form, frames.what, std::to_string(frames.frames)};
+  for (const Spread& spread : {frames.processor, frames.elapsed}) {
+    for (const double time : {spread.median, spread.high, spread.worst}) cells.push_back(milliseconds(time));
+  }
+  cells.push_back(milliseconds(frames.driver));
+  cells.push_back(met(is_met));
+  return cells;
+}
+
+std::string text_of(const UiBench& bench, const Circumstances& here, const UiTimes& times) {
+  std::string text =
+      fmt::format("{}, {}\n{}, {} threads; Gated DeltaNet, {} x {} pixels, fonts at scale 1\n\n",
+                  here.program, here.date, here.processor, here.threads, bench.width, bench.height);
+  text += paragraph(fmt::format(
+      "Milliseconds a frame at T = {}, d = {}. \"cpu\" is the time of the window's thread up to the finished "
+      "lists of "
+      "what is to be drawn, what panels send to the graphics card included; \"clock\" is the same by the "
+      "clock, with "
+      "waiting and what else runs on the machine; \"OpenGL\" is what the driver then takes. Aim: a cpu "
+      "median of at "
+      "most {:g}, all but one in a hundred at most {:g}; while a sequence opens, no frame above {:g}.",
+      bench.tokens, bench.channels, aim_median, aim_high, aim_opening));
+  std::vector<std::vector<std::string>> table = {{"form", "what", "frames", "cpu median", "99 %", "worst",
+                                                  "clock median", "99 %", "worst", "OpenGL", "aim"}};
+  for (const FramesOf& frames : times.frames) table.push_back(row(frames, is_quick(frames)));
+  table.push_back(row(times.opening, times.opening.processor.worst <= aim_opening));
+  text += '\n' + columns(table, 0) + '\n';
+  text += paragraph(fmt::format(
+      "From a change of a slider to the picture of its result at T = {}, d = {}, by the clock on a screen of "
+      "60 "
+      "frames a second, OpenGL left out, {} changes: median {} ms, 99 % {} ms, worst {} ms; cpu time of all "
+      "threads meanwhile: median {} ms. Aim: at most {:g} ms by the clock: {}.",
+      bench.dragged_tokens, bench.dragged_channels, times.changes, milliseconds(times.slider.median),
+      milliseconds(times.slider.high), milliseconds(times.slider.worst),
+      milliseconds(times.slider_processor.median), aim_slider, met(times.slider.high <= aim_slider)));
+  return text;
+}
+
+Json json_of(const Spread& spread) {
+  return {{"median", spread.median}, {"99th", spread.high}, {"worst", spread.worst}};
+}
+
+Json json_of(const FramesOf& frames) {
+  return {{"form", frames.form},
+          {"what", frames.what},
+          {"frames", frames.frames},
+          {"cpu_ms", json_of(frames.processor)},
+          {"clock_ms", json_of(frames.elapsed)},
+          {"opengl_ms", frames.driver}};
+}
+
+Json json_of(const UiBench& bench, const Circumstances& here, const UiTimes& times) {
+  Json frames = Json::array();
+  for (const FramesOf& each : times.frames) frames.push_back(json_of(each));
+  return {{"program", here.program},
+          {"date", here.date},
+          {"processor", here.processor},
+          {"threads", here.threads},
+          {"size", {bench.width, bench.height}},
+          {"tokens", bench.tokens},
+          {"channels", bench.channels},
+          {"aims",
+           {{"median_ms", aim_median},
+            {"99th_ms", aim_high},
+            {"slider_ms", aim_slider},
+            {"opening_ms", aim_opening}}},
+          {"frames", frames},
+          {"opening", json_of(times.opening)},
+          {"slider",
+           {{"tokens", bench.dragged_tokens},
+            {"channels", bench.dragged_channels},
+            {"changes", times.changes},
+            {"clock_ms", json_of(times.slider)},
+            {"cpu_ms", json_of(times.slider_processor)}}}};
+}
+
+struct Options {
+  std::string size = "1920x1080";
+  std::string tokens = "4096";
+  std::string channels = "128";
+  std::string frames = "240";
+  std::optional<std::string> json;
+};
+
+int measure(const Options& options, const Console& console) {
+  UiBench bench;
+  std::tie(bench.width, bench.height) = parse_size(options.size);
+  bench.tokens = parse_count(options.tokens, "--tokens", 3, most_tokens_at_once);
+  bench.channels = parse_count(options.channels, "--channels", 1, most_preset_channels);
+  bench.frames = static_cast<int>(parse_count(options.frames, "--frames", 1, 100'000));
+  bench.dragged_tokens = std::min(bench.dragged_tokens, bench.tokens);
+  bench.dragged_channels = std::min(bench.dragged_channels, bench.channels);
+  if (options.json) writable_target(*options.json);  // before the work is done
+  Circumstances here{.processor = processor_name(), .date = now()};
+  const UiTimes times = measure_ui(bench);
+  console.out << text_of(bench, here, times);
+  if (options.json) {
+    const std::string text = json_of(bench, here, times).dump(2) + '\n';
+    replace_file(*options.json, std::as_bytes(std::span(text)));
+  }
+  return exit_done;
+}
+
+}  // namespace
+
+CliCommand bench_command() {
+  return [](CLI::App& command, Console console) -> Task {
+    const auto options = std::make_shared<Options>();
+    command.require_subcommand(1);
+    CLI::App* ui = command.add_subcommand("ui", "What a frame of the window takes, drawn without a display");
+    ui->add_option("--size", options->size, "pixels, WIDTHxHEIGHT")->capture_default_str();
+    ui->add_option("--tokens", options->tokens, "of the long sequence, 3 to 4096")->capture_default_str();
+    ui->add_option("--channels", options->channels, "of its keys and values, 1 to 512")
+        ->capture_default_str();
+    ui->add_option("--frames", options->frames, "that are measured of each thing a person does")
+        ->capture_default_str();
+    ui->add_option("--json", options->json, "write the figures into this file, too");
+    return [options, console] { return measure(*options, console); };
+  };
+}
+
+}  // namespace palimpsest

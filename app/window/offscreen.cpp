@@ -1,0 +1,166 @@
+#include "app/window/offscreen.h"
+
+// GL before EGL: the order in which libepoxy's headers know each other.
+#include <epoxy/gl.h>
+// clang-format off
+#include <epoxy/egl.h>
+// clang-format on
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <array>
+#include <chrono>
+#include <ctime>
+#include <vector>
+
+#include "app/gl/canvas.h"
+#include "core/base/error.h"
+
+namespace palimpsest {
+namespace {
+
+// Places where EGL may offer OpenGL without a display, the one without any device first.
+std::vector<EGLDisplay> candidate_displays() {
+  std::vector<EGLDisplay> displays;
+  if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless")) {
+    displays.push_back(eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr));
+  }
+  if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_enumeration") &&
+      epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_platform_device")) {
+    std::array<EGLDeviceEXT, 16> devices{};
+    EGLint count = 0;
+    if (eglQueryDevicesEXT(static_cast<EGLint>(devices.size()), devices.data(), &count) == EGL_TRUE) {
+      for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+        displays.push_back(eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, devices[i], nullptr));
+      }
+    }
+  }
+  displays.push_back(eglGetDisplay(EGL_DEFAULT_DISPLAY));
+  return displays;
+}
+
+// An OpenGL context that is current while this lives, with no surface of its own.
+class Context {
+ public:
+  Context() {
+    for (EGLDisplay display : candidate_displays()) {
+      if (display != EGL_NO_DISPLAY && open(display)) return;
+    }
+    throw Error(fmt::format(
+        "pictures cannot be drawn: EGL offers no OpenGL 3.3 here (its last error is {:#x})", eglGetError()));
+  }
+
+  ~Context() { close(); }
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  void make_current() const { eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, context_); }
+
+ private:
+  bool open(EGLDisplay display) {
+    if (eglInitialize(display, nullptr, nullptr) == EGL_FALSE) return false;
+    display_ = display;
+    const std::array<EGLint, 5> wanted = {EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_SURFACE_TYPE, 0, EGL_NONE};
+    EGLConfig config = nullptr;
+    EGLint count = 0;
+    const std::array<EGLint, 7> attributes = {EGL_CONTEXT_MAJOR_VERSION,
+                                              3,
+                                              EGL_CONTEXT_MINOR_VERSION,
+                                              3,
+                                              EGL_CONTEXT_OPENGL_PROFILE_MASK,
+                                              EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                                              EGL_NONE};
+    if (epoxy_has_egl_extension(display, "EGL_KHR_surfaceless_context") &&
+        eglBindAPI(EGL_OPENGL_API) == EGL_TRUE &&
+        eglChooseConfig(display, wanted.data(), &config, 1, &count) == EGL_TRUE && count == 1) {
+      context_ = eglCreateContext(display, config, EGL_NO_CONTEXT, attributes.data());
+    }
+    if (context_ != EGL_NO_CONTEXT &&
+        eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context_) == EGL_TRUE) {
+      return true;
+    }
+    close();
+    return false;
+  }
+
+  void close() {
+    if (display_ == EGL_NO_DISPLAY) return;
+    eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    if (context_ != EGL_NO_CONTEXT) eglDestroyContext(display_, context_);
+    // The display stays open: it is one per process, and other contexts may live on it.
+    display_ = EGL_NO_DISPLAY;
+    context_ = EGL_NO_CONTEXT;
+  }
+
+  EGLDisplay display_ = EGL_NO_DISPLAY;
+  EGLContext context_ = EGL_NO_CONTEXT;
+};
+
+double milliseconds() {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// The processor's time that this thread has used.
+double thread_milliseconds() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) * 1e3 + static_cast<double>(used.tv_nsec) * 1e-6;
+}
+
+}  // namespace
+
+struct Offscreen::State {
+  Context context;  // first, so that it ends last
+  Canvas canvas;
+  int width = 0;
+  int height = 0;
+  float scale = 1;
+};
+
+Offscreen::Offscreen(int width, int height, float scale) : state_(std::make_unique<State>()) {
+  state_->width = width;
+  state_->height = height;
+  state_->scale = scale;
+}
+
+Offscreen::~Offscreen() {
+  if (state_) state_->context.make_current();
+}
+
+float Offscreen::scale() const { return state_->scale; }
+
+void Offscreen::prepare() {
+  state_->context.make_current();
+  state_->canvas.make_current();
+  ImGuiIO& io = ImGui::GetIO();
+  io.DisplaySize = ImVec2(static_cast<float>(state_->width), static_cast<float>(state_->height));
+  io.DeltaTime = 1.0F / 60.0F;
+}
+
+void Offscreen::draw_frame(const std::function<void()>& draw, bool seen) {
+  prepare();
+  state_->canvas.draw_frame(state_->width, state_->height, draw, seen);
+}
+
+FrameTime Offscreen::time(const std::function<void()>& draw, bool seen) {
+  prepare();
+  const double processor = thread_milliseconds();
+  const double start = milliseconds();
+  state_->canvas.build(state_->width, state_->height, draw);
+  const double built = milliseconds();
+  const double used = thread_milliseconds() - processor;
+  state_->canvas.fill(seen);
+  glFinish();
+  return {.processor = used, .elapsed = built - start, .driver = milliseconds() - built};
+}
+
+void Offscreen::pass(const std::function<void()>& draw) { draw_frame(draw, false); }
+
+Image Offscreen::render(const std::function<void()>& draw, int frames) {
+  for (int frame = 1; frame < frames; ++frame) pass(draw);
+  draw_frame(draw, true);
+  return state_->canvas.read_pixels();
+}
+
+}  // namespace palimpsest

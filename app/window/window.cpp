@@ -1,0 +1,204 @@
+#include "app/window/window.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_impl_glfw.h>
+#include <imgui_internal.h>  // for the queue of events that Dear ImGui has not yet seen
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <utility>
+
+#include "app/gl/canvas.h"
+#include "app/window/free_memory.h"
+#include "app/window/pace.h"
+#include "core/base/error.h"
+
+namespace palimpsest {
+namespace {
+
+// How long a quiet window sleeps at most; a blinking text cursor sets the pace.
+constexpr double longest_sleep_seconds = 0.25;
+
+std::string last_glfw_error() {
+  const char* description = nullptr;
+  glfwGetError(&description);
+  return description == nullptr ? "no reason was given" : description;
+}
+
+// GLFW stays initialised while one of these lives.
+struct Glfw {
+  Glfw() {
+    if (glfwInit() == GLFW_FALSE) {
+      throw Error(
+          fmt::format("no window can be opened: {}. Is there a display (DISPLAY or WAYLAND_DISPLAY)? "
+                      "Without one, `palimpsest render` draws pictures.",
+                      last_glfw_error()));
+    }
+  }
+  ~Glfw() { glfwTerminate(); }
+  Glfw(const Glfw&) = delete;
+  Glfw& operator=(const Glfw&) = delete;
+};
+
+// What a window may fill of the monitor: its width and height without bars and docks, in screen coordinates.
+std::pair<int, int> room_on_monitor() {
+  int width = 0;
+  int height = 0;
+  if (GLFWmonitor* monitor = glfwGetPrimaryMonitor())
+    glfwGetMonitorWorkarea(monitor, nullptr, nullptr, &width, &height);
+  constexpr int unknown = std::numeric_limits<int>::max();
+  return {width > 0 ? width : unknown, height > 0 ? height : unknown};
+}
+
+GLFWwindow* create_window(const WindowOptions& options) {
+  glfwDefaultWindowHints();
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+  glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+  glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
+  glfwWindowHint(GLFW_SAMPLES, 0);
+  glfwWindowHint(GLFW_VISIBLE, options.visible ? GLFW_TRUE : GLFW_FALSE);
+  const auto [room_x, room_y] = room_on_monitor();
+  const bool fills = options.width >= room_x || options.height >= room_y;
+  glfwWindowHint(GLFW_MAXIMIZED, fills ? GLFW_TRUE : GLFW_FALSE);
+  GLFWwindow* window = glfwCreateWindow(std::min(options.width, room_x), std::min(options.height, room_y),
+                                        options.title.c_str(), nullptr, nullptr);
+  if (window == nullptr) {
+    throw Error(fmt::format("no window with OpenGL 3.3 can be opened: {}", last_glfw_error()));
+  }
+  return window;
+}
+
+}  // namespace
+
+struct Window::State {
+  explicit State(const WindowOptions& options) : window(create_window(options), glfwDestroyWindow) {
+    glfwMakeContextCurrent(window.get());
+    glfwSwapInterval(options.vsync ? 1 : 0);
+    canvas = std::make_unique<Canvas>();
+    glfwSetWindowUserPointer(window.get(), this);
+    glfwSetWindowRefreshCallback(window.get(), [](GLFWwindow* damaged) {
+      static_cast<State*>(glfwGetWindowUserPointer(damaged))->redraw = true;
+    });
+    glfwSetDropCallback(window.get(), [](GLFWwindow* target, int count, const char** paths) {
+      State& state = *static_cast<State*>(glfwGetWindowUserPointer(target));
+      state.redraw = true;
+      if (state.dropped) state.dropped({paths, paths + count});
+    });
+    ImGui_ImplGlfw_InitForOpenGL(window.get(), true);
+  }
+
+  ~State() {
+    glfwMakeContextCurrent(window.get());
+    canvas->make_current();
+    ImGui_ImplGlfw_Shutdown();
+  }
+
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  Glfw glfw;  // first, so that it ends last
+  std::unique_ptr<GLFWwindow, decltype(&glfwDestroyWindow)> window;
+  std::unique_ptr<Canvas> canvas;
+  std::function<void()> after_frame;
+  std::function<void(const std::vector<std::filesystem::path>&)> dropped;
+  std::atomic<bool> redraw = true;
+  float chosen_scale = 0;
+};
+
+Window::Window(const WindowOptions& options) : state_(std::make_unique<State>(options)) {
+  state_->chosen_scale = options.scale;
+}
+
+Window::~Window() = default;
+
+void Window::run(const std::function<void()>& draw) {
+  Pace pace;
+  pace.change();
+  bool is_quiet = false;
+  while (!closing()) {
+    state_->canvas->make_current();
+    if (pace.wants_frame()) {
+      draw_frame(draw);
+      pace.drawn();
+      is_quiet = false;
+    } else {
+      glfwWaitEventsTimeout(longest_sleep_seconds);
+      if (ImGui::GetIO().WantTextInput) pace.once();  // its cursor blinks
+    }
+    const bool input = !ImGui::GetCurrentContext()->InputEventsQueue.empty();
+    if (state_->redraw.exchange(false) || input) pace.change();
+    if (!pace.wants_frame() && !std::exchange(is_quiet, true)) give_back_free_memory();
+    while (glfwGetWindowAttrib(state_->window.get(), GLFW_ICONIFIED) == GLFW_TRUE && !closing()) {
+      glfwWaitEvents();  // nothing to see
+    }
+  }
+}
+
+void Window::draw_frame(const std::function<void()>& draw) {
+  glfwPollEvents();
+  glfwMakeContextCurrent(state_->window.get());
+  state_->canvas->make_current();
+  int width = 0;
+  int height = 0;
+  glfwGetFramebufferSize(state_->window.get(), &width, &height);
+  ImGui_ImplGlfw_NewFrame();
+  state_->canvas->draw_frame(width, height, draw);
+  state_->canvas->show();
+  glfwSwapBuffers(state_->window.get());
+  if (state_->after_frame) state_->after_frame();
+}
+
+void Window::request_redraw() {
+  state_->redraw = true;
+  glfwPostEmptyEvent();
+}
+
+void Window::close() { glfwSetWindowShouldClose(state_->window.get(), GLFW_TRUE); }
+
+bool Window::closing() const { return glfwWindowShouldClose(state_->window.get()) == GLFW_TRUE; }
+
+float Window::scale() const {
+  if (state_->chosen_scale > 0) return state_->chosen_scale;
+  float scale = 1;
+  glfwGetWindowContentScale(state_->window.get(), &scale, nullptr);
+  // Where a screen coordinate is more than a pixel (Wayland), Dear ImGui already scales by their ratio.
+  int width = 0;
+  int width_in_pixels = 0;
+  glfwGetWindowSize(state_->window.get(), &width, nullptr);
+  glfwGetFramebufferSize(state_->window.get(), &width_in_pixels, nullptr);
+  if (width > 0 && width_in_pixels > 0)
+    scale *= static_cast<float>(width) / static_cast<float>(width_in_pixels);
+  return scale > 0 ? scale : 1;
+}
+
+std::pair<int, int> Window::size() const {
+  int width = 0;
+  int height = 0;
+  glfwGetWindowSize(state_->window.get(), &width, &height);
+  return {width, height};
+}
+
+void Window::set_scale(float scale) {
+  state_->chosen_scale = scale;
+  request_redraw();
+}
+
+void Window::set_title(const std::string& title) { glfwSetWindowTitle(state_->window.get(), title.c_str()); }
+
+void Window::set_dropped(std::function<void(const std::vector<std::filesystem::path>&)> dropped) {
+  state_->dropped = std::move(dropped);
+}
+
+void Window::set_after_frame(std::function<void()> after_frame) {
+  state_->after_frame = std::move(after_frame);
+}
+
+Image Window::read_pixels() const { return state_->canvas->read_pixels(); }
+
+}  // namespace palimpsest

@@ -1,0 +1,300 @@
+#include "app/window/window_commands.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "app/commands/values.h"
+#include "app/session/preferences.h"
+#include "app/session/presets.h"
+#include "app/studio/application.h"
+#include "app/window/bench_command.h"
+#include "app/window/offscreen.h"
+#include "app/window/window.h"
+#include "core/base/error.h"
+#include "core/io/file.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// What `render` and the window can be told on the command line, as it stands there.
+struct Look {
+  std::optional<std::string> session = {};
+  std::optional<std::string> state = {};
+  std::optional<std::string> capture = {};
+  std::optional<std::string> at = {};
+  std::optional<std::string> variant = {};
+  std::optional<std::string> form = {};
+  std::optional<std::string> chunk = {};
+  std::optional<std::string> head = {};
+  std::optional<std::string> scale = {};
+  std::optional<std::string> theme = {};
+};
+
+void add_look(CLI::App& command, Look& look) {
+  const auto add = [&](const char* option, std::optional<std::string>& value, const char* words) {
+    command.add_option_function<std::string>(
+        option, [&value](const std::string& text) { value = text; }, words);
+  };
+  add("--session", look.session, "a saved session (JSON)");
+  add("--state", look.state, "a copied place (one string)");
+  add("--capture", look.capture, "an npz with q, k and v; or capture:NAME, preset:NAME");
+  add("--at", look.at, "TOKEN or TOKEN:OPERATION, such as 19:error");
+  add("--variant", look.variant, "compute this variant instead of the data's own");
+  add("--form", look.form, form_names().c_str());
+  add("--chunk", look.chunk, "chunk size of the forms that have chunks");
+  add("--head", look.head, "which head");
+  add("--scale", look.scale, "how much larger everything is drawn, 0.5 to 4");
+  add("--theme", look.theme, "dark or light");
+}
+
+/// The scale that was asked for, or `standard`.
+float scale_of(const Look& look, float standard) {
+  if (!look.scale) return standard;
+  const double scale = parse_number(*look.scale, "--scale");
+  if (scale < least_scale || scale > most_scale) {
+    throw InputError(
+        fmt::format("--scale is {}; expected a number from {} to {}", *look.scale, least_scale, most_scale));
+  }
+  return static_cast<float>(scale);
+}
+
+/// Puts the cursor at TOKEN or TOKEN:OPERATION.
+void go_to(Session& session, const std::string& at) {
+  const std::size_t colon = at.find(':');
+  const Index token = parse_count(at.substr(0, colon), "the token of --at");
+  if (token >= session.data().tokens) {
+    throw InputError(
+        fmt::format("--at is \"{}\"; expected a token from 0 to {}", at, session.data().tokens - 1));
+  }
+  session.go_to_token(token);
+  if (colon == std::string::npos) return;
+  const std::string wanted = at.substr(colon + 1);
+  const Trace* trace = session.trace();
+  if (!trace || trace->block_count() == 0) return;
+  std::string known;
+  for (std::size_t phase = 0; phase < trace->phases.size(); ++phase) {
+    const std::vector<Operation>& operations = trace->phases[phase].operations;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      known += (known.empty() ? "" : ", ") + operations[i].id;
+      if (operations[i].id != wanted) continue;
+      const Index block = trace->block_of(token, static_cast<Index>(phase));
+      session.set_cursor({block, static_cast<Index>(i), token - trace->block(block).first_token});
+      return;
+    }
+  }
+  throw InputError(fmt::format("--at asks for the operation \"{}\"; this form has: {}", wanted, known));
+}
+
+void require(bool good, const Session& session) {
+  if (!good) throw InputError(session.message());
+}
+
+/// Opens what was asked for; the first capture if nothing was.
+void prepare(Application& application, const Look& look) {
+  Session& session = application.session;
+  if (look.theme && *look.theme != "dark" && *look.theme != "light") {
+    throw InputError(fmt::format("--theme is \"{}\"; expected dark or light", *look.theme));
+  }
+  if ((look.session || look.state) && look.capture) {
+    throw InputError(fmt::format("--{} says which data it belongs to: give it or --capture, not both",
+                                 look.session ? "session" : "state"));
+  }
+  if (look.session && look.state) throw InputError("give --session or --state, not both");
+  if (look.session) {
+    require(session.open_saved(*look.session), session);
+  } else if (look.state) {
+    require(session.from_string(*look.state), session);
+  } else if (look.capture) {
+    require(session.open(open_data(*look.capture)), session);
+  } else {
+    application.open_first_capture();
+    require(session.computed() != nullptr || session.computing(), session);
+  }
+  session.wait();
+  require(session.message().empty(), session);
+  application.require_workspace();
+  require(session.message().empty(), session);
+
+  Choice choice = session.choice();
+  if (look.variant) choice.variant = find_variant(*look.variant).id;
+  if (look.form) choice.form = parse_form(*look.form);
+  if (look.chunk) {
+    choice.chunk_size = parse_count(*look.chunk, "--chunk");
+    require_chunk_size(choice.chunk_size);
+  }
+  if (look.head) {
+    choice.head = parse_count(*look.head, "--head");
+    if (const Index heads = session.data().heads * session.data().batches; choice.head >= heads)
+      throw InputError(fmt::format("--head is {}; expected a head from 0 to {}", choice.head, heads - 1));
+  }
+  session.choose(std::move(choice));
+  session.wait();
+  require(session.message().empty(), session);
+  if (look.theme) {
+    ViewOptions view = session.state().view;
+    view.theme = *look.theme == "light" ? Theme::light : Theme::dark;
+    session.change_view(view);
+  }
+  if (look.at) go_to(session, *look.at);
+  session.wait();
+  session.start_history();
+}
+
+/// Draws until pictures have faded in and sizes have settled.
+constexpr int settling_frames = 30;
+
+void render_to(Application& application, int width, int height, float scale,
+               const std::filesystem::path& output) {
+  Offscreen offscreen(width, height, scale);
+  const Image image = offscreen.render([&] { application.draw(offscreen.scale()); }, settling_frames);
+  if (!application.undrawn().empty()) throw Error(application.undrawn());
+  write_png(image, output);
+}
+
+struct TourStop {
+  const char* file;
+  Look look;
+};
+
+/// The pictures that show what the program is, for machines without a display.
+void render_tour(const std::filesystem::path& folder, Console console) {
+  std::error_code problem;
+  std::filesystem::create_directories(folder, problem);
+  if (problem)
+    throw InputError(
+        fmt::format("--tour {}: the folder cannot be made: {}", folder.string(), problem.message()));
+  const std::vector<TourStop> stops = {
+      {"1-a-token-is-written.png", {.at = "19:error", .form = "recurrent"}},
+      {"2-chunkwise.png", {.at = "19:solve", .form = "chunkwise"}},
+      {"3-parallel.png", {.at = "40:solve", .form = "parallel"}},
+      {"4-one-decay-per-channel.png", {.capture = "capture:kda_overwrite_l1", .at = "30:decay", .head = "1"}},
+      {"5-softmax.png", {.capture = "capture:softmax_names_l17", .at = "40:weights"}},
+      {"6-light.png", {.at = "19:write", .theme = "light"}},
+  };
+  for (const TourStop& stop : stops) {
+    Application application;
+    prepare(application, stop.look);
+    application.show_welcome = false;
+    render_to(application, 1920, 1080, 1, folder / stop.file);
+    console.out << (folder / stop.file).string() << std::endl;
+  }
+}
+
+/// Throws Unsupported, saying why, where the form that was asked for does not exist.
+void require_form(const Application& application, const Look& look) {
+  const Computation* computed = application.session.computed();
+  if ((!look.form && !look.session && !look.state) || !computed) return;
+  const Form form = application.session.choice().form;
+  const std::string& reason = computed->form(form).missing;
+  if (!reason.empty())
+    throw Unsupported(fmt::format("{} has no {} form here: {}", computed->variant->id, name(form), reason));
+}
+
+/// Refuses to write the picture over what it is drawn from.
+void require_other_file(const std::filesystem::path& output, const std::optional<std::string>& source) {
+  if (source && is_same_file(output, *source))
+    throw InputError(
+        fmt::format("{}: is what is drawn, which would be lost; give another --output", output.string()));
+}
+
+CliCommand render_command() {
+  return [](CLI::App& command, Console console) -> Task {
+    struct Options {
+      Look look;
+      std::string size = "1920x1080";
+      std::string output;
+      std::string tour;
+    };
+    const auto options = std::make_shared<Options>();
+    add_look(command, options->look);
+    command.add_option("--size", options->size, "pixels, WIDTHxHEIGHT")->capture_default_str();
+    command.add_option("--output", options->output, "the PNG to write");
+    command.add_option("--tour", options->tour, "write a tour of pictures into this folder");
+    return [options, console] {
+      if (!options->tour.empty()) {
+        render_tour(options->tour, console);
+        return static_cast<int>(exit_done);
+      }
+      if (options->output.empty()) throw InputError("render needs --output FILE.png or --tour FOLDER");
+      const auto [width, height] = parse_size(options->size);
+      const float scale = scale_of(options->look, 1);
+      require_other_file(options->output, options->look.session);
+      require_other_file(options->output, options->look.capture);
+      writable_target(options->output);  // before the work is done
+      Application application;
+      prepare(application, options->look);
+      require_other_file(options->output, application.session.data().id);
+      require_form(application, options->look);
+      application.show_welcome = !options->look.at;
+      render_to(application, width, height, scale, options->output);
+      return static_cast<int>(exit_done);
+    };
+  };
+}
+
+/// What is to be kept of a window. The layout is asked for when Dear ImGui says that it may have changed;
+/// else it is that of `before`.
+Preferences preferences(const Application& application, const Window& window, const Preferences& before) {
+  Preferences now = before;
+  now.theme = application.view.theme == style::Theme::light ? "light" : "dark";
+  now.scale = application.zoom;
+  std::tie(now.width, now.height) = window.size();
+  if (std::exchange(ImGui::GetIO().WantSaveIniSettings, false)) {
+    const OwnLayout own = application.panel_layout().own(application.workspaces());
+    now.layout = own.text;
+    now.own_workspaces = own.workspaces;
+  }
+  return now;
+}
+
+CliCommand window_command() {
+  return [](CLI::App& command, Console) -> Task {
+    const auto look = std::make_shared<Look>();
+    add_look(command, *look);
+    return [look] {
+      constexpr float as_the_monitor_says = 0;
+      const float scale = scale_of(*look, as_the_monitor_says);
+      KeptPreferences kept(settings_file());
+      Application application;
+      Look first = *look;
+      // A saved place has its own.
+      if (!first.theme && !first.session && !first.state) first.theme = kept.read().theme;
+      prepare(application, first);
+      Window window({.width = kept.read().width, .height = kept.read().height, .scale = scale});
+      if (!look->scale) application.zoom = kept.read().scale;
+      try {
+        application.panel_layout().restore({kept.read().layout, kept.read().own_workspaces});
+      } catch (const InputError& error) {
+        kept.set_aside(error.what());
+      }
+      kept.begin_with(preferences(application, window, kept.read()));
+      application.quit = [&] { window.close(); };
+      window.set_dropped([&](const auto& paths) { application.drop(paths); });
+      window.run([&] {
+        application.draw(window.scale());
+        if (application.animating()) window.request_redraw();
+        kept.keep(preferences(application, window, kept.read()));
+        if (const std::string problem = kept.problem(); !problem.empty())
+          application.session.set_message(problem);
+      });
+      ImGui::GetIO().WantSaveIniSettings = true;
+      kept.keep(preferences(application, window, kept.read()), true);
+      return static_cast<int>(exit_done);
+    };
+  };
+}
+
+}  // namespace
+
+WindowCommands window_commands() {
+  return {.window = window_command(), .render = render_command(), .bench = bench_command()};
+}
+
+}  // namespace palimpsest
