@@ -140,7 +140,7 @@ struct MemoryAccess {
   std::function<StoredPairs(const Sequence&, Index first, Index count)> pairs = {};
   /// [N, V] for keys [N, K], from the states after some tokens.
   std::function<Matrix<double>(const Sequence&, const NamedStates&, const Matrix<double>& keys)> answers = {};
-  std::string none = {};  // why there is no memory to ask
+  std::string none = {};  // why there is no memory that pairs share
 };
 
 /// One rule of the family: its names, ranges, words and how it computes. Data, but for `rule`.

@@ -131,11 +131,38 @@ class SoftmaxRule : public Rule {
     return softmax_weights(sequence, fading_, window);
   }
 
+  const KeyFading& fading() const { return fading_; }
+
  private:
   KeyFading fading_;
 };
 
 }  // namespace
+
+std::function<Matrix<double>(const Sequence&, const NamedStates&, const Matrix<double>&)> cache_answers() {
+  return
+      [](const Sequence& sequence, const NamedStates& states, const Matrix<double>& keys) -> Matrix<double> {
+        const Matrix<double>& K = states[0].second;
+        const Matrix<double>& V = states[1].second;
+        if (K.rows() == 0) return Matrix<double>::Zero(keys.rows(), V.cols());
+        Matrix<double> bias;
+        if (states.size() > 2) {
+          const Vector<double> log_gates = states[2].second;
+          bias = log_decays(log_gates, K.rows() - 1, 1).replicate(keys.rows(), 1);
+        }
+        // No key is later than the first query: all see the whole cache.
+        return softmax_dense<double>(keys * sequence.parameter("scale"), K, V, K.rows() - 1, nullptr, bias);
+      };
+}
+
+std::optional<NamedStates> cache_after(const Rule& rule, const Sequence& sequence, Index tokens) {
+  const auto* softmax = dynamic_cast<const SoftmaxRule*>(&rule);
+  if (!softmax) return std::nullopt;
+  const KeyValueCache<double> cache(sequence, softmax->fading());
+  NamedStates states = cache.states(softmax->fading());
+  for (auto& [name, rows] : states) rows = Matrix<double>(rows.topRows(cache.earlier + tokens));
+  return states;
+}
 
 std::shared_ptr<const Rule> softmax_rule(KeyFading fading) {
   return std::make_shared<SoftmaxRule>(std::move(fading));

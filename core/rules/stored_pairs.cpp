@@ -34,8 +34,17 @@ void require_memory_to_ask(const Variant& variant) {
   if (!variant.memory.none.empty()) throw Unsupported(variant.memory.none);
 }
 
+void require_answers(const Variant& variant) {
+  if (!variant.memory.answers) require_memory_to_ask(variant);
+}
+
+bool answers_linearly(const Variant& variant) {
+  const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
+  return !variant.memory.answers && !(rows && rows->normalised());
+}
+
 StoredPairs stored_pairs(const Variant& variant, const Sequence& sequence, Index first, Index count) {
-  require_memory_to_ask(variant);
+  require_answers(variant);
   if (variant.memory.pairs) return variant.memory.pairs(sequence, first, count);
   const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
   if (rows) return written_by(*rows, sequence, first, count);
@@ -44,7 +53,7 @@ StoredPairs stored_pairs(const Variant& variant, const Sequence& sequence, Index
 
 Matrix<double> memory_answers(const Variant& variant, const Sequence& sequence, const NamedStates& states,
                               const Matrix<double>& keys) {
-  require_memory_to_ask(variant);
+  require_answers(variant);
   if (variant.memory.answers) return variant.memory.answers(sequence, states, keys);
   const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
   if (rows && rows->normalised()) return rows->finish<double>(keys * program_state(states), sequence);

@@ -34,7 +34,8 @@ Variant fox() {
                    "forget gates since.",
                .latex = "",
                .step = ""},
-      .memory = {.none =
+      .memory = {.answers = cache_answers(),
+                 .none =
                      "The Forgetting Transformer keeps every key and value as they are: there is no state "
                      "that they would have to share. What fades is how much they count."},
       .rule = softmax_rule({.log_gates = log_gates,

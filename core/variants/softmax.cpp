@@ -19,7 +19,8 @@ Variant softmax() {
                "average of the values under the kernel exp(q . k).",
            .latex = "",
            .step = ""},
-      .memory = {.none =
+      .memory = {.answers = cache_answers(),
+                 .none =
                      "Softmax attention keeps every key and value as they are: there is no state that they "
                      "would have to share, and nothing to forget."},
       .rule = softmax_rule(),

@@ -52,8 +52,8 @@ const std::vector<Room>& rooms() {
        "What one wants to know of a memory: losses and gradients, stability, recall, capacity, spectra, who "
        "wrote what, "
        "what it costs.",
-       {"core/base", "core/numbers", "core/contract", "core/operator", "core/engines", "core/rules",
-        "core/cases"}},
+       {"core/base", "core/numbers", "core/contract", "core/operator", "core/engines", "core/steps",
+        "core/rules", "core/cases"}},
       {"core/proof",
        "That all forms agree, and where they part: tolerances, verify, faults, fragile forms, precisions.",
        {"core/base", "core/numbers", "core/formula", "core/contract", "core/steps", "core/rules",

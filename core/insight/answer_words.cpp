@@ -1,0 +1,101 @@
+#include "core/insight/answer_words.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace palimpsest {
+
+namespace {
+
+constexpr double noticed = 0.2;    // an entry, or a change of one, that is worth a word
+constexpr double mixed = 2.0 / 3;  // of the largest amount: from here on the next one is as good an answer
+
+/// The two largest amounts of a row.
+struct Largest {
+  Index first = -1;
+  Index second = -1;  // -1: there is but one word
+
+  explicit Largest(const Vector<double>& amounts) {
+    for (Index i = 0; i < amounts.size(); ++i) {
+      if (first < 0 || amounts(i) > amounts(first)) {
+        second = first;
+        first = i;
+      } else if (second < 0 || amounts(i) > amounts(second)) {
+        second = i;
+      }
+    }
+  }
+
+  /// Whether neither of the two is the answer.
+  bool is_mixture(const Vector<double>& amounts) const {
+    return second >= 0 && amounts(second) >= noticed && amounts(second) >= mixed * amounts(first);
+  }
+};
+
+std::string quoted(const std::vector<AskedWord>& words, Index word) {
+  return fmt::format("“{}”", words[static_cast<std::size_t>(word)].text);
+}
+
+std::string mixture(const std::vector<AskedWord>& words, const Vector<double>& amounts,
+                    const Largest& largest) {
+  return fmt::format("{} {:.2f} and {} {:.2f}", quoted(words, largest.first), amounts(largest.first),
+                     quoted(words, largest.second), amounts(largest.second));
+}
+
+/// What the memory answers for one word after the change, and what before.
+std::string changed_row(const AnswerTable& table, Index row) {
+  const Vector<double> before = table.before.row(row).transpose();
+  const Vector<double> after = table.after.row(row).transpose();
+  const Largest was(before);
+  const Largest is(after);
+  const std::string asked = fmt::format("sked where {} was written, it", quoted(table.words, row));
+  if (after(is.first) < noticed) {
+    return fmt::format("A{} now answers none of these words: {} was {:.2f}.", asked,
+                       quoted(table.words, was.first), before(was.first));
+  }
+  if (is.is_mixture(after))
+    return fmt::format("A mixture: a{} now answers {}.", asked, mixture(table.words, after, is));
+  if (is.first != was.first || before(was.first) < noticed)
+    return fmt::format("A{} now answers {}.", asked, quoted(table.words, is.first));
+  return fmt::format("A{} still answers {}, {:.2f} in the place of {:.2f}.", asked,
+                     quoted(table.words, is.first), after(is.first), before(is.first));
+}
+
+}  // namespace
+
+std::string answer_sentence(const AnswerTable& table) {
+  if (table.words.empty()) return "No word has been written yet.";
+  const double largest = std::max(table.before.cwiseAbs().maxCoeff(), table.after.cwiseAbs().maxCoeff());
+  if (!std::isfinite(table.before.sum() + table.after.sum()))
+    return "The memory has run away: its answers are no numbers any more.";
+  if (largest < noticed) return "The memory answers none of these words.";
+  const double change = table.most_changed ? table.change.row(*table.most_changed).cwiseAbs().maxCoeff() : 0;
+  if (change >= noticed) return changed_row(table, *table.most_changed);
+  const bool knew_others = table.words.size() > (table.present ? 1U : 0U);
+  if (table.present && table.change.row(*table.present).cwiseAbs().maxCoeff() >= noticed) {
+    const std::string others =
+        knew_others ? fmt::format(" Nothing else that it knew has changed by more than {:.2f}.", change) : "";
+    return changed_row(table, *table.present) + others;
+  }
+  if (table.change.isZero(0)) return "Nothing changes here.";
+  return fmt::format("Nothing it knew has changed by more than {:.2f}.", table.change.cwiseAbs().maxCoeff());
+}
+
+std::string output_sentence(const OutputAnswer& answer) {
+  if (answer.words.empty()) return "No word has been written yet.";
+  const std::string made_up =
+      fmt::format("these words make up {:.0f} % of it", 100 * std::max(answer.explained, 0.0));
+  const Largest largest(answer.amounts);
+  if (!(answer.explained >= noticed) || !(answer.amounts(largest.first) > 0))
+    return fmt::format("The output is like none of them: {}.", made_up);
+  const bool is_mixed =
+      largest.second >= 0 && answer.amounts(largest.second) >= mixed * answer.amounts(largest.first);
+  if (is_mixed) {
+    return fmt::format("The output is a mixture of {} and {}: {}.", quoted(answer.words, largest.first),
+                       quoted(answer.words, largest.second), made_up);
+  }
+  return fmt::format("The output is most like {}: {}.", quoted(answer.words, largest.first), made_up);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "core/insight/answer_table.h"
+
+namespace palimpsest {
+
+/// What a change did to the answers, a sentence or two made from its largest entries: which word is answered
+/// now where another was, a mixture, or how little has changed. Says also that nothing is stored.
+std::string answer_sentence(const AnswerTable& table);
+
+/// Which words an output is made of, in a sentence.
+std::string output_sentence(const OutputAnswer& answer);
+
+}  // namespace palimpsest

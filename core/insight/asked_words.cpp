@@ -1,0 +1,150 @@
+#include "core/insight/asked_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/base/error.h"
+#include "core/rules/row_rule.h"
+#include "core/rules/stored_pairs.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr Index most_occurrences = 64;  // of one word: beyond, their values say nothing new
+
+/// The strengths of the steps of tokens first .. first+count-1, [N]; nothing where the rule has none, or
+/// where what is stored is not what they belong to.
+std::optional<Vector<double>> rates(const Variant& variant, const Sequence& sequence, Index first,
+                                    Index count) {
+  if (const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get())) {
+    const Program<double> program = rows->encoder().encode<double>(sequence, first, count);
+    if (!program.structure.beta || program.structure.plain_write) return std::nullopt;
+    return program.beta.col(0);
+  }
+  for (const char* name : {"beta", "eta"}) {
+    if (sequence.has(name)) return sequence.at(name).rows<double>(first, count).col(0);
+  }
+  return std::nullopt;
+}
+
+void require_token(Index token, std::size_t tokens) {
+  if (token >= 0 && static_cast<std::size_t>(token) < tokens) return;
+  throw InputError(fmt::format("token {}; expected one of the {} tokens, counted from 0", token, tokens));
+}
+
+/// The strong occurrences of every text among the first `count` tokens.
+using Occurrences = std::map<std::string_view, std::vector<Index>>;
+Occurrences strong_occurrences(std::span<const std::string> labels, const Vector<double>& strengths,
+                               Index count) {
+  Occurrences found;
+  const double strongest = strengths.head(count).maxCoeff();
+  for (Index t = 0; t < count; ++t) {
+    if (strengths(t) > 0 && strengths(t) >= strongest / 2)
+      found[word_text(labels[static_cast<std::size_t>(t)])].push_back(t);
+  }
+  return found;
+}
+
+/// The strongest of `tokens` in front.
+void by_strength(std::vector<Index>& tokens, const Vector<double>& strengths) {
+  std::ranges::stable_sort(tokens, [&](Index x, Index y) { return strengths(x) > strengths(y); });
+}
+
+/// The words of all strong occurrences, the strongest in front; no more than `most`, but for the text at the
+/// cursor, which takes the place of the last.
+std::vector<AskedWord> strongest_words(const Occurrences& strong, const Vector<double>& strengths,
+                                       std::string_view present, Index most) {
+  std::vector<Index> heads;  // the strongest occurrence of each text
+  std::map<Index, std::string_view> texts;
+  for (const auto& [text, tokens] : strong) {
+    heads.push_back(
+        *std::ranges::max_element(tokens, [&](Index x, Index y) { return strengths(x) < strengths(y); }));
+    texts[heads.back()] = text;
+  }
+  std::ranges::sort(heads);
+  by_strength(heads, strengths);
+  const auto is_present = [&](Index head) { return texts[head] == present; };
+  const auto kept = heads.begin() + std::min<std::ptrdiff_t>(most, std::ssize(heads));
+  if (kept != heads.begin() && std::none_of(heads.begin(), kept, is_present)) {
+    const auto own = std::find_if(kept, heads.end(), is_present);
+    if (own != heads.end()) *(kept - 1) = *own;
+  }
+  heads.erase(kept, heads.end());
+  std::vector<AskedWord> words;
+  for (const Index head : heads) {
+    const std::string_view text = texts[head];
+    words.push_back({.token = strong.find(text)->second.front(), .text = std::string(text)});
+  }
+  return words;
+}
+
+/// A word per distinct text of the pinned tokens, asked with the first of them.
+std::vector<AskedWord> pinned_words(std::span<const std::string> labels, std::vector<Index> pinned) {
+  std::ranges::sort(pinned);
+  std::vector<AskedWord> words;
+  for (const Index token : pinned) {
+    require_token(token, labels.size());
+    const std::string text(word_text(labels[static_cast<std::size_t>(token)]));
+    auto known = std::ranges::find(words, text, &AskedWord::text);
+    if (known == words.end()) known = words.insert(words.end(), {.token = token, .text = text});
+    known->occurrences.push_back(token);
+  }
+  return words;
+}
+
+}  // namespace
+
+Vector<double> write_strengths(const Variant& variant, const Sequence& sequence) {
+  require_answers(variant);
+  constexpr Index tokens_at_a_time = 256;
+  Vector<double> strengths(sequence.tokens);
+  for (Index first = 0; first < sequence.tokens; first += tokens_at_a_time) {
+    const Index count = std::min(tokens_at_a_time, sequence.tokens - first);
+    const StoredPairs pairs = stored_pairs(variant, sequence, first, count);
+    const auto beta = rates(variant, sequence, first, count);
+    const Index steps = pairs.keys.rows() / count;
+    for (Index t = 0; t < count; ++t) {
+      const Index last = (t + 1) * steps - 1;
+      strengths(first + t) = beta ? std::abs((*beta)(last)) * pairs.keys.row(last).squaredNorm()
+                                  : pairs.keys.row(last).norm() * pairs.values.row(last).norm();
+    }
+  }
+  return strengths;
+}
+
+std::string_view word_text(std::string_view label) {
+  constexpr std::string_view spaces = " \t\n\r";
+  const std::size_t first = label.find_first_not_of(spaces);
+  if (first == std::string_view::npos) return label;
+  return label.substr(first, label.find_last_not_of(spaces) - first + 1);
+}
+
+std::vector<AskedWord> asked_words(std::span<const std::string> labels, const Vector<double>& strengths,
+                                   Index token, const WordChoice& choice) {
+  require_token(token, std::min(labels.size(), static_cast<std::size_t>(strengths.size())));
+  const std::string_view present = word_text(labels[static_cast<std::size_t>(token)]);
+  const Occurrences strong = strong_occurrences(labels, strengths, token + 1);
+  std::vector<AskedWord> words = choice.pinned.empty()
+                                     ? strongest_words(strong, strengths, present, choice.most)
+                                     : pinned_words(labels, choice.pinned);
+  for (AskedWord& word : words) {
+    word.is_present = word.text == present;
+    std::vector<Index> others;
+    if (const auto found = strong.find(word.text); found != strong.end()) others = found->second;
+    by_strength(others, strengths);
+    others.resize(std::min<std::size_t>(others.size(), most_occurrences));
+    word.occurrences.push_back(word.token);
+    word.occurrences.insert(word.occurrences.end(), others.begin(), others.end());
+    std::ranges::sort(word.occurrences);
+    const auto repeated = std::ranges::unique(word.occurrences);
+    word.occurrences.erase(repeated.begin(), repeated.end());
+  }
+  std::ranges::sort(words, {}, &AskedWord::token);
+  return words;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/matrix.h"
+#include "core/contract/variant.h"
+
+namespace palimpsest {
+
+/// A word that a memory is asked with, and whose values are looked for in its answers.
+struct AskedWord {
+  Index token = 0;                      // asked with its key: the first strong occurrence, or the pinned one
+  std::string text;                     // its label without spaces around it
+  std::vector<Index> occurrences = {};  // whose values count as this word, ascending; `token` is among them
+  bool is_present = false;              // the text of the word at the cursor
+};
+
+/// Which words are asked.
+struct WordChoice {
+  std::vector<Index> pinned = {};  // tokens; empty: those whose writes were strongest
+  Index most = 6;                  // at most so many of those
+};
+
+/// How strongly every token writes, [T]: beta |k|^2, or where a rule has no strength |k| |v| of what it
+/// stores; of the last step of a token that takes several. O(T K) work. Throws Unsupported where no memory
+/// answers.
+Vector<double> write_strengths(const Variant& variant, const Sequence& sequence);
+
+/// The label without spaces around it: what makes two tokens the same word.
+std::string_view word_text(std::string_view label);
+
+/// The words to ask at `token`, by their tokens. Unless they are pinned: at most `most` distinct texts whose
+/// strongest write up to `token` is at least half as strong as the strongest of all, the strongest ones; the
+/// text at the cursor is among them if it qualifies. All strong occurrences so far of a text, at most the 64
+/// strongest, count as one word. `labels` and `strengths` hold one entry per token. Throws InputError for a
+/// token that there is not.
+std::vector<AskedWord> asked_words(std::span<const std::string> labels, const Vector<double>& strengths,
+                                   Index token, const WordChoice& choice = {});
+
+}  // namespace palimpsest
