@@ -67,7 +67,9 @@ struct Foundation {
   std::unique_ptr<ReferenceRun> reference;  // what the f64 recurrence makes of it
   KindScales scales;                        // how large its numbers are
   std::array<std::shared_ptr<const Trace>, std::size(all_forms)> traces;  // of the forms that exist
-  mutable std::mutex judging;  // of the reference, which remembers how numbers amplify
+  mutable std::mutex judging;                       // of the reference, which remembers how numbers amplify
+  mutable std::mutex asking;                        // of the strengths:
+  mutable std::optional<Vector<double>> strengths;  // how strongly every token writes (word_strengths)
   std::optional<double>
       capture_error;  // this head's distance to the output in the file, if the inputs are the file's own
   LiveComputation live{};

@@ -54,10 +54,10 @@ void by_strength(std::vector<Index>& tokens, const Vector<double>& strengths) {
   std::ranges::stable_sort(tokens, [&](Index x, Index y) { return strengths(x) > strengths(y); });
 }
 
-/// The words of all strong occurrences, the strongest in front; no more than `most`, but for the text at the
-/// cursor, which takes the place of the last.
+/// The words of all strong occurrences, the strongest in front, no more than `most`; if `token` is one of
+/// them its word takes the place of the last.
 std::vector<AskedWord> strongest_words(const Occurrences& strong, const Vector<double>& strengths,
-                                       std::string_view present, Index most) {
+                                       Index token, std::string_view present, Index most) {
   std::vector<Index> heads;  // the strongest occurrence of each text
   std::map<Index, std::string_view> texts;
   for (const auto& [text, tokens] : strong) {
@@ -67,12 +67,11 @@ std::vector<AskedWord> strongest_words(const Occurrences& strong, const Vector<d
   }
   std::ranges::sort(heads);
   by_strength(heads, strengths);
-  const auto is_present = [&](Index head) { return texts[head] == present; };
   const auto kept = heads.begin() + std::min<std::ptrdiff_t>(most, std::ssize(heads));
-  if (kept != heads.begin() && std::none_of(heads.begin(), kept, is_present)) {
-    const auto own = std::find_if(kept, heads.end(), is_present);
-    if (own != heads.end()) *(kept - 1) = *own;
-  }
+  const auto own = std::ranges::find_if(heads, [&](Index head) { return texts[head] == present; });
+  const bool is_strong =
+      own != heads.end() && std::ranges::binary_search(strong.find(present)->second, token);
+  if (is_strong && own >= kept && kept != heads.begin()) *(kept - 1) = *own;
   heads.erase(kept, heads.end());
   std::vector<AskedWord> words;
   for (const Index head : heads) {
@@ -129,7 +128,7 @@ std::vector<AskedWord> asked_words(std::span<const std::string> labels, const Ve
   const std::string_view present = word_text(labels[static_cast<std::size_t>(token)]);
   const Occurrences strong = strong_occurrences(labels, strengths, token + 1);
   std::vector<AskedWord> words = choice.pinned.empty()
-                                     ? strongest_words(strong, strengths, present, choice.most)
+                                     ? strongest_words(strong, strengths, token, present, choice.most)
                                      : pinned_words(labels, choice.pinned);
   for (AskedWord& word : words) {
     word.is_present = word.text == present;

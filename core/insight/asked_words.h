@@ -34,9 +34,9 @@ std::string_view word_text(std::string_view label);
 
 /// The words to ask at `token`, by their tokens. Unless they are pinned: at most `most` distinct texts whose
 /// strongest write up to `token` is at least half as strong as the strongest of all, the strongest ones; the
-/// text at the cursor is among them if it qualifies. All strong occurrences so far of a text, at most the 64
-/// strongest, count as one word. `labels` and `strengths` hold one entry per token. Throws InputError for a
-/// token that there is not.
+/// word at the cursor is among them if its own write is so strong. All strong occurrences so far of a text,
+/// at most the 64 strongest, count as one word. `labels` and `strengths` hold one entry per token. Throws
+/// InputError for a token that there is not.
 std::vector<AskedWord> asked_words(std::span<const std::string> labels, const Vector<double>& strengths,
                                    Index token, const WordChoice& choice = {});
 

@@ -51,6 +51,22 @@ Index last_that_makes(const Trace& trace, const std::string& tensor, Index count
   return found;
 }
 
+/// What a step of the recurrence for this purpose is a part of.
+TokenPart part_of(Purpose purpose) {
+  switch (purpose) {
+    case Purpose::decay:
+      return TokenPart::decay;
+    case Purpose::read:
+    case Purpose::error:
+    case Purpose::update:
+    case Purpose::momentum:
+    case Purpose::write:
+      return TokenPart::write;
+    default:
+      return TokenPart::all;
+  }
+}
+
 /// The blocks of the first `tokens` tokens.
 Index blocks_of(const Trace& trace, Index tokens) {
   return tokens < trace.tokens ? trace.block_of(tokens, 0) : trace.block_count();
@@ -60,7 +76,9 @@ Index blocks_of(const Trace& trace, Index tokens) {
 class Memory {
  public:
   Memory(const Variant& variant, const Sequence& sequence, const Trace& recurrence, std::stop_token stop)
-      : variant_(variant), sequence_(sequence), recurrence_(recurrence), stop_(std::move(stop)) {}
+      : variant_(variant), sequence_(sequence), recurrence_(recurrence), stop_(std::move(stop)) {
+    if (stop_.stop_requested()) throw Cancelled();
+  }
 
   NamedStates after_tokens(Index tokens) const {
     if (auto cache = cache_after(*variant_.rule, sequence_, tokens)) return *std::move(cache);
@@ -123,6 +141,21 @@ MemoryChange memory_around_block(const Variant& variant, const Sequence& sequenc
                          std::move(stop));
   const Memory memory(variant, sequence, recurrence, std::move(stop));
   return memory.part_of({memory.after_blocks(block), memory.after_blocks(block + 1)}, part, block);
+}
+
+MemoryChange memory_at(const Variant& variant, const Sequence& sequence, const Trace& recurrence,
+                       const Trace& trace, const Cursor& cursor, std::stop_token stop) {
+  require_within("block", cursor.block, trace.block_count());
+  const Operation& operation = trace.operation(cursor);
+  if (trace.form == Form::recurrent)
+    return memory_around_block(variant, sequence, recurrence, cursor.block, part_of(operation.purpose),
+                               std::move(stop));
+  const Block block = trace.block(cursor.block);
+  const std::string first_state = trace.after(states_of(variant, sequence.settings).front());
+  if (operation.equation.result != first_state)
+    return memory_around(variant, sequence, recurrence, trace.token(cursor), TokenPart::all, std::move(stop));
+  const Memory memory(variant, sequence, recurrence, std::move(stop));
+  return {memory.after_tokens(block.first_token), memory.after_tokens(block.first_token + block.count)};
 }
 
 }  // namespace palimpsest

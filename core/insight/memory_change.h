@@ -35,4 +35,11 @@ MemoryChange memory_around(const Variant& variant, const Sequence& sequence, con
 MemoryChange memory_around_block(const Variant& variant, const Sequence& sequence, const Trace& recurrence,
                                  Index block, TokenPart part = TokenPart::all, std::stop_token stop = {});
 
+/// What the place of `cursor` in `trace`, any form of the sequence, does to it: in the recurrent form its
+/// block, the decay alone where that is what the step shows, else the rest of the token's change; where a
+/// chunk or a batch is carried on, all its tokens; elsewhere the token under the cursor, as the recurrence
+/// has it there. Throws InputError for a block that there is not, Cancelled.
+MemoryChange memory_at(const Variant& variant, const Sequence& sequence, const Trace& recurrence,
+                       const Trace& trace, const Cursor& cursor, std::stop_token stop = {});
+
 }  // namespace palimpsest

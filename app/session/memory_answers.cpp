@@ -1,0 +1,158 @@
+#include "app/session/memory_answers.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "app/session/problem.h"
+#include "core/base/error.h"
+#include "core/insight/answer_words.h"
+
+namespace palimpsest {
+
+namespace {
+
+std::shared_ptr<const Foundation> present(const std::weak_ptr<const Foundation>& of) {
+  std::shared_ptr<const Foundation> foundation = of.lock();
+  if (!foundation) throw Cancelled();
+  return foundation;
+}
+
+std::string title_of(const std::weak_ptr<const Foundation>& of) {
+  const std::shared_ptr<const Foundation> foundation = of.lock();
+  return foundation ? foundation->data->id : std::string();
+}
+
+/// One head's inputs to a variant, as a precision holds them.
+Sequence sequence_of(const DataSet& data, Index head, const Variant& variant, const Settings& settings,
+                     const Edits& edits, Precision precision) {
+  const Inputs inputs = make_inputs(data, head, variant, settings, edits);
+  return held_inputs(variant, inputs.arrays, inputs.settings, precision).sequence;
+}
+
+/// The strengths of the tokens of a head under the rule of the data.
+std::optional<Vector<double>> strengths_of_data(const DataSet& data, const Choice& choice, Index head) try {
+  if (data.rule.empty() || data.rule == choice.variant) return std::nullopt;
+  const Variant& variant = find_variant(data.rule);
+  return write_strengths(variant, sequence_of(data, head, variant, {}, choice.edits, choice.precision));
+} catch (const InputError&) {  // it cannot take these data: the chosen rule's own will do
+  return std::nullopt;
+} catch (const Unsupported&) {
+  return std::nullopt;
+}
+
+HeadAnswers answers_of_head(const DataSet& data, const Choice& choice, Index head,
+                            const WordChoice& choice_of_words, const std::stop_token& stop) try {
+  const Variant& variant = find_variant(choice.variant);
+  const Sequence sequence = sequence_of(data, head, variant, choice.settings, choice.edits, choice.precision);
+  const auto of_data = strengths_of_data(data, choice, head);
+  const Vector<double> strengths = of_data ? *of_data : write_strengths(variant, sequence);
+  const Index tokens = (sequence.tokens + 1) / 2;
+  if (tokens == 0) return {};
+  const auto recurrence = variant.rule->trace(sequence, Form::recurrent, choice.precision, 1);
+  const NamedStates memory = memory_after(variant, sequence, *recurrence, tokens, stop);
+  HeadAnswers answers{.table =
+                          answer_table(variant, sequence, {memory, memory},
+                                       asked_words(data.labels, strengths, tokens - 1, choice_of_words))};
+  answers.legibility = legibility(answers.table.after);
+  return answers;
+} catch (const Cancelled&) {
+  throw;
+} catch (const std::exception&) {
+  HeadAnswers none;
+  none.reason = problem_in_words();
+  return none;
+}
+
+HeadTables::Value tables_of_heads(const DataSet& data, const Choice& choice, const WordChoice& words,
+                                  const Effort& effort) {
+  HeadTables::Value tables;
+  const Index count = data.batches * data.heads;
+  for (Index head = 0; head < count; ++head) {
+    if (effort.stop.stop_requested()) throw Cancelled();
+    tables.heads.push_back(answers_of_head(data, choice, head, words, effort.stop));
+    const auto legibility_of = [&](Index index) {
+      return tables.heads[static_cast<std::size_t>(index)].legibility;
+    };
+    if (legibility_of(head) > legibility_of(tables.most_legible)) tables.most_legible = head;
+    if (effort.progress) effort.progress(static_cast<double>(head + 1) / static_cast<double>(count));
+  }
+  return tables;
+}
+
+std::size_t bytes_of(const AnswerTable& table) {
+  return static_cast<std::size_t>(table.before.size()) * 3 * sizeof(double) +
+         table.words.size() * (sizeof(AskedWord) + 64 * sizeof(Index));
+}
+
+auto place_of(const MemoryAnswers& key) {
+  const Cursor& cursor = key.cursor;
+  return std::tuple(key.form, cursor.block, cursor.operation, cursor.row, cursor.entered, key.words.most);
+}
+
+}  // namespace
+
+const Vector<double>& word_strengths(const Foundation& foundation) {
+  const std::scoped_lock lock(foundation.asking);
+  std::optional<Vector<double>>& known = foundation.strengths;
+  if (!known) known = strengths_of_data(*foundation.data, foundation.choice, foundation.choice.head);
+  if (!known) known = write_strengths(*foundation.variant, foundation.sequence);
+  return *known;
+}
+
+bool MemoryAnswers::operator<(const MemoryAnswers& other) const {
+  if (of.owner_before(other.of)) return true;
+  if (other.of.owner_before(of)) return false;
+  if (place_of(*this) != place_of(other)) return place_of(*this) < place_of(other);
+  return words.pinned < other.words.pinned;
+}
+
+std::string MemoryAnswers::question() const { return title_of(of); }
+
+std::shared_ptr<const AnswersAtPlace> MemoryAnswers::compute(const Effort& effort) const {
+  const std::shared_ptr<const Foundation> foundation = present(of);
+  const Variant& variant = *foundation->variant;
+  const Sequence& sequence = foundation->sequence;
+  const auto& trace = foundation->trace(form);
+  const auto& recurrence = foundation->trace(Form::recurrent);
+  if (!trace || !recurrence) throw Unsupported("this rule has no such form with these settings");
+  AnswersAtPlace answers{.token = trace->token(cursor)};
+  const std::vector<AskedWord> asked =
+      asked_words(foundation->data->labels, word_strengths(*foundation), answers.token, words);
+  answers.table = answer_table(variant, sequence,
+                               memory_at(variant, sequence, *recurrence, *trace, cursor, effort.stop), asked);
+  answers.legibility = legibility(answers.table.after);
+  answers.sentence = answer_sentence(answers.table);
+  answers.output =
+      output_answer(variant, sequence, foundation->reference->expected().o.row(answers.token), asked);
+  answers.output_sentence = output_sentence(answers.output);
+  return std::make_shared<const AnswersAtPlace>(std::move(answers));
+}
+
+std::size_t MemoryAnswers::bytes(const AnswersAtPlace& answers) {
+  return sizeof(AnswersAtPlace) + 2 * bytes_of(answers.table);
+}
+
+bool HeadTables::operator<(const HeadTables& other) const {
+  if (of.owner_before(other.of)) return true;
+  if (other.of.owner_before(of)) return false;
+  return std::tie(words.most, words.pinned) < std::tie(other.words.most, other.words.pinned);
+}
+
+std::string HeadTables::question() const { return title_of(of); }
+
+std::shared_ptr<const HeadTables::Value> HeadTables::compute(const Effort& effort) const {
+  const std::shared_ptr<const Foundation> foundation = present(of);
+  return std::make_shared<const Value>(tables_of_heads(*foundation->data, foundation->choice, words, effort));
+}
+
+std::size_t HeadTables::bytes(const Value& tables) {
+  std::size_t bytes = sizeof(Value);
+  for (const HeadAnswers& head : tables.heads) bytes += sizeof(HeadAnswers) + bytes_of(head.table);
+  return bytes;
+}
+
+Index most_legible_head(std::shared_ptr<const DataSet> data, const Choice& choice, std::stop_token stop) {
+  return tables_of_heads(*data, choice, {}, {.stop = std::move(stop), .progress = {}}).most_legible;
+}
+
+}  // namespace palimpsest
