@@ -213,3 +213,285 @@ TEST_CASE("The table is its definition, for every rule that answers") {
   }
   CHECK(rules > 100);
 }
+
+TEST_CASE("Before and change add up to after exactly where reading is linear") {
+  int linear = 0;
+  int others = 0;
+  for (const Case& each : all_cases({.tokens = 9, .dk = 6, .dv = 6, .seed = 8})) {
+    INFO(each.words);
+    const auto recurrence = each.trace(Form::recurrent, 1);
+    MemoryChange change = memory_around(*each.variant, each.sequence, *recurrence, 8);
+    const AnswerTable table =
+        answer_table(*each.variant, each.sequence, change,
+                     asked_words(few_texts(9), write_strengths(*each.variant, each.sequence), 8));
+    CHECK((table.before + table.change - table.after).cwiseAbs().maxCoeff() <=
+          1e-15 * (1 + table.before.cwiseAbs().maxCoeff() + table.after.cwiseAbs().maxCoeff()));
+    if (each.variant->id == "softmax" || each.variant->id == "fox") continue;  // a cache is no sum
+    // The table of the difference of the memories, asked by itself.
+    for (std::size_t i = 0; i < change.before.size(); ++i)
+      change.before[i].second = change.after[i].second - change.before[i].second;
+    change.after = change.before;
+    const AnswerTable written = answer_table(*each.variant, each.sequence, change, table.words);
+    const double size = 1 + table.before.cwiseAbs().maxCoeff() + table.after.cwiseAbs().maxCoeff();
+    const double apart = (written.after - table.change).cwiseAbs().maxCoeff();
+    const bool is_divided = each.variant->id == "kernel" || each.variant->id == "mesanet";
+    const bool is_network = each.variant->id == "ttt_linear" || each.variant->id == "ttt_mlp";
+    CHECK(table.is_linear == !(is_divided || is_network));
+    if (table.is_linear) {
+      ++linear;
+      CHECK(apart <= 1e-12 * size);
+    } else if (is_divided && table.change.cwiseAbs().maxCoeff() > 0.01) {
+      ++others;
+      CHECK(apart > 1e-6);
+    }
+  }
+  CHECK(linear > 50);
+  CHECK(others > 5);
+}
+
+TEST_CASE("A token that takes several steps is followed step by step") {
+  const Case each = random_case(find_variant("deltaproduct"), {}, {.tokens = 5, .dk = 6, .dv = 4});
+  const auto recurrence = each.trace(Form::recurrent, 1);
+  const Index steps = recurrence->block_of(1, 0);
+  REQUIRE(steps > 1);
+  const auto at = [&](Index block) {
+    return memory_around_block(*each.variant, each.sequence, *recurrence, block);
+  };
+  CHECK(at(2 * steps).before[0].second == states_at(*each.variant, each.sequence, 2)[0].second);
+  for (Index step = 1; step < steps; ++step)
+    CHECK(at(2 * steps + step).before[0].second == at(2 * steps + step - 1).after[0].second);
+  CHECK(at(3 * steps - 1).after[0].second == states_at(*each.variant, each.sequence, 3)[0].second);
+  CHECK(at(2 * steps).after[0].second != states_at(*each.variant, each.sequence, 3)[0].second);
+}
+
+TEST_CASE("A gathered batch is in the memory once it is written") {
+  for (const char* order : {"apply_first", "update_first"}) {
+    const Case each = random_case(find_variant("lact"), {{{"order", order}}, {{"batch", 4}}},
+                                  {.tokens = 11, .dk = 6, .dv = 4});
+    INFO(order);
+    const auto recurrence = each.trace(Form::recurrent, 1);
+    const auto after = [&](Index tokens) {
+      return memory_after(*each.variant, each.sequence, *recurrence, tokens)[0].second;
+    };
+    const auto written = [&](Index tokens) {
+      return states_at(*each.variant, each.sequence, tokens)[0].second;
+    };
+    for (const Index tokens : {0, 1, 3}) CHECK(after(tokens) == written(0));
+    for (const Index tokens : {4, 7}) CHECK(after(tokens) == written(4));
+    for (const Index tokens : {8, 10}) CHECK(after(tokens) == written(8));
+    CHECK(after(11) == written(11));
+    CHECK(written(11) != written(8));
+    CHECK(written(4) != written(3));
+    // The one block that changes it is the write of the batch.
+    Index changes = 0;
+    for (Index block = 0; block < recurrence->block_count(); ++block) {
+      const MemoryChange change = memory_around_block(*each.variant, each.sequence, *recurrence, block);
+      if (change.before[0].second == change.after[0].second) continue;
+      ++changes;
+      CHECK(recurrence->block(block).phase == 1);
+    }
+    CHECK(changes == 3);
+  }
+}
+
+TEST_CASE("The parts of a token's change follow each other, with every rule") {
+  for (const Case& each : all_cases({.tokens = 7, .dk = 6, .dv = 6, .initial_state = true, .seed = 9})) {
+    INFO(each.words);
+    const auto recurrence = each.trace(Form::recurrent, 1);
+    const auto part = [&](TokenPart which) {
+      return memory_around(*each.variant, each.sequence, *recurrence, 5, which);
+    };
+    const MemoryChange all = part(TokenPart::all);
+    const MemoryChange decay = part(TokenPart::decay);
+    const MemoryChange write = part(TokenPart::write);
+    CHECK(decay.before[0].second == all.before[0].second);
+    CHECK(decay.after[0].second == write.before[0].second);
+    CHECK(write.after[0].second == all.after[0].second);
+    const auto* rows = dynamic_cast<const RowRule*>(each.variant->rule.get());
+    if (!rows) continue;
+    const Program<double> program = rows->encoder().encode<double>(each.sequence, 5, 1);
+    const Structure& structure = program.structure;
+    const bool fades = structure.decay != Decay::none || structure.value_decay || structure.part_count() > 1;
+    if (!fades) CHECK(decay.before[0].second == decay.after[0].second);
+    if (structure.decay == Decay::scalar && structure.rows_per_read == 1 && !structure.value_decay) {
+      const Matrix<double> expected = program.alpha()(0, 0) * decay.before[0].second;
+      CHECK((decay.after[0].second - expected).cwiseAbs().maxCoeff() <= 1e-14);
+    }
+  }
+}
+
+TEST_CASE("Words are those of the strongest writes so far, a text once") {
+  const std::vector<std::string> labels = {"The", " red", "jar ", " red", " a", "key", " ", " jar", "red"};
+  Vector<double> strengths(9);
+  strengths << 0.5, 0.9, 0.4, 0.6, 1.0, 0.8, 0.45, 0.7, 0.2;
+  const auto asked = [&](Index token, const WordChoice& choice = {}) {
+    std::string words;
+    for (const AskedWord& word : asked_words(labels, strengths, token, choice)) {
+      words += fmt::format("{}{}[", word.text, word.token);
+      for (const Index occurrence : word.occurrences) words += fmt::format(" {}", occurrence);
+      words += word.is_present ? " ]* " : " ] ";
+    }
+    return words;
+  };
+  // Of 0.4 at token 2 half of the strongest is 0.45 by then.
+  CHECK(asked(2) == "The0[ 0 ] red1[ 1 ] ");
+  CHECK(asked(8) == "The0[ 0 ] red1[ 1 3 ]* a4[ 4 ] key5[ 5 ] jar7[ 7 ] ");
+  // The present word takes the place of the last if it is strong.
+  CHECK(asked(8, {.most = 2}) == "red1[ 1 3 ]* a4[ 4 ] ");
+  CHECK(asked(7, {.most = 2}) == "a4[ 4 ] jar7[ 7 ]* ");
+  CHECK(asked(7, {.most = 0}).empty());
+  // Pinned ones are asked at their own token; what else is strong of their text counts.
+  CHECK(asked(8, {.pinned = {8, 2}}) == "jar2[ 2 7 ] red8[ 1 3 8 ]* ");
+  CHECK(asked(4, {.pinned = {8, 2, 1}}) == "red1[ 1 3 8 ] jar2[ 2 ] ");
+  CHECK(asked(8, {.pinned = {5}, .most = 1}) == "key5[ 5 ] ");
+  CHECK_THROWS_WITH(asked(8, {.pinned = {9}}), says("token 9"));
+  CHECK_THROWS_WITH(asked(9), says("9 tokens"));
+  CHECK_THROWS_AS(asked(-1), InputError);
+  strengths.setZero();
+  CHECK(asked(8).empty());
+  CHECK(word_text("  ") == "  ");
+  CHECK(word_text("\n a b\t") == "a b");
+
+  // However often a text comes, its 64 strongest occurrences are enough.
+  const std::vector<std::string> same(200, " the");
+  Vector<double> rising = Vector<double>::LinSpaced(200, 1, 1.5);
+  const std::vector<AskedWord> words = asked_words(same, rising, 199);
+  REQUIRE(words.size() == 1);
+  CHECK(words[0].token == 0);
+  CHECK(words[0].occurrences.size() == 65);
+  CHECK(words[0].occurrences[1] == 136);
+}
+
+TEST_CASE("A write is as strong as its rule says") {
+  for (const Case& each : all_cases({.tokens = 5, .dk = 6, .dv = 6, .seed = 10})) {
+    INFO(each.words);
+    const Vector<double> strengths = write_strengths(*each.variant, each.sequence);
+    REQUIRE(strengths.size() == 5);
+    CHECK(strengths.minCoeff() >= 0);
+    const std::string& id = each.variant->id;
+    const Matrix<double> k =
+        each.sequence.has("k") ? each.sequence.at("k").rows<double>(0, 5) : Matrix<double>();
+    const Matrix<double> v = each.sequence.at("v").rows<double>(0, 5);
+    for (Index t = 0; t < 5; ++t) {
+      if (id == "gated_deltanet" || id == "mesanet" || id == "rls")
+        CHECK(strengths(t) == Approx(each.sequence.at("beta")(t, 0) * k.row(t).squaredNorm()).epsilon(1e-14));
+      if (id == "titans")
+        CHECK(strengths(t) ==
+              Approx(each.sequence.at("theta")(t, 0) * k.row(t).squaredNorm()).epsilon(1e-14));
+      if (id == "ttt_mlp" || id == "lact")
+        CHECK(strengths(t) == Approx(each.sequence.at("eta")(t, 0) * k.row(t).squaredNorm()).epsilon(1e-14));
+      if (id == "linear" || id == "retnet" || id == "softmax")
+        CHECK(strengths(t) == Approx(k.row(t).norm() * v.row(t).norm()).epsilon(1e-14));
+    }
+  }
+}
+
+TEST_CASE("An output is made of stored values, and what is left is said") {
+  Arrays arrays = {{"q", Array({3, 3}, std::vector<double>{1, 0, 0, 0, 1, 0, 1, 1, 0})},
+                   {"k", Array({3, 3}, std::vector<double>{1, 0, 0, 0, 1, 0, 0, 0, 1})},
+                   {"v", Array({3, 3}, std::vector<double>{1, 0, 0, 1, 1, 0, 0, 2, 0})}};
+  const Case each = bound(find_variant("linear"), resolve(find_variant("linear"), {}), arrays);
+  const std::vector<std::string> labels = {"a", "b", "c"};
+  const auto words = [&](std::vector<Index> pinned) {
+    return asked_words(labels, write_strengths(*each.variant, each.sequence), 2,
+                       {.pinned = std::move(pinned)});
+  };
+  Matrix<double> o(1, 3);
+  o << 3, 2, 1;  // = 1 a + 2 b and one beside them
+  const OutputAnswer answer = output_answer(*each.variant, each.sequence, o, words({0, 1}));
+  CHECK(answer.amounts(0) == Approx(1).epsilon(1e-13));
+  CHECK(answer.amounts(1) == Approx(2).epsilon(1e-13));
+  CHECK(answer.explained == Approx(1 - 1.0 / 14).epsilon(1e-13));
+  CHECK(output_sentence(answer) == "The output is most like “b”: these words make up 93 % of it.");
+  o << 1, 0.9, 4;
+  CHECK_THAT(output_sentence(output_answer(*each.variant, each.sequence, o, words({0, 1}))),
+             says("like none of them: these words make up 10 %"));
+  o << 1.9, 1, 0;  // 0.9 a + 1 b
+  CHECK_THAT(output_sentence(output_answer(*each.variant, each.sequence, o, words({0, 1}))),
+             says("a mixture of “b” and “a”"));
+  CHECK(output_sentence({}) == "No word has been written yet.");
+}
+
+TEST_CASE("The sentence says what the largest changes mean") {
+  const auto said = [](const Matrix<double>& before, const Matrix<double>& after,
+                       std::optional<Index> present) {
+    AnswerTable table;
+    for (Index i = 0; i < before.rows(); ++i)
+      table.words.push_back({.token = i, .text = std::string(1, static_cast<char>('a' + i))});
+    table.before = before;
+    table.after = after;
+    table.change = after - before;
+    table.present = present;
+    double most = 0;
+    for (Index row = 0; row < before.rows(); ++row) {
+      const double largest = table.change.row(row).cwiseAbs().maxCoeff();
+      if (row == present || largest <= most) continue;
+      most = largest;
+      table.most_changed = row;
+    }
+    return answer_sentence(table);
+  };
+  Matrix<double> before(3, 3);
+  Matrix<double> after(3, 3);
+  before << 0.7, 0.1, 0, 0.05, 0.8, 0, 0.5, 0, 0;
+  after = before;
+  CHECK(said(before, after, 2) == "Nothing changes here.");
+  after(1, 1) = 0.64;
+  CHECK(said(before, after, 2) == "Nothing it knew has changed by more than 0.16.");
+  after(2, 2) = 0.9;
+  CHECK(said(before, after, 2) ==
+        "Asked where “c” was written, it now answers “c”. Nothing else that it knew has changed by more than "
+        "0.16.");
+  after(0, 0) = 0.3;
+  after(0, 2) = 0.6;
+  CHECK(said(before, after, 2) == "Asked where “a” was written, it now answers “c”.");
+  after(0, 0) = 0.79;
+  after(0, 2) = 0.55;
+  CHECK(said(before, after, 2) ==
+        "A mixture: asked where “a” was written, it now answers “a” 0.79 and “c” 0.55.");
+  after.row(0) << 0.4, 0.1, 0.1;
+  CHECK(said(before, after, 2) ==
+        "Asked where “a” was written, it still answers “a”, 0.40 in the place of 0.70.");
+  after.row(0).setZero();
+  CHECK(said(before, after, 2) ==
+        "Asked where “a” was written, it now answers none of these words: “a” was 0.70.");
+  CHECK(said(0.1 * before, 0.1 * after, 2) == "The memory answers none of these words.");
+  CHECK(said(Matrix<double>::Zero(1, 1), Matrix<double>::Constant(1, 1, 0.5), 0) ==
+        "Asked where “a” was written, it now answers “a”.");
+  after(1, 1) = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THAT(said(before, after, 2), says("run away"));
+  CHECK(answer_sentence({}) == "No word has been written yet.");
+}
+
+TEST_CASE("Legible is a table in which every word answers itself") {
+  CHECK(legibility(Matrix<double>::Identity(3, 3)) == 1);
+  CHECK(legibility(Matrix<double>::Constant(3, 3, -2)) == 0);
+  Matrix<double> table(2, 2);
+  table << 0.5, -0.1, 0.3, -0.7;  // 0.6 and 0.2
+  CHECK(legibility(table) == Approx(0.5).epsilon(1e-14));
+  CHECK(legibility(Matrix<double>::Zero(2, 2)) == 0);
+  CHECK(legibility(Matrix<double>::Ones(1, 1)) == 0);
+  CHECK(legibility(Matrix<double>()) == 0);
+}
+
+TEST_CASE("A table that there is not is refused in words") {
+  const Case each = random_case(find_variant("kda"), {}, {.tokens = 4, .dk = 5, .dv = 3});
+  const auto recurrence = each.trace(Form::recurrent, 1);
+  CHECK_THROWS_WITH(memory_around(*each.variant, each.sequence, *recurrence, 4),
+                    says("token 4; expected 0 to 3"));
+  CHECK_THROWS_AS(memory_around(*each.variant, each.sequence, *recurrence, -1), InputError);
+  CHECK_THROWS_AS(memory_after(*each.variant, each.sequence, *recurrence, 5), InputError);
+  CHECK_THROWS_AS(memory_around_block(*each.variant, each.sequence, *recurrence, 4), InputError);
+  std::stop_source stop;
+  stop.request_stop();
+  CHECK_THROWS_AS(memory_after(*each.variant, each.sequence, *recurrence, 2, stop.get_token()), Cancelled);
+
+  Variant silent = *each.variant;
+  silent.memory.none = "It tells nobody.";
+  CHECK_THROWS_WITH(write_strengths(silent, each.sequence), says("It tells nobody."));
+  CHECK_THROWS_WITH(answer_table(silent, each.sequence, {}, {}), says("It tells nobody."));
+  // Without words there is an empty table, and nothing is divided by.
+  const AnswerTable empty = answer_table(*each.variant, each.sequence, {}, {});
+  CHECK(empty.after.size() == 0);
+  CHECK_FALSE(empty.most_changed);
+}
