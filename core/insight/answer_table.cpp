@@ -30,12 +30,6 @@ Matrix<double> pseudo_inverse(const Matrix<double>& V) {
   return inverse_of_gram(V.transpose() * V) * V.transpose();
 }
 
-/// What a token stores; of several steps the last.
-StoredPairs pair_of(const Variant& variant, const Sequence& sequence, Index token) {
-  const StoredPairs pairs = stored_pairs(variant, sequence, token, 1);
-  return {pairs.keys.bottomRows(1), pairs.values.bottomRows(1)};
-}
-
 /// The values of words, and how answers are made of them.
 class Basis {
  public:
@@ -49,7 +43,7 @@ class Basis {
     Index row = 0;
     for (const AskedWord& word : words) {
       for (const Index token : word.occurrences)
-        values_.row(row++) = pair_of(variant, sequence, token).values;
+        values_.row(row++) = last_pair(variant, sequence, token).values;
     }
     inverse_ = pseudo_inverse(values_);
   }
@@ -81,27 +75,16 @@ class Basis {
   Matrix<double> inverse_;      // [V, occurrences]
 };
 
-/// The keys of the words, divided by their squared lengths where the memory answers in proportion.
-Matrix<double> asking_keys(const Variant& variant, const Sequence& sequence,
-                           const std::vector<AskedWord>& words) {
+/// The keys of the words, one below the other.
+Matrix<double> keys_of(const Variant& variant, const Sequence& sequence,
+                       const std::vector<AskedWord>& words) {
   Matrix<double> keys;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    Matrix<double> key = pair_of(variant, sequence, words[i].token).keys;
-    const double squares = key.squaredNorm();
-    if (answers_linearly(variant) && squares > 0) key /= squares;
+    const Matrix<double> key = last_pair(variant, sequence, words[i].token).keys;
     if (i == 0) keys.resize(static_cast<Index>(words.size()), key.cols());
     keys.row(static_cast<Index>(i)) = key;
   }
   return keys;
-}
-
-/// What the memory answers; 0 where nothing is in it yet that could be divided by.
-Matrix<double> answers_of(const Variant& variant, const Sequence& sequence, const NamedStates& states,
-                          const Matrix<double>& keys) {
-  const Matrix<double> answers = memory_answers(variant, sequence, states, keys);
-  const bool is_empty = std::ranges::all_of(states, [](const auto& state) { return state.second.isZero(0); });
-  if (is_empty && !answers.allFinite()) return Matrix<double>::Zero(answers.rows(), answers.cols());
-  return answers;
 }
 
 std::optional<Index> most_changed(const AnswerTable& table) {
@@ -124,9 +107,9 @@ AnswerTable answer_table(const Variant& variant, const Sequence& sequence, const
   AnswerTable table{.words = std::move(words), .is_linear = answers_linearly(variant)};
   if (table.words.empty()) return table;
   const Basis basis(variant, sequence, table.words);
-  const Matrix<double> keys = asking_keys(variant, sequence, table.words);
-  const Matrix<double> before = answers_of(variant, sequence, change.before, keys);
-  const Matrix<double> after = answers_of(variant, sequence, change.after, keys);
+  const Matrix<double> keys = asking_keys(variant, keys_of(variant, sequence, table.words));
+  const Matrix<double> before = asked_answers(variant, sequence, change.before, keys);
+  const Matrix<double> after = asked_answers(variant, sequence, change.after, keys);
   table.before = basis.amounts(before);
   table.after = basis.amounts(after);
   table.change = table.after - table.before;

@@ -97,6 +97,29 @@ std::vector<AskedWord> pinned_words(std::span<const std::string> labels, std::ve
 
 }  // namespace
 
+StoredPairs last_pair(const Variant& variant, const Sequence& sequence, Index token) {
+  require_token(token, static_cast<std::size_t>(sequence.tokens));
+  const StoredPairs pairs = stored_pairs(variant, sequence, token, 1);
+  return {pairs.keys.bottomRows(1), pairs.values.bottomRows(1)};
+}
+
+Matrix<double> asking_keys(const Variant& variant, Matrix<double> keys) {
+  if (!answers_linearly(variant)) return keys;
+  for (Index row = 0; row < keys.rows(); ++row) {
+    const double squares = keys.row(row).squaredNorm();
+    if (squares > 0) keys.row(row) /= squares;
+  }
+  return keys;
+}
+
+Matrix<double> asked_answers(const Variant& variant, const Sequence& sequence, const NamedStates& memory,
+                             const Matrix<double>& keys) {
+  const Matrix<double> answers = memory_answers(variant, sequence, memory, keys);
+  const bool is_empty = std::ranges::all_of(memory, [](const auto& state) { return state.second.isZero(0); });
+  if (is_empty && !answers.allFinite()) return Matrix<double>::Zero(answers.rows(), answers.cols());
+  return answers;
+}
+
 Vector<double> write_strengths(const Variant& variant, const Sequence& sequence) {
   require_answers(variant);
   constexpr Index tokens_at_a_time = 256;

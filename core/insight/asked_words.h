@@ -24,6 +24,18 @@ struct WordChoice {
   Index most = 6;                  // at most so many of those
 };
 
+/// What `token` stores; of several steps the last, as recall() has it. One row each. Throws
+/// InputError for a token that there is not.
+StoredPairs last_pair(const Variant& variant, const Sequence& sequence, Index token);
+
+/// Stored keys [N, K] as words are asked with them: divided by |k|^2 where the memory answers linearly, so
+/// that a write with beta 1 into an empty memory answers 1 however long its key is.
+Matrix<double> asking_keys(const Variant& variant, Matrix<double> keys);
+
+/// What the memory answers for such keys: [N, V]; 0 where nothing is in it yet that could be divided by.
+Matrix<double> asked_answers(const Variant& variant, const Sequence& sequence, const NamedStates& memory,
+                             const Matrix<double>& keys);
+
 /// How strongly every token writes, [T]: beta |k|^2, or where a rule has no strength |k| |v| of what it
 /// stores; of the last step of a token that takes several. O(T K) work. Throws Unsupported where no memory
 /// answers.
