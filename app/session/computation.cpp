@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/contract/disagreement.h"
+#include "core/insight/write_strength.h"
 #include "core/rules/row_rule.h"
 
 namespace palimpsest {
@@ -43,8 +44,10 @@ void judge(const Foundation& foundation, Form which, FormResult& form, const std
 }
 
 /// What the timeline shows of the inputs.
-std::vector<TokenFacts> token_facts(const Computation& computation) {
+std::vector<TokenFacts> token_facts(Computation& computation, const std::stop_token& stop) {
   const Sequence& sequence = computation.sequence;
+  const std::optional<WriteStrengths> written = write_strengths(*computation.variant, sequence, stop);
+  computation.written_by_beta = written && written->by_beta;
   std::vector<TokenFacts> facts(static_cast<std::size_t>(sequence.tokens));
   const auto gamma = sequence.settings.parameters.find("gamma");
   for (Index t = 0; t < sequence.tokens; ++t) {
@@ -56,6 +59,7 @@ std::vector<TokenFacts> token_facts(const Computation& computation) {
       fact.alpha = gamma->second;
     }
     if (sequence.has("beta")) fact.beta = sequence.at("beta")(t, 0);
+    if (written) fact.written = written->of_token[static_cast<std::size_t>(t)];
   }
   return facts;
 }
@@ -201,7 +205,7 @@ std::shared_ptr<Computation> begin(std::shared_ptr<const DataSet> data, const Ch
   for (const Form form : all_forms)
     result->forms[static_cast<std::size_t>(form)] =
         std::make_shared<const FormResult>(steps_of(*result, form));
-  result->tokens = token_facts(*result);
+  result->tokens = token_facts(*result, stop);
   result->capture_error = distance_to_own_output(*result);
   sum_up(*result);
   return result;

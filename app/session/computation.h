@@ -41,8 +41,9 @@ struct FormResult {
 
 /// What the timeline shows of a token.
 struct TokenFacts {
-  std::optional<double> alpha;  // how much is kept, mean over the channels
-  std::optional<double> beta;   // how much is written
+  std::optional<double> alpha;    // how much is kept, mean over the channels
+  std::optional<double> beta;     // how much is written
+  std::optional<double> written;  // how strongly: WriteStrengths, of a rule with a memory to ask
   std::optional<Recall> recall;
 };
 
@@ -83,6 +84,7 @@ struct Foundation {
 struct Computation : Foundation {
   std::array<std::shared_ptr<const FormResult>, std::size(all_forms)> forms;
   std::vector<TokenFacts> tokens;
+  bool written_by_beta = false;          // what TokenFacts::written is: beta |k|^2, or |k| |v|
   std::optional<Divergence> divergence;  // where the memory runs away
   bool knows_recall = false;             // whether the tokens' recall and
   bool knows_divergence = false;         // the divergence are of this choice

@@ -23,7 +23,6 @@ constexpr const char* first_capture = "capture:gated_deltanet_overwrite_l1";
 constexpr Index first_word =
     6;  // "key": the first thing said to be in a jar. Before it there is little to see.
 constexpr float top_bar_height = 48;
-constexpr float status_bar_height = 28;
 
 }  // namespace
 
@@ -223,7 +222,7 @@ void Application::draw(float usual_scale) {
       viewport->Pos, {viewport->Pos.x + viewport->Size.x, viewport->Pos.y + viewport->Size.y},
       style::colours().background);
   draw_part("Top bar", [this] { draw_top_bar(*this, style::px(top_bar_height)); });
-  layout(style::px(top_bar_height), style::px(status_bar_height));
+  layout(style::px(top_bar_height), style::px(style::panel_gap));
   hovered.reset();
   for (const Panel& panel : workspace().panels) {
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});  // the panel's surface fills its window
@@ -232,7 +231,7 @@ void Application::draw(float usual_scale) {
     draw_part(panel.title, [&] { panel.draw(*this); });
     ImGui::End();
   }
-  draw_part("Status bar", [this] { draw_status_bar(*this, style::px(status_bar_height)); });
+  draw_part("Status", [this] { draw_status(*this); });
   const std::string overlay_problem = guarded([this] { draw_overlays(*this); });
   if (!overlay_problem.empty()) {
     show_keys = show_palette = show_open = false;

@@ -108,10 +108,10 @@ class Application {
   void copy_state();
   void paste_state();
 
-  /// Good news for the status bar; gone with the next key or click.
+  /// Good news said at the foot of the window; gone with the next key or click.
   std::string notice;
 
-  /// Why the last command could not be done, for the status bar; gone with the next key or click.
+  /// Why the last command could not be done, said at the foot of the window; gone with the next key or click.
   std::string refusal;
 
   /// Closes the program; set by the window.

@@ -56,13 +56,18 @@ std::string arrangement(unsigned dockspace, std::span<const Panel> panels) {
   return words;
 }
 
+/// Of the floor: enough for its rows, and more for its bars where there is room.
+float floor_height(float height) {
+  return std::min(std::clamp(height * 0.205F, style::px(152), style::px(208)), height * 0.34F);
+}
+
 /// Lays panels out as designed. The side columns keep their width and the bottom its height when the window
 /// grows: the centre takes the rest.
 void lay_out(unsigned dockspace, std::span<const Panel> panels, ImVec2 size) {
   const float inner = std::max(size.x - style::px(16), 1.0F);
   const bool wide = inner > style::px(1500);
   const float side = std::min(style::px(wide ? 340.0F : 272.0F), inner * 0.3F);  // the stage keeps most
-  const float timeline = std::min(style::px(220), size.y * 0.34F);
+  const float timeline = floor_height(size.y);
 
   ImGui::DockBuilderRemoveNode(dockspace);
   ImGui::DockBuilderAddNode(dockspace, ImGuiDockNodeFlags_DockSpace);

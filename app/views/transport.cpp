@@ -5,12 +5,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string>
 
+#include "app/session/counted.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
+#include "app/views/form_words.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/formula.h"
 #include "app/widgets/icon_button.h"
+#include "app/widgets/segment.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -20,17 +25,21 @@ namespace {
 using Grain = Session::Grain;
 
 // In design pixels.
-constexpr float grain_and_speed = 390;  // what the choice of grain and the speed take, with the gaps
-constexpr float narrowest_position = 260;
+constexpr float height = 28;
+constexpr float gap = 16;
+constexpr float narrowest_position = 216;
 constexpr float widest_position = 420;
+constexpr float speed_width = 136;
 
 struct NamedGrain {
-  const char* name;
+  const char* name;  // in the commands
+  const char* word;  // on the button
   Grain grain;
 };
 
-constexpr std::array<NamedGrain, 3> grains = {
-    {{"operation", Grain::operation}, {"token", Grain::token}, {"chunk", Grain::chunk}}};
+constexpr std::array<NamedGrain, 3> grains = {{{"operation", "operation", Grain::operation},
+                                               {"token", "word", Grain::token},
+                                               {"chunk", "chunk", Grain::chunk}}};
 
 const char* grain_name(Grain grain) { return std::ranges::find(grains, grain, &NamedGrain::grain)->name; }
 
@@ -56,36 +65,64 @@ void buttons(Application& application) {
 /// A word of the row, on its middle line.
 void word(std::string_view text, style::Text font, ImU32 colour) {
   const style::TextStyle style(font, colour);
-  const float height = text_extent(text).y;
-  const float row = style::px(28);
+  const float letters = text_extent(text).y;
+  const float row = style::px(height);
   const ImVec2 from = ImGui::GetCursorScreenPos();
-  draw_text({from.x, from.y + (row - height) / 2}, colour, text);
+  draw_text({from.x, from.y + (row - letters) / 2}, colour, text);
   ImGui::Dummy({text_extent(text).x, row});
   ImGui::SameLine(0, 0);
 }
 
-/// "step 3 of 6: What is there now", with the row where the step makes one row at a time.
+/// "chunk 5 of 11 · ", where the form takes words together.
+std::string group_words(const Trace& trace, Index token) {
+  const Groups& groups = trace.groups;
+  const bool is_batch = groups.kind == Groups::Kind::batches;
+  if (groups.kind == Groups::Kind::whole || !(is_batch || has_chunks(trace.form))) return {};
+  return fmt::format("{} {} of {} · ", is_batch ? "batch" : "chunk", token / groups.size,
+                     (trace.tokens - 1) / groups.size);
+}
+
+/// " · step 4 of 6: what is written", with the row where the step makes one row at a time.
 std::string step_words(const Trace& trace, const Cursor& cursor) {
   const Block block = trace.block(cursor.block);
   const Operation& operation = trace.operation(cursor);
-  std::string words = fmt::format("step {} of {}: {}", cursor.operation + 1,
-                                  trace.phase(block).operations.size(), operation.title);
-  if (operation.by_row) words += fmt::format(", row {} of 0–{}", cursor.row, block.count - 1);
+  std::string title = operation.title;
+  if (title.size() > 1 && std::islower(static_cast<unsigned char>(title[1])))
+    title.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(title.front())));
+  std::string words =
+      fmt::format(" · step {} of {}: {}", cursor.operation + 1, trace.phase(block).operations.size(), title);
+  if (operation.by_row) words += fmt::format(", row {} of {}", cursor.row + 1, block.count);
   return words;
 }
 
+/// "word 42 of 93 · drum · step 4 of 6: what is written".
 void position(Application& application, float width) {
   const Session& session = application.session;
   const Trace* trace = application.session.trace();
   if (!trace || trace->block_count() == 0) return;
   const style::Palette& c = style::colours();
   const float start = ImGui::GetCursorPosX();
-  word("token ", style::Text::body, c.dim);
-  word(fmt::format("{}", session.token()), style::Text::strong, c.text);
-  word(fmt::format(" of 0–{}", trace->tokens - 1), style::Text::body, c.dim);
-  const float rest = start + width - ImGui::GetCursorPosX();
-  const style::TextStyle style(style::Text::body);
-  word(shortened(" · " + step_words(*trace, session.cursor()), rest), style::Text::body, c.dim);
+  const auto rest = [&] { return start + width - ImGui::GetCursorPosX(); };
+  const auto part = [&](const std::string& text, style::Text font, ImU32 colour) {
+    const style::TextStyle style(font);
+    word(shortened(text, std::max(rest(), 0.0F)), font, colour);
+  };
+  const std::string label = visible_label(session.data().labels[static_cast<std::size_t>(session.token())]);
+  const std::string number = std::to_string(session.token());
+  part(group_words(*trace, session.token()) + "word ", style::Text::body, c.dim);
+  part(number, style::Text::strong, c.text);
+  part(fmt::format(" of {}", trace->tokens - 1), style::Text::body, c.dim);
+  if (label != number) {
+    part(" · ", style::Text::body, c.dim);
+    part(label, style::Text::strong, c.text);
+  }
+  part(step_words(*trace, session.cursor()), style::Text::body, c.dim);
+  const ImVec2 end = ImGui::GetCursorScreenPos();
+  ImGui::SetCursorScreenPos({end.x - (ImGui::GetCursorPosX() - start), end.y});
+  ImGui::Dummy({width, style::px(height)});
+  tooltip(group_words(*trace, session.token()) + "word " + number +
+          fmt::format(" of 0–{} · {}", trace->tokens - 1, label) + step_words(*trace, session.cursor()));
+  ImGui::SameLine(0, 0);
 }
 
 /// The first line that a newcomer reads: what to press. The only filled shape in the row.
@@ -103,12 +140,23 @@ void welcome() {
 }
 
 void grain_choice(Application& application) {
-  word("by", style::Text::caption, style::colours().dim);
+  int index = 0;
+  const float top = ImGui::GetCursorScreenPos().y + style::px(2);
   for (const NamedGrain& row : grains) {
-    ImGui::SameLine(0, style::px(12));
-    if (style::tab_button(row.name, application.grain == row.grain)) application.grain = row.grain;
-    tooltip(fmt::format("Buttons and playing move by one {}.", row.name));
+    if (index > 0) ImGui::SameLine(0, 0);
+    ImGui::SetCursorScreenPos({ImGui::GetCursorScreenPos().x, top});
+    const auto end = style::segment_end(index++, static_cast<int>(grains.size()));
+    if (style::segment(fmt::format("{}##{}", row.word, row.name).c_str(), application.grain == row.grain,
+                       end))
+      application.grain = row.grain;
+    tooltip(fmt::format("Buttons and playing move by one {}.", row.word));
   }
+}
+
+float grain_width() {
+  float width = 0;
+  for (const NamedGrain& row : grains) width += style::segment_width(row.word);
+  return width;
 }
 
 void speed(Application& application) {
@@ -129,41 +177,158 @@ void speed(Application& application) {
   ImGui::PopStyleVar();
 }
 
+/// How an entry of the legend is drawn.
+enum class Mark { outline, filled, hatched, lane, underline };
+
 struct LegendEntry {
+  Mark mark;
   ImU32 colour;
-  const char* word;
+  std::string words;  // LaTeX where it begins with a backslash
 };
 
-/// What the bars mean, for the bars that there are.
+/// What the rows mean, for the rows that there are; the last ones are left out first.
 std::vector<LegendEntry> legend_entries(const Computation& computed) {
   const style::Palette& c = style::colours();
   const TokenFacts facts = computed.tokens.empty() ? TokenFacts() : computed.tokens.front();
   std::vector<LegendEntry> entries;
-  if (facts.alpha) entries.push_back({c.gate, "kept α"});
-  if (facts.beta) entries.push_back({c.strength, "written β"});
   if (facts.recall) {
-    entries.push_back({c.error, "error before"});
-    entries.push_back({c.good, "after"});
+    entries.push_back({Mark::outline, c.error, "error before"});
+    entries.push_back({Mark::filled, c.error, "after"});
+    entries.push_back({Mark::hatched, c.error, "overshoot"});
+  }
+  if (facts.alpha) entries.push_back({Mark::lane, c.gate, "half-life, log"});
+  if (facts.written) {
+    const char* words =
+        computed.written_by_beta ? "\\beta\\lVert k\\rVert^2" : "\\lVert k\\rVert\\lVert v\\rVert";
+    entries.push_back({Mark::lane, c.strength, words});
+    entries.push_back({Mark::underline, c.text, "asked"});
   }
   return entries;
 }
 
-float legend_width(const std::vector<LegendEntry>& entries) {
+constexpr float formula_letters = 14;
+
+float width_of(const LegendEntry& entry) {
   const style::TextStyle style(style::Text::caption);
-  float width = 0;
-  for (const LegendEntry& entry : entries) width += style::px(32) + std::ceil(text_extent(entry.word).x);
-  return width - style::px(16);
+  const float words = entry.words.starts_with('\\')
+                          ? measure_formula(entry.words, style::px(formula_letters)).width
+                          : text_extent(entry.words).x;
+  const float mark = entry.mark == Mark::underline ? text_extent("word").x : style::px(10);
+  return mark + style::px(5) + std::ceil(words);
 }
 
-void legend(const std::vector<LegendEntry>& entries, float width) {
-  align_right(width);
-  ImVec2 position = ImGui::GetCursorScreenPos();
-  position.y += style::px(7);
-  for (const LegendEntry& entry : entries) {
-    ImGui::SetCursorScreenPos(position);
-    style::legend(entry.colour, entry.word);
-    position.x = ImGui::GetItemRectMax().x + style::px(16);
+void draw_legend_entry(const LegendEntry& entry, ImVec2 from) {
+  const style::Palette& c = style::colours();
+  const style::TextStyle style(style::Text::caption);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float middle = std::round(from.y + style::px(height) / 2);
+  const float half = style::px(5);
+  const ImVec2 upper = {from.x, middle - half};
+  const ImVec2 lower = {from.x + 2 * half, middle + half};
+  float x = lower.x + style::px(5);
+  const float top = middle - text_extent("x").y / 2;
+  switch (entry.mark) {
+    case Mark::outline:
+      list->AddRect(upper, lower, entry.colour, 0, style::px(1));
+      break;
+    case Mark::filled:
+      list->AddRectFilled(upper, lower, entry.colour);
+      break;
+    case Mark::hatched:
+      list->PushClipRect(upper, lower, true);
+      for (int i = -1; i < 3; ++i) {
+        const float left = upper.x + static_cast<float>(i) * style::px(4);
+        list->AddLine({left, lower.y}, {left + 2 * half, upper.y}, entry.colour, style::px(1.5F));
+      }
+      list->PopClipRect();
+      break;
+    case Mark::lane:
+      list->AddRectFilled({upper.x, middle - style::px(2)}, {lower.x, middle + style::px(2)}, entry.colour);
+      break;
+    case Mark::underline:
+      draw_text({from.x, top}, entry.colour, "word");
+      list->AddRectFilled({from.x, middle + style::px(8)},
+                          {from.x + text_extent("word").x, middle + style::px(10)}, entry.colour);
+      x = from.x + text_extent("word").x + style::px(5);
+      break;
   }
+  if (entry.words.starts_with('\\'))
+    draw_formula(list, {x, middle + style::px(4)}, entry.words, style::px(formula_letters), c.dim);
+  else
+    draw_text({x, top}, c.dim, entry.words);
+}
+
+/// Draws as many entries as fit before `right`, ending there. Returns where they begin.
+float legend(const std::vector<LegendEntry>& entries, float left, float right) {
+  std::size_t count = 0;
+  float width = 0;
+  for (; count < entries.size(); ++count) {
+    const float more = width_of(entries[count]) + (count > 0 ? style::px(gap - 2) : 0);
+    if (left + width + more > right) break;
+    width += more;
+  }
+  ImVec2 from = {right - width, ImGui::GetCursorScreenPos().y};
+  for (std::size_t i = 0; i < count; ++i) {
+    draw_legend_entry(entries[i], from);
+    from.x += width_of(entries[i]) + style::px(gap - 2);
+  }
+  return right - width;
+}
+
+/// "94 words · 64 × 64 · worst 1.0e-15", or how far the comparison is.
+std::string figures(const Session& session, const Computation& computed) {
+  const Sequence& sequence = computed.sequence;
+  const std::string size =
+      fmt::format("{} · {} × {}", counted(sequence.tokens, "word", "words"), sequence.dk, sequence.dv);
+  const auto is_known = [](const auto& form) { return form->is_compared || !form->missing.empty(); };
+  if (session.computing() && !computed.is_complete())
+    return fmt::format("{} · {} of {} forms compared", size, std::ranges::count_if(computed.forms, is_known),
+                       computed.forms.size());
+  return fmt::format("{} · worst {}", size, scientific(computed.worst));
+}
+
+std::string figures_explained(const Session& session, const Computation& computed) {
+  const DataSet& data = session.data();
+  std::string words =
+      fmt::format("Worst distance from {}: {} ({}, {}); {} is allowed.\nKeys have {} channels, values {}.",
+                  reference_words(computed.choice.precision), scientific(computed.worst),
+                  name(computed.worst_form), name(computed.choice.precision), scientific(computed.tolerance),
+                  computed.sequence.dk, computed.sequence.dv);
+  if (data.heads > 1)
+    words += fmt::format("\nHead {} of 0–{}.", computed.choice.head % data.heads, data.heads - 1);
+  if (data.batches > 1)
+    words += fmt::format("\nBatch {} of 0–{}.", computed.choice.head / data.heads, data.batches - 1);
+  return words;
+}
+
+/// Ends at `right`. Returns where it begins.
+float draw_figures(const Session& session, const Computation& computed, float right) {
+  const style::TextStyle style(style::Text::number_small);
+  const std::string words = figures(session, computed);
+  const ImVec2 extent = text_extent(words);
+  const float y = ImGui::GetCursorScreenPos().y;
+  const ImVec2 from = {right - std::ceil(extent.x), y};
+  draw_text({from.x, y + (style::px(height) - extent.y) / 2},
+            computed.agree ? style::colours().dim : style::colours().alarm, words);
+  ImGui::SetCursorScreenPos(from);
+  ImGui::Dummy({extent.x, style::px(height)});
+  const style::TextStyle usual(style::Text::body);
+  tooltip(figures_explained(session, computed));
+  ImGui::SetCursorScreenPos(from);
+  return from.x;
+}
+
+/// Ends at `right`. Returns where it begins.
+float keys_button(Application& application, float right) {
+  const float width = [] {
+    const style::TextStyle style(style::Text::caption);
+    return text_extent("? keys").x;
+  }();
+  const ImVec2 from = {right - std::ceil(width), ImGui::GetCursorScreenPos().y};
+  ImGui::SetCursorScreenPos(from);
+  command_button(application, "help.keys", [] { return style::word_button("? keys", height); });
+  ImGui::SetCursorScreenPos(from);
+  return from.x;
 }
 
 }  // namespace
@@ -171,32 +336,49 @@ void legend(const std::vector<LegendEntry>& entries, float width) {
 void draw_transport(Application& application) {
   const Computation* computed = application.session.computed();
   if (!computed) return;
+  const ImVec2 start = ImGui::GetCursorScreenPos();
+  const float end = start.x + ImGui::GetContentRegionAvail().x;
+  const float figures_width = [&] {
+    const style::TextStyle style(style::Text::number_small);
+    return std::ceil(text_extent(figures(application.session, *computed)).x);
+  }();
   const std::vector<LegendEntry> entries = legend_entries(*computed);
-  const float legend_space = legend_width(entries);
+  float legend_width = 0;
+  for (const LegendEntry& entry : entries) legend_width += width_of(entry) + style::px(gap - 2);
 
   buttons(application);
-  ImGui::SameLine(0, style::px(20));
+  ImGui::SameLine(0, style::px(gap));
+  // Where we are takes what is left beside the legend; the figures and the speed stand where there is room.
+  const float room = end - ImGui::GetCursorScreenPos().x - grain_width() - style::px(2 * gap + 60);
+  const float wanted = style::px(narrowest_position);
+  const bool has_figures = room > wanted + legend_width + figures_width + style::px(gap);
+  const bool has_speed =
+      has_figures && room > wanted + legend_width + figures_width + style::px(speed_width + 2 * gap + 60);
+  const float beside = legend_width + (has_figures ? figures_width + style::px(gap) : 0) +
+                       (has_speed ? style::px(speed_width + gap) : 0);
+  const float width = std::clamp(room - beside, std::min(wanted, room), style::px(widest_position));
   const Trace* trace = application.session.trace();
-  const bool has_steps = trace && trace->block_count() > 0;
-  if (application.show_welcome && has_steps) {
+  if (application.show_welcome && trace && trace->block_count() > 0) {
     welcome();
-  } else {
-    // Where we are goes before the legend where there is not room for both.
-    const float start = ImGui::GetCursorPosX();
-    const float rest = ImGui::GetContentRegionAvail().x - style::px(grain_and_speed);
-    const bool both = rest - legend_space > style::px(narrowest_position);
-    const float width =
-        std::clamp(both ? rest - legend_space : rest, style::px(120), style::px(widest_position));
+  } else if (width > 0) {
+    const float before = ImGui::GetCursorPosX();
     position(application, width);
-    ImGui::SetCursorPosX(start + width);  // whatever the words: what follows stays where it is
+    ImGui::SetCursorPosX(before + width);  // whatever the words: what follows stays where it is
   }
-  ImGui::SameLine(0, style::px(20));
+  ImGui::SameLine(0, style::px(gap));
   grain_choice(application);
-  ImGui::SameLine(0, style::px(20));
-  speed(application);
-  ImGui::SameLine(0, 0);
-  const bool fits = ImGui::GetContentRegionAvail().x > legend_space + style::px(16);
-  if (fits && !entries.empty()) legend(entries, legend_space);
+  float left = ImGui::GetItemRectMax().x + style::px(gap);
+  if (has_speed) {
+    ImGui::SetCursorScreenPos({left, start.y});
+    speed(application);
+    left = ImGui::GetItemRectMax().x + style::px(gap);
+  }
+  ImGui::SetCursorScreenPos({left, start.y});
+  if (left > end - style::px(60)) return;
+  float right = keys_button(application, end) - style::px(gap);
+  if (has_figures) right = draw_figures(application.session, *computed, right) - style::px(gap);
+  ImGui::SetCursorScreenPos({left, start.y});
+  legend(entries, left, right);
 }
 
 }  // namespace palimpsest

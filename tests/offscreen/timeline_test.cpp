@@ -1,6 +1,14 @@
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "app/gl/context_local.h"
 #include "app/studio/application.h"
-#include "app/views/timeline_columns.h"
+#include "app/views/asked_words.h"
+#include "app/views/timeline_rows.h"
+#include "app/views/timeline_scale.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
 
@@ -62,13 +70,141 @@ TEST_CASE("the floor draws the groups that the form takes together", "[timeline]
   CHECK(timeline_map().groups.front().count == drawn.application.session.trace()->tokens);
 }
 
-TEST_CASE("the floor's bars have one scale for all rules", "[timeline]") {
+TEST_CASE("the floor's bars have the scale of nearly all visible errors, and say the largest", "[timeline]") {
   Drawn drawn;
-  std::vector<double> scales;
   for (const char* variant : {"linear", "deltanet", "gated_deltanet", "lact"}) {
+    CAPTURE(variant);
     drawn.choose(variant, Form::recurrent);
-    scales.push_back(context_local<TimelineView>().largest_error);
+    auto& view = context_local<TimelineView>();
+    view.column = 1;  // all of the text in sight
+    view.first = 0;
+    drawn.offscreen.render([&] { drawn.application.draw(1); });
+    std::vector<double> lengths;
+    for (const TokenFacts& facts : drawn.application.session.computed()->tokens) {
+      lengths.push_back(std::sqrt(2 * facts.recall->before));
+      lengths.push_back(std::sqrt(2 * facts.recall->after));
+    }
+    std::ranges::sort(lengths);
+    const auto rank = static_cast<std::size_t>(std::ceil(0.95 * static_cast<double>(lengths.size())));
+    CHECK(timeline_map().full_error == lengths[rank - 1]);
+    CHECK(timeline_map().largest_error == lengths.back());
   }
-  CHECK(scales.front() > 0);
-  for (const double scale : scales) CHECK(scale == scales.front());
+}
+
+TEST_CASE("bars for lengths: 95 % in full, the rest cut", "[timeline]") {
+  std::vector<double> lengths;
+  for (int i = 1; i <= 19; ++i) lengths.push_back(i);
+  lengths.push_back(1e6);
+  lengths.push_back(std::numeric_limits<double>::infinity());
+  const LengthScale scale = length_scale(lengths);
+  CHECK(scale.full == 19);
+  CHECK(scale.largest == 1e6);
+  CHECK(length_bar(0, scale.full).part == 0);
+  CHECK(length_bar(9.5, scale.full).part == 0.5F);
+  CHECK_FALSE(length_bar(19, scale.full).cut);
+  CHECK(length_bar(19.001, scale.full).cut);
+  CHECK(length_bar(19.001, scale.full).part == 1);
+  CHECK(length_bar(std::numeric_limits<double>::infinity(), scale.full).cut);
+  CHECK(length_bar(std::nan(""), scale.full).cut);
+  // Nothing but zeros, but for one: that one is the scale.
+  std::vector<double> zeros(40, 0.0);
+  CHECK(length_scale(zeros).full == 0);
+  CHECK_FALSE(length_bar(0, 0).cut);
+  zeros.push_back(3);
+  CHECK(length_scale(zeros).full == 3);
+  CHECK(length_scale({}).full == 0);
+}
+
+TEST_CASE("half-lives in words and as bars, where keeping all is a full bar", "[timeline]") {
+  CHECK(half_life_words(1) == "keeps all");
+  CHECK(half_life_words(0) == "keeps nothing");
+  CHECK(half_life_words(0.5) == "half-life 1 word");
+  CHECK(half_life_words(0.25) == "half-life 0.5 words");
+  CHECK(half_life_words(std::pow(0.5, 1.0 / 954)) == "half-life 954 words");
+  CHECK(half_life_words(0.99) == "half-life 69 words");
+  CHECK(half_life_words(std::nextafter(1.0, 0.0)) == "half-life 6e+15 words");
+  CHECK(half_life_part(1) == 1);
+  CHECK(half_life_part(0) == 0);
+  // A log axis from 0.1 to 10 000 words: 1 word is a fifth of it, 100 are three fifths.
+  CHECK(half_life_part(0.5) == Approx(0.2).margin(1e-6));
+  CHECK(half_life_part(std::pow(0.5, 0.01)) == Approx(0.6).margin(1e-6));
+}
+
+TEST_CASE("words asked about: those written most strongly, each text once", "[timeline]") {
+  const std::vector<std::string> labels = {" a", " key", ".", " key", " drum", " b", " pen"};
+  std::vector<TokenFacts> facts(labels.size());
+  const double written[] = {0.1, 0.8, 0.45, 0.9, 1.0, 0.49, 3.0};
+  for (std::size_t t = 0; t < facts.size(); ++t) facts[t].written = written[t];
+  CHECK(strongest_writes(facts, labels, 1, 6) == std::vector<Index>{0});
+  CHECK(strongest_writes(facts, labels, 3, 6) == std::vector<Index>{1, 2});
+  CHECK(strongest_writes(facts, labels, 5, 6) == std::vector<Index>{3, 4});  // the stronger "key"
+  CHECK(strongest_writes(facts, labels, 7, 6) == std::vector<Index>{6});
+  CHECK(strongest_writes(facts, labels, 3, 1) == std::vector<Index>{1});
+  CHECK(strongest_writes(std::vector<TokenFacts>(7), labels, 7, 6).empty());
+
+  Drawn drawn;
+  drawn.choose("gated_deltanet", Form::recurrent);
+  drawn.application.session.go_to_token(42);
+  drawn.application.session.wait();
+  drawn.offscreen.render([&] { drawn.application.draw(1); });
+  std::string words;
+  for (const Index t : timeline_map().underlined)
+    words += drawn.application.session.data().labels[static_cast<std::size_t>(t)];
+  CHECK(words == " key shell map bell book drum");
+  asked_words().named = {3, 5};  // a view asks about others
+  drawn.offscreen.render([&] { drawn.application.draw(1); });
+  CHECK(timeline_map().underlined == std::vector<Index>{3, 5});
+}
+
+TEST_CASE("columns are as wide as their words, and a point on the screen finds its word", "[timeline]") {
+  Drawn drawn;
+  drawn.choose("gated_deltanet", Form::recurrent);
+  const Session& session = drawn.application.session;
+  drawn.offscreen.pass([&] {
+    TimelineView view;
+    const TimelineColumns columns = timeline_columns(view, session, {100, 0}, {900, 150});
+    REQUIRE(columns.has_words());
+    CHECK(columns.width(1) < columns.width(4));  // "The", "holds"
+    CHECK(columns.left(0) == 100);
+    for (Index t = columns.begin(); t + 1 < columns.end(); ++t) {
+      CHECK(columns.left(t + 1) > columns.left(t));
+      CHECK(columns.token_at(columns.left(t) + 0.5F) == t);
+      CHECK(columns.token_at(columns.left(t + 1) - 0.5F) == t);
+    }
+    // The end of the text stands at the right edge.
+    view.first = 1e9;
+    const TimelineColumns last = timeline_columns(view, session, {100, 0}, {900, 150});
+    CHECK(last.end() == session.computed()->sequence.tokens);
+    CHECK(last.left(last.end()) == Approx(1000).margin(0.01));
+    // The wheel keeps what is under it.
+    const double under = last.at(700);
+    zoom_timeline(view, last, session, 1.2F, 700);
+    CHECK(timeline_columns(view, session, {100, 0}, {900, 150}).at(700) == Approx(under).margin(1e-3));
+    zoom_timeline(view, last, session, 1e-3F, 700);
+    const TimelineColumns all = timeline_columns(view, session, {100, 0}, {900, 150});
+    CHECK_FALSE(all.has_words());
+    CHECK(all.begin() == 0);
+    CHECK(all.end() == all.tokens);
+  });
+}
+
+TEST_CASE("what there is to say stands at the foot of the window until it is closed", "[status]") {
+  Drawn drawn;
+  const auto is_said = [&] {
+    drawn.offscreen.render([&] { drawn.application.draw(1); });
+    const ImGuiWindow* window = ImGui::FindWindowByName("Status");
+    return window && window->Active;
+  };
+  CHECK_FALSE(is_said());
+  drawn.application.session.set_message("there is no such file\nanywhere, " + std::string(500, 'x'));
+  CHECK(is_said());
+  const ImGuiWindow* window = ImGui::FindWindowByName("Status");
+  CHECK(window->Pos.x > 300);
+  CHECK(window->Pos.x + window->Size.x < 1280);
+  CHECK(window->Pos.y + window->Size.y < 800);
+  drawn.application.session.clear_message();
+  drawn.application.refusal = "nothing follows";
+  CHECK(is_said());
+  drawn.application.refusal.clear();
+  CHECK_FALSE(is_said());
 }

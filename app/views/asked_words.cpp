@@ -1,0 +1,64 @@
+#include "app/views/asked_words.h"
+
+#include <algorithm>
+
+#include "app/gl/context_local.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr Index look_back = 16384;
+constexpr std::size_t usually_asked = 6;
+
+struct Usual {
+  std::uint64_t version = 0;
+  Index token = -1;
+  std::vector<Index> words;
+};
+
+}  // namespace
+
+AskedWords& asked_words() { return context_local<AskedWords>(); }
+
+std::vector<Index> strongest_writes(std::span<const TokenFacts> tokens, std::span<const std::string> labels,
+                                    Index reached, std::size_t most) {
+  const Index end = std::min<Index>(reached, static_cast<Index>(tokens.size()));
+  const Index begin = std::max<Index>(end - look_back, 0);
+  const auto strength = [&](Index t) {
+    const double written = tokens[static_cast<std::size_t>(t)].written.value_or(0);
+    return std::isfinite(written) ? written : 0;
+  };
+  double strongest = 0;
+  for (Index t = begin; t < end; ++t) strongest = std::max(strongest, strength(t));
+  std::vector<Index> found;
+  for (Index t = begin; t < end; ++t) {
+    if (strength(t) > 0 && strength(t) >= strongest / 2) found.push_back(t);
+  }
+  std::ranges::stable_sort(found, [&](Index x, Index y) { return strength(x) > strength(y); });
+  std::vector<Index> words;
+  for (const Index t : found) {
+    if (words.size() == most) break;
+    const auto label = visible_label(labels[static_cast<std::size_t>(t)]);
+    const bool is_known = std::ranges::any_of(
+        words, [&](Index known) { return visible_label(labels[static_cast<std::size_t>(known)]) == label; });
+    if (!is_known) words.push_back(t);
+  }
+  std::ranges::sort(words);
+  return words;
+}
+
+const std::vector<Index>& underlined_words(const Session& session) {
+  const AskedWords& asked = asked_words();
+  if (asked.named) return *asked.named;
+  auto& usual = context_local<Usual>();
+  const Computation& computed = *session.computed();
+  if (usual.version != computed.version || usual.token != session.token()) {
+    usual = {computed.version, session.token(),
+             strongest_writes(computed.tokens, computed.data->labels, session.token() + 1, usually_asked)};
+  }
+  return usual.words;
+}
+
+}  // namespace palimpsest
