@@ -10,7 +10,7 @@ namespace {
 // In design pixels.
 constexpr float around_a_word = 10;
 constexpr float narrowest_word = 18;
-constexpr float widest_column = 240;
+constexpr float widest_column = 320;
 constexpr float widest_word = 180;
 
 constexpr float least_words = 0.8F;  // of their natural width: narrower columns carry no words

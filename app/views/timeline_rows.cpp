@@ -25,6 +25,8 @@ constexpr float notch_from = 4;  // below the end of a bar that is cut
 constexpr float notch_height = 2;
 constexpr float hatch_distance = 4;
 constexpr float name_gap = 10;
+constexpr float widest_bar_alone = 124;  // in wider columns a bar has its numbers beside it
+constexpr float numbered_bar = 56;
 
 constexpr float waiting = 0.38F;  // how much of its colour a token keeps that is still to come
 constexpr std::size_t measured_lengths = 8192;
@@ -283,6 +285,12 @@ void TimelineRows::error(const Bars& bars, float left, float right, float top, f
   };
   const float before = end_of(bars.before);
   const float after = end_of(bars.after);
+  if (right - left > px(widest_bar_alone)) {
+    const float middle = std::round((left + right) / 2);
+    error_numbers(token, middle, bottom);
+    left = middle - px(numbered_bar);
+    right = middle - px(8);
+  }
   if (is_thin) {
     list_->AddRectFilled({left, before}, {right, bottom}, style::mix(colours_.panel, colour, 0.45F));
     if (bars.overshoots && right - left > 2)
@@ -299,6 +307,16 @@ void TimelineRows::error(const Bars& bars, float left, float right, float top, f
   }
   if (bars.before_cut) notch(top + px(notch_from));
   if (bars.after_cut) notch(top + px(notch_from + 2 * notch_height));
+}
+
+/// Beside a bar in a wide column: "1.12 → 0.11".
+void TimelineRows::error_numbers(Index token, float left, float bottom) const {
+  const std::optional<Recall>& recall = computed_.tokens[static_cast<std::size_t>(token)].recall;
+  if (!recall) return;
+  const style::TextStyle number(style::Text::number_small);
+  const std::string words =
+      fmt::format("{:.2f} → {:.2f}", length_of(recall->before), length_of(recall->after));
+  draw_text({left, bottom - text_extent(words).y - px(2)}, ink(colours_.text, token), words);
 }
 
 void TimelineRows::errors(float top, float bottom) {
