@@ -225,6 +225,7 @@ void Application::draw(float usual_scale) {
   layout(style::px(top_bar_height), style::px(style::panel_gap));
   hovered.reset();
   for (const Panel& panel : workspace().panels) {
+    if (panel.has_something && !panel.has_something(*this)) continue;
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});  // the panel's surface fills its window
     ImGui::Begin(panel.title, nullptr, ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoScrollbar);
     ImGui::PopStyleVar();

@@ -16,7 +16,11 @@ namespace palimpsest {
 
 namespace {
 
-constexpr float forms_height = 432;  // of the panel with the forms: all of it in sight
+constexpr float forms_height = 432;         // of the panel with the forms: all of it in sight
+constexpr float answers_share = 0.4F;       // of the centre's height, below what stands at its top
+constexpr float wide_window = 1500;         // from here on the columns are
+constexpr float left_width[] = {208, 264};  // so wide in a narrow window, and in a wide one
+constexpr float right_width[] = {272, 352};
 
 void describe(const ImGuiDockNode& node, std::string& words) {
   words += fmt::format("{}[", node.ID);
@@ -65,8 +69,9 @@ float floor_height(float height) {
 /// grows: the centre takes the rest.
 void lay_out(unsigned dockspace, std::span<const Panel> panels, ImVec2 size) {
   const float inner = std::max(size.x - style::px(16), 1.0F);
-  const bool wide = inner > style::px(1500);
-  const float side = std::min(style::px(wide ? 340.0F : 272.0F), inner * 0.3F);  // the stage keeps most
+  const std::size_t wide = inner > style::px(wide_window) ? 1 : 0;
+  const float left_side = std::min(style::px(left_width[wide]), inner * 0.3F);  // the stage keeps most
+  const float right_side = std::min(style::px(right_width[wide]), inner * 0.3F);
   const float timeline = floor_height(size.y);
 
   ImGui::DockBuilderRemoveNode(dockspace);
@@ -74,16 +79,22 @@ void lay_out(unsigned dockspace, std::span<const Panel> panels, ImVec2 size) {
   ImGui::DockBuilderSetNodeSize(dockspace, {inner, size.y});
   ImGuiID rest = dockspace;
   const ImGuiID floor = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, timeline / size.y, nullptr, &rest);
-  ImGuiID left = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, side / inner, nullptr, &rest);
-  ImGuiID right = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Right, side / (inner - side), nullptr, &rest);
+  ImGuiID left = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, left_side / inner, nullptr, &rest);
+  ImGuiID right =
+      ImGui::DockBuilderSplitNode(rest, ImGuiDir_Right, right_side / (inner - left_side), nullptr, &rest);
   const ImGuiID left_bottom = ImGui::DockBuilderSplitNode(left, ImGuiDir_Down, 0.44F, nullptr, &left);
   const float columns_height = size.y - timeline;
   const float why = std::max(columns_height - style::px(forms_height), columns_height * 0.28F);
   const ImGuiID right_bottom =
       ImGui::DockBuilderSplitNode(right, ImGuiDir_Down, why / columns_height, nullptr, &right);
+  ImGuiID center_bottom = rest;
+  if (std::ranges::find(panels, PanelPlace::center_bottom, &Panel::place) != panels.end())
+    center_bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, answers_share, nullptr, &rest);
   const std::map<PanelPlace, ImGuiID> nodes = {
-      {PanelPlace::left_top, left},   {PanelPlace::left_bottom, left_bottom},   {PanelPlace::center, rest},
-      {PanelPlace::right_top, right}, {PanelPlace::right_bottom, right_bottom}, {PanelPlace::bottom, floor},
+      {PanelPlace::left_top, left},   {PanelPlace::left_bottom, left_bottom},
+      {PanelPlace::center, rest},     {PanelPlace::center_bottom, center_bottom},
+      {PanelPlace::right_top, right}, {PanelPlace::right_bottom, right_bottom},
+      {PanelPlace::bottom, floor},
   };
   for (const Panel& panel : panels) ImGui::DockBuilderDockWindow(panel.title, nodes.at(panel.place));
   ImGui::DockBuilderFinish(dockspace);

@@ -7,13 +7,15 @@ namespace palimpsest {
 class Application;
 
 /// Where a panel lies until somebody moves it.
-enum class PanelPlace { left_top, left_bottom, center, right_top, right_bottom, bottom };
+enum class PanelPlace { left_top, left_bottom, center, center_bottom, right_top, right_bottom, bottom };
 
 /// One dockable view over the session.
 struct Panel {
   const char* title;  // also its window's name; "##" and more keeps two of one title apart
   PanelPlace place;
   void (*draw)(Application&);  // inside its window
+  // Whether it has anything to show now; others get its room while it has not. Null: always.
+  bool (*has_something)(const Application&) = nullptr;
 };
 
 /// What the window shows at one time: panels in their places, for one question to the data.

@@ -105,6 +105,30 @@ TEST_CASE("a workspace is one row: it has a key, a tab, a command and its panels
   CHECK_THROWS(find_command(Application(), "workspace.step"));
 }
 
+TEST_CASE("a panel with nothing to show leaves its room to the one above it", "[layout]") {
+  static bool has_something = true;
+  static constexpr Panel list[] = {
+      {"Upper", PanelPlace::center, draw_tides},
+      {"Lower", PanelPlace::center_bottom, draw_tides, [](const Application&) { return has_something; }},
+      {"Floor", PanelPlace::bottom, draw_tides}};
+  static const Workspace only[] = {{"halves", "Halves", "", 0, list}};
+  Application application(only);
+  Offscreen offscreen(1280, 800);
+  const auto heights = [&] {
+    for (int i = 0; i < 4; ++i) offscreen.pass([&] { application.draw(1); });
+    return std::pair(window("Upper").Size.y, window("Lower").Size.y);
+  };
+  const auto [upper, lower] = heights();
+  CHECK(upper > lower);
+  CHECK(lower > 0.35F * (upper + lower));
+  has_something = false;
+  CHECK(heights().first > 0.98F * (upper + lower));
+  CHECK_FALSE(is_shown("Lower"));
+  CHECK_FALSE(application.panel_layout().is_own(application.workspace()));
+  has_something = true;
+  CHECK(heights() == std::pair(upper, lower));
+}
+
 TEST_CASE("the panels of all workspaces have titles of their own", "[layout]") {
   std::vector<std::string> titles;
   for (const Workspace& workspace : workspaces())
