@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <string_view>
 #include <vector>
@@ -69,15 +70,20 @@ void tell_orthonormal(Story& story) {
   store_and_ask(story, apart(story.random, std::min(half(story), story.size.dk), story.size.dk), 1);
 }
 
+/// Any two keys have the chosen cosine: of N directions w_i at right angles, key i is a w_i + b sum_j w_j
+/// with a = sqrt(1 - c) and a + N b = sqrt(1 - c + N c).
 void tell_correlated(Story& story) {
-  constexpr double own_part = 0.6;  // a cosine of about 1 / (1 + 0.6^2) = 0.74 between two keys
-  const std::vector<double> common = story.random.unit(story.size.dk);
-  Directions keys;
-  for (Index i = 0; i < half(story); ++i) {
-    std::vector<double> key = story.random.unit(story.size.dk);
-    for (std::size_t d = 0; d < key.size(); ++d) key[d] = common[d] + own_part * key[d];
-    normalise(key);
-    keys.push_back(std::move(key));
+  const Index count = std::min(half(story), story.size.dk);
+  Directions keys = apart(story.random, count, story.size.dk);
+  std::vector<double> sum(static_cast<std::size_t>(story.size.dk), 0.0);
+  for (const std::vector<double>& direction : keys) {
+    for (std::size_t d = 0; d < sum.size(); ++d) sum[d] += direction[d];
+  }
+  const auto number = static_cast<double>(count);
+  const double own = std::sqrt(1 - story.size.cosine);
+  const double common = (std::sqrt(1 - story.size.cosine + number * story.size.cosine) - own) / number;
+  for (std::vector<double>& key : keys) {
+    for (std::size_t d = 0; d < key.size(); ++d) key[d] = own * key[d] + common * sum[d];
   }
   store_and_ask(story, keys, 0.7);
 }
@@ -98,6 +104,22 @@ void tell_overwrite(Story& story) {
       story.ask(fmt::format("{} ?", colour(key)), keys[static_cast<std::size_t>(key)]);
     }
   }
+}
+
+/// One key gets a value and later another one, beside a key that keeps its own; nothing fades.
+void tell_one_fact(Story& story) {
+  const Directions keys = apart(story.random, 2, story.size.dk);
+  const bool has_room = story.size.dk > 1;
+  story.least_kept = 1;
+  const auto store = [&](const char* label, std::size_t key) {
+    story.store(label, keys[key], story.random.unit(story.size.dv));
+  };
+  if (has_room) store("blue → shell", 1);
+  store("red → key", 0);
+  story.ask("red ?", keys[0]);
+  store("red → drum", 0);
+  for (bool red = true; story.left() > 0; red = !red || !has_room)
+    story.ask(red ? "red ?" : "blue ?", keys[red ? 0 : 1]);
 }
 
 /// "The red box holds a key." several times, then "What does the red box hold?" in another order.
@@ -202,8 +224,8 @@ struct Row {
 };
 
 /// All presets: to add one, add a row.
-const std::array<Row, 8>& table() {
-  static const std::array<Row, 8> rows = {{
+const std::array<Row, 9>& table() {
+  static const std::array<Row, 9> rows = {{
       {{"random", "Random unit keys", "Values are stored under random keys, then asked for.", 1},
        tell_random,
        "Watch how the answers blur: random keys overlap a little, so every stored value leaks into the "
@@ -215,12 +237,26 @@ const std::array<Row, 8>& table() {
        "Keys at right angles never touch each other: every rule without decay answers exactly. There is room "
        "for as "
        "many of them as the keys have channels."},
-      {{"correlated", "Correlated keys", "Values are stored under keys that all look alike, then asked for.",
-        1},
+      {{"correlated",
+        "Correlated keys",
+        "Values are stored under keys that all look alike, then asked for.",
+        1,
+        {},
+        true},
        tell_correlated,
-       "All keys share a direction. Linear attention answers with a mixture of everything; watch how the "
+       "Any two keys have the same cosine. Linear attention answers with a mixture of everything; watch how "
+       "the "
        "delta rule "
        "subtracts what is there already before it writes."},
+      {{"one_fact",
+        "One fact, overwritten",
+        "A red thing is stored, and later another one, with four numbers each.",
+        6,
+        {.tokens = 6, .dk = 4, .dv = 4}},
+       tell_one_fact,
+       "Small enough to check by hand. Where \"red → drum\" is written, the delta rule takes out what the "
+       "memory "
+       "answers for red, the key, and nothing of what it holds for blue; linear attention answers the sum."},
       {{"overwrite", "Overwrite", "A key gets a value, and later another one.", 3},
        tell_overwrite,
        "Some colours get a second thing. Where a colour is asked for, the delta rule answers the new thing; "
@@ -281,6 +317,15 @@ void require(std::string_view name, Index value, Index least, Index most) {
   throw InputError(fmt::format("{} is {}; expected {} to {}", name, value, least, most));
 }
 
+double cosine_of(std::string_view digits) {
+  double cosine = -1;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), cosine);
+  const bool is_number = error == std::errc() && end == digits.data() + digits.size();
+  if (!is_number || !(cosine >= 0 && cosine <= largest_cosine))
+    throw InputError(fmt::format("cosine is \"{}\"; expected a number from 0 to {}", digits, largest_cosine));
+  return cosine;
+}
+
 /// Takes "preset:NAME?T=32&K=16&V=16&seed=1" apart; what is not said is standard.
 Request parse(std::string_view id) {
   if (!id.starts_with(preset_prefix)) {
@@ -295,6 +340,7 @@ Request parse(std::string_view id) {
     return part;
   };
   Request request{find_row(take('?')), {}};
+  request.size = request.row.preset.usual;
   std::vector<std::string_view> given;
   while (!rest.empty()) {
     const std::string_view part = take('&');
@@ -312,8 +358,11 @@ Request parse(std::string_view id) {
       request.size.dv = whole_number<Index>(name, digits);
     else if (name == "seed")
       request.size.seed = whole_number<std::uint64_t>(name, digits);
+    else if (name == "cosine" && request.row.preset.has_cosine)
+      request.size.cosine = cosine_of(digits);
     else
-      throw InputError(fmt::format("\"{}\" is not a size of a preset; known: T, K, V, seed", name));
+      throw InputError(fmt::format("\"{}\" is not a size of this preset; known: T, K, V, seed{}", name,
+                                   request.row.preset.has_cosine ? ", cosine" : ""));
   }
   require("T", request.size.tokens, request.row.preset.fewest_tokens, most_preset_tokens);
   require("K", request.size.dk, 1, most_preset_channels);
@@ -340,13 +389,19 @@ std::span<const Preset> presets() {
 
 std::string preset_id(const Preset& preset, const PresetSize& size) {
   return fmt::format("{}{}?T={}&K={}&V={}&seed={}", preset_prefix, preset.id, size.tokens, size.dk, size.dv,
-                     size.seed);
+                     size.seed) +
+         (preset.has_cosine ? fmt::format("&cosine={}", size.cosine) : "");
 }
 
-std::string usual_preset_id(const Preset& preset) {
-  PresetSize size;
-  size.tokens = std::max(size.tokens, preset.fewest_tokens);
-  return preset_id(preset, size);
+std::string usual_preset_id(const Preset& preset) { return preset_id(preset, preset.usual); }
+
+const Preset* preset_of(std::string_view id) {
+  if (!id.starts_with(preset_prefix)) return nullptr;
+  const std::string_view name =
+      id.substr(preset_prefix.size()).substr(0, id.find('?') - preset_prefix.size());
+  const auto all = presets();
+  const auto found = std::ranges::find(all, name, &Preset::id);
+  return found == all.end() ? nullptr : &*found;
 }
 
 DataSet make_preset(const std::string& id) {

@@ -13,6 +13,7 @@ struct PresetSize {
   Index dk = 16;
   Index dv = 16;
   std::uint64_t seed = 1;
+  double cosine = 0.75;  // between every two keys, where a preset has one to choose
 
   bool operator==(const PresetSize&) const = default;
 };
@@ -23,8 +24,11 @@ struct Preset {
   std::string label;
   std::string words;        // what it shows, one sentence
   Index fewest_tokens = 1;  // that it needs to make sense
+  PresetSize usual = {};    // what it is shown with at first
+  bool has_cosine = false;  // whether its cosine can be chosen
 };
 
+inline constexpr double largest_cosine = 0.99;
 inline constexpr Index most_preset_tokens = 65536;
 inline constexpr Index most_preset_channels = 512;
 inline constexpr Index most_preset_work = Index{1} << 29;  // T x K x V: what one walk over the state costs
@@ -32,7 +36,8 @@ inline constexpr Index most_preset_work = Index{1} << 29;  // T x K x V: what on
 /// The table of presets.
 std::span<const Preset> presets();
 
-/// "preset:overwrite?T=32&K=16&V=16&seed=1": how a data set made from a preset is called.
+/// "preset:overwrite?T=32&K=16&V=16&seed=1", with "&cosine=0.75" where it is chosen: how a data set made from
+/// a preset is called.
 std::string preset_id(const Preset& preset, const PresetSize& size);
 
 /// The id at the sizes it is shown in at first.
@@ -44,6 +49,9 @@ DataSet make_preset(const std::string& id);
 
 /// The sizes in a preset's id; the defaults if `id` is not one.
 PresetSize preset_size(const std::string& id);
+
+/// The preset that `id` names; null if it names none.
+const Preset* preset_of(std::string_view id);
 
 /// Opens a capture that we ship by "capture:NAME". Throws InputError.
 DataSet open_capture(const std::string& id);
