@@ -43,9 +43,13 @@ std::filesystem::path name_aside(const std::filesystem::path& file) {
 
 std::string write_preferences(const Preferences& preferences) {
   const nlohmann::ordered_json written = {
-      {"theme", preferences.theme},   {"scale", preferences.scale},
-      {"width", preferences.width},   {"height", preferences.height},
-      {"layout", preferences.layout}, {"own_workspaces", preferences.own_workspaces},
+      {"theme", preferences.theme},
+      {"scale", preferences.scale},
+      {"width", preferences.width},
+      {"height", preferences.height},
+      {"layout", preferences.layout},
+      {"own_workspaces", preferences.own_workspaces},
+      {"recent_files", preferences.recent_files},
   };
   return written.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
@@ -68,6 +72,8 @@ Preferences parse_preferences(const std::string& text) {
   read_side(fields, "height", preferences.height);
   fields.read("layout", preferences.layout);
   fields.read("own_workspaces", preferences.own_workspaces);
+  fields.read("recent_files", preferences.recent_files);
+  if (preferences.recent_files.size() > most_recent_files) preferences.recent_files.resize(most_recent_files);
   return preferences;
 }
 
@@ -123,6 +129,7 @@ void KeptPreferences::keep(const Preferences& now, bool at_once) {
   take(&Preferences::height);
   take(&Preferences::layout);
   take(&Preferences::own_workspaces);
+  take(&Preferences::recent_files);
   seen_ = now;
   const auto time = std::chrono::steady_clock::now();
   if (is_written_ || file_.empty() || (!at_once && last_write_ && time - *last_write_ < between_writes))

@@ -248,6 +248,11 @@ const std::array<Row, 9>& table() {
        "the "
        "delta rule "
        "subtracts what is there already before it writes."},
+      {{"overwrite", "Overwrite", "A key gets a value, and later another one.", 3},
+       tell_overwrite,
+       "Some colours get a second thing. Where a colour is asked for, the delta rule answers the new thing; "
+       "linear "
+       "attention answers the sum of the old and the new."},
       {{"one_fact",
         "One fact, overwritten",
         "A red thing is stored, and later another one, with four numbers each.",
@@ -257,11 +262,6 @@ const std::array<Row, 9>& table() {
        "Small enough to check by hand. Where \"red → drum\" is written, the delta rule takes out what the "
        "memory "
        "answers for red, the key, and nothing of what it holds for blue; linear attention answers the sum."},
-      {{"overwrite", "Overwrite", "A key gets a value, and later another one.", 3},
-       tell_overwrite,
-       "Some colours get a second thing. Where a colour is asked for, the delta rule answers the new thing; "
-       "linear "
-       "attention answers the sum of the old and the new."},
       {{"recall", "Associative recall", "Facts are told in sentences, then asked for.", 14},
        tell_recall,
        "A fact is written at the thing in each box and read at the question mark. The other words write "

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "app/session/paths.h"
+#include "app/session/preferences.h"
 #include "app/session/presets.h"
 #include "app/studio/bars.h"
 #include "app/studio/guarded.h"
@@ -98,6 +99,17 @@ void Application::save_place() {
   } catch (const InputError& error) {
     session.set_message(error.what());
   }
+}
+
+/// Puts a file that was opened first among the recent ones.
+void Application::remember_file() {
+  const std::string& id = session.data().id;
+  if (id == remembered_) return;
+  remembered_ = id;
+  if (!std::filesystem::path(id).is_absolute()) return;
+  std::erase(recent_files, id);
+  recent_files.insert(recent_files.begin(), id);
+  if (recent_files.size() > most_recent_files) recent_files.pop_back();
 }
 
 void Application::step(Session::Grain by, int direction) {
@@ -201,6 +213,7 @@ void Application::draw(float usual_scale) {
   }
   const std::string problem = guarded([this] {
     session.update();
+    remember_file();
     handle_keys(*this);
     require_workspace();
     play();
@@ -235,7 +248,7 @@ void Application::draw(float usual_scale) {
   draw_part("Status", [this] { draw_status(*this); });
   const std::string overlay_problem = guarded([this] { draw_overlays(*this); });
   if (!overlay_problem.empty()) {
-    show_keys = show_palette = show_open = false;
+    show_data = show_keys = show_palette = show_open = false;
     session.set_message(overlay_problem);
   }
   hovered_before_ = hovered;

@@ -86,7 +86,8 @@ class Application {
   bool show_keys = false;
   bool show_palette = false;
   std::vector<std::string> recent_commands;  // ids of those done in the palette, the last one first
-  bool show_data = false;                    // opens the list of captures and presets
+  bool show_data = false;                    // the page of all data
+  std::vector<std::string> recent_files;     // paths of own data that were open, the last one first
   bool show_open = false;
   std::string open_path;  // what is typed in the open dialog
 
@@ -124,6 +125,7 @@ class Application {
   double since_step() const;
 
  private:
+  void remember_file();
   void keeping_pinned(const std::function<void()>& change);
   void play();
   void layout(float top, float bottom);
@@ -137,6 +139,7 @@ class Application {
   double last_step_ = -1;
   double play_debt_ = 0;
   Sight seen_;
+  std::string remembered_;  // the data that remember_file() saw last
   float layout_width_ = 0;
   float layout_height_ = 0;
   float applied_scale_ = 0;

@@ -52,14 +52,25 @@ int distance(const std::string& text, const std::string& word) {
   return best;
 }
 
-}  // namespace
-
-std::vector<const Command*> search(std::span<const Command> table, std::string_view typed,
-                                   std::span<const std::string> recent) {
+/// The words that are typed, in small letters.
+std::vector<std::string> words_of(std::string_view typed) {
   std::istringstream stream(lower(valid_utf8(typed)));
   std::vector<std::string> words;
   for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
 
+}  // namespace
+
+bool has_words(std::string_view text, std::string_view typed) {
+  const std::string small_text = lower(valid_utf8(text));
+  return std::ranges::all_of(
+      words_of(typed), [&](const std::string& word) { return small_text.find(word) != std::string::npos; });
+}
+
+std::vector<const Command*> search(std::span<const Command> table, std::string_view typed,
+                                   std::span<const std::string> recent) {
+  const std::vector<std::string> words = words_of(typed);
   struct Hit {
     int distance;
     std::ptrdiff_t age;

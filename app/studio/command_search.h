@@ -15,4 +15,7 @@ namespace palimpsest {
 std::vector<const Command*> search(std::span<const Command> table, std::string_view typed,
                                    std::span<const std::string> recent);
 
+/// Whether every word of `typed` occurs in `text`, in capitals or not.
+bool has_words(std::string_view text, std::string_view typed);
+
 }  // namespace palimpsest

@@ -277,9 +277,10 @@ void add_changes(Table& table) {
 void add_data(Table& table) {
   table.push_back({.id = "data.list",
                    .group = "Data",
-                   .words = "captures and presets",
+                   .words = "all data: captures, presets, own files",
                    .key = ImGuiKey_D,
-                   .perform = [](Application& a) { a.show_data = true; }});
+                   .perform = [](Application& a) { a.show_data = true; },
+                   .explained = "What goes in: captures, presets, your own files"});
   table.push_back({.id = "data.save",
                    .group = "Data",
                    .words = "save this place",

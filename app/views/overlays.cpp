@@ -2,6 +2,7 @@
 
 #include "app/studio/application.h"
 #include "app/studio/bars.h"
+#include "app/views/data_page.h"
 #include "app/views/keys_help.h"
 #include "app/views/open_dialog.h"
 #include "app/views/palette.h"
@@ -9,6 +10,7 @@
 namespace palimpsest {
 
 void draw_overlays(Application& application) {
+  draw_data_page(application);
   draw_keys_help(application);
   draw_open_dialog(application);
   draw_palette(application);

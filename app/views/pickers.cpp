@@ -1,146 +1,40 @@
 #include "app/views/pickers.h"
 
-#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "app/gl/context_local.h"
-#include "app/session/paths.h"
-#include "app/session/presets.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
+#include "app/studio/command_search.h"
 #include "app/widgets/choice_row.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/filter_box.h"
 #include "app/widgets/text.h"
-#include "core/base/error.h"
-#include "core/io/capture.h"
 
 namespace palimpsest {
 
 namespace {
 
-constexpr float column_width = 340;
 constexpr float variant_width = 380;
 
-/// What lies in the folder of captures; looked up anew whenever the picker opens.
-struct Captures {
-  std::vector<CaptureSummary> list;
-  std::string problem;
-
-  void look_up() {
-    problem.clear();
-    try {
-      list = list_captures(asset("captures"));
-    } catch (const Error& error) {
-      list.clear();
-      problem = error.what();
-    }
-  }
-};
-
-/// A popup `width` screen pixels wide below the last item, moved to the left where the window ends. Esc and
-/// the key that opens it close it.
-bool begin_list(const char* name, float width, ImGuiKey key) {
+/// A popup `width` screen pixels wide below the last item, moved to the left where the window ends. Esc
+/// closes it.
+bool begin_list(const char* name, float width) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   const float end = viewport->WorkPos.x + viewport->WorkSize.x - style::px(style::panel_gap);
   ImGui::SetNextWindowPos(
       {std::min(ImGui::GetItemRectMin().x, end - width), ImGui::GetItemRectMax().y + style::px(4)});
   if (!ImGui::BeginPopup(name, ImGuiWindowFlags_NoMove)) return false;
-  const bool leaves = ImGui::IsKeyPressed(ImGuiKey_Escape, false) || ImGui::IsKeyPressed(key, false);
-  if (leaves && !ImGui::IsWindowAppearing()) ImGui::CloseCurrentPopup();
+  if (ImGui::IsKeyPressed(ImGuiKey_Escape, false)) ImGui::CloseCurrentPopup();
   return true;
 }
 
 float list_height() { return std::min(ImGui::GetMainViewport()->WorkSize.y * 0.66F, style::px(560)); }
-
-void open_data(Application& application, const std::string& id) {
-  application.session.open_named(id);
-  ImGui::CloseCurrentPopup();
-}
-
-/// How the text begins, as far as it fits on one line.
-std::string first_words(const std::string& text, float width) {
-  constexpr std::size_t longest = 160;  // bytes; more never fits
-  std::string begin = text.substr(0, text.size() > longest ? text.rfind(' ', longest) : text.size());
-  std::ranges::replace(begin, '\n', ' ');
-  const style::TextStyle style(style::Text::caption);
-  return shortened(begin, width);
-}
-
-std::string rule_label(const std::string& rule) {
-  const auto table = variants();
-  const auto found = std::ranges::find(table, rule, &Variant::id);
-  return found == table.end() ? "Other" : found->label;
-}
-
-/// The name of a group, in line with the names of its rows.
-void heading(const std::string& words) {
-  ImGui::Dummy({0, style::px(4)});
-  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + style::px(12));
-  style::caption(words);
-}
-
-void capture_row(Application& application, const CaptureSummary& capture, float width) {
-  const std::string stem = capture.file.stem().string();
-  const std::string id = "capture:" + stem;
-  const std::string words =
-      capture.error.empty() ? first_words(capture.text, width - style::px(24)) : capture.error;
-  ImGui::BeginDisabled(!capture.error.empty());
-  const bool selected = application.session.data().id == id;
-  if (choice_row((capture.name + "###" + stem).c_str(), words, selected, width)) {
-    open_data(application, id);
-  }
-  if (selected && ImGui::IsWindowAppearing()) ImGui::SetScrollHereY();
-  ImGui::EndDisabled();
-}
-
-/// Captures under the name of their rule, in the order of the variants.
-void list_of_captures(Application& application, float width) {
-  const auto& captures = context_local<Captures>();
-  if (!captures.problem.empty()) style::caption(captures.problem);
-  std::vector<std::string> rules;
-  for (const Variant& variant : variants()) rules.push_back(variant.id);
-  for (const CaptureSummary& capture : captures.list) {
-    if (std::ranges::find(rules, capture.rule) == rules.end()) rules.push_back(capture.rule);
-  }
-  for (const std::string& rule : rules) {
-    bool headed = false;
-    for (const CaptureSummary& capture : captures.list) {
-      if (capture.rule != rule) continue;
-      if (!headed) heading(rule_label(rule));
-      headed = true;
-      capture_row(application, capture, width);
-    }
-  }
-}
-
-void list_of_presets(Application& application, float width) {
-  for (const Preset& preset : presets()) {
-    const std::string prefix = "preset:" + preset.id + "?";
-    const bool selected = application.session.data().id.starts_with(prefix);
-    const std::string label = preset.label + "###" + preset.id;
-    if (!choice_row(label.c_str(), preset.words, selected, width)) continue;
-    open_data(application, usual_preset_id(preset));
-  }
-}
-
-void column(const char* name, const char* title, Application& application,
-            void (*list)(Application&, float)) {
-  ImGui::BeginGroup();
-  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + style::px(12));
-  {
-    const style::TextStyle style(style::Text::strong);
-    ImGui::TextUnformatted(title);
-  }
-  ImGui::BeginChild(name, {style::px(column_width), list_height()});
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(4)));
-  list(application, ImGui::GetContentRegionAvail().x - style::px(4));
-  ImGui::PopStyleVar();
-  ImGui::EndChild();
-  ImGui::EndGroup();
-}
 
 std::string data_title(const Session& session) {
   return session.data().title.empty() ? "Open…" : session.data().title;
@@ -150,14 +44,57 @@ std::string variant_label(const Application& application) {
   return find_variant(application.session.choice().variant).label + " ▾###variant";
 }
 
-void open_a_file(Application& application) {
-  command_button(application, "data.open", [] {
-    const bool pressed = style::pill_button("Open a file…");
-    if (pressed) ImGui::CloseCurrentPopup();
-    return pressed;
-  });
-  ImGui::SameLine();
-  style::key_hint(key_name(find_command(application, "data.open").key).c_str());
+/// The rules that have what is typed in their names or sentences.
+std::vector<const Variant*> rules_with(std::string_view typed) {
+  std::vector<const Variant*> left;
+  for (const Variant& variant : variants()) {
+    if (has_words(variant.label + ' ' + variant.words + ' ' + variant.id, typed)) left.push_back(&variant);
+  }
+  return left;
+}
+
+void choose_variant(Application& application, const Variant& variant) {
+  Choice choice = application.session.choice();
+  choice.variant = variant.id;
+  application.session.choose(std::move(choice));
+  ImGui::CloseCurrentPopup();
+}
+
+/// A line to type in above the rules; the arrow keys go through those that are left, Enter takes the one they
+/// stand on. It opens at the present one.
+void list_of_rules(Application& application) {
+  struct Rules {
+    FilterBox filter;
+    std::string at;  // the id of the rule that Enter takes
+    bool scrolls = false;
+  };
+  auto& rules = context_local<Rules>();
+  const std::string present = application.session.choice().variant;
+  if (ImGui::IsWindowAppearing()) rules = {.filter = {}, .at = present, .scrolls = true};
+  const bool entered = rules.filter.draw("Find a rule", style::px(variant_width));
+  const std::vector<const Variant*> left = rules_with(rules.filter.typed);
+  const auto at = std::ranges::find(left, rules.at, &Variant::id);
+  const std::ptrdiff_t last = std::ssize(left) - 1;
+  if (last >= 0 && (at == left.end() || rules.filter.moved != 0)) {
+    const std::ptrdiff_t next = at == left.end() ? 0 : at - left.begin() + rules.filter.moved;
+    rules.at = left[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(next, 0, last))]->id;
+    rules.scrolls = true;
+  }
+  ImGui::BeginChild("rules", {style::px(variant_width), list_height()});
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(2)));
+  const float width = ImGui::GetContentRegionAvail().x - style::px(4);
+  for (const Variant* variant : left) {
+    const std::string label =
+        variant->label + (variant->id == present ? " · the present one" : "") + "###" + variant->id;
+    if (choice_row(label.c_str(), variant->words, variant->id == rules.at, width))
+      choose_variant(application, *variant);
+    if (variant->id == rules.at && rules.scrolls) ImGui::SetScrollHereY();
+  }
+  rules.scrolls = false;
+  if (left.empty()) style::caption("No rule has these words.");
+  ImGui::PopStyleVar();
+  ImGui::EndChild();
+  if (entered && !left.empty()) choose_variant(application, find_variant(rules.at));
 }
 
 }  // namespace
@@ -170,21 +107,7 @@ void data_picker(Application& application, float width) {
   const std::string title = data_title(application.session);
   const float padding = style::pill_size("").x;
   const std::string label = shortened(title, width - padding - text_extent(" ▾").x) + " ▾###data";
-  const bool asked = std::exchange(application.show_data, false);
-  if (style::pill_button(label.c_str()) || asked) {
-    context_local<Captures>().look_up();
-    ImGui::OpenPopup("data list");
-  }
-  tooltip(title);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(style::px(12), style::px(12)));
-  if (begin_list("data list", style::px(2 * column_width + 40), ImGuiKey_D)) {
-    column("captures", "From trained models", application, list_of_captures);
-    ImGui::SameLine(0, style::px(16));
-    column("presets", "Made up to show one thing", application, list_of_presets);
-    open_a_file(application);
-    ImGui::EndPopup();
-  }
-  ImGui::PopStyleVar();
+  command_button(application, "data.list", [&] { return style::pill_button(label.c_str()); });
 }
 
 float variant_picker_width(const Application& application) {
@@ -196,18 +119,8 @@ void variant_picker(Application& application) {
   tooltip("The rule by which the memory is rewritten",
           key_name(find_command(application, "variant.next").key));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(style::px(8), style::px(8)));
-  if (begin_list("variant list", style::px(variant_width + 16), ImGuiKey_V)) {
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(2)));
-    for (const Variant& variant : variants()) {
-      const std::string label = variant.label + "###" + variant.id;
-      const bool present = variant.id == application.session.choice().variant;
-      if (!choice_row(label.c_str(), variant.words, present, style::px(variant_width))) continue;
-      Choice choice = application.session.choice();
-      choice.variant = variant.id;
-      application.session.choose(std::move(choice));
-      ImGui::CloseCurrentPopup();
-    }
-    ImGui::PopStyleVar();
+  if (begin_list("variant list", style::px(variant_width + 16))) {
+    list_of_rules(application);
     ImGui::EndPopup();
   }
   ImGui::PopStyleVar();

@@ -153,9 +153,34 @@ constexpr int settling_frames = 30;
 void render_to(Application& application, int width, int height, float scale,
                const std::filesystem::path& output) {
   Offscreen offscreen(width, height, scale);
+  for (int frame = 0; frame < settling_frames; ++frame) {  // a page asks for what it shows
+    offscreen.pass([&] { application.draw(offscreen.scale()); });
+    application.session.answers().wait();
+  }
   const Image image = offscreen.render([&] { application.draw(offscreen.scale()); }, settling_frames);
   if (!application.undrawn().empty()) throw Error(application.undrawn());
   write_png(image, output);
+}
+
+/// Opens what lies over the window: "data", "keys", "commands" or "open".
+void open_page(Application& application, const std::string& page) {
+  struct Page {
+    const char* name;
+    bool Application::*shown;
+  };
+  constexpr Page pages[] = {{"data", &Application::show_data},
+                            {"keys", &Application::show_keys},
+                            {"commands", &Application::show_palette},
+                            {"open", &Application::show_open}};
+  std::string known;
+  for (const Page& one : pages) {
+    if (page == one.name) {
+      application.*one.shown = true;
+      return;
+    }
+    known += (known.empty() ? "" : ", ") + std::string(one.name);
+  }
+  throw InputError(fmt::format("--page is \"{}\"; expected one of: {}", page, known));
 }
 
 struct TourStop {
@@ -211,11 +236,13 @@ CliCommand render_command() {
       std::string size = "1920x1080";
       std::string output;
       std::string tour;
+      std::string page;
     };
     const auto options = std::make_shared<Options>();
     add_look(command, options->look);
     command.add_option("--size", options->size, "pixels, WIDTHxHEIGHT")->capture_default_str();
     command.add_option("--output", options->output, "the PNG to write");
+    command.add_option("--page", options->page, "what lies over it: data, keys, commands, open");
     command.add_option("--tour", options->tour, "write a tour of pictures into this folder");
     return [options, console] {
       if (!options->tour.empty()) {
@@ -233,6 +260,7 @@ CliCommand render_command() {
       require_other_file(options->output, application.session.data().id);
       require_form(application, options->look);
       application.show_welcome = !options->look.at;
+      if (!options->page.empty()) open_page(application, options->page);
       render_to(application, width, height, scale, options->output);
       return static_cast<int>(exit_done);
     };
@@ -245,6 +273,7 @@ Preferences preferences(const Application& application, const Window& window, co
   Preferences now = before;
   now.theme = application.view.theme == style::Theme::light ? "light" : "dark";
   now.scale = application.zoom;
+  now.recent_files = application.recent_files;
   std::tie(now.width, now.height) = window.size();
   if (std::exchange(ImGui::GetIO().WantSaveIniSettings, false)) {
     const OwnLayout own = application.panel_layout().own(application.workspaces());
@@ -269,6 +298,7 @@ CliCommand window_command() {
       prepare(application, first);
       Window window({.width = kept.read().width, .height = kept.read().height, .scale = scale});
       if (!look->scale) application.zoom = kept.read().scale;
+      application.recent_files = kept.read().recent_files;
       try {
         application.panel_layout().restore({kept.read().layout, kept.read().own_workspaces});
       } catch (const InputError& error) {

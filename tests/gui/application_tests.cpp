@@ -149,7 +149,14 @@ void changes_the_variant(ImGuiTestContext* context) {
   Session& session = start(context);
   session.go_to_token(19);
   context->ItemClick("//Top bar/###variant");
-  context->ItemClick("//$FOCUSED/###retnet");
+  context->KeyChars("retain");  // no rule has that
+  context->Yield(2);
+  IM_CHECK_EQ(context->ItemInfo("//$FOCUSED/**/###retnet", ImGuiTestOpFlags_NoError).ID, 0u);
+  context->KeyPress(ImGuiKey_Enter);
+  context->Yield(2);
+  IM_CHECK_EQ(session.choice().variant, std::string("gated_deltanet"));
+  context->KeyCharsReplace("retn");
+  context->KeyPress(ImGuiKey_Enter);
   settle(context);
   IM_CHECK_EQ(session.choice().variant, std::string("retnet"));
   IM_CHECK_EQ(session.computed()->variant->id, std::string("retnet"));
@@ -353,15 +360,16 @@ void picks_data_and_heads(ImGuiTestContext* context) {
   settle(context);
   IM_CHECK_EQ(session.choice().head, 1);
   context->ItemClick("//Top bar/###data");
-  context->SetRef(context->WindowInfo("//$FOCUSED/captures").Window);
-  context->ItemClick("###kda_overwrite_l1");
+  context->ItemClick("//All data/**/###capture:kda_overwrite_l1");
+  context->ItemClick("//All data/**/###open data");
   settle(context);
   IM_CHECK_EQ(session.data().id, std::string("capture:kda_overwrite_l1"));
   IM_CHECK_EQ(session.choice().variant, std::string("kda"));
   IM_CHECK(session.computed()->agree);
   context->ItemClick("//Top bar/###data");
-  context->SetRef(context->WindowInfo("//$FOCUSED/presets").Window);
-  context->ItemClick("###overwrite");
+  context->KeyChars("preset:overwrite");  // chooses what is left
+  context->Yield(2);
+  context->ItemClick("//All data/**/###open data");
   settle(context);
   IM_CHECK(session.data().id.starts_with("preset:overwrite"));
   IM_CHECK(session.computed()->agree);
@@ -382,16 +390,20 @@ void shows_and_hides_help(ImGuiTestContext* context) {
 
 void keeps_keys_for_the_list(ImGuiTestContext* context) {
   Session& session = start(context);
-  for (const ImGuiKey closing : {ImGuiKey_Escape, ImGuiKey_D}) {
-    context->KeyPress(ImGuiKey_D);
+  const auto is_open = [] { return ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup); };
+  const auto opened_and_closed = [&] {
     context->Yield(3);
-    IM_CHECK(ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup));
+    IM_CHECK(is_open());
     context->KeyPress(ImGuiKey_RightArrow);  // nothing moves behind it
     IM_CHECK(session.cursor() == Cursor{});
-    context->KeyPress(closing);
+    context->KeyPress(ImGuiKey_Escape);
     context->Yield(3);
-    IM_CHECK(!ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup));
-  }
+    IM_CHECK(!is_open());
+  };
+  context->KeyPress(ImGuiKey_D);
+  opened_and_closed();
+  context->ItemClick("//Top bar/###variant");
+  opened_and_closed();
   context->KeyPress(ImGuiKey_RightArrow);
   IM_CHECK(!(session.cursor() == Cursor{}));
 }

@@ -18,7 +18,8 @@ Preferences some() {
           .width = 1280,
           .height = 801,
           .layout = "[Window][Däta]\nPos=1,2\n",
-          .own_workspaces = {"step", "learn"}};
+          .own_workspaces = {"step", "learn"},
+          .recent_files = {"/home/dä/mine.npz", "/tmp/x.npz"}};
 }
 
 /// An environment variable, put back at the end.

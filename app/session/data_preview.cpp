@@ -1,0 +1,98 @@
+#include "app/session/data_preview.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include "app/session/inputs.h"
+#include "app/session/presets.h"
+#include "core/base/error.h"
+#include "core/insight/learning.h"
+#include "core/proof/reference_run.h"
+#include "core/rules/stored_pairs.h"
+
+namespace palimpsest {
+
+namespace {
+
+Matrix<double> first_rows(const Arrays& arrays, const char* name, Index rows) {
+  const Array& array = arrays.find(name)->second;
+  const Index columns = array.size() / array.shape.front();
+  return MatrixView(array, 0, rows, columns, columns).all<double>();
+}
+
+/// alpha of the first tokens, from itself or its logarithm.
+std::vector<double> kept(const Arrays& arrays, Index tokens) {
+  const bool in_logs = arrays.contains("g");
+  if (!in_logs && !arrays.contains("alpha")) return {};
+  const Matrix<double> gates = first_rows(arrays, in_logs ? "g" : "alpha", tokens);
+  std::vector<double> means;
+  for (Index t = 0; t < tokens; ++t)
+    means.push_back(in_logs ? gates.row(t).array().exp().mean() : gates.row(t).mean());
+  return means;
+}
+
+std::vector<double> strength(const Variant& variant, const Sequence& sequence, Index tokens) {
+  std::vector<double> reaches;
+  for (Index t = 0; t < tokens; ++t) {
+    const std::optional<Stability> known = stability_at(variant, sequence, t);
+    if (!known) return {};
+    reaches.push_back(known->reach);
+  }
+  return reaches;
+}
+
+HeadPreview preview_of(const DataSet& data, Index head, const Variant& variant, Index tokens) {
+  HeadPreview result;
+  const Inputs inputs = make_inputs(data, head, variant, {});
+  const StoredPairs keys = {first_rows(*inputs.arrays, "k", tokens), {}};
+  result.similarity = interference(keys, keys, true);
+  if (!inputs.made_up_alpha) result.kept = kept(*inputs.arrays, tokens);
+  if (inputs.made_up_beta || !inputs.arrays->contains("beta")) return result;
+  const HeldInputs held = held_inputs(variant, inputs.arrays, inputs.settings, Precision::f64);
+  result.strength = strength(variant, held.sequence, tokens);
+  return result;
+}
+
+std::uint64_t next_version() {
+  static std::atomic<std::uint64_t> version{0};
+  return ++version;
+}
+
+}  // namespace
+
+const Variant& variant_of(const DataSet& data) {
+  const auto table = variants();
+  for (const std::string& id : {data.rule, data.fits}) {
+    const auto found = std::ranges::find(table, id, &Variant::id);
+    if (found != table.end()) return *found;
+  }
+  return find_variant("gated_deltanet");
+}
+
+std::shared_ptr<const PreviewedData> DataPreview::compute(const Effort& effort) const {
+  auto result = std::make_shared<PreviewedData>();
+  result->data = std::make_shared<const DataSet>(open_data(id));
+  const DataSet& data = *result->data;
+  result->variant = &variant_of(data);
+  result->tokens = std::min(data.tokens, most_previewed_tokens);
+  result->version = next_version();
+  const Index heads = std::min(data.heads * data.batches, most_previewed_heads);
+  for (Index head = 0; head < heads; ++head) {
+    if (effort.stop.stop_requested()) throw Cancelled();
+    result->heads.push_back(preview_of(data, head, *result->variant, result->tokens));
+    if (effort.progress) effort.progress(static_cast<double>(head + 1) / static_cast<double>(heads));
+  }
+  return result;
+}
+
+std::size_t DataPreview::bytes(const PreviewedData& preview) {
+  std::size_t numbers = 0;
+  for (const auto& [name, array] : preview.data->arrays) numbers += static_cast<std::size_t>(array.size());
+  for (const HeadPreview& head : preview.heads) {
+    numbers += static_cast<std::size_t>(head.similarity.size()) + head.strength.size() + head.kept.size();
+  }
+  return numbers * sizeof(double);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,178 @@
+#include <imgui.h>
+#include <imgui_te_context.h>
+#include <imgui_te_engine.h>
+
+#include <algorithm>
+
+#include "app/session/paths.h"
+#include "app/session/presets.h"
+#include "app/studio/application.h"
+#include "app/studio/command.h"
+#include "tests/gui/tests.h"
+
+// The page of all data: found by words, looked at, opened, its numbers typed over.
+
+namespace palimpsest {
+
+namespace {
+
+constexpr const char* open_button = "//All data/**/###open data";
+
+void open_page(ImGuiTestContext* context) {
+  context->KeyPress(find_command(program(), "data.list").key);
+  context->Yield(3);
+  settle(context);
+}
+
+void finds_data_by_words(ImGuiTestContext* context) {
+  Session& session = start_program(context);
+  open_page(context);
+  IM_CHECK(program().show_data);
+  context->KeyChars("kda prose");
+  context->Yield(2);
+  IM_CHECK_EQ(context->ItemInfo("//All data/**/###capture:kda_recall_l1", ImGuiTestOpFlags_NoError).ID, 0u);
+  context->KeyPress(ImGuiKey_Enter);
+  settle(context);
+  IM_CHECK_EQ(session.data().id, std::string("capture:kda_prose_l1"));
+  IM_CHECK(!program().show_data);
+
+  open_page(context);  // nothing has these words: Enter does nothing
+  context->KeyChars("no such data");
+  context->KeyPress(ImGuiKey_Enter);
+  settle(context);
+  IM_CHECK(program().show_data);
+  IM_CHECK_EQ(session.data().id, std::string("capture:kda_prose_l1"));
+  context->KeyCharsReplace("gla");
+  context->KeyPress(ImGuiKey_DownArrow);
+  context->KeyPress(ImGuiKey_Escape);
+  context->Yield(2);
+  IM_CHECK(!program().show_data);
+  IM_CHECK_EQ(session.data().id, std::string("capture:kda_prose_l1"));
+}
+
+void opens_at_the_present_entry(ImGuiTestContext* context) {
+  Session& session = start_program(context);
+  session.open_named("capture:kda_recall_l1");  // the last of a long list
+  settle(context);
+  open_page(context);
+  const ImGuiTestItemInfo row = context->ItemInfo("//All data/**/###capture:kda_recall_l1");
+  const ImGuiTestItemInfo list = context->WindowInfo("//All data/entries");
+  IM_CHECK_NE(row.ID, 0u);
+  IM_CHECK(list.RectFull.Contains(row.RectFull.GetCenter()));
+  context->KeyPress(ImGuiKey_Escape);
+}
+
+void follows_a_link_and_opens_a_head(ImGuiTestContext* context) {
+  Session& session = start_program(context);
+  open_page(context);
+  context->ItemClick("//All data/**/retnet_overwrite_l2");  // in what to look at
+  settle(context);
+  IM_CHECK_EQ(session.data().id, std::string("capture:gated_deltanet_overwrite_l1"));  // only looked at
+  context->ItemClick("//All data/**/head 1");
+  settle(context);
+  IM_CHECK_EQ(session.data().id, std::string("capture:retnet_overwrite_l2"));
+  IM_CHECK_EQ(session.choice().head, 1);
+  IM_CHECK_EQ(session.choice().variant, std::string("retnet"));
+  IM_CHECK(!program().show_data);
+  open_page(context);  // another head of what is open
+  context->ItemClick("//All data/**/head 2");
+  settle(context);
+  IM_CHECK_EQ(session.choice().head, 2);
+  IM_CHECK(session.message().empty());
+}
+
+void makes_a_preset_of_ones_own(ImGuiTestContext* context) {
+  Session& session = start_program(context);
+  open_page(context);
+  context->KeyChars("preset correlated");
+  settle(context);
+  context->ItemClick("//All data/**/another seed");
+  settle(context);
+  const ImGuiTestItemInfo slider = context->ItemInfo("//All data/**/cosine between any two keys");
+  const ImRect area = slider.RectFull;
+  context->MouseMoveToPos({area.Min.x + area.GetWidth() * 0.75F, area.Max.y - 8});
+  context->MouseDown();
+  context->MouseMoveToPos({area.Min.x + area.GetWidth() * 0.31F, area.Max.y - 8});
+  context->MouseUp();
+  settle(context);
+  context->ItemClick(open_button);
+  settle(context);
+  IM_CHECK(session.data().id.starts_with("preset:correlated?"));
+  const PresetSize size = preset_size(session.data().id);
+  IM_CHECK_EQ(size.seed, 2u);
+  IM_CHECK_LT(std::abs(size.cosine - 0.31), 0.03);
+  IM_CHECK(session.computed()->agree);
+}
+
+/// Types a number into a cell of the present token.
+void type_cell(ImGuiTestContext* context, const char* cell, const char* number) {
+  context->ItemClick(cell);
+  context->KeyCharsReplaceEnter(number);
+  settle(context);
+}
+
+void types_numbers(ImGuiTestContext* context) {
+  Session& session = start_program(context);
+  session.open_named("preset:one_fact");
+  settle(context);
+  open_page(context);
+  type_cell(context, "//All data/**/##v[0,2]", "0.125");
+  IM_CHECK_EQ(session.state().edits.size(), 1u);
+  IM_CHECK_EQ(session.computed()->inputs.arrays->at("v")[2], 0.125);
+  IM_CHECK(session.computed()->agree);
+  type_cell(context, "//All data/**/##v[0,2]", "-3");  // the same cell once more is the same edit
+  IM_CHECK_EQ(session.state().edits.size(), 1u);
+  context->ItemClick("//All data/**/word after");
+  IM_CHECK_EQ(session.token(), 1);
+  type_cell(context, "//All data/**/##k[1,0]", "0.5");
+  IM_CHECK_EQ(session.state().edits.size(), 2u);
+  IM_CHECK_EQ(session.computed()->inputs.arrays->at("k")[4], 0.5);
+
+  type_cell(context, "//All data/**/##alpha[1,0]", "3");  // no decay
+  IM_CHECK(session.message().find("expected a number in") != std::string::npos);
+  IM_CHECK_EQ(session.state().edits.size(), 2u);
+  context->KeyPress(ImGuiKey_Escape);
+  context->Yield(2);
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+  settle(context);
+  IM_CHECK_EQ(session.state().edits.size(), 1u);
+}
+
+void remembers_own_files(ImGuiTestContext* context) {
+  Session& session = start_program(context);
+  const std::string file = asset("captures/gla_recall_l1.npz").string();
+  program().drop({file});
+  settle(context);
+  IM_CHECK_EQ(session.data().id, file);
+  IM_CHECK_EQ(program().recent_files, std::vector<std::string>{file});
+  session.open_named("preset:copy");
+  settle(context);
+  open_page(context);
+  context->KeyChars(file.c_str());
+  context->KeyPress(ImGuiKey_Enter);
+  settle(context);
+  IM_CHECK_EQ(session.data().id, file);
+
+  program().recent_files.emplace_back("/no/such/file.npz");
+  open_page(context);
+  context->KeyChars("no such file.npz");
+  settle(context);
+  context->KeyPress(ImGuiKey_Enter);  // it is not there: the page stays and says so
+  settle(context);
+  IM_CHECK(program().show_data);
+  IM_CHECK_EQ(session.data().id, file);
+  context->KeyPress(ImGuiKey_Escape);
+}
+
+}  // namespace
+
+void register_data_tests(ImGuiTestEngine* engine) {
+  add_program_test(engine, "finds data by their words", finds_data_by_words);
+  add_program_test(engine, "opens the list at the present entry", opens_at_the_present_entry);
+  add_program_test(engine, "follows a link and opens a head", follows_a_link_and_opens_a_head);
+  add_program_test(engine, "makes a preset of one's own sizes", makes_a_preset_of_ones_own);
+  add_program_test(engine, "takes typed numbers", types_numbers);
+  add_program_test(engine, "remembers own files", remembers_own_files);
+}
+
+}  // namespace palimpsest
