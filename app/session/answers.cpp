@@ -59,7 +59,7 @@ Answer<void> Answers::ask_any(const AnyKey& key, Urgency urgency) {
     entry = std::make_shared<Entry>(key.copy(), urgency);
     places_[entry->key.get()] = entries_.insert(entries_.end(), entry);
     waiting_.push_back(entry);
-    while (threads_.size() < thread_count_) threads_.emplace_back([this] { work(); });
+    start_threads();
     wished_.notify_one();
   }
   entry->wanted_in = frame_;
@@ -91,25 +91,29 @@ void Answers::give_up_any(const AnyKey& key) {
 }
 
 void Answers::forget_any(const AnyKey& key) {
-  Entries removed;  // its values end after the lock does
   const std::scoped_lock lock(mutex_);
-  if (const std::shared_ptr<Entry> entry = find(key)) remove(entry, removed);
+  if (const std::shared_ptr<Entry> entry = find(key)) remove(entry);
+}
+
+void Answers::let_go(std::shared_ptr<const void> thing) {
+  const std::scoped_lock lock(mutex_);
+  released_.push_back(std::move(thing));
+  start_threads();
+  wished_.notify_one();
 }
 
 void Answers::frame() {
-  Entries removed;
   const std::scoped_lock lock(mutex_);
   for (const auto& list : {waiting_, running_}) {
     for (const auto& entry : list) {
-      if (entry->is_under_way() && entry->wanted_in < frame_) remove(entry, removed);
+      if (entry->is_under_way() && entry->wanted_in < frame_) remove(entry);
     }
   }
   ++frame_;
   busy_ = false;
   // Nobody has used them for long: they are the first.
-  while (!entries_.empty() && entries_.front()->key->gone())
-    remove(std::shared_ptr(entries_.front()), removed);
-  shrink(removed);
+  while (!entries_.empty() && entries_.front()->key->gone()) remove(std::shared_ptr(entries_.front()));
+  shrink();
 }
 
 bool Answers::busy() const {
@@ -119,7 +123,16 @@ bool Answers::busy() const {
 
 void Answers::wait() {
   std::unique_lock lock(mutex_);
-  finished_.wait(lock, [this] { return waiting_.empty() && running_.empty(); });
+  finished_.wait(
+      lock, [this] { return waiting_.empty() && running_.empty() && released_.empty() && freeing_ == 0; });
+}
+
+void Answers::wait_for_any(const AnyKey& key) {
+  std::unique_lock lock(mutex_);
+  finished_.wait(lock, [&] {
+    const std::shared_ptr<Entry> entry = find(key);
+    return !entry || !entry->is_under_way();
+  });
 }
 
 std::size_t Answers::bytes() const {
@@ -132,8 +145,12 @@ std::shared_ptr<Answers::Entry> Answers::find(const AnyKey& key) const {
   return place == places_.end() ? nullptr : *place->second;
 }
 
+void Answers::start_threads() {
+  while (threads_.size() < thread_count_) threads_.emplace_back([this] { work(); });
+}
+
 /// Takes an entry out: stops it where it is under way. What runs ends later, for nobody.
-void Answers::remove(const std::shared_ptr<Entry>& entry, Entries& removed) {
+void Answers::remove(const std::shared_ptr<Entry>& entry) {
   if (entry->is_under_way()) {
     entry->stop.request_stop();
     entry->state = Entry::State::failed;
@@ -141,20 +158,34 @@ void Answers::remove(const std::shared_ptr<Entry>& entry, Entries& removed) {
   }
   bytes_ -= entry->bytes;
   const auto place = places_.find(entry->key.get());
-  removed.splice(removed.end(), entries_, place->second);
+  released_.push_back(entry);
+  entries_.erase(place->second);
   places_.erase(place);
   finished_.notify_all();
+  wished_.notify_one();
 }
 
 /// Goes back to the budget. What was asked for in the last frame stays, and so does what somebody holds: to
 /// forget it would free nothing.
-void Answers::shrink(Entries& removed) {
+void Answers::shrink() {
   for (auto place = entries_.begin(); place != entries_.end() && bytes_ > budget_;) {
     const std::shared_ptr<Entry> entry = *place++;
     const bool is_wanted = entry->is_under_way() || entry->wanted_in + 1 >= frame_;
-    if (!is_wanted && entry->value.use_count() <= 1) remove(entry, removed);
+    if (!is_wanted && entry->value.use_count() <= 1) remove(entry);
   }
-  if (!removed.empty()) std::erase_if(last_, [](const auto& last) { return last.second.expired(); });
+}
+
+/// Frees what was let go or taken out, while others may work.
+void Answers::free_released(std::unique_lock<std::mutex>& lock) {
+  std::vector<std::shared_ptr<const void>> things;
+  things.swap(released_);
+  ++freeing_;
+  lock.unlock();
+  things.clear();
+  lock.lock();
+  --freeing_;
+  std::erase_if(last_, [](const auto& last) { return last.second.expired(); });
+  finished_.notify_all();
 }
 
 /// The newest wish that may be begun; null if there is none.
@@ -174,8 +205,12 @@ void Answers::work() {
   std::unique_lock lock(mutex_);
   while (true) {
     std::shared_ptr<Entry> entry;
-    wished_.wait(lock, [&] { return closing_ || (entry = next()); });
+    wished_.wait(lock, [&] { return closing_ || !released_.empty() || (entry = next()); });
     if (closing_) return;
+    if (!released_.empty()) {
+      free_released(lock);
+      continue;
+    }
     std::erase(waiting_, entry);
     running_.push_back(entry);
     entry->state = Entry::State::running;
@@ -195,12 +230,11 @@ void Answers::work() {
       reason = problem_in_words();
     }
 
-    Entries removed;
     lock.lock();
     std::erase(running_, entry);
     const bool is_wanted = entry->is_under_way();
     if (is_wanted && is_cancelled) {
-      remove(entry, removed);
+      remove(entry);
     } else if (is_wanted) {
       entry->state = reason.empty() ? Entry::State::answered : Entry::State::failed;
       entry->reason = std::move(reason);
@@ -209,15 +243,16 @@ void Answers::work() {
       bytes_ += entry->bytes;
       const std::string question = entry->key->question();
       if (entry->value && !question.empty()) last_[{entry->key->type(), question}] = entry->value;
-      shrink(removed);
+      shrink();
     }
-    finished_.notify_all();
     wished_.notify_one();  // a thread is free: one that may take long may begin
+    ++freeing_;
     lock.unlock();
     entry.reset();
     result = {};
-    removed.clear();
     lock.lock();
+    --freeing_;
+    finished_.notify_all();
   }
 }
 

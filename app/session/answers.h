@@ -121,14 +121,23 @@ class Answers {
     forget_any(Known<Key>(key));
   }
 
+  /// Lets go of what nobody needs any more: to free much memory takes long, and is done in a thread too.
+  void let_go(std::shared_ptr<const void> thing);
+
   /// Begins a frame: what was not asked for in the last one is cancelled, and what is gone is forgotten.
   void frame();
 
   /// Whether somebody who asked since frame() was told to wait.
   bool busy() const;
 
-  /// Waits until everything that was asked for is there, or why not.
+  /// Waits until everything that was asked for is there, or why not, and what was let go is gone.
   void wait();
+
+  /// Waits for the answer to this key alone, if it was asked for.
+  template <Answerable Key>
+  void wait_for(const Key& key) {
+    wait_for_any(Known<Key>(key));
+  }
 
   /// Bytes of the answers that are kept.
   std::size_t bytes() const;
@@ -171,9 +180,12 @@ class Answers {
   Answer<void> ask_any(const AnyKey& key, Urgency urgency);
   void give_up_any(const AnyKey& key);
   void forget_any(const AnyKey& key);
+  void wait_for_any(const AnyKey& key);
   std::shared_ptr<Entry> find(const AnyKey& key) const;
-  void remove(const std::shared_ptr<Entry>& entry, Entries& removed);
-  void shrink(Entries& removed);
+  void start_threads();
+  void remove(const std::shared_ptr<Entry>& entry);
+  void shrink();
+  void free_released(std::unique_lock<std::mutex>& lock);
   std::shared_ptr<Entry> next() const;
   void work();
 
@@ -184,8 +196,10 @@ class Answers {
   std::condition_variable finished_;
   Entries entries_;  // the least recently used first
   std::map<const AnyKey*, Entries::iterator, ByKey> places_;
-  std::vector<std::shared_ptr<Entry>> waiting_;  // the newest last
-  std::vector<std::shared_ptr<Entry>> running_;  // also those that are to stop
+  std::vector<std::shared_ptr<Entry>> waiting_;        // the newest last
+  std::vector<std::shared_ptr<Entry>> running_;        // also those that are to stop
+  std::vector<std::shared_ptr<const void>> released_;  // to be freed
+  int freeing_ = 0;                                    // threads that free something
   std::map<std::pair<std::type_index, std::string>, std::weak_ptr<const void>> last_;  // by question
   std::size_t bytes_ = 0;
   std::uint64_t frame_ = 0;

@@ -342,18 +342,32 @@ void Session::start(std::shared_ptr<Job> job, std::function<Opening()> make) {
   job_seconds_ = 0;
 }
 
+/// Who looked at a result until now holds it; the last one must not be a drawing that has to free it.
+void Session::let_go_of_replaced() {
+  std::erase_if(replaced_, [this](std::shared_ptr<Computation>& replaced) {
+    if (replaced.use_count() > 1) return false;
+    answers_.let_go(std::move(replaced));
+    return true;
+  });
+}
+
 bool Session::update() {
-  replaced_.clear();
+  let_go_of_replaced();
   answers_.frame();
   return fetch_all();
 }
 
 void Session::wait() {
-  replaced_.clear();
+  let_go_of_replaced();
   for (fetch_all(); answers_.busy(); fetch_all()) {
     answers_.wait();
     answers_.frame();
   }
+  answers_.wait();
+}
+
+void Session::wait_for_choice() {
+  for (fetch(); job_; fetch()) answers_.wait_for(JobDone{job_});
 }
 
 /// Takes over all that is there, and asks for what is not.
@@ -387,9 +401,8 @@ void Session::stop() {
   } else if (lookout_.is_stale()) {
     const Sight seen = sight();
     if (seen.record && seen.computation == computed_) {
-      Choice choice = this->choice();
-      choice.form = seen.trace->form;
-      choose(std::move(choice));
+      state_.sides.front().form = seen.trace->form;
+      history_.fall_back(state_);
       set_cursor(seen.cursor);
     } else {
       lookout_.give_up(answers_);

@@ -71,14 +71,17 @@ class Session {
   /// The present state becomes the first: what led here cannot be taken back.
   void start_history();
 
-  /// Takes over what is finished. Call once a frame, before anything refers to computed(): only this frees
-  /// results that were replaced, and cancels answers that were not asked for since the last call. Returns
+  /// Takes over what is finished. Call once a frame, before anything refers to computed(): only this lets go
+  /// of results that were replaced, and cancels answers that were not asked for since the last call. Returns
   /// whether something new is there.
   bool update();
 
   /// Waits until everything asked for is computed, then takes it over: what is to be seen is that at the
   /// cursor, unless it cannot be computed.
   void wait();
+
+  /// Waits until what was chosen is computed, but not until its forms are compared.
+  void wait_for_choice();
 
   /// Whether a computation is under way, or the comparison of its forms.
   bool computing() const { return job_ || (computed_ && !computed_->is_complete()); }
@@ -167,6 +170,7 @@ class Session {
   void start(std::shared_ptr<Job> job, std::function<Opening()> make);
   void adopt(SessionState next, bool always_compute = false);
   void go_to(SessionState state);
+  void let_go_of_replaced();
   bool fetch_all();
   bool fetch();
   void accept(const Job& job, std::shared_ptr<Computation> computation);
@@ -174,12 +178,11 @@ class Session {
   void place_cursor();
 
   std::shared_ptr<Computation> computed_;
-  std::vector<std::shared_ptr<Computation>>
-      replaced_;                   // since the last update(): somebody may still look at them
-  std::shared_ptr<Job> job_;       // under way
-  std::shared_ptr<Job> next_job_;  // wanted after it
-  double job_seconds_ = 0;         // for how long job_ has been under way, and
-  double job_progress_ = 0;        // how far it is
+  std::vector<std::shared_ptr<Computation>> replaced_;  // until nobody looks at them any more
+  std::shared_ptr<Job> job_;                            // under way
+  std::shared_ptr<Job> next_job_;                       // wanted after it
+  double job_seconds_ = 0;                              // for how long job_ has been under way, and
+  double job_progress_ = 0;                             // how far it is
   SessionState state_;
   SessionState before_opening_;
   History history_;

@@ -346,6 +346,56 @@ TEST_CASE("answers to what is no more are forgotten", "[answers]") {
   CHECK(answers.bytes() < 2 * bytes_of_one);
 }
 
+TEST_CASE("what is let go is freed in another thread", "[answers]") {
+  Answers answers;
+  std::thread::id freed_by;
+  const auto thing = [&] {
+    return std::shared_ptr<const void>(nullptr, [&](const void*) { freed_by = std::this_thread::get_id(); });
+  };
+  answers.let_go(thing());
+  answers.wait();
+  CHECK(freed_by != std::thread::id());
+  CHECK(freed_by != std::this_thread::get_id());
+
+  // An answer that is forgotten too.
+  struct Held {
+    using Value = int;
+    std::shared_ptr<const int> value;
+    bool operator<(const Held&) const { return false; }
+    std::shared_ptr<const int> compute(const Effort&) const { return value; }
+    static std::size_t bytes(int) { return bytes_of_one; }
+  };
+  freed_by = {};
+  Held key;
+  key.value = std::shared_ptr<const int>(new int(1), [&](const int* number) {
+    freed_by = std::this_thread::get_id();
+    delete number;
+  });
+  answers.ask(key);
+  answers.wait();
+  answers.forget(key);
+  key.value = nullptr;
+  answers.wait();
+  CHECK(freed_by != std::thread::id());
+}
+
+TEST_CASE("one may wait for one answer while another goes on", "[answers]") {
+  std::promise<void> may_end;
+  const auto script =
+      std::make_shared<Script>([end = may_end.get_future().share()](int number, const Effort&) {
+        if (number == 1) end.wait();
+      });
+  Answers answers(2);
+  answers.ask(Tenfold{1, script});
+  answers.ask(Tenfold{2, script});
+  answers.wait_for(Tenfold{2, script});
+  CHECK(answers.ask(Tenfold{2, script}).value);
+  CHECK_FALSE(answers.ask(Tenfold{1, script}).value);
+  answers.wait_for(Tenfold{3, script});  // nobody asked for it
+  may_end.set_value();
+  answers.wait();
+}
+
 TEST_CASE("one may go while answers are being computed and others wait", "[answers]") {
   std::latch begun(2);
   const auto script = script_of([&](int number, const Effort& effort) {

@@ -150,12 +150,15 @@ TEST_CASE("somebody who does not want to wait stays where he is", "[completion]"
   CHECK(session.token() == 20);
   Choice choice = session.choice();
   choice.form = Form::chunkwise;
+  const bool could_undo = session.can_undo();
   session.choose(choice);
   session.look();
   CHECK(session.lookout().is_stale());
   session.stop();
   session.wait();
   CHECK(session.to_json() == before);
+  CHECK(session.can_undo() == could_undo);  // what was given up is no entry
+  CHECK_FALSE(session.can_redo());
   CHECK(session.message().empty());
   CHECK_FALSE(session.waiting());
 }
@@ -170,6 +173,7 @@ TEST_CASE("a choice that was computed but is not wanted any more goes", "[comple
   session.wait();
   CHECK(live_computations() == 2);  // somebody may still look at the one before
   session.update();
+  session.answers().wait();
   CHECK(live_computations() == 1);
 }
 
