@@ -67,13 +67,19 @@ struct Edited {
   Index columns = 0;
 };
 
-/// Finds the array that an edit names, made up first where the variant needs one that the data lack, and
+/// Whether an array is given along the tokens, their batches or the places in one.
+bool is_along_text(const Input& input) {
+  return !input.shape.empty() &&
+         (input.shape.front() == "n" || input.shape.front() == "n_batches" || input.shape.front() == "batch");
+}
+
+/// Finds the array that an edit names, made up first where the variant takes one that the data lack, and
 /// checks the value. Data may hold the decay alpha as its logarithm g.
 Edited find_edited(EditedHead& head, const std::string& name, double value) {
   const Input* input = find_input(head.inputs, name == "g" ? "alpha" : name);
   const bool in_logs = input && input->range == Range::decay && head.arrays.contains("g");
   if (name == "g" && !in_logs) input = nullptr;
-  if (input && !in_logs && !head.arrays.contains(name) && !input->absent) {
+  if (input && !in_logs && !head.arrays.contains(name) && (!input->absent || is_along_text(*input))) {
     head.make_up(name);
     head.made_up.insert(name);
   }
@@ -116,21 +122,69 @@ void set_cell(EditedHead& head, const Edit& edit) {
       edited.array->values)[static_cast<std::size_t>(row * edited.columns + column)] = edited.value;
 }
 
-void paint_gate(EditedHead& head, const Edit& edit) {
-  const bool is_text = edit.array == "q" || edit.array == "k" || edit.array == "v";
-  const Index tokens = head.arrays.at("q").shape.front();
-  const Edited edited = is_text ? Edited{} : find_edited(head, edit.array, edit.numbers[2]);
-  if (is_text || (edited.array && edited.rows != tokens)) {
-    throw InputError(fmt::format(
-        "\"array\" is \"{}\"; expected a gate, one row per token, such as alpha or beta", shown(edit.array)));
-  }
-  if (!edited.array) return;
-  const Index from = require_index("from", edit.numbers[0], "the tokens", tokens);
-  const Index to = require_index("to", edit.numbers[1], "the tokens", tokens);
+bool is_text(const Edit& edit) { return edit.array == "q" || edit.array == "k" || edit.array == "v"; }
+
+[[noreturn]] void refuse_gate(const Edit& edit) {
+  throw InputError(fmt::format(
+      "\"array\" is \"{}\"; expected a gate, one row per token, such as alpha or beta", shown(edit.array)));
+}
+
+/// The tokens of an edit, its first two numbers, in a gate of `rows`.
+std::pair<Index, Index> require_tokens(const Edit& edit, Index rows) {
+  const Index from = require_index("from", edit.numbers[0], "the tokens", rows);
+  const Index to = require_index("to", edit.numbers[1], "the tokens", rows);
   if (from > to)
     throw InputError(fmt::format("\"to\" is {}; expected a token from \"from\", {}, on", to, from));
+  return {from, to};
+}
+
+void paint_gate(EditedHead& head, const Edit& edit) {
+  const Index tokens = head.arrays.at("q").shape.front();
+  const Edited edited = is_text(edit) ? Edited{} : find_edited(head, edit.array, edit.numbers[2]);
+  if (is_text(edit) || (edited.array && edited.rows != tokens)) refuse_gate(edit);
+  if (!edited.array) return;
+  const auto [from, to] = require_tokens(edit, tokens);
   auto& values = std::get<std::vector<double>>(edited.array->values);
   std::fill(values.begin() + from * edited.columns, values.begin() + (to + 1) * edited.columns, edited.value);
+}
+
+void paint_channel(EditedHead& head, const Edit& edit) {
+  const Index tokens = head.arrays.at("q").shape.front();
+  const Edited edited = is_text(edit) ? Edited{} : find_edited(head, edit.array, edit.numbers[3]);
+  if (is_text(edit) || (edited.array && edited.rows != tokens)) refuse_gate(edit);
+  if (!edited.array) return;
+  const auto [from, to] = require_tokens(edit, tokens);
+  // A rule with fewer channels has one for all of them.
+  const Index channel =
+      edited.columns == 1 ? 0 : require_index("channel", edit.numbers[2], edit.array, edited.columns);
+  auto& values = std::get<std::vector<double>>(edited.array->values);
+  for (Index t = from; t <= to; ++t)
+    values[static_cast<std::size_t>(t * edited.columns + channel)] = edited.value;
+}
+
+/// The gate runs evenly from one value to another.
+void ramp_gate(EditedHead& head, const Edit& edit) {
+  const Index tokens = head.arrays.at("q").shape.front();
+  const Edited first = is_text(edit) ? Edited{} : find_edited(head, edit.array, edit.numbers[2]);
+  const Edited end = is_text(edit) ? Edited{} : find_edited(head, edit.array, edit.numbers[3]);
+  if (is_text(edit) || (first.array && first.rows != tokens)) refuse_gate(edit);
+  if (!first.array) return;
+  const auto [from, to] = require_tokens(edit, tokens);
+  auto& values = std::get<std::vector<double>>(first.array->values);
+  for (Index t = from; t <= to; ++t) {
+    const double part = to > from ? static_cast<double>(t - from) / static_cast<double>(to - from) : 0;
+    const double value = t == to ? end.value : first.value + (end.value - first.value) * part;
+    const auto row = values.begin() + t * first.columns;
+    std::fill(row, row + first.columns, t == from ? first.value : value);
+  }
+}
+
+void set_everywhere(EditedHead& head, const Edit& edit) {
+  if (is_text(edit)) refuse_gate(edit);
+  const Edited edited = find_edited(head, edit.array, edit.numbers[0]);
+  if (!edited.array) return;
+  auto& values = std::get<std::vector<double>>(edited.array->values);
+  std::ranges::fill(values, edited.value);
 }
 
 /// Refuses an edit whose numbers are not those of its kind.
@@ -200,6 +254,22 @@ std::span<const EditKind> edit_kinds() {
        .fields = {{"from", 0, last, true}, {"to", 0, last, true}, {"value", -any, any}},
        .has_array = true,
        .apply = paint_gate},
+      {.id = "paint_channel",
+       .words = "one channel of a gate from one token to another",
+       .fields =
+           {{"from", 0, last, true}, {"to", 0, last, true}, {"channel", 0, last, true}, {"value", -any, any}},
+       .has_array = true,
+       .apply = paint_channel},
+      {.id = "ramp_gate",
+       .words = "a gate from one token to another, running evenly from one value to the other",
+       .fields = {{"from", 0, last, true}, {"to", 0, last, true}, {"first", -any, any}, {"last", -any, any}},
+       .has_array = true,
+       .apply = ramp_gate},
+      {.id = "set_everywhere",
+       .words = "every number of a gate",
+       .fields = {{"value", -any, any}},
+       .has_array = true,
+       .apply = set_everywhere},
   };
   return table;
 }
@@ -231,6 +301,27 @@ double slider_value(const Edits& edits, std::string_view kind) {
   const double usual = neutral(kind);
   const auto found = std::ranges::find(edits, kind, &Edit::kind);
   return found != edits.end() && found->numbers.size() == 1 ? found->numbers.front() : usual;
+}
+
+void paint(Edits& edits, const std::string& array, Index from, Index to, double value,
+           std::optional<Index> channel) {
+  const auto is_covered = [&](const Edit& edit) {
+    const bool same_kind = edit.kind == (channel ? "paint_channel" : "paint_gate") ||
+                           (!channel && (edit.kind == "paint_channel" || edit.kind == "ramp_gate"));
+    if (!same_kind || edit.array != array || edit.numbers.size() < 3) return false;
+    if (channel && edit.numbers[2] != static_cast<double>(*channel)) return false;
+    return edit.numbers[0] >= static_cast<double>(from) && edit.numbers[1] <= static_cast<double>(to);
+  };
+  std::erase_if(edits, is_covered);
+  std::vector<double> numbers = {static_cast<double>(from), static_cast<double>(to)};
+  if (channel) numbers.push_back(static_cast<double>(*channel));
+  numbers.push_back(value);
+  edits.push_back({.kind = channel ? "paint_channel" : "paint_gate", .array = array, .numbers = numbers});
+}
+
+void set_constant(Edits& edits, const std::string& array, double value) {
+  std::erase_if(edits, [&](const Edit& edit) { return edit.array == array && edit.kind != "set_cell"; });
+  edits.push_back({.kind = "set_everywhere", .array = array, .numbers = {value}});
 }
 
 void set_slider(Edits& edits, std::string_view kind, double value) {

@@ -68,4 +68,11 @@ double slider_value(const Edits& edits, std::string_view kind);
 /// Sets it, in its place in the order. What leaves the data as they are takes the edit out.
 void set_slider(Edits& edits, std::string_view kind, double value);
 
+/// Paints a gate from one token to another, in every channel or in one, in place of what was painted there.
+void paint(Edits& edits, const std::string& array, Index from, Index to, double value,
+           std::optional<Index> channel = {});
+
+/// Makes a gate the same everywhere, in place of what was painted.
+void set_constant(Edits& edits, const std::string& array, double value);
+
 }  // namespace palimpsest

@@ -66,29 +66,38 @@ float floor_height(float height) {
 }
 
 /// Lays panels out as designed. The side columns keep their width and the bottom its height when the window
-/// grows: the centre takes the rest.
-void lay_out(unsigned dockspace, std::span<const Panel> panels, ImVec2 size) {
+/// grows: the centre takes the rest. A place that no panel has takes no room.
+void lay_out(unsigned dockspace, const Workspace& workspace, ImVec2 size) {
+  const std::span<const Panel> panels = workspace.panels;
+  const auto is_used = [&](PanelPlace place) {
+    return std::ranges::find(panels, place, &Panel::place) != panels.end();
+  };
   const float inner = std::max(size.x - style::px(16), 1.0F);
   const std::size_t wide = inner > style::px(wide_window) ? 1 : 0;
   const float left_side = std::min(style::px(left_width[wide]), inner * 0.3F);  // the stage keeps most
   const float right_side = std::min(style::px(right_width[wide]), inner * 0.3F);
-  const float timeline = floor_height(size.y);
+  const float timeline = workspace.floor_part > 0 ? workspace.floor_part * size.y : floor_height(size.y);
 
   ImGui::DockBuilderRemoveNode(dockspace);
   ImGui::DockBuilderAddNode(dockspace, ImGuiDockNodeFlags_DockSpace);
   ImGui::DockBuilderSetNodeSize(dockspace, {inner, size.y});
   ImGuiID rest = dockspace;
   const ImGuiID floor = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, timeline / size.y, nullptr, &rest);
-  ImGuiID left = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, left_side / inner, nullptr, &rest);
-  ImGuiID right =
-      ImGui::DockBuilderSplitNode(rest, ImGuiDir_Right, right_side / (inner - left_side), nullptr, &rest);
-  const ImGuiID left_bottom = ImGui::DockBuilderSplitNode(left, ImGuiDir_Down, 0.44F, nullptr, &left);
+  ImGuiID left = 0;
+  if (is_used(PanelPlace::left_top) || is_used(PanelPlace::left_bottom))
+    left = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, left_side / inner, nullptr, &rest);
+  ImGuiID right = ImGui::DockBuilderSplitNode(
+      rest, ImGuiDir_Right, right_side / (left ? inner - left_side : inner), nullptr, &rest);
+  ImGuiID left_bottom = left;
+  if (is_used(PanelPlace::left_top) && is_used(PanelPlace::left_bottom))
+    left_bottom = ImGui::DockBuilderSplitNode(left, ImGuiDir_Down, 0.44F, nullptr, &left);
   const float columns_height = size.y - timeline;
   const float why = std::max(columns_height - style::px(forms_height), columns_height * 0.28F);
-  const ImGuiID right_bottom =
-      ImGui::DockBuilderSplitNode(right, ImGuiDir_Down, why / columns_height, nullptr, &right);
+  ImGuiID right_bottom = right;
+  if (is_used(PanelPlace::right_bottom))
+    right_bottom = ImGui::DockBuilderSplitNode(right, ImGuiDir_Down, why / columns_height, nullptr, &right);
   ImGuiID center_bottom = rest;
-  if (std::ranges::find(panels, PanelPlace::center_bottom, &Panel::place) != panels.end())
+  if (is_used(PanelPlace::center_bottom))
     center_bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, answers_share, nullptr, &rest);
   const std::map<PanelPlace, ImGuiID> nodes = {
       {PanelPlace::left_top, left},   {PanelPlace::left_bottom, left_bottom},
@@ -182,7 +191,7 @@ void Layout::draw(const Workspace& shown, bool resized) {
   const bool has_room = size.x > 1 && size.y > 1;
   const bool is_new = !centre || (laid.designed.empty() && !laid.is_own);
   if (has_room && (is_new || (resized && !is_own(shown)))) {
-    lay_out(laid.dockspace, shown.panels, size);
+    lay_out(laid.dockspace, shown, size);
     laid.designed = arrangement(laid.dockspace, shown.panels);
     laid.is_own = false;
   }

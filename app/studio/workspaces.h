@@ -25,6 +25,7 @@ struct Workspace {
   const char* words;  // what it is for, one sentence
   int key;            // ImGuiKeyChord that leads to it; 0: none
   std::span<const Panel> panels;
+  float floor_part = 0;  // of the height that the floor takes; 0: what the timeline needs
 };
 
 /// The one list of workspaces, in app/views; the program starts in the first.

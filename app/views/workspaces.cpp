@@ -1,12 +1,21 @@
 #include "app/studio/workspaces.h"
 
+#include <imgui.h>
+
+#include "app/views/learn.h"
 #include "app/views/panels.h"
 
 namespace palimpsest {
 
 std::span<const Workspace> workspaces() {
   static const Workspace list[] = {
-      {"step", "Step", "What one operation does to the memory", 0, panels()},
+      {"step", "Step", "What one operation does to the memory", ImGuiMod_Ctrl | ImGuiKey_1, panels()},
+      {.id = "learn",
+       .name = "Learn",
+       .words = "How far a word may step, and what the memory still answers",
+       .key = ImGuiMod_Ctrl | ImGuiKey_2,
+       .panels = learn_panels(),
+       .floor_part = 0.53F},
   };
   return list;
 }

@@ -35,6 +35,7 @@ struct Look {
   std::optional<std::string> head = {};
   std::optional<std::string> scale = {};
   std::optional<std::string> theme = {};
+  std::optional<std::string> workspace = {};
 };
 
 void add_look(CLI::App& command, Look& look) {
@@ -52,6 +53,7 @@ void add_look(CLI::App& command, Look& look) {
   add("--head", look.head, "which head");
   add("--scale", look.scale, "how much larger everything is drawn, 0.5 to 4");
   add("--theme", look.theme, "dark or light");
+  add("--workspace", look.workspace, "step or learn");
 }
 
 /// The scale that was asked for, or `standard`.
@@ -142,6 +144,7 @@ void prepare(Application& application, const Look& look) {
     view.theme = *look.theme == "light" ? Theme::light : Theme::dark;
     session.change_view(view);
   }
+  if (look.workspace) application.enter(*look.workspace);
   if (look.at) go_to(session, *look.at);
   session.wait();
   session.start_history();

@@ -102,7 +102,7 @@ TEST_CASE("a workspace is one row: it has a key, a tab, a command and its panels
   CHECK(application.undrawn() == "");
   CHECK_THROWS_WITH(application.enter("nowhere"), says("nowhere"));
   // With one there is nothing to choose from.
-  CHECK_THROWS(find_command(Application(), "workspace.step"));
+  CHECK_THROWS(find_command(Application(std::span(two_workspaces, 1)), "workspace.step"));
 }
 
 TEST_CASE("a panel with nothing to show leaves its room to the one above it", "[layout]") {

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/session/answers.h"
+#include "app/session/computation.h"
+#include "core/insight/keeping.h"
+#include "core/insight/learning_moment.h"
+#include "core/insight/remembered.h"
+#include "core/insight/spectra.h"
+#include "core/insight/step_reach.h"
+
+// What Learn asks for.
+
+namespace palimpsest {
+
+/// What these answers have in common: they do not keep the computation alive, and those to the same data
+/// stand for each other.
+struct OfFoundation {
+  std::weak_ptr<const Foundation> of;
+
+  std::shared_ptr<const Foundation> present() const;
+  std::string question() const;
+  bool gone() const { return of.expired(); }
+
+  /// Whether this one comes before, after (false) or neither (nothing).
+  std::optional<bool> is_before(const OfFoundation& other) const;
+};
+
+/// The step that a token makes; nothing where it makes none.
+struct LearningNow : OfFoundation {
+  using Value = std::optional<LearningMoment>;
+
+  Index token = 0;
+
+  bool operator<(const LearningNow& other) const;
+  std::shared_ptr<const Value> compute(const Effort& effort) const;
+  static std::size_t bytes(const Value& moment);
+};
+
+/// What the rows under the words show of every token.
+struct TokenCourses {
+  std::optional<StepReach> strengths = {};
+  std::string no_strengths = {};  // why there are none
+  std::optional<Keeping> keeping = {};
+};
+
+struct CoursesOfTokens : OfFoundation {
+  using Value = TokenCourses;
+
+  Index channel = -1;  // of the gate; -1: all of them
+
+  bool operator<(const CoursesOfTokens& other) const;
+  std::shared_ptr<const Value> compute(const Effort& effort) const;
+  static std::size_t bytes(const Value& courses);
+};
+
+/// What is left of stored words after tokens first .. last.
+struct RememberedWords : OfFoundation {
+  using Value = Remembered;
+
+  std::vector<Index> tokens = {};
+  std::vector<Index> moments = {};
+
+  bool operator<(const RememberedWords& other) const;
+  std::shared_ptr<const Value> compute(const Effort& effort) const;
+  static std::size_t bytes(const Value& remembered);
+};
+
+/// The singular values of the memory after so many tokens.
+struct SpectraOfMemory : OfFoundation {
+  using Value = std::vector<Spectrum>;
+
+  Index tokens = 0;
+
+  bool operator<(const SpectraOfMemory& other) const;
+  std::shared_ptr<const Value> compute(const Effort& effort) const;
+  static std::size_t bytes(const Value& spectra);
+};
+
+}  // namespace palimpsest

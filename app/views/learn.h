@@ -1,0 +1,88 @@
+#pragma once
+
+#include <imgui.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/session/learn_answers.h"
+#include "app/studio/application.h"
+#include "app/studio/workspaces.h"
+#include "app/widgets/heat_map.h"
+
+// What the panels of Learn share.
+
+namespace palimpsest {
+
+/// The panels of Learn.
+std::span<const Panel> learn_panels();
+
+void draw_learn(Application& application);
+void draw_learn_side(Application& application);
+void draw_learn_floor(Application& application);
+
+/// What Learn drew last: what the tests look at.
+struct LearnMap {
+  Rectangle panel = {};                // of the piece that is drawn now
+  std::vector<Rectangle> words;   // texts and formulas
+  std::vector<Rectangle> beyond;  // those that leave their panel
+  Rectangle loss;                 // the chart of the loss; empty: there is none
+  ImVec2 dot;                     // on it
+  Rectangle strengths;            // the rows that can be painted; empty: there is none
+  Rectangle gates;
+  std::string reason;  // why there is no picture of a step; empty: there is one
+};
+
+/// That of the current Dear ImGui context.
+LearnMap& learn_map();
+
+/// From here on words belong to the present window.
+void begin_learn_piece();
+
+/// Words at a place, in the current font, for the map.
+void learn_text(ImVec2 position, ImU32 colour, std::string_view words);
+void learn_text_right(ImVec2 right_top, ImU32 colour, std::string_view words);
+
+/// A formula with its left end and baseline at a place; returns its width.
+float learn_formula(ImVec2 baseline, const std::string& latex, float size_px, ImU32 colour);
+
+/// LaTeX with the symbols k, v, beta, alpha, ... in their colours.
+std::string coloured_symbols(std::string_view latex);
+
+/// What the step of the token at the cursor has come to.
+Answer<LearningNow::Value> ask_learning(Application& application);
+
+/// What the rows along the words show; `channel` of the gate, -1: all.
+Answer<TokenCourses> ask_courses(Application& application, Index channel = -1);
+
+/// The word of a token as a sentence has it: “drum”.
+std::string quoted_word(const Computation& computed, Index token);
+
+/// Where a piece of Learn is drawn.
+struct LearnRoom {
+  ImVec2 from = {};
+  ImVec2 to = {};
+  bool compact = false;
+
+  float width() const { return to.x - from.x; }
+  float height() const { return to.y - from.y; }
+};
+
+/// A moment and what was made of it for drawing.
+struct LearnScene {
+  Application& application;
+  const LearningMoment& moment;
+  std::uint64_t version;  // of the moment
+  bool is_old = false;    // of another place than that at the cursor
+};
+
+// The pictures of one step.
+void draw_loss(const LearnScene& scene, const LearnRoom& room);
+void draw_step_matrices(const LearnScene& scene, const LearnRoom& room);
+void draw_flattening(const LearnScene& scene, const LearnRoom& room);
+void draw_network(const LearnScene& scene, const LearnRoom& room);
+
+}  // namespace palimpsest

@@ -1,0 +1,108 @@
+// The singular values of a gathered step on their way through Newton–Schulz.
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/views/learn.h"
+#include "app/widgets/chart.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/formula.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+constexpr double alike_from = 0.68;  // where the usual coefficients bring all that is not tiny
+constexpr double alike_to = 1.2;
+constexpr double lowest = 1e-5;  // of the axis
+constexpr double highest = 2;
+constexpr float numbers_width = 52;
+constexpr float below_axis = 62;
+constexpr Index most_lines = 64;
+
+Index count_alike(const Matrix<double>& values, Index step) {
+  return (values.col(step).array() >= alike_from && values.col(step).array() <= alike_to).count();
+}
+
+}  // namespace
+
+void draw_flattening(const LearnScene& scene, const LearnRoom& room) {
+  const style::Palette& c = style::colours();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Matrix<double>& values = scene.moment.step.singular_values;  // [directions, steps], largest first
+  if (values.size() == 0) return;
+  Chart chart{.from = {room.from.x + px(numbers_width), room.from.y},
+              .to = {room.to.x, room.to.y - px(below_axis)},
+              .left = -0.15,
+              .right = static_cast<double>(values.cols()) - 0.85,
+              .top = highest,
+              .logarithmic = true};
+  const double least = values.minCoeff();
+  chart.bottom = std::clamp(least / 2, lowest, 0.1);
+
+  list->AddRectFilled(chart.from, chart.to, style::mix(c.panel, c.background, 0.6F));
+  list->AddRectFilled({chart.from.x, chart.y(alike_to)}, {chart.to.x, chart.y(alike_from)},
+                      style::mix(c.panel, c.good, 0.3F));
+  const style::TextStyle number(style::Text::number_small);
+  const float height = text_extent("0").y;
+  for (double value = 1; value >= chart.bottom; value /= 10) {
+    const float y = std::round(chart.y(value));
+    list->AddLine({chart.from.x, y}, {chart.to.x, y}, c.edge, px(style::line));
+    learn_text_right({chart.from.x - px(6), y - height / 2}, c.dim, fmt::format("{:g}", value));
+  }
+  std::vector<double> steps;
+  for (Index i = 0; i < values.cols(); ++i) steps.push_back(static_cast<double>(i));
+  const Index stride = std::max<Index>(values.rows() / most_lines, 1);
+  const auto line = [&](Index direction, ImU32 colour, float width) {
+    std::vector<double> course;
+    for (Index i = 0; i < values.cols(); ++i) course.push_back(std::max(values(direction, i), chart.bottom));
+    curve(list, chart, steps, course, colour, width);
+    if (scene.is_old) return;
+    for (Index i = 0; i < values.cols(); ++i)
+      list->AddCircleFilled(
+          {chart.x(steps[static_cast<std::size_t>(i)]), chart.y(course[static_cast<std::size_t>(i)])},
+          px(width + 0.8F), colour);
+  };
+  for (Index direction = 0; direction < values.rows(); direction += stride)
+    line(direction, style::with_alpha(c.dim, 0.55F), px(1));
+  line(0, c.text, px(2));
+  line(values.rows() - 1, c.text, px(2));
+
+  const style::TextStyle text(style::Text::caption);
+  const float words = text_extent("x").y;
+  const std::string band = fmt::format("all alike: {:g} to {:g}", alike_from, alike_to);
+  learn_text_right({chart.to.x - px(6), chart.from.y + px(2)}, c.good, band);
+  const double tenth = std::min(chart.y(values(0, 0)) > chart.from.y + 3 * words ? values(0, 0) : 0.5, 0.5);
+  learn_text({chart.from.x + px(8), chart.y(tenth) - (values(0, 0) > 0.5 ? -px(6) : words + px(6))}, c.text,
+             "the strongest direction");
+  const std::string weakest = fmt::format("the weakest of {} directions", values.rows());
+  learn_text_right({chart.to.x - px(8), chart.to.y - words - px(6)}, c.dim, weakest);
+  for (Index i = 0; i < values.cols(); ++i) {
+    const float x = chart.x(static_cast<double>(i));
+    const std::string symbol = fmt::format("X_{}", i);
+    const float width = measure_formula(symbol, px(16)).width;
+    const float left = std::min(x - width / 2, chart.to.x - width);
+    learn_formula({left, chart.to.y + px(18)}, symbol, px(16), c.text);
+    const std::string alike = room.compact ? std::to_string(count_alike(values, i))
+                                           : fmt::format("{} of {}", count_alike(values, i), values.rows());
+    const float alike_width = text_extent(alike).x;
+    learn_text({std::min(x - alike_width / 2, chart.to.x - alike_width), chart.to.y + px(24)}, c.good, alike);
+  }
+  learn_text({room.from.x, chart.to.y + px(24)}, c.good, "alike");
+  const std::string caption = shortened(
+      fmt::format(
+          "singular values through the {} Newton–Schulz steps; small ones grow {:.3g} times in the first",
+          values.cols() - 1,
+          values(values.rows() - 1, 0) > 0 ? values(values.rows() - 1, 1) / values(values.rows() - 1, 0) : 0),
+      room.width());
+  learn_text({room.from.x + (room.width() - text_extent(caption).x) / 2, chart.to.y + px(44)}, c.dim,
+             caption);
+}
+
+}  // namespace palimpsest

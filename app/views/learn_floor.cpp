@@ -1,0 +1,258 @@
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_internal.h>  // to own the mouse wheel while it zooms
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gl/context_local.h"
+#include "app/views/learn_rows.h"
+#include "app/views/transport.h"
+#include "app/widgets/chart.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+constexpr Index most_words = 8;
+constexpr float transport_height = 28;
+constexpr float around = 8;
+constexpr float headline = 26;
+constexpr float words_height = 24;
+constexpr float caption_height = 16;
+constexpr float low_panel = 400;  // below this height rows are as low as can be
+
+/// Which channel of the gate is looked at; -1: all.
+struct LookedAtChannel {
+  Index channel = -1;
+  std::string data;
+};
+
+/// A mark of the legend, from the right; returns where the next one ends.
+float legend_from_right(float right, float y, ImU32 colour, bool hatched, std::string_view words) {
+  const style::Palette& c = style::colours();
+  const style::TextStyle text(style::Text::caption);
+  const float width = text_extent(words).x;
+  learn_text({right - width, y}, c.dim, words);
+  const float size = px(10);
+  const ImVec2 from = {right - width - px(6) - size, y + (text_extent("x").y - size) / 2};
+  const ImVec2 to = {from.x + size, from.y + size};
+  if (hatched)
+    hatch(ImGui::GetWindowDrawList(), from, to, colour);
+  else
+    ImGui::GetWindowDrawList()->AddRectFilled(from, to, colour);
+  return from.x - px(16);
+}
+
+void draw_headline(const LearnRows& rows, ImVec2 from, float right) {
+  const style::Palette& c = style::colours();
+  const std::string title = "What each stored word still answers";
+  float x = from.x;
+  {
+    const style::TextStyle text(style::Text::strong);
+    learn_text(from, c.text, title);
+    x += text_extent(title).x + px(14);
+  }
+  const float y = from.y + px(2);
+  float end = right;
+  if (right - from.x > px(760)) {
+    end = legend_from_right(end, y, c.faint, true, "not yet there");
+    end = legend_from_right(end, y, c.gate, false, "repaired");
+    end = legend_from_right(end, y, c.alarm, false, "damaged by this word");
+    end = legend_from_right(end, y, c.good, false, "recalled, 0 to 100 %");
+  }
+  const style::TextStyle text(style::Text::caption);
+  const std::string words = fmt::format("the words written most strongly so far, of {}", rows.reached);
+  if (end - x > px(120)) learn_text({x, y}, c.dim, shortened(words, end - x));
+}
+
+/// The words themselves, between what they did and what was done to them.
+void draw_words(const LearnRows& rows, const LearnRow& row) {
+  const style::Palette& c = style::colours();
+  const TimelineColumns& columns = rows.columns;
+  const auto& labels = rows.computed.data->labels;
+  const float y = std::round((row.top + row.bottom) / 2 - px(9));
+  const auto draw = [&](Index token, float left, float right) {
+    const bool here = token == rows.token;
+    const style::TextStyle text(here ? style::Text::strong : style::Text::body);
+    const std::string label = visible_label(labels[static_cast<std::size_t>(token)]);
+    draw_centred({left + px(1), y}, right - left - px(2), token < rows.reached ? c.text : c.faint, label);
+  };
+  constexpr float readable = 18;
+  for (Index t = columns.begin(); t < columns.end(); ++t) {
+    const float left = columns.left_pixel(t);
+    const float right = columns.left_pixel(t + 1);
+    if (right - left >= px(readable)) draw(t, left, right);
+  }
+  if (columns.left(rows.token + 1) - columns.left(rows.token) >= px(readable)) return;
+  const style::TextStyle text(style::Text::strong);
+  const std::string label = visible_label(labels[static_cast<std::size_t>(rows.token)]);
+  const float width = text_extent(label).x;
+  const float middle = (columns.left(rows.token) + columns.left(rows.token + 1)) / 2;
+  const float right_end = columns.position.x + columns.size.x - width;
+  const float left =
+      std::clamp(middle - width / 2, columns.position.x, std::max(right_end, columns.position.x));
+  draw_text({left, y}, c.text, label);
+}
+
+/// Hairlines between the groups of the present form, and what they are called.
+void draw_groups(const LearnRows& rows, float top, float bottom) {
+  const style::Palette& c = style::colours();
+  const Trace* trace = rows.application.session.trace();
+  if (!trace || trace->groups.kind == Groups::Kind::whole) return;
+  const Index size = trace->groups.size;
+  const TimelineColumns& columns = rows.columns;
+  const float width = columns.left(columns.begin() + 1) - columns.left(columns.begin());
+  if (static_cast<float>(size) * width < px(60)) return;
+  const style::TextStyle text(style::Text::caption);
+  const bool are_batches = trace->groups.kind == Groups::Kind::batches;
+  for (Index group = columns.begin() / size; group * size < columns.end(); ++group) {
+    const float left = std::max(columns.left_pixel(group * size), columns.position.x);
+    const float right = std::min(columns.left_pixel(std::min((group + 1) * size, columns.tokens)),
+                                 columns.position.x + columns.size.x);
+    ImGui::GetWindowDrawList()->AddLine({left, top}, {left, bottom}, c.edge, px(style::line));
+    const std::string words = fmt::format("{} {}", are_batches ? "batch" : "chunk", group);
+    const bool here = rows.token / size == group;
+    if (text_extent(words).x + px(6) < right - left)
+      learn_text({left + px(4), bottom}, here ? c.text : c.dim, words);
+  }
+}
+
+void draw_cursor(const LearnRows& rows, float top, float bottom) {
+  const TimelineColumns& columns = rows.columns;
+  const float middle = (columns.left(rows.token) + columns.left(rows.token + 1)) / 2;
+  const float half = std::max((columns.left(rows.token + 1) - columns.left(rows.token)) / 2, px(3));
+  ImGui::GetWindowDrawList()->AddRect({std::round(middle - half), top}, {std::round(middle + half), bottom},
+                                      style::colours().text, px(5), px(style::lit_line));
+}
+
+/// The memory runs away here.
+void draw_flag(const LearnRows& rows, float top, float bottom) {
+  if (!rows.computed.divergence) return;
+  const style::Palette& c = style::colours();
+  const TimelineColumns& columns = rows.columns;
+  const float x =
+      (columns.left(rows.computed.divergence->token) + columns.left(rows.computed.divergence->token + 1)) / 2;
+  if (x < columns.position.x || x > columns.position.x + columns.size.x) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddLine({x, top}, {x, bottom}, c.alarm, px(1));
+  list->AddTriangleFilled({x - px(5), top - px(7)}, {x + px(5), top - px(7)}, {x, top}, c.alarm);
+}
+
+/// The cursor follows the pointer over the words; the wheel zooms and scrolls.
+void scrub(Application& application, TimelineView& view, const TimelineColumns& columns, float top,
+           float bottom) {
+  ImGui::SetCursorScreenPos({columns.position.x, top});
+  ImGui::InvisibleButton("stored words", {columns.size.x, std::max(bottom - top, 1.0F)});
+  if (!ImGui::IsItemActive()) return;
+  application.playing = false;
+  const float x =
+      std::clamp(ImGui::GetIO().MousePos.x, columns.position.x, columns.position.x + columns.size.x - 1);
+  const Index token = columns.token_at(x);
+  if (token != application.session.token()) {
+    application.show_welcome = false;
+    application.session.go_to_token(token);
+  }
+  view.followed = application.session.token();
+}
+
+void wheel(TimelineView& view, const TimelineColumns& columns, const Session& session, float top,
+           float bottom) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const ImVec2 to = {columns.position.x + columns.size.x, bottom};
+  if (!ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows) ||
+      !ImGui::IsMouseHoveringRect({columns.position.x, top}, to))
+    return;
+  ImGui::SetKeyOwner(ImGuiKey_MouseWheelY, ImGui::GetID("stored words"));
+  if (io.MouseWheel != 0) zoom_timeline(view, columns, session, std::pow(1.2F, io.MouseWheel), io.MousePos.x);
+  if (io.MouseWheelH != 0) view.first -= static_cast<double>(io.MouseWheelH * px(60) / view.column);
+}
+
+/// How high the parts are.
+struct FloorHeights {
+  float remembered = 20;  // one of its rows
+  float strengths = 56;
+  float gates = 46;
+  float errors = 46;
+  float growth = 0;
+};
+
+FloorHeights heights_for(float room, bool grows) {
+  FloorHeights heights;
+  if (room < px(low_panel)) heights = {.strengths = 38, .gates = 34, .errors = 34};
+  if (grows) heights.growth = heights.gates;
+  const float lower =
+      heights.strengths + heights.gates + heights.errors + heights.growth + words_height + caption_height;
+  heights.remembered =
+      std::clamp((room / style::scale() - lower) / static_cast<float>(most_words), 6.0F, 24.0F);
+  return heights;
+}
+
+void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
+  const Session& session = application.session;
+  const Computation& computed = *session.computed();
+  auto& view = context_local<TimelineView>();
+  const ImVec2 position = {from.x + px(timeline_gutter - style::panel_padding), from.y + px(headline)};
+  const ImVec2 size = {to.x - position.x, to.y - position.y};
+  if (size.x < px(60) || size.y < px(120) || computed.tokens.empty()) return;
+  const TimelineColumns columns = timeline_columns(view, session, position, size);
+  LearnRows rows{application, computed, columns, session.token(), session.token() + 1, from.x};
+  draw_headline(rows, from, to.x);
+
+  auto& looked = context_local<LookedAtChannel>();
+  if (looked.data != session.data().id) looked = {.data = session.data().id};
+  const Answer<TokenCourses> answer = ask_courses(application, looked.channel);
+  if (!answer.reason.empty() && looked.channel >= 0) looked.channel = -1;  // the rule has fewer
+  const bool fits =
+      answer.value && (!answer.value->strengths ||
+                       answer.value->strengths->reach.size() == static_cast<Index>(computed.tokens.size()));
+  const TokenCourses none;
+  const TokenCourses& courses = fits ? *answer.value : none;
+
+  const FloorHeights heights = heights_for(size.y, computed.divergence.has_value());
+  const float row = std::floor(px(heights.remembered));
+  float y = position.y;
+  const float words_top = y + row * static_cast<float>(most_words);
+  draw_groups(rows, y, to.y - px(caption_height));
+  scrub(application, view, columns, y, words_top + px(words_height));
+  draw_remembered(rows, courses, y, row, most_words);
+  draw_words(rows, {words_top, words_top + px(words_height)});
+  y = words_top + px(words_height);
+  const auto next = [&](float height) {
+    const LearnRow lane = {y + px(2), y + px(height) - px(4)};
+    y += px(height);
+    return lane;
+  };
+  draw_strengths(rows, courses, next(heights.strengths));
+  draw_half_lives(rows, courses, next(heights.gates), looked.channel);
+  draw_errors(rows, next(heights.errors));
+  if (heights.growth > 0) draw_growth(rows, next(heights.growth));
+  draw_flag(rows, position.y, y);
+  draw_cursor(rows, position.y - px(3), y);
+  wheel(view, columns, session, position.y, y);
+}
+
+}  // namespace
+
+void draw_learn_floor(Application& application) {
+  if (style::begin_panel("##learn floor", {0, 0},
+                         ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse) &&
+      application.session.computed() && application.session.sight().computation) {
+    begin_learn_piece();
+    const ImVec2 panel = ImGui::GetWindowPos();
+    const ImVec2 size = ImGui::GetWindowSize();
+    const float padding = px(style::panel_padding);
+    const float transport = panel.y + size.y - px(around + transport_height);
+    draw_floor(application, {panel.x + padding, panel.y + px(12)},
+               {panel.x + size.x - padding, transport - px(6)});
+    ImGui::SetCursorScreenPos({panel.x + padding, std::max(transport, panel.y + px(around))});
+    draw_transport(application);
+  }
+  style::end_panel();
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,255 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gl/context_local.h"
+#include "app/session/edits.h"
+#include "app/views/learn.h"
+#include "app/widgets/chart.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/formula.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+constexpr float numbers_width = 46;  // left of the axis
+constexpr float below_axis = 42;     // its numbers and words
+constexpr float dot_size = 6.5F;
+constexpr double least_strength = 1e-4;  // of the axis: with none at all there would be no loss to see
+
+/// What lasts while the dot is dragged.
+struct DraggedDot {
+  bool active = false;
+  double right = 0;  // the end of the axis when the drag began
+  double at = 0;
+};
+
+std::string strength_symbol(const std::string& array) {
+  static constexpr std::pair<std::string_view, const char*> symbols[] = {
+      {"beta", "\\beta"}, {"theta", "\\theta"}, {"eta", "\\eta"}, {"delta", "\\Delta"}};
+  for (const auto& [name, latex] : symbols) {
+    if (name == array) return latex;
+  }
+  return "\\beta";
+}
+
+double per_rate(const LearningMoment& moment) { return moment.strength ? moment.strength->per_rate : 1; }
+
+/// The numbers at the sides of the chart: all of a bowl that has a floor, and what the step comes to.
+Chart chart_of(const LearningMoment& moment, const LearnRoom& room) {
+  Chart chart{.from = {room.from.x + px(numbers_width), room.from.y},
+              .to = {room.to.x, room.to.y - px(below_axis)}};
+  chart.right = moment.rates.back() * per_rate(moment);
+  const LearningStep& step = moment.step;
+  const auto [least, most] = std::ranges::minmax(moment.losses);
+  const bool is_bowl = std::isfinite(moment.edge) || std::isfinite(moment.parabola_edge);
+  chart.bottom = std::min(0.0, least);
+  chart.top =
+      is_bowl ? std::max(1.4 * step.along.value, 1.1 * step.loss_after) : std::max(most, step.loss_after);
+  if (!is_bowl) {
+    const double margin = 0.12 * (chart.top - least);
+    chart.bottom = least - margin;
+    chart.top += margin;
+  }
+  if (!std::isfinite(chart.bottom) || !std::isfinite(chart.top) || !(chart.top > chart.bottom)) {
+    chart.bottom = std::isfinite(step.along.value) ? std::min(0.0, step.along.value) : 0;
+    chart.top = chart.bottom + 1;
+  }
+  return chart;
+}
+
+void draw_axes(const Chart& chart, double edge) {
+  const style::Palette& c = style::colours();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const style::TextStyle text(style::Text::number_small);
+  const float height = text_extent("0").y;
+  const auto rows = round_numbers(chart.bottom, chart.top, 5);
+  const double row_distance = rows.size() > 1 ? rows[1] - rows[0] : 1;
+  for (const double value : rows) {
+    const float y = std::round(chart.y(value));
+    if (y < chart.from.y + height / 2 || y > chart.to.y + 1) continue;
+    list->AddLine({chart.from.x, y}, {chart.to.x, y}, style::mix(c.panel, c.edge, 0.6F), px(style::line));
+    learn_text_right({chart.from.x - px(6), y - height / 2}, c.dim, axis_number(value, row_distance));
+  }
+  const auto columns = round_numbers(chart.left, chart.right, 6);
+  const double distance = columns.size() > 1 ? columns[1] - columns[0] : 1;
+  const float edge_width = text_extent("0.000").x;
+  for (const double value : columns) {
+    const std::string number = axis_number(value, distance);
+    const float x = chart.x(value);
+    const float half = text_extent(number).x / 2;
+    const bool is_hidden = std::isfinite(edge) && std::abs(x - chart.x(edge)) < half + edge_width;
+    if (is_hidden || x + half > chart.to.x + px(8)) continue;
+    list->AddLine({x, chart.to.y}, {x, chart.to.y + px(4)}, c.faint, px(style::line));
+    learn_text({x - half, chart.to.y + px(6)}, c.dim, number);
+  }
+}
+
+/// The band in which a step comes closer, its edge, and what lies beyond.
+void draw_band(const Chart& chart, double edge, bool is_network) {
+  const style::Palette& c = style::colours();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float x = std::clamp(chart.x(edge), chart.from.x, chart.to.x);
+  list->AddRectFilled(chart.from, {x, chart.to.y}, style::mix(c.panel, c.good, 0.09F));
+  const style::TextStyle text(style::Text::caption);
+  const float height = text_extent("x").y;
+  const std::string closer =
+      std::isfinite(edge) ? "steps that come closer" : "farther is always lower: this loss has no floor";
+  const float closer_width = text_extent(closer).x;
+  if (x - chart.from.x > closer_width + px(90))
+    learn_text_right({x - px(8), chart.from.y + px(6)}, c.good, closer);
+  if (!std::isfinite(edge)) return;
+  list->AddRectFilled({x, chart.from.y}, chart.to, style::mix(c.panel, c.alarm, 0.06F));
+  hatch(list, {x, chart.from.y}, chart.to, style::mix(c.panel, c.alarm, 0.3F));
+  list->AddRectFilled({x - px(1), chart.from.y}, {x + px(1), chart.to.y}, c.alarm);
+  const std::string beyond = is_network ? "overshoots" : "diverges";
+  const float room = chart.to.x - x;
+  if (room > text_extent(beyond).x + px(16)) {
+    const ImVec2 at = {chart.to.x - px(8) - text_extent(beyond).x, chart.to.y - height - px(6)};
+    list->AddRectFilled({at.x - px(4), at.y - px(1)}, {chart.to.x - px(4), chart.to.y - px(4)}, c.panel,
+                        px(3));
+    learn_text(at, c.alarm, beyond);
+  }
+  const style::TextStyle number(style::Text::number_small);
+  const double distance = (chart.right - chart.left) / 100;
+  const std::string words = axis_number(edge, std::pow(10, std::floor(std::log10(distance))));
+  learn_text({x - text_extent(words).x / 2, chart.to.y + px(6)}, c.alarm, words);
+}
+
+/// What the axis is, below its numbers.
+void draw_axis_words(const LearnScene& scene, const Chart& chart) {
+  const style::Palette& c = style::colours();
+  const LearningMoment& moment = scene.moment;
+  const style::TextStyle text(style::Text::caption);
+  const double unit = per_rate(moment);
+  std::string words = "step size along the gradient";
+  const bool is_parabola = moment.edge == moment.parabola_edge;
+  if (!is_parabola && std::isfinite(moment.parabola_edge))
+    words +=
+        fmt::format("; dashed: the parabola at this point, stable below {:.3g}", moment.parabola_edge * unit);
+  else if (moment.step.stability && std::isfinite(moment.step.stability->largest_rate) && moment.outer)
+    words += fmt::format("   stable below 2 / |k|² = {:.3g}", moment.step.stability->largest_rate * unit);
+  words += moment.strength ? "   drag the dot" : "   this rule's step has no number of its own to drag";
+  words = shortened(words, chart.to.x - chart.from.x);
+  const float width = text_extent(words).x;
+  learn_text({(chart.from.x + chart.to.x - width) / 2, chart.to.y + px(24)}, c.dim, words);
+}
+
+/// Words beside a point, inside the chart, on panel so that curves do not cross them.
+void draw_tag(const Chart& chart, ImVec2 point, ImVec2 offset, const std::string& symbol,
+              const std::string& words, ImU32 colour) {
+  const style::Palette& c = style::colours();
+  const style::TextStyle text(style::Text::caption);
+  const float symbol_width = symbol.empty() ? 0 : measure_formula(symbol, px(15)).width + px(4);
+  const ImVec2 extent = {text_extent(words).x + symbol_width, text_extent(words).y};
+  ImVec2 at = {point.x + offset.x, point.y + offset.y};
+  if (at.x + extent.x > chart.to.x - px(4)) at.x = point.x - offset.x - extent.x;
+  at.x = std::max(at.x, chart.from.x + px(4));
+  at.y = std::clamp(at.y, chart.from.y + px(24), chart.to.y - extent.y - px(4));
+  ImGui::GetWindowDrawList()->AddRectFilled({at.x - px(3), at.y - px(1)},
+                                            {at.x + extent.x + px(3), at.y + extent.y + px(1)},
+                                            style::with_alpha(c.panel, 0.8F), px(3));
+  if (!symbol.empty())
+    learn_formula({at.x, at.y + ImGui::GetFontBaked()->Ascent}, symbol, px(15), c.strength);
+  learn_text({at.x + symbol_width, at.y}, colour, words);
+}
+
+void set_strength(const LearnScene& scene, double value) {
+  Session& session = scene.application.session;
+  const LearningMoment& moment = scene.moment;
+  const InnerProblem& problem = moment.step.problem;
+  Choice choice = session.choice();
+  const bool has_channels = moment.strength->channel > 0;
+  paint(choice.edits, moment.strength->array, problem.first_token,
+        problem.first_token + problem.token_count - 1, value,
+        has_channels ? std::optional(moment.strength->channel) : std::nullopt);
+  session.choose(std::move(choice), "dot");
+}
+
+/// Lets the dot be dragged; returns where it is on the axis.
+double drag_dot(const LearnScene& scene, const Chart& chart, double present) {
+  auto& dragged = context_local<DraggedDot>();
+  ImGui::SetCursorScreenPos(chart.from);
+  ImGui::InvisibleButton("loss", {chart.to.x - chart.from.x, chart.to.y - chart.from.y});
+  const bool active = ImGui::IsItemActive() && scene.moment.strength;
+  if (!active) {
+    dragged.active = false;
+    if (ImGui::IsItemHovered() && scene.moment.strength) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+    return present;
+  }
+  if (!dragged.active) dragged = {.active = true, .right = chart.right, .at = present};
+  const double wanted = std::clamp(chart.value_at_x(ImGui::GetIO().MousePos.x), 0.0, chart.right);
+  const double value = scene.moment.step.problem.rate == scene.moment.strength->value
+                           ? wanted
+                           : std::max(wanted, least_strength * chart.right);
+  if (value != dragged.at && !scene.is_old) set_strength(scene, value);
+  dragged.at = value;
+  return value;
+}
+
+}  // namespace
+
+void draw_loss(const LearnScene& scene, const LearnRoom& room) {
+  const style::Palette& c = style::colours();
+  const LearningMoment& moment = scene.moment;
+  const LearningStep& step = moment.step;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const double unit = per_rate(moment);
+  Chart chart = chart_of(moment, room);
+  if (const auto& dragged = context_local<DraggedDot>(); dragged.active) chart.right = dragged.right;
+  LearnMap& map = learn_map();
+  map.loss = {chart.from, chart.to};
+
+  std::vector<double> xs = moment.rates;
+  for (double& x : xs) x *= unit;
+  const bool is_network = moment.edge != moment.parabola_edge;
+  draw_band(chart, moment.edge * unit, is_network);
+  draw_axes(chart, moment.edge * unit);
+  const double at = drag_dot(scene, chart, step.problem.rate * unit);
+  if (is_network) {
+    std::vector<double> parabola;
+    for (const double rate : moment.rates)
+      parabola.push_back(step.along.value + step.along.slope * rate + step.along.curvature * rate * rate / 2);
+    curve(list, chart, xs, parabola, c.dim, px(1.5F), true);
+  }
+  const ImU32 ink = scene.is_old ? style::mix(c.panel, c.strength, 0.5F) : c.strength;
+  curve(list, chart, xs, moment.losses, ink, px(2.5F));
+  draw_axis_words(scene, chart);
+
+  const ImVec2 before = {chart.x(0), chart.y(step.along.value)};
+  list->AddCircleFilled(before, px(dot_size), c.text);
+  draw_tag(chart, before, {px(14), -px(18)}, "", fmt::format("before {:.4g}", step.along.value), c.text);
+
+  const double loss = loss_on_line(moment, at / unit);
+  const bool is_beyond = at / unit > moment.edge;
+  const ImU32 dot_ink = is_beyond ? c.alarm : c.strength;
+  const ImVec2 dot = {std::clamp(chart.x(at), chart.from.x, chart.to.x),
+                      std::clamp(chart.y(loss), chart.from.y, chart.to.y)};
+  map.dot = dot;
+  dashed_line(list, dot, {dot.x, chart.to.y}, dot_ink, px(style::line));
+  const double taken = step.taken * unit;
+  const bool lands_elsewhere = std::abs(taken - at) > 0.01 * chart.right ||
+                               std::abs(step.loss_after - loss) > 0.02 * (chart.top - chart.bottom);
+  if (lands_elsewhere && !context_local<DraggedDot>().active) {
+    const ImVec2 landing = {std::clamp(chart.x(taken), chart.from.x, chart.to.x),
+                            std::clamp(chart.y(step.loss_after), chart.from.y, chart.to.y)};
+    dashed_line(list, dot, landing, c.dim, px(style::line));
+    list->AddCircleFilled(landing, px(dot_size - 1), c.panel);
+    list->AddCircle(landing, px(dot_size - 1), c.text, 0, px(2));
+    const char* why = !step.problem.moving.empty() ? "with momentum" : "as it really steps";
+    draw_tag(chart, landing, {px(12), px(8)}, "", fmt::format("{}: {:.4g}", why, step.loss_after), c.text);
+  }
+  list->AddCircleFilled(dot, px(dot_size + 1.5F), c.panel);
+  list->AddCircleFilled(dot, px(dot_size), dot_ink);
+  const std::string symbol = moment.strength ? strength_symbol(moment.strength->array) : "";
+  draw_tag(chart, dot, {px(14), -px(30)}, symbol, fmt::format("{:.4g}   error {:.4g}", at, loss),
+           is_beyond ? c.alarm : c.text);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,175 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gl/context_local.h"
+#include "app/session/scales.h"
+#include "app/views/learn.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+constexpr float margin_size = 10;  // of a vector beside its matrix
+constexpr float margin_gap = 5;
+constexpr float below_matrix = 44;  // its symbol, words and what was measured
+constexpr float smallest_side = 40;
+constexpr double shown_part = 0.95;  // of the numbers have colours of their own
+
+/// A matrix with what stands below it.
+struct ShownMatrix {
+  const char* id;
+  const Matrix<double>* values;
+  std::string latex;
+  std::string words;
+  std::string measured = {};
+  bool is_good = false;  // `measured` is an agreement
+  bool has_margins = false;
+};
+
+/// The colour scales of a moment, and how much lies beyond them.
+struct MatrixScales {
+  std::uint64_t version = 0;
+  std::vector<double> ranges = {};
+  std::vector<double> beyond = {};
+  Matrix<double> key = {};    // [K, 1]
+  Matrix<double> error = {};  // [1, V]
+  double key_range = 0;
+  double error_range = 0;
+};
+
+double range_of(const Matrix<double>& values) {
+  const std::vector<double> numbers(values.data(), values.data() + values.size());
+  std::vector<double> sizes;
+  for (const double number : numbers) sizes.push_back(std::abs(number));
+  return quantile(std::move(sizes), shown_part);
+}
+
+double part_beyond(const Matrix<double>& values, double range) {
+  if (values.size() == 0) return 0;
+  const Index count = (values.array().abs() > range).count();
+  return static_cast<double>(count) / static_cast<double>(values.size());
+}
+
+const MatrixScales& updated_scales(const LearnScene& scene, const std::vector<ShownMatrix>& shown) {
+  auto& scales = context_local<MatrixScales>();
+  if (scales.version == scene.version) return scales;
+  scales = {.version = scene.version};
+  for (const ShownMatrix& matrix : shown) {
+    scales.ranges.push_back(range_of(*matrix.values));
+    scales.beyond.push_back(part_beyond(*matrix.values, scales.ranges.back()));
+  }
+  if (const auto& outer = scene.moment.outer) {
+    scales.key = outer->key;
+    scales.error = outer->error.transpose();
+    scales.key_range = range_of(scales.key);
+    scales.error_range = range_of(scales.error);
+  }
+  return scales;
+}
+
+std::vector<ShownMatrix> matrices_of(const LearningMoment& moment) {
+  const LearningStep& step = moment.step;
+  const InnerProblem& problem = step.problem;
+  std::vector<ShownMatrix> shown;
+  if (!step.iterates.empty()) {
+    const auto ratio = [&](Index column) {
+      const auto values = step.singular_values.col(column);
+      const double middle = values[values.size() / 2];
+      return middle > 0 ? fmt::format("strongest {:.3g} times the middle one", values[0] / middle)
+                        : std::string("few directions");
+    };
+    const std::size_t last = step.iterates.size() - 1;
+    shown.push_back({"gathered", &step.iterates.front(), "X_0", "gathered", ratio(0)});
+    shown.push_back({"flattened", &step.iterates.back(), fmt::format("X_{{{}}}", last), "the step, flattened",
+                     ratio(static_cast<Index>(last))});
+    return shown;
+  }
+  const bool has_margins = moment.outer.has_value();
+  shown.push_back({"gradient", &step.gradient.front(), "\\nabla\\mathcal L", "uphill",
+                   fmt::format("agrees with finite differences: {}", scientific(moment.check.error)),
+                   moment.check.error < 1e-6, has_margins});
+  if (!problem.moving.empty())
+    shown.push_back({"moving", &problem.moving.front(), "M'", "momentum from before",
+                     fmt::format("{:.3g} of it goes on", problem.momentum)});
+  const bool is_plain = problem.moving.empty() && has_margins;
+  shown.push_back({"written", &moment.written.front(),
+                   problem.moving.empty() ? "-\\beta\\nabla\\mathcal L" : "M", "the step, written into S",
+                   is_plain ? "one key × one error" : fmt::format("length {:.3g}", norm(moment.written)),
+                   false, is_plain});
+  if (problem.moving.empty() && !(moment.strength && moment.strength->array == "beta"))
+    shown.back().latex = "\\Delta S";
+  return shown;
+}
+
+/// Draws one matrix in a square of `side` and what stands below it.
+void draw_matrix(const LearnScene& scene, const ShownMatrix& shown, const MatrixScales& scales,
+                 std::size_t index, ImVec2 corner, ImVec2 size, float words_width) {
+  const style::Palette& c = style::colours();
+  const auto look = [](double range) {
+    return HeatMapLook{.range = static_cast<float>(range > 0 ? range : 1)};
+  };
+  const std::uint64_t version = scene.version;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  heat_map(fmt::format("learn {}", shown.id), *shown.values, version, corner, size,
+           look(scales.ranges[index]));
+  list->AddRect({corner.x - 1, corner.y - 1}, {corner.x + size.x + 1, corner.y + size.y + 1}, c.edge);
+  if (shown.has_margins) {
+    const float thick = px(margin_size);
+    const float gap = px(margin_gap);
+    heat_map(fmt::format("learn {} k", shown.id), scales.key, version, {corner.x - gap - thick, corner.y},
+             {thick, size.y}, look(scales.key_range));
+    heat_map(fmt::format("learn {} e", shown.id), scales.error, version, {corner.x, corner.y - gap - thick},
+             {size.x, thick}, look(scales.error_range));
+    learn_formula({corner.x - gap - thick, corner.y - gap - px(1)}, "k", px(15), c.key);
+    const style::TextStyle text(style::Text::caption);
+    const std::string error = shortened("what is there − what should be there", size.x);
+    learn_text_right({corner.x + size.x, corner.y - gap - thick - text_extent(error).y - px(2)}, c.dim,
+                     error);
+  }
+  const style::TextStyle text(style::Text::caption);
+  const float top = corner.y + size.y + px(6);
+  const float baseline = top + ImGui::GetFontBaked()->Ascent;
+  const float symbol = learn_formula({corner.x, baseline}, shown.latex, px(15), c.text) + px(8);
+  learn_text({corner.x + symbol, top}, c.text, shortened(shown.words, words_width - symbol));
+  std::string measured = shown.measured;
+  if (scales.beyond[index] > 0)
+    measured += fmt::format("{}±{:.2g}, {:.0f} % beyond", measured.empty() ? "" : "; ", scales.ranges[index],
+                            100 * scales.beyond[index]);
+  const std::string fitting = text_extent(measured).x <= words_width ? measured : shown.measured;
+  learn_text({corner.x, top + text_extent("x").y + px(3)}, shown.is_good ? c.good : c.dim,
+             shortened(fitting, words_width));
+}
+
+}  // namespace
+
+void draw_step_matrices(const LearnScene& scene, const LearnRoom& room) {
+  const std::vector<ShownMatrix> shown = matrices_of(scene.moment);
+  const MatrixScales& scales = updated_scales(scene, shown);
+  const auto count = static_cast<float>(shown.size());
+  const float left = px(margin_size + margin_gap);
+  const float top = px(margin_size + margin_gap + 18);
+  const float gap = px(room.compact ? 20 : 36);
+  const float column = (room.width() - gap * (count - 1)) / count;
+  const float height = room.height() - top - px(below_matrix);
+  const Matrix<double>& first = *shown.front().values;
+  const float wanted = std::min(column - left, px(340));
+  const float ratio = static_cast<float>(first.rows()) / static_cast<float>(std::max<Index>(first.cols(), 1));
+  ImVec2 size = {wanted, wanted * std::clamp(ratio, 0.25F, 4.0F)};
+  if (size.y > height) size = {size.x * height / size.y, height};
+  size = {std::round(size.x), std::round(size.y)};
+  if (size.x < px(smallest_side) || size.y < px(8)) return;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const ImVec2 corner = {std::round(room.from.x + static_cast<float>(i) * (column + gap) + left),
+                           std::round(room.from.y + top)};
+    draw_matrix(scene, shown[i], scales, i, corner, size, column - left);
+  }
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,221 @@
+// The rows that are painted with the mouse: how far every word steps, and how long it keeps.
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gl/context_local.h"
+#include "app/session/edits.h"
+#include "app/views/learn_rows.h"
+#include "app/widgets/chart.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+constexpr double reach_top = 2.4;      // the axis of beta |k|^2: a little beyond its edge
+constexpr double longest_life = 3000;  // words
+constexpr double shortest_life = 0.5;
+constexpr double least_kept = 1e-6;  // where nothing at all is no number of the gate
+
+/// A stroke: the tokens that the pointer passed since the last frame.
+struct Stroke {
+  bool active = false;
+  Index token = 0;
+};
+
+/// What an array may hold, cut to what is painted.
+double within(const Computation& computed, const std::string& array, double value) {
+  const auto inputs = all_inputs(*computed.variant);
+  const auto input = std::ranges::find(inputs, array, &Input::name);
+  if (input == inputs.end()) return value;
+  if (input->range == Range::positive_unit) return std::clamp(value, least_kept, 1.0);
+  const double most = contains(input->range, 2 * std::max(value, 1.0)) ? value : 1;
+  return std::clamp(value, 0.0, std::max(most, 0.0));
+}
+
+/// Lets a row be painted; `value_at(token, y)` is what the array gets there.
+void paint_row(const LearnRows& rows, const char* id, const LearnRow& row, const std::string& array,
+               std::optional<Index> channel, const std::string& refusal,
+               const std::function<double(Index token, float y)>& value_at) {
+  ImGui::SetCursorScreenPos({rows.columns.position.x, row.top});
+  ImGui::InvisibleButton(id, {rows.columns.size.x, std::max(row.bottom - row.top, 1.0F)});
+  if (ImGui::IsItemHovered() && refusal.empty()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  auto& stroke = context_local<Stroke>();
+  if (!ImGui::IsItemActive()) {
+    if (ImGui::IsItemDeactivated()) stroke.active = false;
+    return;
+  }
+  if (!refusal.empty()) {
+    rows.application.refusal = refusal;
+    return;
+  }
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const float right = rows.columns.position.x + rows.columns.size.x - 1;
+  const Index token = rows.columns.token_at(std::clamp(mouse.x, rows.columns.position.x, right));
+  const float y = std::clamp(mouse.y, row.top, row.bottom);
+  if (!stroke.active) stroke = {.active = true, .token = token};
+  const auto [from, to] = std::minmax(stroke.token, token);
+  stroke.token = token;
+  Session& session = rows.application.session;
+  Choice choice = session.choice();
+  for (Index t = from; t <= to; ++t)
+    paint(choice.edits, array, t, t, within(rows.computed, array, value_at(t, y)), channel);
+  if (choice.edits != session.choice().edits) session.choose(std::move(choice), id);
+}
+
+/// The largest of a row's numbers over tokens that share a column.
+double largest(const Vector<double>& numbers, Index first, Index end) {
+  double most = 0;
+  for (Index t = first; t < end; ++t)
+    most = std::max(most, std::isfinite(numbers[t]) ? numbers[t] : HUGE_VAL);
+  return most;
+}
+
+double smallest(const Vector<double>& numbers, Index first, Index end) {
+  return numbers.segment(first, end - first).minCoeff();
+}
+
+std::string strength_symbol(const std::string& array) {
+  if (array == "theta") return "\\theta";
+  if (array == "eta") return "\\eta";
+  return array == "delta" ? "\\Delta" : "\\beta";
+}
+
+}  // namespace
+
+void draw_strengths(const LearnRows& rows, const TokenCourses& courses, const LearnRow& row) {
+  const style::Palette& c = style::colours();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  learn_map().strengths = {};
+  if (!courses.strengths) return;
+  const StepReach& strengths = *courses.strengths;
+  const std::string symbol =
+      strengths.array.empty() ? std::string() : strength_symbol(strengths.array) + "\\,";
+  draw_row_name(rows, row,
+                (symbol.empty() ? "" : fmt::format("\\fgcolor{{{}}}{{{}}}", style::hex(c.strength), symbol)) +
+                    fmt::format("\\lVert\\fgcolor{{{}}}{{k}}\\rVert^2", style::hex(c.key)),
+                c.text, "how far it steps");
+  double top = reach_top;
+  if (!strengths.has_edge) {
+    top = 0;
+    each_column(rows.columns, [&](Index first, Index end, float, float) {
+      const double most = largest(strengths.reach, first, end);
+      if (std::isfinite(most)) top = std::max(top, most);
+    });
+    top = top > 0 ? 1.1 * top : 1;
+  }
+  const Chart chart{.from = {rows.columns.position.x, row.top},
+                    .to = {rows.columns.position.x + rows.columns.size.x, row.bottom},
+                    .bottom = 0,
+                    .top = top};
+  each_column(rows.columns, [&](Index first, Index end, float left, float right) {
+    const double reach = largest(strengths.reach, first, end);
+    const float inset = right - left > px(10) ? std::min((right - left) / 6, px(8)) : 0;
+    const float y = std::max(chart.y(reach), row.top);
+    const ImVec2 to = {std::max(right - inset, left + 1), row.bottom};
+    list->AddRectFilled({left + inset, y}, to, rows.ink(c.strength, first));
+    if (strengths.has_edge && reach > 2) {
+      list->AddRectFilled({left + inset, y}, {to.x, chart.y(2)}, c.panel);
+      hatch(list, {left + inset, y}, {to.x, chart.y(2)}, c.alarm);
+      list->AddRect({left + inset, y}, {to.x, chart.y(2)}, c.alarm);
+    }
+    if (reach > top) list->AddRectFilled({left + inset, row.top + px(3)}, {to.x, row.top + px(5)}, c.panel);
+  });
+  const style::TextStyle number(style::Text::number_small);
+  const float half = text_extent("0").y / 2;
+  const auto mark = [&](double value, ImU32 colour, const std::string& words) {
+    learn_text_right({chart.from.x - px(6), std::max(chart.y(value) - half, row.top)}, colour, words);
+  };
+  if (strengths.has_edge) {
+    list->AddLine({chart.from.x, chart.y(2)}, {chart.to.x, chart.y(2)}, c.alarm, px(1.5F));
+    dashed_line(list, {chart.from.x, chart.y(1)}, {chart.to.x, chart.y(1)}, c.faint, px(style::line));
+    mark(2, c.alarm, "2");
+    if (row.bottom - row.top > px(40)) mark(1, c.dim, "1");
+  } else {
+    mark(top / 1.1, c.dim, fmt::format("{:.2g}", top / 1.1));
+  }
+  learn_map().strengths = {chart.from, chart.to};
+  const std::string refusal =
+      strengths.array.empty() ? "every word of this rule steps equally far: it has no strength to paint" : "";
+  paint_row(rows, "paint strengths", row, strengths.array, std::nullopt, refusal, [&](Index token, float y) {
+    const double squares = strengths.squares[token];
+    return squares > 0 ? std::max(chart.value_at_y(y), 0.0) / squares : 0;
+  });
+}
+
+void draw_half_lives(const LearnRows& rows, const TokenCourses& courses, const LearnRow& row,
+                     Index& channel) {
+  const style::Palette& c = style::colours();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  learn_map().gates = {};
+  if (!courses.keeping) {
+    draw_row_name(rows, row, "", c.gate, "");
+    const style::TextStyle text(style::Text::caption);
+    learn_text({rows.columns.position.x, row.top + px(4)}, c.dim,
+               "Nothing fades in this rule: it has no gate.");
+    return;
+  }
+  const Keeping& keeping = *courses.keeping;
+  const char* symbol = keeping.forgets ? "f" : keeping.array == "alpha" ? "\\alpha" : "\\gamma";
+  draw_row_name(rows, row, symbol, c.gate, "half-life, words");
+  const Chart chart{.from = {rows.columns.position.x, row.top},
+                    .to = {rows.columns.position.x + rows.columns.size.x, row.bottom},
+                    .bottom = shortest_life,
+                    .top = longest_life,
+                    .logarithmic = true};
+  const auto y_of = [&](double kept) {
+    return std::clamp(chart.y(half_life(kept)), row.top, row.bottom - 1);
+  };
+  each_column(rows.columns, [&](Index first, Index end, float left, float right) {
+    const float inset = right - left > px(10) ? std::min((right - left) / 6, px(8)) : 0;
+    const float to = std::max(right - inset, left + 1);
+    const ImU32 ink = rows.ink(c.gate, first);
+    list->AddRectFilled({left + inset, y_of(smallest(keeping.mean, first, end))}, {to, row.bottom},
+                        keeping.channels > 1 && channel < 0 ? style::mix(c.panel, ink, 0.75F) : ink);
+    if (keeping.channels == 1 || channel >= 0 || to - left < px(4)) return;
+    const float middle = std::round((left + inset + to) / 2);
+    list->AddLine({middle, y_of(keeping.most.segment(first, end - first).maxCoeff())},
+                  {middle, y_of(smallest(keeping.least, first, end))}, c.text, px(style::line));
+  });
+  const style::TextStyle number(style::Text::number_small);
+  const float height = text_extent("0").y;
+  for (const auto& [words, value] : {std::pair("1k", 1000.0), std::pair("10", 10.0)}) {
+    const float y = chart.y(value);
+    list->AddLine({chart.from.x, y}, {chart.to.x, y}, style::with_alpha(c.panel, 0.6F), px(style::line));
+    learn_text_right({chart.from.x - px(6), std::clamp(y - height / 2, row.top, row.bottom - height)}, c.dim,
+                     words);
+  }
+  learn_map().gates = {chart.from, chart.to};
+  const Index shown = channel;
+  const std::string refusal =
+      keeping.array.empty() ? "this rule has one fixed decay: its slider stands on the right" : "";
+  paint_row(rows, "paint gates", row, keeping.array, shown >= 0 ? std::optional(shown) : std::nullopt,
+            refusal, [&](Index, float y) {
+              const double tokens = chart.value_at_y(y);
+              const double kept = tokens >= 0.95 * longest_life    ? 1
+                                  : tokens <= 1.05 * shortest_life ? 0
+                                                                   : kept_for(tokens);
+              return keeping.forgets ? 1 - kept : kept;
+            });
+  if (keeping.channels < 2) return;
+  // Which channel is looked at, below the row's name.
+  ImGui::SetCursorScreenPos({rows.gutter, row.bottom - px(14)});
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(px(6), 0));
+  if (style::word_button("<##channel", 14)) channel = channel < 0 ? keeping.channels - 1 : channel - 1;
+  ImGui::SameLine();
+  const std::string words =
+      shown < 0 ? fmt::format("all {}", keeping.channels) : fmt::format("row {}", shown);
+  style::word_button((words + "##which channel").c_str(), 14);
+  ImGui::SameLine();
+  if (style::word_button(">##channel", 14)) channel = channel + 1 < keeping.channels ? channel + 1 : -1;
+  ImGui::PopStyleVar();
+}
+
+}  // namespace palimpsest

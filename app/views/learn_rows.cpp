@@ -1,0 +1,268 @@
+#include "app/views/learn_rows.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/session/scales.h"
+#include "app/widgets/chart.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+constexpr float still_to_come = 0.38F;  // of a colour
+constexpr Index window_step = 64;       // tokens: a window moves by so many, so that scrolling asks seldom
+constexpr Index most_moments = 1500;
+constexpr double seen_change = 0.02;  // of a share: less is no damage that one could see
+
+/// The memory after every visible token, or some of them.
+std::vector<Index> moments_of(const TimelineColumns& columns) {
+  const Index begin = columns.begin() / window_step * window_step;
+  const Index end = std::min((columns.end() / window_step + 1) * window_step, columns.tokens);
+  const Index step = std::max<Index>((end - begin) / most_moments + 1, 1);
+  std::vector<Index> moments;
+  for (Index t = begin; t <= end; t += step) moments.push_back(t);
+  if (moments.back() != end) moments.push_back(end);
+  return moments;
+}
+
+void draw_remembered_word(const LearnRows& rows, const Remembered& remembered, Index word, float top,
+                          float bottom) {
+  const style::Palette& c = style::colours();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Index token = remembered.tokens[static_cast<std::size_t>(word)];
+  const Trace* trace = rows.application.session.trace();
+  const bool gathers = trace && trace->groups.kind == Groups::Kind::batches;
+  const float height = bottom - top;
+  const auto share_after = [&](Index count) {
+    const auto at = std::ranges::upper_bound(remembered.moments, count);
+    const auto index = std::max<std::ptrdiff_t>(at - remembered.moments.begin() - 1, 0);
+    return std::clamp(remembered.shares(word, static_cast<Index>(index)), 0.0, 1.0);
+  };
+  float hatched_until = rows.columns.position.x;
+  each_column(rows.columns, [&](Index first, Index end, float left, float right) {
+    const double share = share_after(end);
+    const double before = share_after(first);
+    const bool waits = gathers && first >= token &&
+                       end <= (token / trace->groups.size + 1) * trace->groups.size && share == before &&
+                       share_after(token) == share;
+    if (end <= token || waits) {
+      hatched_until = right;
+      return;
+    }
+    const auto y = [&](double of) { return bottom - static_cast<float>(of) * height; };
+    list->AddRectFilled({left, y(share)}, {right, bottom},
+                        rows.ink(style::mix(c.panel, c.good, 0.5F), first));
+    list->AddRectFilled({left, y(share) - px(1)}, {right, y(share) + px(1)}, rows.ink(c.good, first));
+    if (first <= token && token < end) {
+      list->AddRectFilled({left, top}, {left + px(2), bottom}, c.good);
+      return;
+    }
+    const float inset = right - left > px(6) ? px(1) : 0.0F;
+    if (before - share > seen_change)
+      list->AddRectFilled({left + inset, y(before)}, {right - inset, y(share) - px(1)},
+                          rows.ink(c.alarm, first));
+    if (share - before > seen_change)
+      list->AddRectFilled({left + inset, y(share) - px(1)}, {right - inset, y(before)},
+                          rows.ink(c.gate, first));
+  });
+  hatch(list, {rows.columns.position.x, top + 1}, {hatched_until, bottom}, style::mix(c.panel, c.edge, 0.8F));
+}
+
+void draw_word_name(const LearnRows& rows, Index token, float top, float height) {
+  const style::Palette& c = style::colours();
+  const bool here = token == rows.token;
+  const float right = rows.columns.position.x - px(10);
+  float x = right;
+  {
+    const style::TextStyle number(style::Text::number_small);
+    const std::string words = std::to_string(token);
+    const ImVec2 extent = text_extent(words);
+    learn_text({right - extent.x, top + (height - extent.y) / 2}, c.dim, words);
+    x = right - std::max(extent.x, px(22)) - px(8);
+  }
+  const style::TextStyle text(here              ? style::Text::strong
+                              : height < px(15) ? style::Text::caption
+                                                : style::Text::body);
+  const std::string label =
+      shortened(visible_label(rows.computed.data->labels[static_cast<std::size_t>(token)]), x - rows.gutter);
+  const ImVec2 extent = text_extent(label);
+  learn_text({x - extent.x, top + (height - extent.y) / 2}, c.text, label);
+}
+
+/// A reason in the place of rows.
+void draw_reason(const LearnRows& rows, const std::string& reason, float top, float bottom) {
+  const style::TextStyle text(style::Text::body);
+  const float width = std::min(rows.columns.size.x, px(640));
+  const ImVec2 extent = ImGui::CalcTextSize(reason.c_str(), nullptr, false, width);
+  ImGui::SetCursorScreenPos({rows.columns.position.x + (rows.columns.size.x - extent.x) / 2,
+                             std::max((top + bottom - extent.y) / 2, top)});
+  ImGui::PushStyleColor(ImGuiCol_Text, style::colours().dim);
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + extent.x + 1);
+  ImGui::TextUnformatted(reason.c_str());
+  ImGui::PopTextWrapPos();
+  ImGui::PopStyleColor();
+}
+
+/// Lengths of the error of one column: the largest of its tokens.
+struct ErrorLengths {
+  double before = 0;
+  double after = 0;
+};
+
+ErrorLengths errors_of(const Computation& computed, Index first, Index end) {
+  ErrorLengths lengths;
+  for (Index t = first; t < end; ++t) {
+    const auto& recall = computed.tokens[static_cast<std::size_t>(t)].recall;
+    if (!recall) continue;
+    lengths.before = std::max(lengths.before, std::sqrt(2 * recall->before));
+    lengths.after = std::max(lengths.after, std::sqrt(2 * recall->after));
+  }
+  return lengths;
+}
+
+}  // namespace
+
+ImU32 LearnRows::ink(ImU32 colour, Index of) const {
+  return of < reached ? colour : style::mix(style::colours().panel, colour, still_to_come);
+}
+
+void each_column(const TimelineColumns& columns,
+                 const std::function<void(Index first, Index end, float left, float right)>& draw) {
+  const float right_end = columns.position.x + columns.size.x;
+  for (Index first = columns.begin(); first < columns.end();) {
+    const float left = std::max(columns.left_pixel(first), columns.position.x);
+    Index end = first + 1;
+    while (end < columns.end() && columns.left_pixel(end) <= left) ++end;
+    const float right = std::min(columns.left_pixel(end), right_end);
+    if (right > left) draw(first, end, left, right);
+    first = end;
+  }
+}
+
+void draw_row_name(const LearnRows& rows, const LearnRow& row, const std::string& symbol, ImU32 colour,
+                   std::string_view words) {
+  const style::TextStyle text(style::Text::caption);
+  const float line = text_extent("x").y;
+  const float baseline = row.top + ImGui::GetFontBaked()->Ascent;
+  if (!symbol.empty()) learn_formula({rows.gutter, baseline}, symbol, px(15), colour);
+  const float width = rows.columns.position.x - rows.gutter - px(30);
+  if (row.bottom - row.top >= 2 * line)
+    learn_text({rows.gutter, row.top + line + px(1)}, style::colours().dim, shortened(words, width));
+}
+
+void draw_remembered(const LearnRows& rows, const TokenCourses& courses, float top, float row, Index count) {
+  const float bottom = top + row * static_cast<float>(count);
+  if (!courses.strengths) {
+    if (!courses.no_strengths.empty()) draw_reason(rows, courses.no_strengths, top, bottom);
+    return;
+  }
+  RememberedWords key;
+  key.of = rows.application.session.sight().computation;
+  key.tokens = strongest_tokens(courses.strengths->reach, rows.reached, count);
+  key.moments = moments_of(rows.columns);
+  const Answer<Remembered> answer = rows.application.session.answers().ask(key);
+  if (!answer.reason.empty()) draw_reason(rows, answer.reason, top, bottom);
+  if (!answer.value) return;
+  const Remembered& remembered = *answer.value;
+  float y = top;
+  for (std::size_t i = 0; i < remembered.tokens.size(); ++i, y += row) {
+    if (remembered.tokens[i] >= rows.columns.tokens) return;  // of other data
+    draw_remembered_word(rows, remembered, static_cast<Index>(i), y + px(2), y + row - px(1));
+    draw_word_name(rows, remembered.tokens[i], y, row);
+  }
+}
+
+void draw_errors(const LearnRows& rows, const LearnRow& row) {
+  const style::Palette& c = style::colours();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_row_name(rows, row, "", c.error, "");
+  std::vector<double> lengths;
+  bool is_known = false;
+  each_column(rows.columns, [&](Index first, Index end, float, float) {
+    is_known = is_known || rows.computed.tokens[static_cast<std::size_t>(first)].recall.has_value();
+    const ErrorLengths error = errors_of(rows.computed, first, end);
+    for (const double length : {error.before, error.after}) {
+      if (std::isfinite(length)) lengths.push_back(length);
+    }
+  });
+  const style::TextStyle text(style::Text::caption);
+  const float line = text_extent("x").y;
+  learn_text({rows.gutter, row.top}, c.dim, "error");
+  if (row.bottom - row.top >= 2 * line) {
+    const float y = row.top + line + px(4);
+    list->AddRect({rows.gutter, y + px(2)}, {rows.gutter + px(8), y + px(10)}, c.error);
+    learn_text({rows.gutter + px(12), y - px(1)}, c.dim, "was");
+    const float x = rows.gutter + px(18) + text_extent("was").x;
+    list->AddRectFilled({x, y + px(2)}, {x + px(8), y + px(10)}, c.error);
+    learn_text({x + px(12), y - px(1)}, c.dim, "is");
+  }
+  if (!is_known) return;
+  constexpr double scaled_part = 0.95;
+  const double largest = std::max(quantile(lengths, scaled_part), 1e-30);
+  {
+    const style::TextStyle number(style::Text::number_small);
+    learn_text_right({rows.columns.position.x - px(6), row.top}, c.dim, fmt::format("{:.2g}", largest));
+  }
+  const float height = row.bottom - row.top;
+  each_column(rows.columns, [&](Index first, Index end, float left, float right) {
+    const ErrorLengths error = errors_of(rows.computed, first, end);
+    const auto top = [&](double length) {
+      const double part = std::isfinite(length) ? std::min(length / largest, 1.0) : 1;
+      return row.bottom - std::round(static_cast<float>(part) * height);
+    };
+    const float inset = right - left > px(10) ? std::min((right - left) / 6, px(8)) : 0;
+    const ImVec2 from = {left + inset, top(error.before)};
+    const ImVec2 to = {std::max(right - inset, left + 1), row.bottom};
+    const ImU32 ink = rows.ink(c.error, first);
+    if (error.after > error.before) {
+      hatch(list, {from.x, top(error.after)}, {to.x, top(error.before)}, ink);
+      list->AddRect({from.x, top(error.after)}, to, ink);
+    }
+    list->AddRectFilled({from.x, top(std::min(error.after, error.before))}, to, ink);
+    if (to.x - from.x > 3) list->AddRect(from, to, ink);
+    if (std::max(error.before, error.after) > largest)
+      list->AddRectFilled({from.x, row.top + px(3)}, {to.x, row.top + px(5)}, c.panel);
+  });
+}
+
+void draw_growth(const LearnRows& rows, const LearnRow& row) {
+  const style::Palette& c = style::colours();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_row_name(rows, row, "|S|", c.text, "on a log axis");
+  const auto size_of = [&](Index token) {
+    const auto& recall = rows.computed.tokens[static_cast<std::size_t>(token)].recall;
+    return recall ? recall->root_mean_square : 0;
+  };
+  Chart chart{.from = {rows.columns.position.x, row.top},
+              .to = {rows.columns.position.x, row.bottom},
+              .logarithmic = true};
+  chart.bottom = 1e300;
+  chart.top = 0;
+  each_column(rows.columns, [&](Index, Index end, float, float) {
+    const double size = size_of(end - 1);
+    if (!(size > 0) || !std::isfinite(size)) return;
+    chart.bottom = std::min(chart.bottom, size);
+    chart.top = std::max(chart.top, size);
+  });
+  if (!(chart.top > chart.bottom)) return;
+  chart.bottom /= 2;
+  each_column(rows.columns, [&](Index first, Index end, float left, float right) {
+    const double size = size_of(end - 1);
+    const float y = std::isfinite(size) ? std::clamp(chart.y(size), row.top, row.bottom) : row.top;
+    const bool ran_away = rows.computed.divergence && end - 1 >= rows.computed.divergence->token;
+    list->AddRectFilled({left, y}, {right - (right - left > 3 ? 1.0F : 0.0F), row.bottom},
+                        rows.ink(ran_away ? c.alarm : c.dim, first));
+  });
+  const style::TextStyle number(style::Text::number_small);
+  learn_text_right({rows.columns.position.x - px(6), row.top}, c.dim, fmt::format("{:.0e}", chart.top));
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+
+#include "app/views/learn.h"
+#include "app/views/learn_columns.h"
+
+namespace palimpsest {
+
+/// What the rows of the floor in Learn are drawn with.
+struct LearnRows {
+  Application& application;
+  const Computation& computed;
+  const TimelineColumns& columns;
+  Index token = 0;    // at the cursor
+  Index reached = 0;  // tokens from here on are still to come
+  float gutter = 0;   // the left end of what rows are called
+
+  /// A colour, paler where the token is still to come.
+  ImU32 ink(ImU32 colour, Index of) const;
+};
+
+/// Where a row lies.
+struct LearnRow {
+  float top = 0;
+  float bottom = 0;
+};
+
+/// Calls `draw(first, end, left, right)` for every visible column of at least a pixel: one token, or several
+/// where they share one.
+void each_column(const TimelineColumns& columns,
+                 const std::function<void(Index first, Index end, float left, float right)>& draw);
+
+/// What each of the strongest words still answers; `row` is the height of one of them.
+void draw_remembered(const LearnRows& rows, const TokenCourses& courses, float top, float row, Index count);
+
+/// beta |k|^2 with lines at 1 and 2; painted with the mouse.
+void draw_strengths(const LearnRows& rows, const TokenCourses& courses, const LearnRow& row);
+
+/// Half-lives; painted with the mouse, in every channel or in `channel`.
+void draw_half_lives(const LearnRows& rows, const TokenCourses& courses, const LearnRow& row, Index& channel);
+
+/// How far an answer was from its word before and after its write.
+void draw_errors(const LearnRows& rows, const LearnRow& row);
+
+/// How large the memory has grown, on a log scale.
+void draw_growth(const LearnRows& rows, const LearnRow& row);
+
+/// What a row is called, left of it: a symbol and words.
+void draw_row_name(const LearnRows& rows, const LearnRow& row, const std::string& symbol, ImU32 colour,
+                   std::string_view words);
+
+}  // namespace palimpsest

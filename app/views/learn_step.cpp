@@ -1,0 +1,158 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include "app/gl/context_local.h"
+#include "app/views/learn.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/formula.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+constexpr float compact_below = 1100;  // design pixels of width
+constexpr float reason_width = 520;
+constexpr float least_formula = 13;  // letters
+constexpr Index words_before = 6;    // of the present one, in the title
+
+/// The moment that is drawn, kept from frame to frame.
+struct KeptMoment {
+  std::shared_ptr<const LearningNow::Value> of;
+  std::uint64_t version = 0;
+};
+
+std::string text_before(const Computation& computed, Index token) {
+  std::string text;
+  for (Index t = std::max<Index>(token - words_before, 0); t < token; ++t)
+    text += (text.empty() ? "" : " ") + visible_label(computed.data->labels[static_cast<std::size_t>(t)]);
+  return text;
+}
+
+std::string moment_words(const Computation& computed, const LearningMoment* moment, Index token) {
+  std::string words = fmt::format("token {}, {}", token, quoted_word(computed, token));
+  if (moment && moment->step.problem.token_count > 1) {
+    const InnerProblem& problem = moment->step.problem;
+    return fmt::format("{}: words {} to {} make one step together", words, problem.first_token,
+                       problem.first_token + problem.token_count - 1);
+  }
+  if (moment && moment->step_count > 1)
+    words += fmt::format(", the last of its {} steps", moment->step_count);
+  if (const std::string before = text_before(computed, token); !before.empty())
+    words += fmt::format("; the words before it: {} …", before);
+  return words;
+}
+
+/// The question, and beside it which word is meant.
+void draw_headline(const std::string& question, const std::string& words) {
+  const style::Palette& c = style::colours();
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float right = from.x + ImGui::GetContentRegionAvail().x;
+  float x = from.x;
+  {
+    const style::TextStyle text(style::Text::strong);
+    learn_text(from, c.text, question);
+    x += text_extent(question).x + px(14);
+  }
+  const style::TextStyle text(style::Text::caption);
+  learn_text({x, from.y + px(2)}, c.dim, shortened(words, right - x));
+  ImGui::SetCursorScreenPos({from.x, from.y + px(24)});
+}
+
+/// The loss and the step on it, in the middle of a line; returns where the line ends.
+float draw_loss_formula(const InnerLoss& loss, ImVec2 from, float width, bool compact) {
+  if (loss.latex.empty()) return from.y;
+  const std::string latex = "\\mathcal L = " + coloured_symbols(loss.latex) +
+                            (loss.step.empty() ? "" : "\\qquad\\quad " + coloured_symbols(loss.step));
+  float size = compact ? 17 : 22;
+  FormulaSize extent = measure_formula(latex, px(size));
+  while (extent.width > width && size > least_formula) extent = measure_formula(latex, px(--size));
+  learn_formula({from.x + std::max((width - extent.width) / 2, 0.0F), from.y + extent.baseline}, latex,
+                px(size), style::colours().text);
+  return from.y + extent.height;
+}
+
+/// Why there is no picture, in the middle.
+void draw_reason(const std::string& reason, const LearnRoom& room) {
+  const style::TextStyle text(style::Text::title);
+  const float width = std::min(room.width(), px(reason_width));
+  const ImVec2 extent = ImGui::CalcTextSize(reason.c_str(), nullptr, false, width);
+  const ImVec2 at = {room.from.x + (room.width() - extent.x) / 2,
+                     room.from.y + std::max((room.height() - extent.y) * 0.4F, 0.0F)};
+  ImGui::SetCursorScreenPos(at);
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + extent.x + 1);
+  ImGui::TextUnformatted(reason.c_str());
+  ImGui::PopTextWrapPos();
+}
+
+void draw_moment(const LearnScene& scene, const LearnRoom& room) {
+  const float gap = px(room.compact ? 24 : 48);
+  const bool flattens = !scene.moment.step.iterates.empty();
+  const float part = room.compact ? 0.52F : 0.48F;
+  LearnRoom left = room;
+  LearnRoom right = room;
+  left.to.x = std::round(room.from.x + (room.width() - gap) * part);
+  right.from.x = left.to.x + gap;
+  if (scene.moment.network) {
+    draw_network(scene, left);
+    draw_loss(scene, right);
+  } else {
+    if (flattens)
+      draw_flattening(scene, left);
+    else
+      draw_loss(scene, left);
+    draw_step_matrices(scene, right);
+  }
+}
+
+std::string why_nothing(const Application& application, const Answer<LearningNow::Value>& answer) {
+  const Computation* computed = application.session.computed();
+  if (!computed)
+    return "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures and presets.";
+  if (computed->sequence.tokens == 0) return "This sequence has no tokens, so there is no step to show.";
+  if (!computed->variant->loss.problems) return computed->variant->loss.words;
+  if (!answer.reason.empty()) return answer.reason;
+  if (answer.value && !*answer.value) return "This word makes no step.";
+  return "The step is being computed.";
+}
+
+}  // namespace
+
+void draw_learn(Application& application) {
+  LearnMap& map = learn_map();
+  map = {};
+  if (style::begin_panel("##how far", {0, 0},
+                         ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
+    begin_learn_piece();
+    const std::shared_ptr<const Computation>& computed = application.session.sight().computation;
+    const bool can_ask = computed && computed->sequence.tokens > 0 && computed->variant->loss.problems;
+    const Answer<LearningNow::Value> answer =
+        can_ask ? ask_learning(application) : Answer<LearningNow::Value>();
+    auto& kept = context_local<KeptMoment>();
+    if (kept.of != answer.value) kept = {answer.value, kept.version + 1};
+    const LearningMoment* moment = answer.value && *answer.value ? &**answer.value : nullptr;
+    const Index token = moment && answer.stale ? moment->token : application.session.token();
+    if (computed && token < computed->sequence.tokens)
+      draw_headline("How far may it step?", moment_words(*computed, moment, token));
+    LearnRoom room{.from = ImGui::GetCursorScreenPos()};
+    const ImVec2 size = ImGui::GetContentRegionAvail();
+    room.to = {room.from.x + size.x, room.from.y + size.y};
+    room.compact = room.width() < px(compact_below);
+    if (computed) {
+      room.from.y += px(room.compact ? 2 : 8);
+      room.from.y = draw_loss_formula(computed->variant->loss, room.from, room.width(), room.compact);
+      room.from.y += px(room.compact ? 8 : 16);
+    }
+    if (moment && room.height() > px(80)) {
+      draw_moment({application, *moment, kept.version, answer.stale}, room);
+    } else {
+      map.reason = why_nothing(application, answer);
+      draw_reason(map.reason, room);
+    }
+  }
+  style::end_panel();
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,111 @@
+#include "app/widgets/chart.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/widgets/style.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr float dash = 5;
+constexpr float furthest = 1e6F;  // pixels: a point that is infinitely far away
+
+float place(double part, float at_0, float at_1) {
+  const double pixel = static_cast<double>(at_0) + part * static_cast<double>(at_1 - at_0);
+  return static_cast<float>(std::clamp(pixel, -static_cast<double>(furthest), static_cast<double>(furthest)));
+}
+
+}  // namespace
+
+float Chart::x(double value) const { return place((value - left) / (right - left), from.x, to.x); }
+
+float Chart::y(double value) const {
+  if (!logarithmic) return place((value - bottom) / (top - bottom), to.y, from.y);
+  if (!(value > 0)) return furthest;
+  return place(std::log(value / bottom) / std::log(top / bottom), to.y, from.y);
+}
+
+double Chart::value_at_x(float x) const {
+  return left + (right - left) * static_cast<double>((x - from.x) / (to.x - from.x));
+}
+
+double Chart::value_at_y(float y) const {
+  const auto part = static_cast<double>((to.y - y) / (to.y - from.y));
+  return logarithmic ? bottom * std::pow(top / bottom, part) : bottom + (top - bottom) * part;
+}
+
+std::vector<double> round_numbers(double from, double to, int count) {
+  if (!(to > from) || !std::isfinite(to - from) || count < 1) return {};
+  const double rough = (to - from) / count;
+  const double power = std::pow(10.0, std::floor(std::log10(rough)));
+  double distance = 10 * power;
+  for (const double step : {1.0, 2.0, 5.0}) {
+    if (step * power >= rough) {
+      distance = step * power;
+      break;
+    }
+  }
+  std::vector<double> numbers;
+  for (double i = std::ceil(from / distance - 1e-9); i * distance <= to + 1e-9 * distance; ++i)
+    numbers.push_back(i == 0 ? 0 : i * distance);
+  return numbers;
+}
+
+std::string axis_number(double value, double distance) {
+  const double size = std::max(std::abs(value), distance);
+  if (value != 0 && (size >= 1e5 || distance < 1e-4)) return fmt::format("{:.2g}", value);
+  const int digits = std::max(0, static_cast<int>(-std::floor(std::log10(distance) + 1e-9)));
+  return fmt::format("{:.{}f}", value, digits);
+}
+
+void hatch(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 colour) {
+  if (!(to.x > from.x) || !(to.y > from.y)) return;
+  list->PushClipRect(from, to, true);
+  const float height = to.y - from.y;
+  const float step = style::px(style::hatch);
+  for (float x = std::floor((from.x - height) / step) * step; x < to.x; x += step)
+    list->AddLine({x, to.y}, {x + height, from.y}, colour, style::px(style::line));
+  list->PopClipRect();
+}
+
+void dashed_line(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 colour, float width) {
+  const float length = std::hypot(to.x - from.x, to.y - from.y);
+  const float step = style::px(dash);
+  for (float at = 0; at < length; at += 2 * step) {
+    const auto point = [&](float distance) {
+      const float part = std::min(distance, length) / length;
+      return ImVec2{from.x + (to.x - from.x) * part, from.y + (to.y - from.y) * part};
+    };
+    list->AddLine(point(at), point(at + step), colour, width);
+  }
+}
+
+void curve(ImDrawList* list, const Chart& chart, std::span<const double> xs, std::span<const double> ys,
+           ImU32 colour, float width, bool dashed) {
+  list->PushClipRect({chart.from.x, chart.from.y}, {chart.to.x, chart.to.y + width}, true);
+  std::vector<ImVec2> points;
+  const auto flush = [&] {
+    if (dashed) {
+      for (std::size_t i = 0; i + 1 < points.size(); i += 2)
+        list->AddLine(points[i], points[i + 1], colour, width);
+    } else if (points.size() > 1) {
+      list->AddPolyline(points.data(), static_cast<int>(points.size()), colour, width);
+    }
+    points.clear();
+  };
+  for (std::size_t i = 0; i < xs.size() && i < ys.size(); ++i) {
+    if (!std::isfinite(ys[i])) {
+      flush();
+      continue;
+    }
+    points.push_back({chart.x(xs[i]), chart.y(ys[i])});
+  }
+  flush();
+  list->PopClipRect();
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <imgui.h>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace palimpsest {
+
+/// A rectangle on the screen with numbers along its sides.
+struct Chart {
+  ImVec2 from;  // the upper left corner, screen pixels
+  ImVec2 to;
+  double left = 0;  // the numbers at its sides
+  double right = 1;
+  double bottom = 0;
+  double top = 1;
+  bool logarithmic = false;  // upwards; bottom and top are then positive
+
+  float x(double value) const;
+  float y(double value) const;  // beyond the sides too
+  double value_at_x(float x) const;
+  double value_at_y(float y) const;
+};
+
+/// Round numbers between two, at most about `count`.
+std::vector<double> round_numbers(double from, double to, int count);
+
+/// A number beside an axis, with as many digits as the distance to its neighbour needs.
+std::string axis_number(double value, double distance);
+
+/// Lines that rise to the right, over what is not there.
+void hatch(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 colour);
+
+/// A curve through points, cut off at the sides of the chart; points that are not finite end it.
+void curve(ImDrawList* list, const Chart& chart, std::span<const double> xs, std::span<const double> ys,
+           ImU32 colour, float width, bool dashed = false);
+
+/// A line of dashes.
+void dashed_line(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 colour, float width);
+
+}  // namespace palimpsest

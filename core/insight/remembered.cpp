@@ -1,0 +1,86 @@
+#include "core/insight/remembered.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/rules/row_rule.h"
+#include "core/rules/stored_pairs.h"
+
+namespace palimpsest {
+
+namespace {
+
+void require(const Sequence& sequence, std::span<const Index> tokens, std::span<const Index> moments) {
+  for (const Index token : tokens) {
+    if (token < 0 || token >= sequence.tokens)
+      throw InputError(
+          fmt::format("token {}; expected one of the {} tokens, counted from 0", token, sequence.tokens));
+  }
+  if (!std::ranges::is_sorted(moments)) throw InputError("the moments must be in ascending order");
+  if (!moments.empty() && (moments.front() < 0 || moments.back() > sequence.tokens))
+    throw InputError(fmt::format("moments {} to {}; expected 0 to {} tokens", moments.front(), moments.back(),
+                                 sequence.tokens));
+}
+
+/// The last pair of each token.
+StoredPairs last_pairs(const Variant& variant, const Sequence& sequence, std::span<const Index> tokens) {
+  StoredPairs pairs;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const StoredPairs own = stored_pairs(variant, sequence, tokens[i], 1);
+    if (i == 0) {
+      pairs.keys.resize(static_cast<Index>(tokens.size()), own.keys.cols());
+      pairs.values.resize(static_cast<Index>(tokens.size()), own.values.cols());
+    }
+    pairs.keys.row(static_cast<Index>(i)) = own.keys.bottomRows(1);
+    pairs.values.row(static_cast<Index>(i)) = own.values.bottomRows(1);
+  }
+  return pairs;
+}
+
+/// Whether a memory's answers can be divided by |k|^2: they are S^T k.
+bool answers_by_length(const Variant& variant) {
+  const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
+  return rows && !rows->normalised() && !variant.memory.answers;
+}
+
+}  // namespace
+
+Remembered remembered(const Variant& variant, const Sequence& sequence, std::span<const Index> tokens,
+                      std::span<const Index> moments, std::stop_token stop,
+                      const std::function<void(double)>& progress) {
+  require_memory_to_ask(variant);
+  require(sequence, tokens, moments);
+  Remembered all{.tokens = {tokens.begin(), tokens.end()},
+                 .moments = {moments.begin(), moments.end()},
+                 .is_alignment = !answers_by_length(variant)};
+  all.shares = Matrix<double>::Zero(static_cast<Index>(tokens.size()), static_cast<Index>(moments.size()));
+  if (tokens.empty() || moments.empty()) return all;
+  const StoredPairs pairs = last_pairs(variant, sequence, tokens);
+  const auto share = [&](const Matrix<double>& answers, Index i) {
+    const double common = answers.row(i).dot(pairs.values.row(i));
+    const double length = all.is_alignment
+                              ? answers.row(i).norm() * pairs.values.row(i).norm()
+                              : pairs.keys.row(i).squaredNorm() * pairs.values.row(i).squaredNorm();
+    return length > 0 ? common / length : 0;
+  };
+  std::size_t next = 0;
+  const auto visit = [&](Index count, const NamedStates& states) {
+    if (progress) progress(static_cast<double>(count) / static_cast<double>(moments.back() + 1));
+    const std::size_t same = next;
+    while (next < moments.size() && moments[next] == count) ++next;
+    if (same == next) return next < moments.size();
+    const Matrix<double> answers = memory_answers(variant, sequence, states, pairs.keys);
+    for (Index i = 0; i < answers.rows(); ++i) {
+      all.shares.row(i)
+          .segment(static_cast<Index>(same), static_cast<Index>(next - same))
+          .setConstant(share(answers, i));
+    }
+    return next < moments.size();
+  };
+  variant.rule->walk_states(sequence, visit, std::move(stop));
+  return all;
+}
+
+}  // namespace palimpsest

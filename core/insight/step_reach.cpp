@@ -1,0 +1,100 @@
+#include "core/insight/step_reach.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/insight/learning.h"
+#include "core/rules/row_rule.h"
+#include "core/rules/stored_pairs.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr Index window = 1024;         // tokens whose keys are held at a time
+constexpr double least_of_most = 0.5;  // of the strongest write: less is not worth a row
+
+/// Whether the loss has no parabola: its curvature depends on the weights.
+bool is_network(const Variant& variant, const Sequence& sequence) {
+  if (!variant.loss.problems || sequence.tokens == 0) return false;
+  const std::vector<LearningStep> first = learning_at(variant, sequence, 0);
+  return !first.empty() && first.back().stability && !first.back().stability->exact;
+}
+
+bool erases(const Variant& variant, const Sequence& sequence) {
+  const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
+  if (!rows) return variant.loss.problems && strength_array(variant) && stability_at(variant, sequence, 0);
+  const Program<double> program = rows->encoder().encode<double>(sequence, 0, 1);
+  return program.structure.erase != Erase::none;
+}
+
+/// |k|^2 of every token's last pair.
+Vector<double> key_squares(const Variant& variant, const Sequence& sequence, const std::stop_token& stop) {
+  Vector<double> squares(sequence.tokens);
+  for (Index first = 0; first < sequence.tokens; first += window) {
+    if (stop.stop_requested()) throw Cancelled();
+    const Index count = std::min(window, sequence.tokens - first);
+    const Matrix<double> keys = stored_pairs(variant, sequence, first, count).keys;
+    const Index per_token = keys.rows() / count;
+    for (Index t = 0; t < count; ++t) squares[first + t] = keys.row((t + 1) * per_token - 1).squaredNorm();
+  }
+  return squares;
+}
+
+}  // namespace
+
+std::optional<std::string> strength_array(const Variant& variant) {
+  for (const char* name : {"beta", "theta", "eta", "delta"}) {
+    const auto found = std::ranges::find(variant.inputs, name, &Input::name);
+    if (found != variant.inputs.end() && has_tokens(*found)) return name;
+  }
+  return std::nullopt;
+}
+
+StepReach step_reach(const Variant& variant, const Sequence& sequence, std::stop_token stop) {
+  require_memory_to_ask(variant);
+  StepReach strengths;
+  const std::optional<std::string> array = strength_array(variant);
+  if (array) strengths.array = *array;
+  if (sequence.tokens == 0) return strengths;
+  if (is_network(variant, sequence)) {
+    strengths.reach = strengths.squares = Vector<double>::Zero(sequence.tokens);
+    const auto curve = learning_curve(variant, sequence, stop);
+    for (Index t = 0; t < sequence.tokens; ++t) {
+      const auto& point = curve[static_cast<std::size_t>(t)];
+      if (!point) continue;
+      strengths.reach[t] = point->rate * point->sharpness;
+      const double own = array ? sequence.at(*array).rows<double>(t, 1).mean() : 1;
+      if (own > 0) strengths.squares[t] = strengths.reach[t] / own;
+    }
+    strengths.has_edge = true;
+    return strengths;
+  }
+  strengths.squares = strengths.reach = key_squares(variant, sequence, stop);
+  if (array) {
+    const Matrix<double> rates = sequence.at(*array).all<double>();
+    const bool has_steps = *array == "beta" && rates.cols() > 1;  // of several the last counts
+    const Vector<double> own = has_steps ? Vector<double>(rates.rightCols(1)) : rates.rowwise().mean();
+    strengths.reach.array() *= own.array();
+  }
+  strengths.has_edge = erases(variant, sequence);
+  return strengths;
+}
+
+std::vector<Index> strongest_tokens(const Vector<double>& reach, Index reached, Index count) {
+  std::vector<Index> strongest;  // the strongest first
+  for (Index t = 0; t < std::min(reached, reach.size()); ++t) {
+    if (!(reach[t] > 0)) continue;
+    const auto place = std::ranges::find_if(strongest, [&](Index other) { return reach[other] < reach[t]; });
+    if (place == strongest.end() && static_cast<Index>(strongest.size()) >= count) continue;
+    strongest.insert(place, t);
+    if (static_cast<Index>(strongest.size()) > count) strongest.pop_back();
+  }
+  std::erase_if(strongest, [most = strongest.empty() ? 0 : reach[strongest.front()], &reach](Index t) {
+    return reach[t] < least_of_most * most;
+  });
+  std::ranges::sort(strongest);
+  return strongest;
+}
+
+}  // namespace palimpsest

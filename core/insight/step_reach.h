@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/contract/variant.h"
+
+namespace palimpsest {
+
+/// How far every token steps: its learning rate times the curvature of its loss, beta |k|^2 of one pair.
+struct StepReach {
+  Vector<double> reach = {};    // [T]; of the last step where a token takes several
+  Vector<double> squares = {};  // [T]: what the number of `array` is multiplied with
+  std::string array = {};       // the input that sets it ("beta", "theta", "eta"); empty: nothing does
+  bool has_edge = false;        // whether the step erases: it lands on its target at 1, diverges above 2
+};
+
+/// Throws Unsupported where tokens share no memory, Cancelled.
+StepReach step_reach(const Variant& variant, const Sequence& sequence, std::stop_token stop = {});
+
+/// The input with one row per token that sets how far a token steps; nothing where a rule has none.
+std::optional<std::string> strength_array(const Variant& variant);
+
+/// The tokens before `reached` that were written most strongly, at most `count`, in their order; none that is
+/// written less than half as strongly as the strongest.
+std::vector<Index> strongest_tokens(const Vector<double>& reach, Index reached, Index count);
+
+}  // namespace palimpsest
