@@ -319,6 +319,13 @@ void paint(Edits& edits, const std::string& array, Index from, Index to, double 
   edits.push_back({.kind = channel ? "paint_channel" : "paint_gate", .array = array, .numbers = numbers});
 }
 
+void ramp(Edits& edits, const std::string& array, Index from, Index to, double first, double last) {
+  paint(edits, array, from, to, first);
+  edits.back() = {.kind = "ramp_gate",
+                  .array = array,
+                  .numbers = {static_cast<double>(from), static_cast<double>(to), first, last}};
+}
+
 void set_constant(Edits& edits, const std::string& array, double value) {
   std::erase_if(edits, [&](const Edit& edit) { return edit.array == array && edit.kind != "set_cell"; });
   edits.push_back({.kind = "set_everywhere", .array = array, .numbers = {value}});

@@ -72,6 +72,9 @@ void set_slider(Edits& edits, std::string_view kind, double value);
 void paint(Edits& edits, const std::string& array, Index from, Index to, double value,
            std::optional<Index> channel = {});
 
+/// Lets a gate run evenly from one token's value to another's, in place of what was painted there.
+void ramp(Edits& edits, const std::string& array, Index from, Index to, double first, double last);
+
 /// Makes a gate the same everywhere, in place of what was painted.
 void set_constant(Edits& edits, const std::string& array, double value);
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "app/gl/context_local.h"
+#include "app/session/gates.h"
 #include "app/studio/application.h"
 #include "app/views/form_words.h"
 #include "app/widgets/controls.h"
@@ -220,6 +221,42 @@ void stability(const Application& application, const Trace* trace) {
       "wrong: the memory grows.");
 }
 
+/// Gates and learning rates besides alpha and beta: the same number everywhere.
+void other_gates(Application& application) {
+  struct Known {
+    std::uint64_t version = 0;
+    std::vector<PlainGate> gates;
+  };
+  const Computation& computed = *application.session.computed();
+  Known& known = context_local<Known>();
+  if (known.version != computed.version) known = {computed.version, plain_gates(computed)};
+  for (const PlainGate& gate : known.gates) {
+    const auto& edits = application.session.state().edits;
+    const auto set = std::ranges::find_if(edits, [&](const Edit& edit) {
+      return edit.kind == "set_everywhere" && edit.array == gate.array && edit.numbers.size() == 1;
+    });
+    double value = set == edits.end() ? gate.value : set->numbers.front();
+    const std::string shown = gate.is_constant ? std::string() : fmt::format("mean {:.3g}", gate.value);
+    const bool forgets = gate.array == "gamma" || gate.array == "forget" || gate.array == "mu";
+    const bool is_momentum =
+        gate.array == "momentum" || (gate.array == "eta" && takes(*computed.variant, "theta"));
+    ImGui::SetNextItemWidth(-FLT_MIN);
+    if (style::slider(parameter_symbol(application.session.trace(), gate.array).c_str(),
+                      fmt::format("{}###gate {}", gate.meaning, gate.array).c_str(), &value,
+                      {.minimum = 0,
+                       .maximum = gate.maximum,
+                       .reset = value,
+                       .format = "%.3g",
+                       .role = forgets || is_momentum ? Role::gate : Role::strength,
+                       .shown = shown})) {
+      change(
+          application, [&](Choice& choice) { set_constant(choice.edits, gate.array, value); }, gate.array);
+    }
+    tooltip(
+        fmt::format("{}: {}. The same number everywhere; “as it was” goes back.", gate.array, gate.meaning));
+  }
+}
+
 bool is_changed(const Choice& choice) {
   return !choice.edits.empty() || !choice.settings.parameters.empty() || !choice.settings.options.empty();
 }
@@ -241,6 +278,7 @@ void adjusting(Application& application) {
   for (const Option& row : variant.options) option(application, computed, row);
   decay(application, computed);
   strength(application, computed);
+  other_gates(application);
   key_length(application);
   stability(application, application.session.trace());
   for (const Parameter& row : all_parameters(variant)) parameter(application, computed, row);

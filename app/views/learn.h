@@ -26,7 +26,7 @@ void draw_learn_floor(Application& application);
 
 /// What Learn drew last: what the tests look at.
 struct LearnMap {
-  Rectangle panel = {};                // of the piece that is drawn now
+  Rectangle panel = {};           // of the piece that is drawn now
   std::vector<Rectangle> words;   // texts and formulas
   std::vector<Rectangle> beyond;  // those that leave their panel
   Rectangle loss;                 // the chart of the loss; empty: there is none
@@ -70,6 +70,15 @@ struct LearnRoom {
   float width() const { return to.x - from.x; }
   float height() const { return to.y - from.y; }
 };
+
+/// What the centre of Learn asks.
+enum class LearnPage { step, keys, capacity };
+
+/// That of the current Dear ImGui context.
+LearnPage& learn_page();
+
+void draw_keys_page(Application& application, const LearnRoom& room);
+void draw_capacity_page(Application& application, const LearnRoom& room);
 
 /// A moment and what was made of it for drawing.
 struct LearnScene {

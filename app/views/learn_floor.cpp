@@ -185,10 +185,12 @@ FloorHeights heights_for(float room, bool grows) {
   FloorHeights heights;
   if (room < px(low_panel)) heights = {.strengths = 38, .gates = 34, .errors = 34};
   if (grows) heights.growth = heights.gates;
-  const float lower =
-      heights.strengths + heights.gates + heights.errors + heights.growth + words_height + caption_height;
-  heights.remembered =
-      std::clamp((room / style::scale() - lower) / static_cast<float>(most_words), 6.0F, 24.0F);
+  const auto lower = [&] { return heights.strengths + heights.gates + heights.errors + heights.growth; };
+  const float rest = room / style::scale() - words_height - caption_height;
+  heights.remembered = std::clamp((rest - lower()) / static_cast<float>(most_words), 6.0F, 24.0F);
+  const float more = (rest - heights.remembered * static_cast<float>(most_words)) / lower();
+  for (float* height : {&heights.strengths, &heights.gates, &heights.errors, &heights.growth})
+    *height = std::floor(*height * std::max(more, 1.0F));
   return heights;
 }
 

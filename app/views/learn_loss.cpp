@@ -49,9 +49,11 @@ Chart chart_of(const LearningMoment& moment, const LearnRoom& room) {
   const LearningStep& step = moment.step;
   const auto [least, most] = std::ranges::minmax(moment.losses);
   const bool is_bowl = std::isfinite(moment.edge) || std::isfinite(moment.parabola_edge);
-  chart.bottom = std::min(0.0, least);
-  chart.top =
-      is_bowl ? std::max(1.4 * step.along.value, 1.1 * step.loss_after) : std::max(most, step.loss_after);
+  // A loss without its constant may lie below 0.
+  chart.bottom = is_bowl ? std::min(std::max(least, 0.0) == least ? 0.0 : least, step.loss_after) : least;
+  chart.top = is_bowl ? std::max(step.along.value + 0.4 * (step.along.value - chart.bottom),
+                                 step.loss_after + 0.1 * (step.loss_after - chart.bottom))
+                      : std::max(most, step.loss_after);
   if (!is_bowl) {
     const double margin = 0.12 * (chart.top - least);
     chart.bottom = least - margin;
@@ -69,7 +71,7 @@ void draw_axes(const Chart& chart, double edge) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const style::TextStyle text(style::Text::number_small);
   const float height = text_extent("0").y;
-  const auto rows = round_numbers(chart.bottom, chart.top, 5);
+  const auto rows = round_numbers(chart.bottom, chart.top, chart.to.y - chart.from.y > px(220) ? 7 : 4);
   const double row_distance = rows.size() > 1 ? rows[1] - rows[0] : 1;
   for (const double value : rows) {
     const float y = std::round(chart.y(value));
@@ -91,12 +93,22 @@ void draw_axes(const Chart& chart, double edge) {
   }
 }
 
-/// The band in which a step comes closer, its edge, and what lies beyond.
-void draw_band(const Chart& chart, double edge, bool is_network) {
+/// The band in which a step comes closer, and what lies beyond.
+void draw_band(const Chart& chart, double edge) {
   const style::Palette& c = style::colours();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float x = std::clamp(chart.x(edge), chart.from.x, chart.to.x);
   list->AddRectFilled(chart.from, {x, chart.to.y}, style::mix(c.panel, c.good, 0.09F));
+  if (!std::isfinite(edge)) return;
+  list->AddRectFilled({x, chart.from.y}, chart.to, style::mix(c.panel, c.alarm, 0.06F));
+  hatch(list, {x, chart.from.y}, chart.to, style::mix(c.panel, c.alarm, 0.3F));
+}
+
+/// Their names, and the edge between them.
+void draw_edge(const Chart& chart, double edge, bool is_network) {
+  const style::Palette& c = style::colours();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float x = std::clamp(chart.x(edge), chart.from.x, chart.to.x);
   const style::TextStyle text(style::Text::caption);
   const float height = text_extent("x").y;
   const std::string closer =
@@ -105,8 +117,6 @@ void draw_band(const Chart& chart, double edge, bool is_network) {
   if (x - chart.from.x > closer_width + px(90))
     learn_text_right({x - px(8), chart.from.y + px(6)}, c.good, closer);
   if (!std::isfinite(edge)) return;
-  list->AddRectFilled({x, chart.from.y}, chart.to, style::mix(c.panel, c.alarm, 0.06F));
-  hatch(list, {x, chart.from.y}, chart.to, style::mix(c.panel, c.alarm, 0.3F));
   list->AddRectFilled({x - px(1), chart.from.y}, {x + px(1), chart.to.y}, c.alarm);
   const std::string beyond = is_network ? "overshoots" : "diverges";
   const float room = chart.to.x - x;
@@ -134,7 +144,8 @@ void draw_axis_words(const LearnScene& scene, const Chart& chart) {
     words +=
         fmt::format("; dashed: the parabola at this point, stable below {:.3g}", moment.parabola_edge * unit);
   else if (moment.step.stability && std::isfinite(moment.step.stability->largest_rate) && moment.outer)
-    words += fmt::format("   stable below 2 / |k|² = {:.3g}", moment.step.stability->largest_rate * unit);
+    words += fmt::format("   stable below {}{:.3g}", moment.step.problem.moving.empty() ? "2 / |k|² = " : "",
+                         moment.step.stability->largest_rate * unit);
   words += moment.strength ? "   drag the dot" : "   this rule's step has no number of its own to drag";
   words = shortened(words, chart.to.x - chart.from.x);
   const float width = text_extent(words).x;
@@ -209,9 +220,10 @@ void draw_loss(const LearnScene& scene, const LearnRoom& room) {
   std::vector<double> xs = moment.rates;
   for (double& x : xs) x *= unit;
   const bool is_network = moment.edge != moment.parabola_edge;
-  draw_band(chart, moment.edge * unit, is_network);
+  draw_band(chart, moment.edge * unit);
   draw_axes(chart, moment.edge * unit);
-  const double at = drag_dot(scene, chart, step.problem.rate * unit);
+  draw_edge(chart, moment.edge * unit, is_network);
+  const double at = drag_dot(scene, chart, moment.strength ? step.problem.rate * unit : step.taken);
   if (is_network) {
     std::vector<double> parabola;
     for (const double rate : moment.rates)
@@ -248,7 +260,7 @@ void draw_loss(const LearnScene& scene, const LearnRoom& room) {
   list->AddCircleFilled(dot, px(dot_size + 1.5F), c.panel);
   list->AddCircleFilled(dot, px(dot_size), dot_ink);
   const std::string symbol = moment.strength ? strength_symbol(moment.strength->array) : "";
-  draw_tag(chart, dot, {px(14), -px(30)}, symbol, fmt::format("{:.4g}   error {:.4g}", at, loss),
+  draw_tag(chart, dot, {px(14), -px(30)}, symbol, fmt::format("{:.3g}   error {:.3g}", at, loss),
            is_beyond ? c.alarm : c.text);
 }
 

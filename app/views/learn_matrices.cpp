@@ -29,6 +29,7 @@ struct ShownMatrix {
   std::string latex;
   std::string words;
   std::string measured = {};
+  std::string measured_briefly = {};
   bool is_good = false;  // `measured` is an agreement
   bool has_margins = false;
 };
@@ -94,14 +95,15 @@ std::vector<ShownMatrix> matrices_of(const LearningMoment& moment) {
   const bool has_margins = moment.outer.has_value();
   shown.push_back({"gradient", &step.gradient.front(), "\\nabla\\mathcal L", "uphill",
                    fmt::format("agrees with finite differences: {}", scientific(moment.check.error)),
-                   moment.check.error < 1e-6, has_margins});
+                   fmt::format("differences: {}", scientific(moment.check.error)), moment.check.error < 1e-6,
+                   has_margins});
   if (!problem.moving.empty())
     shown.push_back({"moving", &problem.moving.front(), "M'", "momentum from before",
                      fmt::format("{:.3g} of it goes on", problem.momentum)});
   const bool is_plain = problem.moving.empty() && has_margins;
   shown.push_back({"written", &moment.written.front(),
                    problem.moving.empty() ? "-\\beta\\nabla\\mathcal L" : "M", "the step, written into S",
-                   is_plain ? "one key × one error" : fmt::format("length {:.3g}", norm(moment.written)),
+                   is_plain ? "one key × one error" : fmt::format("length {:.3g}", norm(moment.written)), "",
                    false, is_plain});
   if (problem.moving.empty() && !(moment.strength && moment.strength->array == "beta"))
     shown.back().latex = "\\Delta S";
@@ -129,7 +131,8 @@ void draw_matrix(const LearnScene& scene, const ShownMatrix& shown, const Matrix
              {size.x, thick}, look(scales.error_range));
     learn_formula({corner.x - gap - thick, corner.y - gap - px(1)}, "k", px(15), c.key);
     const style::TextStyle text(style::Text::caption);
-    const std::string error = shortened("what is there − what should be there", size.x);
+    const char* in_full = "what is there − what should be there";
+    const std::string error = text_extent(in_full).x <= size.x ? in_full : "is − should be";
     learn_text_right({corner.x + size.x, corner.y - gap - thick - text_extent(error).y - px(2)}, c.dim,
                      error);
   }
@@ -142,7 +145,10 @@ void draw_matrix(const LearnScene& scene, const ShownMatrix& shown, const Matrix
   if (scales.beyond[index] > 0)
     measured += fmt::format("{}±{:.2g}, {:.0f} % beyond", measured.empty() ? "" : "; ", scales.ranges[index],
                             100 * scales.beyond[index]);
-  const std::string fitting = text_extent(measured).x <= words_width ? measured : shown.measured;
+  const auto fits = [&](const std::string& words) { return text_extent(words).x <= words_width; };
+  const std::string& fitting = fits(measured)         ? measured
+                               : fits(shown.measured) ? shown.measured
+                                                      : shown.measured_briefly;
   learn_text({corner.x, top + text_extent("x").y + px(3)}, shown.is_good ? c.good : c.dim,
              shortened(fitting, words_width));
 }

@@ -28,6 +28,10 @@ constexpr double least_kept = 1e-6;  // where nothing at all is no number of the
 struct Stroke {
   bool active = false;
   Index token = 0;
+  Index first = 0;  // where it began, and
+  float y = 0;
+  bool is_ramp = false;
+  Edits before = {};  // of the choice
 };
 
 /// What an array may hold, cut to what is painted.
@@ -47,6 +51,8 @@ void paint_row(const LearnRows& rows, const char* id, const LearnRow& row, const
   ImGui::SetCursorScreenPos({rows.columns.position.x, row.top});
   ImGui::InvisibleButton(id, {rows.columns.size.x, std::max(row.bottom - row.top, 1.0F)});
   if (ImGui::IsItemHovered() && refusal.empty()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  if (!ImGui::IsItemActive())
+    tooltip(refusal.empty() ? "Drag to paint; Shift and drag for an even ramp." : refusal);
   auto& stroke = context_local<Stroke>();
   if (!ImGui::IsItemActive()) {
     if (ImGui::IsItemDeactivated()) stroke.active = false;
@@ -60,13 +66,28 @@ void paint_row(const LearnRows& rows, const char* id, const LearnRow& row, const
   const float right = rows.columns.position.x + rows.columns.size.x - 1;
   const Index token = rows.columns.token_at(std::clamp(mouse.x, rows.columns.position.x, right));
   const float y = std::clamp(mouse.y, row.top, row.bottom);
-  if (!stroke.active) stroke = {.active = true, .token = token};
-  const auto [from, to] = std::minmax(stroke.token, token);
-  stroke.token = token;
   Session& session = rows.application.session;
   Choice choice = session.choice();
-  for (Index t = from; t <= to; ++t)
-    paint(choice.edits, array, t, t, within(rows.computed, array, value_at(t, y)), channel);
+  if (!stroke.active)
+    stroke = {.active = true,
+              .token = token,
+              .first = token,
+              .y = y,
+              .is_ramp = ImGui::GetIO().KeyShift,
+              .before = choice.edits};
+  const auto value = [&](Index of, float at) { return within(rows.computed, array, value_at(of, at)); };
+  if (stroke.is_ramp && !channel) {
+    choice.edits = stroke.before;
+    if (token >= stroke.first)
+      ramp(choice.edits, array, stroke.first, token, value(stroke.first, stroke.y), value(token, y));
+    else
+      ramp(choice.edits, array, token, stroke.first, value(token, y), value(stroke.first, stroke.y));
+    if (choice.edits != session.choice().edits) session.choose(std::move(choice), id);
+    return;
+  }
+  const auto [from, to] = std::minmax(stroke.token, token);
+  stroke.token = token;
+  for (Index t = from; t <= to; ++t) paint(choice.edits, array, t, t, value(t, y), channel);
   if (choice.edits != session.choice().edits) session.choose(std::move(choice), id);
 }
 
@@ -98,10 +119,11 @@ void draw_strengths(const LearnRows& rows, const TokenCourses& courses, const Le
   const StepReach& strengths = *courses.strengths;
   const std::string symbol =
       strengths.array.empty() ? std::string() : strength_symbol(strengths.array) + "\\,";
-  draw_row_name(rows, row,
-                (symbol.empty() ? "" : fmt::format("\\fgcolor{{{}}}{{{}}}", style::hex(c.strength), symbol)) +
-                    fmt::format("\\lVert\\fgcolor{{{}}}{{k}}\\rVert^2", style::hex(c.key)),
-                c.text, "how far it steps");
+  const std::string length = fmt::format("\\lVert\\fgcolor{{{}}}{{k}}\\rVert^2", style::hex(c.key));
+  const std::string own =
+      symbol.empty() ? "" : fmt::format("\\fgcolor{{{}}}{{{}}}", style::hex(c.strength), symbol);
+  draw_row_name(rows, row, strengths.is_network ? own : own + length, c.text,
+                strengths.is_network ? "× curvature" : "how far");
   double top = reach_top;
   if (!strengths.has_edge) {
     top = 0;
@@ -164,7 +186,7 @@ void draw_half_lives(const LearnRows& rows, const TokenCourses& courses, const L
   }
   const Keeping& keeping = *courses.keeping;
   const char* symbol = keeping.forgets ? "f" : keeping.array == "alpha" ? "\\alpha" : "\\gamma";
-  draw_row_name(rows, row, symbol, c.gate, "half-life, words");
+  draw_row_name(rows, row, symbol, c.gate, "half-life");
   const Chart chart{.from = {rows.columns.position.x, row.top},
                     .to = {rows.columns.position.x + rows.columns.size.x, row.bottom},
                     .bottom = shortest_life,
@@ -189,6 +211,7 @@ void draw_half_lives(const LearnRows& rows, const TokenCourses& courses, const L
   for (const auto& [words, value] : {std::pair("1k", 1000.0), std::pair("10", 10.0)}) {
     const float y = chart.y(value);
     list->AddLine({chart.from.x, y}, {chart.to.x, y}, style::with_alpha(c.panel, 0.6F), px(style::line));
+    if (value < 100 && row.bottom - row.top < 2.5F * height) continue;
     learn_text_right({chart.from.x - px(6), std::clamp(y - height / 2, row.top, row.bottom - height)}, c.dim,
                      words);
   }

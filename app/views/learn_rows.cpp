@@ -153,7 +153,7 @@ void draw_row_name(const LearnRows& rows, const LearnRow& row, const std::string
   const float line = text_extent("x").y;
   const float baseline = row.top + ImGui::GetFontBaked()->Ascent;
   if (!symbol.empty()) learn_formula({rows.gutter, baseline}, symbol, px(15), colour);
-  const float width = rows.columns.position.x - rows.gutter - px(30);
+  const float width = rows.columns.position.x - rows.gutter - px(26);
   if (row.bottom - row.top >= 2 * line)
     learn_text({rows.gutter, row.top + line + px(1)}, style::colours().dim, shortened(words, width));
 }

@@ -69,6 +69,8 @@ std::string left_words(const LearningMoment& moment) {
     return fmt::format("{:.3f} of the miss is left{}: 1 − {:.3g}. Squared, {:.2g} of the error.",
                        std::abs(left), passed, step.stability->reach, left * left);
   }
+  if (step.along.curvature > 0 && step.loss_before <= 0)
+    return fmt::format("The loss falls by {:.3g}.", step.loss_before - step.loss_after);
   if (step.loss_before > 0 && step.loss_after >= 0)
     return fmt::format("{:.2g} of the error is left.", step.loss_after / step.loss_before);
   return "This loss has no floor: it falls as long as the step goes on.";

@@ -45,20 +45,27 @@ std::string moment_words(const Computation& computed, const LearningMoment* mome
   return words;
 }
 
-/// The question, and beside it which word is meant.
-void draw_headline(const std::string& question, const std::string& words) {
+/// The questions, of which one is asked, and beside them which word is meant.
+void draw_headline(const std::string& words) {
   const style::Palette& c = style::colours();
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float right = from.x + ImGui::GetContentRegionAvail().x;
   float x = from.x;
-  {
-    const style::TextStyle text(style::Text::strong);
-    learn_text(from, c.text, question);
-    x += text_extent(question).x + px(14);
+  for (const auto& [question, page] :
+       {std::pair("How far may it step?", LearnPage::step), std::pair("Which keys collide?", LearnPage::keys),
+        std::pair("How much fits in?", LearnPage::capacity)}) {
+    const bool is_asked = learn_page() == page;
+    const style::TextStyle text(is_asked ? style::Text::strong : style::Text::body);
+    const float width = std::ceil(text_extent(question).x);
+    ImGui::SetCursorScreenPos({x, from.y - px(2)});
+    if (ImGui::InvisibleButton(question, {width, px(22)})) learn_page() = page;
+    learn_text({x, from.y}, is_asked || ImGui::IsItemHovered() ? c.text : c.dim, question);
+    x += width + px(18);
   }
+  ImGui::SetCursorScreenPos(from);
   const style::TextStyle text(style::Text::caption);
-  learn_text({x, from.y + px(2)}, c.dim, shortened(words, right - x));
-  ImGui::SetCursorScreenPos({from.x, from.y + px(24)});
+  if (right - x > px(120)) learn_text({x, from.y + px(2)}, c.dim, shortened(words, right - x));
+  ImGui::Dummy({1, px(24) - ImGui::GetStyle().ItemSpacing.y});
 }
 
 /// The loss and the step on it, in the middle of a line; returns where the line ends.
@@ -120,6 +127,13 @@ std::string why_nothing(const Application& application, const Answer<LearningNow
 
 }  // namespace
 
+LearnPage& learn_page() {
+  struct Asked {
+    LearnPage page = LearnPage::step;
+  };
+  return context_local<Asked>().page;
+}
+
 void draw_learn(Application& application) {
   LearnMap& map = learn_map();
   map = {};
@@ -134,12 +148,20 @@ void draw_learn(Application& application) {
     if (kept.of != answer.value) kept = {answer.value, kept.version + 1};
     const LearningMoment* moment = answer.value && *answer.value ? &**answer.value : nullptr;
     const Index token = moment && answer.stale ? moment->token : application.session.token();
-    if (computed && token < computed->sequence.tokens)
-      draw_headline("How far may it step?", moment_words(*computed, moment, token));
+    if (computed && token < computed->sequence.tokens) draw_headline(moment_words(*computed, moment, token));
     LearnRoom room{.from = ImGui::GetCursorScreenPos()};
     const ImVec2 size = ImGui::GetContentRegionAvail();
     room.to = {room.from.x + size.x, room.from.y + size.y};
     room.compact = room.width() < px(compact_below);
+    if (computed && learn_page() != LearnPage::step) {
+      room.from.y += px(8);
+      if (room.height() > px(80))
+        (learn_page() == LearnPage::keys ? draw_keys_page : draw_capacity_page)(application, room);
+      ImGui::SetCursorScreenPos(room.from);
+      ImGui::Dummy({1, 1});
+      style::end_panel();
+      return;
+    }
     if (computed) {
       room.from.y += px(room.compact ? 2 : 8);
       room.from.y = draw_loss_formula(computed->variant->loss, room.from, room.width(), room.compact);
@@ -147,6 +169,8 @@ void draw_learn(Application& application) {
     }
     if (moment && room.height() > px(80)) {
       draw_moment({application, *moment, kept.version, answer.stale}, room);
+      ImGui::SetCursorScreenPos(room.from);
+      ImGui::Dummy({1, 1});  // pictures are no items
     } else {
       map.reason = why_nothing(application, answer);
       draw_reason(map.reason, room);

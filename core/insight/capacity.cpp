@@ -135,7 +135,8 @@ Matrix<double> capacity_keys(const CapacityPlan& plan, Index count, std::uint64_
                    std::sqrt(1 - plan.correlation) * own);
 }
 
-std::vector<CapacityPoint> capacity(const Variant& variant, const CapacityPlan& plan, std::stop_token stop) {
+std::vector<CapacityPoint> capacity(const Variant& variant, const CapacityPlan& plan, std::stop_token stop,
+                                    const std::function<void(double)>& progress) {
   require_memory_to_ask(variant);
   require_sensible(variant, plan);
   const Settings settings = settings_of(variant, plan);
@@ -150,6 +151,10 @@ std::vector<CapacityPoint> capacity(const Variant& variant, const CapacityPlan& 
     variant.rule->walk_states(
         sequence,
         [&](Index stored, const NamedStates& states) {
+          if (progress) {
+            const double part = static_cast<double>(stored) / static_cast<double>(plan.counts.back());
+            progress((draw + part) / plan.draws);
+          }
           for (; next < points.size() && points[next].pairs == stored; ++next) {
             const StoredPairs known = {pairs.keys.topRows(stored), pairs.values.topRows(stored)};
             const Vector<double> errors = recall_errors(variant, sequence, states, known).array() /

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <stop_token>
 #include <string>
@@ -42,9 +43,11 @@ struct CapacityPoint {
 
 /// Stores pairs of normal values of about length 1 one after the other and asks for all of them at every
 /// count. Throws InputError naming what does not fit (more orthonormal keys than channels, a key that the
-/// rule makes itself), Unsupported where there is no memory, Cancelled.
+/// rule makes itself), Unsupported where there is no memory, Cancelled. `progress` hears how much is done,
+/// from 0 to 1.
 std::vector<CapacityPoint> capacity(const Variant& variant, const CapacityPlan& plan,
-                                    std::stop_token stop = {});
+                                    std::stop_token stop = {},
+                                    const std::function<void(double)>& progress = {});
 
 /// `count` keys [count, dk] of one draw.
 Matrix<double> capacity_keys(const CapacityPlan& plan, Index count, std::uint64_t seed);

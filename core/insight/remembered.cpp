@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/SVD>
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -39,6 +40,15 @@ StoredPairs last_pairs(const Variant& variant, const Sequence& sequence, std::sp
   return pairs;
 }
 
+/// V^+ [V, words] of values [words, V].
+Matrix<double> parts_of(const Matrix<double>& values) {
+  constexpr double cut = 0.05;  // of the largest singular value
+  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(values, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  Vector<double> inverse = svd.singularValues();
+  for (double& value : inverse) value = value > 0 && value >= cut * svd.singularValues()[0] ? 1 / value : 0;
+  return svd.matrixV() * inverse.asDiagonal() * svd.matrixU().transpose();
+}
+
 /// Whether a memory's answers can be divided by |k|^2: they are S^T k.
 bool answers_by_length(const Variant& variant) {
   const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
@@ -58,12 +68,14 @@ Remembered remembered(const Variant& variant, const Sequence& sequence, std::spa
   all.shares = Matrix<double>::Zero(static_cast<Index>(tokens.size()), static_cast<Index>(moments.size()));
   if (tokens.empty() || moments.empty()) return all;
   const StoredPairs pairs = last_pairs(variant, sequence, tokens);
+  const Matrix<double> parts = all.is_alignment ? Matrix<double>() : parts_of(pairs.values);
   const auto share = [&](const Matrix<double>& answers, Index i) {
-    const double common = answers.row(i).dot(pairs.values.row(i));
-    const double length = all.is_alignment
-                              ? answers.row(i).norm() * pairs.values.row(i).norm()
-                              : pairs.keys.row(i).squaredNorm() * pairs.values.row(i).squaredNorm();
-    return length > 0 ? common / length : 0;
+    if (!all.is_alignment) {
+      const double squares = pairs.keys.row(i).squaredNorm();
+      return squares > 0 ? answers.row(i).dot(parts.col(i)) / squares : 0;
+    }
+    const double lengths = answers.row(i).norm() * pairs.values.row(i).norm();
+    return lengths > 0 ? answers.row(i).dot(pairs.values.row(i)) / lengths : 0;
   };
   std::size_t next = 0;
   const auto visit = [&](Index count, const NamedStates& states) {

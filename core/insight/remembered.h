@@ -9,15 +9,16 @@
 
 namespace palimpsest {
 
-/// What is left of some stored words over time: how much of a word's value v is in the answer to its key k.
+/// What is left of some stored words over time: how much of a word's own value is in the answer to its key,
+/// beside the values of the others.
 struct Remembered {
   std::vector<Index> tokens = {};   // whose last pair is asked for
   std::vector<Index> moments = {};  // numbers of tokens, ascending: the memory after so many
-  /// [tokens, moments], before a token is there too: <answer, v> / (|k|^2 |v|^2), so that a write of strength
-  /// 1 into an empty memory answers 1. Aligned: <answer, v> / (|answer| |v|). 0 where k, v or the answer is
-  /// 0.
+  /// [tokens, moments], before a token is there too. The diagonal of (S^T k_i / |k_i|^2 as rows) V^+, V the
+  /// values of all these words, singular values below 5 % of the largest cut off: a write of strength 1 into
+  /// an empty memory answers 1. Aligned: <answer, v> / (|answer| |v|), 0 where one of them is 0.
   Matrix<double> shares = {};
-  bool is_alignment = false;  // the memory answers as a network does, or its lengths mean nothing
+  bool is_alignment = false;  // the memory divides its answers, solves for them or is a network
 };
 
 /// In one walk that keeps no states. Throws InputError for tokens or moments that do not exist, Unsupported

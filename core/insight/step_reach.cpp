@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/insight/learning.h"
+#include "core/insight/learning_moment.h"
 #include "core/rules/row_rule.h"
 #include "core/rules/stored_pairs.h"
 
@@ -22,8 +22,12 @@ bool is_network(const Variant& variant, const Sequence& sequence) {
 }
 
 bool erases(const Variant& variant, const Sequence& sequence) {
+  if (!variant.loss.problems) return false;
   const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
-  if (!rows) return variant.loss.problems && strength_array(variant) && stability_at(variant, sequence, 0);
+  if (!rows) {  // a plain step on a bowl, as long as the array says
+    const auto first = learning_moment(variant, sequence, 0, 2);
+    return first && first->strength && first->step.stability && first->step.stability->sharpness > 0;
+  }
   const Program<double> program = rows->encoder().encode<double>(sequence, 0, 1);
   return program.structure.erase != Erase::none;
 }
@@ -67,7 +71,7 @@ StepReach step_reach(const Variant& variant, const Sequence& sequence, std::stop
       const double own = array ? sequence.at(*array).rows<double>(t, 1).mean() : 1;
       if (own > 0) strengths.squares[t] = strengths.reach[t] / own;
     }
-    strengths.has_edge = true;
+    strengths.has_edge = strengths.is_network = true;
     return strengths;
   }
   strengths.squares = strengths.reach = key_squares(variant, sequence, stop);

@@ -14,6 +14,7 @@ struct StepReach {
   Vector<double> reach = {};    // [T]; of the last step where a token takes several
   Vector<double> squares = {};  // [T]: what the number of `array` is multiplied with
   std::string array = {};       // the input that sets it ("beta", "theta", "eta"); empty: nothing does
+  bool is_network = false;      // the curvature is that along the gradient, and no |k|^2
   bool has_edge = false;        // whether the step erases: it lands on its target at 1, diverges above 2
 };
 

@@ -1,0 +1,236 @@
+// What the pictures of Learn are made of, against their definitions written plainly.
+
+#include "core/insight/learning_moment.h"
+
+#include <Eigen/QR>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/insight/keeping.h"
+#include "core/insight/key_directions.h"
+#include "core/insight/remembered.h"
+#include "core/insight/step_reach.h"
+#include "core/rules/stored_pairs.h"
+#include "tests/catch.h"
+#include "tests/core/cases.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+constexpr double exact = 1e-9;
+
+double plain_loss(const Matrix<double>& S, const Matrix<double>& k, const Matrix<double>& v) {
+  return 0.5 * (k * S - v).squaredNorm();
+}
+
+struct Sizes {
+  Index tokens = 1;
+  Index dk = 1;
+  Index dv = 1;
+};
+
+Case make_case(const char* id, const Sizes& sizes) {
+  RandomCase random;
+  random.tokens = sizes.tokens;
+  random.dk = sizes.dk;
+  random.dv = sizes.dv;
+  return random_case(find_variant(id), {}, random);
+}
+
+/// Rows of one token.
+Matrix<double> row(const Case& each, const char* name, Index token) {
+  return each.sequence.at(name).rows<double>(token, 1);
+}
+
+}  // namespace
+
+TEST_CASE("the loss along the gradient is that of the memory on the line, for every variant", "[moment]") {
+  RandomCase random;
+  random.tokens = 7;
+  random.dk = random.dv = 4;
+  for (const Case& each : all_cases(random)) {
+    if (!each.variant->loss.problems || each.sequence.tokens == 0) continue;
+    CAPTURE(each.words);
+    std::optional<LearningMoment> moment;
+    try {
+      moment = learning_moment(*each.variant, each.sequence, each.sequence.tokens - 1, 7);
+    } catch (const Unsupported&) {
+      continue;
+    }
+    if (!moment) continue;
+    REQUIRE(moment->rates.size() == 7);
+    CHECK(moment->rates.front() == 0);
+    const InnerProblem& problem = moment->step.problem;
+    double size = 1;
+    for (const double loss : moment->losses) size = std::max(size, std::abs(loss));
+    for (std::size_t i = 0; i < moment->rates.size(); ++i) {
+      Weights<double> W = problem.at;
+      for (std::size_t m = 0; m < W.size(); ++m) W[m] -= moment->rates[i] * moment->step.gradient[m];
+      CHECK(std::abs(moment->losses[i] - problem.loss(W)) <= exact * size);
+      CHECK(loss_on_line(*moment, moment->rates[i]) == moment->losses[i]);
+    }
+    CHECK(moment->check.places > 0);
+    // Central differences of the third order at numbers of about 1; a layer norm bends within 1e-3.
+    CHECK(moment->check.error < 1e-4);
+    for (std::size_t m = 0; m < problem.from.size(); ++m) {
+      const Matrix<double> again = problem.kept * problem.from[m] + moment->written[m];
+      CHECK((again - moment->step.after.weights[m]).cwiseAbs().maxCoeff() <=
+            exact * std::max(1.0, again.cwiseAbs().maxCoeff()));
+    }
+  }
+}
+
+TEST_CASE("one pair steps up to 2 / |k|^2, and its gradient is key times error", "[moment]") {
+  const Case each = make_case("gated_deltanet", {.tokens = 9, .dk = 5, .dv = 3});
+  const Index token = 7;
+  const auto moment = learning_moment(*each.variant, each.sequence, token);
+  REQUIRE(moment);
+  const Matrix<double> k = row(each, "k", token);
+  const Matrix<double> v = row(each, "v", token);
+  const double squares = k.squaredNorm();
+  CHECK(std::abs(moment->edge - 2 / squares) <= exact * 2 / squares);
+  CHECK(moment->edge == moment->parabola_edge);
+  CHECK(std::abs(loss_on_line(*moment, moment->edge) / moment->step.along.value - 1) < 1e-3);
+  REQUIRE(moment->outer);
+  const Matrix<double>& S = moment->step.problem.at.front();
+  CHECK((moment->outer->error.transpose() - (k * S - v)).cwiseAbs().maxCoeff() < exact);
+  CHECK(std::abs(moment->losses.front() - plain_loss(S, k, v)) < exact);
+  REQUIRE(moment->strength);
+  CHECK(moment->strength->array == "beta");
+  CHECK(moment->strength->per_rate == 1);
+  CHECK(moment->strength->value == row(each, "beta", token)(0, 0));
+}
+
+TEST_CASE("a wrong gradient is found by differences", "[moment]") {
+  const Case each = make_case("deltanet", {.tokens = 4, .dk = 3, .dv = 4});
+  LearningStep step = learning_at(*each.variant, each.sequence, 3).back();
+  CHECK(check_gradient(step).error < 1e-8);
+  step.gradient.front()(1, 2) += 0.1 * step.gradient.front().cwiseAbs().maxCoeff();
+  CHECK(check_gradient(step).error > 0.05);
+}
+
+TEST_CASE("a network goes back to where it began at its true edge, not at the parabola's", "[moment]") {
+  const Case each = make_case("ttt_mlp", {.tokens = 5, .dk = 4, .dv = 4});
+  const auto moment = learning_moment(*each.variant, each.sequence, 4);
+  REQUIRE(moment);
+  REQUIRE(moment->network);
+  const LearningStep& step = moment->step;
+  if (std::isfinite(moment->edge)) {
+    const std::vector<double> there = losses_along(step, std::array{moment->edge});
+    CHECK(std::abs(there.front() - step.along.value) <= exact * std::max(1.0, step.along.value));
+  }
+  const Weights<double>& W = step.problem.at;
+  const Matrix<double> answer = network_answers(W, true, std::nullopt, moment->network->key.transpose());
+  CHECK((answer.transpose() - moment->network->answer).cwiseAbs().maxCoeff() < exact);
+  for (const NetworkPath& path : moment->network->in)
+    CHECK(path.amount == moment->network->key[path.from] * W[0](path.from, path.to));
+}
+
+TEST_CASE("what is remembered of a word is its own part of the answer", "[remembered]") {
+  for (const char* id : {"gated_deltanet", "linear", "kda", "deltaproduct"}) {
+    CAPTURE(id);
+    const Case each = make_case(id, {.tokens = 11, .dk = 6, .dv = 7});
+    const std::vector<Index> tokens = {1, 4, 6};
+    const std::vector<Index> moments = {0, 2, 5, 5, 7, 11};
+    const Remembered known = remembered(*each.variant, each.sequence, tokens, moments);
+    CHECK_FALSE(known.is_alignment);
+    Matrix<double> K(3, 6);
+    Matrix<double> V(3, 7);
+    for (Index i = 0; i < 3; ++i) {
+      const StoredPairs pair =
+          stored_pairs(*each.variant, each.sequence, tokens[static_cast<std::size_t>(i)], 1);
+      K.row(i) = pair.keys.bottomRows(1);
+      V.row(i) = pair.values.bottomRows(1);
+    }
+    for (std::size_t m = 0; m < moments.size(); ++m) {
+      const NamedStates states = states_at(*each.variant, each.sequence, moments[m]);
+      const Matrix<double> S = states.front().second;
+      for (Index i = 0; i < 3; ++i) {
+        // Random values are far from alike: no singular value is cut off, and the parts solve least squares.
+        const Vector<double> answer = (K.row(i) * S).transpose() / K.row(i).squaredNorm();
+        const Vector<double> parts = V.transpose().colPivHouseholderQr().solve(answer);
+        CHECK(std::abs(known.shares(i, static_cast<Index>(m)) - parts[i]) < exact);
+      }
+    }
+  }
+  const Case network = make_case("ttt_mlp", {.tokens = 5, .dk = 4, .dv = 4});
+  const Remembered aligned =
+      remembered(*network.variant, network.sequence, std::vector<Index>{2}, std::vector<Index>{5});
+  CHECK(aligned.is_alignment);
+  CHECK(std::abs(aligned.shares(0, 0)) <= 1 + exact);
+  CHECK_THROWS_AS(
+      remembered(*network.variant, network.sequence, std::vector<Index>{5}, std::vector<Index>{5}),
+      InputError);
+  CHECK_THROWS_AS(
+      remembered(*network.variant, network.sequence, std::vector<Index>{2}, std::vector<Index>{5, 4}),
+      InputError);
+}
+
+TEST_CASE("how far words step is the learning rate times the curvature", "[reach]") {
+  for (const char* id : {"gated_deltanet", "deltanet", "titans", "ttt_mlp", "kda"}) {
+    CAPTURE(id);
+    const Case each = make_case(id, {.tokens = 8, .dk = 5, .dv = 5});
+    const StepReach reach = step_reach(*each.variant, each.sequence);
+    CHECK(reach.has_edge);
+    for (Index t = 0; t < 8; ++t) {
+      const LearningStep step = learning_at(*each.variant, each.sequence, t).back();
+      REQUIRE(step.stability);
+      CHECK(std::abs(reach.reach[t] - step.stability->reach) <= exact * std::max(1.0, step.stability->reach));
+    }
+  }
+  for (const char* id : {"mesanet", "mamba", "lact"}) {
+    CAPTURE(id);
+    const Case each = make_case(id, {.tokens = 4, .dk = 3, .dv = 3});
+    CHECK_FALSE(step_reach(*each.variant, each.sequence).has_edge);
+  }
+  CHECK_FALSE(step_reach(*make_case("linear", {.tokens = 3, .dk = 2, .dv = 2}).variant,
+                         make_case("linear", {.tokens = 3, .dk = 2, .dv = 2}).sequence)
+                  .has_edge);
+}
+
+TEST_CASE("the strongest words come in their order, none less than half as strong", "[reach]") {
+  const Vector<double> reach = (Vector<double>(7) << 0.3, 1, 0.6, 0.9, 0.5, 0.7, 2).finished();
+  CHECK(strongest_tokens(reach, 6, 3) == std::vector<Index>{1, 3, 5});
+  CHECK(strongest_tokens(reach, 6, 9) == std::vector<Index>{1, 2, 3, 4, 5});
+  CHECK(strongest_tokens(reach, 7, 9) == std::vector<Index>{1, 6});
+  CHECK(strongest_tokens(reach, 0, 3).empty());
+  CHECK(strongest_tokens(Vector<double>::Zero(3), 3, 3).empty());
+}
+
+TEST_CASE("half of what is kept so is left after its half-life", "[keeping]") {
+  for (const double kept : {0.2, 0.5, 0.98, 0.9999})
+    CHECK(std::abs(std::pow(kept, half_life(kept)) - 0.5) < exact);
+  CHECK(half_life(1) == std::numeric_limits<double>::infinity());
+  CHECK(half_life(0) == 0);
+  CHECK(std::abs(kept_for(half_life(0.9)) - 0.9) < exact);
+  CHECK(kept_for(0) == 0);
+  const Case each = make_case("kda", {.tokens = 6, .dk = 3, .dv = 2});
+  const auto all = keeping(each.sequence);
+  REQUIRE(all);
+  CHECK(all->channels == 3);
+  Matrix<double> alpha = each.sequence.at("alpha").all<double>();
+  if (each.sequence.gates_are_logs) alpha = alpha.array().exp().matrix();
+  for (Index t = 0; t < 6; ++t) {
+    CHECK(std::abs(all->mean[t] - std::cbrt(alpha.row(t).prod())) < exact);
+    CHECK(std::abs(all->least[t] - alpha.row(t).minCoeff()) < exact);
+    CHECK(std::abs(keeping_of_channel(each.sequence, 1)->mean[t] - alpha(t, 1)) < exact);
+  }
+  CHECK_THROWS_AS(keeping_of_channel(each.sequence, 3), InputError);
+  CHECK_FALSE(keeping(make_case("deltanet", {.tokens = 4, .dk = 2, .dv = 2}).sequence));
+}
+
+TEST_CASE("keys keep their cosines in three channels, and lie in their main directions", "[keys]") {
+  Matrix<double> keys(4, 3);
+  keys << 2, 0, 0, 0, 3, 0, 1, 1, 1, 0, 0, 0;
+  const KeyDirections found = key_directions(keys);
+  CHECK(std::abs(found.explained.sum() - 1) < exact);
+  CHECK(found.explained[0] >= found.explained[1]);
+  CHECK(std::abs(found.points.row(0).norm() - 1) < exact);
+  CHECK(found.points.row(3).norm() == 0);
+  CHECK(std::abs(found.points.row(0).dot(found.points.row(1))) < exact);
+  CHECK(std::abs(found.points.row(0).dot(found.points.row(2)) - 1 / std::sqrt(3.0)) < exact);
+  CHECK(key_directions(Matrix<double>::Zero(2, 1)).points.norm() == 0);
+  CHECK(key_directions(Matrix<double>(0, 0)).points.rows() == 0);
+}

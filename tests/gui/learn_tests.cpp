@@ -1,0 +1,141 @@
+#include <imgui.h>
+#include <imgui_te_context.h>
+#include <imgui_te_engine.h>
+
+#include <algorithm>
+
+#include "app/studio/application.h"
+#include "app/studio/command.h"
+#include "app/views/learn.h"
+#include "tests/gui/tests.h"
+
+// Learn: a person drags the dot on the loss, paints gates, and tries what cannot be painted.
+
+namespace palimpsest {
+
+namespace {
+
+constexpr Index word = 42;  // "drum", which overwrites "key"
+
+/// Opens Learn at a word.
+Session& enter_learn(ImGuiTestContext* context) {
+  Session& session = start_program(context);
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_2);
+  context->Yield(2);
+  session.go_to_token(word);
+  settle(context);
+  session.answers().wait();
+  settle(context);
+  return session;
+}
+
+/// The edits of one kind.
+std::vector<Edit> edits_of(const Session& session, std::string_view kind) {
+  std::vector<Edit> found;
+  for (const Edit& edit : session.choice().edits)
+    if (edit.kind == kind) found.push_back(edit);
+  return found;
+}
+
+void drag(ImGuiTestContext* context, ImVec2 from, ImVec2 to) {
+  context->MouseMoveToPos(from);
+  context->MouseDown(0);
+  context->Yield(2);
+  context->MouseMoveToPos(to);
+  context->Yield(2);
+  context->MouseUp(0);
+  context->Yield(2);
+}
+
+void opens_with_its_key(ImGuiTestContext* context) {
+  const Session& session = enter_learn(context);
+  IM_CHECK_STR_EQ(program().workspace().id, "learn");
+  IM_CHECK_EQ(learn_map().reason, std::string());
+  IM_CHECK_GT(learn_map().loss.maximum.x, learn_map().loss.minimum.x);
+  IM_CHECK_EQ(session.token(), word);
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_1);
+  context->Yield(2);
+  IM_CHECK_STR_EQ(program().workspace().id, "step");
+}
+
+void the_dot_changes_the_strength(ImGuiTestContext* context) {
+  Session& session = enter_learn(context);
+  const ImVec2 dot = learn_map().dot;
+  const float width = learn_map().loss.maximum.x - learn_map().loss.minimum.x;
+  drag(context, dot, {dot.x + width / 4, dot.y});
+  settle(context);
+  const std::vector<Edit> painted = edits_of(session, "paint_gate");
+  IM_CHECK_EQ(painted.size(), std::size_t{1});
+  IM_CHECK_EQ(painted.front().array, std::string("beta"));
+  IM_CHECK_EQ(painted.front().numbers[0], static_cast<double>(word));
+  const double beta = painted.front().numbers[2];
+  IM_CHECK_GT(beta, 1.2);
+  IM_CHECK_EQ(session.computed()->sequence.at("beta")(word, 0), beta);
+  session.answers().wait();
+  settle(context);
+  IM_CHECK_GT(learn_map().dot.x, dot.x + width / 5);
+  // All of the drag is one change.
+  session.undo();
+  settle(context);
+  IM_CHECK(session.choice().edits.empty());
+}
+
+void paints_strengths_and_gates(ImGuiTestContext* context) {
+  Session& session = enter_learn(context);
+  const Rectangle strengths = learn_map().strengths;
+  const float middle = (strengths.minimum.x + strengths.maximum.x) / 2;
+  const float y = strengths.minimum.y + (strengths.maximum.y - strengths.minimum.y) / 3;
+  drag(context, {middle - 100, y}, {middle + 100, y});
+  settle(context);
+  const std::vector<Edit> painted = edits_of(session, "paint_gate");
+  IM_CHECK_GE(painted.size(), std::size_t{3});
+  IM_CHECK(std::ranges::all_of(painted, [](const Edit& edit) { return edit.array == "beta"; }));
+  session.undo();
+  settle(context);
+  IM_CHECK(session.choice().edits.empty());
+
+  const Rectangle gates = learn_map().gates;
+  context->KeyDown(ImGuiMod_Shift);
+  drag(context, {middle - 100, gates.minimum.y + 2}, {middle + 100, gates.maximum.y - 2});
+  context->KeyUp(ImGuiMod_Shift);
+  settle(context);
+  const std::vector<Edit> ramps = edits_of(session, "ramp_gate");
+  IM_CHECK_EQ(ramps.size(), std::size_t{1});
+  IM_CHECK_EQ(ramps.front().array, std::string("alpha"));
+  IM_CHECK_GT(ramps.front().numbers[2], ramps.front().numbers[3]);
+}
+
+void says_what_cannot_be_painted(ImGuiTestContext* context) {
+  Session& session = enter_learn(context);
+  Choice choice = session.choice();
+  choice.variant = "retnet";
+  session.choose(std::move(choice));
+  settle(context);
+  session.answers().wait();
+  settle(context);
+  const Rectangle gates = learn_map().gates;
+  const float middle = (gates.minimum.x + gates.maximum.x) / 2;
+  context->MouseMoveToPos({middle, (gates.minimum.y + gates.maximum.y) / 2});
+  context->MouseDown(0);
+  context->Yield(3);
+  IM_CHECK_EQ(program().refusal.empty(), false);
+  context->MouseUp(0);
+  context->Yield(2);
+  IM_CHECK(session.choice().edits.empty());
+  // A dot that cannot be dragged stays, too.
+  const ImVec2 dot = learn_map().dot;
+  drag(context, dot, {dot.x + 60, dot.y});
+  IM_CHECK(session.choice().edits.empty());
+  IM_CHECK_EQ(session.message(), std::string());
+}
+
+}  // namespace
+
+void register_learn_tests(ImGuiTestEngine* engine) {
+  add_program_test(engine, "Learn opens with its key", opens_with_its_key);
+  add_program_test(engine, "the dot on the loss changes the word's strength", the_dot_changes_the_strength);
+  add_program_test(engine, "strengths and gates are painted", paints_strengths_and_gates);
+  add_program_test(engine, "Learn says what cannot be painted", says_what_cannot_be_painted);
+}
+
+}  // namespace palimpsest

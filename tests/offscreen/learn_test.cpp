@@ -1,0 +1,86 @@
+#include "app/views/learn.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include "app/studio/application.h"
+#include "app/window/offscreen.h"
+#include "tests/catch.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+/// Draws until everything that is asked for is there.
+void draw_all(Application& application, Offscreen& offscreen) {
+  const auto draw = [&] { application.draw(offscreen.scale()); };
+  for (int i = 0; i < 4; ++i) {
+    offscreen.pass(draw);
+    application.session.wait();
+    application.session.answers().wait();
+  }
+  offscreen.pass(draw);
+  REQUIRE(application.undrawn() == "");
+}
+
+std::string words_of(const std::vector<Rectangle>& pieces) {
+  std::string words;
+  for (const Rectangle& piece : pieces)
+    words += fmt::format("[{:.0f}, {:.0f}] to [{:.0f}, {:.0f}]\n", piece.minimum.x, piece.minimum.y,
+                         piece.maximum.x, piece.maximum.y);
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("Learn shows every variant at every size, or says why not", "[learn]") {
+  Application application;
+  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=5"));
+  application.session.wait();
+  application.enter("learn");
+  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
+    Offscreen offscreen(width, height);
+    for (const Variant& variant : variants()) {
+      CAPTURE(variant.id, width);
+      Choice choice = application.session.choice();
+      choice.variant = variant.id;
+      application.session.choose(std::move(choice));
+      application.session.wait();
+      application.session.go_to_token(15);
+      draw_all(application, offscreen);
+      CHECK(words_of(learn_map().beyond) == "");
+      const bool is_empty = learn_map().reason.empty() == variant.loss.problems.operator bool();
+      CHECK(is_empty);
+      CHECK(learn_map().words.size() > 5);
+    }
+  }
+}
+
+TEST_CASE("a step that is too long is beyond the edge, and says which token runs away", "[learn]") {
+  Application application;
+  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=5"));
+  application.session.wait();
+  application.enter("learn");
+  Choice choice = application.session.choice();
+  choice.variant = "deltanet";
+  paint(choice.edits, "beta", 0, 23, 2.6);
+  application.session.choose(std::move(choice));
+  application.session.wait();
+  application.session.go_to_token(20);
+  Offscreen offscreen(1920, 1080);
+  draw_all(application, offscreen);
+  CHECK(words_of(learn_map().beyond) == "");
+  CHECK(application.session.computed()->divergence.has_value());
+  const Rectangle& loss = learn_map().loss;
+  CHECK(learn_map().dot.x > loss.minimum.x + 0.9F * (loss.maximum.x - loss.minimum.x));
+}
+
+TEST_CASE("Learn with nothing open says what to do", "[learn]") {
+  Application application;
+  application.enter("learn");
+  Offscreen offscreen(1280, 800);
+  offscreen.pass([&] { application.draw(1); });
+  CHECK(application.undrawn() == "");
+  CHECK_FALSE(learn_map().reason.empty());
+}
