@@ -19,12 +19,20 @@ bool is_gate(const Input& input) {
   return is_bounded && is_along_text && input.name != "alpha" && input.name != "beta";
 }
 
-double largest_of(Range range, double longest_square) {
+double longest_square(const Sequence& sequence) {
+  double longest = 0;
+  for (Index t = 0; t < sequence.tokens && sequence.has("k"); ++t)
+    longest = std::max(longest, sequence.at("k").rows<double>(t, 1).squaredNorm());
+  return longest;
+}
+
+/// The end of a slider.
+double largest_of(Range range, const Sequence& sequence) {
   switch (range) {
     case Range::up_to_two:
       return 2;
     case Range::non_negative:
-      return beyond_stable * 2 / std::max(longest_square, 1e-12);
+      return beyond_stable * 2 / std::max(longest_square(sequence), 1e-12);
     default:
       return 1;
   }
@@ -35,17 +43,12 @@ double largest_of(Range range, double longest_square) {
 std::vector<PlainGate> plain_gates(const Foundation& foundation) {
   std::vector<PlainGate> gates;
   const Sequence& sequence = foundation.sequence;
-  double longest_square = 0;
-  if (sequence.has("k")) {
-    for (Index t = 0; t < sequence.tokens; ++t)
-      longest_square = std::max(longest_square, sequence.at("k").rows<double>(t, 1).squaredNorm());
-  }
   for (const Input& input : inputs_of(*foundation.variant, sequence.settings)) {
     if (!is_gate(input)) continue;
     PlainGate gate{.array = input.name,
                    .meaning = input.meaning,
                    .value = input.absent == "1" ? 1.0 : 0.0,
-                   .maximum = largest_of(input.range, longest_square)};
+                   .maximum = largest_of(input.range, sequence)};
     if (sequence.has(input.name)) {
       const Matrix<double> values = sequence.at(input.name).all<double>();
       if (values.size() == 0) continue;

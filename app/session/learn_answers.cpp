@@ -55,6 +55,23 @@ std::size_t LearningNow::bytes(const Value& moment) {
   return bytes;
 }
 
+bool HarmNow::operator<(const HarmNow& other) const { return is_before(other).value_or(token < other.token); }
+
+std::shared_ptr<const HarmNow::Value> HarmNow::compute(const Effort& effort) const {
+  const std::shared_ptr<const Foundation> foundation = present();
+  const Variant& variant = *foundation->variant;
+  const Sequence& sequence = foundation->sequence;
+  const std::optional<HarmedPair> pair = most_harmed(variant, sequence, token, effort.stop);
+  if (!pair) return std::make_shared<const Value>();
+  constexpr Index points = 81;
+  const auto moment = learning_moment(variant, sequence, token, points, effort.stop);
+  if (!moment) return std::make_shared<const Value>();
+  return std::make_shared<const Value>(
+      HarmAlong{*pair, moment->rates, losses_along(variant, sequence, moment->step, *pair, moment->rates)});
+}
+
+std::size_t HarmNow::bytes(const Value& harm) { return harm ? 2 * harm->rates.size() * sizeof(double) : 0; }
+
 bool CoursesOfTokens::operator<(const CoursesOfTokens& other) const {
   return is_before(other).value_or(channel < other.channel);
 }

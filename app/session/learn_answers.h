@@ -7,6 +7,7 @@
 
 #include "app/session/answers.h"
 #include "app/session/computation.h"
+#include "core/insight/harm.h"
 #include "core/insight/keeping.h"
 #include "core/insight/learning_moment.h"
 #include "core/insight/remembered.h"
@@ -39,6 +40,24 @@ struct LearningNow : OfFoundation {
   bool operator<(const LearningNow& other) const;
   std::shared_ptr<const Value> compute(const Effort& effort) const;
   static std::size_t bytes(const Value& moment);
+};
+
+/// The stored pair that the step of a token harms most, with its loss along that step.
+struct HarmAlong {
+  HarmedPair pair;
+  std::vector<double> rates = {};
+  std::vector<double> losses = {};
+};
+
+/// Nothing where the token harms none.
+struct HarmNow : OfFoundation {
+  using Value = std::optional<HarmAlong>;
+
+  Index token = 0;
+
+  bool operator<(const HarmNow& other) const;
+  std::shared_ptr<const Value> compute(const Effort& effort) const;
+  static std::size_t bytes(const Value& harm);
 };
 
 /// What the rows under the words show of every token.

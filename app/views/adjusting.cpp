@@ -223,12 +223,12 @@ void stability(const Application& application, const Trace* trace) {
 
 /// Gates and learning rates besides alpha and beta: the same number everywhere.
 void other_gates(Application& application) {
-  struct Known {
+  struct KnownGates {
     std::uint64_t version = 0;
     std::vector<PlainGate> gates;
   };
   const Computation& computed = *application.session.computed();
-  Known& known = context_local<Known>();
+  auto& known = context_local<KnownGates>();
   if (known.version != computed.version) known = {computed.version, plain_gates(computed)};
   for (const PlainGate& gate : known.gates) {
     const auto& edits = application.session.state().edits;

@@ -70,66 +70,6 @@ void draw_headline(const LearnRows& rows, ImVec2 from, float right) {
   if (end - x > px(120)) learn_text({x, y}, c.dim, shortened(words, end - x));
 }
 
-/// The words themselves, between what they did and what was done to them.
-void draw_words(const LearnRows& rows, const LearnRow& row) {
-  const style::Palette& c = style::colours();
-  const TimelineColumns& columns = rows.columns;
-  const auto& labels = rows.computed.data->labels;
-  const float y = std::round((row.top + row.bottom) / 2 - px(9));
-  const auto draw = [&](Index token, float left, float right) {
-    const bool here = token == rows.token;
-    const style::TextStyle text(here ? style::Text::strong : style::Text::body);
-    const std::string label = visible_label(labels[static_cast<std::size_t>(token)]);
-    draw_centred({left + px(1), y}, right - left - px(2), token < rows.reached ? c.text : c.faint, label);
-  };
-  constexpr float readable = 18;
-  for (Index t = columns.begin(); t < columns.end(); ++t) {
-    const float left = columns.left_pixel(t);
-    const float right = columns.left_pixel(t + 1);
-    if (right - left >= px(readable)) draw(t, left, right);
-  }
-  if (columns.left(rows.token + 1) - columns.left(rows.token) >= px(readable)) return;
-  const style::TextStyle text(style::Text::strong);
-  const std::string label = visible_label(labels[static_cast<std::size_t>(rows.token)]);
-  const float width = text_extent(label).x;
-  const float middle = (columns.left(rows.token) + columns.left(rows.token + 1)) / 2;
-  const float right_end = columns.position.x + columns.size.x - width;
-  const float left =
-      std::clamp(middle - width / 2, columns.position.x, std::max(right_end, columns.position.x));
-  draw_text({left, y}, c.text, label);
-}
-
-/// Hairlines between the groups of the present form, and what they are called.
-void draw_groups(const LearnRows& rows, float top, float bottom) {
-  const style::Palette& c = style::colours();
-  const Trace* trace = rows.application.session.trace();
-  if (!trace || trace->groups.kind == Groups::Kind::whole) return;
-  const Index size = trace->groups.size;
-  const TimelineColumns& columns = rows.columns;
-  const float width = columns.left(columns.begin() + 1) - columns.left(columns.begin());
-  if (static_cast<float>(size) * width < px(60)) return;
-  const style::TextStyle text(style::Text::caption);
-  const bool are_batches = trace->groups.kind == Groups::Kind::batches;
-  for (Index group = columns.begin() / size; group * size < columns.end(); ++group) {
-    const float left = std::max(columns.left_pixel(group * size), columns.position.x);
-    const float right = std::min(columns.left_pixel(std::min((group + 1) * size, columns.tokens)),
-                                 columns.position.x + columns.size.x);
-    ImGui::GetWindowDrawList()->AddLine({left, top}, {left, bottom}, c.edge, px(style::line));
-    const std::string words = fmt::format("{} {}", are_batches ? "batch" : "chunk", group);
-    const bool here = rows.token / size == group;
-    if (text_extent(words).x + px(6) < right - left)
-      learn_text({left + px(4), bottom}, here ? c.text : c.dim, words);
-  }
-}
-
-void draw_cursor(const LearnRows& rows, float top, float bottom) {
-  const TimelineColumns& columns = rows.columns;
-  const float middle = (columns.left(rows.token) + columns.left(rows.token + 1)) / 2;
-  const float half = std::max((columns.left(rows.token + 1) - columns.left(rows.token)) / 2, px(3));
-  ImGui::GetWindowDrawList()->AddRect({std::round(middle - half), top}, {std::round(middle + half), bottom},
-                                      style::colours().text, px(5), px(style::lit_line));
-}
-
 /// The memory runs away here.
 void draw_flag(const LearnRows& rows, float top, float bottom) {
   if (!rows.computed.divergence) return;
@@ -194,6 +134,12 @@ FloorHeights heights_for(float room, bool grows) {
   return heights;
 }
 
+/// Whether these are of so many tokens.
+bool is_of(const TokenCourses& courses, Index tokens) {
+  return (!courses.strengths || courses.strengths->reach.size() == tokens) &&
+         (!courses.keeping || courses.keeping->mean.size() == tokens);
+}
+
 void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   const Session& session = application.session;
   const Computation& computed = *session.computed();
@@ -202,27 +148,26 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   const ImVec2 size = {to.x - position.x, to.y - position.y};
   if (size.x < px(60) || size.y < px(120) || computed.tokens.empty()) return;
   const TimelineColumns columns = timeline_columns(view, session, position, size);
-  LearnRows rows{application, computed, columns, session.token(), session.token() + 1, from.x};
+  const LearnRows rows{application, computed, columns, session.token(), session.token() + 1, from.x};
+  TimelineRows words(columns, session);
   draw_headline(rows, from, to.x);
 
   auto& looked = context_local<LookedAtChannel>();
   if (looked.data != session.data().id) looked = {.data = session.data().id};
   const Answer<TokenCourses> answer = ask_courses(application, looked.channel);
   if (!answer.reason.empty() && looked.channel >= 0) looked.channel = -1;  // the rule has fewer
-  const bool fits =
-      answer.value && (!answer.value->strengths ||
-                       answer.value->strengths->reach.size() == static_cast<Index>(computed.tokens.size()));
+  const bool fits = answer.value && is_of(*answer.value, static_cast<Index>(computed.tokens.size()));
   const TokenCourses none;
   const TokenCourses& courses = fits ? *answer.value : none;
 
   const FloorHeights heights = heights_for(size.y, computed.divergence.has_value());
   const float row = std::floor(px(heights.remembered));
-  float y = position.y;
+  float y = position.y + px(caption_height);
   const float words_top = y + row * static_cast<float>(most_words);
-  draw_groups(rows, y, to.y - px(caption_height));
+  words.groups(position.y, to.y);
   scrub(application, view, columns, y, words_top + px(words_height));
   draw_remembered(rows, courses, y, row, most_words);
-  draw_words(rows, {words_top, words_top + px(words_height)});
+  words.words(words_top + px(2));
   y = words_top + px(words_height);
   const auto next = [&](float height) {
     const LearnRow lane = {y + px(2), y + px(height) - px(4)};
@@ -231,10 +176,10 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   };
   draw_strengths(rows, courses, next(heights.strengths));
   draw_half_lives(rows, courses, next(heights.gates), looked.channel);
-  draw_errors(rows, next(heights.errors));
+  if (words.has_errors()) draw_errors(rows, words, next(heights.errors));
   if (heights.growth > 0) draw_growth(rows, next(heights.growth));
-  draw_flag(rows, position.y, y);
-  draw_cursor(rows, position.y - px(3), y);
+  draw_flag(rows, position.y + px(caption_height), y);
+  words.cursor(position.y + px(caption_height - 10), y);
   wheel(view, columns, session, position.y, y);
 }
 

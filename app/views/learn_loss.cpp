@@ -171,6 +171,29 @@ void draw_tag(const Chart& chart, ImVec2 point, ImVec2 offset, const std::string
   learn_text({at.x + symbol_width, at.y}, colour, words);
 }
 
+/// The stored word that this step harms most: its loss along the same line.
+void draw_harm(const LearnScene& scene, const Chart& chart, double at) {
+  const style::Palette& c = style::colours();
+  HarmNow key;
+  key.of = scene.application.session.sight().computation;
+  key.token = scene.application.session.token();
+  const Answer<HarmNow::Value> answer = scene.application.session.answers().ask(key, Urgency::later);
+  if (!answer.value || !*answer.value || answer.stale || scene.is_old) return;
+  const HarmAlong& harm = **answer.value;
+  const double unit = per_rate(scene.moment);
+  std::vector<double> xs = harm.rates;
+  for (double& x : xs) x *= unit;
+  curve(ImGui::GetWindowDrawList(), chart, xs, harm.losses, c.faint, px(2));
+  if (!(harm.pair.after > chart.bottom) || harm.pair.after > chart.top) return;
+  const ImVec2 point = {std::clamp(chart.x(at), chart.from.x, chart.to.x), chart.y(harm.pair.after)};
+  ImGui::GetWindowDrawList()->AddCircleFilled(point, px(dot_size - 2), c.dim);
+  const std::string words =
+      fmt::format("{}, which it harms most: {:.3g} → {:.3g}",
+                  quoted_word(*scene.application.session.sight().computation, harm.pair.token),
+                  harm.pair.before, harm.pair.after);
+  draw_tag(chart, point, {px(12), px(2)}, "", words, c.dim);
+}
+
 void set_strength(const LearnScene& scene, double value) {
   Session& session = scene.application.session;
   const LearningMoment& moment = scene.moment;
@@ -233,6 +256,7 @@ void draw_loss(const LearnScene& scene, const LearnRoom& room) {
   const ImU32 ink = scene.is_old ? style::mix(c.panel, c.strength, 0.5F) : c.strength;
   curve(list, chart, xs, moment.losses, ink, px(2.5F));
   draw_axis_words(scene, chart);
+  if (!context_local<DraggedDot>().active) draw_harm(scene, chart, at);
 
   const ImVec2 before = {chart.x(0), chart.y(step.along.value)};
   list->AddCircleFilled(before, px(dot_size), c.text);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/session/scales.h"
+#include "app/gl/context_local.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
@@ -97,6 +97,24 @@ void draw_word_name(const LearnRows& rows, Index token, float top, float height)
   learn_text({x - extent.x, top + (height - extent.y) / 2}, c.text, label);
 }
 
+/// The strongest words so far, looked for once.
+struct KeptStrongest {
+  std::uint64_t version = 0;
+  const double* reach = nullptr;
+  Index reached = -1;
+  Index count = 0;
+  std::vector<Index> tokens = {};
+};
+
+const std::vector<Index>& strongest_so_far(const LearnRows& rows, const Vector<double>& reach, Index count) {
+  auto& kept = context_local<KeptStrongest>();
+  if (kept.version != rows.computed.version || kept.reach != reach.data() || kept.reached != rows.reached ||
+      kept.count != count)
+    kept = {rows.computed.version, reach.data(), rows.reached, count,
+            strongest_tokens(reach, rows.reached, count)};
+  return kept.tokens;
+}
+
 /// A reason in the place of rows.
 void draw_reason(const LearnRows& rows, const std::string& reason, float top, float bottom) {
   const style::TextStyle text(style::Text::body);
@@ -109,23 +127,6 @@ void draw_reason(const LearnRows& rows, const std::string& reason, float top, fl
   ImGui::TextUnformatted(reason.c_str());
   ImGui::PopTextWrapPos();
   ImGui::PopStyleColor();
-}
-
-/// Lengths of the error of one column: the largest of its tokens.
-struct ErrorLengths {
-  double before = 0;
-  double after = 0;
-};
-
-ErrorLengths errors_of(const Computation& computed, Index first, Index end) {
-  ErrorLengths lengths;
-  for (Index t = first; t < end; ++t) {
-    const auto& recall = computed.tokens[static_cast<std::size_t>(t)].recall;
-    if (!recall) continue;
-    lengths.before = std::max(lengths.before, std::sqrt(2 * recall->before));
-    lengths.after = std::max(lengths.after, std::sqrt(2 * recall->after));
-  }
-  return lengths;
 }
 
 }  // namespace
@@ -166,7 +167,7 @@ void draw_remembered(const LearnRows& rows, const TokenCourses& courses, float t
   }
   RememberedWords key;
   key.of = rows.application.session.sight().computation;
-  key.tokens = strongest_tokens(courses.strengths->reach, rows.reached, count);
+  key.tokens = strongest_so_far(rows, courses.strengths->reach, count);
   key.moments = moments_of(rows.columns);
   const Answer<Remembered> answer = rows.application.session.answers().ask(key);
   if (!answer.reason.empty()) draw_reason(rows, answer.reason, top, bottom);
@@ -180,57 +181,25 @@ void draw_remembered(const LearnRows& rows, const TokenCourses& courses, float t
   }
 }
 
-void draw_errors(const LearnRows& rows, const LearnRow& row) {
+void draw_errors(const LearnRows& rows, TimelineRows& words, const LearnRow& row) {
   const style::Palette& c = style::colours();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  draw_row_name(rows, row, "", c.error, "");
-  std::vector<double> lengths;
-  bool is_known = false;
-  each_column(rows.columns, [&](Index first, Index end, float, float) {
-    is_known = is_known || rows.computed.tokens[static_cast<std::size_t>(first)].recall.has_value();
-    const ErrorLengths error = errors_of(rows.computed, first, end);
-    for (const double length : {error.before, error.after}) {
-      if (std::isfinite(length)) lengths.push_back(length);
-    }
-  });
+  words.errors(row.top, row.bottom);
+  {
+    const style::TextStyle number(style::Text::number_small);
+    learn_text_right({rows.columns.position.x - px(6), row.top}, c.dim,
+                     fmt::format("{:.2g}", timeline_map().full_error));
+  }
   const style::TextStyle text(style::Text::caption);
   const float line = text_extent("x").y;
   learn_text({rows.gutter, row.top}, c.dim, "error");
-  if (row.bottom - row.top >= 2 * line) {
-    const float y = row.top + line + px(4);
-    list->AddRect({rows.gutter, y + px(2)}, {rows.gutter + px(8), y + px(10)}, c.error);
-    learn_text({rows.gutter + px(12), y - px(1)}, c.dim, "was");
-    const float x = rows.gutter + px(18) + text_extent("was").x;
-    list->AddRectFilled({x, y + px(2)}, {x + px(8), y + px(10)}, c.error);
-    learn_text({x + px(12), y - px(1)}, c.dim, "is");
-  }
-  if (!is_known) return;
-  constexpr double scaled_part = 0.95;
-  const double largest = std::max(quantile(lengths, scaled_part), 1e-30);
-  {
-    const style::TextStyle number(style::Text::number_small);
-    learn_text_right({rows.columns.position.x - px(6), row.top}, c.dim, fmt::format("{:.2g}", largest));
-  }
-  const float height = row.bottom - row.top;
-  each_column(rows.columns, [&](Index first, Index end, float left, float right) {
-    const ErrorLengths error = errors_of(rows.computed, first, end);
-    const auto top = [&](double length) {
-      const double part = std::isfinite(length) ? std::min(length / largest, 1.0) : 1;
-      return row.bottom - std::round(static_cast<float>(part) * height);
-    };
-    const float inset = right - left > px(10) ? std::min((right - left) / 6, px(8)) : 0;
-    const ImVec2 from = {left + inset, top(error.before)};
-    const ImVec2 to = {std::max(right - inset, left + 1), row.bottom};
-    const ImU32 ink = rows.ink(c.error, first);
-    if (error.after > error.before) {
-      hatch(list, {from.x, top(error.after)}, {to.x, top(error.before)}, ink);
-      list->AddRect({from.x, top(error.after)}, to, ink);
-    }
-    list->AddRectFilled({from.x, top(std::min(error.after, error.before))}, to, ink);
-    if (to.x - from.x > 3) list->AddRect(from, to, ink);
-    if (std::max(error.before, error.after) > largest)
-      list->AddRectFilled({from.x, row.top + px(3)}, {to.x, row.top + px(5)}, c.panel);
-  });
+  if (row.bottom - row.top < 2 * line) return;
+  const float y = row.top + line + px(4);
+  list->AddRect({rows.gutter, y + px(2)}, {rows.gutter + px(8), y + px(10)}, c.error);
+  learn_text({rows.gutter + px(12), y - px(1)}, c.dim, "was");
+  const float x = rows.gutter + px(18) + text_extent("was").x;
+  list->AddRectFilled({x, y + px(2)}, {x + px(8), y + px(10)}, c.error);
+  learn_text({x + px(12), y - px(1)}, c.dim, "is");
 }
 
 void draw_growth(const LearnRows& rows, const LearnRow& row) {

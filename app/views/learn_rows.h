@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "app/views/learn.h"
-#include "app/views/learn_columns.h"
+#include "app/views/timeline_rows.h"
 
 namespace palimpsest {
 
@@ -41,7 +41,7 @@ void draw_strengths(const LearnRows& rows, const TokenCourses& courses, const Le
 void draw_half_lives(const LearnRows& rows, const TokenCourses& courses, const LearnRow& row, Index& channel);
 
 /// How far an answer was from its word before and after its write.
-void draw_errors(const LearnRows& rows, const LearnRow& row);
+void draw_errors(const LearnRows& rows, TimelineRows& words, const LearnRow& row);
 
 /// How large the memory has grown, on a log scale.
 void draw_growth(const LearnRows& rows, const LearnRow& row);

@@ -79,14 +79,15 @@ std::string text_of(const UiBench& bench, const Circumstances& here, const UiTim
       fmt::format("{}, {}\n{}, {} threads; Gated DeltaNet, {} x {} pixels, fonts at scale 1\n\n",
                   here.program, here.date, here.processor, here.threads, bench.width, bench.height);
   text += paragraph(fmt::format(
-      "Milliseconds a frame at T = {}, d = {}. \"cpu\" is the time of the window's thread up to the finished "
+      "Milliseconds a frame of the workspace {} at T = {}, d = {}. \"cpu\" is the time of the window's "
+      "thread up to the finished "
       "lists of "
       "what is to be drawn, what panels send to the graphics card included; \"clock\" is the same by the "
       "clock, with "
       "waiting and what else runs on the machine; \"OpenGL\" is what the driver then takes. Aim: a cpu "
       "median of at "
       "most {:g}, all but one in a hundred at most {:g}; while a sequence opens, no frame above {:g}.",
-      bench.tokens, bench.channels, aim_median, aim_high, aim_opening));
+      bench.workspace, bench.tokens, bench.channels, aim_median, aim_high, aim_opening));
   std::vector<std::vector<std::string>> table = {{"form", "what", "frames", "cpu median", "99 %", "worst",
                                                   "clock median", "99 %", "worst", "OpenGL", "aim"}};
   for (const FramesOf& frames : times.frames) table.push_back(row(frames, is_quick(frames)));
@@ -124,6 +125,7 @@ Json json_of(const UiBench& bench, const Circumstances& here, const UiTimes& tim
           {"processor", here.processor},
           {"threads", here.threads},
           {"size", {bench.width, bench.height}},
+          {"workspace", bench.workspace},
           {"tokens", bench.tokens},
           {"channels", bench.channels},
           {"aims",
@@ -146,6 +148,7 @@ struct Options {
   std::string tokens = "4096";
   std::string channels = "128";
   std::string frames = "240";
+  std::string workspace = "step";
   std::optional<std::string> json;
 };
 
@@ -155,6 +158,7 @@ int measure(const Options& options, const Console& console) {
   bench.tokens = parse_count(options.tokens, "--tokens", 3, most_tokens_at_once);
   bench.channels = parse_count(options.channels, "--channels", 1, most_preset_channels);
   bench.frames = static_cast<int>(parse_count(options.frames, "--frames", 1, 100'000));
+  bench.workspace = options.workspace;
   bench.dragged_tokens = std::min(bench.dragged_tokens, bench.tokens);
   bench.dragged_channels = std::min(bench.dragged_channels, bench.channels);
   if (options.json) writable_target(*options.json);  // before the work is done
@@ -181,6 +185,7 @@ CliCommand bench_command() {
         ->capture_default_str();
     ui->add_option("--frames", options->frames, "that are measured of each thing a person does")
         ->capture_default_str();
+    ui->add_option("--workspace", options->workspace, "step or learn")->capture_default_str();
     ui->add_option("--json", options->json, "write the figures into this file, too");
     return [options, console] { return measure(*options, console); };
   };

@@ -212,12 +212,14 @@ UiTimes measure_ui(const UiBench& bench) {
   UiTimes times;
   {
     Person person(bench);
+    person.application().enter(bench.workspace);
     times.opening = open_sequence(person, sequence(bench.tokens, bench.channels));
     for (const Form form : {Form::recurrent, Form::chunkwise}) {
       for (FramesOf& frames : frames_of_form(person, form, bench)) times.frames.push_back(std::move(frames));
     }
   }
   Person person(bench);
+  person.application().enter(bench.workspace);
   person.application().session.open_named(sequence(bench.dragged_tokens, bench.dragged_channels));
   person.settle();
   require_no_problem(person.application().session);

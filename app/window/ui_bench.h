@@ -16,6 +16,7 @@ struct UiBench {
   Index dragged_tokens = 256;  // of the sequence whose slider is dragged until its picture is there
   Index dragged_channels = 64;
   int frames = 240;
+  std::string workspace = "step";
 };
 
 /// Of some durations in milliseconds.

@@ -119,6 +119,50 @@ TEST_CASE("one number and a stretch of a gate are set, and nothing else", "[edit
   CHECK(differences(gate, plain) == "alpha[3] alpha[4] alpha[5] alpha[6] alpha[7] alpha[8] ");
 }
 
+TEST_CASE("one channel of a gate is painted, a gate runs evenly, or is the same everywhere", "[edits]") {
+  const DataSet data = with_gates();
+  const Arrays plain = edited(data, "kda", {});
+  const Arrays channel =
+      edited(data, "kda", {{.kind = "paint_channel", .array = "alpha", .numbers = {1, 2, 2, 0.75}}});
+  CHECK(channel.at("alpha")[5] == 0.75);
+  CHECK(differences(channel, plain) == "alpha[5] alpha[8] ");
+  const Arrays ramp = edited(data, "kda", {{.kind = "ramp_gate", .array = "beta", .numbers = {0, 4, 2, 0}}});
+  for (Index t = 0; t < 5; ++t) CHECK(ramp.at("beta")[t] == 2 - 0.5 * static_cast<double>(t));
+  const Arrays point =
+      edited(data, "kda", {{.kind = "ramp_gate", .array = "beta", .numbers = {3, 3, 0.5, 7}}});
+  CHECK(point.at("beta")[3] == 0.5);
+  const Arrays same = edited(data, "kda", {{.kind = "set_everywhere", .array = "alpha", .numbers = {0.5}}});
+  for (Index i = 0; i < 15; ++i) CHECK(same.at("alpha")[i] == 0.5);
+  // What the data lack is made up first, also where the rule could do without.
+  const Arrays lact =
+      edited(data, "lact", {{.kind = "set_everywhere", .array = "momentum", .numbers = {0.25}}});
+  for (Index i = 0; i < lact.at("momentum").size(); ++i) CHECK(lact.at("momentum")[i] == 0.25);
+  CHECK_THROWS_WITH(
+      edited(data, "kda", {{.kind = "paint_channel", .array = "alpha", .numbers = {1, 2, 3, 0.5}}}),
+      says("\"channel\" is 3; expected one of alpha, 0 to 2"));
+  CHECK_THROWS_WITH(edited(data, "kda", {{.kind = "ramp_gate", .array = "k", .numbers = {1, 2, 3, 0.5}}}),
+                    says("expected a gate"));
+  CHECK_THROWS_WITH(edited(data, "kda", {{.kind = "set_everywhere", .array = "alpha", .numbers = {2}}}),
+                    says("\"value\" is 2"));
+}
+
+TEST_CASE("painting again takes the place of what it covers", "[edits]") {
+  Edits edits;
+  paint(edits, "beta", 2, 2, 0.5);
+  paint(edits, "alpha", 2, 2, 0.5);
+  paint(edits, "beta", 2, 2, 0.75);
+  CHECK(edits.size() == 2);
+  CHECK(edits.back() == Edit{.kind = "paint_gate", .array = "beta", .numbers = {2, 2, 0.75}});
+  paint(edits, "alpha", 2, 3, 0.25, 1);
+  CHECK(edits.size() == 3);
+  ramp(edits, "alpha", 1, 4, 1, 0);
+  CHECK(edits.size() == 2);
+  CHECK(edits.back() == Edit{.kind = "ramp_gate", .array = "alpha", .numbers = {1, 4, 1, 0}});
+  set_constant(edits, "beta", 1);
+  CHECK(edits.size() == 2);
+  CHECK(edits.back() == Edit{.kind = "set_everywhere", .array = "beta", .numbers = {1}});
+}
+
 TEST_CASE("edits are made in their order", "[edits]") {
   const DataSet data = with_gates();
   const Edit set = {.kind = "set_cell", .array = "k", .numbers = {0, 0, 4}};
