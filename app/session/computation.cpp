@@ -46,7 +46,7 @@ void judge(const Foundation& foundation, Form which, FormResult& form, const std
 /// What the timeline shows of the inputs.
 std::vector<TokenFacts> token_facts(Computation& computation, const std::stop_token& stop) {
   const Sequence& sequence = computation.sequence;
-  const std::optional<WriteStrengths> written = write_strengths(*computation.variant, sequence, stop);
+  const std::optional<WriteStrengths> written = token_write_strengths(*computation.variant, sequence, stop);
   computation.written_by_beta = written && written->by_beta;
   std::vector<TokenFacts> facts(static_cast<std::size_t>(sequence.tokens));
   const auto gamma = sequence.settings.parameters.find("gamma");

@@ -9,6 +9,7 @@
 #include "app/session/paths.h"
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
+#include "app/stage/largest_cell.h"
 #include "app/studio/bars.h"
 #include "app/studio/guarded.h"
 #include "core/base/error.h"
@@ -203,6 +204,18 @@ void Application::draw_part(const char* title, const std::function<void()>& draw
   draw_problem(title, problem);
 }
 
+/// The number that is explained while nobody points at one.
+void Application::find_usual_focus() {
+  usual_.reset();
+  usual_is_turned_ = view.state_value_by_key;
+  if (!seen_.record) return;
+  const Trace& trace = *seen_.trace;
+  const Block block = trace.block(seen_.cursor.block);
+  usual_ = largest_cell(trace.phase(block), block, trace.form, seen_.cursor, *seen_.record);
+  if (usual_ && usual_is_turned_ && turns(usual_->tensor, trace.symbols, *seen_.record))
+    std::swap(usual_->row, usual_->column);
+}
+
 void Application::draw(float usual_scale) {
   const float scale = usual_scale * static_cast<float>(zoom);
   if (applied_scale_ != scale || applied_theme_ != view.theme) {
@@ -224,7 +237,9 @@ void Application::draw(float usual_scale) {
   if (session.sight() != seen_) {
     seen_ = session.sight();
     last_step_ = ImGui::GetTime();
+    find_usual_focus();
   }
+  if (usual_is_turned_ != view.state_value_by_key) find_usual_focus();
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
     notice.clear();
     refusal.clear();

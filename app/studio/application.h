@@ -70,8 +70,14 @@ class Application {
   std::optional<CellFocus> hovered;
   /// A cell that was clicked stays in focus until another click or Escape.
   std::optional<CellFocus> pinned;
-  /// The cell that "why this number?" explains: hovered, else pinned.
-  std::optional<CellFocus> focus() const { return hovered_before_ ? hovered_before_ : pinned; }
+  /// The cell that "why this number?" explains: hovered, else pinned, else the largest of what the present
+  /// step makes.
+  std::optional<CellFocus> focus() const {
+    if (hovered_before_) return hovered_before_;
+    return pinned ? pinned : usual_;
+  }
+  /// Whether that is the largest, which nobody pointed at.
+  bool focus_is_usual() const { return !hovered_before_ && !pinned; }
 
   /// How much larger everything is drawn than draw() is told.
   double zoom = 1;
@@ -135,6 +141,10 @@ class Application {
   std::vector<Command> commands_;
   Layout layout_;
   std::string undrawn_;
+  void find_usual_focus();
+
+  std::optional<CellFocus> usual_;  // in the sight below, turned as the view wants it
+  bool usual_is_turned_ = false;
   std::optional<CellFocus> hovered_before_;  // of the previous frame: complete when all panels have drawn
   double last_step_ = -1;
   double play_debt_ = 0;

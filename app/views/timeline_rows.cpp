@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "app/gl/context_local.h"
-#include "app/views/asked_words.h"
 #include "app/views/timeline_scale.h"
+#include "app/views/underlined_words.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {

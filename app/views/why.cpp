@@ -1,22 +1,32 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
 #include <optional>
 #include <utility>
 
 #include "app/gl/context_local.h"
+#include "app/session/who_wrote.h"
 #include "app/stage/cell_words.h"
 #include "app/studio/application.h"
+#include "app/views/cell_sum.h"
 #include "app/views/panels.h"
 #include "app/views/shown.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
 #include "core/base/error.h"
+#include "core/steps/turned.h"
 
 namespace palimpsest {
 
 namespace {
+
+constexpr float bar_line = 18;     // design pixels
+constexpr float bar_tone = 0.66F;  // of the colours of numbers
+constexpr std::size_t most_lines = 8;
 
 /// What is shown of one cell. Made anew only when another cell or another record is looked at.
 struct ExplainedCell {
@@ -27,11 +37,14 @@ struct ExplainedCell {
   std::string symbol;  // LaTeX
   std::string indices;
   std::string words;
+  std::string symbol_words;
   std::string origin;  // of what no operation makes
   double value = 0;
   std::string problem;
   std::optional<Explanation> explanation;  // nothing: the data give it
   std::vector<std::string> sources;
+  std::vector<CellPart> parts;         // that add up to it
+  std::optional<WrittenCell> written;  // what earlier words made of it, or what it is made from
 };
 
 Symbol symbol_of(const Trace& trace, const std::string& tensor) {
@@ -69,6 +82,15 @@ std::string of_token(const Symbol& symbol, const Matrix<double>& values, const S
   return fmt::format(", token {} “{}”", token, label);
 }
 
+/// What adds up to the cell, and who wrote what it is made from, in the coordinates of the record.
+void fill_sum(ExplainedCell& answer, const Trace& trace, const Block& block, const Record& record,
+              CellFocus cell) {
+  if (answer.turned && turns(cell.tensor, trace.symbols, record)) std::swap(cell.row, cell.column);
+  const Phase& phase = trace.phase(block);
+  answer.parts = cell_parts(phase, block, trace.symbols, record, cell);
+  answer.written = written_cell(trace, block, phase, record, cell);
+}
+
 void fill(ExplainedCell& answer, const Application& application) {
   const Sight& sight = application.session.sight();
   const Trace& trace = *sight.trace;
@@ -87,11 +109,13 @@ void fill(ExplainedCell& answer, const Application& application) {
   const std::string place = cell_place(trace, block, values, cell, labels, answer.turned);
   answer.symbol = coloured(symbol);
   answer.indices = cell_indices(values, cell);
+  answer.symbol_words = symbol.words;
   answer.words = symbol.words + of_token(symbol, values, sight) + (place.empty() ? "" : ", " + place);
   answer.origin = origin(symbol, cell.tensor);
   answer.value = values(cell.row, cell.column);
   if (const Operation* maker = maker_of(phase, cell.tensor)) {
     try {
+      fill_sum(answer, trace, block, *sight.record, cell);
       answer.explanation = explain(maker->equation, trace.symbols, record, cell.row, cell.column);
       answer.sources = source_words(trace, *answer.explanation);
     } catch (const Error& error) {
@@ -121,6 +145,149 @@ void arithmetic(const std::string& text, ImU32 colour) {
   ImGui::PopTextWrapPos();
 }
 
+/// One number as a bar beside others.
+struct BarLine {
+  std::string words = {};
+  std::string index = {};  // of the word, small
+  std::string latex = {};  // in place of words
+  ImU32 colour = 0;        // of the words; 0: the text's
+  double value = 0;
+  bool is_sum = false;
+  std::string explained = {};
+};
+
+/// Bars on one scale, with zero where there is room on both sides; numbers on the right.
+void bar_lines(const std::vector<BarLine>& lines, bool old) {
+  const style::Palette& c = style::colours();
+  double least = 0;
+  double most = 0;
+  for (const BarLine& line : lines) {
+    if (!std::isfinite(line.value)) continue;
+    least = std::min(least, line.value);
+    most = std::max(most, line.value);
+  }
+  const double span = std::max(most - least, 1e-300);
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float label = std::round(width * 0.34F);
+  const float number = style::px(58);
+  const float room = width - label - number - style::px(4);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float height = style::px(bar_line);
+  for (const BarLine& line : lines) {
+    const ImVec2 from = ImGui::GetCursorScreenPos();
+    ImGui::Dummy({width, height});
+    if (!line.explained.empty()) tooltip(line.explained);
+    const float middle = std::round(from.y + height / 2);
+    if (line.is_sum)
+      list->AddLine({from.x, from.y}, {from.x + width, from.y}, c.edge, style::px(style::line));
+    const auto x = [&](double value) {
+      return std::round(from.x + label + room * static_cast<float>((value - least) / span));
+    };
+    list->AddLine({x(0), from.y}, {x(0), from.y + height}, c.faint, style::px(style::line));
+    if (std::isfinite(line.value) && line.value != 0) {
+      const ImU32 ink = style::colour(colour(c.map, line.value > 0 ? bar_tone : -bar_tone, 1));
+      list->AddRectFilled({std::min(x(0), x(line.value)), middle - style::px(5)},
+                          {std::max(x(0), x(line.value)), middle + style::px(5)},
+                          old ? style::mix(c.panel, ink, 0.5F) : ink);
+    }
+    if (!line.latex.empty()) {
+      const float letters =
+          std::min(style::px(14), style::px(14) * (label - style::px(4)) /
+                                      std::max(measure_formula(line.latex, style::px(14)).width, 1.0F));
+      draw_formula(list, {from.x, middle + style::px(4)}, line.latex, letters, c.text);
+    } else {
+      const style::TextStyle text(line.is_sum ? style::Text::strong : style::Text::caption);
+      const float small = line.index.empty() ? 0 : style::px(26);
+      const std::string shown = shortened(line.words, label - small - style::px(4));
+      const float top = middle - text_extent(shown).y / 2;
+      draw_text({from.x, top}, line.colour != 0 ? line.colour : c.text, shown);
+      if (small > 0) draw_text({from.x + text_extent(shown).x + style::px(5), top}, c.faint, line.index);
+    }
+    const style::TextStyle digits(style::Text::number_small);
+    const double size = std::abs(line.value);
+    const bool is_plain = size == 0 || (size >= 5e-4 && size < 1e4);
+    const std::string shown =
+        is_plain ? fmt::format("{:.3f}", line.value) : fmt::format("{:.1e}", line.value);
+    draw_text({from.x + width - text_extent(shown).x, middle - text_extent(shown).y / 2}, c.text, shown);
+  }
+}
+
+std::string word_of(Index token, const std::vector<std::string>& labels) {
+  return visible_label(labels[static_cast<std::size_t>(token)]);
+}
+
+std::vector<BarLine> part_lines(const ExplainedCell& answer, const std::vector<std::string>& labels) {
+  std::vector<BarLine> lines;
+  const style::Palette& c = style::colours();
+  std::vector<CellPart> parts = answer.parts;
+  // Of many words the strongest are named.
+  double rest = 0;
+  Index left_out = 0;
+  if (parts.size() > most_lines) {
+    std::vector<double> sizes;
+    for (const CellPart& part : parts) sizes.push_back(std::abs(part.value));
+    std::ranges::sort(sizes, std::greater<>());
+    const double least = sizes[most_lines - 1];
+    for (const CellPart& part : parts) {
+      if (std::abs(part.value) >= least) continue;
+      rest += part.value;
+      ++left_out;
+    }
+    std::erase_if(parts, [&](const CellPart& part) { return std::abs(part.value) < least; });
+  }
+  for (const CellPart& part : parts) {
+    BarLine line{.words = part.words, .latex = part.words.empty() ? part.latex : "", .value = part.value};
+    if (part.role != Role::plain) line.colour = c.role(part.role);
+    if (part.token >= 0) {
+      line.words = word_of(part.token, labels);
+      line.index = std::to_string(part.token);
+      line.latex.clear();
+    }
+    lines.push_back(std::move(line));
+  }
+  if (left_out > 0) lines.push_back({.words = fmt::format("{} more", left_out), .value = rest});
+  lines.push_back({.words = answer.symbol_words, .value = answer.value, .is_sum = true});
+  return lines;
+}
+
+/// A word's share, and what became of what it wrote.
+BarLine writer_line(const WriterShare& writer, const std::vector<std::string>& labels) {
+  BarLine line{.value = writer.remaining};
+  if (writer.token == initial_token) {
+    line.words = "the start";
+  } else {
+    line.words = word_of(writer.token, labels);
+    line.index = std::to_string(writer.token);
+  }
+  const Share& share = writer.share;
+  if (share.written == 0 && share.decayed == 0 && share.erased == 0) return line;
+  line.explained = fmt::format("wrote {:+.3g}", share.written);
+  if (share.mixed != 0) line.explained += fmt::format(", {:+.3g} came from other parts", share.mixed);
+  line.explained += fmt::format("\ndecayed {:+.3g}", -share.decayed);
+  if (share.erased != 0) line.explained += fmt::format("\nerased {:+.3g}", -share.erased);
+  if (writer.eraser >= 0)
+    line.explained += fmt::format(", {:+.3g} of it by {} “{}”", -writer.erased_by, writer.eraser,
+                                  word_of(writer.eraser, labels));
+  line.explained += fmt::format("\nnow {:+.3g}", writer.remaining);
+  return line;
+}
+
+/// "what is there now, v[2], was written by".
+void heading_of(const WrittenCell& written) {
+  const style::Palette& c = style::colours();
+  const style::TextStyle text(style::Text::caption, c.dim);
+  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  ImGui::TextUnformatted((written.words + (written.latex.empty() ? ", by" : ",")).c_str());
+  if (written.latex.empty()) return;
+  const ImVec2 end = {ImGui::GetItemRectMax().x, ImGui::GetItemRectMin().y};
+  const FormulaSize size = measure_formula(written.latex, style::px(14));
+  const bool fits = end.x + size.width + text_extent(", was written by").x + style::px(8) < right;
+  const float baseline = end.y + ImGui::GetFontBaked()->Ascent;
+  draw_formula(ImGui::GetWindowDrawList(), {end.x + style::px(4), baseline}, written.latex, style::px(14),
+               c.dim);
+  draw_text({end.x + style::px(4) + size.width, end.y}, c.dim, fits ? ", was written by" : ", by");
+}
+
 /// The symbol with its indices and the value, on one baseline.
 void headline(const ExplainedCell& answer) {
   const style::Palette& c = style::colours();
@@ -138,7 +305,30 @@ void headline(const ExplainedCell& answer) {
   ImGui::Dummy({width, height});
 }
 
-void draw_answer(const ExplainedCell& answer, bool pinned) {
+/// Who wrote a number: bars by word, the rest together, their sum.
+void draw_writers(Application& application, const ExplainedCell& answer) {
+  const WrittenCell& written = *answer.written;
+  const auto& computation = application.session.sight().computation;
+  const auto told = application.session.answers().ask(WhoWrote{computation, written.number});
+  style::caption("");
+  heading_of(written);
+  if (!told.value) {
+    style::caption(told.under_way ? "Its writers are being told apart." : told.reason);
+    return;
+  }
+  std::vector<BarLine> lines;
+  const auto& labels = computation->data->labels;
+  for (const WriterShare& writer : told.value->strongest) lines.push_back(writer_line(writer, labels));
+  if (told.value->others > 0) {
+    const Index others = told.value->others;
+    lines.push_back({.words = fmt::format("{} other {}", others, others == 1 ? "word" : "words"),
+                     .value = told.value->others_remaining});
+  }
+  lines.push_back({.words = written.words, .value = told.value->value, .is_sum = true});
+  bar_lines(lines, told.stale);
+}
+
+void draw_answer(Application& application, const ExplainedCell& answer, bool pinned) {
   const style::Palette& c = style::colours();
   if (!answer.problem.empty()) {
     style::paragraph(answer.problem);
@@ -148,16 +338,27 @@ void draw_answer(const ExplainedCell& answer, bool pinned) {
   if (!answer.explanation) {
     style::paragraph(answer.origin + answer.words + ".");
   } else {
-    style::caption(answer.words);
     arithmetic("= " + answer.explanation->formula, c.dim);
     arithmetic("= " + answer.explanation->numbers, c.text);
-    arithmetic(fmt::format("= {:+.10g}", answer.explanation->value), c.text);
-    std::string made_of;
-    for (const std::string& words : answer.sources)
-      made_of += (made_of.empty() ? "Made from: " : "; ") + words;
-    if (!made_of.empty()) style::caption(made_of + ".");
+    style::caption(answer.words);
   }
+  if (!answer.parts.empty()) {
+    style::caption("");
+    style::caption("what this step does here");
+    bar_lines(part_lines(answer, application.session.sight().computation->data->labels), false);
+  }
+  if (answer.written) draw_writers(application, answer);
   if (pinned) style::caption("Held by a click; Esc lets go.");
+}
+
+/// "largest cell of the update, ringed", right of the title.
+void origin_of_focus(const Application& application) {
+  if (!application.focus_is_usual()) return;
+  const style::TextStyle style(style::Text::caption);
+  const std::string words = "the largest, ringed";
+  const float right = ImGui::GetWindowPos().x + ImGui::GetWindowWidth() - style::px(style::panel_padding);
+  const float top = ImGui::GetWindowPos().y - ImGui::GetScrollY() + style::px(style::panel_padding);
+  draw_text({right - text_extent(words).x, top}, style::colours().dim, words);
 }
 
 }  // namespace
@@ -166,7 +367,8 @@ void draw_why(Application& application) {
   if (style::begin_panel("Why this number?")) {
     const std::optional<CellFocus> cell = application.focus();
     if (cell && application.session.sight().record) {
-      draw_answer(answer_for(*cell, application), application.pinned == cell);
+      origin_of_focus(application);
+      draw_answer(application, answer_for(*cell, application), application.pinned == cell);
     } else {
       style::paragraph("Point at a cell of a picture: here stands how it was computed. A click holds it.");
     }

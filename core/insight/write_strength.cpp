@@ -14,7 +14,7 @@ constexpr Index tokens_at_a_time = 256;
 
 }  // namespace
 
-std::optional<WriteStrengths> write_strengths(const Variant& variant, const Sequence& sequence,
+std::optional<WriteStrengths> token_write_strengths(const Variant& variant, const Sequence& sequence,
                                               std::stop_token stop) try {
   WriteStrengths strengths;
   strengths.by_beta = sequence.has("beta");

@@ -17,7 +17,7 @@ struct WriteStrengths {
 
 /// Those of one head, from its own numbers alone: O(T (K + V)). Nothing where there is no memory to ask.
 /// Throws Cancelled when asked to stop.
-std::optional<WriteStrengths> write_strengths(const Variant& variant, const Sequence& sequence,
+std::optional<WriteStrengths> token_write_strengths(const Variant& variant, const Sequence& sequence,
                                               std::stop_token stop = {});
 
 }  // namespace palimpsest

@@ -6,7 +6,7 @@
 
 #include "app/gl/context_local.h"
 #include "app/studio/application.h"
-#include "app/views/asked_words.h"
+#include "app/views/underlined_words.h"
 #include "app/views/timeline_rows.h"
 #include "app/views/timeline_scale.h"
 #include "app/window/offscreen.h"
@@ -151,7 +151,7 @@ TEST_CASE("words asked about: those written most strongly, each text once", "[ti
   for (const Index t : timeline_map().underlined)
     words += drawn.application.session.data().labels[static_cast<std::size_t>(t)];
   CHECK(words == " key shell map bell book drum");
-  asked_words().named = {3, 5};  // a view asks about others
+  named_words().named = {3, 5};  // a view asks about others
   drawn.offscreen.render([&] { drawn.application.draw(1); });
   CHECK(timeline_map().underlined == std::vector<Index>{3, 5});
 }

@@ -10,12 +10,12 @@
 namespace palimpsest {
 
 /// Which words the memory is asked about; the floor underlines them.
-struct AskedWords {
+struct NamedWords {
   std::optional<std::vector<Index>> named;  // by the view that asks, in the order of the text; else the usual
 };
 
 /// Those of the current Dear ImGui context: a view that asks names them in every frame.
-AskedWords& asked_words();
+NamedWords& named_words();
 
 /// The tokens among the first `reached` whose writes were strongest, in the order of the text: up to `most`
 /// with different labels, each at least half as strong as the strongest. Looks back no further than 16384

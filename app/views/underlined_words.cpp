@@ -1,4 +1,4 @@
-#include "app/views/asked_words.h"
+#include "app/views/underlined_words.h"
 
 #include <algorithm>
 
@@ -20,7 +20,7 @@ struct Usual {
 
 }  // namespace
 
-AskedWords& asked_words() { return context_local<AskedWords>(); }
+NamedWords& named_words() { return context_local<NamedWords>(); }
 
 std::vector<Index> strongest_writes(std::span<const TokenFacts> tokens, std::span<const std::string> labels,
                                     Index reached, std::size_t most) {
@@ -50,7 +50,7 @@ std::vector<Index> strongest_writes(std::span<const TokenFacts> tokens, std::spa
 }
 
 const std::vector<Index>& underlined_words(const Session& session) {
-  const AskedWords& asked = asked_words();
+  const NamedWords& asked = named_words();
   if (asked.named) return *asked.named;
   auto& usual = context_local<Usual>();
   const Computation& computed = *session.computed();

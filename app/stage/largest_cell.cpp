@@ -1,0 +1,31 @@
+#include "app/stage/largest_cell.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace palimpsest {
+
+std::optional<CellFocus> largest_cell(const Phase& phase, const Block& block, Form form, const Cursor& cursor,
+                                      const Record& record) {
+  if (cursor.operation >= static_cast<Index>(phase.operations.size())) return std::nullopt;
+  const std::string& made = phase.operations[static_cast<std::size_t>(cursor.operation)].equation.result;
+  if (!record.contains(made)) return std::nullopt;
+  const Matrix<double>& values = record.at(made);
+  const bool has_tokens =
+      form != Form::recurrent && values.rows() == block.count && cursor.row < values.rows();
+  const Index first = has_tokens ? cursor.row : 0;
+  const Index end = has_tokens ? cursor.row + 1 : values.rows();
+  std::optional<CellFocus> largest;
+  double most = 0;
+  for (Index row = first; row < end; ++row) {
+    for (Index column = 0; column < values.cols(); ++column) {
+      const double size = std::abs(values(row, column));
+      if (!std::isfinite(size) || size <= most) continue;
+      most = size;
+      largest = CellFocus{made, row, column};
+    }
+  }
+  return largest;
+}
+
+}  // namespace palimpsest

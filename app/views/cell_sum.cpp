@@ -1,0 +1,206 @@
+#include "app/views/cell_sum.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/stage/cell_words.h"
+#include "app/widgets/style.h"
+#include "core/formula/additive_parts.h"
+#include "core/formula/rewriting.h"
+#include "core/insight/read_shares.h"
+
+namespace palimpsest {
+
+namespace {
+
+using Kind = Expression::Kind;
+
+constexpr std::size_t most_parts = 8;
+
+bool reads(const Expression& expression, std::string_view name) {
+  const std::vector<std::string> read = operands(expression);
+  return std::ranges::find(read, name) != read.end();
+}
+
+std::vector<Equation> definitions(const Phase& phase) {
+  std::vector<Equation> all;
+  for (const Operation& operation : phase.operations) all.push_back(operation.equation);
+  return all;
+}
+
+LatexStyle coloured() {
+  return {.colour = [](Role role, bool) { return style::hex(style::colours().role(role)); }, .lit = {}};
+}
+
+const Operation* made_for(const Phase& phase, Purpose purpose) {
+  const auto found = std::ranges::find(phase.operations, purpose, &Operation::purpose);
+  return found == phase.operations.end() ? nullptr : &*found;
+}
+
+bool is_tensor(const Expression& expression) { return expression.kind() == Kind::tensor; }
+
+/// X Y with one row of Y for every token of the block.
+bool runs_over_tokens(const Expression& e, const Block& block, const Record& record) {
+  if (e.kind() != Kind::product || !is_tensor(e.arguments()[0]) || !is_tensor(e.arguments()[1])) return false;
+  const auto& x = e.arguments()[0].name();
+  const auto& y = e.arguments()[1].name();
+  if (!record.contains(x) || !record.contains(y)) return false;
+  return record.at(x).cols() == block.count && record.at(x).rows() == block.count &&
+         record.at(y).rows() == block.count && block.count > 1;
+}
+
+void add_tokens(std::vector<CellPart>& parts, const Block& block, std::span<const double> terms,
+                double sign) {
+  for (std::size_t j = 0; j < terms.size(); ++j) {
+    if (terms[j] == 0) continue;
+    parts.push_back(
+        {.words = {}, .token = block.first_token + static_cast<Index>(j), .value = sign * terms[j]});
+  }
+}
+
+/// A row of a solved system: what is missing, less what earlier rows write already.
+std::vector<CellPart> solved_parts(const Block& block, const Record& record, const CellFocus& cell) {
+  std::vector<CellPart> parts = {
+      {.words = "what is missing", .role = Role::error, .value = record.at("R")(cell.row, cell.column)}};
+  add_tokens(parts, block, product_terms(record.at("N"), record.at("U"), cell.row, cell.column, cell.row),
+             -1);
+  return parts;
+}
+
+/// w . S[:, column] inside an expression: X S or S^T x.
+struct Reading {
+  std::string state;
+  Expression weights;
+  bool by_row = false;  // X S: a row of X
+};
+
+std::optional<Reading> reading_in(const Expression& e) {
+  const auto arguments = e.arguments();
+  if (e.kind() == Kind::product) {
+    const Expression& x = arguments[0];
+    const Expression& y = arguments[1];
+    if (x.kind() == Kind::transpose && is_tensor(x.arguments()[0]) &&
+        x.arguments()[0].name().starts_with("S_"))
+      return Reading{x.arguments()[0].name(), y, false};
+    if (is_tensor(y) && y.name() == "S_in") return Reading{y.name(), x, true};
+  }
+  for (const Expression& argument : arguments) {
+    if (auto found = reading_in(argument)) return found;
+  }
+  return std::nullopt;
+}
+
+/// After how many tokens a state of a record stands.
+std::optional<Index> tokens_of(const std::string& state, const Trace& trace, const Block& block) {
+  if (state == "S_before" || state == "S_decayed" || state == "S_in") return block.first_token;
+  if (state == "S_after" || state == "S_out") return block.first_token + block.count;
+  if (state == "S_final") return trace.tokens;
+  return std::nullopt;
+}
+
+std::string name_of(const Symbols& symbols, const std::string& tensor) {
+  const auto found = symbols.find(tensor);
+  const std::string latex = found == symbols.end() ? "\\mathrm{" + tensor + "}" : found->second.latex;
+  const Role role = found == symbols.end() ? Role::plain : found->second.role;
+  return fmt::format("\\fgcolor{{{}}}{{{}}}", style::hex(style::colours().role(role)), latex);
+}
+
+std::string words_of(const Symbols& symbols, const std::string& tensor) {
+  const auto found = symbols.find(tensor);
+  return found == symbols.end() ? tensor : found->second.words;
+}
+
+/// The reading that a cell is made from, as one of the memory after whole tokens.
+std::optional<WrittenCell> read_cell(const Trace& trace, const Block& block, const Operation& maker,
+                                     const Record& record, const CellFocus& cell, const std::string& called) {
+  const auto reading = reading_in(maker.equation.expression);
+  if (!reading || !record.contains(reading->state)) return std::nullopt;
+  const auto tokens = tokens_of(reading->state, trace, block);
+  if (!tokens) return std::nullopt;
+  const Matrix<double> weights = evaluate(reading->weights, record);
+  Vector<double> w;
+  if (reading->by_row) {
+    if (cell.row >= weights.rows()) return std::nullopt;
+    w = weights.row(cell.row).transpose();
+  } else {
+    w = weights.col(0);
+  }
+  const Index column = reading->by_row || cell.tensor == "update" ? cell.column : cell.row;
+  if (reading->state == "S_decayed") {
+    if (record.contains("alpha")) w = before_decay(w, record.at("alpha"));
+    if (record.contains("mu")) w = before_decay(w, record.at("mu").row(column));
+  }
+  return WrittenCell{
+      .number = {.tokens = *tokens, .column = column, .weights = {w.data(), w.data() + w.size()}},
+      .latex = fmt::format("{}[{}]", name_of(trace.symbols, called), column),
+      .words = words_of(trace.symbols, called)};
+}
+
+}  // namespace
+
+std::vector<CellPart> cell_parts(const Phase& phase, const Block& block, const Symbols& symbols,
+                                 const Record& record, const CellFocus& cell) {
+  const Operation* maker = maker_of(phase, cell.tensor);
+  if (!maker) return {};
+  const bool is_solved =
+      maker->purpose == Purpose::solve && cell.tensor == "U" && record.contains("N") && record.contains("R");
+  if (is_solved) return solved_parts(block, record, cell);
+  Expression whole = maker->equation.expression;
+  std::vector<CellPart> parts;
+  if (runs_over_tokens(whole, block, record)) {
+    const Matrix<double>& x = record.at(whole.arguments()[0].name());
+    add_tokens(parts, block,
+               product_terms(x, record.at(whole.arguments()[1].name()), cell.row, cell.column, x.cols()), 1);
+    return parts;
+  }
+  const bool is_update = maker->purpose == Purpose::update && reads(whole, "error");
+  const std::vector<std::string> inlined = {"error"};
+  if (is_update) whole = expand(whole, definitions(phase), inlined);
+  const std::vector<AdditivePart> pieces = additive_parts(whole);
+  if (pieces.size() < 2 || pieces.size() > most_parts) return {};
+  for (const AdditivePart& piece : pieces) {
+    const double value =
+        explain({cell.tensor, piece.expression}, symbols, record, cell.row, cell.column).value;
+    CellPart part{.words = {},
+                  .latex = (piece.sign < 0 ? "-" : "") + latex(piece.expression, symbols, coloured()),
+                  .value = piece.sign * value};
+    if (is_update) {
+      const bool erases = reads(piece.expression, "old");
+      part.words = erases ? "erased" : "written";
+      part.role = erases ? Role::error : Role::value;
+    } else if (is_tensor(piece.expression)) {
+      part.words = words_of(symbols, piece.expression.name());
+    }
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+std::optional<WrittenCell> written_cell(const Trace& trace, const Block& block, const Phase& phase,
+                                        const Record& record, const CellFocus& cell) {
+  const Operation* maker = maker_of(phase, cell.tensor);
+  if (const auto tokens = tokens_of(cell.tensor, trace, block)) {
+    const bool fades = cell.tensor == "S_decayed";
+    const std::string tensor = fades ? "S_before" : cell.tensor;
+    return WrittenCell{
+        .number = {.tokens = *tokens, .row = cell.row, .column = cell.column},
+        .latex = fmt::format("{}[{}, {}]", name_of(trace.symbols, tensor), cell.row, cell.column),
+        .words = words_of(trace.symbols, tensor)};
+  }
+  if (!maker) return std::nullopt;
+  if (trace.form == Form::recurrent) {
+    const bool is_of_read = maker->purpose == Purpose::update || maker->purpose == Purpose::error;
+    const Operation* read = is_of_read ? made_for(phase, Purpose::read) : maker;
+    if (!read) return std::nullopt;
+    return read_cell(trace, block, *read, record, cell, read->equation.result);
+  }
+  const Operation* read = maker->purpose == Purpose::solve ? made_for(phase, Purpose::rest) : maker;
+  if (!read) return std::nullopt;
+  auto found = read_cell(trace, block, *read, record, cell, "S_in");
+  if (found) found->words = "what the memory carried in answers";
+  if (found) found->latex.clear();
+  return found;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/session/who_wrote.h"
+#include "app/stage/cell_focus.h"
+#include "core/steps/trace.h"
+
+namespace palimpsest {
+
+/// One of the numbers that add up to a cell.
+struct CellPart {
+  std::string words;       // "erased", a word; empty: the formula says it
+  std::string latex = {};  // of what is added
+  Role role = Role::plain;
+  Index token = -1;  // the token that it is due to; -1: of none alone
+  double value = 0;
+};
+
+/// What the step at the cursor adds up in `cell` of `record`: the parts of its formula, or one number for
+/// every word where a sum runs over the words of a block. Empty where there is nothing to add.
+std::vector<CellPart> cell_parts(const Phase& phase, const Block& block, const Symbols& symbols,
+                                 const Record& record, const CellFocus& cell);
+
+/// A number that earlier words wrote and that `cell` is, or is made from.
+struct WrittenCell {
+  WrittenNumber number;
+  std::string latex;  // how it is called: "\\hat v_t[2]"
+  std::string words;  // "what is there now"
+};
+
+/// Nothing where a cell has no such number.
+std::optional<WrittenCell> written_cell(const Trace& trace, const Block& block, const Phase& phase,
+                                        const Record& record, const CellFocus& cell);
+
+}  // namespace palimpsest
