@@ -125,11 +125,6 @@ NamedStates memory_after(const Variant& variant, const Sequence& sequence, const
   return Memory(variant, sequence, recurrence, std::move(stop)).after_tokens(tokens);
 }
 
-bool changes_with_every_token(const Variant& variant, const Sequence& sequence, const Trace& recurrence) {
-  const std::string first_state = recurrence.after(states_of(variant, sequence.settings).front());
-  return !recurrence.phases.empty() && makes(recurrence.phases.front(), first_state);
-}
-
 MemoryChange memory_around(const Variant& variant, const Sequence& sequence, const Trace& recurrence,
                            Index token, TokenPart part, std::stop_token stop) {
   require_within("token", token, sequence.tokens);

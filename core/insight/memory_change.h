@@ -26,10 +26,6 @@ enum class TokenPart {
 NamedStates memory_after(const Variant& variant, const Sequence& sequence, const Trace& recurrence,
                          Index tokens, std::stop_token stop = {});
 
-/// Whether every token writes itself: then memory_after() has the states of Rule::walk_states. Not so where
-/// batches are gathered (LaCT), nor in a cache.
-bool changes_with_every_token(const Variant& variant, const Sequence& sequence, const Trace& recurrence);
-
 /// What `token` does to it. Throws InputError for a token that there is not, Cancelled.
 MemoryChange memory_around(const Variant& variant, const Sequence& sequence, const Trace& recurrence,
                            Index token, TokenPart part = TokenPart::all, std::stop_token stop = {});

@@ -1,14 +1,11 @@
-// What a step does to pairs that were stored earlier, and how words are recalled over time.
+// What a step does to pairs that were stored earlier.
 
 #include "core/insight/harm.h"
 
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/insight/asked_words.h"
-#include "core/insight/memory_change.h"
 #include "core/insight/recall.h"
-#include "core/insight/word_recall.h"
 #include "core/io/capture.h"
 #include "core/rules/stored_pairs.h"
 #include "tests/catch.h"
@@ -126,44 +123,4 @@ TEST_CASE("A plain step ends where the memory is after it, also for other pairs 
   CHECK_THROWS_WITH(
       losses_along(*mesa.variant, mesa.sequence, step, {.token = 2, .step = 1}, std::vector<double>{0}),
       says("step 1 of token 2; it takes 1"));
-}
-
-TEST_CASE("Words are recalled over time as the memory answers them then") {
-  for (const Case& each : all_cases({.tokens = 11, .dk = 6, .dv = 6, .seed = 15})) {
-    INFO(each.words);
-    const auto recurrence = each.trace(Form::recurrent, 1);
-    const std::vector<Index> tokens = {7, 0, 4};
-    const std::vector<Index> moments = {0, 3, 5, 5, 8, 11};
-    const WordRecall recall = word_recall(*each.variant, each.sequence, *recurrence, tokens, moments);
-    REQUIRE(recall.recalled.rows() == 3);
-    REQUIRE(recall.recalled.cols() == 6);
-    for (Index word = 0; word < 3; ++word) {
-      const Index token = tokens[static_cast<std::size_t>(word)];
-      const StoredPairs pairs = stored_pairs(*each.variant, each.sequence, token, 1);
-      const Matrix<double> value = pairs.values.bottomRows(1);
-      Matrix<double> key = pairs.keys.bottomRows(1);
-      if (answers_linearly(*each.variant)) key /= key.squaredNorm();
-      for (std::size_t moment = 0; moment < moments.size(); ++moment) {
-        CHECK(recall.stored(static_cast<std::size_t>(word), moment) == (token < moments[moment]));
-        const NamedStates memory = memory_after(*each.variant, each.sequence, *recurrence, moments[moment]);
-        Matrix<double> answer = memory_answers(*each.variant, each.sequence, memory, key);
-        if (each.variant->id == "kernel" && !answer.allFinite()) answer.setZero();
-        const auto column = static_cast<Index>(moment);
-        const double recalled = (answer * value.transpose())(0, 0) / value.squaredNorm();
-        CHECK(recall.recalled(word, column) == Approx(recalled).epsilon(1e-9).margin(1e-12));
-        CHECK(recall.errors(word, column) ==
-              Approx((answer - value).norm() / value.norm()).epsilon(1e-9).margin(1e-12));
-      }
-    }
-  }
-  const Case each = random_case(find_variant("kda"), {}, {.tokens = 4});
-  const auto recurrence = each.trace(Form::recurrent, 1);
-  const auto recalled = [&](std::vector<Index> tokens, std::vector<Index> moments) {
-    return word_recall(*each.variant, each.sequence, *recurrence, tokens, moments);
-  };
-  CHECK(recalled({}, {1}).recalled.rows() == 0);
-  CHECK(recalled({1}, {}).recalled.cols() == 0);
-  CHECK_THROWS_AS(recalled({4}, {1}), InputError);
-  CHECK_THROWS_WITH(recalled({1}, {2, 5}), says("moments 2 to 5; expected 0 to 4"));
-  CHECK_THROWS_AS(recalled({1}, {2, 1}), InputError);
 }
