@@ -27,8 +27,8 @@ std::string plain_brackets(std::string latex) {
 
 bool blank(const std::string& text) { return text.find_first_not_of(" \\,;!{}") == std::string::npos; }
 
-std::string digits_of(double value) {
-  return std::abs(value) >= 1e-3 && std::abs(value) < 1e4 ? fmt::format("{:.3g}", value) : number_text(value);
+std::string transposed_latex(const std::string& latex) {
+  return fmt::format("{}^{{\\top}}", latex.size() > 1 ? "{" + latex + "}" : latex);
 }
 
 /// Turns an expression into boxes.
@@ -40,24 +40,9 @@ class BoxBuilder {
   static Box glyph(std::string latex) { return {.kind = Box::Kind::glyph, .latex = std::move(latex)}; }
 
   Box picture(const std::string& name, bool transposed) {
-    const Matrix<double>& value = record_.at(name);
-    const auto symbol = symbols_.find(name);
-    const bool is_known = symbol != symbols_.end();
-    const std::string latex = is_known && !symbol->second.latex.empty() ? symbol->second.latex : name;
-    if (value.rows() == 1 && value.cols() == 1)
-      return {.kind = Box::Kind::number, .tensor = name, .latex = latex, .digits = digits_of(value(0, 0))};
-    const bool is_vector = value.cols() == 1 || value.rows() == 1;
-    return {.kind = Box::Kind::picture,
-            .tensor = name,
-            .key = fmt::format("{}/{}{}/{}", id_, name, transposed ? "^T" : "", pictures_++),
-            .latex = transposed && !is_vector ? transposed_latex(latex) : latex,
-            .transposed = transposed,
-            .rows = transposed ? value.cols() : value.rows(),
-            .columns = transposed ? value.rows() : value.cols()};
-  }
-
-  static std::string transposed_latex(const std::string& latex) {
-    return fmt::format("{}^{{\\top}}", latex.size() > 1 ? "{" + latex + "}" : latex);
+    return picture_of(name, transposed,
+                      fmt::format("{}/{}{}/{}", id_, name, transposed ? "^T" : "", pictures_++), record_,
+                      symbols_);
   }
 
   bool is_number(const Expression& expression) const {
@@ -210,6 +195,28 @@ class BoxBuilder {
 };
 
 }  // namespace
+
+std::string digits_of(double value) {
+  return std::abs(value) >= 1e-3 && std::abs(value) < 1e4 ? fmt::format("{:.3g}", value) : number_text(value);
+}
+
+Box picture_of(const std::string& name, bool transposed, const std::string& key, const Record& record,
+               const Symbols& symbols) {
+  const Matrix<double>& value = record.at(name);
+  const auto symbol = symbols.find(name);
+  const bool is_known = symbol != symbols.end();
+  const std::string latex = is_known && !symbol->second.latex.empty() ? symbol->second.latex : name;
+  if (value.rows() == 1 && value.cols() == 1)
+    return {.kind = Box::Kind::number, .tensor = name, .latex = latex, .digits = digits_of(value(0, 0))};
+  const bool is_vector = value.cols() == 1 || value.rows() == 1;
+  return {.kind = Box::Kind::picture,
+          .tensor = name,
+          .key = key,
+          .latex = transposed && !is_vector ? transposed_latex(latex) : latex,
+          .transposed = transposed,
+          .rows = transposed ? value.cols() : value.rows(),
+          .columns = transposed ? value.rows() : value.cols()};
+}
 
 Box boxes(const std::string& id, const Equation& equation, const Record& record, const Symbols& symbols) {
   BoxBuilder builder(id, record, symbols);

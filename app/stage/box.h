@@ -20,10 +20,20 @@ struct Box {
   bool right = false;       // bracket: the closing one
   Index rows = 0;           // picture, as drawn
   Index columns = 0;
+  Index first_row_token = -1;  // picture, as drawn: the token of its first row, where rows are tokens
+  Index first_column_token = -1;
+  std::vector<std::string> row_words = {};  // what stands beside its rows where they are high enough
   std::vector<Box> parts = {};
 
   bool operator==(const Box&) const = default;
 };
+
+/// The picture of the tensor `name` of `record`, or its number. `key` tells it from all others.
+Box picture_of(const std::string& name, bool transposed, const std::string& key, const Record& record,
+               const Symbols& symbols);
+
+/// A number as it stands in place of a symbol, three digits.
+std::string digits_of(double value);
 
 /// The pictures of "result = expression", laid out from the expression alone: every tensor is the picture of
 /// its matrix in `record`, [1, 1] is a number. Sums of flat vectors are stacked. `id` tells the pictures of

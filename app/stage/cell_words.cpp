@@ -64,6 +64,12 @@ const Operation* maker_of(const Phase& phase, const std::string& tensor) {
   return found == operations.end() ? nullptr : &*found;
 }
 
+TokenAxes token_axes(const Trace& trace, const Block& block, const Matrix<double>& values,
+                     const std::string& tensor) {
+  const Axes axes = axes_of(trace, block, values, tensor, false);
+  return {axes.rows.first_token, axes.columns.first_token};
+}
+
 std::string cell_place(const Trace& trace, const Block& block, const Matrix<double>& values,
                        const CellFocus& cell, const std::vector<std::string>& labels, bool turned) {
   const Axes axes = axes_of(trace, block, values, cell.tensor, turned);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,15 @@ namespace palimpsest {
 
 /// The operation of `phase` that makes `tensor`; null if the data give it.
 const Operation* maker_of(const Phase& phase, const std::string& tensor);
+
+/// The first token of a tensor's rows, and of its columns, where they are tokens.
+struct TokenAxes {
+  std::optional<Index> rows;
+  std::optional<Index> columns;
+};
+
+TokenAxes token_axes(const Trace& trace, const Block& block, const Matrix<double>& values,
+                     const std::string& tensor);
 
 /// Where a cell lies, in words: "token 12 ‘box’, channel 5". `turned`: states stand value x key.
 std::string cell_place(const Trace& trace, const Block& block, const Matrix<double>& values,

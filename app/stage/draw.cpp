@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/widgets/formula.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -17,33 +18,91 @@ ImU32 colour_of(Ink ink) {
   return ink == Ink::text ? c.text : ink == Ink::dim ? c.dim : c.faint;
 }
 
+ImU32 colour_of(const PlacedWords& placed) {
+  return placed.role == Role::plain ? colour_of(placed.ink) : style::colours().role(placed.role);
+}
+
 void draw_words(const PlacedWords& placed, StageScene& scene) {
   const style::TextStyle text(placed.text);
   if (placed.wrap > 0) {
     ImGui::GetWindowDrawList()->AddText(ImGui::GetFont(), ImGui::GetFontSize(), placed.position,
-                                        colour_of(placed.ink), placed.words.c_str(), nullptr, placed.wrap);
+                                        colour_of(placed), placed.words.c_str(), nullptr, placed.wrap);
   } else {
-    draw_text(placed.position, colour_of(placed.ink), placed.words);
+    draw_text(placed.position, colour_of(placed), placed.words);
   }
-  note(scene, placed.position, placed.extent);
+  if (!placed.is_on_picture) note(scene, placed.position, placed.extent);
 }
 
 void draw_link(const PlacedLink& link, StageScene& scene) {
   const style::TextStyle text(style::Text::caption);
   ImGui::SetCursorScreenPos(link.position);
   if (ImGui::InvisibleButton(fmt::format("more {}", link.where).c_str(), link.extent))
-    scene.wanted = link.line;
+    scene.wanted = link.operation;
   draw_text(link.position, ImGui::IsItemHovered() ? style::colours().text : style::colours().dim, link.words);
-  tooltip(fmt::format("{}. A click goes there.", scene.view.lines[link.line].title));
+  tooltip(fmt::format("{}. A click goes there.", link.title));
   note(scene, link.position, link.extent);
+}
+
+/// The outline of a step's tile; a click goes to the step.
+void draw_tile(const PlacedTile& placed, StageScene& scene) {
+  const StageTile& tile = scene.view.tiles[placed.tile];
+  const bool is_present = tile.operation == scene.view.present_operation;
+  const style::Palette& c = style::colours();
+  ImGui::SetCursorScreenPos(placed.position);
+  ImGui::SetNextItemAllowOverlap();
+  if (ImGui::InvisibleButton(fmt::format("step {}", tile.operation).c_str(), placed.extent))
+    scene.wanted = tile.operation;
+  const bool is_pointed = ImGui::IsItemHovered() || ImGui::IsItemFocused();
+  tooltip(tile.sentence);
+  const ImVec2 end = {placed.position.x + placed.extent.x, placed.position.y + placed.extent.y};
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (is_pointed) list->AddRectFilled(placed.position, end, style::mix(c.panel, c.edge, 0.5F), style::px(6));
+  list->AddRect(placed.position, end, is_present ? c.text : c.edge, style::px(6),
+                style::px(is_present ? style::lit_line : style::line));
+}
+
+void draw_picture(const PlacedPicture& placed, StageScene& scene) {
+  const Box& picture = *placed.picture;
+  note(scene, placed.position, placed.size);
+  if (picture.kind == Box::Kind::picture) {
+    (placed.is_thumbnail ? draw_thumbnail : draw_cells)(picture, placed.position, placed.size, scene);
+    return;
+  }
+  const ImVec2 end = {placed.position.x + placed.size.x, placed.position.y + placed.size.y};
+  if (scene.view.finished_rows(picture.tensor) == 0) {
+    draw_waiting(placed.position, end);
+    return;
+  }
+  ImGui::PushFont(style::font(style::Text::number_large), placed.size.y / style::scale());
+  const ImVec2 extent = ImGui::CalcTextSize(picture.digits.c_str());
+  ImGui::GetWindowDrawList()->AddText(
+      {(placed.position.x + end.x - extent.x) / 2, (placed.position.y + end.y - extent.y) / 2},
+      style::colours().role(symbol_in(scene.symbols, picture.tensor).role), picture.digits.c_str());
+  ImGui::PopFont();
+  if (!placed.is_thumbnail && ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(placed.position, end))
+    point_at({picture.tensor, 0, 0}, scene);
+}
+
+void draw_placed(const PlacedFormula& placed, StageScene& scene) {
+  draw_formula(ImGui::GetWindowDrawList(), {placed.position.x, placed.position.y + placed.extent.baseline},
+               placed.latex, placed.letters, colour_of(placed.ink));
+  note(scene, placed.position, {placed.extent.width, placed.extent.height});
 }
 
 }  // namespace
 
 void draw(const StageLayout& layout, StageScene& scene) {
   const float width = ImGui::GetContentRegionAvail().x;
-  for (const PlacedLink& link : layout.links) draw_link(link, scene);
+  for (const PlacedTile& tile : layout.tiles) draw_tile(tile, scene);
+  for (const PlacedPicture& picture : layout.pictures) draw_picture(picture, scene);
+  for (const PlacedChart& chart : layout.charts) draw_chart(chart, scene);
+  for (const PlacedFormula& formula : layout.formulas) draw_placed(formula, scene);
   for (const PlacedWords& words : layout.words) draw_words(words, scene);
+  for (const PlacedFrame& frame : layout.frames) {
+    ImGui::GetWindowDrawList()->AddRect(frame.minimum, frame.maximum, style::colours().text, style::px(3),
+                                        style::px(style::lit_line));
+  }
+  for (const PlacedLink& link : layout.links) draw_link(link, scene);
   if (layout.has_rule) {
     ImGui::GetWindowDrawList()->AddLine(layout.rule, {layout.rule.x + width, layout.rule.y},
                                         style::colours().edge);

@@ -25,10 +25,10 @@ struct StageScene {
   std::optional<CellFocus> focus = {};  // framed, with
   std::vector<Cells> sources = {};      // what it was made from
 
-  std::optional<CellFocus> hovered = {};   // out: the cell under the mouse
-  bool clicked = false;                    // out: and it was clicked
-  std::optional<std::size_t> wanted = {};  // out: the line that a link was clicked for
-  std::vector<Rectangle> pieces = {};      // out: where every picture, caption, sign and word was drawn
+  std::optional<CellFocus> hovered = {};  // out: the cell under the mouse
+  bool clicked = false;                   // out: and it was clicked
+  std::optional<Index> wanted = {};       // out: the operation that a tile or a link was clicked for
+  std::vector<Rectangle> pieces = {};     // out: where every picture, caption, sign and word was drawn
 };
 
 /// Draws all that is laid out in the current window.
@@ -36,6 +36,21 @@ void draw(const StageLayout& layout, StageScene& scene);
 
 /// An equation: fades what waits, frames what is lit, and notes what is hovered.
 void draw(const PlacedEquation& placed, StageScene& scene);
+
+/// The cells of a picture; the pointer reads them.
+void draw_cells(const Box& picture, ImVec2 position, ImVec2 size, StageScene& scene);
+
+/// The same small, to be recognised.
+void draw_thumbnail(const Box& picture, ImVec2 position, ImVec2 size, StageScene& scene);
+
+/// The words beside the rows of a picture at `position`, in `width` to its left.
+void draw_row_words(const Box& picture, ImVec2 position, float height, float width, StageScene& scene);
+
+/// Lines over steps.
+void draw_chart(const PlacedChart& placed, StageScene& scene);
+
+/// Notes that the mouse points at `cell`.
+void point_at(const CellFocus& cell, StageScene& scene);
 
 /// The numbers in the cells of a picture, where they have room. `finished`: as StageView::finished_rows().
 void draw_cell_numbers(const Box& picture, ImVec2 position, ImVec2 size, Index finished, StageScene& scene);

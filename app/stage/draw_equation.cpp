@@ -77,89 +77,25 @@ class EquationPainter {
                    number.digits.c_str());
     ImGui::PopFont();
     if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(position, end))
-      point_at({number.tensor, 0, 0});
+      point_at({number.tensor, 0, 0}, scene_);
     if (number.tensor == scene_.view.lit) frame(position, end);
   }
 
   void draw_picture(const Box& picture, const BoxExtent& extent, float x, float axis) {
-    const Matrix<double>& values = scene_.record.at(picture.tensor);
-    const Symbol& symbol = symbol_in(scene_.symbols, picture.tensor);
-    const ImVec2 position = {std::round(x + (extent.width - extent.side) / 2),
+    const ImVec2 position = {std::round(x + extent.words + (extent.width - extent.words - extent.side) / 2),
                              std::round(axis - extent.above)};
     const ImVec2 size = {std::round(extent.side), std::round(extent.above * 2)};
+    if (extent.words > 0) draw_row_words(picture, position, size.y, extent.words, scene_);
     const ImVec2 end = {position.x + size.x, position.y + size.y};
     note(position, size.x, size.y);
-    const Index finished = scene_.view.finished_rows(picture.tensor);
-    const bool is_lit = picture.tensor == scene_.view.lit;
-    list_->AddRect({position.x - 1, position.y - 1}, {end.x + 1, end.y + 1}, style::colours().edge);
-    if (finished != 0) {
-      HeatMapLook look{.range = static_cast<float>(scene_.ranges.of(picture.tensor).largest),
-                       .transposed = picture.transposed,
-                       .masked = symbol.role == Role::plain};
-      (picture.transposed ? look.finished_columns : look.finished_rows) = finished;
-      heat_map(picture.key, values, scene_.version, position, size, look);
-      if (finished > 0 && finished < values.rows()) {
-        const Cell next = picture.transposed ? Cell{0, finished} : Cell{finished, 0};
-        draw_waiting(cell_rectangle(position, size, picture.rows, picture.columns, next).minimum, end);
-      }
-      if (is_lit && scene_.fade < 1) {
-        list_->AddRectFilled(position, end,
-                             style::with_alpha(style::colours().panel, static_cast<float>(1 - scene_.fade)));
-      }
-      if (scene_.numbers) draw_cell_numbers(picture, position, size, finished, scene_);
-      hover(picture, position, size, finished);
-    } else {
-      draw_waiting(position, end);
-    }
-    draw_focus(picture, position, size);
-    draw_caption(picture, extent, position, size, finished == 0);
-    if (is_lit) frame(position, end);
+    draw_cells(picture, position, size, scene_);
+    draw_caption(picture, extent, position, size, scene_.view.finished_rows(picture.tensor) == 0);
+    if (picture.tensor == scene_.view.lit) frame(position, end);
   }
 
   /// Tells where a piece lies.
   void note(ImVec2 position, float width, float height) const {
     scene_.pieces.push_back({position, {position.x + width, position.y + height}});
-  }
-
-  void point_at(const CellFocus& cell) {
-    scene_.hovered = cell;
-    scene_.clicked = scene_.clicked || ImGui::IsMouseClicked(ImGuiMouseButton_Left);
-  }
-
-  void hover(const Box& picture, ImVec2 position, ImVec2 size, Index finished) {
-    if (!ImGui::IsWindowHovered()) return;
-    const auto cell = hovered_cell(position, size, picture.rows, picture.columns, ImGui::GetMousePos());
-    if (!cell) return;
-    const Index row = picture.transposed ? cell->column : cell->row;
-    const Index column = picture.transposed ? cell->row : cell->column;
-    if (finished > 0 && row >= finished) return;
-    point_at({picture.tensor, row, column});
-  }
-
-  void frame_cells(const Box& picture, ImVec2 position, ImVec2 size, const Cells& cells, ImU32 colour) const {
-    if (cells.rows <= 0 || cells.columns <= 0) return;
-    const auto drawn = [&](Index row, Index column) {
-      return picture.transposed ? Cell{column, row} : Cell{row, column};
-    };
-    const auto rectangle = [&](const Cell& cell) {
-      return cell_rectangle(position, size, picture.rows, picture.columns, cell);
-    };
-    const Rectangle first = rectangle(drawn(cells.first_row, cells.first_column));
-    const Rectangle last =
-        rectangle(drawn(cells.first_row + cells.rows - 1, cells.first_column + cells.columns - 1));
-    list_->AddRect({first.minimum.x - 1, first.minimum.y - 1}, {last.maximum.x + 1, last.maximum.y + 1},
-                   colour, 0, px(1.5F));
-  }
-
-  void draw_focus(const Box& picture, ImVec2 position, ImVec2 size) const {
-    for (const Cells& source : scene_.sources) {
-      if (source.tensor == picture.tensor)
-        frame_cells(picture, position, size, source, style::colours().accent);
-    }
-    if (scene_.focus && scene_.focus->tensor == picture.tensor) {
-      frame_cells(picture, position, size, {picture.tensor, scene_.focus->row, scene_.focus->column, 1, 1},
-                  style::colours().text);
-    }
   }
 
   /// The symbol, and its words where they fit under the picture.

@@ -23,6 +23,8 @@ constexpr float caption_distance = 8;
 constexpr float caption_height = 20;
 constexpr float bracket_width = 7;
 constexpr float lowest_bracket = 28;
+constexpr float widest_word = 64;  // beside a row,
+constexpr float word_gap = 8;      // with its distance
 constexpr float glyph_size = 22;
 constexpr float number_growth = 1.7F;  // of the letters of a number with the pictures around it
 constexpr float smallest_number = 18;
@@ -65,6 +67,18 @@ const ImVec2& digits(const Box& box, BoxExtent& extent, float size, const Ruler&
   return extent.digits;
 }
 
+/// What the words beside the rows of a picture take; 0 where the rows are too low for them.
+float words_beside(const Box& box, BoxExtent& extent, const PictureSizes& sizes, const Ruler& ruler) {
+  if (box.row_words.empty()) return 0;
+  if (2 * extent.above < static_cast<float>(box.rows) * sizes.fixed(row_of_words)) return 0;
+  if (extent.widest_word < 0) {
+    for (const std::string& word : box.row_words)
+      extent.widest_word = std::max(extent.widest_word, ruler.words(word, style::Text::caption, -1).x);
+    extent.widest_word = std::min(extent.widest_word, sizes.fixed(widest_word));
+  }
+  return extent.widest_word + sizes.fixed(word_gap);
+}
+
 /// The column left of a stack in which the signs stand.
 float sign_width(const BoxExtent& stack, const PictureSizes& sizes) {
   float width = 0;
@@ -105,8 +119,10 @@ void measure_box(const Box& box, BoxExtent& extent, const PictureSizes& sizes, c
   switch (box.kind) {
     case Box::Kind::picture:
       extent.side = side(sizes, box.columns, extent.grown_columns);
-      extent.width = std::max(extent.side, letters(box, extent, sizes.label(), sizes.squeeze, ruler).width);
       extent.above = side(sizes, box.rows, extent.grown_rows) / 2;
+      extent.words = words_beside(box, extent, sizes, ruler);
+      extent.width = extent.words +
+                     std::max(extent.side, letters(box, extent, sizes.label(), sizes.squeeze, ruler).width);
       extent.below = extent.above + sizes.caption();
       break;
     case Box::Kind::number: {

@@ -11,6 +11,8 @@
 
 namespace palimpsest {
 
+inline constexpr float row_of_words = 12;  // the height of a row beside which its word stands
+
 /// How large the pictures of an equation are: `unit` is the length that grows with the room, `squeeze`
 /// shrinks all the rest where even the smallest pictures need more than there is.
 struct PictureSizes {
@@ -45,6 +47,8 @@ struct BoxExtent {
   FormulaSize letters = {};  // a glyph, a symbol
   float digits_size = -1;
   ImVec2 digits = {};
+  float widest_word = -1;   // beside the rows of a picture
+  float words = 0;          // picture: what they take; 0 where rows are too low for them
   float grown_columns = 0;  // the number of cells, as sides grow with it
   float grown_rows = 0;
 };

@@ -11,52 +11,74 @@ namespace {
 
 using style::px;
 
-constexpr float least_height = 36;  // of the formula
-constexpr float margin = 4;         // below the formula, and below the words
-
-void draw_formula_in(float width, const std::string& latex) {
-  float size = px(style::formula);
-  const FormulaSize natural = measure_formula(latex, size);
-  if (natural.width > width) size *= width / natural.width;
-  const FormulaSize extent = measure_formula(latex, size);
-  const ImVec2 position = ImGui::GetCursorScreenPos();
-  const float height = std::max(extent.height, px(least_height));
-  draw_formula(
-      ImGui::GetWindowDrawList(),
-      {position.x + (width - extent.width) / 2, position.y + (height - extent.height) / 2 + extent.baseline},
-      latex, size, style::colours().text);
-  ImGui::Dummy({width, height + px(margin)});
-}
-
-void wrapped(const std::string& words) {
-  ImGui::PushTextWrapPos(0);
-  ImGui::TextUnformatted(words.c_str());
-  ImGui::PopTextWrapPos();
-}
+constexpr float least_height = 40;     // of the formula
+constexpr float margin = 6;            // below it
+constexpr float distance = 44;         // between two formulas
+const std::string nothing_lit = "\n";  // no tensor is called so
 
 }  // namespace
 
-std::string head_latex(const StageView& view, const Symbols& symbols) {
-  return latex(view.written, symbols,
-               {.colour =
-                    [](Role role, bool lit) {
-                      return style::hex(lit ? style::colours().role(role) : style::colours().role_dim(role));
-                    },
-                .lit = view.written_part});
+LatexStyle stage_latex(std::string lit) {
+  return {.colour =
+              [](Role role, bool is_lit) {
+                return style::hex(is_lit ? style::colours().role(role) : style::colours().role_dim(role));
+              },
+          .lit = std::move(lit)};
 }
 
-void draw_head(const std::string& latex, const std::string& sentence, const std::string& warning) {
-  const float width = ImGui::GetContentRegionAvail().x;
-  draw_formula_in(width, latex);
-  const style::TextStyle body(style::Text::body, style::colours().dim);
-  const ImVec2 extent = ImGui::CalcTextSize(sentence.c_str(), nullptr, false, width);
-  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max((width - extent.x) / 2, 0.0F));
-  wrapped(sentence);
-  if (!warning.empty()) {
-    const style::TextStyle alarm(style::Text::caption, style::colours().alarm);
-    wrapped(warning);
+HeadFormulas head_formulas(const StageView& view, const Symbols& symbols) {
+  HeadFormulas formulas;
+  for (const StageFormula& formula : view.rule) {
+    if (formula.is_lit) formulas.present = formulas.latex.size();
+    formulas.latex.push_back(
+        latex(formula.equation, symbols, stage_latex(formula.is_lit ? formula.part : nothing_lit)));
   }
-  ImGui::Dummy({0, px(margin)});
+  return formulas;
+}
+
+void draw_head(const HeadFormulas& formulas) {
+  if (formulas.latex.empty()) return;
+  const float width = ImGui::GetContentRegionAvail().x;
+  const ImVec2 position = ImGui::GetCursorScreenPos();
+  const float gap = px(distance);
+  float size = px(style::formula);
+  const auto extent = [&](std::size_t i) { return measure_formula(formulas.latex[i], size); };
+  float taken = extent(formulas.present).width;
+  if (taken > width) {
+    size *= width / taken;
+    taken = extent(formulas.present).width;
+  }
+  std::size_t first = formulas.present;
+  std::size_t last = formulas.present;
+  for (bool grown = true; grown;) {
+    grown = false;
+    const auto take = [&](std::size_t i) {
+      const float more = extent(i).width + gap;
+      if (taken + more > width) return false;
+      taken += more;
+      return grown = true;
+    };
+    if (last + 1 < formulas.latex.size() && take(last + 1)) ++last;
+    if (first > 0 && take(first - 1)) --first;
+  }
+  float height = px(least_height);
+  for (std::size_t i = first; i <= last; ++i) height = std::max(height, extent(i).height);
+  float x = position.x + (width - taken) / 2;
+  const float middle = extent(formulas.present).baseline - extent(formulas.present).height / 2;
+  for (std::size_t i = first; i <= last; ++i) {
+    draw_formula(ImGui::GetWindowDrawList(), {x, position.y + height / 2 + middle}, formulas.latex[i], size,
+                 style::colours().text);
+    x += extent(i).width + gap;
+  }
+  ImGui::Dummy({width, height + px(margin)});
+}
+
+void draw_warning(const std::string& warning) {
+  if (warning.empty()) return;
+  const style::TextStyle alarm(style::Text::caption, style::colours().alarm);
+  ImGui::PushTextWrapPos(0);
+  ImGui::TextUnformatted(warning.c_str());
+  ImGui::PopTextWrapPos();
 }
 
 }  // namespace palimpsest

@@ -1,15 +1,29 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "app/stage/view.h"
 
 namespace palimpsest {
 
-/// The formula of `view` in the colours of the present theme, with the part of the step lit.
-std::string head_latex(const StageView& view, const Symbols& symbols);
+/// How formulas are written on the Stage: in the colours of the present theme. `lit` as in LatexStyle.
+LatexStyle stage_latex(std::string lit = {});
 
-/// The formula `latex`, as large as fits into the width, what the step asks, and `warning` if there is one.
-void draw_head(const std::string& latex, const std::string& sentence, const std::string& warning);
+/// The formulas of a rule as LaTeX.
+struct HeadFormulas {
+  std::vector<std::string> latex;
+  std::size_t present = 0;
+};
+
+/// Those of `view`, the part of the step lit.
+HeadFormulas head_formulas(const StageView& view, const Symbols& symbols);
+
+/// As many formulas around the present one as fit into the width beside each other, centred; the present one
+/// smaller if it does not fit alone.
+void draw_head(const HeadFormulas& formulas);
+
+/// Words below it that warn.
+void draw_warning(const std::string& warning);
 
 }  // namespace palimpsest

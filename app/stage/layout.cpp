@@ -1,10 +1,14 @@
 #include "app/stage/layout.h"
 
-#include <fmt/format.h>
-
-#include "app/session/counted.h"
+#include <utility>
 
 namespace palimpsest {
+
+namespace {
+
+constexpr float least_words = 24;  // the width below which no word can be read
+
+}  // namespace
 
 StageLayout lay_out(const StageView& view, ImVec2 origin, ImVec2 room, const Ruler& ruler) {
   return view.one_token ? lay_out_token(view, origin, room, ruler) : lay_out_lines(view, origin, room, ruler);
@@ -26,13 +30,23 @@ LinesInSight window_around(std::size_t present, const std::vector<float>& needed
   return window;
 }
 
-void place_link(StageLayout& layout, const Ruler& ruler, ImVec2 position, std::size_t count,
-                const std::string& where, std::size_t line, bool ends_there) {
-  if (count == 0) return;
-  const std::string words = fmt::format("{} {}", counted(static_cast<Index>(count), "line", "lines"), where);
+void place_link(StageLayout& layout, const Ruler& ruler, ImVec2 position, std::string words,
+                const std::string& where, Index operation, std::string title, bool ends_there) {
   const ImVec2 extent = ruler.words(words, style::Text::caption, -1);
   if (ends_there) position.x -= extent.x;
-  layout.links.push_back({position, extent, words, where, line});
+  layout.links.push_back({position, extent, std::move(words), where, operation, std::move(title)});
+}
+
+void place_words(StageLayout& layout, const Ruler& ruler, ImVec2 position, const std::string& words,
+                 float width, style::Text text, Ink ink, Role role) {
+  if (words.empty() || width < ruler.px(least_words)) return;
+  const std::string shown = ruler.shortened(words, text, width);
+  layout.words.push_back({.position = position,
+                          .words = shown,
+                          .text = text,
+                          .ink = ink,
+                          .extent = ruler.words(shown, text, -1),
+                          .role = role});
 }
 
 }  // namespace palimpsest

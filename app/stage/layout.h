@@ -21,6 +21,45 @@ struct PlacedWords {
   Ink ink = Ink::dim;
   float wrap = 0;  // the width at which they are wrapped; 0: one line
   ImVec2 extent;
+  Role role = Role::plain;     // of another one the words take the colour
+  bool is_on_picture = false;  // over cells that leave room for it
+};
+
+/// A formula at its place: the left upper corner.
+struct PlacedFormula {
+  ImVec2 position;
+  std::string latex;
+  float letters = 0;  // how high they are
+  FormulaSize extent;
+  Ink ink = Ink::text;
+};
+
+/// A picture, or a number, that belongs to no equation.
+struct PlacedPicture {
+  const Box* picture = nullptr;
+  ImVec2 position;
+  ImVec2 size;
+  bool is_thumbnail = false;  // without numbers, and the pointer does not read its cells
+};
+
+/// Lines over steps; what is written around it is placed by itself.
+struct PlacedChart {
+  const HeroChart* chart = nullptr;
+  ImVec2 position;
+  ImVec2 size;
+};
+
+/// A frame around cells of several pictures.
+struct PlacedFrame {
+  ImVec2 minimum;
+  ImVec2 maximum;
+};
+
+/// The outline of a tile; what is in it is placed by itself.
+struct PlacedTile {
+  std::size_t tile = 0;
+  ImVec2 position;
+  ImVec2 extent;
 };
 
 /// An equation at its place.
@@ -29,13 +68,14 @@ struct PlacedEquation {
   ImVec2 position;
 };
 
-/// "3 lines above": how many are not in sight. A click goes to the first step of `line`, the nearest of them.
+/// "3 lines above": how many are not in sight. A click goes to the nearest of them.
 struct PlacedLink {
   ImVec2 position;
   ImVec2 extent;
   std::string words;
-  std::string where;  // "above", "to come": also its identity
-  std::size_t line = 0;
+  std::string where;    // "above", "to come": also its identity
+  Index operation = 0;  // where the click goes
+  std::string title;    // of it
 };
 
 /// Where everything on the Stage lies, in screen pixels.
@@ -43,6 +83,11 @@ struct StageLayout {
   std::vector<PlacedEquation> equations = {};
   std::vector<PlacedWords> words = {};
   std::vector<PlacedLink> links = {};
+  std::vector<PlacedTile> tiles = {};
+  std::vector<PlacedPicture> pictures = {};
+  std::vector<PlacedFormula> formulas = {};
+  std::vector<PlacedFrame> frames = {};
+  std::vector<PlacedChart> charts = {};
   bool has_rule = false;  // a line from edge to edge
   ImVec2 rule = {};       // its left end
 };
@@ -51,9 +96,21 @@ struct StageLayout {
 /// result.
 StageLayout lay_out(const StageView& view, ImVec2 origin, ImVec2 room, const Ruler& ruler);
 
-// One file each: a token's pictures, and lines of a chunk or of the whole sequence.
+// One file each: the step of one token, and lines of a chunk or of the whole sequence.
 StageLayout lay_out_token(const StageView& view, ImVec2 origin, ImVec2 room, const Ruler& ruler);
 StageLayout lay_out_lines(const StageView& view, ImVec2 origin, ImVec2 room, const Ruler& ruler);
+
+// Of one token: its tiles, which return their height, and the present step.
+float lay_out_tiles(StageLayout& layout, const StageView& view, ImVec2 origin, float width,
+                    const Ruler& ruler);
+void lay_out_hero(StageLayout& layout, const Hero& hero, ImVec2 origin, ImVec2 room, const Ruler& ruler);
+void lay_out_chart(StageLayout& layout, const HeroChart& chart, ImVec2 origin, ImVec2 room,
+                   const Ruler& ruler);
+
+// A solve row by row, and the height that it would like to have.
+void lay_out_substitution(StageLayout& layout, const SubstitutionView& view, ImVec2 origin, ImVec2 room,
+                          const Ruler& ruler);
+float natural_height(const SubstitutionView& view, const Ruler& ruler);
 
 /// The lines around the one at the cursor that are in sight: [first, last].
 struct LinesInSight {
@@ -65,9 +122,13 @@ struct LinesInSight {
 /// comes before what is done.
 LinesInSight window_around(std::size_t present, const std::vector<float>& needed, float room);
 
-/// Adds "`count` lines `where`" at `position`, or ending there; nothing if there are none.
-void place_link(StageLayout& layout, const Ruler& ruler, ImVec2 position, std::size_t count,
-                const std::string& where, std::size_t line, bool ends_there = false);
+/// Adds `words` at `position` (`where` is their identity), or ending there; a click goes to `operation`.
+void place_link(StageLayout& layout, const Ruler& ruler, ImVec2 position, std::string words,
+                const std::string& where, Index operation, std::string title, bool ends_there = false);
+
+/// Words on one line, cut where they are wider than `width`; nothing where there is hardly any room.
+void place_words(StageLayout& layout, const Ruler& ruler, ImVec2 position, const std::string& words,
+                 float width, style::Text text, Ink ink, Role role = Role::plain);
 
 inline constexpr float link_height = 20;  // of the words that tell how many lines are not in sight
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
 
@@ -25,6 +27,12 @@ void draw_bar(ImVec2 position, float height, float from, float to) {
   }
 }
 
+/// "1.6 % beyond"; nothing where nothing is.
+std::string beyond_words(double share) {
+  if (share <= 0) return {};
+  return share < 0.001 ? "<0.1 % beyond" : fmt::format("{:.2g} % beyond", 100 * share);
+}
+
 }  // namespace
 
 Legend legend_of(const StageScene& scene, bool shared) {
@@ -35,44 +43,48 @@ Legend legend_of(const StageScene& scene, bool shared) {
   Legend legend{
       .symbol = symbol == scene.symbols.end() ? Symbol{.latex = {}, .words = tensor} : symbol->second,
       .is_own = range.is_own,
+      .is_joint = range.is_joint,
       .less = fmt::format("−{:.2g}", range.largest),
       .more = fmt::format("+{:.2g}", range.largest),
-      .scale = shared ? "" : "own scales"};
+      .scale = range.is_joint ? "one scale"
+               : !shared      ? "own scales"
+               : range.is_own ? "own scale"
+                              : "",
+      .beyond = beyond_words(scene.ranges.beyond(tensor))};
   if (!legend.symbol.latex.empty())
     legend.name_width = measure_formula(legend.symbol.latex, px(name_size)).width;
   const style::TextStyle text(style::Text::caption);
-  const float gaps = px(part_gap) * (legend.scale.empty() ? 5 : 6);
-  legend.width = legend.name_width + text_extent(legend.scale).x + text_extent(legend.less).x +
-                 text_extent(legend.more).x + text_extent("0").x + 2 * px(bar_width) + gaps;
+  const auto part = [](const std::string& words) {
+    return words.empty() ? 0 : text_extent(words).x + px(part_gap);
+  };
+  legend.width = legend.name_width + part(legend.scale) + part(legend.less) + part(legend.more) +
+                 part(legend.beyond) + 2 * px(bar_width) + 2 * px(part_gap);
   return legend;
 }
 
-float room_beside(const Legend& legend) { return legend.width + px(3 * part_gap); }
-
-void draw(const Legend& legend) {
+void draw(const Legend& legend, float height) {
   const style::Palette& c = style::colours();
   const style::TextStyle text(style::Text::caption);
   const float gap = px(part_gap);
-  const ImVec2 resume = ImGui::GetCursorScreenPos();
-  const float top = ImGui::GetWindowPos().y - ImGui::GetScrollY() + px(style::panel_padding);
-  const float height = text_extent("0").y;
-  float x = resume.x + ImGui::GetContentRegionAvail().x - legend.width;
-  ImGui::SetCursorScreenPos({x, top});
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  float x = from.x;
+  const float top = from.y + std::floor((height - text_extent("0").y) / 2);
   ImGui::Dummy({legend.width, height});
   tooltip(fmt::format("The colours of {}: {}. What lies beyond the ends has the colour of the end.",
                       legend.symbol.words,
-                      legend.is_own ? "this picture has its own scale"
-                                    : "one scale for all tensors of this kind in the whole sequence"),
+                      legend.is_joint ? "one scale for what is added up here"
+                      : legend.is_own ? "this picture has its own scale"
+                                      : "one scale for all tensors of this kind in the whole sequence"),
           "C");
-  ImGui::SetCursorScreenPos(resume);
 
   const auto word = [&](std::string_view shown, ImU32 colour) {
     draw_text({x, top}, colour, shown);
     x += text_extent(shown).x + gap;
   };
-  const auto half = [&](float from, float to) {
-    draw_bar({x, top}, height, from, to);
-    x += px(bar_width) + gap;
+  const float bar_top = from.y;
+  const auto half = [&](float less, float more) {
+    draw_bar({x, bar_top}, height, less, more);
+    x += px(bar_width);
   };
   if (!legend.scale.empty()) word(legend.scale, c.text);
   if (!legend.symbol.latex.empty()) {
@@ -82,9 +94,10 @@ void draw(const Legend& legend) {
   x += legend.name_width + gap;
   word(legend.less, c.dim);
   half(-1, 0);
-  word("0", c.dim);
   half(0, 1);
+  x += gap;
   word(legend.more, c.dim);
+  if (!legend.beyond.empty()) word(legend.beyond, c.dim);
 }
 
 }  // namespace palimpsest

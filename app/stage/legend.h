@@ -7,10 +7,12 @@ namespace palimpsest {
 /// What the colours mean: for the tensor that is pointed at, or made by this step.
 struct Legend {
   Symbol symbol = {};
-  bool is_own = false;  // the scale belongs to this picture
+  bool is_own = false;    // the scale belongs to this picture
+  bool is_joint = false;  // or to what is added up in this step
   std::string less = {};
   std::string more = {};
-  std::string scale = {};
+  std::string scale = {};   // whose it is, where it is not that of a kind
+  std::string beyond = {};  // how much of the picture lies beyond its ends
   float name_width = 0;
   float width = 0;
 };
@@ -18,10 +20,7 @@ struct Legend {
 /// That of `scene`. `shared`: tensors of one kind have one scale.
 Legend legend_of(const StageScene& scene, bool shared);
 
-/// The width that a title in the same line must leave to it.
-float room_beside(const Legend& legend);
-
-/// In the line of the panel's title, on the right.
-void draw(const Legend& legend);
+/// At the cursor, in the middle of `height`.
+void draw(const Legend& legend, float height);
 
 }  // namespace palimpsest

@@ -1,9 +1,12 @@
 // A chunk or the whole sequence: numbered lines, the one at the cursor showing the present step.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
+#include "app/session/counted.h"
 #include "app/stage/layout.h"
 
 namespace palimpsest {
@@ -15,6 +18,8 @@ constexpr float text_margin = 28;         // between them and the pictures
 constexpr float text_gap = 2;             // between title and sentence
 constexpr float line_margin = 16;         // between lines of pictures; a frame takes a third
 constexpr float least_lit_share = 0.36F;  // of the height: the line at the cursor is the largest
+constexpr float most_of_sum = 0.66F;      // of the height, for a solve row by row
+constexpr float wide_from = 840;          // its words stand beside it from this width on
 constexpr float least_unit = 10;          // other lines may have pictures of this size in any case
 constexpr float wide_title_height = 24;   // of a line whose pictures take the whole width
 constexpr float gain_of_wide = 1.1F;      // when it takes it: so many times as wide at least
@@ -50,9 +55,9 @@ class LinesLayout {
   StageLayout place() {
     const LinesInSight window = share_height();
     const std::size_t below = rows_.size() - 1 - window.last;
-    place_link(layout_, ruler_, origin_, window.first, "above", window.first - 1);
-    place_link(layout_, ruler_, {origin_.x, origin_.y + room_.y - ruler_.px(link_height - 4)}, below, "below",
-               window.last + 1);
+    if (window.first > 0) place_lines_link(origin_, window.first, "above", window.first - 1);
+    const float foot = origin_.y + room_.y - ruler_.px(link_height - 4);
+    if (below > 0) place_lines_link({origin_.x, foot}, below, "below", window.last + 1);
     float y = origin_.y + (window.first + below > 0 ? ruler_.px(link_height) : 0);
     for (std::size_t i = window.first; i <= window.last; ++i) {
       place_row(rows_[i], {origin_.x, y}, i == view_.present);
@@ -62,6 +67,12 @@ class LinesLayout {
   }
 
  private:
+  void place_lines_link(ImVec2 position, std::size_t count, const std::string& where, std::size_t line) {
+    place_link(layout_, ruler_, position,
+               fmt::format("{} {}", counted(static_cast<Index>(count), "line", "lines"), where), where,
+               view_.starts[line], view_.lines[line].title);
+  }
+
   /// What a line has for its pictures.
   float width(bool wide) const {
     return wide ? room_.x : room_.x - ruler_.px(text_width) - ruler_.px(text_margin);
@@ -75,6 +86,7 @@ class LinesLayout {
 
   /// Whether pictures of the line at the cursor gain from the whole width, under their title.
   bool is_larger_wide() {
+    if (view_.substitution) return room_.x < ruler_.px(wide_from);
     const float height = room_.y * least_lit_share;
     return std::ranges::any_of(steps_, [&](EquationLayout& step) {
       const auto taken = [&](bool wide) { return step.fit({width(wide), height - margin(wide)}).x; };
@@ -92,6 +104,10 @@ class LinesLayout {
 
   LitSize lit_size(bool wide, float height) {
     LitSize size;
+    if (view_.substitution) {
+      size.height = std::min(natural_height(*view_.substitution, ruler_) + margin(wide), height);
+      return size;
+    }
     for (EquationLayout& step : steps_) {
       const float taken = step.fit({width(wide), height - margin(wide)}).y;
       size.height = std::max(size.height, taken + margin(wide));
@@ -108,7 +124,8 @@ class LinesLayout {
     const bool wide = rows_[present].wide;
     std::vector<float> needed;
     for (LineRow& row : rows_) needed.push_back(needed_height(row));
-    const float least = std::max(room_.y * least_lit_share, needed[present]);
+    const float least =
+        view_.substitution ? room_.y * most_of_sum : std::max(room_.y * least_lit_share, needed[present]);
     const float all = std::accumulate(needed.begin(), needed.end(), 0.0F) - needed[present];
     const float lit = lit_size(wide, least).height;
     const float room = room_.y - (lit + all > room_.y ? 2 * ruler_.px(link_height) : 0);
@@ -150,8 +167,16 @@ class LinesLayout {
       place(sentence, style::Text::caption, lit ? Ink::dim : Ink::faint);
   }
 
+  void place_solve(const LineRow& row, ImVec2 corner, float height) {
+    const float left = corner.x + room_.x - width(row.wide);
+    place_words(*row.line, corner, {row.wide ? room_.x : ruler_.px(text_width), row.height}, true, !row.wide);
+    const float top = corner.y + (row.wide ? ruler_.px(wide_title_height) : 0);
+    lay_out_substitution(layout_, *view_.substitution, {left, top}, {width(row.wide), height}, ruler_);
+  }
+
   void place_row(LineRow& row, ImVec2 corner, bool lit) {
     const float height = row.height - margin(row.wide);
+    if (lit && view_.substitution) return place_solve(row, corner, height);
     const ImVec2 size = row.equation.fit({width(row.wide), height}, row.largest_unit);
     if (row.wide) {
       place_words(*row.line, corner, {room_.x, 0}, lit, false);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/session/scales.h"
 #include "app/stage/cell_words.h"
 #include "app/stage/scales.h"
 #include "core/steps/state_steps.h"
@@ -17,6 +18,33 @@ double largest_finite(const Matrix<double>& values) {
     if (std::isfinite(values.data()[i])) largest = std::max(largest, std::abs(values.data()[i]));
   }
   return largest;
+}
+
+constexpr double most_beyond = 0.05;  // of a picture's numbers, on a scale that it shares
+
+/// What part of the numbers is larger than `range`; what is not finite does not count.
+double share_beyond(const Matrix<double>& values, double range) {
+  if (values.size() == 0) return 0;
+  Index count = 0;
+  for (Index i = 0; i < values.size(); ++i) {
+    const double size = std::abs(values.data()[i]);
+    count += std::isfinite(size) && size > range ? 1 : 0;
+  }
+  return static_cast<double>(count) / static_cast<double>(values.size());
+}
+
+/// What nearly all numbers of some matrices stay below; of few numbers, the largest.
+double nearly_largest(const std::vector<const Matrix<double>*>& matrices) {
+  constexpr Index few = 256;
+  std::vector<double> sizes;
+  double largest = 0;
+  for (const Matrix<double>* values : matrices) {
+    for (Index i = 0; i < values->size(); ++i) sizes.push_back(std::abs(values->data()[i]));
+    largest = std::max(largest, largest_finite(*values));
+  }
+  if (static_cast<Index>(sizes.size()) <= few) return largest;
+  const double most = quantile(std::move(sizes), nearly_all);
+  return most > 0 ? most : largest;
 }
 
 Role role_of(const Symbols& symbols, const std::string& tensor) {
@@ -59,11 +87,32 @@ double ColourRanges::of_kind(const std::string& tensor) const {
   return kind_range(*computation_, role);
 }
 
+ColourRange ColourRanges::found(const std::string& tensor) const {
+  const Matrix<double>& values = record_.at(tensor);
+  const double kind = of_kind(tensor);
+  if (kind > 0 && share_beyond(values, kind) <= most_beyond) return {kind, false};
+  const double largest = largest_finite(values);
+  return {kind > 0 ? std::min(nearly_largest({&values}), largest) : largest, true};
+}
+
 ColourRange ColourRanges::of(const std::string& tensor) {
-  if (const double kind = of_kind(tensor); kind > 0) return {kind, false};
-  const auto [own, is_new] = own_.try_emplace(tensor, 0);
-  if (is_new) own->second = largest_finite(record_.at(tensor));
-  return {own->second, true};
+  if (const auto other = followed_.find(tensor); other != followed_.end()) return of(other->second);
+  const auto [known, is_new] = known_.try_emplace(tensor);
+  if (is_new) known->second = found(tensor);
+  return known->second;
+}
+
+double ColourRanges::beyond(const std::string& tensor) {
+  const auto [known, is_new] = beyond_.try_emplace(tensor, 0);
+  if (is_new) known->second = share_beyond(record_.at(tensor), of(tensor).largest);
+  return known->second;
+}
+
+void ColourRanges::join(const std::vector<std::string>& tensors) {
+  std::vector<const Matrix<double>*> values;
+  for (const std::string& tensor : tensors) values.push_back(&record_.at(tensor));
+  const ColourRange joint{nearly_largest(values), true, true};
+  for (const std::string& tensor : tensors) known_[tensor] = joint;
 }
 
 }  // namespace palimpsest

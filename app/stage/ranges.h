@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "app/session/computation.h"
 #include "core/steps/trace.h"
@@ -12,7 +13,8 @@ namespace palimpsest {
 /// The magnitude with the strongest colour.
 struct ColourRange {
   double largest = 0;
-  bool is_own = false;  // of this picture alone; else of all tensors of its kind in the whole sequence
+  bool is_own = false;    // of this picture alone; else of all tensors of its kind in the whole sequence
+  bool is_joint = false;  // of the pictures that are added up in this step
 };
 
 /// The ranges of the tensors of one block.
@@ -26,8 +28,19 @@ class ColourRanges {
 
   ColourRange of(const std::string& tensor);
 
+  /// What part of the numbers of `tensor` lies beyond the ends of its scale.
+  double beyond(const std::string& tensor);
+
+  /// From now on `tensor` has the colours of `other`.
+  void follow(const std::string& tensor, const std::string& other) { followed_[tensor] = other; }
+
+  /// From now on `tensors`, which are added up, have one scale of their own, which nearly all of their
+  /// numbers stay below.
+  void join(const std::vector<std::string>& tensors);
+
  private:
   double of_kind(const std::string& tensor) const;
+  ColourRange found(const std::string& tensor) const;
 
   const Computation* computation_ = nullptr;
   const Trace* trace_ = nullptr;
@@ -36,7 +49,9 @@ class ColourRanges {
   bool output_follows_ = false;  // outputs become the output by a further operation, such as a division
   std::set<std::string> made_;
   std::set<std::string> steps_of_states_;
-  std::map<std::string, double> own_;  // found when they are first asked for
+  std::map<std::string, std::string> followed_;
+  std::map<std::string, ColourRange> known_;  // found when they are first asked for
+  std::map<std::string, double> beyond_;
 };
 
 }  // namespace palimpsest

@@ -3,6 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "app/stage/cell_words.h"
+#include "app/widgets/text.h"
 
 namespace palimpsest {
 
@@ -45,23 +50,28 @@ bool contains(const Expression& expression, const std::string& result) {
                              [&](const Expression& part) { return contains(part, result); });
 }
 
-bool writes_out(const Expression& expression) {
-  return expression.kind() == Expression::Kind::named ||
-         std::ranges::any_of(expression.arguments(), writes_out);
-}
-
-/// Whether a line and a step are the same pictures. Where the line writes out what the step takes as made,
-/// they are not.
-bool same(const Equation& line, const Equation& step) {
-  return line.result == step.result && !writes_out(line.expression) &&
-         to_string(line.expression) == to_string(step.expression);
-}
-
-/// The equation to write large: the whole line, or the operation alone if the line does not write it out.
-const Equation& written(const Line& line, const Operation& operation) {
-  const std::string& result = operation.equation.result;
-  return line.equation.result == result || contains(line.equation.expression, result) ? line.equation
-                                                                                      : operation.equation;
+/// The formulas of a phase: every line's equation, and the steps that no line writes out, in order. The one
+/// of `present` is lit, or its part of a line.
+std::vector<StageFormula> rule_of(const Phase& phase, const Operation& present) {
+  std::vector<StageFormula> rule;
+  for (const Line& line : phase.lines) {
+    std::vector<StageFormula> others;
+    StageFormula whole{.equation = line.equation};
+    for (const Operation* operation : operations_of(phase, line)) {
+      const std::string& result = operation->equation.result;
+      const bool is_present = operation == &present;
+      if (result == line.equation.result || contains(line.equation.expression, result)) {
+        if (!is_present) continue;
+        whole.is_lit = true;
+        whole.part = result == line.equation.result ? "" : result;
+      } else {
+        others.push_back({.equation = operation->equation, .is_lit = is_present});
+      }
+    }
+    rule.push_back(std::move(whole));
+    std::ranges::move(others, std::back_inserter(rule));
+  }
+  return rule;
 }
 
 /// The rows that are there of what the operation at the cursor and those after it make.
@@ -78,6 +88,56 @@ std::map<std::string, Index, std::less<>> rows_there(const Phase& phase, const C
   return rows;
 }
 
+/// Tells pictures which tokens their rows and columns are. The first one with words for its rows gets them.
+class TokenNames {
+ public:
+  TokenNames(const Trace& trace, const Block& block, const Record& record,
+             const std::vector<std::string>& labels)
+      : trace_(trace), block_(block), record_(record), labels_(labels) {}
+
+  /// `tensor`: whose cells the picture shows.
+  void name(Box& picture, const std::string& tensor, bool& has_words) const {
+    if (picture.kind != Box::Kind::picture || !record_.contains(tensor)) return;
+    TokenAxes axes = token_axes(trace_, block_, record_.at(tensor), tensor);
+    if (picture.transposed) std::swap(axes.rows, axes.columns);
+    picture.first_row_token = picture.rows > 1 ? axes.rows.value_or(-1) : -1;
+    picture.first_column_token = picture.columns > 1 ? axes.columns.value_or(-1) : -1;
+    if (picture.first_row_token < 0 || picture.rows > most_words || has_words) return;
+    has_words = true;
+    for (Index row = 0; row < picture.rows; ++row) {
+      const auto token = static_cast<std::size_t>(picture.first_row_token + row);
+      picture.row_words.push_back(token < labels_.size() ? visible_label(labels_[token]) : "");
+    }
+  }
+
+  void name_all(Box& box, bool& has_words) const {
+    name(box, box.tensor, has_words);
+    for (Box& part : box.parts) name_all(part, has_words);
+  }
+
+  void name_all(Box& equation) const {
+    bool has_words = false;
+    name_all(equation, has_words);
+  }
+
+  void name_all(Hero& hero) const {
+    bool has_words = false;
+    name_all(hero.equation, has_words);
+    for (Plate& plate : hero.plates) {
+      const auto other = hero.stands_for.find(plate.picture.tensor);
+      name(plate.picture, other == hero.stands_for.end() ? plate.picture.tensor : other->second, has_words);
+    }
+  }
+
+ private:
+  static constexpr Index most_words = 64;  // of a picture: the rows of more are never so high
+
+  const Trace& trace_;
+  const Block& block_;
+  const Record& record_;
+  const std::vector<std::string>& labels_;
+};
+
 }  // namespace
 
 Index StageView::finished_rows(const std::string& tensor) const {
@@ -85,67 +145,91 @@ Index StageView::finished_rows(const std::string& tensor) const {
   return found == waiting.end() ? -1 : found->second;
 }
 
+const std::string& StageView::recorded(const std::string& tensor) const {
+  const auto found = hero.stands_for.find(tensor);
+  return found == hero.stands_for.end() ? tensor : found->second;
+}
+
 StageView stage_view(const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor,
-                     const std::string& label) {
+                     const std::vector<std::string>& labels, const LatexStyle& style,
+                     const Record* recurrence) {
+  const std::string& label = labels[static_cast<std::size_t>(trace.token(cursor))];
   const Operation& operation = phase.operations[static_cast<std::size_t>(cursor.operation)];
   const std::size_t present = line_of(phase, operation);
-  const Line& here = phase.lines[present];
   const auto pictures = [&](const std::string& id, const Equation& equation) {
     return boxes(id, equation, record, trace.symbols);
   };
-  const Equation& large = written(here, operation);
-  const std::string& result = operation.equation.result;
   StageView view{.one_token = trace.form == Form::recurrent,
+                 .token = trace.token(cursor),
                  .present = present,
-                 .written = large,
-                 .written_part = large.result == result ? "" : result,
+                 .present_operation = cursor.operation,
+                 .rule = rule_of(phase, operation),
                  .sentence = with_label(operation.sentence, label),
-                 .lit = result,
+                 .lit = operation.equation.result,
                  .waiting = rows_there(phase, cursor)};
+  const Block block = trace.block(cursor.block);
+  const TokenNames names(trace, block, record, labels);
+  if (view.one_token) {
+    for (const Operation& each : phase.operations) {
+      const std::string& result = each.equation.result;
+      const auto symbol = trace.symbols.find(result);
+      const auto position = static_cast<Index>(view.tiles.size());
+      view.tiles.push_back({.operation = position,
+                            .picture = picture_of(result, record.at(result).cols() == 1,
+                                                  fmt::format("tile/{}", position), record, trace.symbols),
+                            .latex = latex(each.equation, trace.symbols, style),
+                            .symbol = latex(tensor(result), trace.symbols, style),
+                            .words = symbol == trace.symbols.end() || symbol->second.words.empty()
+                                         ? each.title
+                                         : symbol->second.words,
+                            .sentence = with_label(each.sentence, label)});
+    }
+    view.hero = hero_of(phase, operation, record, trace.symbols, style);
+    names.name_all(view.hero);
+    return view;
+  }
   for (std::size_t i = 0; i < phase.lines.size(); ++i) {
     const Line& line = phase.lines[i];
-    // Of a chunk, the line at the cursor is the step; what it asks stands below the formula.
-    const bool is_step = i == present && !view.one_token;
-    const bool is_large = i == present && view.one_token;
-    const bool is_numbered = !view.one_token || phase.lines.size() > 1;
-    const std::string& title = is_step ? operation.title : line.title;
-    view.lines.push_back({is_numbered ? fmt::format("{}  {}", i + 1, title) : title,
-                          i == present ? "" : with_label(line.sentence, label), line.weight,
-                          pictures(is_large ? "large" : fmt::format("line {}", i),
-                                   is_step ? operation.equation : line.equation)});
+    // The line at the cursor is the step; what it asks stands beside it.
+    const bool is_step = i == present;
+    view.lines.push_back({fmt::format("{}  {}", i + 1, is_step ? operation.title : line.title),
+                          with_label(is_step ? operation.sentence : line.sentence, label), line.weight,
+                          pictures(fmt::format("line {}", i), is_step ? operation.equation : line.equation)});
     const Operations steps = operations_of(phase, line);
     view.starts.push_back(steps.empty() ? -1 : steps.front() - phase.operations.data());
   }
-  for (const Operation* step : operations_of(phase, here)) {
-    if (!view.one_token || !same(here.equation, step->equation))
-      view.steps.push_back(pictures("", step->equation));
-  }
-  if (view.one_token && !same(here.equation, operation.equation)) {
-    view.step = StageLine{.title = fmt::format("This step: {}", operation.title),
-                          .equation = pictures("step", operation.equation)};
+  view.substitution = substitution_view(trace, phase, record, cursor, labels, recurrence);
+  if (view.substitution) view.lines[present].sentence += "\n" + view.substitution->sentence;
+  for (const Operation* step : operations_of(phase, phase.lines[present]))
+    view.steps.push_back(pictures("", step->equation));
+  for (StageLine& line : view.lines) names.name_all(line.equation);
+  for (Box& step : view.steps) names.name_all(step);
+  if (view.substitution) {
+    for (Box* picture :
+         {&view.substitution->overlap, &view.substitution->solved, &view.substitution->missing})
+      names.name_all(*picture);
   }
   return view;
 }
 
-std::string stage_title(const Computation& computed, const Trace& trace, const Phase& phase,
-                        const Cursor& cursor) {
+std::string stage_place(const Trace& trace, const Phase& phase, const Cursor& cursor) {
   const Block block = trace.block(cursor.block);
   const Operation& operation = phase.operations[static_cast<std::size_t>(cursor.operation)];
   const Index first = block.first_token;
   const Groups& groups = trace.groups;
   const bool in_batch = groups.kind == Groups::Kind::batches && trace.form != Form::parallel;
-  std::string where;
+  std::string words;
+  if (trace.form == Form::two_pass)
+    words += fmt::format("pass {} of {} · ", block.phase + 1, trace.phases.size());
   if (in_batch || has_chunks(trace.form)) {
-    where = fmt::format(" · {} {}", in_batch ? "batch" : "chunk", first / groups.size);
+    words += fmt::format("{} {}", in_batch ? "batch" : "chunk", first / groups.size);
     if (has_chunks(trace.form) || block.count > 1)
-      where += fmt::format(", tokens {}–{}", first, first + block.count - 1);
+      words += fmt::format(", words {}–{}", first, first + block.count - 1);
+    words += " · ";
   }
-  const std::string row =
-      operation.by_row ? fmt::format(", row {} of 0–{}", cursor.row, block.count - 1) : "";
-  const std::string form = trace.form == Form::two_pass
-                               ? fmt::format("pass {} of {}", block.phase + 1, trace.phases.size())
-                               : name(trace.form);
-  return fmt::format("Stage · {}, {}{} · {}{}", computed.variant->label, form, where, operation.title, row);
+  words += fmt::format("step {} of {}", cursor.operation + 1, phase.operations.size());
+  if (operation.by_row) words += fmt::format(", row {} of {}", cursor.row + 1, block.count);
+  return words;
 }
 
 }  // namespace palimpsest

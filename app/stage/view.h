@@ -7,6 +7,8 @@
 
 #include "app/session/computation.h"
 #include "app/stage/box.h"
+#include "app/stage/hero.h"
+#include "app/stage/substitution_view.h"
 #include "core/steps/trace.h"
 
 namespace palimpsest {
@@ -19,31 +21,55 @@ struct StageLine {
   Box equation = {};
 };
 
+/// A step of the rule, small: a click goes there.
+struct StageTile {
+  Index operation = 0;
+  Box picture = {};           // of its result
+  std::string latex = {};     // its equation,
+  std::string symbol = {};    // its result,
+  std::string words = {};     // and what that is
+  std::string sentence = {};  // what it asks
+};
+
+/// A formula above the pictures.
+struct StageFormula {
+  Equation equation;
+  bool is_lit = false;
+  std::string part = {};  // lit in it; empty: all of it
+};
+
 /// What the Stage shows at a cursor: words and pictures, without places and colours.
 struct StageView {
-  bool one_token = false;   // the line at the cursor large, the others below; else lines below each other
+  bool one_token = false;   // the step at the cursor large, all steps as tiles; else lines below each other
+  Index token = 0;          // at the cursor
   std::size_t present = 0;  // the line at the cursor
-  std::vector<StageLine> lines = {};
-  std::vector<Index> starts = {};      // of each line: its first operation, -1 if it has none
-  std::optional<StageLine> step = {};  // one token: the step by itself, where the line is more than that
-  std::vector<Box> steps = {};    // the steps of the line at the cursor; of one token, those by themselves
-  Equation written;               // large: the whole line, or the step where the line does not hold it,
-  std::string written_part = {};  // with this part lit; empty: all of it
-  std::string sentence = {};      // what the step asks
-  std::string lit = {};           // the tensor that the step makes
+  std::vector<StageTile> tiles = {};  // one token: its steps
+  Index present_operation = 0;
+  Hero hero = {};                                     // one token: the step at the cursor
+  std::vector<StageLine> lines = {};                  // else
+  std::vector<Index> starts = {};                     // of each line: its first operation, -1 if it has none
+  std::optional<SubstitutionView> substitution = {};  // in the line at the cursor
+  std::vector<Box> steps = {};                        // the steps of the line at the cursor
+  std::vector<StageFormula> rule = {};                // the whole rule; the present formula is lit
+  std::string sentence = {};                          // what the step asks
+  std::string lit = {};                               // the tensor that the step makes
   std::map<std::string, Index, std::less<>> waiting = {};  // rows that are there of what is not complete
 
   /// How many rows of `tensor` are there: 0 it waits, -1 all of them.
   Index finished_rows(const std::string& tensor) const;
+
+  /// Whose cells a picture shows: `tensor` itself, unless it is made for the picture alone.
+  const std::string& recorded(const std::string& tensor) const;
 };
 
-/// What is shown at `cursor` of `trace`, whose block has the steps `phase` and the tensors `record`. `label`
-/// is the token's.
+/// What is shown at `cursor` of `trace`, whose block has the steps `phase` and the tensors `record`. `labels`
+/// are those of all tokens; formulas at pictures are written in `style`. `recurrence` is the record of the
+/// token at the cursor in the recurrent form, where it is known.
 StageView stage_view(const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor,
-                     const std::string& label);
+                     const std::vector<std::string>& labels, const LatexStyle& style = {},
+                     const Record* recurrence = nullptr);
 
-/// Which rule, which form, which tokens, which step: "Gated DeltaNet, chunkwise · chunk 3, tokens 24–31 · …".
-std::string stage_title(const Computation& computed, const Trace& trace, const Phase& phase,
-                        const Cursor& cursor);
+/// Where in the block the step is: "step 4 of 6", "chunk 5, words 40–47 · line 2 of 4, row 2 of 8".
+std::string stage_place(const Trace& trace, const Phase& phase, const Cursor& cursor);
 
 }  // namespace palimpsest

@@ -19,7 +19,7 @@ namespace {
 constexpr float forms_height = 432;         // of the panel with the forms: all of it in sight
 constexpr float answers_share = 0.4F;       // of the centre's height, below what stands at its top
 constexpr float wide_window = 1500;         // from here on the columns are
-constexpr float left_width[] = {208, 264};  // so wide in a narrow window, and in a wide one
+constexpr float left_width[] = {240, 272};  // so wide in a narrow window, and in a wide one
 constexpr float right_width[] = {272, 352};
 
 void describe(const ImGuiDockNode& node, std::string& words) {

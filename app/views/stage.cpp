@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "app/gl/context_local.h"
+#include "app/session/block_record.h"
 #include "app/stage/draw.h"
 #include "app/stage/head.h"
 #include "app/stage/legend.h"
@@ -16,7 +17,9 @@
 #include "app/views/panels.h"
 #include "app/views/shown.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/segments.h"
 #include "app/widgets/text.h"
+#include "core/steps/substitution.h"
 
 namespace palimpsest {
 
@@ -26,22 +29,25 @@ using style::px;
 
 constexpr float reason_width = 460;   // of the words where there is nothing to draw
 constexpr float compact_below = 900;  // the width of a window with small numbers
-constexpr float least_title = 60;     // however wide the legend is
+constexpr float header_height = 28;
+constexpr float header_gap = 16;
+constexpr float least_place = 90;  // of the words that say where the step is
 constexpr double fade_seconds = 0.18;
 
 /// What the Stage shows, and where, kept from frame to frame: each part is made anew only when something
 /// that it depends on has changed.
 struct KeptStage {
-  // Computation, form, cursor; states turned, scales shared, colours.
-  using ViewKey = std::tuple<std::uint64_t, Form, Cursor, bool, bool, style::Theme>;
+  // Computation, form, cursor; states turned, scales shared, colours; whether the recurrence is known.
+  using ViewKey = std::tuple<std::uint64_t, Form, Cursor, bool, bool, style::Theme, bool>;
   // Origin and room on the screen, scale, whether there is little of it.
   using LayoutKey = std::tuple<float, float, float, float, float, bool>;
 
   std::optional<ViewKey> view_key;
   std::optional<StageView> view;
-  std::string title;
-  std::string latex;
+  std::string place;
+  HeadFormulas formulas;
   std::string warning;
+  Record record;  // of the block, and what is made for pictures
   ColourRanges ranges;
 
   std::optional<LayoutKey> layout_key;
@@ -65,25 +71,48 @@ std::vector<Cells> sources_of(const Phase& phase, const Symbols& symbols, const 
   return explain(maker->equation, symbols, record, focus.row, focus.column).sources;
 }
 
+/// The record of the word at the cursor in the recurrent form, beside which a solve is shown; null while it
+/// is not computed, and where nothing is solved.
+std::shared_ptr<const Record> recurrence_of(Application& application, const Sight& sight,
+                                            const Shown& shown) {
+  const auto& recurrent = sight.computation->trace(Form::recurrent);
+  const Operation& operation = shown.phase.operations[static_cast<std::size_t>(sight.cursor.operation)];
+  if (!recurrent || !substitution_of(operation)) return nullptr;
+  const Index block = recurrent->block_of(sight.trace->token(sight.cursor), 0);
+  const Answer<Record> answer = application.session.answers().ask(BlockRecord{recurrent, block});
+  return answer.stale ? nullptr : answer.value;
+}
+
 /// Brings what is kept up to date with the cursor.
-void update_view(KeptStage& kept, const Application& application, const Sight& sight, const Shown& shown) {
+void update_view(KeptStage& kept, Application& application, const Sight& sight, const Shown& shown) {
   const Computation& computed = *sight.computation;
   const Trace& trace = *sight.trace;
   const Cursor cursor = sight.cursor;
+  const std::shared_ptr<const Record> recurrence = recurrence_of(application, sight, shown);
   const KeptStage::ViewKey key{computed.version,
                                trace.form,
                                cursor,
                                application.view.state_value_by_key,
                                application.view.shared_scale,
-                               style::theme()};
+                               style::theme(),
+                               recurrence != nullptr};
   if (kept.view_key == key) return;
-  const std::string& label = computed.data->labels[static_cast<std::size_t>(trace.token(cursor))];
   ++stage_map().views;
   kept = {};
-  kept.view = stage_view(trace, shown.phase, shown.record, cursor, label);
-  kept.title = stage_title(computed, trace, shown.phase, cursor);
-  kept.ranges = ColourRanges(computed, trace, shown.phase, shown.record, application.view.shared_scale);
-  kept.latex = head_latex(*kept.view, trace.symbols);
+  kept.view = stage_view(trace, shown.phase, shown.record, cursor, computed.data->labels, stage_latex(),
+                         recurrence.get());
+  kept.place = stage_place(trace, shown.phase, cursor);
+  kept.record = shown.record;
+  const Hero& hero = kept.view->hero;
+  for (const auto& [name, values] : hero.made.tensors()) kept.record.set(name, values);
+  if (kept.view->substitution) {
+    for (const auto& [name, values] : kept.view->substitution->made.tensors()) kept.record.set(name, values);
+  }
+  kept.ranges = ColourRanges(computed, trace, shown.phase, kept.record, application.view.shared_scale);
+  for (const auto& [tensor, other] : hero.scale_of) kept.ranges.follow(tensor, other);
+  if (!hero.one_scale.empty() && application.view.shared_scale) kept.ranges.join(hero.one_scale);
+  if (kept.view->substitution) kept.ranges.join(kept.view->substitution->one_scale);
+  kept.formulas = head_formulas(*kept.view, trace.symbols);
   if (computed.divergence) kept.warning = divergence_words(*computed.divergence);
   kept.view_key = key;
 }
@@ -109,11 +138,41 @@ const std::vector<Cells>& updated_sources(KeptStage& kept, const std::optional<C
   return kept.sources;
 }
 
-/// What the panel is called, left of the legend.
-std::string panel_title(const KeptStage& kept, const Legend& legend) {
-  const style::TextStyle text(style::Text::caption);
-  const float room = ImGui::GetContentRegionAvail().x - 2 * px(style::panel_padding) - room_beside(legend);
-  return shortened(kept.title, std::max(room, px(least_title))) + "###stage";
+/// The forms as one control: what is chosen changes the picture below.
+void form_segments(Application& application) {
+  const Form chosen = application.session.choice().form;
+  for (const Form form : all_forms) {
+    const style::SegmentPlace place{form == all_forms[0], form == all_forms[std::size(all_forms) - 1]};
+    if (!place.first) ImGui::SameLine(0, 0);
+    command_button(application, fmt::format("form.{}", name(form)),
+                   [&] { return style::segment_button(form_label(form), form == chosen, place); });
+  }
+}
+
+/// The forms, where the step is and what it asks, and on the right what the colours mean.
+void draw_header(Application& application, const KeptStage* kept, const Legend* legend) {
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float end = from.x + ImGui::GetContentRegionAvail().x;
+  form_segments(application);
+  ImGui::SameLine(0, px(header_gap));
+  if (kept) {
+    const style::TextStyle text(style::Text::caption);
+    const bool is_old = application.session.lookout().is_stale() && application.session.waiting();
+    const std::string words =
+        is_old ? "of the previous choice" : fmt::format("{} · {}", kept->place, kept->view->sentence);
+    const float left = ImGui::GetCursorScreenPos().x;
+    const float room = end - (legend ? legend->width + px(header_gap) : 0) - left;
+    if (room >= px(least_place)) {
+      const std::string shown = shortened(text_extent(words).x <= room ? words : kept->place, room);
+      draw_text({left, from.y + std::floor((px(header_height) - text_extent(shown).y) / 2)},
+                style::colours().dim, shown);
+    }
+  }
+  if (legend) {
+    ImGui::SetCursorScreenPos({std::max(end - legend->width, ImGui::GetCursorScreenPos().x), from.y});
+    draw(*legend, px(header_height));
+  }
+  ImGui::SetCursorScreenPos({from.x, from.y + px(header_height + 6)});
 }
 
 /// The present window.
@@ -155,7 +214,10 @@ std::string empty_words(const Application& application) {
 }
 
 void draw_empty(Application& application) {
-  if (style::begin_panel("Stage###stage")) draw_reason(empty_words(application));
+  if (style::begin_panel("##stage")) {
+    draw_header(application, nullptr, nullptr);
+    draw_reason(empty_words(application));
+  }
   style::end_panel();
 }
 
@@ -179,7 +241,7 @@ void draw_stage(Application& application) {
   update_view(kept, application, sight, block);
   StageScene scene{
       .view = *kept.view,
-      .record = block.record,
+      .record = kept.record,
       .symbols = trace->symbols,
       .ranges = kept.ranges,
       .version = (sight.computation->version * 1'000'003 +
@@ -194,11 +256,10 @@ void draw_stage(Application& application) {
   };
   const bool compact = ImGui::GetWindowWidth() < px(compact_below);
   const Legend legend = legend_of(scene, application.view.shared_scale);
-  const bool is_old = session.lookout().is_stale() && session.waiting();
-  const std::string title = is_old ? "Stage · of the previous choice###stage" : panel_title(kept, legend);
-  if (style::begin_panel(title.c_str())) {
-    draw(legend);
-    draw_head(kept.latex, kept.view->sentence, kept.warning);
+  if (style::begin_panel("##stage")) {
+    draw_header(application, &kept, &legend);
+    draw_head(kept.formulas);
+    draw_warning(kept.warning);
     draw(updated_layout(kept, compact), scene);
     stage_map().panel = panel_surface();
   }
@@ -207,8 +268,7 @@ void draw_stage(Application& application) {
   if (scene.hovered) application.hovered = scene.hovered;
   if (scene.clicked) application.pinned = scene.hovered;
   if (!scene.wanted || session.lookout().is_stale()) return;
-  const Index start = kept.view->starts[*scene.wanted];
-  if (start >= 0) session.set_cursor({cursor.block, start, cursor.row});
+  if (*scene.wanted >= 0) session.set_cursor({cursor.block, *scene.wanted, cursor.row});
 }
 
 }  // namespace palimpsest

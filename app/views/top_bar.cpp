@@ -65,22 +65,6 @@ void workspace_tabs(Application& application) {
   }
 }
 
-void form_pills(Application& application) {
-  for (const Form form : all_forms) {
-    const bool present = application.session.choice().form == form;
-    command_button(application, fmt::format("form.{}", name(form)),
-                   [&] { return style::pill_button(form_label(form), present); });
-    ImGui::SameLine();
-  }
-}
-
-float form_pills_width() {
-  float width = 0;
-  for (const Form form : all_forms)
-    width += style::pill_size(form_label(form)).x + ImGui::GetStyle().ItemSpacing.x;
-  return width;
-}
-
 std::string agreement_explained(const Computation& computed) {
   std::string words =
       fmt::format("Every form's outputs and final states against {}, as a share of the largest number.",
@@ -147,19 +131,18 @@ void draw_top_bar(Application& application, float height) {
   // From the right edge, so that nothing there moves when the names on the left change.
   const float palette =
       ImGui::GetWindowWidth() - style::px(style::panel_gap + style::panel_padding) - style::px(palette_width);
-  const float forms = palette - style::px(16) - badge - form_pills_width();
+  const float agreement = palette - style::px(16) - badge;
   ImGui::SameLine(0, style::px(24));
-  const float room = forms - ImGui::GetCursorPosX() - variant_picker_width(application) - 2 * gap;
+  const float room = agreement - ImGui::GetCursorPosX() - variant_picker_width(application) - 2 * gap;
   const float data_width =
       std::min({data_picker_width(application), std::max(room, style::px(80)), style::px(widest_data_pill)});
   ImGui::SetCursorPosX(
-      std::max(forms - 2 * gap - data_width - variant_picker_width(application), ImGui::GetCursorPosX()));
+      std::max(agreement - 2 * gap - data_width - variant_picker_width(application), ImGui::GetCursorPosX()));
   variant_picker(application);
   ImGui::SameLine();
   data_picker(application, data_width);
   ImGui::SameLine();
-  ImGui::SetCursorPosX(std::max(forms, ImGui::GetCursorPosX()));
-  form_pills(application);
+  ImGui::SetCursorPosX(std::max(agreement, ImGui::GetCursorPosX()));
   if (computed) agreement_badge(application, *computed);
   ImGui::SameLine();
   ImGui::SetCursorPosX(std::max(palette, ImGui::GetCursorPosX()));

@@ -176,7 +176,7 @@ void changes_the_variant(ImGuiTestContext* context) {
 void changes_form_and_chunk_size(ImGuiTestContext* context) {
   Session& session = start(context);
   session.go_to_token(19);
-  context->ItemClick("//Top bar/Chunkwise");
+  context->ItemClick("//Stage/**/Chunkwise");
   IM_CHECK(session.choice().form == Form::chunkwise);
   IM_CHECK_EQ(session.token(), 19);
   IM_CHECK_EQ(session.trace()->block(session.cursor().block).first_token, 16);

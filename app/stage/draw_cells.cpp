@@ -1,0 +1,146 @@
+// The cells of a picture: its colours, what is not there yet, its numbers, and what is framed in it.
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/stage/draw.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+constexpr float word_distance = 6;     // between a word and its row
+constexpr float growing_from = 0.02F;  // the share of its strength that a picture has at first
+
+class CellsPainter {
+ public:
+  CellsPainter(const Box& picture, ImVec2 position, ImVec2 size, StageScene& scene)
+      : picture_(picture), position_(position), size_(size), scene_(scene) {}
+
+  void draw(bool is_thumbnail) {
+    const Matrix<double>& values = scene_.record.at(picture_.tensor);
+    const ImVec2 end = {position_.x + size_.x, position_.y + size_.y};
+    const Index finished = scene_.view.finished_rows(recorded());
+    list_->AddRect({position_.x - 1, position_.y - 1}, {end.x + 1, end.y + 1}, style::colours().edge);
+    if (finished == 0) {
+      draw_waiting(position_, end);
+      if (!is_thumbnail) draw_focus();
+      return;
+    }
+    const Symbol& symbol = symbol_in(scene_.symbols, picture_.tensor);
+    HeatMapLook look{.range = static_cast<float>(scene_.ranges.of(picture_.tensor).largest) / strength(),
+                     .transposed = picture_.transposed,
+                     .masked = symbol.role == Role::plain,
+                     .grid = !is_thumbnail};
+    (picture_.transposed ? look.finished_columns : look.finished_rows) = finished;
+    heat_map(picture_.key, values, scene_.version, position_, size_, look);
+    if (finished > 0 && finished < values.rows()) {
+      const Cell next = picture_.transposed ? Cell{0, finished} : Cell{finished, 0};
+      draw_waiting(cell_rectangle(position_, size_, picture_.rows, picture_.columns, next).minimum, end);
+    }
+    if (is_thumbnail) return;
+    frame_token();
+    if (scene_.numbers && strength() == 1) draw_cell_numbers(picture_, position_, size_, finished, scene_);
+    hover(finished);
+    draw_focus();
+  }
+
+ private:
+  /// Whose cells these are: a picture that is made for the eye shows those of a tensor that is recorded.
+  const std::string& recorded() const { return scene_.view.recorded(picture_.tensor); }
+
+  /// The result grows out of nothing into what was computed.
+  float strength() const {
+    if (scene_.fade >= 1 || picture_.tensor != scene_.view.lit) return 1;
+    return std::max(static_cast<float>(scene_.fade), growing_from);
+  }
+
+  void hover(Index finished) {
+    if (!ImGui::IsWindowHovered()) return;
+    const auto cell = hovered_cell(position_, size_, picture_.rows, picture_.columns, ImGui::GetMousePos());
+    if (!cell) return;
+    const Index row = picture_.transposed ? cell->column : cell->row;
+    const Index column = picture_.transposed ? cell->row : cell->column;
+    if (finished > 0 && row >= finished) return;
+    point_at({recorded(), row, column}, scene_);
+  }
+
+  void frame(const Cells& cells, ImU32 colour) const {
+    if (cells.rows <= 0 || cells.columns <= 0) return;
+    const auto drawn = [&](Index row, Index column) {
+      return picture_.transposed ? Cell{column, row} : Cell{row, column};
+    };
+    frame_drawn(drawn(cells.first_row, cells.first_column),
+                drawn(cells.first_row + cells.rows - 1, cells.first_column + cells.columns - 1), colour);
+  }
+
+  /// The row, or column, of the word at the cursor.
+  void frame_token() const {
+    const Index row = scene_.view.token - picture_.first_row_token;
+    if (picture_.first_row_token >= 0 && row >= 0 && row < picture_.rows)
+      frame_drawn({row, 0}, {row, picture_.columns - 1}, style::colours().text);
+    const Index column = scene_.view.token - picture_.first_column_token;
+    // Where rows are words too, the row says enough.
+    if (picture_.first_row_token < 0 && picture_.first_column_token >= 0 && column >= 0 &&
+        column < picture_.columns)
+      frame_drawn({0, column}, {picture_.rows - 1, column}, style::colours().text);
+  }
+
+  void frame_drawn(const Cell& from, const Cell& to, ImU32 colour) const {
+    const Rectangle first = cell_rectangle(position_, size_, picture_.rows, picture_.columns, from);
+    const Rectangle last = cell_rectangle(position_, size_, picture_.rows, picture_.columns, to);
+    list_->AddRect({first.minimum.x - 1, first.minimum.y - 1}, {last.maximum.x + 1, last.maximum.y + 1},
+                   colour, 0, px(1.5F));
+  }
+
+  void draw_focus() const {
+    const std::string& tensor = recorded();
+    for (const Cells& source : scene_.sources) {
+      if (source.tensor == tensor) frame(source, style::colours().accent);
+    }
+    if (scene_.focus && scene_.focus->tensor == tensor)
+      frame({tensor, scene_.focus->row, scene_.focus->column, 1, 1}, style::colours().text);
+  }
+
+  const Box& picture_;
+  ImVec2 position_;
+  ImVec2 size_;
+  StageScene& scene_;
+  ImDrawList* list_ = ImGui::GetWindowDrawList();
+};
+
+}  // namespace
+
+void draw_cells(const Box& picture, ImVec2 position, ImVec2 size, StageScene& scene) {
+  CellsPainter(picture, position, size, scene).draw(false);
+}
+
+void draw_thumbnail(const Box& picture, ImVec2 position, ImVec2 size, StageScene& scene) {
+  CellsPainter(picture, position, size, scene).draw(true);
+}
+
+void draw_row_words(const Box& picture, ImVec2 position, float height, float width, StageScene& scene) {
+  const style::TextStyle text(style::Text::caption);
+  const float row = height / static_cast<float>(picture.rows);
+  const float room = width - px(word_distance);
+  for (std::size_t i = 0; i < picture.row_words.size(); ++i) {
+    const std::string word = shortened(picture.row_words[i], room);
+    const ImVec2 extent = text_extent(word);
+    const float middle = position.y + row * (static_cast<float>(i) + 0.5F);
+    const ImVec2 corner = {std::round(position.x - px(word_distance) - extent.x),
+                           std::round(middle - extent.y / 2)};
+    const bool is_present = picture.first_row_token + static_cast<Index>(i) == scene.view.token;
+    draw_text(corner, is_present ? style::colours().text : style::colours().dim, word);
+    scene.pieces.push_back({{corner.x, middle - row / 2}, {corner.x + extent.x, middle + row / 2}});
+  }
+}
+
+void point_at(const CellFocus& cell, StageScene& scene) {
+  scene.hovered = cell;
+  scene.clicked = scene.clicked || ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,437 @@
+#include "app/stage/hero.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "app/stage/cell_words.h"
+#include "core/numbers/conjugate_gradient.h"
+#include "core/steps/overwrite.h"
+
+namespace palimpsest {
+
+namespace {
+
+using Kind = Expression::Kind;
+
+constexpr std::size_t most_strips = 6;
+constexpr Index most_steps_of_solve = 60;
+constexpr double flat_from = 0.68;  // where singular values end (core/numbers/newton_schulz.h)
+constexpr double flat_to = 1.14;
+constexpr Index most_products = 1 << 18;  // cells of "each row times its number": beyond, they are not drawn
+
+/// What stands inside a recorded subexpression.
+const Expression& unwrapped(const Expression& expression) {
+  return expression.kind() == Kind::named ? unwrapped(expression.arguments()[0]) : expression;
+}
+
+/// A term of a sum, with its sign.
+struct SignedTerm {
+  bool minus = false;
+  Expression expression;
+};
+
+void collect_terms(const Expression& expression, bool minus, std::vector<SignedTerm>& terms) {
+  const Expression& inner = unwrapped(expression);
+  if (inner.kind() != Kind::sum && inner.kind() != Kind::difference) {
+    terms.push_back({minus, inner});
+    return;
+  }
+  collect_terms(inner.arguments()[0], minus, terms);
+  collect_terms(inner.arguments()[1], minus != (inner.kind() == Kind::difference), terms);
+}
+
+/// The factors of a product, numbers apart from the rest.
+struct Factors {
+  std::vector<Expression> numbers;
+  std::vector<Expression> others;
+
+  /// The first of the others, times all numbers.
+  Expression scaled(const Expression& factor) const {
+    Expression product = factor;
+    for (auto number = numbers.rbegin(); number != numbers.rend(); ++number) product = *number * product;
+    return product;
+  }
+};
+
+/// A vector or matrix that is multiplied with a vector, and added up.
+struct Contraction {
+  std::string matrix;
+  bool over_rows = true;  // each row has its number; else each column
+  Expression numbers;
+  bool numbers_lie_flat = false;
+};
+
+class HeroBuilder {
+ public:
+  HeroBuilder(const Phase& phase, const Record& record, const Symbols& symbols, const LatexStyle& style)
+      : phase_(phase), record_(record), symbols_(symbols), style_(style) {}
+
+  Hero build(const Operation& operation) {
+    if (!(flattened(operation) || solved(operation) || overwritten(operation) || added(operation) ||
+          scaled(operation) || contracted(operation) || in_strips(operation))) {
+      hero_ = {.equation = boxes("hero", operation.equation, record_, symbols_)};
+    }
+    return std::move(hero_);
+  }
+
+ private:
+  Shape shape_of(const Expression& expression) const { return shape(expression, record_); }
+  bool is_number(const Expression& expression) const {
+    const Shape size = shape_of(expression);
+    return size.rows == 1 && size.columns == 1;
+  }
+  bool is_matrix(const Expression& expression) const {
+    const Shape size = shape_of(expression);
+    return size.rows > 1 && size.columns > 1;
+  }
+  bool is_vector(const Expression& expression) const {
+    return !is_matrix(expression) && !is_number(expression);
+  }
+  bool is_empty(const Expression& expression) const {
+    const Shape size = shape_of(expression);
+    return size.rows == 0 || size.columns == 0;
+  }
+
+  const Symbol& symbol_of(const std::string& tensor) const {
+    static const Symbol none;
+    const auto found = symbols_.find(tensor);
+    return found == symbols_.end() ? none : found->second;
+  }
+
+  std::string latex_of(const Expression& expression) const { return latex(expression, symbols_, style_); }
+  std::string latex_of(const Equation& equation) const { return latex(equation, symbols_, style_); }
+
+  Factors factors_of(const Expression& product) const {
+    Factors factors;
+    collect_factors(product, factors);
+    return factors;
+  }
+  void collect_factors(const Expression& expression, Factors& factors) const {
+    const Expression& inner = unwrapped(expression);
+    if (inner.kind() == Kind::product) {
+      for (const Expression& factor : inner.arguments()) collect_factors(factor, factors);
+    } else {
+      (is_number(inner) ? factors.numbers : factors.others).push_back(inner);
+    }
+  }
+
+  const Matrix<double>& values(const std::string& tensor) const {
+    return hero_.made.contains(tensor) ? hero_.made.at(tensor) : record_.at(tensor);
+  }
+
+  std::string key(const std::string& tensor) { return fmt::format("hero/{}/{}", tensor, pictures_++); }
+
+  /// The picture of an expression, or its number. One that no step makes is computed for it.
+  Box picture(const Expression& expression, bool transposed = false) {
+    const Expression& inner = unwrapped(expression);
+    const Expression& bare = inner.kind() == Kind::transpose ? unwrapped(inner.arguments()[0]) : inner;
+    const bool turns = transposed != (inner.kind() == Kind::transpose);
+    if (bare.kind() == Kind::tensor)
+      return picture_of(bare.name(), turns, key(bare.name()), record_, symbols_);
+    const std::string name = "made for the picture: " + to_string(inner);
+    if (!hero_.made.contains(name)) hero_.made.set(name, evaluate(inner, record_));
+    Box box = picture_of(name, transposed, key(name), hero_.made, symbols_);
+    box.latex = latex_of(inner);
+    return box;
+  }
+
+  /// A vector that lies along the rows (as a column) or the columns (flat).
+  Box along(const Expression& vector, bool flat) {
+    const bool is_flat = shape_of(vector).rows == 1;
+    return picture(vector, is_flat != flat);
+  }
+
+  std::string length_words(const std::string& tensor) const {
+    return fmt::format("length {:.2g}", values(tensor).norm());
+  }
+
+  Plate plate_of(const Expression& expression, std::string sign) {
+    Plate plate{.picture = picture(expression), .sign = std::move(sign)};
+    const std::string& tensor = plate.picture.tensor;
+    plate.name = symbol_of(tensor).words;
+    plate.latex = latex_of(unwrapped(expression));
+    if (plate.picture.kind == Box::Kind::picture) plate.number = length_words(tensor);
+    return plate;
+  }
+
+  Plate result_plate(const Operation& operation) {
+    Plate plate = plate_of(tensor(operation.equation.result), "=");
+    if (plate.name.empty()) plate.name = operation.title;
+    return plate;
+  }
+
+  /// The column and the row whose products all entries of `expression` are; none if it is no such product.
+  std::optional<std::pair<Expression, Expression>> column_and_row(const Expression& expression) const {
+    const Expression& inner = unwrapped(expression);
+    if (inner.kind() == Kind::function && inner.name() == "negative")
+      return column_and_row(inner.arguments()[0]);
+    const Factors factors = factors_of(inner);
+    if (factors.others.size() != 2) return std::nullopt;
+    const Shape first = shape_of(factors.others[0]);
+    const Shape second = shape_of(factors.others[1]);
+    if (first.columns != 1 || second.rows != 1 || first.rows == 1 || second.columns == 1) return std::nullopt;
+    return std::pair(factors.others[0], factors.others[1]);
+  }
+
+  /// Puts the vectors of an outer product along the edges. What a recorded tensor is made of says its step.
+  bool put_margins(Plate& plate, const Expression& expression) {
+    const Expression* product = &unwrapped(expression);
+    if (product->kind() == Kind::tensor) {
+      const Operation* maker = maker_of(phase_, product->name());
+      if (!maker) return false;
+      product = &maker->equation.expression;
+    }
+    const auto vectors = column_and_row(*product);
+    if (!vectors) return false;
+    plate.margins = {{Margin::Side::left, along(vectors->first, false)},
+                     {Margin::Side::top, along(vectors->second, true)}};
+    // One of them says where, the other what.
+    const Box& column = plate.margins[0].picture;
+    const Box& row = plate.margins[1].picture;
+    const Symbol& what = symbol_of(symbol_of(row.tensor).role == Role::key ? column.tensor : row.tensor);
+    if (!what.words.empty()) plate.words = "along " + what.words;
+    return true;
+  }
+
+  bool overwritten(const Operation& operation) {
+    const auto overwrite = overwrite_of(phase_, operation);
+    if (!overwrite || !is_matrix(overwrite->update)) return false;
+    const auto add = [&](const Expression& part, const std::string& sign, const std::string& name, Role role,
+                         const std::string& latex) {
+      Plate plate = plate_of(part, sign);
+      plate.name = name;
+      plate.role = role;
+      if (!latex.empty()) plate.latex = latex;
+      put_margins(plate, part);
+      if (plate.words.empty()) plate.words = symbol_of(plate.picture.tensor).words;
+      hero_.one_scale.push_back(plate.picture.tensor);
+      if (hero_.made.contains(plate.picture.tensor))
+        hero_.stands_for[plate.picture.tensor] = operation.equation.result;
+      hero_.plates.push_back(std::move(plate));
+    };
+    hero_.kind = Hero::Kind::plates;
+    add(overwrite->erased, "", "erased", Role::error, "");
+    add(overwrite->written, "+", "written", Role::value, "");
+    add(overwrite->update, "=", "update", Role::plain,
+        overwrite->is_one_step ? latex_of(operation.equation) : "");
+    if (overwrite->is_one_step) {
+      hero_.plates.back().words = "what is added to the memory";
+    } else {
+      hero_.plates.back().words = "both together";
+    }
+    return true;
+  }
+
+  /// Matrices that are added up, or one outer product.
+  bool added(const Operation& operation) {
+    const Expression result = tensor(operation.equation.result);
+    if (!is_matrix(result) || is_empty(result)) return false;
+    std::vector<SignedTerm> terms;
+    collect_terms(operation.equation.expression, false, terms);
+    if (terms.size() > 4) return false;
+    if (terms.size() == 1) return is_outer_product(operation);
+    if (!std::ranges::all_of(terms, [&](const SignedTerm& term) { return is_matrix(term.expression); }))
+      return false;
+    hero_.kind = Hero::Kind::plates;
+    for (const SignedTerm& term : terms) {
+      Plate plate = plate_of(term.expression, hero_.plates.empty() ? "" : term.minus ? "-" : "+");
+      put_margins(plate, term.expression);
+      if (hero_.made.contains(plate.picture.tensor)) {
+        hero_.scale_of[plate.picture.tensor] = operation.equation.result;
+        hero_.stands_for[plate.picture.tensor] = operation.equation.result;
+      }
+      hero_.plates.push_back(std::move(plate));
+    }
+    hero_.plates.push_back(result_plate(operation));
+    return true;
+  }
+
+  bool is_outer_product(const Operation& operation) {
+    Plate plate = plate_of(tensor(operation.equation.result), "");
+    if (!put_margins(plate, operation.equation.expression)) return false;
+    plate.latex = latex_of(operation.equation);
+    hero_.kind = Hero::Kind::plates;
+    hero_.plates.push_back(std::move(plate));
+    return true;
+  }
+
+  /// A matrix times numbers: of all its cells, of its rows, of its columns.
+  bool scaled(const Operation& operation) {
+    const Expression result = tensor(operation.equation.result);
+    if (!is_matrix(result)) return false;
+    const Factors factors = factors_of(operation.equation.expression);
+    std::vector<Expression> matrices;
+    std::vector<std::pair<Expression, bool>> vectors;  // flat ones scale columns
+    for (const Expression& factor : factors.others) {
+      if (factor.kind() == Kind::diagonal) {
+        vectors.emplace_back(factor.arguments()[0], !matrices.empty());
+      } else {
+        matrices.push_back(factor);
+      }
+    }
+    if (matrices.size() != 1 || factors.numbers.size() + vectors.size() == 0) return false;
+    const Expression& matrix = unwrapped(matrices[0]);
+    const bool is_bare = matrix.kind() == Kind::tensor ||
+                         (matrix.kind() == Kind::transpose && matrix.arguments()[0].kind() == Kind::tensor);
+    if (!is_bare) return false;
+    hero_.kind = Hero::Kind::plates;
+    hero_.plates.push_back(plate_of(matrix, ""));
+    for (const Expression& number : factors.numbers) {
+      Plate plate{.picture = picture(number), .sign = "\\times"};
+      plate.words = symbol_of(plate.picture.tensor).words;
+      hero_.plates.push_back(std::move(plate));
+    }
+    for (const auto& [vector, flat] : vectors) {
+      Plate plate{.picture = along(vector, flat), .sign = "\\odot"};
+      plate.latex = latex_of(vector);
+      plate.words = symbol_of(plate.picture.tensor).words;
+      hero_.plates.push_back(std::move(plate));
+    }
+    hero_.plates.push_back(result_plate(operation));
+    return true;
+  }
+
+  std::optional<Contraction> contraction_of(const Expression& expression) const {
+    const Factors factors = factors_of(expression);
+    if (factors.others.size() != 2) return std::nullopt;
+    const Expression& first = factors.others[0];
+    const Expression& second = factors.others[1];
+    const bool is_last_vector = is_matrix(first) && is_vector(second);
+    if (!is_last_vector && !(is_vector(first) && is_matrix(second))) return std::nullopt;
+    const Expression& matrix = is_last_vector ? first : second;
+    const Expression& vector = is_last_vector ? second : first;
+    const bool turned = matrix.kind() == Kind::transpose;
+    const Expression& bare = turned ? unwrapped(matrix.arguments()[0]) : matrix;
+    if (bare.kind() != Kind::tensor) return std::nullopt;
+    return Contraction{.matrix = bare.name(),
+                       .over_rows = turned == is_last_vector,
+                       .numbers = factors.scaled(vector),
+                       .numbers_lie_flat = shape_of(vector).rows == 1};
+  }
+
+  /// A matrix is asked with a vector: each row, or column, times its number, added up.
+  bool contracted(const Operation& operation) {
+    const Expression result = tensor(operation.equation.result);
+    if (!is_vector(result)) return false;
+    const auto asked = contraction_of(operation.equation.expression);
+    if (!asked || record_.at(asked->matrix).size() > most_products) return false;
+    const auto sides = asked->over_rows ? std::pair(Margin::Side::left, Margin::Side::below)
+                                        : std::pair(Margin::Side::top, Margin::Side::right);
+    hero_.kind = Hero::Kind::plates;
+    Plate matrix = plate_of(tensor(asked->matrix), "");
+    matrix.margins = {{sides.first, along(asked->numbers, !asked->over_rows)}};
+    hero_.plates.push_back(std::move(matrix));
+
+    const Expression numbers =
+        asked->numbers_lie_flat == asked->over_rows ? transpose(asked->numbers) : asked->numbers;
+    Plate products = plate_of(hadamard(numbers, tensor(asked->matrix)), "\\rightarrow");
+    const std::string& made = products.picture.tensor;
+    hero_.one_scale = {made};
+    hero_.stands_for[made] = asked->matrix;
+    products.name = asked->over_rows ? "each row times its number" : "each column times its number";
+    const std::string& answer = operation.equation.result;
+    products.words = fmt::format("added up: {}", symbol_of(answer).words);
+    products.number = length_words(answer);
+    products.latex = latex_of(operation.equation);
+    products.margins = {{sides.second, along(result, asked->over_rows)}};
+    hero_.plates.push_back(std::move(products));
+    return true;
+  }
+
+  /// Vectors that are added up or multiplied, or what a function makes a vector of.
+  bool in_strips(const Operation& operation) {
+    const Expression result = tensor(operation.equation.result);
+    if (!is_vector(result) || is_empty(result)) return false;
+    std::vector<std::pair<std::string, Expression>> strips;
+    std::vector<SignedTerm> terms;
+    collect_terms(operation.equation.expression, false, terms);
+    const Expression& only = terms[0].expression;
+    if (terms.size() > 1) {
+      for (const SignedTerm& term : terms)
+        strips.emplace_back(term.minus ? "-" : strips.empty() ? "" : "+", term.expression);
+    } else if (only.kind() == Kind::hadamard) {
+      strips = {{"", only.arguments()[0]}, {"\\odot", only.arguments()[1]}};
+    } else if (only.kind() == Kind::function) {
+      for (const std::string& operand : operands(only)) {
+        if (is_vector(tensor(operand))) strips.emplace_back("", tensor(operand));
+      }
+    }
+    const bool all_vectors =
+        std::ranges::all_of(strips, [&](const auto& strip) { return is_vector(strip.second); });
+    if (strips.empty() || !all_vectors || strips.size() > most_strips) return false;
+    hero_.kind = Hero::Kind::strips;
+    const auto add = [&](const Expression& vector, std::string sign) {
+      Plate plate{.picture = along(vector, true), .sign = std::move(sign)};
+      plate.name = symbol_of(plate.picture.tensor).words;
+      plate.latex = latex_of(unwrapped(vector));
+      plate.number = length_words(plate.picture.tensor);
+      if (hero_.made.contains(plate.picture.tensor)) {
+        hero_.scale_of[plate.picture.tensor] = operation.equation.result;
+        hero_.stands_for[plate.picture.tensor] = operation.equation.result;
+      }
+      hero_.plates.push_back(std::move(plate));
+    };
+    for (const auto& [sign, vector] : strips) add(vector, sign);
+    add(result, terms.size() == 1 && only.kind() == Kind::function ? "\\rightarrow" : "=");
+    return true;
+  }
+
+  /// Singular values over the steps that flatten them: a line each.
+  bool flattened(const Operation& operation) {
+    const Expression& values = unwrapped(operation.equation.expression);
+    if (values.kind() != Kind::function || values.name() != "spectra") return false;
+    HeroChart chart{.tensor = operation.equation.result,
+                    .low = flat_from,
+                    .high = flat_to,
+                    .title = operation.title,
+                    .words = "each line is a direction; in the band all learn alike"};
+    for (const Expression& step : values.arguments()) chart.columns.push_back(latex_of(step));
+    if (static_cast<Index>(chart.columns.size()) != record_.at(chart.tensor).cols()) return false;
+    hero_.kind = Hero::Kind::plates;
+    hero_.chart = std::move(chart);
+    return true;
+  }
+
+  /// A symmetric system, and how one comes to its solution step by step.
+  bool solved(const Operation& operation) {
+    const Expression& solve = unwrapped(operation.equation.expression);
+    if (solve.kind() != Kind::function || solve.name() != "solve_symmetric") return false;
+    const Expression& matrix = solve.arguments()[0];
+    if (!is_matrix(matrix)) return false;
+    Plate plate = plate_of(matrix, "");
+    plate.name = "which keys there were";
+    plate.words = "times the column above it is the one on the right";
+    plate.margins = {{Margin::Side::top, along(tensor(operation.equation.result), true)},
+                     {Margin::Side::right, along(solve.arguments()[1], false)}};
+    const std::string rests = "made for the picture: what is left";
+    hero_.made.set(rests, conjugate_gradient_rests(evaluate(matrix, record_),
+                                                   evaluate(solve.arguments()[1], record_).reshaped(),
+                                                   most_steps_of_solve));
+    hero_.chart = HeroChart{.tensor = rests,
+                            .is_logarithmic = true,
+                            .title = "the solve converges",
+                            .words = "what is left after each step of conjugate gradients"};
+    hero_.kind = Hero::Kind::plates;
+    hero_.plates.push_back(std::move(plate));
+    return true;
+  }
+
+  const Phase& phase_;
+  const Record& record_;
+  const Symbols& symbols_;
+  const LatexStyle& style_;
+  Hero hero_;
+  int pictures_ = 0;
+};
+
+}  // namespace
+
+Hero hero_of(const Phase& phase, const Operation& operation, const Record& record, const Symbols& symbols,
+             const LatexStyle& style) {
+  return HeroBuilder(phase, record, symbols, style).build(operation);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/stage/box.h"
+#include "core/steps/trace.h"
+
+namespace palimpsest {
+
+/// A vector along an edge of a large picture: what its rows or columns are multiplied by, or add up to.
+struct Margin {
+  enum class Side { left, top, right, below };
+
+  Side side = Side::left;
+  Box picture = {};
+};
+
+/// A large picture of the step at the cursor, with what it was made from along its edges.
+struct Plate {
+  Box picture = {};         // or a number
+  std::string sign = {};    // LaTeX: what stands between it and the one before
+  std::string name = {};    // above it, on the left
+  Role role = Role::plain;  // its colour
+  std::string latex = {};   // above it, on the right
+  std::string words = {};   // below it, on the left
+  std::string number = {};  // below it, on the right: "length 0.57"
+  std::vector<Margin> margins = {};
+};
+
+/// Numbers that change from step to step inside an operation, as lines.
+struct HeroChart {
+  std::string tensor = {};                // each row is a line, each column a step
+  std::vector<std::string> columns = {};  // LaTeX below some steps
+  bool is_logarithmic = false;
+  double low = 0;  // a band in which all are alike; none if both are 0
+  double high = 0;
+  std::string title = {};
+  std::string words = {};
+};
+
+/// The step at the cursor by itself, large: its operands, then its result.
+struct Hero {
+  enum class Kind {
+    plates,   // side by side
+    strips,   // flat vectors, one below the other
+    equation  // what neither suits: result = expression
+  };
+
+  Kind kind = Kind::equation;
+  std::vector<Plate> plates = {};
+  Box equation = {};
+  std::optional<HeroChart> chart = {};  // beside the plates
+  Record made = {};                     // values of pictures that are in no record
+  std::map<std::string, std::string, std::less<>> stands_for =
+      {};                                                         // whose cells those are, as to the pointer
+  std::map<std::string, std::string, std::less<>> scale_of = {};  // and whose colours they have
+  std::vector<std::string> one_scale = {};  // pictures that are added up: these share a scale of their own
+};
+
+/// What `operation` of `phase` does, drawn from its equation and the tensors of its block alone. Formulas are
+/// written in `style`.
+Hero hero_of(const Phase& phase, const Operation& operation, const Record& record, const Symbols& symbols,
+             const LatexStyle& style);
+
+}  // namespace palimpsest
