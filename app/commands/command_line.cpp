@@ -62,13 +62,14 @@ class Parser {
     const CliCommand no_window = [](CLI::App&, Console) -> Task {
       return []() -> int {
         throw InputError(
-            "a command is missing: run, verify or info (this program has no window; see --help)");
+            "a command is missing: run, verify, info or show (this program has no window; see --help)");
       };
     };
     without_command_ = (window_commands.window ? window_commands.window : no_window)(app_, console);
     add("run", "Run one variant on the arrays of a file", add_run);
     add("verify", "Compare every form, device and precision with the f64 recurrence", add_verify);
     add("info", "Variants, forms and why one is missing; devices; versions", add_info);
+    add("show", "Write the numbers that a view shows", add_show);
     add("render", "Draw a picture of the program without a window",
         window_commands.render ? window_commands.render
                                : needs_window("render needs the program with a window (palimpsest)"));

@@ -10,6 +10,9 @@ Task add_run(CLI::App& command, Console console);
 /// `palimpsest verify`: every form, device and precision against the f64 recurrence.
 Task add_verify(CLI::App& command, Console console);
 
+/// `palimpsest show`: the numbers of a view.
+Task add_show(CLI::App& command, Console console);
+
 /// `palimpsest info`: what there is, and why something is missing.
 Task add_info(CLI::App& command, Console console);
 

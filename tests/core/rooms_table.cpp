@@ -70,7 +70,7 @@ const std::vector<Room>& rooms() {
       {"app/commands",
        "The command line.",
        {"core/base", "core/io", "core/formula", "core/contract", "core/steps", "core/rules", "core/cases",
-        "core/proof", "kernels", "app/session"}},
+        "core/insight", "core/proof", "kernels", "app/session"}},
       {"app/gl",
        "OpenGL: canvases, textures, the heat map's shader.",
        {"core/base", "core/io", "app/session"}},

@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/commands/interrupt.h"
+#include "app/commands/show_views.h"
+#include "app/commands/values.h"
+#include "core/base/error.h"
+#include "core/io/file.h"
+#include "core/io/utf8.h"
+
+namespace palimpsest {
+
+namespace {
+
+const ShownView& find_view(const std::string& id) {
+  std::vector<std::string_view> known;
+  for (const ShownView& view : shown_views()) {
+    if (view.id == id) return view;
+    known.emplace_back(view.id);
+  }
+  throw InputError(
+      fmt::format("there is no view \"{}\"; expected one of: {}", shown(id), fmt::join(known, ", ")));
+}
+
+nlohmann::ordered_json place_json(const ShownView& view, const ShownPlace& place) {
+  const Choice& choice = place.computation->choice;
+  return {{"view", view.id},
+          {"data", place.computation->data->id},
+          {"variant", choice.variant},
+          {"form", name(place.form)},
+          {"chunk_size", choice.chunk_size},
+          {"head", choice.head},
+          {"token", place.token},
+          {"text", place.text(place.token)},
+          {"operation", place.computation->trace(place.form)->operation(place.cursor).id}};
+}
+
+std::string place_words(const ShownPlace& place) {
+  const Choice& choice = place.computation->choice;
+  std::string words =
+      fmt::format("{}, head {}, {}, {} form: token {}, at {}\n", place.computation->data->id, choice.head,
+                  place.computation->variant->label, name(place.form), place.numbered(place.token),
+                  place.computation->trace(place.form)->operation(place.cursor).id);
+  for (const std::string& note : place.computation->inputs.notes) words += note + '\n';
+  return words;
+}
+
+int show(const ShowOptions& options, const Console& console) {
+  const ShownView& view = find_view(options.view);
+  if (options.json && is_same_file(options.data, *options.json))
+    throw InputError(
+        fmt::format("{}: is what is shown, which would be lost; give another --json", *options.json));
+  if (options.json) writable_target(*options.json);  // before the work is done
+  const Interrupt interrupt;
+  const ShownPlace place = shown_place(options, interrupt.token());
+  const ShownNumbers numbers = view.show(place);
+  if (!options.json) {
+    console.out << place_words(place) << numbers.text;
+    return exit_done;
+  }
+  nlohmann::ordered_json json = place_json(view, place);
+  json.update(numbers.json);
+  const std::string written = json.dump(1) + '\n';
+  replace_file(*options.json, std::as_bytes(std::span(written)));
+  return exit_done;
+}
+
+}  // namespace
+
+std::span<const ShownView> shown_views() {
+  static constexpr ShownView table[] = {
+      {"answers", "what the memory answers for its words before and after, and what the output is made of",
+       show_answers},
+      {"learning", "the step of learning: loss, gradient, edges, and the pair that it harms most",
+       show_learning},
+      {"provenance", "who wrote a cell of the memory, and what became of it", show_provenance},
+      {"recall", "what is left of the words, token by token", show_recall},
+      {"gates", "how much every token keeps, for how long, and how far it steps", show_gates},
+  };
+  return table;
+}
+
+nlohmann::ordered_json json_of(const Matrix<double>& rows) {
+  auto json = nlohmann::ordered_json::array();
+  for (Index row = 0; row < rows.rows(); ++row)
+    json.push_back(json_of(Vector<double>(rows.row(row).transpose())));
+  return json;
+}
+
+nlohmann::ordered_json json_of(const Vector<double>& numbers) {
+  auto json = nlohmann::ordered_json::array();
+  for (const double number : numbers) json.push_back(number);
+  return json;
+}
+
+Task add_show(CLI::App& command, Console console) {
+  const auto options = std::make_shared<ShowOptions>();
+  std::string views;
+  for (const ShownView& view : shown_views()) views += fmt::format("\n{}: {}", view.id, view.words);
+  command.add_option("VIEW", options->view, "What to show:" + views)->required();
+  command
+      .add_option("--capture,--data", options->data, "An npz with q, k and v; or capture:NAME, preset:NAME")
+      ->required();
+  const auto add = [&](const char* option, std::optional<std::string>& value, const char* words) {
+    command.add_option_function<std::string>(
+        option, [&value](const std::string& text) { value = text; }, words);
+  };
+  add("--variant", options->variant, "Compute this variant instead of the data's own");
+  command.add_option("--form", options->form, form_names())->capture_default_str();
+  add("--chunk", options->chunk, "Tokens per chunk, where the form has chunks");
+  add("--at", options->at, "TOKEN or TOKEN:OPERATION, such as 42:write (default: the last token)");
+  command.add_option("--head", options->head, "Which head, over batches and heads")->capture_default_str();
+  command
+      .add_option(
+          "--words", options->words,
+          "Ask for these words, by the numbers of their tokens or their texts (default: those whose writes "
+          "were strongest)")
+      ->delimiter(',');
+  add("--why", options->cell, "ROW,COLUMN of the memory for provenance (default: its largest number)");
+  command.add_option("--param", options->settings, "NAME=VALUE: an option or a parameter of the variant")
+      ->take_all();
+  add("--json", options->json, "Write the numbers to this file, for programs");
+  return [options, console] { return show(*options, console); };
+}
+
+}  // namespace palimpsest

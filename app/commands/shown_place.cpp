@@ -1,0 +1,105 @@
+#include "app/commands/shown_place.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "app/commands/values.h"
+#include "app/session/presets.h"
+#include "core/base/error.h"
+#include "core/io/utf8.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// The rule that was asked for, else that of the data.
+Choice choice_of(const ShowOptions& options, const DataSet& data) {
+  Choice choice;
+  if (!data.rule.empty()) choice.variant = data.rule;
+  if (data.rule.empty() && !data.fits.empty()) choice.variant = data.fits;
+  if (options.variant) choice.variant = *options.variant;
+  const Variant& variant = find_variant(choice.variant);
+  choice.settings = parse_settings(variant, options.settings);
+  choice.form = parse_form(options.form);
+  if (options.chunk)
+    choice.chunk_size = parse_count(*options.chunk, "--chunk", 1, largest_chunk(data.tokens));
+  choice.chunk_size = std::min(choice.chunk_size, largest_chunk(data.tokens));
+  choice.head = parse_count(options.head, "--head", 0, data.batches * data.heads - 1);
+  return choice;
+}
+
+/// The place TOKEN or TOKEN:OPERATION; without an operation the memory's write, or else the first one.
+Cursor cursor_of(const std::string& at, const Trace& trace) {
+  const std::size_t colon = at.find(':');
+  const Index token = parse_count(at.substr(0, colon), "the token of --at", 0, trace.tokens - 1);
+  const std::string wanted = colon == std::string::npos ? "" : at.substr(colon + 1);
+  std::vector<std::string_view> known;
+  for (std::size_t phase = 0; phase < trace.phases.size(); ++phase) {
+    const std::vector<Operation>& operations = trace.phases[phase].operations;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      known.emplace_back(operations[i].id);
+      const bool is_wanted =
+          wanted.empty() ? operations[i].purpose == Purpose::write : operations[i].id == wanted;
+      if (!is_wanted) continue;
+      const Index block = trace.block_of(token, static_cast<Index>(phase));
+      return {block, static_cast<Index>(i), token - trace.block(block).first_token};
+    }
+  }
+  if (wanted.empty()) return trace.at_token({}, token);
+  throw InputError(fmt::format("--at asks for the operation \"{}\"; this form has: {}", shown(wanted),
+                               fmt::join(known, ", ")));
+}
+
+/// A token by its number, or the first with this text.
+Index word_of(const std::string& word, const DataSet& data) {
+  const bool is_number =
+      !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
+  if (is_number) return parse_count(word, "a token of --words", 0, data.tokens - 1);
+  for (std::size_t token = 0; token < data.labels.size(); ++token) {
+    if (word_text(data.labels[token]) == word) return static_cast<Index>(token);
+  }
+  throw InputError(
+      fmt::format("--words: there is no word \"{}\" in these data; give a text that they have, or the "
+                  "number of a token from 0 to {}",
+                  shown(word), data.tokens - 1));
+}
+
+std::pair<Index, Index> cell_of(const std::string& cell) {
+  const std::size_t comma = cell.find(',');
+  if (comma == std::string::npos)
+    throw InputError(fmt::format("--why is \"{}\"; expected ROW,COLUMN such as 5,10", shown(cell)));
+  return {parse_count(cell.substr(0, comma), "the row of --why"),
+          parse_count(cell.substr(comma + 1), "the column of --why")};
+}
+
+}  // namespace
+
+std::string ShownPlace::text(Index of_token) const {
+  return std::string(word_text(computation->data->labels[static_cast<std::size_t>(of_token)]));
+}
+
+std::string ShownPlace::numbered(Index of_token) const {
+  return fmt::format("{} {}", of_token, text(of_token));
+}
+
+ShownPlace shown_place(const ShowOptions& options, std::stop_token stop) {
+  const auto data = std::make_shared<const DataSet>(open_data(options.data));
+  if (data->tokens == 0)
+    throw InputError(fmt::format("{} has no tokens: there is nothing to show", options.data));
+  const Choice choice = choice_of(options, *data);
+  ShownPlace place{.computation = begin(data, choice, stop), .form = choice.form, .stop = std::move(stop)};
+  const auto& trace = place.computation->trace(choice.form);
+  if (!trace) {
+    throw Unsupported(fmt::format("{} has no {} form here: {}", choice.variant, name(choice.form),
+                                  place.computation->form(choice.form).missing));
+  }
+  place.cursor = cursor_of(options.at.value_or(std::to_string(data->tokens - 1)), *trace);
+  place.token = trace->token(place.cursor);
+  for (const std::string& word : options.words) place.words.push_back(word_of(word, *data));
+  if (options.cell) place.cell = cell_of(*options.cell);
+  return place;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,218 @@
+// palimpsest show: the numbers of a view are those that the window's answers have.
+
+#include <nlohmann/json.hpp>
+
+#include "app/session/harm_answers.h"
+#include "app/session/learn_answers.h"
+#include "app/session/memory_answers.h"
+#include "app/session/presets.h"
+#include "core/insight/provenance.h"
+#include "core/io/file.h"
+#include "tests/commands/cli.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+constexpr const char* capture = "capture:gated_deltanet_overwrite_l1";
+
+/// `palimpsest show VIEW` of the capture.
+Ran show(const std::string& view, const std::vector<std::string>& more = {},
+         const std::string& data = capture) {
+  return palimpsest_with(joined({"show", view, "--capture", data}, more));
+}
+
+/// What it writes for programs.
+nlohmann::json numbers(const std::string& view, const std::vector<std::string>& more = {},
+                       const std::string& data = capture) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "numbers.json";
+  const Ran ran = show(view, joined(more, {"--json", file}), data);
+  INFO(ran.error);
+  REQUIRE(ran.status == exit_done);
+  CHECK(ran.out.empty());
+  return nlohmann::json::parse(read_text_file(file, 1 << 24));
+}
+
+Matrix<double> matrix(const nlohmann::json& rows) {
+  Matrix<double> matrix(static_cast<Index>(rows.size()),
+                        rows.empty() ? 0 : static_cast<Index>(rows[0].size()));
+  for (Index i = 0; i < matrix.rows(); ++i) {
+    for (Index j = 0; j < matrix.cols(); ++j)
+      matrix(i, j) = rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)].get<double>();
+  }
+  return matrix;
+}
+
+std::shared_ptr<Computation> computed(const char* variant = "gated_deltanet", Index head = 0) {
+  Choice choice;
+  choice.variant = variant;
+  choice.head = head;
+  return begin(std::make_shared<const DataSet>(open_capture(capture)), choice);
+}
+
+template <class Key>
+Key about(const std::shared_ptr<const Foundation>& foundation, Index token) {
+  Key key;
+  key.of = foundation;
+  key.token = token;
+  return key;
+}
+
+}  // namespace
+
+TEST_CASE("show answers writes what the window's answer has, number by number", "[show]") {
+  const auto computation = computed();
+  const auto& trace = *computation->trace(Form::recurrent);
+  const auto& operations = trace.phases[0].operations;
+  const auto write = std::ranges::find(operations, Purpose::write, &Operation::purpose) - operations.begin();
+  const MemoryAnswers key{computation, Form::recurrent, {trace.block_of(42, 0), write}};
+  const auto answers = key.compute({});
+
+  const nlohmann::json json = numbers("answers", {"--at", "42"});
+  CHECK(json["view"] == "answers");
+  CHECK(json["data"] == capture);
+  CHECK(json["variant"] == "gated_deltanet");
+  CHECK(json["token"] == 42);
+  CHECK(json["text"] == "drum");
+  CHECK(json["operation"] == "write");
+  CHECK(matrix(json["before"]) == answers->table.before);
+  CHECK(matrix(json["change"]) == answers->table.change);
+  CHECK(matrix(json["after"]) == answers->table.after);
+  CHECK(json["sentence"] == "Asked where “key” was written, it now answers “drum”.");
+  CHECK(json["legibility"] == answers->legibility);
+  CHECK(json["present"] == 5);
+  CHECK(json["most_changed"] == 0);
+  CHECK(json["words"][0]["text"] == "key");
+  CHECK(json["output"]["explained"] == answers->output.explained);
+  CHECK(numbers("answers", {"--at", "42:decay"})["after"] == json["before"]);
+  CHECK(numbers("answers", {"--at", "42", "--form", "chunkwise"})["after"] == json["after"]);
+
+  const Ran table = show("answers", {"--at", "42"});
+  CHECK(table.status == exit_done);
+  CHECK_THAT(table.out, says("it now answers “drum”"));
+  CHECK_THAT(table.out, says("6 key     0.35"));
+}
+
+TEST_CASE("show asks for the words, the rule and the head that are named", "[show]") {
+  const nlohmann::json json =
+      numbers("answers", {"--at", "50", "--words", "drum,6", "--variant", "linear", "--head", "2"});
+  CHECK(json["variant"] == "linear");
+  CHECK(json["head"] == 2);
+  REQUIRE(json["words"].size() == 2);
+  CHECK(json["words"][0]["token"] == 6);
+  CHECK(json["words"][1]["token"] == 42);
+  const auto computation = computed("linear", 2);
+  const auto& trace = *computation->trace(Form::recurrent);
+  const Index last = static_cast<Index>(trace.phases[0].operations.size());
+  for (Index operation = 0; operation < last; ++operation) {
+    if (trace.phases[0].operations[static_cast<std::size_t>(operation)].id != json["operation"]) continue;
+    const auto answers =
+        MemoryAnswers{computation, Form::recurrent, {50, operation}, {.pinned = {42, 6}}}.compute({});
+    CHECK(matrix(json["after"]) == answers->table.after);
+  }
+  for (const Variant& variant : variants()) {
+    INFO(variant.id);
+    const Ran ran = show("answers", {"--variant", variant.id, "--at", "3"}, "preset:overwrite");
+    INFO(ran.error);
+    CHECK(ran.status == exit_done);
+  }
+}
+
+TEST_CASE("show provenance adds up to the number", "[show]") {
+  const nlohmann::json json = numbers("provenance", {"--at", "42", "--why", "3,7"});
+  const auto computation = computed();
+  const Provenance made =
+      provenance(*computation->variant->rule, computation->sequence, {.tokens = 43, .row = 3, .column = 7});
+  CHECK(json["value"] == made.value);
+  REQUIRE(json["shares"].size() == 43);
+  CHECK(json["shares"][42]["written"] == made.shares[42].written);
+  CHECK(json["shares"][6]["erased"] == made.shares[6].erased);
+  double sum = json["initial"]["remaining"].get<double>();
+  for (const auto& share : json["shares"]) sum += share["remaining"].get<double>();
+  CHECK(sum == Approx(made.value).epsilon(1e-12));
+  // Without a cell the largest number of the memory.
+  const nlohmann::json largest = numbers("provenance", {"--at", "42"});
+  const Matrix<double> S = states_at(*computation->variant, computation->sequence, 43)[0].second;
+  CHECK(std::abs(largest["value"].get<double>()) == Approx(S.cwiseAbs().maxCoeff()).epsilon(1e-12));
+  CHECK_THAT(show("provenance", {"--at", "42"}).out, says("others"));
+}
+
+TEST_CASE("show learning writes the step, its line, and the pair that it harms most", "[show]") {
+  const nlohmann::json json = numbers("learning", {"--at", "42"});
+  const auto computation = computed();
+  const auto moment = about<LearningNow>(computation, 42).compute({});
+  REQUIRE(*moment);
+  const LearningMoment& expected = **moment;
+  CHECK(json["loss_before"] == expected.step.loss_before);
+  CHECK(json["loss_after"] == expected.step.loss_after);
+  CHECK(json["rates"] == expected.rates);
+  CHECK(json["losses"] == expected.losses);
+  CHECK(json["stability"]["reach"] == expected.step.stability->reach);
+  CHECK(json["harmed"]["token"] == 6);
+  CHECK(json["harmed"]["text"] == "key");
+  auto harm = about<HarmOfStep>(computation, 42);
+  harm.rates = expected.rates;
+  CHECK(json["harmed"]["losses"] == harm.compute({})->losses);
+  CHECK_THAT(show("learning", {"--at", "42"}).out, says("6 key: its loss goes from 0.1058 to 0.2427"));
+  // What is infinite is null: no rate of a linear loss brings it back.
+  CHECK(numbers("learning", {"--at", "42", "--variant", "linear"})["stability"]["largest_rate"].is_null());
+  const Ran none = show("learning", {"--variant", "softmax"});
+  CHECK(none.status == exit_unsupported);
+  CHECK_THAT(none.error, says("softmax has no inner loss"));
+}
+
+TEST_CASE("show recall and gates write a number for every token", "[show]") {
+  const nlohmann::json recall = numbers("recall", {"--words", "key,42"});
+  const auto computation = computed();
+  RememberedWords words;
+  words.of = computation;
+  words.tokens = {6, 42};
+  for (Index moment = 0; moment <= 94; ++moment) words.moments.push_back(moment);
+  CHECK(matrix(recall["shares"]) == words.compute({})->shares);
+  CHECK(recall["words"][1]["text"] == "drum");
+  // Without words those that were written most strongly by then.
+  CHECK(numbers("recall", {"--at", "42"})["words"].size() <= 8);
+  CHECK_THAT(show("recall", {"--at", "42"}).out, says("42 drum"));
+  CHECK(show("recall", {"--variant", "softmax"}).status == exit_unsupported);
+
+  const nlohmann::json gates = numbers("gates");
+  CoursesOfTokens courses;
+  courses.of = computation;
+  const auto expected = courses.compute({});
+  REQUIRE(gates["keeping"]["mean"].size() == 94);
+  for (std::size_t t = 0; t < 94; ++t) {
+    CHECK(gates["keeping"]["mean"][t] == expected->keeping->mean(static_cast<Index>(t)));
+    CHECK(gates["strength"]["reach"][t] == expected->strengths->reach(static_cast<Index>(t)));
+  }
+  CHECK(numbers("gates", {"--variant", "linear"})["keeping"].is_null());
+  CHECK_THAT(show("gates", {"--variant", "linear"}).out, says("Nothing makes this rule forget."));
+  CHECK_THAT(show("gates").out, says("half is left after tokens"));
+}
+
+TEST_CASE("show says what it cannot show, and what there is", "[show]") {
+  const auto refuses = [](const Ran& ran, int status, const std::string& words) {
+    CHECK(ran.status == status);
+    CHECK(is_one_line(ran.error));
+    CHECK_THAT(ran.error, says(words));
+    CHECK(ran.out.empty());
+  };
+  refuses(show("picture"), exit_bad_usage, "there is no view \"picture\"; expected one of: answers, ");
+  refuses(show("answers", {"--at", "94"}), exit_bad_usage, "expected a whole number from 0 to 93");
+  refuses(show("answers", {"--at", "4:solve"}), exit_bad_usage,
+          "--at asks for the operation \"solve\"; this form has: decay, ");
+  refuses(show("answers", {"--words", "elephant"}), exit_bad_usage, "there is no word \"elephant\"");
+  refuses(show("answers", {"--words", "6,94"}), exit_bad_usage, "a token of --words is \"94\"");
+  refuses(show("answers", {"--head", "4"}), exit_bad_usage,
+          "--head is \"4\"; expected a whole number from 0 to 3");
+  refuses(show("answers", {"--variant", "ttt_mlp", "--form", "parallel"}), exit_unsupported,
+          "no parallel form");
+  refuses(show("provenance", {"--variant", "softmax"}), exit_unsupported, "keeps every key and value");
+  refuses(show("provenance", {"--why", "64,0"}), exit_bad_usage, "row 64");
+  refuses(show("provenance", {"--why", "3"}), exit_bad_usage, "expected ROW,COLUMN");
+  refuses(show("answers", {}, "capture:nothing"), exit_bad_usage, "there is no capture \"nothing\"");
+  refuses(palimpsest_with({"show", "answers"}), exit_bad_usage, "--capture");
+  const TemporaryFolder folder;
+  refuses(show("answers", {"--json", folder / "no" / "such.json"}), exit_bad_usage, "such.json");
+}
