@@ -88,6 +88,9 @@ struct LearnScene {
   bool is_old = false;    // of another place than that at the cursor
 };
 
+/// How many directions of gathered steps [directions, iterations] are more than rounding.
+Index count_used(const Matrix<double>& singular_values);
+
 // The pictures of one step.
 void draw_loss(const LearnScene& scene, const LearnRoom& room);
 void draw_step_matrices(const LearnScene& scene, const LearnRoom& room);

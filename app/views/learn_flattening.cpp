@@ -21,7 +21,7 @@ using style::px;
 constexpr double alike_from = 0.68;  // where the usual coefficients bring all that is not tiny
 constexpr double alike_to = 1.2;
 constexpr double lowest = 1e-5;  // of the axis
-constexpr double highest = 2;
+constexpr double highest = 6;
 constexpr float numbers_width = 52;
 constexpr float below_axis = 62;
 constexpr Index most_lines = 64;
@@ -32,10 +32,18 @@ Index count_alike(const Matrix<double>& values, Index step) {
 
 }  // namespace
 
+Index count_used(const Matrix<double>& singular_values) {
+  constexpr double rounding = 1e-12;  // of the largest
+  if (singular_values.size() == 0) return 0;
+  return (singular_values.col(0).array() > rounding * singular_values(0, 0)).count();
+}
+
 void draw_flattening(const LearnScene& scene, const LearnRoom& room) {
   const style::Palette& c = style::colours();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const Matrix<double>& values = scene.moment.step.singular_values;  // [directions, steps], largest first
+  // [directions, steps], largest first
+  const Matrix<double> values =
+      scene.moment.step.singular_values.topRows(count_used(scene.moment.step.singular_values));
   if (values.size() == 0) return;
   Chart chart{.from = {room.from.x + px(numbers_width), room.from.y},
               .to = {room.to.x, room.to.y - px(below_axis)},
@@ -78,9 +86,7 @@ void draw_flattening(const LearnScene& scene, const LearnRoom& room) {
   const float words = text_extent("x").y;
   const std::string band = fmt::format("all alike: {:g} to {:g}", alike_from, alike_to);
   learn_text_right({chart.to.x - px(6), chart.from.y + px(2)}, c.good, band);
-  const double tenth = std::min(chart.y(values(0, 0)) > chart.from.y + 3 * words ? values(0, 0) : 0.5, 0.5);
-  learn_text({chart.from.x + px(8), chart.y(tenth) - (values(0, 0) > 0.5 ? -px(6) : words + px(6))}, c.text,
-             "the strongest direction");
+  learn_text({chart.from.x + px(8), chart.from.y + px(2)}, c.text, "the strongest direction");
   const std::string weakest = fmt::format("the weakest of {} directions", values.rows());
   learn_text_right({chart.to.x - px(8), chart.to.y - words - px(6)}, c.dim, weakest);
   for (Index i = 0; i < values.cols(); ++i) {
@@ -95,11 +101,11 @@ void draw_flattening(const LearnScene& scene, const LearnRoom& room) {
     learn_text({std::min(x - alike_width / 2, chart.to.x - alike_width), chart.to.y + px(24)}, c.good, alike);
   }
   learn_text({room.from.x, chart.to.y + px(24)}, c.good, "alike");
+  const double growth = values(values.rows() - 1, 1) / values(values.rows() - 1, 0);
   const std::string caption = shortened(
       fmt::format(
-          "singular values through the {} Newton–Schulz steps; small ones grow {:.3g} times in the first",
-          values.cols() - 1,
-          values(values.rows() - 1, 0) > 0 ? values(values.rows() - 1, 1) / values(values.rows() - 1, 0) : 0),
+          "singular values through the {} Newton–Schulz steps; the smallest grow {:.3g} times in the first",
+          values.cols() - 1, growth),
       room.width());
   learn_text({room.from.x + (room.width() - text_extent(caption).x) / 2, chart.to.y + px(44)}, c.dim,
              caption);

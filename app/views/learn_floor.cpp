@@ -149,8 +149,8 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   if (size.x < px(60) || size.y < px(120) || computed.tokens.empty()) return;
   const TimelineColumns columns = timeline_columns(view, session, position, size);
   const LearnRows rows{application, computed, columns, session.token(), session.token() + 1, from.x};
-  TimelineRows words(columns, session);
   draw_headline(rows, from, to.x);
+  TimelineRows words(columns, session);
 
   auto& looked = context_local<LookedAtChannel>();
   if (looked.data != session.data().id) looked = {.data = session.data().id};

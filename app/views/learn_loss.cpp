@@ -48,7 +48,7 @@ Chart chart_of(const LearningMoment& moment, const LearnRoom& room) {
   chart.right = moment.rates.back() * per_rate(moment);
   const LearningStep& step = moment.step;
   const auto [least, most] = std::ranges::minmax(moment.losses);
-  const bool is_bowl = std::isfinite(moment.edge) || std::isfinite(moment.parabola_edge);
+  const bool is_bowl = moment.edge * per_rate(moment) <= chart.right;
   // A loss without its constant may lie below 0.
   chart.bottom = is_bowl ? std::min(std::max(least, 0.0) == least ? 0.0 : least, step.loss_after) : least;
   chart.top = is_bowl ? std::max(step.along.value + 0.4 * (step.along.value - chart.bottom),
@@ -99,7 +99,7 @@ void draw_band(const Chart& chart, double edge) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float x = std::clamp(chart.x(edge), chart.from.x, chart.to.x);
   list->AddRectFilled(chart.from, {x, chart.to.y}, style::mix(c.panel, c.good, 0.09F));
-  if (!std::isfinite(edge)) return;
+  if (edge > chart.right) return;
   list->AddRectFilled({x, chart.from.y}, chart.to, style::mix(c.panel, c.alarm, 0.06F));
   hatch(list, {x, chart.from.y}, chart.to, style::mix(c.panel, c.alarm, 0.3F));
 }
@@ -111,12 +111,13 @@ void draw_edge(const Chart& chart, double edge, bool is_network) {
   const float x = std::clamp(chart.x(edge), chart.from.x, chart.to.x);
   const style::TextStyle text(style::Text::caption);
   const float height = text_extent("x").y;
-  const std::string closer =
-      std::isfinite(edge) ? "steps that come closer" : "farther is always lower: this loss has no floor";
+  const std::string closer = edge <= chart.right   ? "steps that come closer"
+                             : std::isfinite(edge) ? fmt::format("steps come closer up to {:.3g}", edge)
+                                                   : "farther is always lower: this loss has no floor";
   const float closer_width = text_extent(closer).x;
   if (x - chart.from.x > closer_width + px(90))
     learn_text_right({x - px(8), chart.from.y + px(6)}, c.good, closer);
-  if (!std::isfinite(edge)) return;
+  if (edge > chart.right) return;
   list->AddRectFilled({x - px(1), chart.from.y}, {x + px(1), chart.to.y}, c.alarm);
   const std::string beyond = is_network ? "overshoots" : "diverges";
   const float room = chart.to.x - x;
@@ -146,7 +147,7 @@ void draw_axis_words(const LearnScene& scene, const Chart& chart) {
   else if (moment.step.stability && std::isfinite(moment.step.stability->largest_rate) && moment.outer)
     words += fmt::format("   stable below {}{:.3g}", moment.step.problem.moving.empty() ? "2 / |k|² = " : "",
                          moment.step.stability->largest_rate * unit);
-  words += moment.strength ? "   drag the dot" : "   this rule's step has no number of its own to drag";
+  words += moment.strength ? "   drag the dot" : "   this step has no number to drag";
   words = shortened(words, chart.to.x - chart.from.x);
   const float width = text_extent(words).x;
   learn_text({(chart.from.x + chart.to.x - width) / 2, chart.to.y + px(24)}, c.dim, words);

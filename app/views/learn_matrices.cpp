@@ -82,9 +82,10 @@ std::vector<ShownMatrix> matrices_of(const LearningMoment& moment) {
   if (!step.iterates.empty()) {
     const auto ratio = [&](Index column) {
       const auto values = step.singular_values.col(column);
-      const double middle = values[values.size() / 2];
+      const Index used = count_used(step.singular_values);
+      const double middle = used > 0 ? values[used / 2] : 0;
       return middle > 0 ? fmt::format("strongest {:.3g} times the middle one", values[0] / middle)
-                        : std::string("few directions");
+                        : std::string("nothing is gathered");
     };
     const std::size_t last = step.iterates.size() - 1;
     shown.push_back({"gathered", &step.iterates.front(), "X_0", "gathered", ratio(0)});

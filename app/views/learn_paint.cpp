@@ -112,6 +112,7 @@ std::string strength_symbol(const std::string& array) {
 }  // namespace
 
 void draw_strengths(const LearnRows& rows, const TokenCourses& courses, const LearnRow& row) {
+  const BesideColumns gutter;
   const style::Palette& c = style::colours();
   ImDrawList* list = ImGui::GetWindowDrawList();
   learn_map().strengths = {};
@@ -174,6 +175,7 @@ void draw_strengths(const LearnRows& rows, const TokenCourses& courses, const Le
 
 void draw_half_lives(const LearnRows& rows, const TokenCourses& courses, const LearnRow& row,
                      Index& channel) {
+  const BesideColumns gutter;
   const style::Palette& c = style::colours();
   ImDrawList* list = ImGui::GetWindowDrawList();
   learn_map().gates = {};

@@ -160,6 +160,7 @@ void draw_row_name(const LearnRows& rows, const LearnRow& row, const std::string
 }
 
 void draw_remembered(const LearnRows& rows, const TokenCourses& courses, float top, float row, Index count) {
+  const BesideColumns gutter;
   const float bottom = top + row * static_cast<float>(count);
   if (!courses.strengths) {
     if (!courses.no_strengths.empty()) draw_reason(rows, courses.no_strengths, top, bottom);
@@ -185,6 +186,7 @@ void draw_errors(const LearnRows& rows, TimelineRows& words, const LearnRow& row
   const style::Palette& c = style::colours();
   ImDrawList* list = ImGui::GetWindowDrawList();
   words.errors(row.top, row.bottom);
+  const BesideColumns gutter;
   {
     const style::TextStyle number(style::Text::number_small);
     learn_text_right({rows.columns.position.x - px(6), row.top}, c.dim,
@@ -203,6 +205,7 @@ void draw_errors(const LearnRows& rows, TimelineRows& words, const LearnRow& row
 }
 
 void draw_growth(const LearnRows& rows, const LearnRow& row) {
+  const BesideColumns gutter;
   const style::Palette& c = style::colours();
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_row_name(rows, row, "|S|", c.text, "on a log axis");

@@ -20,6 +20,18 @@ struct LearnRows {
   ImU32 ink(ImU32 colour, Index of) const;
 };
 
+/// The gutter can be drawn into too while this lives: TimelineRows keep to the columns.
+class BesideColumns {
+ public:
+  BesideColumns() { list_->PushClipRectFullScreen(); }
+  ~BesideColumns() { list_->PopClipRect(); }
+  BesideColumns(const BesideColumns&) = delete;
+  BesideColumns& operator=(const BesideColumns&) = delete;
+
+ private:
+  ImDrawList* list_ = ImGui::GetWindowDrawList();
+};
+
 /// Where a row lies.
 struct LearnRow {
   float top = 0;

@@ -61,6 +61,10 @@ double true_edge(const LearningStep& step, double furthest) {
 }
 
 double last_rate(const LearningMoment& moment) {
+  // A step that nobody can make longer is looked at alone where its edge is far away.
+  constexpr double far = 12;
+  if (!moment.strength && moment.step.taken > 0 && moment.edge > far * moment.step.taken)
+    return 2 * beyond * moment.step.taken;
   double last = std::max(moment.step.taken, moment.step.problem.rate);
   for (const double edge : {moment.edge, moment.parabola_edge}) {
     if (std::isfinite(edge)) last = std::max(last, edge);
@@ -148,6 +152,7 @@ std::optional<LearningMoment> learning_moment(const Variant& variant, const Sequ
   const bool is_parabola = !step.stability || step.stability->exact;
   if (!is_parabola)
     moment.edge = true_edge(step, std::isfinite(moment.parabola_edge) ? 4 * moment.parabola_edge : 4.0);
+  moment.strength = strength_of(variant, sequence, token, step);
   const double last = last_rate(moment);
   for (Index i = 0; i < count; ++i)
     moment.rates.push_back(last * static_cast<double>(i) / static_cast<double>(count - 1));
@@ -155,7 +160,6 @@ std::optional<LearningMoment> learning_moment(const Variant& variant, const Sequ
   moment.check = check_gradient(step, 200, stop);
   moment.outer = outer_gradient(variant, sequence, token, step);
   moment.written = written_weights(step);
-  moment.strength = strength_of(variant, sequence, token, step);
   if (step.problem.at.size() == 4) moment.network = network_pass(variant, sequence, token, step.problem.at);
   return moment;
 }
