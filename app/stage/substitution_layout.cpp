@@ -46,8 +46,9 @@ class SubstitutionLayout {
     const std::vector<std::size_t> shown = strongest(fitting);
     const float sum = ruler_.px(sum_gap) + static_cast<float>(shown.size()) * ruler_.px(strip_distance);
     const auto rows = static_cast<float>(view_.solved.rows);
-    const float row = std::clamp(std::floor((room.y - sum - ruler_.px(title_height)) / rows),
-                                 ruler_.px(least_row), ruler_.px(usual_row));
+    const float most = (room.y - sum - ruler_.px(title_height)) / rows;
+    const float row =
+        most < ruler_.px(least_row) ? std::max(most, 0.0F) : std::min(std::floor(most), ruler_.px(usual_row));
     const bool has_words = row >= ruler_.px(least_row_of_words) && !view_.words.empty();
     const bool has_coefficients = row >= ruler_.px(least_row_of_words);
     const float gap = ruler_.px(column_gap);
