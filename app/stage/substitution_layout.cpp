@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "app/stage/layout.h"
 
@@ -131,22 +132,23 @@ class SubstitutionLayout {
                                 Ink::dim});
   }
 
-  void place_ended(const std::string& words, float right, float middle, float room, style::Text text,
-                   Ink ink) {
+  /// Words that end at `right`. `row`: the height that is theirs, if lines lie close.
+  void place_ended(const std::string& words, float right, float middle, float room, style::Text text, Ink ink,
+                   float row = std::numeric_limits<float>::infinity()) {
     const std::string shown = ruler_.shortened(words, text, room);
     const ImVec2 extent = ruler_.words(shown, text, -1);
     layout_.words.push_back({.position = {right - extent.x, middle - extent.y / 2},
                              .words = shown,
                              .text = text,
                              .ink = ink,
-                             .extent = extent});
+                             .extent = {extent.x, std::min(extent.y, row)}});
   }
 
   void place_row_words(float left, float y, float room, float row) {
     for (std::size_t i = 0; i < view_.words.size(); ++i) {
       const bool is_present = static_cast<Index>(i) == view_.row;
       place_ended(view_.words[i], left + room, y + row * (static_cast<float>(i) + 0.5F), room,
-                  style::Text::caption, is_present ? Ink::text : Ink::dim);
+                  style::Text::caption, is_present ? Ink::text : Ink::dim, row);
     }
   }
 
@@ -154,7 +156,7 @@ class SubstitutionLayout {
     for (std::size_t i = 0; i < view_.coefficients.size(); ++i) {
       place_ended(view_.coefficients[i] + " ×", right, y + row * (static_cast<float>(i) + 0.5F),
                   ruler_.px(coefficient_room - 10), style::Text::number_small,
-                  static_cast<Index>(i) == view_.row ? Ink::text : Ink::dim);
+                  static_cast<Index>(i) == view_.row ? Ink::text : Ink::dim, row);
     }
   }
 
