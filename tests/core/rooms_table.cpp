@@ -79,7 +79,8 @@ const std::vector<Room>& rooms() {
        {"core/base", "core/formula", "app/session", "app/gl"}},
       {"app/stage",
        "A step as pictures: what is shown, where it lies, how it is drawn.",
-       {"core/base", "core/formula", "core/steps", "app/session", "app/gl", "app/widgets"}},
+       {"core/base", "core/formula", "core/numbers", "core/insight", "core/steps", "app/session", "app/gl",
+        "app/widgets"}},
       {"app/studio",
        "The program in front of a person, without a window: its commands, where its panels lie, what one "
        "changes.",
