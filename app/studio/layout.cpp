@@ -16,8 +16,9 @@ namespace palimpsest {
 
 namespace {
 
-constexpr float forms_height = 432;         // of the panel with the forms: all of it in sight
+constexpr float forms_height = 276;         // of the panel with the forms: all of it in sight
 constexpr float answers_share = 0.4F;       // of the centre's height, below what stands at its top
+constexpr float lines_share = 0.52F;        // of the left column: the rule, line by line
 constexpr float wide_window = 1500;         // from here on the columns are
 constexpr float left_width[] = {240, 272};  // so wide in a narrow window, and in a wide one
 constexpr float right_width[] = {272, 352};
@@ -90,7 +91,7 @@ void lay_out(unsigned dockspace, const Workspace& workspace, ImVec2 size) {
       rest, ImGuiDir_Right, right_side / (left ? inner - left_side : inner), nullptr, &rest);
   ImGuiID left_bottom = left;
   if (is_used(PanelPlace::left_top) && is_used(PanelPlace::left_bottom))
-    left_bottom = ImGui::DockBuilderSplitNode(left, ImGuiDir_Down, 0.44F, nullptr, &left);
+    left_bottom = ImGui::DockBuilderSplitNode(left, ImGuiDir_Down, lines_share, nullptr, &left);
   const float columns_height = size.y - timeline;
   const float why = std::max(columns_height - style::px(forms_height), columns_height * 0.28F);
   ImGuiID right_bottom = right;

@@ -131,10 +131,14 @@ std::optional<WrittenCell> read_cell(const Trace& trace, const Block& block, con
     if (record.contains("alpha")) w = before_decay(w, record.at("alpha"));
     if (record.contains("mu")) w = before_decay(w, record.at("mu").row(column));
   }
+  std::optional<double> shown;
+  if (!reading->by_row && record.contains(called) && record.at(called).cols() == 1)
+    shown = record.at(called)(column, 0);
   return WrittenCell{
       .number = {.tokens = *tokens, .column = column, .weights = {w.data(), w.data() + w.size()}},
       .latex = fmt::format("{}[{}]", name_of(trace.symbols, called), column),
-      .words = words_of(trace.symbols, called)};
+      .words = words_of(trace.symbols, called),
+      .shown = shown};
 }
 
 }  // namespace
@@ -186,7 +190,8 @@ std::optional<WrittenCell> written_cell(const Trace& trace, const Block& block, 
     return WrittenCell{
         .number = {.tokens = *tokens, .row = cell.row, .column = cell.column},
         .latex = fmt::format("{}[{}, {}]", name_of(trace.symbols, tensor), cell.row, cell.column),
-        .words = words_of(trace.symbols, tensor)};
+        .words = words_of(trace.symbols, tensor),
+        .shown = record.at(tensor)(cell.row, cell.column)};
   }
   if (!maker) return std::nullopt;
   if (trace.form == Form::recurrent) {

@@ -27,8 +27,9 @@ std::vector<CellPart> cell_parts(const Phase& phase, const Block& block, const S
 /// A number that earlier words wrote and that `cell` is, or is made from.
 struct WrittenCell {
   WrittenNumber number;
-  std::string latex;  // how it is called: "\\hat v_t[2]"
-  std::string words;  // "what is there now"
+  std::string latex;                 // how it is called: "\\hat v_t[2]"
+  std::string words;                 // "what is there now"
+  std::optional<double> shown = {};  // its value, where the record has it
 };
 
 /// Nothing where a cell has no such number.

@@ -3,39 +3,55 @@
 
 #include <algorithm>
 
-#include "app/gl/context_local.h"
-#include "app/session/presets.h"
 #include "app/studio/application.h"
 #include "app/views/adjusting.h"
-#include "app/views/data_entries.h"
+#include "app/views/knob.h"
 #include "app/views/panels.h"
-#include "app/views/preset_sliders.h"
-#include "app/views/what_to_look_at.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/segment.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
 
 namespace {
 
-constexpr Index most_pills = 9;  // more heads than this go into a list
+constexpr Index most_segments = 64;  // more heads than this are typed
 
-/// One of a few as pills, or of many as a list. Returns the chosen one.
+/// One of some as segments that wrap, or of very many as a number.
 Index pick(const char* words, Index present, Index count) {
   Index chosen = present;
   ImGui::PushID(words);
-  ImGui::AlignTextToFramePadding();
-  style::caption(words);
-  ImGui::SameLine(0, style::px(12));
-  if (count > most_pills) {
+  if (count > most_segments) {
     int value = static_cast<int>(present);
-    ImGui::SetNextItemWidth(style::px(120));
+    style::caption(words);
+    ImGui::SameLine(0, style::px(8));
+    ImGui::SetNextItemWidth(-FLT_MIN);
     if (ImGui::InputInt("##number", &value)) chosen = std::clamp<Index>(value, 0, count - 1);
-  } else {
-    for (Index i = 0; i < count; ++i) {
-      if (i > 0) ImGui::SameLine(0, style::px(14));
-      if (style::tab_button(fmt::format("{}", i).c_str(), i == present)) chosen = i;
-    }
+    ImGui::PopID();
+    return chosen;
+  }
+  const float width = style::segment_width(std::to_string(count - 1).c_str());
+  const float room = ImGui::GetContentRegionAvail().x;
+  float label = 0;
+  {
+    const style::TextStyle style(style::Text::caption);
+    label = text_extent(words).x + style::px(8);
+  }
+  const auto in_a_row = static_cast<int>(std::clamp((room - label) / width, 1.0F, static_cast<float>(count)));
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  {
+    const style::TextStyle style(style::Text::caption);
+    draw_text({from.x, from.y + style::px(5)}, style::colours().dim, words);
+  }
+  const float left = from.x + room - static_cast<float>(in_a_row) * width;
+  for (Index i = 0; i < count; ++i) {
+    const int place = static_cast<int>(i) % in_a_row;
+    const int row = static_cast<int>(i) / in_a_row;
+    const int last = std::min(in_a_row, static_cast<int>(count) - row * in_a_row);
+    ImGui::SetCursorScreenPos(
+        {left + static_cast<float>(place) * width, from.y + static_cast<float>(row) * style::px(28)});
+    const std::string name = std::to_string(i);
+    if (style::segment(name.c_str(), i == present, style::segment_end(place, last), 24, width)) chosen = i;
   }
   ImGui::PopID();
   return chosen;
@@ -54,15 +70,6 @@ void head_choice(Application& application) {
   application.session.choose(std::move(choice));
 }
 
-void preset_sizes(Application& application) {
-  const std::string& id = application.session.data().id;
-  const Preset* preset = preset_of(id);
-  if (!preset) return;
-  style::paragraph(preset->words);
-  PresetSize size = preset_size(id);
-  if (preset_sliders(*preset, size)) application.session.open_named(preset_id(*preset, size));
-}
-
 /// Gates that are in the data and that the rule has no use for.
 std::string unused(const Computation& computed) {
   const bool has_fixed_decay = computed.sequence.settings.parameters.contains("gamma");  // made from theirs
@@ -75,42 +82,33 @@ std::string unused(const Computation& computed) {
   return names.empty() ? names : fmt::format("This rule does not use the data's {}.", names);
 }
 
-/// The captures that notes may name; looked up once for each data set.
-const std::vector<std::string>& captures(const std::string& id) {
-  struct Known {
-    std::string id;
-    std::vector<std::string> names;
-  };
-  auto& known = context_local<Known>();
-  if (known.id != id) known = {id, capture_names(data_entries({}))};
-  return known.names;
-}
-
-void texts(Session& session) {
-  const DataSet& data = session.data();
+/// What was made of the data, so that the rule can take them.
+void notes(const Session& session) {
   for (const std::string& note : session.computed()->inputs.notes) style::caption(note);
   if (const std::string words = unused(*session.computed()); !words.empty()) style::caption(words);
-  if (!data.text.empty()) {
-    style::caption("The text");
-    style::paragraph(data.text);
-  }
-  const auto linked = what_to_look_at(data, captures(data.id), false);
-  if (!data.source.empty()) {
-    style::caption("Where it is from");
-    style::paragraph(data.source);
-  }
-  if (linked) session.open_named("capture:" + *linked);
+}
+
+/// Whether the chunk size is what one wants to turn here.
+bool has_knob(const Session& session) {
+  const Form form = session.choice().form;
+  return has_chunks(form) && session.computed()->form(form).missing.empty();
 }
 
 }  // namespace
 
 void draw_data(Application& application) {
-  if (style::begin_panel("What goes in")) {
-    if (application.session.computed()) {
+  const Session& session = application.session;
+  const bool knob = session.computed() && has_knob(session);
+  if (style::begin_panel(knob ? "The knob: words in a chunk###goes in" : "What goes in###goes in") &&
+      session.computed()) {
+    if (knob) {
+      draw_knob(application);
+    } else {
+      ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(3)));
       head_choice(application);
       adjusting(application);
-      preset_sizes(application);
-      texts(application.session);
+      notes(session);
+      ImGui::PopStyleVar();
     }
   }
   style::end_panel();

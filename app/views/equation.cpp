@@ -7,6 +7,7 @@
 
 #include "app/gl/context_local.h"
 #include "app/studio/application.h"
+#include "app/views/line_numbers.h"
 #include "app/views/panels.h"
 #include "app/views/shown.h"
 #include "app/widgets/controls.h"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr float line_size = 17;      // design pixels of a line's letters
 constexpr float smallest_size = 11;  // below this a long line scrolls instead
+constexpr float result_height = 15;  // of the number below a line
 constexpr float lit_bar = 12;        // room left of the lines for the mark of the lit one
 
 LatexStyle look(bool bright, const Record* numbers = nullptr) {
@@ -39,7 +41,9 @@ struct WrittenLines {
   std::vector<std::string> dim;
   std::vector<std::string> lit;
   std::optional<NumbersKey> numbers_key;
-  std::string numbers;  // empty: there is none to write
+  std::string numbers;                 // empty: there is none to write
+  std::weak_ptr<const Record> record;  // what `results` are of
+  std::vector<std::string> results;    // what every line comes to, in one number
 };
 
 WrittenLines& written_lines(const Application& application, const Phase& phase) {
@@ -57,6 +61,18 @@ WrittenLines& written_lines(const Application& application, const Phase& phase) 
   }
   lines.key = key;
   return lines;
+}
+
+/// What the lines of one word come to. Rows of many words have no single number.
+void write_results(WrittenLines& lines, const Sight& sight, const Phase& phase) {
+  if (lines.record.lock() == sight.record && lines.results.size() == phase.operations.size()) return;
+  lines.record = sight.record;
+  lines.results.clear();
+  if (sight.trace->form != Form::recurrent) return;
+  const TokenFacts& facts =
+      sight.computation->tokens[static_cast<std::size_t>(sight.trace->token(sight.cursor))];
+  for (const Operation& operation : phase.operations)
+    lines.results.push_back(line_number(operation, *sight.record, facts));
 }
 
 /// The size at which `latex` fits the panel, as far as it can be read.
@@ -87,15 +103,16 @@ void keep_in_sight(Index operation) {
 }
 
 /// One line; returns whether it is hovered.
-bool draw_line(const Operation& operation, const std::string& text, bool present, Application& application,
-               Index index) {
+bool draw_line(const Operation& operation, const std::string& text, const std::string& result, bool present,
+               Application& application, Index index) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float indent = style::px(lit_bar);
   const float width = ImGui::GetContentRegionAvail().x;
   const float size = fitting_size(text, line_size, width - indent);
   const FormulaSize extent = measure_formula(text, size);
   const ImVec2 item = {std::max(width, extent.width + indent),
-                       std::max(extent.height + style::px(6), style::px(26))};
+                       std::max(extent.height + style::px(6), style::px(result.empty() ? 26 : 22)) +
+                           style::px(result.empty() ? 0 : result_height)};
   if (ImGui::InvisibleButton(operation.id.c_str(), item) && !application.session.lookout().is_stale()) {
     application.show_welcome = false;
     Cursor cursor = application.session.sight().cursor;
@@ -112,8 +129,14 @@ bool draw_line(const Operation& operation, const std::string& text, bool present
                         {from.x + style::px(style::lit_line), from.y + item.y - style::px(4)},
                         style::colours().text);
   }
-  draw_formula(list, {from.x + indent, from.y + (item.y - extent.height) / 2 + extent.baseline}, text, size,
-               style::colours().text);
+  const float below = style::px(result.empty() ? 0 : result_height);
+  draw_formula(list, {from.x + indent, from.y + (item.y - below - extent.height) / 2 + extent.baseline}, text,
+               size, style::colours().text);
+  if (!result.empty()) {
+    const style::TextStyle caption(style::Text::caption);
+    draw_text({from.x + indent, from.y + item.y - below - style::px(2)},
+              present ? style::colours().text : style::colours().dim, shortened(result, width - indent));
+  }
   return hovered;
 }
 
@@ -130,7 +153,8 @@ Index draw_lines(Application& application, const WrittenLines& lines, const Phas
     const auto index = static_cast<Index>(i);
     const bool lit = index == present || index == previewed;
     const std::string& text = (lit ? lines.lit : lines.dim)[i];
-    if (draw_line(phase.operations[i], text, index == present, application, index)) shown = index;
+    const std::string result = i < lines.results.size() ? lines.results[i] : std::string();
+    if (draw_line(phase.operations[i], text, result, index == present, application, index)) shown = index;
   }
   memory->SetInt(key, shown == present ? -1 : static_cast<int>(shown));
   ImGui::PopStyleVar();
@@ -172,6 +196,7 @@ void draw_equation(Application& application) {
     if (sight.record) {
       const auto [phase, record] = shown(application);
       WrittenLines& lines = written_lines(application, phase);
+      write_results(lines, sight, phase);
       const Index hovered = draw_lines(application, lines, phase);
       draw_numbers(lines, sight.cursor.block, hovered, phase.operations[static_cast<std::size_t>(hovered)],
                    sight.trace->symbols, record);

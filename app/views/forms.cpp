@@ -2,97 +2,172 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
+#include "app/session/block_record.h"
 #include "app/stage/scales.h"
 #include "app/studio/application.h"
+#include "app/studio/command.h"
 #include "app/views/form_words.h"
 #include "app/views/panels.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/heat_map.h"
 #include "app/widgets/text.h"
+#include "core/contract/disagreement.h"
 
 namespace palimpsest {
 
 namespace {
 
-constexpr float strip_height = 14;
-constexpr float least_height = 330;  // with the captions of the present form alone
-constexpr float height_with_all_captions = 416;
-constexpr float height_of_a_sentence = 88;  // that says what a form multiplies rounding by
+constexpr float strip_height = 13;
+constexpr Index most_tokens_asked = 1024;  // the record of the parallel form holds n x n matrices
 
-/// The colour range of the strips: that of all outputs, as on the stage, or of the recurrence's at this
-/// token, so that equal outputs look equal.
-float output_range(const Application& application, const Computation& computed, Index token) {
+/// What is compared: one row of numbers for each form, at the present word.
+struct ComparedRows {
+  bool is_written = false;                                            // what is written, not what comes out
+  std::array<const Matrix<double>*, std::size(all_forms)> rows = {};  // null: not known
+  std::array<Index, std::size(all_forms)> row = {};
+  std::array<std::uint64_t, std::size(all_forms)> version = {};
+  std::array<std::shared_ptr<const Record>, std::size(all_forms)> kept = {};
+
+  const Matrix<double>* of(Form form) const { return rows[static_cast<std::size_t>(form)]; }
+
+  /// The numbers of a form's row [1, V]; of one token they are recorded as a column.
+  Matrix<double> numbers(Form form) const {
+    const Matrix<double>& all = *of(form);
+    if (is_written && form == Form::recurrent) return all.transpose();
+    return all.row(row[static_cast<std::size_t>(form)]);
+  }
+};
+
+/// Whether the present step is on the way to what is written.
+bool is_at_a_write(const Sight& sight) {
+  static constexpr Purpose writing[] = {Purpose::read,    Purpose::error, Purpose::update, Purpose::write,
+                                        Purpose::overlap, Purpose::rest,  Purpose::solve};
+  if (!sight.record) return false;
+  return std::ranges::find(writing, sight.trace->operation(sight.cursor).purpose) != std::end(writing);
+}
+
+/// What is written: the recurrence's missing value, and the rows of U. Nothing where a rule has no such rows.
+std::optional<ComparedRows> written_rows(Application& application, Index token) {
+  const auto& computation = application.session.sight().computation;
+  ComparedRows compared{.is_written = true};
+  for (const Form form : all_forms) {
+    const auto index = static_cast<std::size_t>(form);
+    const std::shared_ptr<const Trace>& trace = computation->trace(form);
+    if (!trace || trace->block_count() == 0) continue;
+    if (form == Form::recurrent && trace->phases.size() > 1) return std::nullopt;
+    if (form == Form::parallel && trace->tokens > most_tokens_asked) continue;
+    const Index at = trace->block_of(token, 0);
+    const Block block = trace->block(at);
+    const auto answer = application.session.answers().ask(BlockRecord{trace, at});
+    if (!answer.value || answer.stale) continue;
+    const char* name = form == Form::recurrent ? "error" : "U";
+    if (!answer.value->contains(name)) return std::nullopt;
+    const Matrix<double>& rows = answer.value->at(name);
+    if (form != Form::recurrent && rows.rows() != block.count) return std::nullopt;
+    compared.rows[index] = &rows;
+    compared.row[index] = token - block.first_token;
+    compared.version[index] = computation->version * 1'000'003 + static_cast<std::uint64_t>(at);
+    compared.kept[index] = answer.value;
+  }
+  return compared.of(Form::recurrent) ? std::optional(compared) : std::nullopt;
+}
+
+ComparedRows output_rows(const Computation& computed, Index token) {
+  ComparedRows compared;
+  for (const Form form : all_forms) {
+    const auto index = static_cast<std::size_t>(form);
+    const Matrix<double>& o = computed.form(form).output().o;
+    if (o.rows() <= token) continue;
+    compared.rows[index] = &o;
+    compared.row[index] = token;
+    compared.version[index] = computed.version;
+  }
+  return compared;
+}
+
+/// The colour range of the strips: that of all outputs, as on the stage, or of the recurrence's row here, so
+/// that equal rows look equal.
+float strip_range(const Application& application, const Computation& computed, const ComparedRows& compared,
+                  Index token) {
+  if (compared.is_written) return static_cast<float>(compared.numbers(Form::recurrent).cwiseAbs().maxCoeff());
   const double range = application.view.shared_scale ? kind_range(computed, Role::output) : 0;
   return static_cast<float>(range > 0 ? range
                                       : computed.reference->expected().o.row(token).cwiseAbs().maxCoeff());
 }
 
-void switch_form(Application& application, Form form) {
-  Choice choice = application.session.choice();
-  choice.form = form;
-  application.session.choose(std::move(choice));
-}
-
-/// The recorded cell behind channel `channel` of the output; nothing where the step's record has no output.
-std::optional<CellFocus> output_cell(Application& application, Index channel) {
+/// The recorded cell behind channel `channel` of a strip; nothing where the step's record has none.
+std::optional<CellFocus> recorded_cell(Application& application, bool is_written, Index channel) {
   const Sight& sight = application.session.sight();
   if (!sight.record || application.session.lookout().is_stale()) return std::nullopt;
   const bool is_token = sight.trace->form == Form::recurrent;
-  if (is_token && sight.record->contains("o")) return CellFocus{"o", channel, 0};
-  if (!is_token && sight.record->contains("O")) return CellFocus{"O", sight.cursor.row, channel};
+  const char* vector = is_written ? "error" : "o";
+  const char* rows = is_written ? "U" : "O";
+  if (is_token && sight.record->contains(vector)) return CellFocus{vector, channel, 0};
+  if (!is_token && sight.record->contains(rows)) return CellFocus{rows, sight.cursor.row, channel};
   return std::nullopt;
 }
 
-void answer_pointer(Application& application, Form form, const Matrix<double>& o, Index token,
+void answer_pointer(Application& application, Form form, const ComparedRows& compared, Index token,
                     ImVec2 position, ImVec2 size) {
-  const auto cell = hovered_cell(position, size, 1, o.cols(), ImGui::GetIO().MousePos);
-  if (!cell || !ImGui::IsItemHovered()) return;
-  if (form == application.session.choice().form) application.hovered = output_cell(application, cell->column);
-  tooltip(
-      fmt::format("output of token {}, channel {}: {:+.6g}", token, cell->column, o(token, cell->column)));
+  if (!ImGui::IsItemHovered()) return;
+  const Matrix<double> values = compared.numbers(form);
+  const auto cell = hovered_cell(position, size, 1, values.cols(), ImGui::GetIO().MousePos);
+  if (!cell) return;
+  if (form == application.session.choice().form)
+    application.hovered = recorded_cell(application, compared.is_written, cell->column);
+  tooltip(fmt::format("{} word {}, channel {}: {:+.6g}", compared.is_written ? "written for" : "output of",
+                      token, cell->column, values(0, cell->column)));
 }
 
-/// Whether there is something to show of what a form computes; until it is computed, of the last choice.
-bool has_output(const FormResult& result) { return result.output().o.rows() > 0; }
-
-/// What a form is, or, over its residual, what that is measured against.
-std::string heading_words(const Application& application, Form form, const FormResult& result,
-                          bool over_residual) {
-  if (!result.missing.empty()) return result.missing;
-  if (!over_residual) return fmt::format("Step through the {} form.", name(form));
+/// What a form's residual is measured against.
+std::string residual_words(const Application& application, const FormResult& result) {
   if (!result.is_compared) return "Being computed and compared.";
-  return fmt::format("Largest difference from {}, as a share of the largest number; {}",
-                     reference_words(application.session.choice().precision), allowance_words(result));
+  return fmt::format(
+      "Over all words {}: the largest difference from {}, as a share of the largest number; {}",
+      scientific(result.residual()), reference_words(application.session.choice().precision),
+      allowance_words(result));
+}
+
+/// How far a form's row of what is written is from the recurrence's.
+std::string written_distance(const ComparedRows& compared, Form form) {
+  if (form == Form::recurrent) return "reference";
+  return scientific(compare("U", compared.numbers(form), compared.numbers(Form::recurrent)).error);
 }
 
 /// The form's name, which is lit for the present form and switches to the others, and its residual.
-void heading(Application& application, Form form, const FormResult& result) {
+void heading(Application& application, Form form, const FormResult& result, const ComparedRows& compared) {
   const style::Palette& c = style::colours();
   const bool present = application.session.choice().form == form;
   const bool exists = result.missing.empty();
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
-  const bool is_known = exists && has_output(result);
-  const std::string residual = is_known ? scientific(result.residual()) : exists ? "…" : "";
+  const bool is_known = exists && compared.of(form);
+  const std::string residual = !exists               ? ""
+                               : !is_known           ? "…"
+                               : compared.is_written ? written_distance(compared, form)
+                                                     : scientific(result.residual());
   const float number_width = [&] {
     const style::TextStyle style(style::Text::number_small);
     return text_extent(residual).x;
   }();
   const float number = from.x + width - number_width;
-  ImGui::BeginDisabled(!exists);
-  if (ImGui::InvisibleButton(form_label(form), {width, style::px(18)})) switch_form(application, form);
-  ImGui::EndDisabled();
-  const bool lit = present || (exists && ImGui::IsItemHovered());
-  tooltip(heading_words(application, form, result, ImGui::GetIO().MousePos.x >= number));
-  {
+  const std::string command = fmt::format("form.{}", name(form));
+  command_button(application, command, [&] {
+    const bool pressed = ImGui::InvisibleButton(form_label(form), {width, style::px(18)});
+    const bool lit = present || (exists && ImGui::IsItemHovered());
     const style::TextStyle style(present ? style::Text::strong : style::Text::body);
+    const std::string title = form_title(form, application.session.computed()->choice);
     draw_text(from,
               !exists ? c.faint
               : lit   ? c.text
                       : c.dim,
-              form_title(form, application.session.computed()->choice));
-  }
+              shortened(title, width - number_width - style::px(8)));
+    return pressed;
+  });
+  if (exists && ImGui::GetIO().MousePos.x >= number) tooltip(residual_words(application, result));
   const style::TextStyle style(style::Text::number_small);
   const ImU32 colour = !result.is_compared          ? c.dim
                        : !result.judgement.passed() ? c.alarm
@@ -101,28 +176,36 @@ void heading(Application& application, Form form, const FormResult& result) {
   draw_text({number, from.y + style::px(1)}, colour, residual);
 }
 
-void strip(Application& application, Form form, const FormResult& result, Index token) {
+void strip(Application& application, Form form, const ComparedRows& compared, Index token) {
   const Computation& computed = *application.session.computed();
+  const auto index = static_cast<std::size_t>(form);
   const ImVec2 position = ImGui::GetCursorScreenPos();
   const ImVec2 size = {ImGui::GetContentRegionAvail().x, style::px(strip_height)};
-  const Matrix<double>& o = result.output().o;
-  HeatMapLook look;
-  look.range = output_range(application, computed, token);
-  look.block = {token, 0, 1, -1};
   ImGui::Dummy(size);
-  heat_map(fmt::format("output {}", name(form)), o, computed.version, position, size, look);
+  if (const Matrix<double>* rows = compared.of(form)) {
+    HeatMapLook look;
+    look.range = strip_range(application, computed, compared, token);
+    look.transposed = compared.is_written && form == Form::recurrent;
+    if (!look.transposed) look.block = {compared.row[index], 0, 1, -1};
+    heat_map(fmt::format("{} {}", compared.is_written ? "written" : "output", name(form)), *rows,
+             compared.version[index], position, size, look);
+    answer_pointer(application, form, compared, token, position, size);
+  }
   // The outline shows where a strip lies whose numbers are all near zero.
   ImGui::GetWindowDrawList()->AddRect(position, {position.x + size.x, position.y + size.y},
                                       style::colours().edge, 0, style::px(style::line));
-  answer_pointer(application, form, o, token, position, size);
 }
 
-/// Words on the left, a number on the right.
-void value_line(std::string_view words, const std::string& value, ImU32 colour) {
+/// Words on the left, fewer where there is no room, a number on the right.
+void value_line(std::string_view words, std::string_view fewer, const std::string& value, ImU32 colour) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   ImGui::Dummy({width, style::px(18)});
-  draw_text(from, style::colours().dim, words);
+  {
+    const style::TextStyle text(style::Text::caption);
+    const float room = width - style::px(60);
+    draw_text(from, style::colours().dim, text_extent(words).x <= room ? words : fewer);
+  }
   const style::TextStyle style(style::Text::number_small);
   draw_text({from.x + width - text_extent(value).x, from.y + style::px(1)}, colour, value);
 }
@@ -142,63 +225,21 @@ void first_difference(Application& application, const FormResult& result) {
   if (ImGui::IsItemClicked()) application.session.go_to_token(result.first_bad_token);
 }
 
-/// What there is room for.
-struct Room {
-  bool captions = true;   // what every form does at this token; else the present one alone
-  bool sentences = true;  // in full; else on a line
-};
-
-Room room(const Computation& computed, float height) {
-  const auto count =
-      std::ranges::count_if(computed.forms, [](const auto& form) { return !form->amplified.empty(); });
-  const float sentences = static_cast<float>(count) * style::px(height_of_a_sentence);
-  return {.captions = height >= style::px(height_with_all_captions) + sentences,
-          .sentences = height >= style::px(least_height) + sentences};
-}
-
-void draw_form(Application& application, Form form, const Room& room) {
-  const Computation& computed = *application.session.computed();
-  const FormResult& result = computed.form(form);
-  const Index token = std::min<Index>(application.session.token(), computed.sequence.tokens - 1);
+void draw_form(Application& application, Form form, const ComparedRows& compared, Index token) {
+  const FormResult& result = application.session.computed()->form(form);
   ImGui::PushID(form_label(form));
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(3)));
-  heading(application, form, result);
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(2)));
+  heading(application, form, result, compared);
   if (!result.missing.empty()) {
-    if (!room.captions) {
-      one_line(result.missing);
-    } else {
-      style::caption(result.missing);
-    }
+    one_line(result.missing);
   } else {
-    if (has_output(result))
-      strip(application, form, result, token);
-    else
-      ImGui::Dummy({0, style::px(strip_height)});
-    const bool is_present = application.session.choice().form == form;
-    if (room.captions || is_present) one_line(form_work(result, computed, token));
-    if (!result.amplified.empty() && room.sentences) style::caption(result.amplified);
-    if (!result.amplified.empty() && !room.sentences) one_line(result.amplified);
+    strip(application, form, compared, token);
+    if (!result.amplified.empty()) one_line(result.amplified);
     first_difference(application, result);
   }
-  ImGui::Dummy({0, style::px(3)});
+  ImGui::Dummy({0, style::px(4)});
   ImGui::PopStyleVar();
   ImGui::PopID();
-}
-
-void chunk_size(Application& application) {
-  const Session& session = application.session;
-  int size = static_cast<int>(session.choice().chunk_size);
-  style::SliderLook<int> look;
-  look.minimum = 1;
-  look.maximum = std::max(static_cast<int>(largest_chunk(session.data().tokens)), 2);
-  look.reset = std::min(8, look.maximum);
-  look.logarithmic = true;
-  ImGui::SetNextItemWidth(-FLT_MIN);
-  if (style::slider("", "chunk size", &size, look)) {
-    Choice choice = session.choice();
-    choice.chunk_size = size;
-    application.session.choose(std::move(choice), "chunk_size");
-  }
 }
 
 /// The precision, in the line of the panel's title.
@@ -225,30 +266,48 @@ void precision(Application& application) {
 }
 
 /// How far the rule is from the output that the file holds.
-void own_output(const Session& session, const Room& room) {
+void own_output(const Session& session) {
   const Computation& computed = *session.computed();
   if (!computed.capture_error) return;
   const std::string& rule = session.data().rule;
   const bool other_rule = !rule.empty() && rule != computed.variant->id;
-  value_line("the output in the file", scientific(*computed.capture_error), style::colours().text);
+  value_line("against the model's own output file", "the model's own output",
+             scientific(*computed.capture_error), style::colours().text);
   const std::string layer =
       other_rule ? fmt::format("Its layer computed {}.", find_variant(rule).label) : std::string();
   tooltip(fmt::format(
       "Largest difference between {} and the array o of this head, as a share of the largest o. {}",
       reference_words(computed.choice.precision), layer));
-  if (other_rule && room.captions) style::caption(layer);
+}
+
+/// "What is written, in four forms".
+std::string title(const Application& application, const ComparedRows& compared) {
+  static constexpr const char* in_words[] = {"no form", "one form", "two forms", "three forms", "four forms"};
+  const auto count = std::ranges::count_if(application.session.computed()->forms,
+                                           [](const auto& form) { return form->missing.empty(); });
+  return fmt::format("{}, in {}###forms", compared.is_written ? "What is written" : "What comes out",
+                     in_words[static_cast<std::size_t>(count)]);
 }
 
 }  // namespace
 
 void draw_forms(Application& application) {
-  if (style::begin_panel("The same sum in all forms") && application.session.computed()) {
+  const Computation* computed = application.session.computed();
+  if (!computed || computed->sequence.tokens == 0) {
+    style::begin_panel("The same sum in all forms###forms");
+    style::end_panel();
+    return;
+  }
+  const Index token = std::min<Index>(application.session.token(), computed->sequence.tokens - 1);
+  const Sight& sight = application.session.sight();
+  std::optional<ComparedRows> compared;
+  if (is_at_a_write(sight) && sight.computation.get() == computed)
+    compared = written_rows(application, token);
+  if (!compared) compared = output_rows(*computed, token);
+  if (style::begin_panel(title(application, *compared).c_str())) {
     precision(application);
-    const Room fits = room(*application.session.computed(), ImGui::GetWindowHeight());
-    one_line(fmt::format("distance from {}", reference_words(application.session.choice().precision)));
-    for (const Form form : all_forms) draw_form(application, form, fits);
-    own_output(application.session, fits);
-    chunk_size(application);
+    for (const Form form : all_forms) draw_form(application, form, *compared, token);
+    own_output(application.session);
   }
   style::end_panel();
 }

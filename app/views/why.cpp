@@ -11,6 +11,7 @@
 #include "app/session/who_wrote.h"
 #include "app/stage/cell_words.h"
 #include "app/studio/application.h"
+#include "app/views/awaited.h"
 #include "app/views/cell_sum.h"
 #include "app/views/panels.h"
 #include "app/views/shown.h"
@@ -309,11 +310,19 @@ void headline(const ExplainedCell& answer) {
 void draw_writers(Application& application, const ExplainedCell& answer) {
   const WrittenCell& written = *answer.written;
   const auto& computation = application.session.sight().computation;
-  const auto told = application.session.answers().ask(WhoWrote{computation, written.number});
+  const WhoWrote key{computation, written.number};
+  const auto told = application.session.answers().ask(key);
   style::caption("");
   heading_of(written);
   if (!told.value) {
-    style::caption(told.under_way ? "Its writers are being told apart." : told.reason);
+    if (!told.under_way) style::caption(told.reason);
+    if (awaited("telling its writers apart", told)) application.session.answers().give_up(key);
+    return;
+  }
+  // A rule that rewrites its memory several times within a word is not told apart there.
+  const double shown = written.shown.value_or(told.value->value);
+  if (!told.stale && std::abs(told.value->value - shown) > 1e-3 * std::max(1.0, std::abs(shown))) {
+    style::caption("The memory is rewritten several times for this word; only whole words are told apart.");
     return;
   }
   std::vector<BarLine> lines;
@@ -326,6 +335,7 @@ void draw_writers(Application& application, const ExplainedCell& answer) {
   }
   lines.push_back({.words = written.words, .value = told.value->value, .is_sum = true});
   bar_lines(lines, told.stale);
+  if (awaited("telling its writers apart", told)) application.session.answers().give_up(key);
 }
 
 void draw_answer(Application& application, const ExplainedCell& answer, bool pinned) {

@@ -29,9 +29,9 @@ float segment_width(const char* label) {
   return std::ceil(text_extent(shown_part(label)).x) + 2 * px(padding);
 }
 
-bool segment(const char* label, bool selected, SegmentEnd end, float design_height) {
+bool segment(const char* label, bool selected, SegmentEnd end, float design_height, float width) {
   const Palette& c = colours();
-  const ImVec2 size = {segment_width(label), px(design_height)};
+  const ImVec2 size = {width > 0 ? width : segment_width(label), px(design_height)};
   const bool pressed = ImGui::InvisibleButton(label, size);
   const bool lit = ImGui::IsItemHovered();
   const ImVec2 from = ImGui::GetItemRectMin();

@@ -232,10 +232,29 @@ void require_other_file(const std::filesystem::path& output, const std::optional
         fmt::format("{}: is what is drawn, which would be lost; give another --output", output.string()));
 }
 
+/// Holds cell ROW,COLUMN of what the present step makes, as a click does.
+void hold_cell(Application& application, const std::string& words) {
+  const std::size_t comma = words.find(',');
+  if (comma == std::string::npos)
+    throw InputError(fmt::format("--why is \"{}\"; expected ROW,COLUMN", words));
+  const Index row = parse_count(words.substr(0, comma), "the row of --why");
+  const Index column = parse_count(words.substr(comma + 1), "the column of --why");
+  const Sight& sight = application.session.sight();
+  if (!sight.record) throw InputError("--why asks for a number, but there is no step here");
+  const std::string& made = sight.trace->operation(sight.cursor).equation.result;
+  const Matrix<double>& values = sight.record->at(made);
+  if (row >= values.rows() || column >= values.cols()) {
+    throw InputError(fmt::format("--why is \"{}\"; {} has {} rows and {} columns", words, made, values.rows(),
+                                 values.cols()));
+  }
+  application.pinned = CellFocus{made, row, column};
+}
+
 CliCommand render_command() {
   return [](CLI::App& command, Console console) -> Task {
     struct Options {
       Look look;
+      std::optional<std::string> why;
       std::string size = "1920x1080";
       std::string output;
       std::string tour;
@@ -243,6 +262,9 @@ CliCommand render_command() {
     };
     const auto options = std::make_shared<Options>();
     add_look(command, options->look);
+    command.add_option_function<std::string>(
+        "--why", [options](const std::string& text) { options->why = text; },
+        "ROW,COLUMN: explain this cell of what the step makes");
     command.add_option("--size", options->size, "pixels, WIDTHxHEIGHT")->capture_default_str();
     command.add_option("--output", options->output, "the PNG to write");
     command.add_option("--page", options->page, "what lies over it: data, keys, commands, open");
@@ -263,6 +285,7 @@ CliCommand render_command() {
       require_other_file(options->output, application.session.data().id);
       require_form(application, options->look);
       application.show_welcome = !options->look.at;
+      if (options->why) hold_cell(application, *options->why);
       if (!options->page.empty()) open_page(application, options->page);
       render_to(application, width, height, scale, options->output);
       return static_cast<int>(exit_done);

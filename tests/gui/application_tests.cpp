@@ -184,7 +184,7 @@ void changes_form_and_chunk_size(ImGuiTestContext* context) {
   settle(context);
   IM_CHECK_EQ(session.choice().chunk_size, 16);
   IM_CHECK_EQ(session.trace()->block(session.cursor().block).count, 16);
-  context->ItemInputValue("//Forms/**/chunk size", 7);
+  context->ItemInputValue("//Data/**/###chunk size", 7);
   settle(context);
   IM_CHECK_EQ(session.choice().chunk_size, 7);
   IM_CHECK_EQ(session.trace()->block(session.cursor().block).first_token, 14);

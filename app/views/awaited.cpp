@@ -1,0 +1,30 @@
+#include "app/views/awaited.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include "app/widgets/controls.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+bool awaited(std::string_view words, bool under_way, double seconds, double progress) {
+  constexpr double noticed = 0.3;
+  constexpr float height = 18;
+  if (!under_way || seconds < noticed) return false;
+  const style::TextStyle text(style::Text::caption, style::colours().dim);
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float room = ImGui::GetContentRegionAvail().x - style::px(68);
+  style::spinner({from.x + style::px(6), from.y + style::px(height / 2)}, style::colours().dim);
+  const std::string far = progress > 0 ? fmt::format(" · {:.0f} %", 100 * progress) : "";
+  const std::string line = shortened(fmt::format("{}{}", words, far), room);
+  draw_text({from.x + style::px(18), from.y + (style::px(height) - text_extent(line).y) / 2},
+            style::colours().dim, line);
+  ImGui::Dummy({style::px(18) + text_extent(line).x, style::px(height)});
+  ImGui::SameLine(0, style::px(12));
+  const bool stops = style::word_button("stop", height);
+  tooltip("Gives it up; what is seen stays.");
+  return stops;
+}
+
+}  // namespace palimpsest

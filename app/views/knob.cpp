@@ -1,0 +1,207 @@
+#include "app/views/knob.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "app/session/chunk_sweep.h"
+#include "app/studio/application.h"
+#include "app/views/awaited.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+// In design pixels.
+constexpr float title_height = 15;
+constexpr float value_height = 13;
+constexpr float axis_height = 14;
+constexpr float least_bars = 12;
+constexpr float most_bars = 44;
+constexpr float between = 6;
+
+void choose_size(Application& application, Index size, std::string_view merge_key = {}) {
+  Choice choice = application.session.choice();
+  choice.chunk_size = size;
+  application.session.choose(std::move(choice), merge_key);
+}
+
+void size_slider(Application& application) {
+  const Session& session = application.session;
+  const Index most = largest_chunk(session.data().tokens);
+  int size = static_cast<int>(session.choice().chunk_size);
+  style::SliderLook<int> look;
+  look.minimum = 1;
+  look.maximum = std::max(static_cast<int>(most), 2);
+  look.reset = std::min(8, look.maximum);
+  look.logarithmic = true;
+  ImGui::SetNextItemWidth(-FLT_MIN);
+  if (style::slider("", "words in a chunk###chunk size", &size, look))
+    choose_size(application, size, "chunk_size");
+  const style::TextStyle text(style::Text::caption);
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const std::string right = fmt::format("{} parallel", most);
+  draw_text(from, style::colours().dim, "1 recurrent");
+  draw_text({from.x + width - text_extent(right).x, from.y}, style::colours().dim, right);
+  ImGui::Dummy({width, px(18)});
+}
+
+/// One row of bars, one for every chunk size.
+struct Chart {
+  std::string title;
+  std::string explained;
+  std::vector<double> values;  // of the sizes; NaN: not known
+  std::function<std::string(double)> words;
+  bool logarithmic = false;
+};
+
+std::string in_thousands(double value) {
+  if (value < 1000) return fmt::format("{:.0f}", value);
+  if (value < 1e6) return fmt::format("{:.3g}k", value / 1e3);
+  return fmt::format("{:.3g}M", value / 1e6);
+}
+
+std::string in_bytes(double value) {
+  if (value < 1024) return fmt::format("{:.0f} B", value);
+  if (value < 1024 * 1024) return fmt::format("{:.3g} KiB", value / 1024);
+  return fmt::format("{:.3g} MiB", value / (1024 * 1024));
+}
+
+/// How high a bar is, as a part of the highest.
+float part_of(const Chart& chart, double value) {
+  const double most = std::ranges::max(chart.values);
+  if (!std::isfinite(value) || value <= 0 || most <= 0) return 0;
+  if (!chart.logarithmic) return static_cast<float>(value / most);
+  double least = most;
+  for (const double each : chart.values) {
+    if (each > 0) least = std::min(least, each);
+  }
+  // The smallest keeps a stump: on a log axis nothing is zero.
+  constexpr double stump = 0.12;
+  const double span = std::log(most / least);
+  return static_cast<float>(span > 0 ? stump + (1 - stump) * std::log(value / least) / span : 1);
+}
+
+void draw_chart(Application& application, const Chart& chart, const std::vector<Index>& sizes,
+                float bars_height) {
+  const style::Palette& c = style::colours();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  {
+    const style::TextStyle text(style::Text::caption);
+    draw_text(from, c.dim, shortened(chart.title, width));
+  }
+  ImGui::PushID(chart.title.c_str());
+  const Index present = application.session.choice().chunk_size;
+  const float column = width / static_cast<float>(sizes.size());
+  const float top = from.y + px(title_height + value_height);
+  const float bottom = top + px(bars_height);
+  float spoken_to = from.x - 1;  // no two numbers on each other
+  std::vector<std::pair<std::size_t, int>> spoken;
+  const auto nearest = std::ranges::min_element(sizes, {}, [&](Index size) {
+    return std::abs(std::log(static_cast<double>(size)) - std::log(static_cast<double>(present)));
+  });
+  const auto chosen = static_cast<std::size_t>(nearest - sizes.begin());
+  const bool is_exact = sizes[chosen] == present;
+  const style::TextStyle number(style::Text::number_small);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const float left = from.x + static_cast<float>(i) * column;
+    ImGui::SetCursorScreenPos({left, top});
+    ImGui::PushID(static_cast<int>(sizes[i]));
+    if (ImGui::InvisibleButton("size", {column, bottom - top + px(axis_height)}))
+      choose_size(application, sizes[i]);
+    ImGui::PopID();
+    const bool lit = ImGui::IsItemHovered();
+    const double value = chart.values[i];
+    {
+      const style::TextStyle usual(style::Text::body);
+      tooltip(fmt::format("{} with {} {} in a chunk. {} A click chooses it.",
+                          std::isfinite(value) ? chart.words(value) : "not known yet", sizes[i],
+                          sizes[i] == 1 ? "word" : "words", chart.explained));
+    }
+    const bool is_chosen = i == chosen && is_exact;
+    const ImU32 ink = is_chosen ? c.text : style::mix(c.panel, c.dim, lit ? 0.7F : 0.45F);
+    const float height = std::round(px(bars_height) * part_of(chart, value));
+    list->AddRectFilled({std::round(left + px(1)), bottom - height},
+                        {std::round(left + column - px(1)), bottom}, ink);
+    const std::string size = std::to_string(sizes[i]);
+    if (text_extent(size).x + px(2) <= column)
+      draw_text({left + (column - text_extent(size).x) / 2, bottom + px(1)}, is_chosen ? c.text : c.dim,
+                size);
+  }
+  // The chosen one first, then the ends where they do not touch it.
+  const auto say = [&](std::size_t i, float at_least, float at_most) {
+    if (!std::isfinite(chart.values[i])) return ImVec2{at_least, at_least};
+    const std::string words = chart.words(chart.values[i]);
+    const float extent = text_extent(words).x;
+    const float middle = from.x + (static_cast<float>(i) + 0.5F) * column;
+    const float x = std::clamp(middle - extent / 2, from.x, std::max(from.x, from.x + width - extent));
+    if (x < at_least || x + extent > at_most) return ImVec2{at_least, at_least};
+    const float height = px(bars_height) * part_of(chart, chart.values[i]);
+    draw_text({x, bottom - height - px(value_height)}, i == chosen && is_exact ? c.text : c.dim, words);
+    return ImVec2{x, x + extent};
+  };
+  const ImVec2 middle = is_exact ? say(chosen, from.x - 1, from.x + width + 1) : ImVec2{spoken_to, spoken_to};
+  const float gap = px(4);
+  if (chosen != 0 || !is_exact) say(0, from.x - 1, is_exact ? middle.x - gap : from.x + width + 1);
+  if (chosen + 1 != sizes.size() || !is_exact) say(sizes.size() - 1, middle.y + gap, from.x + width + 1);
+  ImGui::SetCursorScreenPos({from.x, bottom + px(axis_height)});
+  ImGui::Dummy({width, px(between)});
+  ImGui::PopID();
+}
+
+std::vector<double> of(const std::vector<ChunkCost>& costs,
+                       const std::function<double(const ChunkCost&)>& get) {
+  std::vector<double> values;
+  for (const ChunkCost& cost : costs) values.push_back(get(cost));
+  return values;
+}
+
+}  // namespace
+
+void draw_knob(Application& application) {
+  const auto computation = application.session.sight().computation;
+  if (!computation) return;
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(px(8), 0));
+  size_slider(application);
+  const std::vector<Index> sizes = swept_chunks(computation->sequence.tokens);
+  const auto counted = application.session.answers().ask(ChunkCosts{computation}, Urgency::later);
+  std::vector<Chart> charts;
+  if (counted.value && counted.value->size() == sizes.size()) {
+    const std::vector<ChunkCost>& costs = *counted.value;
+    charts.push_back(
+        {"FLOPs for a word", "Counted.", of(costs, [](const auto& x) { return x.flops; }), in_thousands});
+    charts.push_back({"bytes for a word, float32, log",
+                      "Counted: the state is written back after every chunk.",
+                      of(costs, [](const auto& x) { return x.bytes; }), in_bytes, true});
+    charts.push_back({"steps, one after the other, log", "Counted: one for every chunk.",
+                      of(costs, [](const auto& x) { return static_cast<double>(x.steps); }),
+                      [](double steps) { return fmt::format("{:.0f}", steps); }, true});
+  }
+  const ChunkErrors key{computation};
+  const auto errors = application.session.answers().ask(key, Urgency::later);
+  const bool fits = errors.value && errors.value->size() == sizes.size();
+  if (fits) {
+    charts.push_back({errors.stale ? "error in float32, of before" : "largest error in float32, measured",
+                      "Measured against the f64 recurrence.", *errors.value, scientific});
+  }
+  const std::size_t expected = charts.size() < 3 ? 1 : 4;
+  const float room = ImGui::GetContentRegionAvail().y / static_cast<float>(expected) / style::scale();
+  const float bars =
+      std::clamp(room - title_height - value_height - axis_height - between, least_bars, most_bars);
+  for (const Chart& chart : charts) draw_chart(application, chart, sizes, bars);
+  if (!fits && !errors.reason.empty()) style::caption("The error in float32: " + errors.reason);
+  if (awaited("measuring the error", errors)) application.session.answers().give_up(key);
+  ImGui::PopStyleVar();
+}
+
+}  // namespace palimpsest

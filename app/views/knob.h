@@ -1,0 +1,11 @@
+#pragma once
+
+namespace palimpsest {
+
+class Application;
+
+/// How many words a chunk holds, from the recurrence to the parallel form: a slider, and what each choice
+/// costs and loses. A click on a bar chooses it.
+void draw_knob(Application& application);
+
+}  // namespace palimpsest

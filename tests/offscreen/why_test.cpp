@@ -1,0 +1,111 @@
+// "Why this number?" for the largest cell of every step: what is added up is what is there.
+
+#include <imgui.h>
+
+#include <cmath>
+
+#include "app/stage/largest_cell.h"
+#include "app/studio/application.h"
+#include "app/views/cell_sum.h"
+#include "app/views/line_numbers.h"
+#include "app/window/offscreen.h"
+#include "core/base/error.h"
+#include "tests/catch.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+TEST_CASE("parts of the largest cell add up to it, and its writers to what was there", "[why]") {
+  int parts_seen = 0;
+  int written_seen = 0;
+  for (const Variant& variant : variants()) {
+    Session session;
+    REQUIRE(session.open_named("preset:overwrite?T=12&K=4&V=4&seed=1"));
+    session.wait();
+    for (const Form form : all_forms) {
+      Choice choice = session.choice();
+      choice.variant = variant.id;
+      choice.form = form;
+      choice.chunk_size = 4;
+      session.choose(std::move(choice));
+      session.wait();
+      const Trace* trace = session.trace();
+      if (!trace) continue;
+      session.go_to_token(7);
+      session.wait();
+      const Sight& sight = session.sight();
+      const Block block = trace->block(sight.cursor.block);
+      const Phase& phase = trace->phase(block);
+      for (std::size_t i = 0; i < phase.operations.size(); ++i) {
+        Cursor cursor = sight.cursor;
+        cursor.operation = static_cast<Index>(i);
+        const auto cell = largest_cell(phase, block, form, cursor, *sight.record);
+        if (!cell) continue;
+        INFO(variant.id << ' ' << name(form) << ' ' << phase.operations[i].id);
+        const double value = sight.record->at(cell->tensor)(cell->row, cell->column);
+        const auto parts = cell_parts(phase, block, trace->symbols, *sight.record, *cell);
+        if (!parts.empty()) {
+          double sum = 0;
+          for (const CellPart& part : parts) sum += part.value;
+          CHECK(std::abs(sum - value) <= 1e-9 * std::max(1.0, std::abs(value)));
+          ++parts_seen;
+        }
+        const auto written = written_cell(*trace, block, phase, *sight.record, *cell);
+        if (!written) continue;
+        try {
+          const auto told = WhoWrote{.of = sight.computation, .number = written->number}.compute(
+              {.stop = {}, .progress = [](double) {}});
+          if (!written->shown) continue;
+          CHECK(std::abs(told->value - *written->shown) <= 1e-9 * std::max(1.0, std::abs(*written->shown)));
+          ++written_seen;
+        } catch (const Unsupported& reason) {
+          CHECK(std::string(reason.what()) != "");
+        }
+      }
+    }
+  }
+  CHECK(parts_seen > 100);
+  CHECK(written_seen > 100);
+}
+
+TEST_CASE("without a pointer the largest number of the step is explained", "[why]") {
+  Application application;
+  Offscreen offscreen(1280, 800);
+  application.open_first_capture();
+  application.session.wait();
+  application.session.go_to_token(42);
+  const auto draw = [&] {
+    application.session.wait();
+    offscreen.render([&] { application.draw(1); });
+  };
+  draw();
+  for (int operation = 0; operation < 6; ++operation) {
+    Cursor cursor = application.session.cursor();
+    cursor.operation = operation;
+    application.session.set_cursor(cursor);
+    draw();
+    CHECK(application.focus_is_usual());
+    REQUIRE(application.focus().has_value());
+    const CellFocus cell = *application.focus();
+    const Sight& sight = application.session.sight();
+    CHECK(cell.tensor == sight.trace->operation(sight.cursor).equation.result);
+    const Matrix<double>& values = sight.record->at(cell.tensor);
+    CHECK(std::abs(values(cell.row, cell.column)) == values.cwiseAbs().maxCoeff());
+  }
+  // A state that is shown the other way round keeps its number.
+  Cursor cursor = application.session.cursor();
+  cursor.operation = 4;
+  application.session.set_cursor(cursor);
+  draw();
+  const CellFocus before = *application.focus();
+  application.turn_states();
+  draw();
+  CHECK(application.focus()->row == before.column);
+  CHECK(application.focus()->column == before.row);
+  // A click holds another one, Esc lets go.
+  application.pinned = CellFocus{"S_after", 1, 2};
+  draw();
+  CHECK_FALSE(application.focus_is_usual());
+  CHECK(application.focus() == application.pinned);
+  CHECK(application.undrawn() == "");
+}
