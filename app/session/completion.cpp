@@ -42,7 +42,7 @@ struct ComparedForm : AboutComputation {
   }
   std::string question() const { return name(form) + (" " + AboutComputation::question()); }
   std::shared_ptr<const FormResult> compute(const Effort& effort) const {
-    return std::make_shared<const FormResult>(compared(*present(), form, effort.stop));
+    return std::make_shared<const FormResult>(compared(*present(), form, effort.stop, effort.progress));
   }
   static std::size_t bytes(const FormResult& result) {
     return bytes_of(result.output()) + result.token_residual.size() * sizeof(double);

@@ -16,8 +16,10 @@ namespace palimpsest {
 namespace {
 
 constexpr std::size_t budget = std::size_t{96} << 20;  // bytes of states that a trace keeps
-constexpr double largest_state = 256e6;                // bytes
-constexpr double largest_rows = 1e9;                   // bytes of all features of q and k
+using Told = std::function<void(double)>;
+
+constexpr double largest_state = 256e6;  // bytes
+constexpr double largest_rows = 1e9;     // bytes of all features of q and k
 
 std::atomic<int> alive{0};
 
@@ -142,10 +144,12 @@ FormResult steps_of(Foundation& foundation, Form form) try {
 
 /// Computes ahead the states that make records of any step quick. Leaves room for those who wait for a record
 /// now.
-void keep_states(const Trace& trace, const std::stop_token& stop) {
+void keep_states(const Trace& trace, const std::stop_token& stop, const Told& told) {
   constexpr Index parts = 16;
-  for (Index part = 1; part <= parts; ++part)
+  for (Index part = 1; part <= parts; ++part) {
     trace.shared_record((trace.block_count() - 1) * part / parts, stop);
+    told(0.5 * static_cast<double>(part) / parts);
+  }
 }
 
 /// What all comparisons say together.
@@ -216,13 +220,17 @@ const Output& FormResult::output() const {
   return computed ? *computed : nothing;
 }
 
-FormResult compared(const Foundation& foundation, Form form, std::stop_token stop) {
+FormResult compared(const Foundation& foundation, Form form, std::stop_token stop,
+                    const std::function<void(double)>& progress) {
+  const Told told = [&](double part) {
+    if (progress) progress(part);
+  };
   FormResult result;
   result.trace = foundation.trace(form).get();
   result.is_compared = true;
   const Choice& choice = foundation.choice;
   try {
-    if (result.trace->block_count() > 0) keep_states(*result.trace, stop);
+    if (result.trace->block_count() > 0) keep_states(*result.trace, stop, told);
     const bool is_reference = form == Form::recurrent && choice.precision == Precision::f64;
     Output output;
     if (is_reference)
@@ -233,7 +241,9 @@ FormResult compared(const Foundation& foundation, Form form, std::stop_token sto
       output =
           foundation.variant->rule->run(foundation.sequence, form, choice.precision, choice.chunk_size, stop);
     result.computed = std::make_shared<const Output>(std::move(output));
+    told(0.75);
     judge(foundation, form, result, stop);
+    told(1);
     return result;
   } catch (const Cancelled&) {
     throw;

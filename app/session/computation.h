@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <mutex>
@@ -116,9 +117,12 @@ Index largest_chunk(Index tokens);
 std::shared_ptr<Computation> begin(std::shared_ptr<const DataSet> data, const Choice& choice,
                                    std::stop_token stop = {});
 
-/// What comes of a form that has steps, compared with the reference. Throws Cancelled; any other failure is
+/// What comes of a form that has steps, compared with the reference; `progress` hears how far it is, from 0
+/// to
+/// 1. Throws Cancelled; any other failure is
 /// said in `missing`.
-FormResult compared(const Foundation& foundation, Form form, std::stop_token stop = {});
+FormResult compared(const Foundation& foundation, Form form, std::stop_token stop = {},
+                    const std::function<void(double)>& progress = {});
 
 /// Where the memory runs away; nothing for a rule without one. Throws Cancelled.
 std::optional<Divergence> runaway(const Foundation& foundation, std::stop_token stop = {});

@@ -37,6 +37,11 @@ std::string factor_words(double factor, const DataSet& data) {
   return fmt::format("{}× {:.2f}", wide ? origin : "", factor);
 }
 
+/// Words beside a slider, or fewer in a narrow panel.
+const char* fewer(const char* words, const char* few) {
+  return ImGui::GetContentRegionAvail().x > style::px(220) ? words : few;
+}
+
 /// A slider for the one edit of a kind, which stands at `value`.
 void adjustment(Application& application, const char* symbol, const char* words, const char* kind,
                 double value, const style::SliderLook<double>& look) {
@@ -58,12 +63,12 @@ void factor(Application& application, const char* symbol, const char* words, con
 void decay(Application& application, const Computation& computed) {
   if (!takes(*computed.variant, "alpha")) return;
   if (computed.inputs.made_up_alpha) {
-    adjustment(application, "\\alpha", "how much is kept", "missing_decay",
+    adjustment(application, "\\alpha", fewer("how much is kept", "kept"), "missing_decay",
                slider_value(application.session.state().edits, "missing_decay"),
                {.minimum = 0, .maximum = 1, .reset = 0.98, .format = "%.3f", .role = Role::gate});
     return;
   }
-  factor(application, "\\alpha", "how fast it fades", "scale_decay",
+  factor(application, "\\alpha", fewer("how fast it fades", "fades"), "scale_decay",
          {.minimum = 0, .maximum = 4, .reset = 1, .role = Role::gate});
   tooltip(
       "Every decay α to this power: at 2 the memory fades twice as fast, at 0 not at all. A double click "
@@ -74,12 +79,13 @@ void decay(Application& application, const Computation& computed) {
 void strength(Application& application, const Computation& computed) {
   if (!takes(*computed.variant, "beta")) return;
   if (computed.inputs.made_up_beta) {
-    adjustment(application, "\\beta", "how much is written", "missing_strength", computed.inputs.beta,
+    adjustment(application, "\\beta", fewer("how much is written", "written"), "missing_strength",
+               computed.inputs.beta,
                {.minimum = 0, .maximum = 2, .reset = 0, .format = "%.3f", .role = Role::strength});
     tooltip("The same β at every token. A double click goes back to the largest that is stable everywhere.");
     return;
   }
-  factor(application, "\\beta", "how much is written", "scale_strength",
+  factor(application, "\\beta", fewer("how much is written", "written"), "scale_strength",
          {.minimum = 0, .maximum = 3, .reset = 1, .role = Role::strength});
   tooltip("Every β times this. A double click goes back.");
 }
@@ -132,7 +138,8 @@ void parameter(Application& application, const Computation& computed, const Para
   style::SliderLook<double> look = range_of(parameter, parameter.standard.value_or(resolved->second));
   look.format = "%.4g";
   look.role = parameter_role(parameter.name);
-  const std::string words = parameter.name == "scale" ? "scale of the query" : parameter.meaning;
+  const std::string words =
+      parameter.name == "scale" ? fewer("scale of the query", "query") : parameter.meaning;
   ImGui::SetNextItemWidth(-FLT_MIN);
   if (style::slider(parameter_symbol(application.session.trace(), parameter.name).c_str(),
                     fmt::format("{}###{}", words, parameter.name).c_str(), &value, look)) {
@@ -170,7 +177,7 @@ void stability_words(ImVec2 from) {
                   style::hex(c.strength), style::hex(c.key));
   const style::TextStyle style(style::Text::body, c.dim);
   const float baseline = from.y + ImGui::GetFontBaked()->Ascent;
-  ImGui::TextUnformatted("stable while");
+  ImGui::TextUnformatted(fewer("stable while", "stable"));
   draw_formula(ImGui::GetWindowDrawList(), {ImGui::GetItemRectMax().x + style::px(6), baseline}, condition,
                style::px(15), c.dim);
 }

@@ -178,6 +178,9 @@ std::vector<CellPart> cell_parts(const Phase& phase, const Block& block, const S
     }
     parts.push_back(std::move(part));
   }
+  // What goes out stands before what comes in.
+  if (is_update)
+    std::ranges::stable_partition(parts, [](const CellPart& part) { return part.words == "erased"; });
   return parts;
 }
 

@@ -8,7 +8,7 @@
 #include "app/views/knob.h"
 #include "app/views/panels.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/segment.h"
+#include "app/widgets/segments.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -16,8 +16,23 @@ namespace palimpsest {
 namespace {
 
 constexpr Index most_segments = 64;  // more heads than this are typed
+constexpr float segments_height = 30;
+constexpr float title_width = 84;
 
-/// One of some as segments that wrap, or of very many as a number.
+std::string segment_label(Index i) { return std::to_string(i); }
+
+/// How wide `words` and the segments 0 .. count-1 are on one line.
+float picker_width(const char* words, Index count) {
+  float width = style::px(8);
+  {
+    const style::TextStyle style(style::Text::caption);
+    width += text_extent(words).x;
+  }
+  for (Index i = 0; i < count; ++i) width += style::segment_size(segment_label(i).c_str()).x;
+  return width;
+}
+
+/// One of some as segments that wrap, or of very many as a number. Returns the chosen one.
 Index pick(const char* words, Index present, Index count) {
   Index chosen = present;
   ImGui::PushID(words);
@@ -30,28 +45,22 @@ Index pick(const char* words, Index present, Index count) {
     ImGui::PopID();
     return chosen;
   }
-  const float width = style::segment_width(std::to_string(count - 1).c_str());
-  const float room = ImGui::GetContentRegionAvail().x;
-  float label = 0;
-  {
-    const style::TextStyle style(style::Text::caption);
-    label = text_extent(words).x + style::px(8);
-  }
-  const auto in_a_row = static_cast<int>(std::clamp((room - label) / width, 1.0F, static_cast<float>(count)));
   const ImVec2 from = ImGui::GetCursorScreenPos();
-  {
-    const style::TextStyle style(style::Text::caption);
-    draw_text({from.x, from.y + style::px(5)}, style::colours().dim, words);
-  }
-  const float left = from.x + room - static_cast<float>(in_a_row) * width;
+  const float end = from.x + ImGui::GetContentRegionAvail().x;
+  const float left = std::max(end - picker_width(words, count), from.x);
+  const style::TextStyle caption(style::Text::caption);
+  draw_text({left, from.y + style::px(6)}, style::colours().dim, words);
+  const float begin = left + text_extent(words).x + style::px(8);
+  ImVec2 at = {begin, from.y};
   for (Index i = 0; i < count; ++i) {
-    const int place = static_cast<int>(i) % in_a_row;
-    const int row = static_cast<int>(i) / in_a_row;
-    const int last = std::min(in_a_row, static_cast<int>(count) - row * in_a_row);
-    ImGui::SetCursorScreenPos(
-        {left + static_cast<float>(place) * width, from.y + static_cast<float>(row) * style::px(28)});
-    const std::string name = std::to_string(i);
-    if (style::segment(name.c_str(), i == present, style::segment_end(place, last), 24, width)) chosen = i;
+    const std::string label = segment_label(i);
+    const float width = style::segment_size(label.c_str()).x;
+    const bool is_last_of_row =
+        i + 1 == count || at.x + width + style::segment_size(segment_label(i + 1).c_str()).x > end + 1;
+    ImGui::SetCursorScreenPos(at);
+    if (style::segment_button(label.c_str(), i == present, {.first = at.x == begin, .last = is_last_of_row}))
+      chosen = i;
+    at = is_last_of_row ? ImVec2{begin, at.y + style::px(segments_height)} : ImVec2{at.x + width, at.y};
   }
   ImGui::PopID();
   return chosen;
@@ -62,8 +71,15 @@ void head_choice(Application& application) {
   const Index present = application.session.choice().head;
   Index batch = present / data.heads;
   Index head = present % data.heads;
+  const ImVec2 below = ImGui::GetCursorScreenPos();
+  const float title = ImGui::GetWindowPos().y - ImGui::GetScrollY() + style::px(style::panel_padding);
+  const float room = ImGui::GetContentRegionAvail().x - style::px(title_width);
+  const bool is_beside_title = data.heads > 1 && data.batches == 1 && data.heads <= most_segments &&
+                               picker_width("head", data.heads) <= room;
+  if (is_beside_title) ImGui::SetCursorScreenPos({below.x, title - style::px(6)});
   if (data.batches > 1) batch = pick("batch", batch, data.batches);
   if (data.heads > 1) head = pick("head", head, data.heads);
+  if (is_beside_title) ImGui::SetCursorScreenPos(below);
   if (batch * data.heads + head == present) return;
   Choice choice = application.session.choice();
   choice.head = batch * data.heads + head;

@@ -187,6 +187,12 @@ void draw_loss(const Variant& variant) {
 
 }  // namespace
 
+bool has_room_for_lines(const Application& application) {
+  constexpr float low_window = 960;
+  return !has_chunks(application.session.choice().form) ||
+         ImGui::GetMainViewport()->WorkSize.y >= style::px(low_window);
+}
+
 void draw_equation(Application& application) {
   const Sight& sight = application.session.sight();
   const Computation* computed = sight.computation.get();

@@ -91,7 +91,7 @@ float part_of(const Chart& chart, double value) {
 }
 
 void draw_chart(Application& application, const Chart& chart, const std::vector<Index>& sizes,
-                float bars_height) {
+                float bars_height, bool has_axis) {
   const style::Palette& c = style::colours();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 from = ImGui::GetCursorScreenPos();
@@ -117,8 +117,7 @@ void draw_chart(Application& application, const Chart& chart, const std::vector<
     const float left = from.x + static_cast<float>(i) * column;
     ImGui::SetCursorScreenPos({left, top});
     ImGui::PushID(static_cast<int>(sizes[i]));
-    if (ImGui::InvisibleButton("size", {column, bottom - top + px(axis_height)}))
-      choose_size(application, sizes[i]);
+    if (ImGui::InvisibleButton("size", {column, bottom - top})) choose_size(application, sizes[i]);
     ImGui::PopID();
     const bool lit = ImGui::IsItemHovered();
     const double value = chart.values[i];
@@ -134,7 +133,7 @@ void draw_chart(Application& application, const Chart& chart, const std::vector<
     list->AddRectFilled({std::round(left + px(1)), bottom - height},
                         {std::round(left + column - px(1)), bottom}, ink);
     const std::string size = std::to_string(sizes[i]);
-    if (text_extent(size).x + px(2) <= column)
+    if (has_axis && text_extent(size).x + px(2) <= column)
       draw_text({left + (column - text_extent(size).x) / 2, bottom + px(1)}, is_chosen ? c.text : c.dim,
                 size);
   }
@@ -154,7 +153,7 @@ void draw_chart(Application& application, const Chart& chart, const std::vector<
   const float gap = px(4);
   if (chosen != 0 || !is_exact) say(0, from.x - 1, is_exact ? middle.x - gap : from.x + width + 1);
   if (chosen + 1 != sizes.size() || !is_exact) say(sizes.size() - 1, middle.y + gap, from.x + width + 1);
-  ImGui::SetCursorScreenPos({from.x, bottom + px(axis_height)});
+  ImGui::SetCursorScreenPos({from.x, bottom + (has_axis ? px(axis_height) : 0)});
   ImGui::Dummy({width, px(between)});
   ImGui::PopID();
 }
@@ -198,7 +197,7 @@ void draw_knob(Application& application) {
   const float room = ImGui::GetContentRegionAvail().y / static_cast<float>(expected) / style::scale();
   const float bars =
       std::clamp(room - title_height - value_height - axis_height - between, least_bars, most_bars);
-  for (const Chart& chart : charts) draw_chart(application, chart, sizes, bars);
+  for (const Chart& chart : charts) draw_chart(application, chart, sizes, bars, &chart == &charts.back());
   if (!fits && !errors.reason.empty()) style::caption("The error in float32: " + errors.reason);
   if (awaited("measuring the error", errors)) application.session.answers().give_up(key);
   ImGui::PopStyleVar();

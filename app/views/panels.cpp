@@ -5,7 +5,7 @@ namespace palimpsest {
 std::span<const Panel> panels() {
   static constexpr Panel list[] = {
       {"Data", PanelPlace::left_top, draw_data},
-      {"Equation", PanelPlace::left_bottom, draw_equation},
+      {"Equation", PanelPlace::left_bottom, draw_equation, has_room_for_lines},
       {"Stage", PanelPlace::center, draw_stage},
       {"Forms", PanelPlace::right_top, draw_forms},
       {"Why this number?", PanelPlace::right_bottom, draw_why},

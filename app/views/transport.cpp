@@ -15,7 +15,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/icon_button.h"
-#include "app/widgets/segment.h"
+#include "app/widgets/segments.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -28,7 +28,7 @@ using Grain = Session::Grain;
 constexpr float height = 28;
 constexpr float gap = 16;
 constexpr float narrowest_position = 216;
-constexpr float widest_position = 420;
+constexpr float widest_position = 520;
 constexpr float speed_width = 136;
 
 struct NamedGrain {
@@ -139,15 +139,15 @@ void welcome() {
   ImGui::SameLine(0, 0);
 }
 
+std::string grain_label(const NamedGrain& row) { return fmt::format("{}##{}", row.word, row.name); }
+
 void grain_choice(Application& application) {
-  int index = 0;
-  const float top = ImGui::GetCursorScreenPos().y + style::px(2);
+  const float top = ImGui::GetCursorScreenPos().y + style::px(1);
   for (const NamedGrain& row : grains) {
-    if (index > 0) ImGui::SameLine(0, 0);
+    if (&row != &grains.front()) ImGui::SameLine(0, 0);
     ImGui::SetCursorScreenPos({ImGui::GetCursorScreenPos().x, top});
-    const auto end = style::segment_end(index++, static_cast<int>(grains.size()));
-    if (style::segment(fmt::format("{}##{}", row.word, row.name).c_str(), application.grain == row.grain,
-                       end))
+    const style::SegmentPlace place = {.first = &row == &grains.front(), .last = &row == &grains.back()};
+    if (style::segment_button(grain_label(row).c_str(), application.grain == row.grain, place))
       application.grain = row.grain;
     tooltip(fmt::format("Buttons and playing move by one {}.", row.word));
   }
@@ -155,7 +155,7 @@ void grain_choice(Application& application) {
 
 float grain_width() {
   float width = 0;
-  for (const NamedGrain& row : grains) width += style::segment_width(row.word);
+  for (const NamedGrain& row : grains) width += style::segment_size(grain_label(row).c_str()).x;
   return width;
 }
 

@@ -27,6 +27,7 @@ namespace {
 
 constexpr float bar_line = 18;     // design pixels
 constexpr float bar_tone = 0.66F;  // of the colours of numbers
+constexpr float low_panel = 400;   // design pixels
 constexpr std::size_t most_lines = 8;
 
 /// What is shown of one cell. Made anew only when another cell or another record is looked at.
@@ -168,6 +169,7 @@ void bar_lines(const std::vector<BarLine>& lines, bool old) {
     most = std::max(most, line.value);
   }
   const double span = std::max(most - least, 1e-300);
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), 0));
   const float width = ImGui::GetContentRegionAvail().x;
   const float label = std::round(width * 0.34F);
   const float number = style::px(58);
@@ -197,7 +199,7 @@ void bar_lines(const std::vector<BarLine>& lines, bool old) {
                                       std::max(measure_formula(line.latex, style::px(14)).width, 1.0F));
       draw_formula(list, {from.x, middle + style::px(4)}, line.latex, letters, c.text);
     } else {
-      const style::TextStyle text(line.is_sum ? style::Text::strong : style::Text::caption);
+      const style::TextStyle text(style::Text::caption);
       const float small = line.index.empty() ? 0 : style::px(26);
       const std::string shown = shortened(line.words, label - small - style::px(4));
       const float top = middle - text_extent(shown).y / 2;
@@ -211,6 +213,7 @@ void bar_lines(const std::vector<BarLine>& lines, bool old) {
         is_plain ? fmt::format("{:.3f}", line.value) : fmt::format("{:.1e}", line.value);
     draw_text({from.x + width - text_extent(shown).x, middle - text_extent(shown).y / 2}, c.text, shown);
   }
+  ImGui::PopStyleVar();
 }
 
 std::string word_of(Index token, const std::vector<std::string>& labels) {
@@ -294,7 +297,7 @@ void headline(const ExplainedCell& answer) {
   const style::Palette& c = style::colours();
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
-  const float height = style::px(32);
+  const float height = style::px(28);
   const float baseline = from.y + style::px(22);
   const FormulaSize symbol =
       draw_formula(ImGui::GetWindowDrawList(), {from.x, baseline}, answer.symbol, style::px(22), c.text);
@@ -310,9 +313,11 @@ void headline(const ExplainedCell& answer) {
 void draw_writers(Application& application, const ExplainedCell& answer) {
   const WrittenCell& written = *answer.written;
   const auto& computation = application.session.sight().computation;
-  const WhoWrote key{computation, written.number};
+  // In a low panel fewer words have room for a line of their own.
+  const std::size_t most = ImGui::GetWindowHeight() < style::px(low_panel) ? 4 : 7;
+  const WhoWrote key{computation, written.number, most};
   const auto told = application.session.answers().ask(key);
-  style::caption("");
+  ImGui::Dummy({0, style::px(1)});
   heading_of(written);
   if (!told.value) {
     if (!told.under_way) style::caption(told.reason);
@@ -350,10 +355,9 @@ void draw_answer(Application& application, const ExplainedCell& answer, bool pin
   } else {
     arithmetic("= " + answer.explanation->formula, c.dim);
     arithmetic("= " + answer.explanation->numbers, c.text);
-    style::caption(answer.words);
   }
   if (!answer.parts.empty()) {
-    style::caption("");
+    ImGui::Dummy({0, style::px(1)});
     style::caption("what this step does here");
     bar_lines(part_lines(answer, application.session.sight().computation->data->labels), false);
   }

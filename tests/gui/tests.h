@@ -41,6 +41,7 @@ void register_palette_tests(ImGuiTestEngine* engine);
 void register_layout_tests(ImGuiTestEngine* engine);
 void register_data_tests(ImGuiTestEngine* engine);
 void register_learn_tests(ImGuiTestEngine* engine);
+void register_step_tests(ImGuiTestEngine* engine);
 
 /// Every function that registers GUI tests: the runner calls them in this order.
 inline constexpr void (*gui_tests[])(ImGuiTestEngine*) = {
@@ -50,6 +51,7 @@ inline constexpr void (*gui_tests[])(ImGuiTestEngine*) = {
     register_layout_tests,
     register_data_tests,
     register_learn_tests,
+    register_step_tests,
 };
 
 }  // namespace palimpsest

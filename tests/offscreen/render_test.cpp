@@ -39,6 +39,9 @@ TEST_CASE("render refuses what it cannot do, and leaves no picture", "[render]")
   refused({"--form", ""}, "there is no form \"\"");
   refused({"--at", ""}, "the token of --at is \"\"");
   refused({"--at", "3:"}, "--at asks for the operation \"\"");
+  refused({"--why", "3"}, "expected ROW,COLUMN");
+  refused({"--why", "3,x"}, "the column of --why");
+  refused({"--why", "1,64"}, "has 64 rows and 64 columns");
   refused({"--variant", ""}, "there is no variant \"\"");
   refused({"--session", "x.json", "--capture", "preset:copy"}, "not both");
   refused({"--state", "eyJkYXRhIjoicHJlc2V0OmNvcHkifQ", "--capture", "preset:copy"}, "not both");

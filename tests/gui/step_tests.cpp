@@ -1,0 +1,122 @@
+#include <imgui.h>
+#include <imgui_te_context.h>
+#include <imgui_te_engine.h>
+
+#include "app/studio/application.h"
+#include "app/studio/command.h"
+#include "tests/gui/tests.h"
+
+// What stands around the Stage: the knob, the forms, why a number is what it is, the floor, what is said.
+
+namespace palimpsest {
+
+namespace {
+
+Session& enter_form(ImGuiTestContext* context, Form form) {
+  Session& session = start_program(context);
+  session.go_to_token(42);
+  Choice choice = session.choice();
+  choice.form = form;
+  session.choose(std::move(choice));
+  settle(context);
+  session.answers().wait();
+  settle(context);
+  return session;
+}
+
+void turns_the_knob(ImGuiTestContext* context) {
+  Session& session = enter_form(context, Form::chunkwise);
+  context->ItemClick("//Data/**/FLOPs for a word/$$16/size");
+  settle(context);
+  IM_CHECK_EQ(session.choice().chunk_size, 16);
+  IM_CHECK_EQ(session.token(), 42);
+  context->ItemClick("//Data/**/largest error in float32, measured/$$94/size");
+  settle(context);
+  IM_CHECK_EQ(session.choice().chunk_size, 94);
+  session.undo();
+  settle(context);
+  IM_CHECK_EQ(session.choice().chunk_size, 16);
+  // A chunk that is larger than the text is refused, with the reason.
+  perform(find_command(program(), "chunk.128"), program());
+  IM_CHECK_NE(program().refusal, std::string());
+  IM_CHECK_EQ(session.choice().chunk_size, 16);
+}
+
+void chooses_a_form_by_its_heading(ImGuiTestContext* context) {
+  Session& session = enter_form(context, Form::recurrent);
+  context->ItemClick("//Forms/**/Chunkwise");
+  settle(context);
+  IM_CHECK(session.choice().form == Form::chunkwise);
+  context->ItemClick("//Forms/**/Recurrent");
+  settle(context);
+  IM_CHECK(session.choice().form == Form::recurrent);
+  Choice choice = session.choice();
+  choice.variant = "ttt_mlp";
+  session.choose(std::move(choice));
+  settle(context);
+  context->MouseMove("//Forms/**/Parallel");  // which this rule has not
+  context->MouseClick();
+  settle(context);
+  IM_CHECK(session.choice().form == Form::recurrent);
+}
+
+void picks_a_head(ImGuiTestContext* context) {
+  Session& session = enter_form(context, Form::recurrent);
+  context->ItemClick("//Data/**/head/2");
+  settle(context);
+  IM_CHECK_EQ(session.choice().head, 2);
+  IM_CHECK_EQ(session.token(), 42);
+}
+
+void explains_the_largest(ImGuiTestContext* context) {
+  Session& session = enter_form(context, Form::recurrent);
+  IM_CHECK(program().focus_is_usual());
+  IM_CHECK(program().focus().has_value());
+  const CellFocus first = *program().focus();
+  session.step(Session::Grain::operation, 1);
+  settle(context);
+  IM_CHECK(program().focus_is_usual());
+  IM_CHECK(!(*program().focus() == first));
+  program().pinned = first;
+  context->Yield(2);
+  IM_CHECK(*program().focus() == first);
+  context->KeyPress(ImGuiKey_Escape);
+  context->Yield(2);
+  IM_CHECK(program().focus_is_usual());
+  IM_CHECK_EQ(program().undrawn(), std::string());
+}
+
+void closes_a_message(ImGuiTestContext* context) {
+  Session& session = enter_form(context, Form::recurrent);
+  session.set_message("there is no such file");
+  context->Yield(3);
+  context->ItemClick("//Status/close message");
+  context->Yield(2);
+  IM_CHECK(session.message().empty());
+}
+
+void zooms_the_floor(ImGuiTestContext* context) {
+  Session& session = enter_form(context, Form::recurrent);
+  context->MouseMove("//Timeline/**/timeline");
+  const Index token = session.token();
+  for (int i = 0; i < 20; ++i) context->MouseWheelY(-1);
+  for (int i = 0; i < 40; ++i) context->MouseWheelY(1);
+  context->Yield(2);
+  IM_CHECK_EQ(session.token(), token);
+  context->ItemClick("//Timeline/**/word##token");
+  IM_CHECK(program().grain == Session::Grain::token);
+  IM_CHECK_EQ(program().undrawn(), std::string());
+}
+
+}  // namespace
+
+void register_step_tests(ImGuiTestEngine* engine) {
+  add_program_test(engine, "turns the knob", turns_the_knob);
+  add_program_test(engine, "chooses a form by its heading", chooses_a_form_by_its_heading);
+  add_program_test(engine, "picks a head", picks_a_head);
+  add_program_test(engine, "explains the largest number by itself", explains_the_largest);
+  add_program_test(engine, "closes a message", closes_a_message);
+  add_program_test(engine, "zooms the floor", zooms_the_floor);
+}
+
+}  // namespace palimpsest
