@@ -4,7 +4,6 @@
 
 #include "app/commands/columns.h"
 #include "app/commands/show_views.h"
-#include "app/session/harm_answers.h"
 #include "app/session/learn_answers.h"
 #include "core/base/error.h"
 
@@ -35,10 +34,9 @@ ShownNumbers show_learning(const ShownPlace& place) {
   if (!*answer) throw Unsupported(fmt::format("token {} makes no step", place.token));
   const LearningMoment& moment = **answer;
   const LearningStep& step = moment.step;
-  HarmOfStep harm_key;
+  HarmNow harm_key;
   harm_key.of = place.computation;
   harm_key.token = place.token;
-  harm_key.rates = moment.rates;
   const auto harm = harm_key.compute(effort);
 
   ShownNumbers shown;
@@ -73,22 +71,21 @@ ShownNumbers show_learning(const ShownPlace& place) {
                      step.stability->reach, step.stability->growth, step.stability->largest_rate)});
   }
   if (step.momentum_norm > 0) rows.push_back({"momentum", fmt::format("length {:.4g}", step.momentum_norm)});
-  if (harm->pair) {
-    const HarmedPair& pair = *harm->pair;
-    shown.json["harmed"] = {{"token", pair.token}, {"text", place.text(pair.token)},
-                            {"step", pair.step},   {"before", pair.before},
-                            {"after", pair.after}, {"losses", harm->losses}};
+  if (*harm) {
+    const HarmedPair& pair = (*harm)->pair;
+    shown.json["harmed"] = {{"token", pair.token},      {"text", place.text(pair.token)},
+                            {"step", pair.step},        {"before", pair.before},
+                            {"after", pair.after},      {"rates", (*harm)->rates},
+                            {"losses", (*harm)->losses}};
     rows.push_back({"harms most", fmt::format("{}: its loss goes from {:.4g} to {:.4g}",
                                               place.numbered(pair.token), pair.before, pair.after)});
-  } else if (!harm->none.empty()) {
-    rows.push_back({"harms most", harm->none});
+  } else {
+    rows.push_back({"harms most", "no pair that was stored before is answered worse"});
   }
   shown.text = columns(rows, 0);
-  std::vector<std::vector<std::string>> line = {{"rate", "loss", harm->pair ? "loss of that pair" : ""}};
-  for (std::size_t i = 0; i < moment.rates.size(); i += 10) {
-    line.push_back({fmt::format("{:.4g}", moment.rates[i]), fmt::format("{:.4g}", moment.losses[i]),
-                    harm->pair ? fmt::format("{:.4g}", harm->losses[i]) : ""});
-  }
+  std::vector<std::vector<std::string>> line = {{"rate", "loss"}};
+  for (std::size_t i = 0; i < moment.rates.size(); i += 10)
+    line.push_back({fmt::format("{:.4g}", moment.rates[i]), fmt::format("{:.4g}", moment.losses[i])});
   shown.text += '\n' + columns(line);
   return shown;
 }

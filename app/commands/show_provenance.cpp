@@ -5,6 +5,7 @@
 
 #include "app/commands/columns.h"
 #include "app/commands/show_views.h"
+#include "app/session/who_wrote.h"
 #include "core/insight/memory_change.h"
 #include "core/insight/provenance.h"
 
@@ -13,8 +14,6 @@ namespace palimpsest {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::size_t most_named = 12;  // of the tokens, in the text
 
 /// The largest number of the memory after the token: of S, or of what MesaNet has of the values.
 std::pair<Index, Index> largest_cell(const ShownPlace& place) {
@@ -36,9 +35,15 @@ Json share_json(const Share& share) {
           {"remaining", share.remaining}};
 }
 
-std::vector<std::string> share_row(std::string who, const Share& share) {
-  return {std::move(who), fmt::format("{:.4f}", share.written), fmt::format("{:.4f}", share.decayed),
-          fmt::format("{:.4f}", share.erased), fmt::format("{:.4f}", share.remaining)};
+/// "at the start" or "42 drum".
+std::string writer_words(const ShownPlace& place, Index token) {
+  return token == initial_token ? "at the start" : place.numbered(token);
+}
+
+std::string eraser_words(const ShownPlace& place, const WriterShare& writer) {
+  return writer.eraser < 0
+             ? ""
+             : fmt::format("mostly by {}: {:.4f}", place.numbered(writer.eraser), writer.erased_by);
 }
 
 }  // namespace
@@ -49,35 +54,40 @@ ShownNumbers show_provenance(const ShownPlace& place) {
   const auto [row, column] = place.cell ? *place.cell : largest_cell(place);
   const Provenance made = provenance(rule, computation.sequence,
                                      {.tokens = place.token + 1, .row = row, .column = column}, place.stop);
+  const WhoWrote key{place.computation, {.tokens = place.token + 1, .row = row, .column = column}};
+  const auto writers = key.compute({.stop = place.stop, .progress = {}});
   ShownNumbers shown;
   Json shares = Json::array();
-  std::vector<std::size_t> order;
   for (std::size_t t = 0; t < made.shares.size(); ++t) {
     Json share = share_json(made.shares[t]);
     share["token"] = t;
     share["text"] = place.text(static_cast<Index>(t));
     shares.push_back(std::move(share));
-    order.push_back(t);
+  }
+  Json strongest = Json::array();
+  std::vector<std::vector<std::string>> rows = {{"", "written", "decayed", "erased", "left", ""}};
+  for (const WriterShare& writer : writers->strongest) {
+    const Share& share = writer.share;
+    strongest.push_back({{"token", writer.token},
+                         {"remaining", writer.remaining},
+                         {"eraser", writer.eraser < 0 ? Json(nullptr) : Json(writer.eraser)},
+                         {"erased_by", writer.erased_by}});
+    rows.push_back({writer_words(place, writer.token), fmt::format("{:.4f}", share.written),
+                    fmt::format("{:.4f}", share.decayed), fmt::format("{:.4f}", share.erased),
+                    fmt::format("{:.4f}", writer.remaining), eraser_words(place, writer)});
+  }
+  if (writers->others > 0) {
+    rows.push_back({fmt::format("{} others", writers->others), "", "", "",
+                    fmt::format("{:.4f}", writers->others_remaining), ""});
   }
   shown.json = {{"row", row},
                 {"column", column},
                 {"value", made.value},
+                {"strongest", std::move(strongest)},
+                {"others", writers->others},
+                {"others_remaining", writers->others_remaining},
                 {"initial", share_json(made.initial)},
                 {"shares", std::move(shares)}};
-  std::ranges::stable_sort(order, [&](std::size_t x, std::size_t y) {
-    return std::abs(made.shares[x].remaining) > std::abs(made.shares[y].remaining);
-  });
-  std::vector<std::vector<std::string>> rows = {{"", "written", "decayed", "erased", "left"}};
-  rows.push_back(share_row("at the start", made.initial));
-  double others = 0;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const Share& share = made.shares[order[i]];
-    if (i < most_named) rows.push_back(share_row(place.numbered(static_cast<Index>(order[i])), share));
-    if (i >= most_named) others += share.remaining;
-  }
-  if (order.size() > most_named)
-    rows.push_back(
-        {fmt::format("{} others", order.size() - most_named), "", "", "", fmt::format("{:.4f}", others)});
   shown.text = fmt::format("row {}, column {} of the memory after token {} is {:.4f}:\n", row, column,
                            place.numbered(place.token), made.value) +
                columns(rows);

@@ -2,10 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/session/harm_answers.h"
 #include "app/session/learn_answers.h"
 #include "app/session/memory_answers.h"
 #include "app/session/presets.h"
+#include "app/session/who_wrote.h"
 #include "core/insight/provenance.h"
 #include "core/io/file.h"
 #include "tests/commands/cli.h"
@@ -132,6 +132,14 @@ TEST_CASE("show provenance adds up to the number", "[show]") {
   double sum = json["initial"]["remaining"].get<double>();
   for (const auto& share : json["shares"]) sum += share["remaining"].get<double>();
   CHECK(sum == Approx(made.value).epsilon(1e-12));
+  const auto writers = WhoWrote{computation, {.tokens = 43, .row = 3, .column = 7}}.compute({});
+  REQUIRE(json["strongest"].size() == writers->strongest.size());
+  for (std::size_t i = 0; i < writers->strongest.size(); ++i) {
+    CHECK(json["strongest"][i]["token"] == writers->strongest[i].token);
+    CHECK(json["strongest"][i]["remaining"] == writers->strongest[i].remaining);
+    CHECK(json["strongest"][i]["erased_by"] == writers->strongest[i].erased_by);
+  }
+  CHECK(json["others_remaining"] == writers->others_remaining);
   // Without a cell the largest number of the memory.
   const nlohmann::json largest = numbers("provenance", {"--at", "42"});
   const Matrix<double> S = states_at(*computation->variant, computation->sequence, 43)[0].second;
@@ -152,9 +160,10 @@ TEST_CASE("show learning writes the step, its line, and the pair that it harms m
   CHECK(json["stability"]["reach"] == expected.step.stability->reach);
   CHECK(json["harmed"]["token"] == 6);
   CHECK(json["harmed"]["text"] == "key");
-  auto harm = about<HarmOfStep>(computation, 42);
-  harm.rates = expected.rates;
-  CHECK(json["harmed"]["losses"] == harm.compute({})->losses);
+  const auto harm = about<HarmNow>(computation, 42).compute({});
+  REQUIRE(*harm);
+  CHECK(json["harmed"]["rates"] == (*harm)->rates);
+  CHECK(json["harmed"]["losses"] == (*harm)->losses);
   CHECK_THAT(show("learning", {"--at", "42"}).out, says("6 key: its loss goes from 0.1058 to 0.2427"));
   // What is infinite is null: no rate of a linear loss brings it back.
   CHECK(numbers("learning", {"--at", "42", "--variant", "linear"})["stability"]["largest_rate"].is_null());

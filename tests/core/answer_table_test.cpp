@@ -320,6 +320,36 @@ TEST_CASE("The parts of a token's change follow each other, with every rule") {
   }
 }
 
+TEST_CASE("Every place of every form has a memory before and after it") {
+  for (const Case& each : all_cases({.tokens = 5, .dk = 6, .dv = 6, .seed = 11})) {
+    INFO(each.words);
+    const auto recurrence = each.trace(Form::recurrent, 1);
+    const std::string state = states_of(*each.variant, each.sequence.settings).front();
+    const auto after = [&](Index tokens) {
+      return memory_after(*each.variant, each.sequence, *recurrence, tokens)[0].second;
+    };
+    for (const Form form : each.forms()) {
+      const auto trace = each.trace(form, 2);
+      INFO(name(form));
+      Cursor cursor = trace->first();
+      while (true) {
+        const MemoryChange change = memory_at(*each.variant, each.sequence, *recurrence, *trace, cursor);
+        REQUIRE(change.before.size() == change.after.size());
+        if (form != Form::recurrent) {
+          const Block block = trace->block(cursor.block);
+          const bool is_carried = trace->operation(cursor).equation.result == trace->after(state);
+          const Index first = is_carried ? block.first_token : trace->token(cursor);
+          CHECK(change.before[0].second == after(first));
+          CHECK(change.after[0].second == after(first + (is_carried ? block.count : 1)));
+        }
+        const Cursor next = trace->next(cursor);
+        if (next == cursor) break;
+        cursor = next;
+      }
+    }
+  }
+}
+
 TEST_CASE("Words are those of the strongest writes so far, a text once") {
   const std::vector<std::string> labels = {"The", " red", "jar ", " red", " a", "key", " ", " jar", "red"};
   Vector<double> strengths(9);
