@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "app/session/completion.h"
+#include "app/session/memory_answers.h"
 #include "app/session/presets.h"
 #include "app/session/state_text.h"
 #include "core/base/error.h"
@@ -176,7 +177,10 @@ bool Session::open_named(const std::string& id) {
   return start_opening(
       [id, choice = choice()] {
         const auto data = std::make_shared<const DataSet>(open_data(id));
-        return Opening{data, first_choice(choice, *data), {}};
+        Choice first = first_choice(choice, *data);
+        // Few heads store words; one that does greets whoever opens a capture.
+        if (id.starts_with("capture:")) first.head = most_legible_head(data, first);
+        return Opening{data, std::move(first), {}};
       },
       std::make_shared<Job>(true));
 }

@@ -11,6 +11,7 @@ std::span<const Panel> panels();
 
 // One function per file.
 void draw_stage(Application& application);
+void draw_answers(Application& application);
 void draw_timeline(Application& application);
 void draw_equation(Application& application);
 /// In a low window the knob takes the column: the lines of a chunk stand on the Stage, too.

@@ -1,5 +1,7 @@
 #include "app/views/underlined_words.h"
 
+#include <imgui.h>
+
 #include <algorithm>
 
 #include "app/gl/context_local.h"
@@ -12,6 +14,12 @@ namespace {
 constexpr Index look_back = 16384;
 constexpr std::size_t usually_asked = 6;
 
+/// By a view, in the last frame in which one did.
+struct Named {
+  int frame = -2;
+  std::vector<Index> words;
+};
+
 struct Usual {
   std::uint64_t version = 0;
   Index token = -1;
@@ -20,7 +28,9 @@ struct Usual {
 
 }  // namespace
 
-NamedWords& named_words() { return context_local<NamedWords>(); }
+void name_words(std::vector<Index> tokens) {
+  context_local<Named>() = {ImGui::GetFrameCount(), std::move(tokens)};
+}
 
 std::vector<Index> strongest_writes(std::span<const TokenFacts> tokens, std::span<const std::string> labels,
                                     Index reached, std::size_t most) {
@@ -50,8 +60,8 @@ std::vector<Index> strongest_writes(std::span<const TokenFacts> tokens, std::spa
 }
 
 const std::vector<Index>& underlined_words(const Session& session) {
-  const NamedWords& asked = named_words();
-  if (asked.named) return *asked.named;
+  const Named& named = context_local<Named>();
+  if (named.frame + 1 >= ImGui::GetFrameCount()) return named.words;
   auto& usual = context_local<Usual>();
   const Computation& computed = *session.computed();
   if (usual.version != computed.version || usual.token != session.token()) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,13 +8,9 @@
 
 namespace palimpsest {
 
-/// Which words the memory is asked about; the floor underlines them.
-struct NamedWords {
-  std::optional<std::vector<Index>> named;  // by the view that asks, in the order of the text; else the usual
-};
-
-/// Those of the current Dear ImGui context: a view that asks names them in every frame.
-NamedWords& named_words();
+/// Names the words that a view asks the memory about, in the order of the text; the floor underlines them. To
+/// be done in every frame: with the view goes what it named.
+void name_words(std::vector<Index> tokens);
 
 /// The tokens among the first `reached` whose writes were strongest, in the order of the text: up to `most`
 /// with different labels, each at least half as strong as the strongest. Looks back no further than 16384
@@ -23,7 +18,8 @@ NamedWords& named_words();
 std::vector<Index> strongest_writes(std::span<const TokenFacts> tokens, std::span<const std::string> labels,
                                     Index reached, std::size_t most);
 
-/// What is underlined now: what is named, or the strongest writes up to the cursor.
+/// What is underlined now: what a view named in this frame or the last, or the strongest writes up to the
+/// cursor.
 const std::vector<Index>& underlined_words(const Session& session);
 
 }  // namespace palimpsest

@@ -6,9 +6,9 @@
 
 #include "app/gl/context_local.h"
 #include "app/studio/application.h"
-#include "app/views/underlined_words.h"
 #include "app/views/timeline_rows.h"
 #include "app/views/timeline_scale.h"
+#include "app/views/underlined_words.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
 
@@ -151,9 +151,15 @@ TEST_CASE("words asked about: those written most strongly, each text once", "[ti
   for (const Index t : timeline_map().underlined)
     words += drawn.application.session.data().labels[static_cast<std::size_t>(t)];
   CHECK(words == " key shell map bell book drum");
-  named_words().named = {3, 5};  // a view asks about others
-  drawn.offscreen.render([&] { drawn.application.draw(1); });
+  drawn.choose("gated_deltanet", Form::chunkwise);  // where nobody asks
+  const auto draw = [&] { drawn.application.draw(1); };
+  drawn.offscreen.render([&] {
+    name_words({3, 5});  // as a view does that asks about others
+    draw();
+  });
   CHECK(timeline_map().underlined == std::vector<Index>{3, 5});
+  drawn.offscreen.render(draw);
+  CHECK(timeline_map().underlined != std::vector<Index>{3, 5});
 }
 
 TEST_CASE("columns are as wide as their words, and a point on the screen finds its word", "[timeline]") {

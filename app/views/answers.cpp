@@ -1,0 +1,221 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gl/context_local.h"
+#include "app/studio/application.h"
+#include "app/views/answers.h"
+#include "app/views/panels.h"
+#include "app/views/underlined_words.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/heat_map.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+constexpr double least_number = 0.1;  // smaller ones are colour alone
+constexpr float narrow_panel = 900;   // design pixels
+constexpr float between_tables = 44;
+constexpr float least_cell = 15;  // smaller tables cannot be read
+
+/// The sizes of the panel's parts, in screen pixels.
+struct Measures {
+  float words = 0;  // width of what is said
+  float names = 0;  // width of the words beside the rows
+  ImVec2 cell;
+  float head = 0;  // height of what stands above the cells
+};
+
+Measures measures(const AnswerTable& table, ImVec2 room) {
+  const bool is_narrow = room.x < px(narrow_panel);
+  Measures sizes;
+  sizes.words = std::min(px(is_narrow ? 230 : 330), room.x * 0.32F);
+  {
+    const style::TextStyle text(style::Text::caption);
+    for (const AskedWord& word : table.words)
+      sizes.names = std::max(sizes.names, text_extent(visible_label(word.text)).x + px(10));
+    sizes.names = std::min(sizes.names, px(84));
+    sizes.head = 2 * text_extent("x").y + px(10);
+  }
+  const auto count = static_cast<float>(std::max<std::size_t>(table.words.size(), 1));
+  const float tables = room.x - sizes.words - px(16) - sizes.names - 2 * px(between_tables);
+  sizes.cell.x = std::floor(std::min(px(is_narrow ? 36 : 40), tables / (3 * count)));
+  sizes.cell.y = std::floor(std::min(px(is_narrow ? 20 : 28), (room.y - sizes.head) / count));
+  return sizes;
+}
+
+/// One cell: its colour on the scale from -1 to 1, and its number where it says something.
+void draw_cell(ImVec2 from, ImVec2 size, double value) {
+  const Rgb8 paper = colour(style::colours().map, static_cast<float>(value), 1);
+  const ImVec2 to = {from.x + size.x - px(1), from.y + size.y - px(1)};
+  ImGui::GetWindowDrawList()->AddRectFilled(from, to, style::colour(paper));
+  if (std::isfinite(value) && std::abs(value) < least_number) return;
+  const style::TextStyle text(style::Text::number_small);
+  const std::string number = std::isfinite(value) ? fmt::format("{:.2f}", value) : std::string("none");
+  const ImVec2 extent = text_extent(number);
+  if (extent.x > size.x || extent.y > size.y) return;
+  draw_text(
+      {std::round(from.x + (size.x - px(1) - extent.x) / 2), std::round(from.y + (size.y - extent.y) / 2)},
+      style::legible_on(paper), number);
+}
+
+/// One of the tables with its title and the words above its columns. Returns the cell under the pointer.
+std::optional<Cell> draw_table(const AnswerTable& table, const Matrix<double>& values, const char* title,
+                               ImVec2 corner, const Measures& sizes) {
+  const style::Palette& c = style::colours();
+  const auto count = static_cast<Index>(table.words.size());
+  const float width = sizes.cell.x * static_cast<float>(count);
+  {
+    const style::TextStyle text(style::Text::caption);
+    const float line = text_extent("x").y;
+    const std::string fitting = shortened(title, std::max(width, px(60)));
+    draw_text({std::round(corner.x + (width - text_extent(fitting).x) / 2), corner.y}, c.text, fitting);
+    for (Index j = 0; j < count; ++j) {
+      const AskedWord& word = table.words[static_cast<std::size_t>(j)];
+      draw_centred({corner.x + static_cast<float>(j) * sizes.cell.x, corner.y + line + px(4)},
+                   sizes.cell.x - px(2), c.value, visible_label(word.text));
+    }
+  }
+  const float top = corner.y + sizes.head;
+  for (Index i = 0; i < count; ++i) {
+    for (Index j = 0; j < count; ++j) {
+      draw_cell({corner.x + static_cast<float>(j) * sizes.cell.x, top + static_cast<float>(i) * sizes.cell.y},
+                sizes.cell, values(i, j));
+    }
+  }
+  const std::optional<Index> framed = table.most_changed ? table.most_changed : table.present;
+  if (framed) {
+    const float y = top + static_cast<float>(*framed) * sizes.cell.y;
+    ImGui::GetWindowDrawList()->AddRect({corner.x - px(2), y - px(2)},
+                                        {corner.x + width + px(1), y + sizes.cell.y + px(1)}, c.text, px(3),
+                                        px(style::lit_line));
+  }
+  return hovered_cell({corner.x, top}, {width, sizes.cell.y * static_cast<float>(count)}, count, count,
+                      ImGui::GetMousePos());
+}
+
+void draw_sign(const char* sign, float middle, float y) {
+  const style::TextStyle text(style::Text::title);
+  const ImVec2 extent = text_extent(sign);
+  draw_text({std::round(middle - extent.x / 2), std::round(y - extent.y / 2)}, style::colours().dim, sign);
+}
+
+/// What the numbers of a row come to, for the tooltip of a cell.
+void explain_cell(const AnswerTable& table, const char* title, const Matrix<double>& values, Cell cell) {
+  const AskedWord& asked = table.words[static_cast<std::size_t>(cell.row)];
+  const AskedWord& found = table.words[static_cast<std::size_t>(cell.column)];
+  const std::string words = fmt::format(
+      "{}: asked with the key of “{}” ({}), the answer has {:.4f} of the value of “{}”. After this step "
+      "these "
+      "words' values make up {:.0f} % of that answer.",
+      title, visible_label(asked.text), asked.token, values(cell.row, cell.column), visible_label(found.text),
+      100 * std::max(table.explained_after(cell.row), 0.0));
+  ImGui::SetTooltip("%s", words.c_str());
+}
+
+/// The question, the answer in a sentence, and how to read the tables.
+void draw_words(const AnswersAtPlace& answers, bool is_old, float width) {
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + width);
+  {
+    const style::TextStyle text(style::Text::strong);
+    ImGui::TextUnformatted("What the memory answers");
+  }
+  ImGui::Dummy({0, px(2)});
+  {
+    const style::TextStyle text(style::Text::title);
+    ImGui::TextWrapped("%s", answers.sentence.c_str());
+  }
+  ImGui::Dummy({0, px(2)});
+  const style::TextStyle text(style::Text::caption, style::colours().dim);
+  if (is_old) ImGui::TextWrapped("of the place before; this one is being computed");
+  ImGui::TextWrapped("%s", answers.output_sentence.c_str());
+  ImGui::TextWrapped(
+      "Row: the word whose key asks. Column: how much of that word's value is in the answer. Colours from −1 "
+      "to 1.");
+  ImGui::PopTextWrapPos();
+}
+
+void draw_tables(const AnswersAtPlace& answers, ImVec2 corner, const Measures& sizes) {
+  const style::Palette& c = style::colours();
+  const AnswerTable& table = answers.table;
+  const auto count = static_cast<float>(table.words.size());
+  const float width = sizes.cell.x * count;
+  {
+    const style::TextStyle text(style::Text::caption);
+    for (Index i = 0; i < static_cast<Index>(table.words.size()); ++i) {
+      const AskedWord& word = table.words[static_cast<std::size_t>(i)];
+      const std::string label = shortened(visible_label(word.text), sizes.names - px(8));
+      const ImVec2 extent = text_extent(label);
+      draw_text(
+          {std::round(corner.x + sizes.names - px(8) - extent.x),
+           std::round(corner.y + sizes.head + (static_cast<float>(i) + 0.5F) * sizes.cell.y - extent.y / 2)},
+          word.is_present ? c.text : c.key, label);
+    }
+  }
+  const float first = corner.x + sizes.names;
+  const float step = width + px(between_tables);
+  const float middle = corner.y + sizes.head + sizes.cell.y * count / 2;
+  const std::pair<const char*, const Matrix<double>*> parts[] = {
+      {"before", &table.before}, {"what this step changes", &table.change}, {"after", &table.after}};
+  for (std::size_t i = 0; i < std::size(parts); ++i) {
+    const auto& [title, values] = parts[i];
+    const float x = first + static_cast<float>(i) * step;
+    if (i > 0) draw_sign(i == 1 ? "+" : "=", x - px(between_tables) / 2, middle);
+    const auto cell = draw_table(table, *values, title, {x, corner.y}, sizes);
+    if (cell && ImGui::IsWindowHovered()) explain_cell(table, title, *values, *cell);
+  }
+}
+
+}  // namespace
+
+AnswersMap& answers_map() { return context_local<AnswersMap>(); }
+
+bool has_answers(const Application& application) {
+  const Sight& sight = application.session.sight();
+  return sight.computation && sight.trace && sight.record && sight.trace->form == Form::recurrent &&
+         sight.computation->variant->memory.none.empty();
+}
+
+void draw_answers(Application& application) {
+  AnswersMap& map = answers_map();
+  map = {};
+  const bool visible = style::begin_panel("##answers");
+  const Sight& sight = application.session.sight();
+  if (visible && has_answers(application)) {
+    const auto answer = application.session.answers().ask(
+        MemoryAnswers{.of = sight.computation, .form = sight.trace->form, .cursor = sight.cursor});
+    if (answer.value) {
+      std::vector<Index> asked;
+      for (const AskedWord& word : answer.value->table.words) asked.push_back(word.token);
+      std::ranges::sort(asked);
+      name_words(std::move(asked));
+      const ImVec2 corner = ImGui::GetCursorScreenPos();
+      const ImVec2 room = ImGui::GetContentRegionAvail();
+      const Measures sizes = measures(answer.value->table, room);
+      draw_words(*answer.value, answer.stale, sizes.words);
+      const bool fits = sizes.cell.x >= px(least_cell) && sizes.cell.y >= px(8);
+      if (fits && !answer.value->table.words.empty()) {
+        const float all = sizes.names + 2 * px(between_tables) +
+                          3 * sizes.cell.x * static_cast<float>(answer.value->table.words.size());
+        const float left = sizes.words + px(16);
+        draw_tables(*answer.value, {corner.x + left + std::max((room.x - left - all) / 2, 0.0F), corner.y},
+                    sizes);
+        map = {answer.value, sizes.cell, answer.stale};
+      }
+    } else if (answer.under_way) {
+      style::caption("Asking the memory …");
+    } else {
+      style::caption("What the memory answers");
+      style::paragraph(answer.reason);
+    }
+  }
+  style::end_panel();
+}
+
+}  // namespace palimpsest
