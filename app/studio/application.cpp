@@ -12,6 +12,7 @@
 #include "app/stage/largest_cell.h"
 #include "app/studio/bars.h"
 #include "app/studio/guarded.h"
+#include "app/widgets/text.h"
 #include "core/base/error.h"
 #include "core/io/file.h"
 #include "core/io/utf8.h"
@@ -25,6 +26,11 @@ constexpr const char* first_capture = "capture:gated_deltanet_overwrite_l1";
 constexpr Index first_word =
     6;  // "key": the first thing said to be in a jar. Before it there is little to see.
 constexpr float top_bar_height = 48;
+
+// Presenting, things are as much larger as the window is wider than this.
+constexpr float presented_width = 1240;
+constexpr float least_presented_zoom = 1.15F;
+constexpr float most_presented_zoom = 1.6F;
 
 }  // namespace
 
@@ -75,7 +81,30 @@ void Application::open_first_capture() {
 }
 
 bool Application::open(const std::filesystem::path& path) {
-  return path.extension() == ".json" ? session.open_saved(path) : session.open(path);
+  if (path.extension() != ".json") return session.open(path);
+  std::string text;
+  try {
+    text = read_text_file(path, most_places_bytes);
+  } catch (const InputError& error) {
+    session.set_message(error.what());
+    return false;
+  }
+  return holds_places(text) ? open_places(path, text) : session.open_saved(path);
+}
+
+/// Takes the places of a file for the pinned ones and goes to the first.
+bool Application::open_places(const std::filesystem::path& path, const std::string& text) {
+  try {
+    places = PinnedPlaces(parse_places(text));
+  } catch (const InputError& error) {
+    session.set_message(fmt::format("{}: {}", path.string(), error.what()));
+    return false;
+  }
+  session.clear_message();
+  if (!places.all().empty()) go_to_place(0);
+  notice = fmt::format("{} places are pinned, as in {}", places.all().size(), path.string());
+  show_open = false;
+  return true;
 }
 
 void Application::drop(const std::vector<std::filesystem::path>& paths) {
@@ -85,21 +114,51 @@ void Application::drop(const std::vector<std::filesystem::path>& paths) {
     session.set_message(fmt::format("{} files were dropped; one can be open at a time", paths.size()));
 }
 
-void Application::save_place() {
+void Application::ask_where_to_save(bool pins) {
   std::error_code gone;  // somebody may have removed the folder
-  const std::filesystem::path folder = std::filesystem::current_path(gone);
+  const std::filesystem::path folder = save_path.empty() ? std::filesystem::current_path(gone)
+                                                         : std::filesystem::path(save_path).parent_path();
   std::filesystem::path path;
   std::error_code absent;
-  for (int number = 1; path.empty() || std::filesystem::exists(path, absent); ++number) {
-    path = folder / fmt::format("palimpsest-{}.json", number);
-  }
+  for (int number = 1; path.empty() || std::filesystem::exists(path, absent); ++number)
+    path = folder / fmt::format("{}-{}.json", pins ? "places" : "palimpsest", number);
+  save_path = path.string();
+  saves_pins = pins;
+  show_save = true;
+}
+
+std::string Application::save_to(const std::filesystem::path& path) {
   try {
-    const std::string text = session.to_json() + '\n';
+    const std::string text = saves_pins ? write_places(places.all()) : session.to_json() + '\n';
     replace_file(path, std::as_bytes(std::span(text)));
-    notice = fmt::format("This place is saved in {}", path.string());
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  notice = fmt::format("{} saved in {}", saves_pins ? "These places are" : "This place is", path.string());
+  return {};
+}
+
+void Application::pin_place() {
+  const DataSet& data = session.data();
+  const auto token = static_cast<std::size_t>(session.token());
+  const std::string word = token < data.labels.size() ? visible_label(data.labels[token]) : std::string();
+  std::string name =
+      fmt::format("{} · {} · {}", word, find_variant(session.choice().variant).label, data.title);
+  try {
+    places.add({.name = std::move(name), .state = session.to_string()});
+    notice = fmt::format("Pinned as place {}", places.present() + 1);
   } catch (const InputError& error) {
     session.set_message(error.what());
   }
+}
+
+void Application::go_to_place(Index index) {
+  const PinnedPlace& place = places.all()[static_cast<std::size_t>(index)];
+  playing = false;
+  show_welcome = false;
+  keeping_pinned([&] { session.from_string(place.state); });
+  places.go_to(index);
+  notice = fmt::format("{} of {}: {}", index + 1, places.all().size(), place.name);
 }
 
 /// Puts a file that was opened first among the recent ones.
@@ -191,9 +250,42 @@ void Application::layout(float top, float bottom) {
   // Between the panels lies the background; a separator (docking takes the border's colour) shows itself only
   // under the pointer.
   ImGui::PushStyleColor(ImGuiCol_Border, style::colours().background);
-  layout_.draw(workspace(), resized);
+  if (presenting)
+    presented_ = layout_.present(shown_panels(), position, size);
+  else
+    layout_.draw(workspace(), resized);
   ImGui::PopStyleColor();
   ImGui::End();
+}
+
+std::vector<const Panel*> Application::shown_panels() const {
+  std::vector<const Panel*> all;
+  for (const Panel& panel : workspace().panels) {
+    if (!panel.has_something || panel.has_something(*this)) all.push_back(&panel);
+  }
+  return all;
+}
+
+/// The panels, each in its window; while presenting, copies of some of them that cannot be moved.
+void Application::draw_panels() {
+  const auto draw_panel = [this](const char* title, const Panel& panel, ImGuiWindowFlags flags) {
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});  // the panel's surface fills its window
+    ImGui::Begin(title, nullptr, ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoScrollbar | flags);
+    ImGui::PopStyleVar();
+    draw_part(title, [&] { panel.draw(*this); });
+    ImGui::End();
+  };
+  if (!presenting) {
+    for (const Panel* panel : shown_panels()) draw_panel(panel->title, *panel, 0);
+    return;
+  }
+  for (const Presented& one : presented_) {
+    ImGui::SetNextWindowPos(one.position);
+    ImGui::SetNextWindowSize(one.size);
+    draw_panel(one.title.c_str(), *one.panel,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoSavedSettings);
+  }
 }
 
 /// Draws what lies in the window `title`, or what went wrong there.
@@ -217,7 +309,9 @@ void Application::find_usual_focus() {
 }
 
 void Application::draw(float usual_scale) {
-  const float scale = usual_scale * static_cast<float>(zoom);
+  const float room = ImGui::GetMainViewport()->WorkSize.x / presented_width;
+  const float shown_zoom = presenting ? std::clamp(room, least_presented_zoom, most_presented_zoom) : 1;
+  const float scale = usual_scale * static_cast<float>(zoom) * shown_zoom;
   if (applied_scale_ != scale || applied_theme_ != view.theme) {
     style::apply(view.theme, scale);
     if (applied_scale_ != scale) layout_width_ = 0;
@@ -249,21 +343,14 @@ void Application::draw(float usual_scale) {
   ImGui::GetBackgroundDrawList()->AddRectFilled(
       viewport->Pos, {viewport->Pos.x + viewport->Size.x, viewport->Pos.y + viewport->Size.y},
       style::colours().background);
-  draw_part("Top bar", [this] { draw_top_bar(*this, style::px(top_bar_height)); });
-  layout(style::px(top_bar_height), style::px(style::panel_gap));
+  if (!presenting) draw_part("Top bar", [this] { draw_top_bar(*this, style::px(top_bar_height)); });
+  layout(style::px(presenting ? style::panel_gap : top_bar_height), style::px(style::panel_gap));
   hovered.reset();
-  for (const Panel& panel : workspace().panels) {
-    if (panel.has_something && !panel.has_something(*this)) continue;
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});  // the panel's surface fills its window
-    ImGui::Begin(panel.title, nullptr, ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoScrollbar);
-    ImGui::PopStyleVar();
-    draw_part(panel.title, [&] { panel.draw(*this); });
-    ImGui::End();
-  }
+  draw_panels();
   draw_part("Status", [this] { draw_status(*this); });
   const std::string overlay_problem = guarded([this] { draw_overlays(*this); });
   if (!overlay_problem.empty()) {
-    show_data = show_keys = show_palette = show_open = false;
+    show_data = show_keys = show_palette = show_open = show_save = show_places = false;
     session.set_message(overlay_problem);
   }
   hovered_before_ = hovered;

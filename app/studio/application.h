@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/session/pinned_places.h"
 #include "app/session/session.h"
 #include "app/stage/cell_focus.h"
 #include "app/studio/command.h"
@@ -96,20 +97,40 @@ class Application {
   std::vector<std::string> recent_files;     // paths of own data that were open, the last one first
   bool show_open = false;
   std::string open_path;  // what is typed in the open dialog
+  bool show_save = false;
+  bool saves_pins = false;  // what the save dialog is about
+  std::string save_path;    // what is typed in it
+  bool show_places = false;
 
   /// Opens the capture that greets a newcomer, at a word where something happens. Problems are left in
   /// session.message().
   void open_first_capture();
 
-  /// Opens a saved place (.json) or data. Returns whether it worked; session.message() says why not.
+  /// Opens a saved place or a file of pinned ones (.json), or data. Returns whether it worked;
+  /// session.message() says why not.
   bool open(const std::filesystem::path& path);
 
   /// Opens what was dropped on the window: one file.
   void drop(const std::vector<std::filesystem::path>& paths);
 
-  /// Writes the present place to a new file in the current folder, to be opened again or given to `render
-  /// --session`.
-  void save_place();
+  /// Asks where the present place is to be saved, to be opened again or given to `render --session`; or, with
+  /// `pins`, all pinned ones.
+  void ask_where_to_save(bool pins);
+
+  /// Saves what was asked about. Returns why it cannot be written; empty if it is.
+  std::string save_to(const std::filesystem::path& path);
+
+  /// States to walk through, as in a lecture.
+  PinnedPlaces places;
+
+  /// Pins the present place, named by its word, rule and step.
+  void pin_place();
+
+  /// Goes to a pinned place. Problems are left in session.message().
+  void go_to_place(Index index);
+
+  /// Shows the middle and the floor alone, larger, and nothing at the sides.
+  bool presenting = false;
 
   /// Puts the present state into the clipboard, as `--state` takes it, and goes to one that is there.
   void copy_state();
@@ -135,6 +156,9 @@ class Application {
   void keeping_pinned(const std::function<void()>& change);
   void play();
   void layout(float top, float bottom);
+  bool open_places(const std::filesystem::path& path, const std::string& text);
+  void draw_panels();
+  std::vector<const Panel*> shown_panels() const;
   void draw_part(const char* title, const std::function<void()>& draw);
 
   std::span<const Workspace> workspaces_;
@@ -148,6 +172,7 @@ class Application {
   std::optional<CellFocus> hovered_before_;  // of the previous frame: complete when all panels have drawn
   double last_step_ = -1;
   double play_debt_ = 0;
+  std::vector<Presented> presented_;  // what is drawn instead of the panels, while presenting
   Sight seen_;
   std::string remembered_;  // the data that remember_file() saw last
   float layout_width_ = 0;

@@ -285,8 +285,9 @@ void add_data(Table& table) {
                    .group = "Data",
                    .words = "save this place",
                    .key = ImGuiMod_Ctrl | ImGuiKey_S,
-                   .perform = [](Application& a) { a.save_place(); },
-                   .why_not = nothing_open});
+                   .perform = [](Application& a) { a.ask_where_to_save(false); },
+                   .why_not = nothing_open,
+                   .explained = "Asks where; a saved place is opened again by the same as data"});
   for (const int direction : {1, -1}) {
     const bool on = direction > 0;
     const int shift = on ? 0 : static_cast<int>(ImGuiMod_Shift);
@@ -362,6 +363,26 @@ void add_view(Table& table) {
                          },
                      .repeats = true});
   }
+  table.push_back({.id = "view.larger_too",
+                   .group = "View",
+                   .words = "everything larger, by another key",
+                   .key = ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Equal,
+                   .perform = [](Application& a) { a.zoom = *next_zoom(a, 1); },
+                   .why_not =
+                       [](const Application& a) {
+                         return unless(next_zoom(a, 1).has_value(), "this is the largest size");
+                       },
+                   .repeats = true});
+  table.push_back({.id = "view.present",
+                   .group = "View",
+                   .words = "present: stage and words alone, larger",
+                   .key = ImGuiKey_F,
+                   .perform =
+                       [](Application& a) {
+                         a.presenting = !a.presenting;
+                         if (a.presenting) a.notice = "F or Esc leaves the presentation";
+                       },
+                   .explained = "For an audience; the same key or Esc leaves it"});
   table.push_back({.id = "view.usual_size",
                    .group = "View",
                    .words = "everything in its usual size",
@@ -385,10 +406,64 @@ void add_view(Table& table) {
   table.push_back(
       {.id = "view.release",
        .group = "View",
-       .words = "let go of the clicked number",
+       .words = "let go of the number, or stop presenting",
        .key = ImGuiKey_Escape,
-       .perform = [](Application& a) { a.pinned.reset(); },
-       .why_not = [](const Application& a) { return unless(a.pinned.has_value(), "no number is held"); }});
+       .perform =
+           [](Application& a) {
+             if (a.pinned)
+               a.pinned.reset();
+             else
+               a.presenting = false;
+           },
+       .why_not =
+           [](const Application& a) { return unless(a.pinned || a.presenting, "no number is held"); }});
+}
+
+std::string no_place(const Application& application, int direction) {
+  if (application.places.all().empty()) return "no place is pinned yet";
+  return unless(application.places.after(direction) != nullptr,
+                direction > 0 ? "this is the last place" : "this is the first place");
+}
+
+void add_places(Table& table) {
+  table.push_back({.id = "places.add",
+                   .group = "Places",
+                   .words = "pin this place",
+                   .key = ImGuiKey_B,
+                   .perform = [](Application& a) { a.pin_place(); },
+                   .why_not = nothing_open,
+                   .explained = "Data, rule, form and cursor, to be walked through as in a lecture"});
+  for (const int direction : {1, -1}) {
+    const bool on = direction > 0;
+    table.push_back({.id = on ? "places.next" : "places.previous",
+                     .group = "Places",
+                     .words = on ? "next pinned place" : "pinned place before",
+                     .key = on ? ImGuiKey_PageDown : ImGuiKey_PageUp,
+                     .perform = [=](Application& a) { a.go_to_place(a.places.present() + direction); },
+                     .why_not = [=](const Application& a) { return no_place(a, direction); }});
+  }
+  table.push_back({.id = "places.remove",
+                   .group = "Places",
+                   .words = "take out the present place",
+                   .perform = [](Application& a) { a.places.remove(a.places.present()); },
+                   .why_not =
+                       [](const Application& a) {
+                         return unless(a.places.present() >= 0, "no pinned place is the present one");
+                       }});
+  table.push_back({.id = "places.list",
+                   .group = "Places",
+                   .words = "all pinned places",
+                   .key = ImGuiMod_Shift | ImGuiKey_B,
+                   .perform = [](Application& a) { a.show_places = true; },
+                   .explained = "Their names and their order"});
+  table.push_back(
+      {.id = "places.save",
+       .group = "Places",
+       .words = "save the pinned places",
+       .perform = [](Application& a) { a.ask_where_to_save(true); },
+       .why_not =
+           [](const Application& a) { return unless(!a.places.all().empty(), "no place is pinned yet"); },
+       .explained = "In one file, which opens as data do"});
 }
 
 void add_help(Table& table) {
@@ -454,8 +529,8 @@ void add_presets(Table& table) {
 std::span<const Command> commands() {
   static const Table table = [] {
     Table rows;
-    for (const auto add : {add_time, add_forms, add_changes, add_data, add_view, add_help, add_variants,
-                           add_captures, add_presets})
+    for (const auto add : {add_time, add_forms, add_changes, add_data, add_view, add_places, add_help,
+                           add_variants, add_captures, add_presets})
       add(rows);
     return rows;
   }();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <regex>
 #include <sstream>
@@ -204,6 +205,33 @@ void Layout::draw(const Workspace& shown, bool resized) {
   toggle_tabs(ImGui::DockBuilderGetNode(laid.dockspace), shows_tabs_);
   ImGui::DockSpace(laid.dockspace, {0, 0},
                    shows_tabs_ ? ImGuiDockNodeFlags_None : ImGuiDockNodeFlags_AutoHideTabBar);
+}
+
+std::vector<Presented> Layout::present(std::span<const Panel* const> shown, ImVec2 position,
+                                       ImVec2 size) const {
+  for (const auto& [id, laid] : laid_) {
+    if (laid.is_drawn) ImGui::DockSpace(laid.dockspace, {0, 0}, ImGuiDockNodeFlags_KeepAliveOnly);
+  }
+  const auto has = [&](PanelPlace place) {
+    return std::ranges::find(shown, place, &Panel::place) != shown.end();
+  };
+  const float floor = has(PanelPlace::bottom) ? floor_height(size.y) : 0;
+  const float centre = size.y - floor;
+  const float answers = has(PanelPlace::center_bottom) ? centre * answers_share : 0;
+  const float gap = style::px(style::panel_gap);
+  std::vector<Presented> all;
+  const auto put = [&](const Panel& panel, float top, float height) {
+    all.push_back({.panel = &panel,
+                   .title = std::string(panel.title) + "##presented",
+                   .position = {position.x + gap, std::round(position.y + top)},
+                   .size = {size.x - 2 * gap, std::max(std::round(height) - gap, 1.0F)}});
+  };
+  for (const Panel* panel : shown) {
+    if (panel->place == PanelPlace::center) put(*panel, 0, centre - answers);
+    if (panel->place == PanelPlace::center_bottom) put(*panel, centre - answers, answers);
+    if (panel->place == PanelPlace::bottom) put(*panel, centre, floor + gap);
+  }
+  return all;
 }
 
 OwnLayout Layout::own(std::span<const Workspace> all) const {

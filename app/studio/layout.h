@@ -18,6 +18,14 @@ struct OwnLayout {
   bool operator==(const OwnLayout&) const = default;
 };
 
+/// A panel that is shown to an audience: in a window of its own, on the screen.
+struct Presented {
+  const Panel* panel;
+  std::string title;
+  ImVec2 position;
+  ImVec2 size;
+};
+
 /// Where the panels of the workspaces lie: as designed, whatever the window's size, until a person moves one
 /// or a separator; from then on where they were put. The titles of all panels of all workspaces differ.
 class Layout {
@@ -25,6 +33,10 @@ class Layout {
   /// Fills the rest of the present Dear ImGui window with the panels of `shown`. `resized`: what is designed
   /// is to be laid out anew.
   void draw(const Workspace& shown, bool resized);
+
+  /// Keeps the places of all panels while some of `shown`, those that do not lie at its sides, fill a part of
+  /// the screen. Call it inside the window that draw() is called in.
+  std::vector<Presented> present(std::span<const Panel* const> shown, ImVec2 position, ImVec2 size) const;
 
   /// Whether somebody moved its panels.
   bool is_own(const Workspace& workspace) const;

@@ -2,6 +2,8 @@
 
 #include <imgui.h>
 
+#include <algorithm>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,60 +18,99 @@ namespace palimpsest {
 namespace {
 
 constexpr std::size_t column_count = 3;
-constexpr float key_width = 100;
+constexpr float key_padding = 28;  // around a key and between it and its words
+
+struct Row {
+  std::string key;
+  std::string words;
+};
 
 struct Group {
   std::string_view name;
-  std::vector<const Command*> rows;
+  std::vector<Row> rows;
 };
 
-/// The commands that have a key.
+/// What the mouse does: no command, for it goes by where the pointer is.
+Group mouse() {
+  return {"Mouse",
+          {{"drag the floor", "move the cursor"},
+           {"wheel on the floor", "wider or narrower words"},
+           {"wheel sideways", "earlier or later words"},
+           {"click a number", "hold it: why is it what it is?"},
+           {"click a line or tile", "go to that step"},
+           {"drag a slider", "change it; one undo takes it back"},
+           {"double-click a slider", "back to what it was"},
+           {"Ctrl+click a slider", "type a number"},
+           {"drag between panels", "make one larger"},
+           {"drop a file", "open it"}}};
+}
+
+/// The commands that have a key, then the mouse.
 std::vector<Group> groups(const Application& application) {
   std::vector<Group> all;
   for (const Command& command : application.commands()) {
     if (command.key == 0) continue;
     if (all.empty() || all.back().name != command.group) all.push_back({command.group, {}});
-    all.back().rows.push_back(&command);
+    all.back().rows.push_back({key_name(command.key), command.words});
   }
+  all.push_back(mouse());
   return all;
 }
 
-/// The groups in order, in columns of about the same height.
-std::vector<std::vector<Group>> columns(std::vector<Group> groups) {
-  std::size_t rows = 0;
-  for (const Group& group : groups) rows += group.rows.size();
-  const std::size_t target = (rows + column_count - 1) / column_count;
+/// Lines that a group takes: its name, its rows, and some room before the next.
+std::size_t lines(const Group& group) { return group.rows.size() + 2; }
+
+/// The groups in order, in as many columns of at most so many lines as it takes.
+std::vector<std::vector<Group>> columns_of(const std::vector<Group>& groups, std::size_t most) {
   std::vector<std::vector<Group>> all(1);
   std::size_t height = 0;
-  for (Group& group : groups) {
-    if (height > 0 && height + group.rows.size() > target + 1 && all.size() < column_count) {
+  for (const Group& group : groups) {
+    if (height > 0 && height + lines(group) > most) {
       all.emplace_back();
       height = 0;
     }
-    height += group.rows.size();
-    all.back().push_back(std::move(group));
+    height += lines(group);
+    all.back().push_back(group);
   }
   return all;
 }
 
-void draw_row(const Command& command) {
+/// In columns as low as they can be.
+std::vector<std::vector<Group>> columns(const std::vector<Group>& groups) {
+  std::size_t most = 1;
+  while (columns_of(groups, most).size() > column_count) ++most;
+  return columns_of(groups, most);
+}
+
+void draw_row(const Row& row, float key_room) {
   const float x = ImGui::GetCursorPosX();
-  style::key_hint(key_name(command.key).c_str());
+  style::key_hint(row.key.c_str());
   ImGui::SameLine(0, 0);
-  ImGui::SetCursorPosX(x + style::px(key_width));
+  ImGui::SetCursorPosX(x + key_room);
   const style::TextStyle style(style::Text::body);
   const ImVec2 from = ImGui::GetCursorScreenPos();
-  const ImVec2 extent = text_extent(command.words);
-  draw_text({from.x, from.y + (style::px(20) - extent.y) / 2}, style::colours().text, command.words);
+  const ImVec2 extent = text_extent(row.words);
+  draw_text({from.x, from.y + (style::px(20) - extent.y) / 2}, style::colours().text, row.words);
   ImGui::Dummy({extent.x, style::px(20)});
 }
 
+/// How much room the keys of a column take, so that all words begin at one line.
+float key_room(const std::vector<Group>& column) {
+  const style::TextStyle style(style::Text::caption);
+  float widest = 0;
+  for (const Group& group : column) {
+    for (const Row& row : group.rows) widest = std::max(widest, text_extent(row.key).x);
+  }
+  return widest + style::px(key_padding);
+}
+
 void draw_column(const std::vector<Group>& column) {
+  const float room = key_room(column);
   ImGui::BeginGroup();
   for (const Group& group : column) {
     if (&group != &column.front()) ImGui::Dummy({0, style::px(4)});
     style::caption(group.name);
-    for (const Command* row : group.rows) draw_row(*row);
+    for (const Row& row : group.rows) draw_row(row, room);
   }
   ImGui::EndGroup();
 }
@@ -82,14 +123,16 @@ void draw_keys_help(Application& application) {
     application.show_keys = false;
   {
     const style::TextStyle style(style::Text::title);
-    ImGui::TextUnformatted("The keys");
+    ImGui::TextUnformatted("Keys and mouse");
   }
   ImGui::Dummy({0, style::px(4)});
   const std::vector<std::vector<Group>> all = columns(groups(application));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(4)));
   for (const std::vector<Group>& column : all) {
-    if (&column != &all.front()) ImGui::SameLine(0, style::px(40));
+    if (&column != &all.front()) ImGui::SameLine(0, style::px(36));
     draw_column(column);
   }
+  ImGui::PopStyleVar();
   end_card();
 }
 

@@ -6,6 +6,8 @@
 #include "app/views/keys_help.h"
 #include "app/views/open_dialog.h"
 #include "app/views/palette.h"
+#include "app/views/places_card.h"
+#include "app/views/save_dialog.h"
 
 namespace palimpsest {
 
@@ -13,6 +15,8 @@ void draw_overlays(Application& application) {
   draw_data_page(application);
   draw_keys_help(application);
   draw_open_dialog(application);
+  draw_places_card(application);
+  draw_save_dialog(application);
   draw_palette(application);
 }
 

@@ -165,16 +165,16 @@ void render_to(Application& application, int width, int height, float scale,
   write_png(image, output);
 }
 
-/// Opens what lies over the window: "data", "keys", "commands" or "open".
+/// Opens what lies over the window, or presents.
 void open_page(Application& application, const std::string& page) {
   struct Page {
     const char* name;
     bool Application::*shown;
   };
-  constexpr Page pages[] = {{"data", &Application::show_data},
-                            {"keys", &Application::show_keys},
-                            {"commands", &Application::show_palette},
-                            {"open", &Application::show_open}};
+  constexpr Page pages[] = {{"data", &Application::show_data},         {"keys", &Application::show_keys},
+                            {"commands", &Application::show_palette},  {"open", &Application::show_open},
+                            {"places", &Application::show_places},     {"save", &Application::show_save},
+                            {"presentation", &Application::presenting}};
   std::string known;
   for (const Page& one : pages) {
     if (page == one.name) {
@@ -267,7 +267,8 @@ CliCommand render_command() {
         "ROW,COLUMN: explain this cell of what the step makes");
     command.add_option("--size", options->size, "pixels, WIDTHxHEIGHT")->capture_default_str();
     command.add_option("--output", options->output, "the PNG to write");
-    command.add_option("--page", options->page, "what lies over it: data, keys, commands, open");
+    command.add_option("--page", options->page,
+                       "what lies over it: data, keys, commands, open, save, places, presentation");
     command.add_option("--tour", options->tour, "write a tour of pictures into this folder");
     return [options, console] {
       if (!options->tour.empty()) {

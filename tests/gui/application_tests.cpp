@@ -278,11 +278,23 @@ void saves_a_place(ImGuiTestContext* context) {
   settle(context);
   session.go_to_token(19);
   const std::string place = session.to_json();
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "palimpsest gui";
+  std::filesystem::create_directories(folder);
+  const std::string file = (folder / "a place.json").string();
   context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_S);
+  context->Yield(3);
+  context->KeyCharsReplaceEnter((folder / "nowhere" / "a place").string().c_str());  // no such folder
   context->Yield(2);
-  const std::string sentence = "This place is saved in ";
-  IM_CHECK(application->notice.starts_with(sentence));
-  const std::string file = application->notice.substr(sentence.size());
+  IM_CHECK(application->show_save);
+  context->KeyCharsReplaceEnter((folder / "a place.txt").string().c_str());  // could not be opened again
+  context->Yield(2);
+  IM_CHECK(application->show_save);
+  IM_CHECK(application->notice.empty());
+  IM_CHECK(std::filesystem::is_empty(folder));
+  context->KeyCharsReplaceEnter((folder / "a place").string().c_str());
+  context->Yield(3);
+  IM_CHECK(!application->show_save);
+  IM_CHECK_EQ(application->notice, "This place is saved in " + file);
   context->KeyPress(ImGuiKey_V);
   context->KeyPress(ImGuiKey_Home);
   settle(context);
@@ -290,7 +302,7 @@ void saves_a_place(ImGuiTestContext* context) {
   open_by_keyboard(context, file);
   settle(context);
   IM_CHECK_EQ(session.to_json(), place);
-  std::filesystem::remove(file);
+  std::filesystem::remove_all(folder);
 }
 
 void takes_changes_back(ImGuiTestContext* context) {

@@ -1,0 +1,94 @@
+#include "app/session/pinned_places.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "app/session/json_fields.h"
+#include "app/session/state_text.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr Index present_version = 1;
+constexpr const char* version_field = "palimpsest_places";
+
+PinnedPlace read_place(const Fields& fields) {
+  fields.require_known({"name", "state"});
+  PinnedPlace place;
+  fields.read("name", place.name);
+  fields.read("state", place.state);
+  if (!fields.has("state")) throw InputError("\"state\" is missing; expected a copied place (one string)");
+  parse_state_string(place.state);
+  return place;
+}
+
+}  // namespace
+
+void PinnedPlaces::add(PinnedPlace place) {
+  if (all_.size() >= most_pinned_places)
+    throw InputError(fmt::format("{} places are pinned; there is no room for more", all_.size()));
+  all_.insert(all_.begin() + present_ + 1, std::move(place));
+  ++present_;
+}
+
+const PinnedPlace* PinnedPlaces::after(int direction) const {
+  const Index next = present_ + direction;
+  return next >= 0 && next < std::ssize(all_) ? &all_[static_cast<std::size_t>(next)] : nullptr;
+}
+
+void PinnedPlaces::remove(Index index) {
+  all_.erase(all_.begin() + index);
+  if (index <= present_) --present_;
+}
+
+void PinnedPlaces::move(Index index, int direction) {
+  const Index other = index + direction;
+  if (other < 0 || other >= std::ssize(all_)) return;
+  std::swap(all_[static_cast<std::size_t>(index)], all_[static_cast<std::size_t>(other)]);
+  if (present_ == index)
+    present_ = other;
+  else if (present_ == other)
+    present_ = index;
+}
+
+void PinnedPlaces::rename(Index index, std::string name) {
+  all_[static_cast<std::size_t>(index)].name = std::move(name);
+}
+
+std::string write_places(const std::vector<PinnedPlace>& places) {
+  nlohmann::ordered_json written = {{version_field, present_version},
+                                    {"places", nlohmann::ordered_json::array()}};
+  for (const PinnedPlace& place : places)
+    written["places"].push_back({{"name", place.name}, {"state", place.state}});
+  return written.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+bool holds_places(const std::string& text) {
+  const nlohmann::json read = nlohmann::json::parse(text, nullptr, false);
+  return read.is_object() && read.contains(version_field);
+}
+
+std::vector<PinnedPlace> parse_places(const std::string& text) {
+  const nlohmann::json object = parse_json(text);
+  const Fields fields(object, "the file of places");
+  fields.require_known({version_field, "places"});
+  Index version = 0;
+  fields.read(version_field, version);
+  if (version != present_version)
+    throw InputError(fmt::format("\"{}\" is {}; expected {}", version_field, version, present_version));
+  std::vector<PinnedPlace> places;
+  fields.read_each("places", "place", [&](const Fields& one) {
+    if (places.size() >= most_pinned_places)
+      throw InputError(fmt::format("there are more than {} places", most_pinned_places));
+    try {
+      places.push_back(read_place(one));
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}: {}", one.name(), error.what()));
+    }
+  });
+  return places;
+}
+
+}  // namespace palimpsest

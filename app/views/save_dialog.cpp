@@ -1,0 +1,105 @@
+#include "app/views/save_dialog.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "app/gl/context_local.h"
+#include "app/studio/application.h"
+#include "app/views/card.h"
+#include "app/views/folder_list.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr float card_width = 560;
+constexpr float list_height = 200;
+constexpr std::string_view endings[] = {".json"};
+
+struct SaveDialog {
+  FolderList folder;
+  std::string problem;  // of the last try
+  bool asks = false;    // the typed path is to be selected, so that typing replaces it
+};
+
+/// Where it will be written: a name without an ending gets that of saved places.
+fs::path target(const std::string& typed) {
+  fs::path path = typed_path(typed);
+  if (!is_folder(path) && !path.has_extension()) path += ".json";
+  return path;
+}
+
+/// Why nothing can be written there; empty if that is not known.
+std::string refusal(const std::string& typed) {
+  const fs::path path = target(typed);
+  if (typed.empty() || is_folder(path) || !path.has_filename()) return "Type a name in this folder.";
+  if (path.extension() != ".json")
+    return fmt::format("The name ends with \"{}\"; what is saved is opened again by \".json\".",
+                       path.extension().string());
+  if (!is_folder(path.parent_path()))
+    return fmt::format("There is no folder {}.", path.parent_path().string());
+  return {};
+}
+
+void verdict(const SaveDialog& dialog, const std::string& typed) {
+  const style::Palette& c = style::colours();
+  const std::string wrong = refusal(typed);
+  const bool failed = !dialog.problem.empty();
+  const bool replaces = wrong.empty() && is_file(target(typed));
+  const style::TextStyle text(style::Text::caption, failed || replaces ? c.alarm : c.dim);
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + style::px(card_width));
+  const std::string words = failed     ? dialog.problem
+                            : replaces ? "This file is there: saving replaces it."
+                            : wrong.empty()
+                                ? fmt::format("Enter writes {}", target(typed).filename().string())
+                                : wrong;
+  ImGui::TextUnformatted(words.c_str());
+  ImGui::PopTextWrapPos();
+}
+
+/// Writes it and closes the card, or says why not and asks again.
+void save(Application& application, SaveDialog& dialog) {
+  dialog.problem = refusal(application.save_path);
+  if (dialog.problem.empty()) dialog.problem = application.save_to(target(application.save_path));
+  dialog.asks = !dialog.problem.empty();
+  if (!dialog.problem.empty()) return;
+  application.show_save = false;
+  ImGui::CloseCurrentPopup();
+}
+
+}  // namespace
+
+void draw_save_dialog(Application& application) {
+  if (!begin_card("Save", application.show_save)) return;
+  auto& dialog = context_local<SaveDialog>();
+  if (ImGui::IsWindowAppearing()) dialog = {.folder = {}, .problem = {}, .asks = true};
+  {
+    const style::TextStyle text(style::Text::title);
+    ImGui::TextUnformatted(application.saves_pins ? "Save the pinned places" : "Save this place");
+  }
+  ImGui::Dummy({0, style::px(4)});
+  if (std::exchange(dialog.asks, false)) ImGui::SetKeyboardFocusHere();
+  dialog.folder.look_up(folder_of(application.save_path), endings);
+  const bool entered = path_line(application.save_path, dialog.folder, style::px(card_width));
+  if (ImGui::IsItemEdited()) dialog.problem.clear();
+  verdict(dialog, application.save_path);
+  if (const auto pressed =
+          dialog.folder.draw(application.save_path, style::px(card_width), style::px(list_height))) {
+    application.save_path = *pressed;
+    dialog.problem.clear();
+  }
+  const bool replaces = is_file(target(application.save_path));
+  if (style::pill_button(replaces ? "Replace###save" : "Save###save") || entered) save(application, dialog);
+  ImGui::SameLine();
+  if (style::pill_button("Cancel")) application.show_save = false;
+  end_card();
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,161 @@
+#include <imgui.h>
+#include <imgui_te_context.h>
+#include <imgui_te_engine.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "app/studio/application.h"
+#include "app/studio/command.h"
+#include "tests/gui/tests.h"
+
+// What a lecturer needs: presenting, pinned places, files that are completed.
+
+namespace palimpsest {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder that is gone at the end.
+class Folder {
+ public:
+  Folder() : path_(fs::temp_directory_path() / "palimpsest lecture") {
+    fs::remove_all(path_);
+    fs::create_directories(path_);
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string operator/(const char* name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+int key(const char* command) { return find_command(program(), command).key; }
+
+bool is_active(ImGuiTestContext* context, const char* window) {
+  const ImGuiWindow* found = context->GetWindowByRef(window);
+  return found && found->Active;
+}
+
+void presents(ImGuiTestContext* context) {
+  Session& session = start_program(context);
+  const float letters = ImGui::GetFontSize();
+  const ImRect before = context->WindowInfo("//Stage").RectFull;
+  const OwnLayout own = program().panel_layout().own(program().workspaces());
+  context->KeyPress(ImGuiKey_F);
+  context->Yield(3);
+  IM_CHECK(program().presenting);
+  IM_CHECK(!is_active(context, "//Data"));
+  IM_CHECK(!is_active(context, "//Top bar"));
+  IM_CHECK(is_active(context, "//Stage##presented"));
+  IM_CHECK(is_active(context, "//Timeline##presented"));
+  IM_CHECK_GT(context->WindowInfo("//Stage##presented").RectFull.GetWidth(), 1.4F * before.GetWidth());
+  IM_CHECK_GT(ImGui::GetFontSize(), 1.1F * letters);
+  context->KeyPress(ImGuiKey_RightArrow);  // the program goes on as ever
+  IM_CHECK_EQ(session.cursor().operation, 1);
+  IM_CHECK(program().undrawn().empty());
+
+  program().pinned = CellFocus();  // Esc lets go of a number first
+  context->KeyPress(ImGuiKey_Escape);
+  context->Yield(2);
+  IM_CHECK(program().presenting);
+  context->KeyPress(ImGuiKey_Escape);
+  context->Yield(3);
+  IM_CHECK(!program().presenting);
+  IM_CHECK(is_active(context, "//Data"));
+  IM_CHECK(!is_active(context, "//Stage##presented"));
+  const ImRect after = context->WindowInfo("//Stage").RectFull;
+  IM_CHECK(after.Min.x == before.Min.x && after.Max.x == before.Max.x && after.Max.y == before.Max.y);
+  IM_CHECK(program().panel_layout().own(program().workspaces()) == own);
+  context->KeyPress(ImGuiKey_Escape);
+  IM_CHECK_EQ(program().refusal, "let go of the number, or stop presenting: no number is held");
+}
+
+void walks_through_places(ImGuiTestContext* context) {
+  Session& session = start_program(context);
+  context->KeyPress(key("places.next"));
+  IM_CHECK_EQ(program().refusal, "next pinned place: no place is pinned yet");
+  session.go_to_token(6);
+  context->KeyPress(key("places.add"));
+  session.go_to_token(42);
+  context->KeyPress(ImGuiKey_2);
+  context->KeyPress(key("places.add"));
+  IM_CHECK_EQ(program().places.all().size(), 2u);
+  IM_CHECK(program().places.all()[1].name.starts_with("drum · Gated DeltaNet"));
+  context->KeyPress(key("places.next"));
+  IM_CHECK_EQ(program().refusal, "next pinned place: this is the last place");
+  context->KeyPress(ImGuiKey_V);  // somewhere else
+  settle(context);
+  context->KeyPress(key("places.previous"));
+  settle(context);
+  IM_CHECK_EQ(session.token(), 6);
+  IM_CHECK(session.choice().form == Form::recurrent);
+  IM_CHECK_EQ(session.choice().variant, std::string("gated_deltanet"));
+  context->KeyPress(key("places.next"));
+  settle(context);
+  IM_CHECK_EQ(session.token(), 42);
+  IM_CHECK(session.choice().form == Form::chunkwise);
+}
+
+void keeps_places_in_a_file(ImGuiTestContext* context) {
+  const Folder folder;
+  Session& session = start_program(context);
+  for (const Index token : {6, 42, 60}) {
+    session.go_to_token(token);
+    context->KeyPress(key("places.add"));
+  }
+  const std::vector<PinnedPlace> pinned = program().places.all();
+  context->KeyPress(key("places.list"));
+  context->Yield(2);
+  context->ItemClick("//Places/**/Save them…");
+  context->Yield(3);
+  context->KeyCharsReplaceEnter((folder / "lecture").c_str());
+  context->Yield(3);
+  IM_CHECK_EQ(program().notice, "These places are saved in " + (folder / "lecture.json"));
+  perform(find_command(program(), "places.remove"), program());
+  IM_CHECK_EQ(program().places.all().size(), 2u);
+
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_O);
+  context->Yield(3);
+  context->KeyCharsReplace((folder / "lec").c_str());
+  context->KeyPress(ImGuiKey_Tab);  // completes it
+  context->Yield(2);
+  IM_CHECK_EQ(program().open_path, folder / "lecture.json");
+  context->KeyPress(ImGuiKey_Enter);
+  settle(context);
+  IM_CHECK(!program().show_open);
+  IM_CHECK(program().places.all() == pinned);
+  IM_CHECK_EQ(session.token(), 6);
+
+  std::ofstream(folder / "broken.json") << R"({"palimpsest_places": 1, "places": [{"name": "x"}]})";
+  program().open(folder / "broken.json");
+  IM_CHECK(session.message().find("broken.json: place 1: \"state\" is missing") != std::string::npos);
+  IM_CHECK(program().places.all() == pinned);
+  session.clear_message();
+}
+
+void changes_the_size(ImGuiTestContext* context) {
+  start_program(context);
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Equal);
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Equal);
+  IM_CHECK_EQ(program().zoom, 1.25);
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Minus);
+  IM_CHECK_EQ(program().zoom, 1.1);
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_0);
+  IM_CHECK_EQ(program().zoom, 1.0);
+}
+
+}  // namespace
+
+void register_lecture_tests(ImGuiTestEngine* engine) {
+  add_program_test(engine, "presents and comes back", presents);
+  add_program_test(engine, "walks through pinned places", walks_through_places);
+  add_program_test(engine, "keeps pinned places in a file", keeps_places_in_a_file);
+  add_program_test(engine, "changes the size of everything", changes_the_size);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,99 @@
+#include "app/session/pinned_places.h"
+
+#include "app/session/state_text.h"
+#include "core/base/error.h"
+#include "tests/catch.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+PinnedPlace place(const std::string& name, Index token) {
+  SessionState state;
+  state.data = "preset:copy?T=32&K=16&V=16&seed=1";
+  state.place.token = token;
+  return {name, state_string(state)};
+}
+
+std::vector<std::string> names(const PinnedPlaces& places) {
+  std::vector<std::string> all;
+  for (const PinnedPlace& one : places.all()) all.push_back(one.name);
+  return all;
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("places are walked through in order, both ways, and no further", "[places]") {
+  PinnedPlaces places({place("one", 1), place("two", 2), place("three", 3)});
+  CHECK(places.present() == -1);
+  CHECK(places.after(-1) == nullptr);
+  for (const Index expected : {0, 1, 2}) {
+    REQUIRE(places.after(1) == &places.all()[static_cast<std::size_t>(expected)]);
+    places.go_to(expected);
+  }
+  CHECK(places.after(1) == nullptr);
+  CHECK(places.after(-1)->name == "two");
+  CHECK(PinnedPlaces().after(1) == nullptr);
+}
+
+TEST_CASE("a place is added after the present one, moved, renamed and taken out", "[places]") {
+  PinnedPlaces places;
+  places.add(place("one", 1));
+  places.add(place("two", 2));
+  places.go_to(0);
+  places.add(place("between", 3));
+  CHECK(names(places) == Names{"one", "between", "two"});
+  CHECK(places.present() == 1);
+  places.move(1, -1);
+  CHECK(names(places) == Names{"between", "one", "two"});
+  CHECK(places.present() == 0);
+  places.move(0, -1);  // it is the first already
+  CHECK(places.present() == 0);
+  places.move(1, -1);  // the other way round
+  CHECK(places.present() == 1);
+  places.rename(2, "last");
+  places.remove(2);
+  CHECK(names(places) == Names{"one", "between"});
+  CHECK(places.present() == 1);
+  places.remove(0);
+  CHECK(places.present() == 0);
+  places.remove(0);
+  CHECK(places.present() == -1);
+  CHECK(places.all().empty());
+
+  PinnedPlaces full(std::vector<PinnedPlace>(most_pinned_places, place("same", 0)));
+  CHECK_THROWS_WITH(full.add(place("more", 0)), says("there is no room for more"));
+}
+
+TEST_CASE("places come back from their file", "[places]") {
+  const std::vector<PinnedPlace> some = {place("the red jar → drum", 6), place("", 7)};
+  const std::string text = write_places(some);
+  CHECK(holds_places(text));
+  CHECK(parse_places(text) == some);
+  CHECK(parse_places(write_places({})).empty());
+  CHECK_FALSE(holds_places(write_state(SessionState())));
+  CHECK_FALSE(holds_places("not JSON"));
+  CHECK_FALSE(holds_places("[1]"));
+}
+
+TEST_CASE("a file of places that is wrong is refused by place and field", "[places]") {
+  const auto refused = [](const std::string& text, const std::string& words) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(parse_places(text), InputError);
+    CHECK_THROWS_WITH(parse_places(text), says(words));
+  };
+  refused("[]", "the file of places is array; expected an object");
+  refused("{}", "\"palimpsest_places\" is 0; expected 1");
+  refused(R"({"palimpsest_places": 2, "places": []})", "\"palimpsest_places\" is 2; expected 1");
+  refused(R"({"palimpsest_places": 1, "places": 3})", "\"places\" is number; expected a list");
+  refused(R"({"palimpsest_places": 1, "colour": "red"})", "\"colour\" is no field of the file of places");
+  refused(R"({"palimpsest_places": 1, "places": [{"name": "a"}]})", "place 1: \"state\" is missing");
+  refused(R"({"palimpsest_places": 1, "places": [7]})", "place 1 is number; expected an object");
+  refused(R"({"palimpsest_places": 1, "places": [{"state": 7}]})", "place 1: \"state\" is number");
+  refused(R"({"palimpsest_places": 1, "places": [{"state": "!"}]})", "place 1: ");
+  refused(R"({"palimpsest_places": 1, "places": [{"state": "", "time": 1}]})",
+          "\"time\" is no field of place 1");
+}
