@@ -107,7 +107,8 @@ TEST_CASE("show asks for the words, the rule and the head that are named", "[sho
   const auto& trace = *computation->trace(Form::recurrent);
   const Index last = static_cast<Index>(trace.phases[0].operations.size());
   for (Index operation = 0; operation < last; ++operation) {
-    if (trace.phases[0].operations[static_cast<std::size_t>(operation)].id != json["operation"]) continue;
+    const std::string& id = trace.phases[0].operations[static_cast<std::size_t>(operation)].id;
+    if (id != json["operation"].get<std::string>()) continue;
     const auto answers =
         MemoryAnswers{computation, Form::recurrent, {50, operation}, {.pinned = {42, 6}}}.compute({});
     CHECK(matrix(json["after"]) == answers->table.after);

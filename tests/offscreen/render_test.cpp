@@ -150,7 +150,8 @@ TEST_CASE("a folder that is gone does not end the program", "[application]") {
   Offscreen offscreen(640, 400);
   application.show_open = true;
   CHECK_NOTHROW(offscreen.render([&] { application.draw(1); }));
-  CHECK_NOTHROW(application.save_place());
+  CHECK_NOTHROW(application.ask_where_to_save(false));
+  const std::string reason = application.save_to(application.save_path);
   std::filesystem::current_path(before);
-  CHECK_THAT(application.session.message(), says("cannot be written"));
+  CHECK_THAT(reason, says("cannot be written"));
 }
