@@ -22,31 +22,39 @@ using style::px;
 constexpr double least_number = 0.1;  // smaller ones are colour alone
 constexpr float narrow_panel = 900;   // design pixels
 constexpr float between_tables = 44;
+constexpr float between_narrow = 26;
 constexpr float least_cell = 15;  // smaller tables cannot be read
 
 /// The sizes of the panel's parts, in screen pixels.
 struct Measures {
-  float words = 0;  // width of what is said
-  float names = 0;  // width of the words beside the rows
-  ImVec2 cell;
+  bool is_narrow = false;  // what is said stands above the tables, else beside them
+  float words = 0;         // width of what is said
+  float names = 0;         // width of the words beside the rows
+  float gap = 0;           // between the tables
+  ImVec2 cell = {};
   float head = 0;  // height of what stands above the cells
+
+  float tables(std::size_t count) const { return names + 2 * gap + 3 * cell.x * static_cast<float>(count); }
 };
 
 Measures measures(const AnswerTable& table, ImVec2 room) {
-  const bool is_narrow = room.x < px(narrow_panel);
-  Measures sizes;
-  sizes.words = std::min(px(is_narrow ? 230 : 330), room.x * 0.32F);
+  Measures sizes{.is_narrow = room.x < px(narrow_panel)};
+  sizes.words = sizes.is_narrow ? room.x : std::min(px(330), room.x * 0.3F);
+  sizes.gap = px(sizes.is_narrow ? between_narrow : between_tables);
   {
     const style::TextStyle text(style::Text::caption);
     for (const AskedWord& word : table.words)
       sizes.names = std::max(sizes.names, text_extent(visible_label(word.text)).x + px(10));
     sizes.names = std::min(sizes.names, px(84));
-    sizes.head = 2 * text_extent("x").y + px(10);
+    sizes.head = 2 * text_extent("x").y + px(8);
   }
   const auto count = static_cast<float>(std::max<std::size_t>(table.words.size(), 1));
-  const float tables = room.x - sizes.words - px(16) - sizes.names - 2 * px(between_tables);
-  sizes.cell.x = std::floor(std::min(px(is_narrow ? 36 : 40), tables / (3 * count)));
-  sizes.cell.y = std::floor(std::min(px(is_narrow ? 20 : 28), (room.y - sizes.head) / count));
+  const float beside = sizes.is_narrow ? 0 : sizes.words + px(16);
+  const float above = sizes.is_narrow ? ImGui::GetTextLineHeight() + px(6) : 0;
+  const float width = room.x - beside - sizes.names - 2 * sizes.gap - px(4);
+  const float height = room.y - above - sizes.head - px(2);
+  sizes.cell.x = std::floor(std::min(px(52), width / (3 * count)));
+  sizes.cell.y = std::floor(std::min({px(34), height / count, sizes.cell.x * 0.8F}));
   return sizes;
 }
 
@@ -119,6 +127,28 @@ void explain_cell(const AnswerTable& table, const char* title, const Matrix<doub
   ImGui::SetTooltip("%s", words.c_str());
 }
 
+constexpr const char* how_to_read =
+    "Row: the word whose key asks. Column: how much of that word's value is in the answer. Colours from −1 "
+    "to "
+    "1.";
+constexpr const char* of_before = "Of the place before; this one is being computed.";
+
+/// In one line above the tables; the rest in its tooltip.
+void draw_line(const AnswersAtPlace& answers, bool is_old, float width) {
+  const float left = ImGui::GetCursorPosX();
+  {
+    const style::TextStyle text(style::Text::strong);
+    ImGui::TextUnformatted("What the memory answers.");
+  }
+  ImGui::SameLine(0, px(6));
+  const std::string sentence =
+      shortened(answers.sentence, std::max(width - (ImGui::GetCursorPosX() - left), px(20)));
+  const style::TextStyle text(style::Text::body, is_old ? style::colours().dim : style::colours().text);
+  ImGui::TextUnformatted(sentence.c_str());
+  tooltip(fmt::format("{}{} {} {}", is_old ? std::string(of_before) + " " : std::string(), answers.sentence,
+                      answers.output_sentence, how_to_read));
+}
+
 /// The question, the answer in a sentence, and how to read the tables.
 void draw_words(const AnswersAtPlace& answers, bool is_old, float width) {
   ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + width);
@@ -133,11 +163,9 @@ void draw_words(const AnswersAtPlace& answers, bool is_old, float width) {
   }
   ImGui::Dummy({0, px(2)});
   const style::TextStyle text(style::Text::caption, style::colours().dim);
-  if (is_old) ImGui::TextWrapped("of the place before; this one is being computed");
+  if (is_old) ImGui::TextWrapped("%s", of_before);
   ImGui::TextWrapped("%s", answers.output_sentence.c_str());
-  ImGui::TextWrapped(
-      "Row: the word whose key asks. Column: how much of that word's value is in the answer. Colours from −1 "
-      "to 1.");
+  ImGui::TextWrapped("%s", how_to_read);
   ImGui::PopTextWrapPos();
 }
 
@@ -159,14 +187,14 @@ void draw_tables(const AnswersAtPlace& answers, ImVec2 corner, const Measures& s
     }
   }
   const float first = corner.x + sizes.names;
-  const float step = width + px(between_tables);
+  const float step = width + sizes.gap;
   const float middle = corner.y + sizes.head + sizes.cell.y * count / 2;
   const std::pair<const char*, const Matrix<double>*> parts[] = {
       {"before", &table.before}, {"what this step changes", &table.change}, {"after", &table.after}};
   for (std::size_t i = 0; i < std::size(parts); ++i) {
     const auto& [title, values] = parts[i];
     const float x = first + static_cast<float>(i) * step;
-    if (i > 0) draw_sign(i == 1 ? "+" : "=", x - px(between_tables) / 2, middle);
+    if (i > 0) draw_sign(i == 1 ? "+" : "=", x - sizes.gap / 2, middle);
     const auto cell = draw_table(table, *values, title, {x, corner.y}, sizes);
     if (cell && ImGui::IsWindowHovered()) explain_cell(table, title, *values, *cell);
   }
@@ -198,14 +226,16 @@ void draw_answers(Application& application) {
       const ImVec2 corner = ImGui::GetCursorScreenPos();
       const ImVec2 room = ImGui::GetContentRegionAvail();
       const Measures sizes = measures(answer.value->table, room);
-      draw_words(*answer.value, answer.stale, sizes.words);
+      if (sizes.is_narrow)
+        draw_line(*answer.value, answer.stale, sizes.words);
+      else
+        draw_words(*answer.value, answer.stale, sizes.words);
       const bool fits = sizes.cell.x >= px(least_cell) && sizes.cell.y >= px(8);
       if (fits && !answer.value->table.words.empty()) {
-        const float all = sizes.names + 2 * px(between_tables) +
-                          3 * sizes.cell.x * static_cast<float>(answer.value->table.words.size());
-        const float left = sizes.words + px(16);
-        draw_tables(*answer.value, {corner.x + left + std::max((room.x - left - all) / 2, 0.0F), corner.y},
-                    sizes);
+        const float left = sizes.is_narrow ? 0 : sizes.words + px(16);
+        const float top = sizes.is_narrow ? ImGui::GetTextLineHeight() + px(6) : 0;
+        const float spare = room.x - left - sizes.tables(answer.value->table.words.size());
+        draw_tables(*answer.value, {corner.x + left + std::max(spare / 2, 0.0F), corner.y + top}, sizes);
         map = {answer.value, sizes.cell, answer.stale};
       }
     } else if (answer.under_way) {

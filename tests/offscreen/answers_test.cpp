@@ -1,0 +1,89 @@
+// The panel "What the memory answers".
+
+#include "app/views/answers.h"
+
+#include "app/studio/application.h"
+#include "app/views/underlined_words.h"
+#include "app/window/offscreen.h"
+#include "core/insight/answer_words.h"
+#include "tests/catch.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+/// A program with the capture that greets a newcomer, at the word that overwrites another.
+struct Asked {
+  explicit Asked(int width = 1920, int height = 1080) : offscreen(width, height) {
+    application.open_first_capture();
+    application.session.wait();
+    application.session.go_to_token(42);
+    draw();
+  }
+
+  void draw() {
+    for (int turn = 0; turn < 2; ++turn) {  // what a view asks for is there in the frame after
+      offscreen.pass([&] { application.draw(1); });
+      application.session.answers().wait();
+    }
+    offscreen.pass([&] { application.draw(1); });
+  }
+
+  void choose(const char* variant, Form form) {
+    Choice choice = application.session.choice();
+    choice.variant = variant;
+    choice.form = form;
+    application.session.choose(std::move(choice));
+    application.session.wait();
+    draw();
+  }
+
+  Application application;
+  Offscreen offscreen;
+};
+
+}  // namespace
+
+TEST_CASE("the memory is asked under the stage, and the floor underlines the words", "[answers]") {
+  Asked asked;
+  const AnswersMap& map = answers_map();
+  REQUIRE(map.shown);
+  CHECK_FALSE(map.is_old);
+  const AnswerTable& table = map.shown->table;
+  CHECK(map.shown->sentence == "Asked where “key” was written, it now answers “drum”.");
+  CHECK(table.words.size() == 6);
+  CHECK((table.before + table.change - table.after).cwiseAbs().maxCoeff() < 1e-12);
+  std::vector<Index> tokens;
+  for (const AskedWord& word : table.words) tokens.push_back(word.token);
+  std::ranges::sort(tokens);
+  CHECK(underlined_words(asked.application.session) == tokens);
+
+  // Cells have room for their numbers at both sizes of the design.
+  CHECK(map.cell.x >= 36);
+  asked.application.session.go_to_token(6);
+  asked.draw();
+  REQUIRE(answers_map().shown);
+  CHECK(answers_map().shown->token == 6);
+
+  Asked small(1280, 800);
+  REQUIRE(answers_map().shown);
+  CHECK(answers_map().cell.x >= 30);
+  CHECK(answers_map().cell.y >= 18);
+}
+
+TEST_CASE("where nobody can ask a memory, the stage has its room", "[answers]") {
+  Asked asked;
+  asked.choose("gated_deltanet", Form::chunkwise);
+  CHECK_FALSE(has_answers(asked.application));
+  asked.choose("gated_deltanet", Form::recurrent);
+  CHECK(has_answers(asked.application));
+  for (const Variant& variant : variants()) {
+    INFO(variant.id);
+    asked.choose(variant.id.c_str(), Form::recurrent);
+    if (!asked.application.session.message().empty()) continue;  // it cannot take these data
+    CHECK(has_answers(asked.application) == variant.memory.none.empty());
+    CHECK(asked.application.undrawn() == "");
+    if (has_answers(asked.application)) CHECK(answers_map().shown);
+  }
+}
