@@ -28,12 +28,13 @@ std::string table_text(const AnswerTable& table, const Matrix<double>& numbers,
                        const Vector<double>* explained) {
   std::vector<std::vector<std::string>> rows = {{""}};
   for (const AskedWord& word : table.words) rows.front().push_back(word.text);
-  rows.front().push_back(explained ? "explained" : "");
+  rows.front().insert(rows.front().end(), {explained ? "explained" : "", ""});
   for (Index i = 0; i < numbers.rows(); ++i) {
     const AskedWord& word = table.words[static_cast<std::size_t>(i)];
     rows.push_back({fmt::format("{} {}", word.token, word.text)});
     for (Index j = 0; j < numbers.cols(); ++j) rows.back().push_back(fmt::format("{:.2f}", numbers(i, j)));
-    rows.back().push_back(explained ? fmt::format("{:.0f} %", 100 * (*explained)(i)) : "");
+    rows.back().insert(rows.back().end(),
+                       {explained ? fmt::format("{:.0f} %", 100 * (*explained)(i)) : "", ""});
   }
   return columns(rows);
 }

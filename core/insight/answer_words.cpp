@@ -74,8 +74,10 @@ std::string answer_sentence(const AnswerTable& table) {
   if (change >= noticed) return changed_row(table, *table.most_changed);
   const bool knew_others = table.words.size() > (table.present ? 1U : 0U);
   if (table.present && table.change.row(*table.present).cwiseAbs().maxCoeff() >= noticed) {
-    const std::string others =
-        knew_others ? fmt::format(" Nothing else that it knew has changed by more than {:.2f}.", change) : "";
+    std::string others;
+    if (knew_others && change < 0.005) others = " Nothing else changes.";
+    if (knew_others && change >= 0.005)
+      others = fmt::format(" Nothing else that it knew has changed by more than {:.2f}.", change);
     return changed_row(table, *table.present) + others;
   }
   if (table.change.isZero(0)) return "Nothing changes here.";

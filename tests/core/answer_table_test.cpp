@@ -472,6 +472,8 @@ TEST_CASE("The sentence says what the largest changes mean") {
   CHECK(said(before, after, 2) ==
         "Asked where “c” was written, it now answers “c”. Nothing else that it knew has changed by more than "
         "0.16.");
+  after(1, 1) = 0.8;
+  CHECK(said(before, after, 2) == "Asked where “c” was written, it now answers “c”. Nothing else changes.");
   after(0, 0) = 0.3;
   after(0, 2) = 0.6;
   CHECK(said(before, after, 2) == "Asked where “a” was written, it now answers “c”.");
