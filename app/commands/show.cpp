@@ -113,7 +113,7 @@ Task add_show(CLI::App& command, Console console) {
   command.add_option("--form", options->form, form_names())->capture_default_str();
   add("--chunk", options->chunk, "Tokens per chunk, where the form has chunks");
   add("--at", options->at, "TOKEN or TOKEN:OPERATION, such as 42:write (default: the last token)");
-  command.add_option("--head", options->head, "Which head, over batches and heads")->capture_default_str();
+  add("--head", options->head, "Which head, over batches and heads (default: where the window opens)");
   command
       .add_option(
           "--words", options->words,

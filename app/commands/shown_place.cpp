@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "app/commands/values.h"
+#include "app/session/memory_answers.h"
 #include "app/session/presets.h"
 #include "core/base/error.h"
 #include "core/io/utf8.h"
@@ -15,7 +16,7 @@ namespace palimpsest {
 namespace {
 
 /// The rule that was asked for, else that of the data.
-Choice choice_of(const ShowOptions& options, const DataSet& data) {
+Choice choice_of(const ShowOptions& options, const DataSet& data, const std::stop_token& stop) {
   Choice choice;
   if (!data.rule.empty()) choice.variant = data.rule;
   if (data.rule.empty() && !data.fits.empty()) choice.variant = data.fits;
@@ -26,7 +27,8 @@ Choice choice_of(const ShowOptions& options, const DataSet& data) {
   if (options.chunk)
     choice.chunk_size = parse_count(*options.chunk, "--chunk", 1, largest_chunk(data.tokens));
   choice.chunk_size = std::min(choice.chunk_size, largest_chunk(data.tokens));
-  choice.head = parse_count(options.head, "--head", 0, data.batches * data.heads - 1);
+  choice.head = options.head ? parse_count(*options.head, "--head", 0, data.batches * data.heads - 1)
+                             : opening_head(data, choice, stop);
   return choice;
 }
 
@@ -88,7 +90,7 @@ ShownPlace shown_place(const ShowOptions& options, std::stop_token stop) {
   const auto data = std::make_shared<const DataSet>(open_data(options.data));
   if (data->tokens == 0)
     throw InputError(fmt::format("{} has no tokens: there is nothing to show", options.data));
-  const Choice choice = choice_of(options, *data);
+  const Choice choice = choice_of(options, *data, stop);
   ShownPlace place{.computation = begin(data, choice, stop), .form = choice.form, .stop = std::move(stop)};
   const auto& trace = place.computation->trace(choice.form);
   if (!trace) {

@@ -19,7 +19,7 @@ struct ShowOptions {
   std::string form = "recurrent";
   std::optional<std::string> chunk = {};
   std::optional<std::string> at = {};
-  std::string head = "0";
+  std::optional<std::string> head = {};
   std::vector<std::string> words = {};
   std::optional<std::string> cell = {};
   std::vector<std::string> settings = {};

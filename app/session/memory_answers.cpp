@@ -151,8 +151,9 @@ std::size_t HeadTables::bytes(const Value& tables) {
   return bytes;
 }
 
-Index most_legible_head(std::shared_ptr<const DataSet> data, const Choice& choice, std::stop_token stop) {
-  return tables_of_heads(*data, choice, {}, {.stop = std::move(stop), .progress = {}}).most_legible;
+Index opening_head(const DataSet& data, const Choice& choice, std::stop_token stop) {
+  if (!data.id.starts_with("capture:")) return 0;
+  return tables_of_heads(data, choice, {}, {.stop = std::move(stop), .progress = {}}).most_legible;
 }
 
 }  // namespace palimpsest

@@ -67,8 +67,8 @@ struct HeadTables {
   bool gone() const { return of.expired(); }
 };
 
-/// The head of `data` whose table under the rule of `choice` is the most legible, as HeadTables has it; the
-/// first where no memory answers. Throws Cancelled.
-Index most_legible_head(std::shared_ptr<const DataSet> data, const Choice& choice, std::stop_token stop = {});
+/// The head that data open at under the rule of `choice`: of a capture that whose table is the most legible,
+/// as HeadTables has it; the first where no memory answers, and of other data. Throws Cancelled.
+Index opening_head(const DataSet& data, const Choice& choice, std::stop_token stop = {});
 
 }  // namespace palimpsest

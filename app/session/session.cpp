@@ -38,8 +38,8 @@ Choice first_choice(Choice choice, const DataSet& data) {
     choice.settings = {};
   }
   choice.edits = {};
-  choice.head = 0;
   choice.chunk_size = std::min(usual_chunk(data.tokens), largest_chunk(data.tokens));
+  choice.head = opening_head(data, choice);
   return choice;
 }
 

@@ -98,11 +98,22 @@ TEST_CASE("a capture has its most legible head where its notes see words", "[ans
   const auto best = [](const char* capture, const char* variant) {
     Choice choice;
     choice.variant = variant;
-    return most_legible_head(std::make_shared<const DataSet>(open_capture(capture)), choice);
+    return opening_head(open_capture(capture), choice);
   };
   CHECK(best(overwrite, "gated_deltanet") == 0);
   CHECK(best("capture:gated_deltanet_recall_l1", "gated_deltanet") == 0);
   CHECK(best("capture:kda_recall_l1", "kda") == 1);
+  Session session;
+  REQUIRE(session.open_named("capture:kda_recall_l1"));
+  session.wait();
+  CHECK(session.choice().head == 1);
+  CHECK(session.computed()->choice.head == 1);
+  // Other data begin with their first head.
+  DataSet copied = open_capture("capture:kda_recall_l1");
+  copied.id = "copied.npz";
+  REQUIRE(session.open(std::move(copied)));
+  session.wait();
+  CHECK(session.choice().head == 0);
 
   const auto computation = opened("capture:retnet_overwrite_l2", "retnet", 3);
   const auto tables = HeadTables{computation}.compute(nothing);
