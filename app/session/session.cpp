@@ -177,10 +177,7 @@ bool Session::open_named(const std::string& id) {
   return start_opening(
       [id, choice = choice()] {
         const auto data = std::make_shared<const DataSet>(open_data(id));
-        Choice first = first_choice(choice, *data);
-        // Few heads store words; one that does greets whoever opens a capture.
-        if (id.starts_with("capture:")) first.head = most_legible_head(data, first);
-        return Opening{data, std::move(first), {}};
+        return Opening{data, first_choice(choice, *data), {}};
       },
       std::make_shared<Job>(true));
 }
