@@ -100,18 +100,19 @@ void draw_word_name(const LearnRows& rows, Index token, float top, float height)
 /// The strongest words so far, looked for once.
 struct KeptStrongest {
   std::uint64_t version = 0;
-  const double* reach = nullptr;
   Index reached = -1;
   Index count = 0;
   std::vector<Index> tokens = {};
 };
 
-const std::vector<Index>& strongest_so_far(const LearnRows& rows, const Vector<double>& reach, Index count) {
+const std::vector<Index>& strongest_so_far(const LearnRows& rows, Index count) {
   auto& kept = context_local<KeptStrongest>();
-  if (kept.version != rows.computed.version || kept.reach != reach.data() || kept.reached != rows.reached ||
-      kept.count != count)
-    kept = {rows.computed.version, reach.data(), rows.reached, count,
-            strongest_tokens(reach, rows.reached, count)};
+  if (kept.version == rows.computed.version && kept.reached == rows.reached && kept.count == count)
+    return kept.tokens;
+  Vector<double> written(rows.reached);
+  for (Index t = 0; t < rows.reached; ++t)
+    written[t] = rows.computed.tokens[static_cast<std::size_t>(t)].written.value_or(0);
+  kept = {rows.computed.version, rows.reached, count, strongest_tokens(written, rows.reached, count)};
   return kept.tokens;
 }
 
@@ -168,7 +169,7 @@ void draw_remembered(const LearnRows& rows, const TokenCourses& courses, float t
   }
   RememberedWords key;
   key.of = rows.application.session.sight().computation;
-  key.tokens = strongest_so_far(rows, courses.strengths->reach, count);
+  key.tokens = strongest_so_far(rows, count);
   key.moments = moments_of(rows.columns);
   const Answer<Remembered> answer = rows.application.session.answers().ask(key);
   if (!answer.reason.empty()) draw_reason(rows, answer.reason, top, bottom);
