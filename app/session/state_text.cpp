@@ -114,11 +114,12 @@ void read_place(const Fields& fields, Place& place) {
 }
 
 void read_view(const Fields& fields, ViewOptions& view) {
-  fields.require_known({"theme", "shared_scale", "state_value_by_key", "numbers"});
+  fields.require_known({"theme", "shared_scale", "state_value_by_key", "numbers", "growth"});
   fields.read("theme", all_themes, view.theme);
   fields.read("shared_scale", view.shared_scale);
   fields.read("state_value_by_key", view.state_value_by_key);
   fields.read("numbers", view.numbers);
+  fields.read("growth", view.growth);
 }
 
 /// Refuses fields of an earlier version beside what has taken their place.
@@ -151,7 +152,8 @@ Json state_json(const SessionState& state, std::span<const EditKind> table) {
        {{"theme", name(state.view.theme)},
         {"shared_scale", state.view.shared_scale},
         {"state_value_by_key", state.view.state_value_by_key},
-        {"numbers", state.view.numbers}}},
+        {"numbers", state.view.numbers},
+        {"growth", state.view.growth}}},
   };
 }
 

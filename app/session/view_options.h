@@ -15,6 +15,7 @@ struct ViewOptions {
   bool shared_scale = true;         // one colour scale per kind of tensor; otherwise each picture its own
   bool state_value_by_key = false;  // draw S as value x key, as some papers write it
   bool numbers = true;              // values as text in cells that are large enough
+  bool growth = true;               // a step's result grows out of its operands
 
   bool operator==(const ViewOptions&) const = default;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/formula/notation.h"
 
@@ -29,6 +30,21 @@ bool blank(const std::string& text) { return text.find_first_not_of(" \\,;!{}") 
 
 std::string transposed_latex(const std::string& latex) {
   return fmt::format("{}^{{\\top}}", latex.size() > 1 ? "{" + latex + "}" : latex);
+}
+
+constexpr int most_pictures = 4;  // of an equation in which a tensor may have two
+
+int pictures_in(const Box& box) {
+  int count = box.kind == Box::Kind::picture ? 1 : 0;
+  for (const Box& part : box.parts) count += pictures_in(part);
+  return count;
+}
+
+/// The second picture of a tensor becomes its symbol.
+void write_repeated_as_symbols(Box& box, std::set<std::string>& shown) {
+  if (box.kind == Box::Kind::picture && !shown.insert(box.tensor).second)
+    box = {.kind = Box::Kind::glyph, .latex = box.latex};
+  for (Box& part : box.parts) write_repeated_as_symbols(part, shown);
 }
 
 /// Turns an expression into boxes.
@@ -225,7 +241,10 @@ Box boxes(const std::string& id, const Equation& equation, const Record& record,
   const bool lies_flat = BoxBuilder::is_sum(equation.expression) && record.at(equation.result).cols() == 1;
   box.parts.push_back(builder.picture(equation.result, lies_flat));
   box.parts.push_back(BoxBuilder::glyph("="));
-  box.parts.push_back(builder.build(equation.expression, lies_flat));
+  Box operands = builder.build(equation.expression, lies_flat);
+  std::set<std::string> shown;
+  if (pictures_in(operands) > most_pictures) write_repeated_as_symbols(operands, shown);
+  box.parts.push_back(std::move(operands));
   return box;
 }
 

@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
 
 namespace {
+
+constexpr float scrubber_height = 10;
 
 void note(StageScene& scene, ImVec2 position, ImVec2 extent) {
   scene.pieces.push_back({position, {position.x + extent.x, position.y + extent.y}});
@@ -43,6 +47,26 @@ void draw_link(const PlacedLink& link, StageScene& scene) {
   note(scene, link.position, link.extent);
 }
 
+/// At the foot of the present tile: how far its result has grown. Dragging goes there.
+void draw_scrubber(const PlacedTile& placed, StageScene& scene) {
+  const float height = style::px(scrubber_height);
+  const float inset = style::px(8);
+  const ImVec2 from = {placed.position.x + inset, placed.position.y + placed.extent.y - height};
+  const float width = placed.extent.x - 2 * inset;
+  ImGui::SetCursorScreenPos(from);
+  ImGui::InvisibleButton("growth", {width, height});
+  const bool is_held = ImGui::IsItemActive();
+  if (is_held)
+    scene.scrubbed = std::clamp((ImGui::GetMousePos().x - from.x) / std::max(width, 1.0F), 0.0F, 1.0F);
+  tooltip("Drag: the result grows out of its operands.");
+  if (!is_held && !ImGui::IsItemHovered() && scene.fade >= 1) return;
+  const float y = placed.position.y + placed.extent.y - style::px(4);
+  const auto grown = static_cast<float>(scene.fade);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddLine({from.x, y}, {from.x + width, y}, style::colours().edge, style::px(style::lit_line));
+  list->AddLine({from.x, y}, {from.x + width * grown, y}, style::colours().text, style::px(style::lit_line));
+}
+
 /// The outline of a step's tile; a click goes to the step.
 void draw_tile(const PlacedTile& placed, StageScene& scene) {
   const StageTile& tile = scene.view.tiles[placed.tile];
@@ -59,6 +83,7 @@ void draw_tile(const PlacedTile& placed, StageScene& scene) {
   if (is_pointed) list->AddRectFilled(placed.position, end, style::mix(c.panel, c.edge, 0.5F), style::px(6));
   list->AddRect(placed.position, end, is_present ? c.text : c.edge, style::px(6),
                 style::px(is_present ? style::lit_line : style::line));
+  if (is_present) draw_scrubber(placed, scene);
 }
 
 void draw_picture(const PlacedPicture& placed, StageScene& scene) {
@@ -94,6 +119,7 @@ void draw_placed(const PlacedFormula& placed, StageScene& scene) {
 void draw(const StageLayout& layout, StageScene& scene) {
   const float width = ImGui::GetContentRegionAvail().x;
   for (const PlacedTile& tile : layout.tiles) draw_tile(tile, scene);
+  for (const PlacedLinks& links : layout.links_between) draw_links(links, scene);
   for (const PlacedPicture& picture : layout.pictures) draw_picture(picture, scene);
   for (const PlacedChart& chart : layout.charts) draw_chart(chart, scene);
   for (const PlacedFormula& formula : layout.formulas) draw_placed(formula, scene);

@@ -19,16 +19,18 @@ struct StageScene {
   const Symbols& symbols;
   ColourRanges& ranges;
   std::uint64_t version = 0;  // changes whenever the record does
-  double fade = 1;            // 0 just after a step, then 1: the lit picture appears
+  double fade = 1;            // 0 just after a step, then 1: the lit picture grows
   bool numbers = true;        // values as text where cells have room
 
   std::optional<CellFocus> focus = {};  // framed, with
   std::vector<Cells> sources = {};      // what it was made from
 
-  std::optional<CellFocus> hovered = {};  // out: the cell under the mouse
-  bool clicked = false;                   // out: and it was clicked
-  std::optional<Index> wanted = {};       // out: the operation that a tile or a link was clicked for
-  std::vector<Rectangle> pieces = {};     // out: where every picture, caption, sign and word was drawn
+  std::optional<CellFocus> hovered = {};    // out: the cell under the mouse
+  bool clicked = false;                     // out: and it was clicked
+  std::optional<std::string> enlarge = {};  // out: the tensor of the picture that was clicked twice
+  std::optional<double> scrubbed = {};      // out: as `fade`, held by the mouse
+  std::optional<Index> wanted = {};         // out: the operation that a tile or a link was clicked for
+  std::vector<Rectangle> pieces = {};       // out: where every picture, caption, sign and word was drawn
 };
 
 /// Draws all that is laid out in the current window.
@@ -45,6 +47,9 @@ void draw_thumbnail(const Box& picture, ImVec2 position, ImVec2 size, StageScene
 
 /// The words beside the rows of a picture at `position`, in `width` to its left.
 void draw_row_words(const Box& picture, ImVec2 position, float height, float width, StageScene& scene);
+
+/// What units of a network send each other; `fade` of them.
+void draw_links(const PlacedLinks& placed, const StageScene& scene);
 
 /// Lines over steps.
 void draw_chart(const PlacedChart& placed, StageScene& scene);

@@ -5,6 +5,7 @@
 
 #include "app/stage/draw.h"
 #include "app/widgets/text.h"
+#include "core/numbers/between.h"
 
 namespace palimpsest {
 
@@ -31,19 +32,28 @@ class CellsPainter {
       return;
     }
     const Symbol& symbol = symbol_in(scene_.symbols, picture_.tensor);
-    HeatMapLook look{.range = static_cast<float>(scene_.ranges.of(picture_.tensor).largest) / strength(),
+    const bool grows = is_growing() && !is_thumbnail;
+    const Matrix<double>* before = grows ? before_it() : nullptr;
+    const float strength = grows && !before ? std::max(static_cast<float>(scene_.fade), growing_from) : 1;
+    HeatMapLook look{.range = static_cast<float>(scene_.ranges.of(picture_.tensor).largest) / strength,
                      .transposed = picture_.transposed,
                      .masked = symbol.role == Role::plain,
                      .grid = !is_thumbnail};
     (picture_.transposed ? look.finished_columns : look.finished_rows) = finished;
-    heat_map(picture_.key, values, scene_.version, position_, size_, look);
+    if (before) {
+      const auto part = static_cast<std::uint64_t>(scene_.fade * 1000);
+      heat_map(picture_.key, between(*before, values, scene_.fade), scene_.version + ((part + 1) << 40),
+               position_, size_, look);
+    } else {
+      heat_map(picture_.key, values, scene_.version, position_, size_, look);
+    }
     if (finished > 0 && finished < values.rows()) {
       const Cell next = picture_.transposed ? Cell{0, finished} : Cell{finished, 0};
       draw_waiting(cell_rectangle(position_, size_, picture_.rows, picture_.columns, next).minimum, end);
     }
     if (is_thumbnail) return;
     frame_token();
-    if (scene_.numbers && strength() == 1) draw_cell_numbers(picture_, position_, size_, finished, scene_);
+    if (scene_.numbers && !grows) draw_cell_numbers(picture_, position_, size_, finished, scene_);
     hover(finished);
     draw_focus();
   }
@@ -52,10 +62,15 @@ class CellsPainter {
   /// Whose cells these are: a picture that is made for the eye shows those of a tensor that is recorded.
   const std::string& recorded() const { return scene_.view.recorded(picture_.tensor); }
 
-  /// The result grows out of nothing into what was computed.
-  float strength() const {
-    if (scene_.fade >= 1 || picture_.tensor != scene_.view.lit) return 1;
-    return std::max(static_cast<float>(scene_.fade), growing_from);
+  bool is_growing() const { return scene_.fade < 1 && picture_.tensor == scene_.view.lit; }
+
+  /// What the result was before the step; null if it was nothing: then it grows out of blank paper.
+  const Matrix<double>* before_it() const {
+    const std::string& name = scene_.view.hero.grows_from;
+    if (name.empty() || !scene_.record.contains(name)) return nullptr;
+    const Matrix<double>& before = scene_.record.at(name);
+    const Matrix<double>& values = scene_.record.at(picture_.tensor);
+    return before.rows() == values.rows() && before.cols() == values.cols() ? &before : nullptr;
   }
 
   void hover(Index finished) {
@@ -66,6 +81,7 @@ class CellsPainter {
     const Index column = picture_.transposed ? cell->row : cell->column;
     if (finished > 0 && row >= finished) return;
     point_at({recorded(), row, column}, scene_);
+    if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) scene_.enlarge = picture_.tensor;
   }
 
   void frame(const Cells& cells, ImU32 colour) const {

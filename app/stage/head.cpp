@@ -11,8 +11,11 @@ namespace {
 
 using style::px;
 
-constexpr float least_height = 40;     // of the formula
-constexpr float margin = 6;            // below it
+constexpr float least_height = 40;   // of the formula
+constexpr float margin = 6;          // below it
+constexpr float small_formula = 20;  // the same where there is little height
+constexpr float small_height = 28;
+constexpr float small_margin = 2;
 constexpr float distance = 44;         // between two formulas
 const std::string nothing_lit = "\n";  // no tensor is called so
 
@@ -36,12 +39,12 @@ HeadFormulas head_formulas(const StageView& view, const Symbols& symbols) {
   return formulas;
 }
 
-void draw_head(const HeadFormulas& formulas) {
+void draw_head(const HeadFormulas& formulas, bool is_low) {
   if (formulas.latex.empty()) return;
   const float width = ImGui::GetContentRegionAvail().x;
   const ImVec2 position = ImGui::GetCursorScreenPos();
   const float gap = px(distance);
-  float size = px(style::formula);
+  float size = px(is_low ? small_formula : style::formula);
   const auto extent = [&](std::size_t i) { return measure_formula(formulas.latex[i], size); };
   float taken = extent(formulas.present).width;
   if (taken > width) {
@@ -61,7 +64,7 @@ void draw_head(const HeadFormulas& formulas) {
     if (last + 1 < formulas.latex.size() && take(last + 1)) ++last;
     if (first > 0 && take(first - 1)) --first;
   }
-  float height = px(least_height);
+  float height = px(is_low ? small_height : least_height);
   for (std::size_t i = first; i <= last; ++i) height = std::max(height, extent(i).height);
   float x = position.x + (width - taken) / 2;
   const float middle = extent(formulas.present).baseline - extent(formulas.present).height / 2;
@@ -70,7 +73,7 @@ void draw_head(const HeadFormulas& formulas) {
                  style::colours().text);
     x += extent(i).width + gap;
   }
-  ImGui::Dummy({width, height + px(margin)});
+  ImGui::Dummy({width, height + px(is_low ? small_margin : margin)});
 }
 
 void draw_warning(const std::string& warning) {

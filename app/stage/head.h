@@ -20,8 +20,8 @@ struct HeadFormulas {
 HeadFormulas head_formulas(const StageView& view, const Symbols& symbols);
 
 /// As many formulas around the present one as fit into the width beside each other, centred; the present one
-/// smaller if it does not fit alone.
-void draw_head(const HeadFormulas& formulas);
+/// smaller if it does not fit alone. `is_low`: there is little height.
+void draw_head(const HeadFormulas& formulas, bool is_low = false);
 
 /// Words below it that warn.
 void draw_warning(const std::string& warning);

@@ -7,6 +7,9 @@
 #include <utility>
 
 #include "app/stage/cell_words.h"
+#include "core/formula/notation.h"
+#include "core/insight/half_life.h"
+#include "core/numbers/between.h"
 #include "core/numbers/conjugate_gradient.h"
 #include "core/steps/overwrite.h"
 
@@ -18,9 +21,19 @@ using Kind = Expression::Kind;
 
 constexpr std::size_t most_strips = 6;
 constexpr Index most_steps_of_solve = 60;
-constexpr double flat_from = 0.68;  // where singular values end (core/numbers/newton_schulz.h)
+constexpr std::size_t most_links = 160;  // between two layers
+constexpr double flat_from = 0.68;       // where singular values end (core/numbers/newton_schulz.h)
 constexpr double flat_to = 1.14;
 constexpr Index most_products = 1 << 18;  // cells of "each row times its number": beyond, they are not drawn
+
+/// "half is left after 954 words".
+std::string half_life_words(double kept) {
+  if (kept >= 1) return "nothing fades";
+  if (kept <= 0) return "all is forgotten";
+  const double words = half_life(kept);
+  return words < 10 ? fmt::format("half is left after {:.1f} words", words)
+                    : fmt::format("half is left after {:.0f} words", words);
+}
 
 /// What stands inside a recorded subexpression.
 const Expression& unwrapped(const Expression& expression) {
@@ -70,8 +83,8 @@ class HeroBuilder {
       : phase_(phase), record_(record), symbols_(symbols), style_(style) {}
 
   Hero build(const Operation& operation) {
-    if (!(flattened(operation) || solved(operation) || overwritten(operation) || added(operation) ||
-          scaled(operation) || contracted(operation) || in_strips(operation))) {
+    if (!(flattened(operation) || in_network(operation) || solved(operation) || overwritten(operation) ||
+          added(operation) || scaled(operation) || contracted(operation) || in_strips(operation))) {
       hero_ = {.equation = boxes("hero", operation.equation, record_, symbols_)};
     }
     return std::move(hero_);
@@ -141,7 +154,10 @@ class HeroBuilder {
   /// A vector that lies along the rows (as a column) or the columns (flat).
   Box along(const Expression& vector, bool flat) {
     const bool is_flat = shape_of(vector).rows == 1;
-    return picture(vector, is_flat != flat);
+    Box box = picture(vector, is_flat != flat);
+    const Expression& inner = unwrapped(vector);
+    box.latex = latex_of(inner.kind() == Kind::transpose ? inner.arguments()[0] : inner);
+    return box;
   }
 
   std::string length_words(const std::string& tensor) const {
@@ -245,6 +261,8 @@ class HeroBuilder {
       }
       hero_.plates.push_back(std::move(plate));
     }
+    const Expression& first = unwrapped(terms[0].expression);
+    if (first.kind() == Kind::tensor && !terms[0].minus) hero_.grows_from = first.name();
     hero_.plates.push_back(result_plate(operation));
     return true;
   }
@@ -279,18 +297,95 @@ class HeroBuilder {
     if (!is_bare) return false;
     hero_.kind = Hero::Kind::plates;
     hero_.plates.push_back(plate_of(matrix, ""));
+    if (matrix.kind() == Kind::tensor) hero_.grows_from = matrix.name();
     for (const Expression& number : factors.numbers) {
       Plate plate{.picture = picture(number), .sign = "\\times"};
-      plate.words = symbol_of(plate.picture.tensor).words;
+      plate.picture.latex = latex_of(number);
+      const Symbol& symbol = symbol_of(plate.picture.tensor);
+      plate.words = symbol.words;
+      if (symbol.role == Role::gate) plate.words = half_life_words(values(plate.picture.tensor)(0, 0));
       hero_.plates.push_back(std::move(plate));
     }
-    for (const auto& [vector, flat] : vectors) {
-      Plate plate{.picture = along(vector, flat), .sign = "\\odot"};
-      plate.latex = latex_of(vector);
-      plate.words = symbol_of(plate.picture.tensor).words;
-      hero_.plates.push_back(std::move(plate));
-    }
+    for (const auto& [vector, flat] : vectors) hero_.plates.push_back(factors_plate(vector, flat));
     hero_.plates.push_back(result_plate(operation));
+    return true;
+  }
+
+  /// Factors between 0 and 1, one for each row or column. Where all is kept stands blank paper.
+  Plate factors_plate(const Expression& vector, bool flat) {
+    Plate plate{.picture = along(vector, flat), .sign = "\\odot"};
+    plate.latex = latex_of(vector);
+    const std::string tensor = plate.picture.tensor;
+    plate.words = symbol_of(tensor).words;
+    if (symbol_of(tensor).role != Role::gate) return plate;
+    const std::string name = "made for the picture: lost by " + tensor;
+    if (!hero_.made.contains(name)) hero_.made.set(name, lost_by_powers(values(tensor)));
+    hero_.stands_for[name] = tensor;
+    hero_.scale_of[name] = tensor;
+    plate.words = "what is lost, by powers of ten";
+    plate.picture.tensor = name;
+    plate.picture.key = key(name);
+    return plate;
+  }
+
+  /// The steps around a bend in a network of two layers, from what it is given to what it answers.
+  struct Layers {
+    const Operation* input = nullptr;   // z = W^T x + b
+    const Operation* hidden = nullptr;  // h = gelu(z)
+    const Operation* answer = nullptr;  // y = W^T h + b
+  };
+
+  std::optional<Contraction> layer_of(const Operation& operation) const {
+    std::vector<SignedTerm> terms;
+    collect_terms(operation.equation.expression, false, terms);
+    return terms.size() > 2 ? std::nullopt : contraction_of(terms[0].expression);
+  }
+
+  std::optional<Layers> layers_around(const Operation& operation) const {
+    for (const Operation& hidden : phase_.operations) {
+      const Expression& bend = unwrapped(hidden.equation.expression);
+      if (bend.kind() != Kind::function || bend.name() != "gelu" ||
+          bend.arguments()[0].kind() != Kind::tensor)
+        continue;
+      Layers layers{.input = maker_of(phase_, bend.arguments()[0].name()), .hidden = &hidden};
+      for (const Operation& later : phase_.operations) {
+        const auto layer = layer_of(later);
+        const bool reads =
+            layer && layer->numbers.kind() == Kind::tensor && layer->numbers.name() == hidden.equation.result;
+        if (reads) layers.answer = &later;
+      }
+      const bool is_part =
+          &operation == layers.input || &operation == layers.hidden || &operation == layers.answer;
+      if (layers.input && layers.answer && layer_of(*layers.input) && is_part) return layers;
+    }
+    return std::nullopt;
+  }
+
+  /// A memory that is a network: what it is given, its hidden units and its answer, standing side by side.
+  bool in_network(const Operation& operation) {
+    const auto layers = layers_around(operation);
+    if (!layers) return false;
+    const Contraction first = *layer_of(*layers->input);
+    const Contraction second = *layer_of(*layers->answer);
+    if (!first.over_rows || !second.over_rows || first.numbers_lie_flat || second.numbers_lie_flat)
+      return false;
+    hero_.kind = Hero::Kind::network;
+    const auto add = [&](const Expression& units) {
+      Plate plate{.picture = along(units, false)};
+      plate.name = symbol_of(plate.picture.tensor).words;
+      plate.latex = latex_of(units);
+      plate.number = length_words(plate.picture.tensor);
+      hero_.plates.push_back(std::move(plate));
+    };
+    add(first.numbers);
+    add(tensor(layers->hidden->equation.result));
+    add(tensor(layers->answer->equation.result));
+    const auto link = [&](std::size_t from, const std::string& weights) {
+      const Matrix<double>& units = values(hero_.plates[from].picture.tensor);
+      hero_.links.push_back({from, strong_links(record_.at(weights), units.reshaped(), most_links)});
+    };
+    link(0, first.matrix);
+    link(1, second.matrix);
     return true;
   }
 
@@ -391,7 +486,7 @@ class HeroBuilder {
     for (const Expression& step : values.arguments()) chart.columns.push_back(latex_of(step));
     if (static_cast<Index>(chart.columns.size()) != record_.at(chart.tensor).cols()) return false;
     hero_.kind = Hero::Kind::plates;
-    hero_.chart = std::move(chart);
+    hero_.charts.push_back(std::move(chart));
     return true;
   }
 
@@ -410,10 +505,10 @@ class HeroBuilder {
     hero_.made.set(rests, conjugate_gradient_rests(evaluate(matrix, record_),
                                                    evaluate(solve.arguments()[1], record_).reshaped(),
                                                    most_steps_of_solve));
-    hero_.chart = HeroChart{.tensor = rests,
+    hero_.charts.push_back({.tensor = rests,
                             .is_logarithmic = true,
                             .title = "the solve converges",
-                            .words = "what is left after each step of conjugate gradients"};
+                            .words = "what is left after each step of conjugate gradients"});
     hero_.kind = Hero::Kind::plates;
     hero_.plates.push_back(std::move(plate));
     return true;
@@ -428,6 +523,35 @@ class HeroBuilder {
 };
 
 }  // namespace
+
+Hero enlarged(const std::string& name, const Record& record, const Symbols& symbols, const LatexStyle& style,
+              const MatrixFigures* figures) {
+  const auto symbol = symbols.find(name);
+  const Matrix<double>& values = record.at(name);
+  Plate plate{.picture = picture_of(name, false, "enlarged/" + name, record, symbols)};
+  plate.name = symbol == symbols.end() ? "" : symbol->second.words;
+  plate.latex = symbol == symbols.end() ? "" : latex(tensor(name), symbols, style);
+  plate.words = fmt::format("{} × {}", values.rows(), values.cols());
+  plate.number = fmt::format("length {:.3g}", values.norm());
+  Hero hero{.kind = Hero::Kind::plates, .is_enlarged = true};
+  hero.plates.push_back(std::move(plate));
+  if (!figures) return hero;
+  const std::string counts = "made for the picture: counts";
+  hero.made.set(counts, figures->counts.transpose());
+  hero.charts.push_back({.tensor = counts,
+                         .columns = {number_latex(-figures->range), "0", number_latex(figures->range)},
+                         .title = "how many numbers are how large",
+                         .words = fmt::format("from {:.3g} to {:.3g}, typically {:.3g}", figures->least,
+                                              figures->largest, figures->root_mean_square)});
+  if (figures->singular_values.size() < 2) return hero;
+  const std::string spectrum = "made for the picture: spectrum";
+  hero.made.set(spectrum, figures->singular_values.transpose());
+  hero.charts.push_back({.tensor = spectrum,
+                         .columns = {"1", fmt::format("{}", figures->singular_values.size())},
+                         .title = "singular values",
+                         .words = fmt::format("as if {:.1f} directions were used", figures->effective_rank)});
+  return hero;
+}
 
 Hero hero_of(const Phase& phase, const Operation& operation, const Record& record, const Symbols& symbols,
              const LatexStyle& style) {

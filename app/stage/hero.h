@@ -1,11 +1,12 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/stage/box.h"
+#include "core/insight/matrix_figures.h"
+#include "core/insight/strong_links.h"
 #include "core/steps/trace.h"
 
 namespace palimpsest {
@@ -41,10 +42,17 @@ struct HeroChart {
   std::string words = {};
 };
 
+/// What the units of one plate send to those of the next, the weakest first.
+struct HeroLinks {
+  std::size_t from = 0;  // the plate
+  std::vector<StrongLink> links = {};
+};
+
 /// The step at the cursor by itself, large: its operands, then its result.
 struct Hero {
   enum class Kind {
     plates,   // side by side
+    network,  // layers of units, standing, with what they send each other
     strips,   // flat vectors, one below the other
     equation  // what neither suits: result = expression
   };
@@ -52,8 +60,11 @@ struct Hero {
   Kind kind = Kind::equation;
   std::vector<Plate> plates = {};
   Box equation = {};
-  std::optional<HeroChart> chart = {};  // beside the plates
-  Record made = {};                     // values of pictures that are in no record
+  std::vector<HeroLinks> links = {};   // of a network
+  std::vector<HeroChart> charts = {};  // beside the plates
+  bool is_enlarged = false;            // as large as fits
+  std::string grows_from = {};         // what the result was before, if it was something
+  Record made = {};                    // values of pictures that are in no record
   std::map<std::string, std::string, std::less<>> stands_for =
       {};                                                         // whose cells those are, as to the pointer
   std::map<std::string, std::string, std::less<>> scale_of = {};  // and whose colours they have
@@ -64,5 +75,9 @@ struct Hero {
 /// written in `style`.
 Hero hero_of(const Phase& phase, const Operation& operation, const Record& record, const Symbols& symbols,
              const LatexStyle& style);
+
+/// The tensor `name` alone, as large as fits, with its figures where they are known.
+Hero enlarged(const std::string& name, const Record& record, const Symbols& symbols, const LatexStyle& style,
+              const MatrixFigures* figures);
 
 }  // namespace palimpsest

@@ -23,6 +23,7 @@ constexpr float thin = 24;  // a vector by itself
 constexpr float thin_of_few = 52;
 constexpr float least_side = 24;
 constexpr float largest_side = 416;
+constexpr float largest_enlarged = 1600;
 constexpr float largest_cell = 96;
 constexpr float growth = 0.6F;  // of sides with the number of cells: long sides leave room to short ones
 constexpr float title_letters = 17;
@@ -32,7 +33,13 @@ constexpr float margin_letters = 14;
 constexpr float number_size = 28;
 
 constexpr float share_beside_chart = 0.5F;  // of the width, for pictures beside lines
+constexpr float share_of_enlarged = 0.66F;
 constexpr float chart_gap = 32;
+
+// Networks
+constexpr float layer_width = 40;
+constexpr float widest_network = 900;
+constexpr float highest_layer = 520;
 
 // Strips
 constexpr float strip_gap = 14;
@@ -45,10 +52,10 @@ constexpr float lowest_strip = 12;
 bool is_few(const Box& picture) { return std::max(picture.rows, picture.columns) <= few; }
 
 /// How long a side with `count` cells is where the pictures have `unit`.
-float side_of(Index count, bool are_few, float unit, const Ruler& ruler) {
+float side_of(Index count, bool are_few, float unit, float largest, const Ruler& ruler) {
   if (count == 1) return ruler.px(are_few ? thin_of_few : thin);
   const auto cells = static_cast<float>(count);
-  const float most = ruler.px(std::min(cells * largest_cell, largest_side));
+  const float most = ruler.px(std::min(cells * largest_cell, largest));
   return std::clamp(unit * std::pow(cells, growth), ruler.px(least_side), most);
 }
 
@@ -81,7 +88,9 @@ class PlatesLayout {
         place_sign(plate.sign, {x, axis}, ruler_.px(sign_room));
         x += ruler_.px(sign_room);
       }
-      place_plate(plate, size, {x + size.left, axis - size.picture.y / 2});
+      const float half = size.picture.y / 2;
+      const bool is_highest = size.picture.y == highest(unit);
+      place_plate(plate, size, {x + size.left, axis - half}, is_highest ? above : size.above);
       x += size.width();
     }
   }
@@ -101,6 +110,8 @@ class PlatesLayout {
     return ruler_.formula(picture.latex, ruler_.px(margin_letters)).width;
   }
 
+  float largest() const { return hero_.is_enlarged ? largest_enlarged : largest_side; }
+
   /// The size of the letters of a number that stands for itself.
   float letters_of_number() const { return std::min(ruler_.largest_number, number_size); }
 
@@ -114,8 +125,8 @@ class PlatesLayout {
       const float wider = std::max({words, symbol, size.picture.x}) - size.picture.x;
       size.left = size.right = wider / 2;
     } else {
-      size.picture = {std::round(side_of(picture.columns, is_few(picture), unit, ruler_)),
-                      std::round(side_of(picture.rows, is_few(picture), unit, ruler_))};
+      size.picture = {std::round(side_of(picture.columns, is_few(picture), unit, largest(), ruler_)),
+                      std::round(side_of(picture.rows, is_few(picture), unit, largest(), ruler_))};
     }
     const float gap = ruler_.px(margin_gap);
     for (const Margin& margin : plate.margins) {
@@ -268,7 +279,8 @@ class PlatesLayout {
                                            : 0;
   }
 
-  void place_plate(const Plate& plate, const PlateSize& size, ImVec2 corner) {
+  /// `above`: where the title begins, over the picture.
+  void place_plate(const Plate& plate, const PlateSize& size, ImVec2 corner, float above) {
     layout_.pictures.push_back({&plate.picture, corner, size.picture});
     if (plate.picture.kind == Box::Kind::number) {
       place_below_number(plate, size, corner);
@@ -276,7 +288,7 @@ class PlatesLayout {
     }
     place_margins(plate, size, corner);
     place_row_words(plate, size, corner);
-    place_title(plate, size, {corner.x, corner.y - size.above});
+    place_title(plate, size, {corner.x, corner.y - above});
     const float y = corner.y + size.picture.y + below_of(plate) + ruler_.px(4);
     const ImVec2 number = ruler_.words(plate.number, style::Text::number_small, -1);
     const bool has_number = !plate.number.empty() && number.x <= size.picture.x;
@@ -408,20 +420,69 @@ void lay_out_strips(StageLayout& layout, const Hero& hero, ImVec2 origin, ImVec2
   }
 }
 
+/// Layers as columns, in equal distances; what stands above and below them is centred on them.
+void lay_out_network(StageLayout& layout, const Hero& hero, ImVec2 origin, ImVec2 room, const Ruler& ruler) {
+  const auto count = static_cast<float>(hero.plates.size());
+  const float side = ruler.px(layer_width);
+  const float network = std::min(room.x, ruler.px(widest_network));
+  const float column = network / count;
+  const float above = ruler.px(2 * title_height);
+  const float below = ruler.px(caption_height);
+  const float most = std::clamp(room.y - above - below, ruler.px(least_side), ruler.px(highest_layer));
+  const float left = origin.x + (room.x - network) / 2;
+  const float top = origin.y + std::max((room.y - above - below - most) / 2, 0.0F);
+  Index longest = 1;
+  for (const Plate& plate : hero.plates) longest = std::max(longest, plate.picture.rows);
+  const std::size_t first = layout.pictures.size();
+  for (std::size_t i = 0; i < hero.plates.size(); ++i) {
+    const Plate& plate = hero.plates[i];
+    const float middle = left + column * (static_cast<float>(i) + 0.5F);
+    const float grown =
+        std::pow(static_cast<float>(plate.picture.rows) / static_cast<float>(longest), growth);
+    const float height = std::round(std::max(most * grown, ruler.px(least_side)));
+    const ImVec2 corner = {std::round(middle - side / 2), std::round(top + above + (most - height) / 2)};
+    const float letters = ruler.px(title_letters);
+    const FormulaSize symbol = ruler.formula(plate.latex, letters);
+    layout.formulas.push_back({{middle - symbol.width / 2, top}, plate.latex, letters, symbol, Ink::text});
+    const auto centred = [&](const std::string& words, float y, style::Text text) {
+      const std::string shown = ruler.shortened(words, text, column - ruler.px(8));
+      const ImVec2 extent = ruler.words(shown, text, -1);
+      layout.words.push_back({.position = {middle - extent.x / 2, y},
+                              .words = shown,
+                              .text = text,
+                              .ink = Ink::dim,
+                              .extent = extent});
+    };
+    centred(plate.name, top + ruler.px(title_height), style::Text::caption);
+    centred(plate.number, top + above + most + ruler.px(3), style::Text::number_small);
+    layout.pictures.push_back({&plate.picture, corner, {side, height}});
+  }
+  for (const HeroLinks& links : hero.links) {
+    const PlacedPicture& from = layout.pictures[first + links.from];
+    const PlacedPicture& to = layout.pictures[first + links.from + 1];
+    layout.links_between.push_back({&links, from, to});
+  }
+}
+
 }  // namespace
 
 void lay_out_hero(StageLayout& layout, const Hero& hero, ImVec2 origin, ImVec2 room, const Ruler& ruler) {
   switch (hero.kind) {
     case Hero::Kind::plates: {
-      const float plates = hero.plates.empty() ? 0 : hero.chart ? room.x * share_beside_chart : room.x;
+      const float share = hero.is_enlarged ? share_of_enlarged : share_beside_chart;
+      const float plates = hero.plates.empty() ? 0 : hero.charts.empty() ? room.x : room.x * share;
       if (plates > 0) PlatesLayout(layout, hero, ruler).place(origin, {plates, room.y});
-      const float gap = plates > 0 ? ruler.px(chart_gap) : 0;
-      if (hero.chart) {
-        lay_out_chart(layout, *hero.chart, {origin.x + plates + gap, origin.y},
-                      {room.x - plates - gap, room.y}, ruler);
+      const float left = plates > 0 ? plates + ruler.px(chart_gap) : 0;
+      const float height = room.y / std::max(static_cast<float>(hero.charts.size()), 1.0F);
+      for (std::size_t i = 0; i < hero.charts.size(); ++i) {
+        lay_out_chart(layout, hero.charts[i], {origin.x + left, origin.y + height * static_cast<float>(i)},
+                      {room.x - left, height}, ruler);
       }
       return;
     }
+    case Hero::Kind::network:
+      lay_out_network(layout, hero, origin, room, ruler);
+      return;
     case Hero::Kind::strips:
       lay_out_strips(layout, hero, origin, room, ruler);
       return;

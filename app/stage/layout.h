@@ -42,6 +42,13 @@ struct PlacedPicture {
   bool is_thumbnail = false;  // without numbers, and the pointer does not read its cells
 };
 
+/// What the units of one picture send to those of another, which both stand.
+struct PlacedLinks {
+  const HeroLinks* links = nullptr;
+  PlacedPicture from;
+  PlacedPicture to;
+};
+
 /// Lines over steps; what is written around it is placed by itself.
 struct PlacedChart {
   const HeroChart* chart = nullptr;
@@ -88,6 +95,7 @@ struct StageLayout {
   std::vector<PlacedFormula> formulas = {};
   std::vector<PlacedFrame> frames = {};
   std::vector<PlacedChart> charts = {};
+  std::vector<PlacedLinks> links_between = {};
   bool has_rule = false;  // a line from edge to edge
   ImVec2 rule = {};       // its left end
 };
@@ -101,7 +109,7 @@ StageLayout lay_out_token(const StageView& view, ImVec2 origin, ImVec2 room, con
 StageLayout lay_out_lines(const StageView& view, ImVec2 origin, ImVec2 room, const Ruler& ruler);
 
 // Of one token: its tiles, which return their height, and the present step.
-float lay_out_tiles(StageLayout& layout, const StageView& view, ImVec2 origin, float width,
+float lay_out_tiles(StageLayout& layout, const StageView& view, ImVec2 origin, float width, bool is_low,
                     const Ruler& ruler);
 void lay_out_hero(StageLayout& layout, const Hero& hero, ImVec2 origin, ImVec2 room, const Ruler& ruler);
 void lay_out_chart(StageLayout& layout, const HeroChart& chart, ImVec2 origin, ImVec2 room,

@@ -33,6 +33,15 @@ std::string beyond_words(double share) {
   return share < 0.001 ? "<0.1 % beyond" : fmt::format("{:.2g} % beyond", 100 * share);
 }
 
+float width_of(const Legend& legend) {
+  const style::TextStyle text(style::Text::caption);
+  const auto part = [](const std::string& words) {
+    return words.empty() ? 0 : text_extent(words).x + px(part_gap);
+  };
+  return legend.name_width + part(legend.scale) + part(legend.less) + part(legend.more) +
+         part(legend.beyond) + 2 * px(bar_width) + 2 * px(part_gap);
+}
+
 }  // namespace
 
 Legend legend_of(const StageScene& scene, bool shared) {
@@ -53,12 +62,14 @@ Legend legend_of(const StageScene& scene, bool shared) {
       .beyond = beyond_words(scene.ranges.beyond(tensor))};
   if (!legend.symbol.latex.empty())
     legend.name_width = measure_formula(legend.symbol.latex, px(name_size)).width;
-  const style::TextStyle text(style::Text::caption);
-  const auto part = [](const std::string& words) {
-    return words.empty() ? 0 : text_extent(words).x + px(part_gap);
-  };
-  legend.width = legend.name_width + part(legend.scale) + part(legend.less) + part(legend.more) +
-                 part(legend.beyond) + 2 * px(bar_width) + 2 * px(part_gap);
+  legend.width = width_of(legend);
+  return legend;
+}
+
+Legend brief(Legend legend) {
+  legend.scale.clear();
+  legend.beyond.clear();
+  legend.width = width_of(legend);
   return legend;
 }
 

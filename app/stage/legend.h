@@ -20,6 +20,9 @@ struct Legend {
 /// That of `scene`. `shared`: tensors of one kind have one scale.
 Legend legend_of(const StageScene& scene, bool shared);
 
+/// The same without the words that are worth least.
+Legend brief(Legend legend);
+
 /// At the cursor, in the middle of `height`.
 void draw(const Legend& legend, float height);
 

@@ -179,7 +179,10 @@ class SubstitutionLayout {
     const float height = ruler_.px(strip_height);
     const float number = ruler_.px(number_of_strip);
     const float formula_end = left - ruler_.px(10);
-    const float words_end = formula_end - ruler_.px(formula_of_strip);
+    float formulas = 0;
+    for (const std::size_t i : shown)
+      formulas = std::max(formulas, ruler_.formula(view_.strips[i].latex, ruler_.px(letters)).width);
+    const float words_end = formula_end - std::max(formulas + ruler_.px(8), ruler_.px(formula_of_strip));
     const float words_left = origin.x + ruler_.px(words_room) + ruler_.px(column_gap);
     for (const std::size_t i : shown) {
       const SubstitutionStrip& strip = view_.strips[i];

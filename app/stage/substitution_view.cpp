@@ -81,7 +81,7 @@ class SubstitutionBuilder {
     const std::string name = "of the sum: " + what;
     view_.made.set(name, values);
     view_.one_scale.push_back(name);
-    strip.picture = picture_of(name, false, "sum/" + name, view_.made, symbols_);
+    strip.picture = picture_of(name, false, fmt::format("sum {}/{}", view_.row, name), view_.made, symbols_);
     strip.length = values.norm();
     if (strip.number.empty()) strip.number = fmt::format("{:.2f}", strip.length);
     view_.strips.push_back(std::move(strip));

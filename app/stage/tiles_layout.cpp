@@ -11,27 +11,30 @@ namespace palimpsest {
 
 namespace {
 
-constexpr float tile_height = 62;
+constexpr float usual_height = 62;
+constexpr float low_height = 40;  // where there is little room below
 constexpr float tile_gap = 8;
 constexpr float widest = 236;
 constexpr float with_equation = 170;  // from this width on
-constexpr float with_words = 112;     // the words stand on two lines
+constexpr float with_words = 102;     // the words stand on two lines
 constexpr float least_width = 84;
 constexpr float link_width = 76;  // of "5 before" beside the tiles
 constexpr float thumbnail = 48;
-constexpr float small_thumbnail = 36;
+constexpr float small_thumbnail = 28;
 constexpr float thin_thumbnail = 12;  // of a vector
 constexpr float equation_size = 15;
 constexpr float caption_line = 15;
 
 class TilesLayout {
  public:
-  TilesLayout(StageLayout& layout, const Ruler& ruler) : layout_(layout), ruler_(ruler) {}
+  TilesLayout(StageLayout& layout, const Ruler& ruler, float height)
+      : layout_(layout), ruler_(ruler), height_(height) {}
 
   void place(const StageTile& tile, std::size_t index, ImVec2 position, float width) {
-    const float height = ruler_.px(tile_height);
+    const float height = height_;
+    const bool is_low = height < ruler_.px(usual_height);
     layout_.tiles.push_back({index, position, {width, height}});
-    const bool is_wide = width >= ruler_.px(with_equation);
+    const bool is_wide = !is_low && width >= ruler_.px(with_equation);
     const float padding = ruler_.px(is_wide ? 8 : 6);
     const float side = ruler_.px(is_wide ? thumbnail : small_thumbnail);
     place_thumbnail(tile.picture, {position.x + padding, position.y + (height - side) / 2}, side);
@@ -44,12 +47,12 @@ class TilesLayout {
       return;
     }
     const ImVec2 words = ruler_.words(tile.words, style::Text::caption, room);
-    const bool fits =
-        width >= ruler_.px(with_words) && words.x <= room && words.y <= ruler_.px(2 * caption_line);
+    const bool fits = !is_low && width >= ruler_.px(with_words) && words.x <= room &&
+                      words.y <= ruler_.px(2 * caption_line);
     const float top = fits ? position.y + ruler_.px(6) : position.y + (height - ruler_.px(22)) / 2;
     place_formula(tile, x, top, ruler_.px(22), room, false);
     if (!fits) return;
-    layout_.words.push_back({.position = {x, position.y + ruler_.px(tile_height - 4) - words.y},
+    layout_.words.push_back({.position = {x, position.y + height - ruler_.px(4) - words.y},
                              .words = tile.words,
                              .ink = Ink::dim,
                              .wrap = room,
@@ -99,12 +102,14 @@ class TilesLayout {
 
   StageLayout& layout_;
   const Ruler& ruler_;
+  float height_;
 };
 
 }  // namespace
 
-float lay_out_tiles(StageLayout& layout, const StageView& view, ImVec2 origin, float width,
+float lay_out_tiles(StageLayout& layout, const StageView& view, ImVec2 origin, float width, bool is_low,
                     const Ruler& ruler) {
+  const float height = ruler.px(is_low ? low_height : usual_height);
   const float gap = ruler.px(tile_gap);
   const std::size_t count = view.tiles.size();
   const auto present = static_cast<std::size_t>(view.present_operation);
@@ -120,7 +125,7 @@ float lay_out_tiles(StageLayout& layout, const StageView& view, ImVec2 origin, f
     shown = std::min(fitting(room), count);
     first = std::min(present - std::min(present, shown / 2), count - shown);
     left += ruler.px(link_width);
-    const float middle = origin.y + ruler.px((tile_height - 16) / 2);
+    const float middle = origin.y + (height - ruler.px(16)) / 2;
     const auto link = [&](float x, std::size_t hidden, const std::string& where, std::size_t target,
                           bool ends) {
       if (hidden == 0) return;
@@ -133,11 +138,11 @@ float lay_out_tiles(StageLayout& layout, const StageView& view, ImVec2 origin, f
   const auto number = static_cast<float>(shown);
   const float each = std::floor(std::min((room - gap * (number - 1)) / number, ruler.px(widest)));
   left += std::floor((room - each * number - gap * (number - 1)) / 2);
-  TilesLayout tiles(layout, ruler);
+  TilesLayout tiles(layout, ruler, height);
   for (std::size_t i = 0; i < shown; ++i)
     tiles.place(view.tiles[first + i], first + i, {left + static_cast<float>(i) * (each + gap), origin.y},
                 each);
-  return ruler.px(tile_height);
+  return height;
 }
 
 }  // namespace palimpsest

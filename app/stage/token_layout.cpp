@@ -7,7 +7,8 @@ namespace palimpsest {
 namespace {
 
 constexpr float hero_gap = 12;        // below the tiles
-constexpr float without_tiles = 190;  // the height below which the step needs all of it
+constexpr float without_tiles = 150;  // the height below which the step needs all of it
+constexpr float low_room = 320;       // and below which the tiles are low
 
 }  // namespace
 
@@ -15,7 +16,8 @@ StageLayout lay_out_token(const StageView& view, ImVec2 origin, ImVec2 room, con
   StageLayout layout;
   float top = 0;
   if (room.y >= ruler.px(without_tiles) && view.tiles.size() > 1)
-    top = lay_out_tiles(layout, view, origin, room.x, ruler) + ruler.px(hero_gap);
+    top =
+        lay_out_tiles(layout, view, origin, room.x, room.y < ruler.px(low_room), ruler) + ruler.px(hero_gap);
   lay_out_hero(layout, view.hero, {origin.x, origin.y + top}, {room.x, room.y - top}, ruler);
   return layout;
 }

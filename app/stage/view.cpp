@@ -8,6 +8,7 @@
 
 #include "app/stage/cell_words.h"
 #include "app/widgets/text.h"
+#include "core/formula/rewriting.h"
 
 namespace palimpsest {
 
@@ -50,17 +51,32 @@ bool contains(const Expression& expression, const std::string& result) {
                              [&](const Expression& part) { return contains(part, result); });
 }
 
+int count_of(const Expression& expression, const std::string& result) {
+  int count = expression.kind() == Expression::Kind::named && expression.name() == result ? 1 : 0;
+  for (const Expression& part : expression.arguments()) count += count_of(part, result);
+  return count;
+}
+
+/// A line's equation in which what would be written out more than once stands as its symbol.
+Equation shortened_line(const Line& line) {
+  const Expression& whole = line.equation.expression;
+  return {line.equation.result, replaced(whole, [&](const Expression& piece) -> std::optional<Expression> {
+            const bool repeats = piece.kind() == Expression::Kind::named && count_of(whole, piece.name()) > 1;
+            return repeats ? std::optional(tensor(piece.name())) : std::nullopt;
+          })};
+}
+
 /// The formulas of a phase: every line's equation, and the steps that no line writes out, in order. The one
 /// of `present` is lit, or its part of a line.
 std::vector<StageFormula> rule_of(const Phase& phase, const Operation& present) {
   std::vector<StageFormula> rule;
   for (const Line& line : phase.lines) {
     std::vector<StageFormula> others;
-    StageFormula whole{.equation = line.equation};
+    StageFormula whole{.equation = shortened_line(line)};
     for (const Operation* operation : operations_of(phase, line)) {
       const std::string& result = operation->equation.result;
       const bool is_present = operation == &present;
-      if (result == line.equation.result || contains(line.equation.expression, result)) {
+      if (result == line.equation.result || contains(whole.equation.expression, result)) {
         if (!is_present) continue;
         whole.is_lit = true;
         whole.part = result == line.equation.result ? "" : result;
@@ -192,9 +208,10 @@ StageView stage_view(const Trace& trace, const Phase& phase, const Record& recor
     const Line& line = phase.lines[i];
     // The line at the cursor is the step; what it asks stands beside it.
     const bool is_step = i == present;
-    view.lines.push_back({fmt::format("{}  {}", i + 1, is_step ? operation.title : line.title),
-                          with_label(is_step ? operation.sentence : line.sentence, label), line.weight,
-                          pictures(fmt::format("line {}", i), is_step ? operation.equation : line.equation)});
+    view.lines.push_back(
+        {fmt::format("{}  {}", i + 1, is_step ? operation.title : line.title),
+         with_label(is_step ? operation.sentence : line.sentence, label), line.weight,
+         pictures(fmt::format("line {}", i), is_step ? operation.equation : shortened_line(line))});
     const Operations steps = operations_of(phase, line);
     view.starts.push_back(steps.empty() ? -1 : steps.front() - phase.operations.data());
   }

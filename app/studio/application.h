@@ -71,6 +71,8 @@ class Application {
   std::optional<CellFocus> hovered;
   /// A cell that was clicked stays in focus until another click or Escape.
   std::optional<CellFocus> pinned;
+  /// The tensor that has the Stage to itself.
+  std::optional<std::string> enlarged;
   /// The cell that "why this number?" explains: hovered, else pinned, else the largest of what the present
   /// step makes.
   std::optional<CellFocus> focus() const {

@@ -349,6 +349,25 @@ void add_view(Table& table) {
                    .words = "numbers in large cells",
                    .key = ImGuiKey_N,
                    .perform = showing([](ViewOptions& view) { view.numbers = !view.numbers; })});
+  table.push_back(
+      {.id = "view.enlarge",
+       .group = "View",
+       .words = "the picture that is pointed at alone, or the step again",
+       .key = ImGuiKey_E,
+       .perform =
+           [](Application& a) {
+             if (a.enlarged)
+               a.enlarged.reset();
+             else
+               a.enlarged = a.focus()->tensor;
+           },
+       .why_not =
+           [](const Application& a) { return a.enlarged || a.focus() ? "" : "nothing is pointed at"; }});
+  table.push_back({.id = "view.growth",
+                   .group = "View",
+                   .words = "results grow out of their operands, or are there at once",
+                   .key = ImGuiMod_Shift | ImGuiKey_N,
+                   .perform = showing([](ViewOptions& view) { view.growth = !view.growth; })});
   for (const int direction : {1, -1}) {
     const bool grows = direction > 0;
     table.push_back({.id = grows ? "view.larger" : "view.smaller",
@@ -403,20 +422,23 @@ void add_view(Table& table) {
                          return unless(a.panel_layout().is_own(a.workspace()), "nobody has moved one");
                        },
                    .explained = "Undoes what was docked and resized here"});
-  table.push_back(
-      {.id = "view.release",
-       .group = "View",
-       .words = "let go of the number, or stop presenting",
-       .key = ImGuiKey_Escape,
-       .perform =
-           [](Application& a) {
-             if (a.pinned)
-               a.pinned.reset();
-             else
-               a.presenting = false;
-           },
-       .why_not =
-           [](const Application& a) { return unless(a.pinned || a.presenting, "no number is held"); }});
+  table.push_back({.id = "view.release",
+                   .group = "View",
+                   .words = "let go of the number, or stop presenting",
+                   .key = ImGuiKey_Escape,
+                   .perform =
+                       [](Application& a) {
+                         if (a.pinned || a.enlarged) {
+                           a.pinned.reset();
+                           a.enlarged.reset();
+                         } else {
+                           a.presenting = false;
+                         }
+                       },
+                   .why_not =
+                       [](const Application& a) {
+                         return unless(a.pinned || a.enlarged || a.presenting, "no number is held");
+                       }});
 }
 
 std::string no_place(const Application& application, int direction) {

@@ -9,6 +9,7 @@
 
 #include "app/gl/context_local.h"
 #include "app/session/block_record.h"
+#include "app/session/picture_figures.h"
 #include "app/stage/draw.h"
 #include "app/stage/head.h"
 #include "app/stage/legend.h"
@@ -30,9 +31,10 @@ using style::px;
 constexpr float reason_width = 460;   // of the words where there is nothing to draw
 constexpr float compact_below = 900;  // the width of a window with small numbers
 constexpr float header_height = 28;
+constexpr float low_panel = 340;  // with less height the formulas are smaller
 constexpr float header_gap = 16;
-constexpr float least_place = 90;  // of the words that say where the step is
-constexpr double fade_seconds = 0.18;
+constexpr float least_place = 64;  // of the words that say where the step is
+constexpr double growing_seconds = 0.28;
 
 /// What the Stage shows, and where, kept from frame to frame: each part is made anew only when something
 /// that it depends on has changed.
@@ -47,12 +49,18 @@ struct KeptStage {
   std::string place;
   HeadFormulas formulas;
   std::string warning;
-  Record record;  // of the block, and what is made for pictures
+  std::shared_ptr<const Record> record;  // of the block, and what is made for pictures
+  std::optional<double> scrubbed;        // how far the result has grown, as long as somebody holds it
   ColourRanges ranges;
 
   std::optional<LayoutKey> layout_key;
   Ruler ruler;
   StageLayout layout;
+
+  std::optional<std::string> enlarged;  // the tensor that has all the room,
+  bool has_figures = false;             // whether its figures are in its picture,
+  Hero enlarged_hero;                   // and the picture
+  Record enlarged_record;
 
   std::optional<CellFocus> focus;  // what `sources` are of
   std::vector<Cells> sources;
@@ -102,19 +110,39 @@ void update_view(KeptStage& kept, Application& application, const Sight& sight, 
   kept.view = stage_view(trace, shown.phase, shown.record, cursor, computed.data->labels, stage_latex(),
                          recurrence.get());
   kept.place = stage_place(trace, shown.phase, cursor);
-  kept.record = shown.record;
+  Record record = shown.record;
   const Hero& hero = kept.view->hero;
-  for (const auto& [name, values] : hero.made.tensors()) kept.record.set(name, values);
+  for (const auto& [name, values] : hero.made.tensors()) record.set(name, values);
   if (kept.view->substitution) {
-    for (const auto& [name, values] : kept.view->substitution->made.tensors()) kept.record.set(name, values);
+    for (const auto& [name, values] : kept.view->substitution->made.tensors()) record.set(name, values);
   }
-  kept.ranges = ColourRanges(computed, trace, shown.phase, kept.record, application.view.shared_scale);
+  kept.record = std::make_shared<const Record>(std::move(record));
+  kept.ranges = ColourRanges(computed, trace, shown.phase, *kept.record, application.view.shared_scale);
   for (const auto& [tensor, other] : hero.scale_of) kept.ranges.follow(tensor, other);
   if (!hero.one_scale.empty() && application.view.shared_scale) kept.ranges.join(hero.one_scale);
   if (kept.view->substitution) kept.ranges.join(kept.view->substitution->one_scale);
   kept.formulas = head_formulas(*kept.view, trace.symbols);
   if (computed.divergence) kept.warning = divergence_words(*computed.divergence);
   kept.view_key = key;
+}
+
+/// Brings the picture of the enlarged tensor up to date with its figures, which are asked for.
+void update_enlarged(KeptStage& kept, Application& application, const Symbols& symbols) {
+  if (application.enlarged && !kept.record->contains(*application.enlarged)) application.enlarged.reset();
+  const bool is_same = kept.enlarged == application.enlarged;
+  if (!is_same) kept.layout_key.reset();
+  kept.enlarged = application.enlarged;
+  if (!kept.enlarged) return;
+  const Answer<MatrixFigures> figures =
+      application.session.answers().ask(PictureFigures{kept.record, *kept.enlarged});
+  const bool has_figures = figures.value != nullptr && !figures.stale;
+  if (is_same && kept.has_figures == has_figures) return;
+  kept.has_figures = has_figures;
+  kept.enlarged_hero = enlarged(*kept.enlarged, *kept.record, symbols, stage_latex(),
+                                has_figures ? figures.value.get() : nullptr);
+  kept.enlarged_record = *kept.record;
+  for (const auto& [name, values] : kept.enlarged_hero.made.tensors()) kept.enlarged_record.set(name, values);
+  kept.layout_key.reset();
 }
 
 /// Brings the layout up to date with the room that is left in the panel.
@@ -125,7 +153,12 @@ const StageLayout& updated_layout(KeptStage& kept, bool compact) {
   if (kept.layout_key == key) return kept.layout;
   kept.ruler = screen_ruler(compact);
   ++stage_map().layouts;
-  kept.layout = lay_out(*kept.view, origin, room, kept.ruler);
+  if (kept.enlarged) {
+    kept.layout = {};
+    lay_out_hero(kept.layout, kept.enlarged_hero, origin, room, kept.ruler);
+  } else {
+    kept.layout = lay_out(*kept.view, origin, room, kept.ruler);
+  }
   kept.layout_key = key;
   return kept.layout;
 }
@@ -150,26 +183,28 @@ void form_segments(Application& application) {
 }
 
 /// The forms, where the step is and what it asks, and on the right what the colours mean.
-void draw_header(Application& application, const KeptStage* kept, const Legend* legend) {
+void draw_header(Application& application, const KeptStage* kept, std::optional<Legend> legend) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float end = from.x + ImGui::GetContentRegionAvail().x;
   form_segments(application);
   ImGui::SameLine(0, px(header_gap));
+  const float left = ImGui::GetCursorScreenPos().x;
+  if (legend && end - legend->width < left + px(least_place)) legend = brief(std::move(*legend));
   if (kept) {
     const style::TextStyle text(style::Text::caption);
     const bool is_old = application.session.lookout().is_stale() && application.session.waiting();
     const std::string words =
         is_old ? "of the previous choice" : fmt::format("{} · {}", kept->place, kept->view->sentence);
-    const float left = ImGui::GetCursorScreenPos().x;
     const float room = end - (legend ? legend->width + px(header_gap) : 0) - left;
+    const std::string& fitting = is_old || text_extent(words).x <= room ? words : kept->place;
     if (room >= px(least_place)) {
-      const std::string shown = shortened(text_extent(words).x <= room ? words : kept->place, room);
+      const std::string shown = shortened(fitting, room);
       draw_text({left, from.y + std::floor((px(header_height) - text_extent(shown).y) / 2)},
                 style::colours().dim, shown);
     }
   }
-  if (legend) {
-    ImGui::SetCursorScreenPos({std::max(end - legend->width, ImGui::GetCursorScreenPos().x), from.y});
+  if (legend && end - legend->width >= left) {
+    ImGui::SetCursorScreenPos({end - legend->width, from.y});
     draw(*legend, px(header_height));
   }
   ImGui::SetCursorScreenPos({from.x, from.y + px(header_height + 6)});
@@ -215,7 +250,7 @@ std::string empty_words(const Application& application) {
 
 void draw_empty(Application& application) {
   if (style::begin_panel("##stage")) {
-    draw_header(application, nullptr, nullptr);
+    draw_header(application, nullptr, std::nullopt);
     draw_reason(empty_words(application));
   }
   style::end_panel();
@@ -239,9 +274,10 @@ void draw_stage(Application& application) {
   const Shown block = shown(application);
   auto& kept = context_local<KeptStage>();
   update_view(kept, application, sight, block);
+  update_enlarged(kept, application, trace->symbols);
   StageScene scene{
       .view = *kept.view,
-      .record = kept.record,
+      .record = kept.enlarged ? kept.enlarged_record : *kept.record,
       .symbols = trace->symbols,
       .ranges = kept.ranges,
       .version = (sight.computation->version * 1'000'003 +
@@ -249,7 +285,9 @@ void draw_stage(Application& application) {
                   static_cast<std::uint64_t>(trace->form)) *
                      2 +
                  (application.view.state_value_by_key ? 1 : 0),
-      .fade = std::clamp(application.since_step() / fade_seconds, 0.0, 1.0),
+      .fade = kept.scrubbed             ? *kept.scrubbed
+              : application.view.growth ? std::clamp(application.since_step() / growing_seconds, 0.0, 1.0)
+                                        : 1,
       .numbers = application.view.numbers,
       .focus = application.focus(),
       .sources = updated_sources(kept, application.focus(), *trace, block),
@@ -257,9 +295,13 @@ void draw_stage(Application& application) {
   const bool compact = ImGui::GetWindowWidth() < px(compact_below);
   const Legend legend = legend_of(scene, application.view.shared_scale);
   if (style::begin_panel("##stage")) {
-    draw_header(application, &kept, &legend);
-    draw_head(kept.formulas);
-    draw_warning(kept.warning);
+    draw_header(application, &kept, legend);
+    if (kept.enlarged) {
+      style::caption("Esc, or a double click, goes back to the step.");
+    } else {
+      draw_head(kept.formulas, ImGui::GetContentRegionAvail().y < px(low_panel));
+      draw_warning(kept.warning);
+    }
     draw(updated_layout(kept, compact), scene);
     stage_map().panel = panel_surface();
   }
@@ -267,6 +309,8 @@ void draw_stage(Application& application) {
   style::end_panel();
   if (scene.hovered) application.hovered = scene.hovered;
   if (scene.clicked) application.pinned = scene.hovered;
+  kept.scrubbed = scene.scrubbed;
+  if (scene.enlarge) application.enlarged = application.enlarged ? std::nullopt : scene.enlarge;
   if (!scene.wanted || session.lookout().is_stale()) return;
   if (*scene.wanted >= 0) session.set_cursor({cursor.block, *scene.wanted, cursor.row});
 }

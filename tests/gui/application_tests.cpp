@@ -446,6 +446,19 @@ void points_at_a_cell(ImGuiTestContext* context) {
   IM_CHECK(!application->pinned.has_value());
 }
 
+/// A click on a step's tile goes there.
+void goes_to_a_step_by_its_tile(ImGuiTestContext* context) {
+  Session& session = start(context);
+  session.go_to_token(19);
+  settle(context);
+  context->ItemClick("//Stage/**/step 2");
+  IM_CHECK_EQ(session.cursor().operation, 2);
+  IM_CHECK_EQ(session.trace()->token(session.cursor()), 19);
+  context->Yield(2);
+  context->ItemClick("//Stage/**/step 0");
+  IM_CHECK_EQ(session.cursor().operation, 0);
+}
+
 /// TTT-MLP has more lines than fit: a click on how many are below goes on to the next of them.
 void goes_to_lines_out_of_sight(ImGuiTestContext* context) {
   Session& session = start(context);
@@ -517,6 +530,7 @@ void register_application_tests(ImGuiTestEngine* engine) {
   add(engine, "keeps the keys for the list that is open", keeps_keys_for_the_list);
   add(engine, "explains the cell under the pointer", points_at_a_cell);
   add(engine, "goes to lines that are out of sight", goes_to_lines_out_of_sight);
+  add(engine, "goes to a step by its tile", goes_to_a_step_by_its_tile);
   add(engine, "draws the smallest sequences", draws_anything);
 }
 

@@ -79,6 +79,7 @@ std::vector<Rectangle> pieces_of(const StageLayout& layout) {
   for (const PlacedLink& link : layout.links) pieces.push_back(rectangle(link.position, link.extent));
   for (const PlacedPicture& placed : layout.pictures)
     pieces.push_back(rectangle(placed.position, placed.size));
+  for (const PlacedChart& placed : layout.charts) pieces.push_back(rectangle(placed.position, placed.size));
   for (const PlacedFormula& placed : layout.formulas)
     pieces.push_back(rectangle(placed.position, {placed.extent.width, placed.extent.height}));
   for (const PlacedEquation& placed : layout.equations) {
@@ -223,6 +224,66 @@ TEST_CASE("what the Stage shows are the shapes and numbers of the record, and th
   CHECK(heroes[Hero::Kind::equation] < heroes[Hero::Kind::plates]);
 }
 
+TEST_CASE("the step at the cursor is drawn as what it is", "[stage]") {
+  std::map<std::string, std::string> seen;  // variant and step
+  int substitutions = 0;
+  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
+    const StageView view = stage_view(trace, phase, record, cursor, labels);
+    const Operation& operation = phase.operations[static_cast<std::size_t>(cursor.operation)];
+    const Hero& hero = view.hero;
+    if (operation.purpose == Purpose::update && view.one_token && hero.one_scale.size() == 3) {
+      REQUIRE(hero.plates.size() == 3);
+      CHECK(hero.plates[0].name == "erased");
+      CHECK(hero.plates[1].name == "written");
+      CHECK(hero.plates[2].name == "update");
+      for (const Plate& plate : hero.plates) CHECK(plate.margins.size() <= 2);
+      seen["overwrite"] = operation.id;
+    }
+    if (hero.kind == Hero::Kind::network) {
+      CHECK(hero.plates.size() == 3);
+      REQUIRE(hero.links.size() == 2);
+      CHECK(hero.links[0].links.size() > 10);
+      seen["network"] = operation.id;
+    }
+    for (const HeroChart& chart : hero.charts)
+      seen[chart.is_logarithmic ? "solve" : "flattened"] = operation.id;
+    if (!view.substitution) return;
+    ++substitutions;
+    const SubstitutionView& solve = *view.substitution;
+    CHECK(solve.row == cursor.row);
+    CHECK(static_cast<Index>(solve.strips.size()) == cursor.row + 2);
+    CHECK(static_cast<Index>(solve.coefficients.size()) == cursor.row + 1);
+    CHECK(view.lines[view.present].sentence.find(solve.sentence) != std::string::npos);
+  });
+  CHECK(substitutions > 20);
+  for (const char* each : {"overwrite", "network", "solve", "flattened"}) {
+    CAPTURE(each);
+    CHECK(seen.contains(each));
+  }
+}
+
+TEST_CASE("in a long equation no tensor is drawn twice", "[stage]") {
+  int symbols = 0;
+  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
+    const StageView view = stage_view(trace, phase, record, cursor, labels);
+    for (const StageLine& line : view.lines) {
+      std::map<std::string, int> pictures;
+      int all = 0;
+      for_every_box(line.equation.parts.back(), [&](const Box& box) {
+        if (box.kind == Box::Kind::picture) ++pictures[box.tensor];
+        all += box.kind == Box::Kind::picture ? 1 : 0;
+        symbols += box.kind == Box::Kind::glyph && box.latex == "B_1" ? 1 : 0;
+      });
+      if (all <= 4) continue;
+      for (const auto& [tensor, count] : pictures) {
+        CAPTURE(line.title, tensor);
+        CHECK(count == 1);
+      }
+    }
+  });
+  CHECK(symbols > 0);
+}
+
 TEST_CASE("where the Stage puts things nothing overlaps and nothing leaves its room", "[stage]") {
   // Rooms of windows from 1280 x 800 to 4K, and a corner far from the origin.
   struct Place {
@@ -285,4 +346,20 @@ TEST_CASE("lines come into sight around the present one, first those that follow
   CHECK(window(2, 35) == std::pair<std::size_t, std::size_t>(1, 4));
   CHECK(window(4, 25) == std::pair<std::size_t, std::size_t>(2, 4));
   CHECK(window(0, 1000) == std::pair<std::size_t, std::size_t>(0, 4));
+}
+
+TEST_CASE("the strips of different rows have places of their own on the card", "[stage]") {
+  std::map<std::string, Index> rows;
+  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
+    for (const Index row : {Index{1}, Index{2}}) {
+      const Cursor at{cursor.block, cursor.operation, std::min(row, trace.block(cursor.block).count - 1)};
+      const StageView view = stage_view(trace, phase, record, at, labels);
+      if (!view.substitution) continue;
+      for (const SubstitutionStrip& strip : view.substitution->strips) {
+        const auto [known, is_new] = rows.try_emplace(strip.picture.key, view.substitution->row);
+        CHECK(known->second == view.substitution->row);
+      }
+    }
+  });
+  CHECK(rows.size() > 4);
 }

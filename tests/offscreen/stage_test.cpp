@@ -173,6 +173,64 @@ TEST_CASE("a frame in which nothing changes makes nothing of the stage anew", "[
   }
 }
 
+TEST_CASE("a result grows out of its operands, unless that is switched off", "[stage]") {
+  for (const bool grows : {true, false}) {
+    CAPTURE(grows);
+    Application application;
+    open(application, "preset:overwrite?T=24&K=9&V=8", "gated_deltanet", Form::recurrent);
+    application.change_view([&](ViewOptions& view) { view.growth = grows; });
+    go_to(application, 2, "update");
+    Offscreen offscreen(1280, 800);
+    offscreen.render([&] { application.draw(1); }, faded_in);
+    go_to(application, 2, "write");
+    // The pictures of the step, without the strip of tiles whose lines show how far it has grown.
+    const auto result = [&](int frames) {
+      const Image image = offscreen.render([&] { application.draw(1); }, frames);
+      const auto largest = std::ranges::max_element(stage_map().pieces, {}, [](const Rectangle& piece) {
+        return width(piece) * height(piece) + piece.minimum.x;
+      });
+      return pixels(image, *largest);
+    };
+    const auto early = result(3);
+    const auto late = result(faded_in);
+    CHECK((early != late) == grows);
+  }
+}
+
+TEST_CASE("an enlarged picture has the Stage to itself, with its figures", "[stage]") {
+  Application application;
+  open(application, "preset:overwrite?T=24&K=9&V=8", "gated_deltanet", Form::recurrent);
+  go_to(application, 20, "write");
+  Offscreen offscreen(1280, 800);
+  const auto largest = [&] {
+    for (int i = 0; i < faded_in; ++i) {
+      offscreen.pass([&] { application.draw(1); });
+      application.session.wait();
+    }
+    CHECK(application.undrawn() == "");
+    CHECK(fault(stage_map()) == "");
+    float size = 0;
+    for (const Rectangle& piece : stage_map().pieces) size = std::max(size, width(piece) * height(piece));
+    return size;
+  };
+  const float usual = largest();
+  const Command& enlarge = find_command(application, "view.enlarge");
+  CHECK(why_not(enlarge, application) != "");
+  application.pinned = CellFocus{"S_after", 2, 1};
+  perform(enlarge, application);
+  CHECK(application.enlarged == "S_after");
+  CHECK(largest() > usual);
+  application.session.step(Session::Grain::operation, 1);  // the tensor is still there
+  application.session.wait();
+  CHECK(largest() > usual);
+  application.enlarged = "no tensor";
+  CHECK(largest() < 2 * usual);
+  CHECK_FALSE(application.enlarged);
+  application.enlarged = "S_after";
+  perform(find_command(application, "view.release"), application);
+  CHECK_FALSE(application.enlarged);
+}
+
 TEST_CASE("states are turned together with their equation", "[stage]") {
   Application application;
   open(application, "preset:overwrite?T=8&K=9&V=3", "gated_deltanet", Form::recurrent);

@@ -136,6 +136,7 @@ inline std::vector<FieldChange> field_changes() {
       {"state_value_by_key",
        [](State& state, Dice&) { state.view.state_value_by_key = !state.view.state_value_by_key; }},
       {"numbers", [](State& state, Dice&) { state.view.numbers = !state.view.numbers; }},
+      {"growth", [](State& state, Dice&) { state.view.growth = !state.view.growth; }},
   };
 }
 
@@ -145,7 +146,7 @@ inline void know_every_field(const SessionState& state) {
   [[maybe_unused]] const auto& [variant, form, device, precision, chunk_size, settings] = sides.front();
   [[maybe_unused]] const auto& [options, parameters] = settings;
   [[maybe_unused]] const auto& [token, operation, phase, tile] = place;
-  [[maybe_unused]] const auto& [theme, shared_scale, state_value_by_key, in_numbers] = view;
+  [[maybe_unused]] const auto& [theme, shared_scale, state_value_by_key, in_numbers, growth] = view;
 }
 
 }  // namespace palimpsest::testing
