@@ -17,7 +17,7 @@ namespace palimpsest {
 
 namespace {
 
-constexpr float forms_height = 276;         // of the panel with the forms: all of it in sight
+constexpr float forms_height = 256;         // of the panel with the forms: all of it in sight
 constexpr float answers_share = 0.4F;       // of the centre's height, below what stands at its top
 constexpr float lines_share = 0.52F;        // of the left column: the rule, line by line
 constexpr float wide_window = 1500;         // from here on the columns are

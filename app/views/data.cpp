@@ -17,25 +17,25 @@ namespace {
 
 constexpr Index most_segments = 64;  // more heads than this are typed
 constexpr float segments_height = 30;
-constexpr float title_width = 84;
+constexpr float title_width = 76;
 
 std::string segment_label(Index i) { return std::to_string(i); }
 
 /// How wide `words` and the segments 0 .. count-1 are on one line.
-float picker_width(const char* words, Index count) {
-  float width = style::px(8);
-  {
+float picker_width(std::string_view words, Index count) {
+  float width = 0;
+  if (!words.empty()) {
     const style::TextStyle style(style::Text::caption);
-    width += text_extent(words).x;
+    width = text_extent(words).x + style::px(8);
   }
   for (Index i = 0; i < count; ++i) width += style::segment_size(segment_label(i).c_str()).x;
   return width;
 }
 
-/// One of some as segments that wrap, or of very many as a number. Returns the chosen one.
-Index pick(const char* words, Index present, Index count) {
+/// One of some as segments that wrap, after `words`; or of very many as a number. Returns the chosen one.
+Index pick(const char* id, std::string_view words, Index present, Index count) {
   Index chosen = present;
-  ImGui::PushID(words);
+  ImGui::PushID(id);
   if (count > most_segments) {
     int value = static_cast<int>(present);
     style::caption(words);
@@ -50,7 +50,7 @@ Index pick(const char* words, Index present, Index count) {
   const float left = std::max(end - picker_width(words, count), from.x);
   const style::TextStyle caption(style::Text::caption);
   draw_text({left, from.y + style::px(6)}, style::colours().dim, words);
-  const float begin = left + text_extent(words).x + style::px(8);
+  const float begin = left + picker_width(words, 0);
   ImVec2 at = {begin, from.y};
   for (Index i = 0; i < count; ++i) {
     const std::string label = segment_label(i);
@@ -60,6 +60,7 @@ Index pick(const char* words, Index present, Index count) {
     ImGui::SetCursorScreenPos(at);
     if (style::segment_button(label.c_str(), i == present, {.first = at.x == begin, .last = is_last_of_row}))
       chosen = i;
+    tooltip(fmt::format("{} {} of 0–{}", id, i, count - 1));
     at = is_last_of_row ? ImVec2{begin, at.y + style::px(segments_height)} : ImVec2{at.x + width, at.y};
   }
   ImGui::PopID();
@@ -73,12 +74,13 @@ void head_choice(Application& application) {
   Index head = present % data.heads;
   const ImVec2 below = ImGui::GetCursorScreenPos();
   const float title = ImGui::GetWindowPos().y - ImGui::GetScrollY() + style::px(style::panel_padding);
-  const float room = ImGui::GetContentRegionAvail().x - style::px(title_width);
+  // As if there were no scroll bar: with this line saved, there is none.
+  const float room = ImGui::GetWindowWidth() - style::px(2 * style::panel_padding + title_width);
   const bool is_beside_title = data.heads > 1 && data.batches == 1 && data.heads <= most_segments &&
-                               picker_width("head", data.heads) <= room;
+                               picker_width("", data.heads) <= room;
   if (is_beside_title) ImGui::SetCursorScreenPos({below.x, title - style::px(6)});
-  if (data.batches > 1) batch = pick("batch", batch, data.batches);
-  if (data.heads > 1) head = pick("head", head, data.heads);
+  if (data.batches > 1) batch = pick("batch", "batch", batch, data.batches);
+  if (data.heads > 1) head = pick("head", is_beside_title ? "" : "head", head, data.heads);
   if (is_beside_title) ImGui::SetCursorScreenPos(below);
   if (batch * data.heads + head == present) return;
   Choice choice = application.session.choice();

@@ -21,7 +21,7 @@ using style::px;
 
 // In design pixels.
 constexpr float title_height = 15;
-constexpr float value_height = 13;
+constexpr float value_height = 16;
 constexpr float axis_height = 14;
 constexpr float least_bars = 12;
 constexpr float most_bars = 44;

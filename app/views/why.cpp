@@ -147,6 +147,8 @@ void arithmetic(const std::string& text, ImU32 colour) {
   ImGui::PopTextWrapPos();
 }
 
+bool is_low() { return ImGui::GetWindowHeight() < style::px(low_panel); }
+
 /// One number as a bar beside others.
 struct BarLine {
   std::string words = {};
@@ -314,7 +316,7 @@ void draw_writers(Application& application, const ExplainedCell& answer) {
   const WrittenCell& written = *answer.written;
   const auto& computation = application.session.sight().computation;
   // In a low panel fewer words have room for a line of their own.
-  const std::size_t most = ImGui::GetWindowHeight() < style::px(low_panel) ? 4 : 7;
+  const std::size_t most = is_low() ? 4 : 7;
   const WhoWrote key{computation, written.number, most};
   const auto told = application.session.answers().ask(key);
   ImGui::Dummy({0, style::px(1)});
@@ -338,7 +340,7 @@ void draw_writers(Application& application, const ExplainedCell& answer) {
     lines.push_back({.words = fmt::format("{} other {}", others, others == 1 ? "word" : "words"),
                      .value = told.value->others_remaining});
   }
-  lines.push_back({.words = written.words, .value = told.value->value, .is_sum = true});
+  lines.push_back({.words = "together", .value = told.value->value, .is_sum = true});
   bar_lines(lines, told.stale);
   if (awaited("telling its writers apart", told)) application.session.answers().give_up(key);
 }
@@ -353,7 +355,8 @@ void draw_answer(Application& application, const ExplainedCell& answer, bool pin
   if (!answer.explanation) {
     style::paragraph(answer.origin + answer.words + ".");
   } else {
-    arithmetic("= " + answer.explanation->formula, c.dim);
+    // Where there is little room the symbols stand in the formula above the pictures alone.
+    if (!is_low()) arithmetic("= " + answer.explanation->formula, c.dim);
     arithmetic("= " + answer.explanation->numbers, c.text);
   }
   if (!answer.parts.empty()) {
@@ -382,7 +385,9 @@ void draw_why(Application& application) {
     const std::optional<CellFocus> cell = application.focus();
     if (cell && application.session.sight().record) {
       origin_of_focus(application);
+      ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(is_low() ? 3 : 8)));
       draw_answer(application, answer_for(*cell, application), application.pinned == cell);
+      ImGui::PopStyleVar();
     } else {
       style::paragraph("Point at a cell of a picture: here stands how it was computed. A click holds it.");
     }
