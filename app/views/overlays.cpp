@@ -8,6 +8,7 @@
 #include "app/views/palette.h"
 #include "app/views/places_card.h"
 #include "app/views/save_dialog.h"
+#include "app/views/symbol_tip.h"
 
 namespace palimpsest {
 
@@ -18,6 +19,7 @@ void draw_overlays(Application& application) {
   draw_places_card(application);
   draw_save_dialog(application);
   draw_palette(application);
+  draw_symbol_tip(application);
 }
 
 }  // namespace palimpsest

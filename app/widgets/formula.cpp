@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <optional>
 #include <tuple>
 
 #include "app/gl/context_local.h"
@@ -27,6 +28,7 @@ struct Layout {
   bool known = false;
   bool readable = false;
   FormulaExtent extent;
+  std::optional<std::vector<FormulaMark>> marks;  // once somebody has pointed at it
 };
 
 struct Picture {
@@ -38,6 +40,12 @@ struct Picture {
 struct Formulas {
   FrameCache<LayoutKey, Layout> layouts;
   FrameCache<PictureKey, Picture> pictures;
+};
+
+// What the pointer is on, and in which frame.
+struct Pointed {
+  int frame = -1;
+  PointedSymbol symbol;
 };
 
 float density() { return ImGui::GetIO().DisplayFramebufferScale.y; }
@@ -58,7 +66,7 @@ Layout lay_out(const std::string& latex, float pixels) {
   return result;
 }
 
-const Layout& layout(const std::string& latex, float pixels) {
+Layout& layout(const std::string& latex, float pixels) {
   Layout& result = context_local<Formulas>().layouts[LayoutKey(latex, pixels)];
   if (!result.known) result = lay_out(latex, pixels);
   return result;
@@ -99,7 +107,41 @@ bool is_drawn(float size_px) { return size_px * density() >= smallest_letters; }
 
 float whole(float coordinate) { return std::round(coordinate * density()) / density(); }
 
+// Remembers which symbol the pointer is on. `from`: the upper left corner of the formula.
+void point_at(ImVec2 from, FormulaSize size, const std::string& latex, float size_px) {
+  if (!ImGui::IsMouseHoveringRect(from, {from.x + size.width, from.y + size.height}) ||
+      !ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem))
+    return;
+  const float pixels = size_px * density();
+  Layout& found = layout(latex, pixels);
+  if (!found.marks) found.marks = LaidOutFormula(latex, pixels).marks();
+  const ImVec2 mouse = ImGui::GetMousePos();
+  const float x = (mouse.x - from.x) * density();
+  const float y = (mouse.y - from.y) * density();
+  const float around = pixels * 0.08F;
+  for (const FormulaMark& mark : *found.marks) {
+    if (x < mark.left - around || x > mark.right + around || y < mark.top - around ||
+        y > mark.bottom + around)
+      continue;
+    context_local<Pointed>() = {ImGui::GetFrameCount(), {mark.letter, mark.symbol}};
+  }
+}
+
 }  // namespace
+
+const PointedSymbol* pointed_symbol() {
+  const auto& pointed = context_local<Pointed>();
+  return pointed.frame == ImGui::GetFrameCount() ? &pointed.symbol : nullptr;
+}
+
+PointedSymbol first_symbol(const std::string& latex) {
+  constexpr float readable = 32;  // pixels
+  Layout& found = layout(latex, readable);
+  if (!found.readable) return {};
+  if (!found.marks) found.marks = LaidOutFormula(latex, readable).marks();
+  if (found.marks->empty()) return {};
+  return {found.marks->front().letter, found.marks->front().symbol};
+}
 
 FormulaSize measure_formula(const std::string& latex, float size_px) {
   if (!is_drawn(size_px)) return {};
@@ -123,6 +165,7 @@ FormulaSize draw_formula(ImDrawList* list, ImVec2 position, const std::string& l
   const ImVec2 from(whole(position.x) - margin, whole(position.y) - size.baseline - margin);
   list->AddImage(static_cast<ImTextureID>(shown.texture.name()), from,
                  {from.x + shown.size.x / density(), from.y + shown.size.y / density()});
+  point_at({from.x + margin, from.y + margin}, size, latex, size_px);
   return size;
 }
 

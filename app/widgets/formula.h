@@ -27,6 +27,20 @@ FormulaSize draw_formula(ImDrawList* list, ImVec2 position, const std::string& l
 /// A formula as an item of the current window, like ImGui::TextUnformatted.
 void formula(const std::string& latex, float size_px, ImU32 colour);
 
+/// A symbol under the pointer, as FormulaMark tells symbols apart.
+struct PointedSymbol {
+  std::string letter;
+  std::string symbol;
+
+  bool operator==(const PointedSymbol&) const = default;
+};
+
+/// The symbol of a formula that the pointer was on when formulas were drawn in this frame; null for none.
+const PointedSymbol* pointed_symbol();
+
+/// The first symbol of a formula; without letters where it has none or cannot be read.
+PointedSymbol first_symbol(const std::string& latex);
+
 /// How many formulas are measured for the next frames, each at its size.
 int cached_layouts();
 

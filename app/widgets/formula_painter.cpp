@@ -14,6 +14,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <string_view>
 
@@ -266,6 +267,9 @@ class Painter : public microtex::Graphics2D {
                   microtex::Point(x2 - nx, y2 - ny), microtex::Point(x1 - nx, y1 - ny)});
   }
 
+  // Where a point lies, in pixels with y downwards.
+  microtex::Point at(float x, float y) const { return transform_(x, y); }
+
   void drawRect(float x, float y, float w, float h) override {
     drawLine(x, y, x + w, y);
     drawLine(x + w, y, x + w, y + h);
@@ -313,6 +317,131 @@ class Painter : public microtex::Graphics2D {
   std::shared_ptr<FormulaFont> font_;
   float font_size_ = 1;
   Shape shape_;
+};
+
+// Collects where letters lie instead of painting them.
+class Marker : public Painter {
+ public:
+  using Painter::Painter;
+
+  void drawGlyph(microtex::u16 glyph, float x, float y) override {
+    const auto font = std::dynamic_pointer_cast<FormulaFont>(getFont());
+    if (!font) return;
+    FT_Face face = font->face();
+    const float size = getFontSize() * sy();
+    FT_Set_Char_Size(face, 0, std::max<FT_Pos>(fixed(size), 64), 72, 72);
+    if (FT_Load_Glyph(face, glyph, FT_LOAD_NO_BITMAP | FT_LOAD_NO_HINTING) != 0) return;
+    FT_BBox box;
+    FT_Outline_Get_CBox(&face->glyph->outline, &box);
+    const microtex::Point origin = at(x, y);
+    const auto pixels = [](FT_Pos length) { return static_cast<float>(length) / 64; };
+    add({.glyph = glyph,
+         .character = character(face, glyph),
+         .size = size,
+         .baseline = origin.y,
+         .left = origin.x + pixels(box.xMin),
+         .top = origin.y - pixels(box.yMax),
+         .right = origin.x + pixels(box.xMax),
+         .bottom = origin.y - pixels(box.yMin)});
+  }
+
+  // A bar over a letter may be a rule.
+  void fillRect(float x, float y, float w, float h) override {
+    const microtex::Point from = at(x, y);
+    const microtex::Point to = at(x + w, y + h);
+    add({.character = rule, .left = from.x, .top = from.y, .right = to.x, .bottom = to.y});
+  }
+  void drawLine(float, float, float, float) override {}
+  void fillPath(microtex::i32) override {}
+
+  std::vector<FormulaMark> marks() const {
+    std::vector<FormulaMark> all;
+    for (std::size_t i = 0; i < signs_.size(); ++i) {
+      if (is_letter(signs_[i])) all.push_back(mark(i));
+    }
+    return all;
+  }
+
+ private:
+  static constexpr FT_ULong rule = 1;
+  static constexpr FT_ULong transpose = 0x22A4;
+
+  struct Sign {
+    unsigned glyph = 0;
+    FT_ULong character = 0;  // 0: one that no text has, such as a smaller form of a letter
+    float size = 0;
+    float baseline = 0;
+    float left = 0, top = 0, right = 0, bottom = 0;
+  };
+
+  static FT_ULong character(FT_Face face, FT_UInt glyph) {
+    static const std::map<FT_UInt, FT_ULong> characters = [face] {
+      std::map<FT_UInt, FT_ULong> all;
+      FT_UInt index = 0;
+      for (FT_ULong code = FT_Get_First_Char(face, &index); index != 0;
+           code = FT_Get_Next_Char(face, code, &index))
+        all.emplace(index, code);
+      return all;
+    }();
+    const auto found = characters.find(glyph);
+    return found == characters.end() ? 0 : found->second;
+  }
+
+  void add(Sign sign) {
+    largest_ = std::max(largest_, sign.size);
+    signs_.push_back(sign);
+  }
+
+  bool is_letter(const Sign& sign) const {
+    const FT_ULong c = sign.character;
+    const bool slanted = (c >= 0x1D400 && c < 0x1D7CA) || c == 0x210E || c == 0x2113;
+    const bool greek = c >= 0x391 && c <= 0x3F5;
+    return (slanted || greek) && sign.size > 0.85F * largest_;
+  }
+
+  // What stands over a letter, in its middle.
+  static bool is_accent(const Sign& sign, const Sign& letter) {
+    const float middle = (sign.left + sign.right) / 2;
+    const bool over =
+        sign.bottom < letter.top + 0.1F * letter.size && sign.bottom > letter.top - 0.4F * letter.size;
+    const bool narrow = sign.right - sign.left < 1.3F * (letter.right - letter.left) + 0.1F * letter.size;
+    return over && narrow && middle > letter.left && middle < letter.right + 0.15F * letter.size;
+  }
+
+  FormulaMark mark(std::size_t index) const {
+    const Sign& letter = signs_[index];
+    FormulaMark result{.letter = fmt::format("{}", letter.glyph),
+                       .symbol = {},
+                       .left = letter.left,
+                       .top = letter.top,
+                       .right = letter.right,
+                       .bottom = letter.bottom};
+    const auto reach = [&](const Sign& sign) {
+      result.left = std::min(result.left, sign.left);
+      result.top = std::min(result.top, sign.top);
+      result.right = std::max(result.right, sign.right);
+      result.bottom = std::max(result.bottom, sign.bottom);
+    };
+    for (const Sign& sign : signs_) {
+      if (&sign == &letter || is_letter(sign) || !is_accent(sign, letter)) continue;
+      result.letter += sign.character == rule ? " bar" : fmt::format(" {}", sign.glyph);
+      reach(sign);
+    }
+    result.symbol = result.letter;
+    for (std::size_t i = index + 1; i < signs_.size(); ++i) {
+      const Sign& sign = signs_[i];
+      if (sign.character == rule || is_accent(sign, letter)) continue;
+      const bool is_set_beside = sign.size < 0.85F * letter.size && sign.left > letter.left;
+      if (!is_set_beside) break;
+      if (sign.character == transpose) continue;
+      result.symbol += fmt::format(" {}{}", sign.baseline > letter.baseline ? "_" : "^", sign.glyph);
+      reach(sign);
+    }
+    return result;
+  }
+
+  std::vector<Sign> signs_;
+  float largest_ = 0;
 };
 
 // Text that is not in the mathematical font, such as Chinese words.
@@ -464,6 +593,13 @@ FormulaPicture LaidOutFormula::paint(std::uint32_t argb) const {
   state_->render->setForeground(argb);
   state_->render->draw(painter, 0, 0);
   return paper.take();
+}
+
+std::vector<FormulaMark> LaidOutFormula::marks() const {
+  Paper nowhere(1, 1);
+  Marker marker(nowhere, 0, 0);
+  state_->render->draw(marker, 0, 0);
+  return marker.marks();
 }
 
 }  // namespace palimpsest

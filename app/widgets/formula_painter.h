@@ -23,6 +23,13 @@ struct FormulaExtent {
   float descent = 0;  // below
 };
 
+/// A symbol in a formula: a letter with what stands around it.
+struct FormulaMark {
+  std::string letter;  // glyph and accents: the same for S_t and S_{t-1}
+  std::string symbol;  // and with what is set below and above it, but for a transpose
+  float left = 0, top = 0, right = 0, bottom = 0;  // pixels from the upper left corner of its extent
+};
+
 /// A formula that has been read and laid out. `size` is the size of its letters in pixels.
 class LaidOutFormula {
  public:
@@ -39,6 +46,9 @@ class LaidOutFormula {
   /// margin + ceil(ascent) - 1, its left end the left edge of column `margin`. Throws an Error when the font
   /// is damaged.
   FormulaPicture paint(std::uint32_t argb) const;
+
+  /// Its symbols from left to right as they are drawn: slanted and Greek letters, not the names of functions.
+  std::vector<FormulaMark> marks() const;
 
  private:
   struct State;

@@ -1,0 +1,115 @@
+// What a symbol in a formula is, told by where it lies in the picture.
+
+#include "app/widgets/glossary.h"
+
+#include <imgui.h>
+
+#include <set>
+
+#include "app/session/presets.h"
+#include "app/session/session.h"
+#include "app/widgets/formula_painter.h"
+#include "app/window/offscreen.h"
+#include "tests/catch.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+std::vector<std::string> symbols_in(const std::string& latex) {
+  std::vector<std::string> all;
+  for (const FormulaMark& mark : LaidOutFormula(latex, 32).marks()) all.push_back(mark.symbol);
+  return all;
+}
+
+std::string symbol(const std::string& latex) { return symbols_in(latex).at(0); }
+
+}  // namespace
+
+TEST_CASE("the symbols of a formula are found, each with its own indices and accents", "[glossary]") {
+  const std::vector<std::string> found = symbols_in(
+      "S_t = \\fgcolor{#102030}{\\alpha_t} S_{t-1}^{\\top} + \\mathrm{exp}(\\hat v_t - \\bar S_t "
+      "k_t^{\\top})");
+  CHECK(found == std::vector<std::string>{symbol("S_t"), symbol("\\alpha_t"), symbol("S_{t-1}"),
+                                          symbol("\\hat v_t"), symbol("\\bar S_t"), symbol("k_t")});
+  const std::set<std::string> different = {symbol("S_t"),       symbol("S_{t-1}"),  symbol("\\bar S_t"),
+                                           symbol("\\hat v_t"), symbol("v_t"),      symbol("\\tilde S"),
+                                           symbol("S"),         symbol("H^{kk}_t"), symbol("H^{kv}_t")};
+  CHECK(different.size() == 9);
+  CHECK(symbols_in("1 + 2").empty());
+  float right = 0;
+  for (const FormulaMark& mark : LaidOutFormula("q k v", 32).marks()) {
+    CHECK(mark.left > right - 2);
+    CHECK(mark.right > mark.left);
+    CHECK(mark.bottom > mark.top);
+    right = mark.right;
+  }
+}
+
+TEST_CASE("each row of the glossary is another symbol, with words", "[glossary]") {
+  std::set<std::string> seen;
+  for (const GlossaryEntry& entry : glossary()) {
+    CAPTURE(entry.latex);
+    CHECK(seen.insert(symbol(std::string(entry.latex))).second);
+    CHECK(!entry.words.empty());
+  }
+}
+
+TEST_CASE("every symbol of every rule and form says what it is", "[glossary]") {
+  Offscreen offscreen(64, 64);  // formulas are kept by a context of Dear ImGui
+  const auto data = std::make_shared<const DataSet>(make_preset("preset:random?T=8&K=3&V=2&seed=1"));
+  std::size_t told = 0;
+  offscreen.render(
+      [&] {
+        for (const Variant& variant : variants()) {
+          Choice choice;
+          choice.variant = variant.id;
+          choice.chunk_size = 4;
+          const auto computation = begin(data, choice);
+          for (const Form form : all_forms) {
+            const auto& trace = computation->trace(form);
+            if (!trace) continue;
+            for (const auto& [name, own] : trace->symbols) {
+              CAPTURE(variant.id, palimpsest::name(form), name, own.latex);
+              const PointedSymbol pointed = first_symbol(own.latex);
+              CHECK(!pointed.symbol.empty());
+              const SymbolMeaning known = meaning(pointed, trace->symbols);
+              CHECK(!known.words.empty());
+              CHECK(first_symbol(known.latex) == pointed);
+              ++told;
+            }
+          }
+        }
+      },
+      1);
+  CHECK(told > 500);
+}
+
+TEST_CASE("the pointer finds the symbol that it is on", "[glossary]") {
+  Offscreen offscreen(400, 200);
+  const std::string latex = "S_t = S_{t-1} + k_t";
+  std::optional<PointedSymbol> pointed;
+  const auto draw = [&] {
+    ImGui::SetNextWindowPos({0, 0});
+    ImGui::SetNextWindowSize({400, 200});
+    ImGui::Begin("formulas", nullptr, ImGuiWindowFlags_NoDecoration);
+    draw_formula(ImGui::GetWindowDrawList(), {40, 100}, latex, 32, IM_COL32_WHITE);
+    const PointedSymbol* found = pointed_symbol();
+    pointed = found ? std::optional(*found) : std::nullopt;
+    ImGui::End();
+  };
+  const FormulaMark k = LaidOutFormula(latex, 32).marks().at(2);
+  const float top = 100 - LaidOutFormula(latex, 32).extent().ascent;
+  const auto point = [&](float x, float y) {
+    ImGui::GetIO().AddMousePosEvent(x, y);
+    offscreen.render(draw, 3);
+  };
+  offscreen.render(draw);
+  point(40 + (k.left + k.right) / 2, top + (k.top + k.bottom) / 2);
+  REQUIRE(pointed);
+  CHECK(pointed->symbol == symbol("k_t"));
+  CHECK(meaning(*pointed, {}).words == "key: where it is written");
+  point(390, 190);
+  CHECK_FALSE(pointed);
+}
