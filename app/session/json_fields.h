@@ -64,6 +64,22 @@ class Fields {
     }
     value = field->get<Index>();
   }
+  /// Whole numbers from 0, each larger than the one before.
+  void read(const char* key, std::vector<Index>& values) const {
+    const json* field = find(key, &json::is_array, "a list");
+    if (!field) return;
+    values.clear();
+    for (const json& entry : *field) {
+      const bool fits = entry.is_number_integer() && entry.get<double>() >= 0 &&
+                        entry.get<double>() <= static_cast<double>(largest_count) &&
+                        (values.empty() || entry.get<Index>() > values.back());
+      if (!fits) {
+        throw InputError(fmt::format("\"{}\" holds {}; expected whole numbers, ascending", key,
+                                     shown(entry.dump(-1, ' ', false, json::error_handler_t::replace))));
+      }
+      values.push_back(entry.get<Index>());
+    }
+  }
   void read(const char* key, std::vector<std::string>& values) const {
     const json* field = find(key, &json::is_array, "a list");
     if (!field) return;

@@ -66,6 +66,7 @@ SessionState with_changes(SessionState state, const SessionState& from, const Se
   }
   if (to.edits != from.edits) state.edits = to.edits;
   if (to.head != from.head) state.head = to.head;
+  if (to.words != from.words) state.words = to.words;
   if (to.workspace != from.workspace) state.workspace = to.workspace;
   if (to.view != from.view) state.view = to.view;
   return state;
@@ -221,6 +222,10 @@ bool Session::open_state(SessionState state, std::shared_ptr<Job> job) {
         if (const Index heads = data->heads * data->batches; choice.head >= heads) {
           throw InputError(
               fmt::format("\"head\" is {}; expected a head of these data, 0 to {}", choice.head, heads - 1));
+        }
+        if (!state.words.empty() && state.words.back() >= data->tokens) {
+          throw InputError(fmt::format("\"words\" holds {}; expected tokens of these data, 0 to {}",
+                                       state.words.back(), data->tokens - 1));
         }
         return Opening{data, choice, state.place, is_saved};
       },
@@ -444,6 +449,7 @@ void Session::accept(const Job& job, std::shared_ptr<Computation> computation) {
   }
   const bool is_first = before_opening_.data.empty();
   const SessionState asked = std::exchange(state_, job.state.value_or(before_opening_));
+  if (!job.state) state_.words.clear();  // they are of other data
   state_.data = data().id;
   state_.set_choice(computed_->choice);
   state_.place = job.place;

@@ -51,6 +51,7 @@ struct SessionState {
   Index head = 0;
   std::vector<Side> sides = {Side()};  // one to four; the first is the one that is stepped through
   Place place = {};
+  std::vector<Index> words = {};  // tokens that the memory is asked about, ascending; empty: the strongest
   std::string workspace = "step";
   ViewOptions view = {};
 

@@ -147,6 +147,7 @@ Json state_json(const SessionState& state, std::span<const EditKind> table) {
         {"operation", state.place.operation},
         {"phase", state.place.phase},
         {"tile", state.place.tile}}},
+      {"words", state.words},
       {"workspace", state.workspace},
       {"view",
        {{"theme", name(state.view.theme)},
@@ -224,8 +225,8 @@ SessionState parse_state(const std::string& text, const std::filesystem::path& f
                          std::span<const EditKind> table) {
   const json parsed = parse_json(text);
   const Fields fields(parsed);
-  std::vector<std::string_view> known = {"data",  "edits",     "head", "sides",
-                                         "place", "workspace", "view", "adjustments"};
+  std::vector<std::string_view> known = {"data",  "edits",     "head", "sides",      "place",
+                                         "words", "workspace", "view", "adjustments"};
   known.insert(known.end(), side_fields.begin(), side_fields.end());
   known.insert(known.end(), place_fields.begin(), place_fields.end());
   fields.require_known(known);
@@ -259,6 +260,7 @@ SessionState parse_state(const std::string& text, const std::filesystem::path& f
     place->require_known(place_fields);
     read_place(*place, state.place);
   }
+  fields.read("words", state.words);
   fields.read("workspace", state.workspace);
   if (const auto view = fields.at("view")) read_view(*view, state.view);
   return state;

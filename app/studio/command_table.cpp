@@ -488,6 +488,23 @@ void add_places(Table& table) {
        .explained = "In one file, which opens as data do"});
 }
 
+void add_words(Table& table) {
+  table.push_back({.id = "words.strongest",
+                   .group = "Words",
+                   .words = "ask about the words written most strongly",
+                   .perform =
+                       [](Application& a) {
+                         SessionState next = a.session.state();
+                         next.words.clear();
+                         a.session.change(std::move(next));
+                       },
+                   .why_not =
+                       [](const Application& a) {
+                         return unless(!a.session.state().words.empty(), "it is asked about them already");
+                       },
+                   .explained = "In the place of those chosen by Ctrl+click in the text"});
+}
+
 void add_help(Table& table) {
   table.push_back({.id = "help.commands",
                    .group = "Help",
@@ -551,8 +568,8 @@ void add_presets(Table& table) {
 std::span<const Command> commands() {
   static const Table table = [] {
     Table rows;
-    for (const auto add : {add_time, add_forms, add_changes, add_data, add_view, add_places, add_help,
-                           add_variants, add_captures, add_presets})
+    for (const auto add : {add_time, add_forms, add_changes, add_data, add_view, add_places, add_words,
+                           add_help, add_variants, add_captures, add_presets})
       add(rows);
     return rows;
   }();

@@ -217,7 +217,10 @@ void draw_answers(Application& application) {
   const Sight& sight = application.session.sight();
   if (visible && has_answers(application)) {
     const auto answer = application.session.answers().ask(
-        MemoryAnswers{.of = sight.computation, .form = sight.trace->form, .cursor = sight.cursor});
+        MemoryAnswers{.of = sight.computation,
+                      .form = sight.trace->form,
+                      .cursor = sight.cursor,
+                      .words = {.pinned = application.session.state().words}});
     if (answer.value) {
       std::vector<Index> asked;
       for (const AskedWord& word : answer.value->table.words) asked.push_back(word.token);

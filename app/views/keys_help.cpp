@@ -34,6 +34,7 @@ struct Group {
 Group mouse() {
   return {"Mouse",
           {{"drag the floor", "move the cursor"},
+           {"Ctrl+click on a word", "the memory is asked about it too, or no more"},
            {"wheel on the floor", "wider or narrower words"},
            {"wheel sideways", "earlier or later words"},
            {"click a number", "hold it: why is it what it is?"},

@@ -10,6 +10,7 @@
 #include "app/views/timeline_rows.h"
 #include "app/views/timeline_scale.h"
 #include "app/views/transport.h"
+#include "app/views/underlined_words.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
 
@@ -23,6 +24,8 @@ constexpr float transport_height = 28;
 constexpr float overview_height = 8;
 constexpr float overview_gap = 2;  // below the rows, and twice that below itself
 
+constexpr std::size_t most_words = 12;  // that one asks about
+
 constexpr float slowest_scroll = 6;     // tokens a second, while the cursor is dragged beyond an edge
 constexpr float scroll_per_column = 4;  // more for each column's width that the pointer is away
 
@@ -34,6 +37,24 @@ void wheel(TimelineView& view, const TimelineColumns& columns, const Session& se
   ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelX);
   if (io.MouseWheel != 0) zoom_timeline(view, columns, session, std::pow(1.2F, io.MouseWheel), io.MousePos.x);
   if (io.MouseWheelH != 0) view.first -= static_cast<double>(io.MouseWheelH * style::px(60) / view.column);
+}
+
+/// With Ctrl, a click asks the memory about a word as well, or no more. Returns whether it did.
+bool ask_about_word(Application& application, const TimelineColumns& columns) {
+  if (!ImGui::GetIO().KeyCtrl || !(ImGui::IsItemActivated() || ImGui::IsItemActive())) return false;
+  if (!ImGui::IsItemActivated()) return true;
+  SessionState next = application.session.state();
+  if (next.words.empty()) next.words = underlined_words(application.session);
+  const Index token = columns.token_at(ImGui::GetIO().MousePos.x);
+  const auto place = std::ranges::lower_bound(next.words, token);
+  if (place != next.words.end() && *place == token)
+    next.words.erase(place);
+  else if (next.words.size() < most_words)
+    next.words.insert(place, token);
+  else
+    application.refusal = fmt::format("The memory is asked about {} words at most", most_words);
+  application.session.change(std::move(next));
+  return true;
 }
 
 /// The cursor follows the pointer; beyond an edge the text scrolls, faster the farther the pointer is.
@@ -127,7 +148,7 @@ void draw_text_of(Application& application, ImVec2 from, ImVec2 to) {
   ImGui::SetCursorScreenPos(from);
   ImGui::InvisibleButton("timeline", size);
   const Index bad = computed.agree ? -1 : first_bad_token(computed);
-  drag(application, view, columns);
+  if (!ask_about_word(application, columns)) drag(application, view, columns);
   describe_token(session, columns, bad);
   wheel(view, columns, session);
   draw_timeline_rows(columns, session, bad);

@@ -2,6 +2,11 @@
 
 #include "app/views/answers.h"
 
+#include <imgui_internal.h>  // to find windows
+
+#include <algorithm>
+#include <iterator>
+
 #include "app/studio/application.h"
 #include "app/views/underlined_words.h"
 #include "app/window/offscreen.h"
@@ -70,6 +75,47 @@ TEST_CASE("the memory is asked under the stage, and the floor underlines the wor
   REQUIRE(answers_map().shown);
   CHECK(answers_map().cell.x >= 30);
   CHECK(answers_map().cell.y >= 18);
+}
+
+TEST_CASE("a person chooses the words that the memory is asked about", "[answers]") {
+  Asked asked;
+  Session& session = asked.application.session;
+  const std::vector<Index> usual = underlined_words(session);
+  SessionState state = session.state();
+  state.words = {6, 20};
+  session.change(state);
+  asked.draw();
+  REQUIRE(answers_map().shown);
+  CHECK(answers_map().shown->table.words.size() == 2);
+  CHECK(underlined_words(session) == std::vector<Index>{6, 20});
+  asked.application.undo();
+  asked.draw();
+  CHECK(underlined_words(session) == usual);
+
+  // Ctrl+click on a word adds it to those that are asked, or takes it out.
+  const ImGuiWindow* floor = ImGui::FindWindowByName("Timeline");
+  REQUIRE(floor);
+  ImGuiIO& io = ImGui::GetIO();
+  const auto frame = [&] { asked.offscreen.pass([&] { asked.application.draw(1); }); };
+  io.AddMousePosEvent(floor->Pos.x + floor->Size.x / 2, floor->Pos.y + 40);
+  frame();
+  io.AddKeyEvent(ImGuiMod_Ctrl, true);
+  io.AddMouseButtonEvent(ImGuiMouseButton_Left, true);
+  frame();
+  io.AddMouseButtonEvent(ImGuiMouseButton_Left, false);
+  frame();
+  io.AddKeyEvent(ImGuiMod_Ctrl, false);
+  frame();
+  std::vector<Index> toggled;
+  std::ranges::set_symmetric_difference(usual, session.state().words, std::back_inserter(toggled));
+  CHECK(toggled.size() == 1);
+  CHECK(session.token() == 42);  // the cursor stays
+  perform(find_command(asked.application, "words.strongest"), asked.application);
+  CHECK(session.state().words.empty());
+
+  session.open_named("preset:copy?T=12&K=3&V=2&seed=1");
+  session.wait();
+  CHECK(session.state().words.empty());  // they were of other data
 }
 
 TEST_CASE("where nobody can ask a memory, the stage has its room", "[answers]") {

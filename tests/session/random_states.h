@@ -127,6 +127,13 @@ inline std::vector<FieldChange> field_changes() {
        [](State& state, Dice& dice) { state.place.operation = dice.below(2) == 0 ? "write" : "output"; }},
       {"phase", [](State& state, Dice& dice) { state.place.phase = dice.below(2); }},
       {"tile", [](State& state, Dice& dice) { state.place.tile = dice.below(3); }},
+      {"words",
+       [](State& state, Dice& dice) {
+         state.words.clear();
+         for (Index token = 0; token < least_tokens; ++token) {
+           if (dice.below(4) == 0) state.words.push_back(token);
+         }
+       }},
       {"workspace",
        [](State& state, Dice& dice) {
          state.workspace = dice.below(2) == 0 ? "step" : "a \"workspace\" · 2";
@@ -142,7 +149,7 @@ inline std::vector<FieldChange> field_changes() {
 
 /// Fails to compile when a field is added that field_changes() might not know.
 inline void know_every_field(const SessionState& state) {
-  [[maybe_unused]] const auto& [data, edits, head, sides, place, workspace, view] = state;
+  [[maybe_unused]] const auto& [data, edits, head, sides, place, words, workspace, view] = state;
   [[maybe_unused]] const auto& [variant, form, device, precision, chunk_size, settings] = sides.front();
   [[maybe_unused]] const auto& [options, parameters] = settings;
   [[maybe_unused]] const auto& [token, operation, phase, tile] = place;

@@ -107,6 +107,8 @@ TEST_CASE("what is wrong in a state is refused by name", "[state]") {
   refused(R"("view": {"theme": "blue"})", "\"theme\" is \"blue\"; expected one of: dark, light");
   refused(R"("view": {"numbers": 1})", "\"numbers\" is number; expected true or false");
   refused(R"("view": {"colour": 1})", "\"colour\" is no field of \"view\"");
+  refused(R"("words": [3, 2])", "\"words\" holds 2; expected whole numbers, ascending");
+  refused(R"("words": [-1])", "\"words\" holds -1; expected whole numbers, ascending");
   refused(R"("workspace": 1)", "\"workspace\" is number; expected a string");
   refused(R"("edits": [{"edit": "nonsense"}])", "\"edit\" is \"nonsense\"; expected one of: scale_decay, ");
   refused(R"("edits": [{"edit": "scale_keys"}])", "edit 1 (scale_keys) does not say its \"factor\"");
