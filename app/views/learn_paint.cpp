@@ -85,7 +85,8 @@ void paint_row(const LearnRows& rows, const char* id, const LearnRow& row, const
     if (choice.edits != session.choice().edits) session.choose(std::move(choice), id);
     return;
   }
-  const auto [from, to] = std::minmax(stroke.token, token);
+  const Index from = std::min(stroke.token, token);
+  const Index to = std::max(stroke.token, token);
   stroke.token = token;
   for (Index t = from; t <= to; ++t) paint(choice.edits, array, t, t, value(t, y), channel);
   if (choice.edits != session.choice().edits) session.choose(std::move(choice), id);
