@@ -90,8 +90,13 @@ void curve(ImDrawList* list, const Chart& chart, std::span<const double> xs, std
   std::vector<ImVec2> points;
   const auto flush = [&] {
     if (dashed) {
-      for (std::size_t i = 0; i + 1 < points.size(); i += 2)
-        list->AddLine(points[i], points[i + 1], colour, width);
+      const bool are_close = points.size() > 40;  // closer than dashes are long
+      for (std::size_t i = 0; i + 1 < points.size(); i += are_close ? 2 : 1) {
+        if (are_close)
+          list->AddLine(points[i], points[i + 1], colour, width);
+        else
+          dashed_line(list, points[i], points[i + 1], colour, width);
+      }
     } else if (points.size() > 1) {
       list->AddPolyline(points.data(), static_cast<int>(points.size()), colour, width);
     }
