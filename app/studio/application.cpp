@@ -276,7 +276,9 @@ void Application::draw_panels() {
     ImGui::End();
   };
   if (!presenting) {
-    for (const Panel* panel : shown_panels()) draw_panel(panel->title, *panel, 0);
+    // The last one would be marked in its corner.
+    for (const Panel* panel : shown_panels())
+      draw_panel(panel->title, *panel, ImGuiWindowFlags_NoFocusOnAppearing);
     return;
   }
   for (const Presented& one : presented_) {

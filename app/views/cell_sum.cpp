@@ -7,7 +7,6 @@
 #include "app/stage/cell_words.h"
 #include "app/widgets/style.h"
 #include "core/formula/additive_parts.h"
-#include "core/formula/rewriting.h"
 #include "core/insight/read_shares.h"
 
 namespace palimpsest {

@@ -374,11 +374,15 @@ void draw_transport(Application& application) {
     left = ImGui::GetItemRectMax().x + style::px(gap);
   }
   ImGui::SetCursorScreenPos({left, start.y});
-  if (left > end - style::px(60)) return;
+  if (left > end - style::px(60)) {
+    ImGui::Dummy({1, style::px(height)});
+    return;
+  }
   float right = keys_button(application, end) - style::px(gap);
   if (has_figures) right = draw_figures(application.session, *computed, right) - style::px(gap);
   ImGui::SetCursorScreenPos({left, start.y});
   legend(entries, left, right);
+  ImGui::Dummy({1, style::px(height)});
 }
 
 }  // namespace palimpsest
