@@ -146,8 +146,9 @@ std::vector<CellPart> cell_parts(const Phase& phase, const Block& block, const S
                                  const Record& record, const CellFocus& cell) {
   const Operation* maker = maker_of(phase, cell.tensor);
   if (!maker) return {};
-  const bool is_solved =
-      maker->purpose == Purpose::solve && cell.tensor == "U" && record.contains("N") && record.contains("R");
+  const Expression& solved = maker->equation.expression;
+  const bool is_solved = cell.tensor == "U" && solved.kind() == Kind::function &&
+                         solved.name() == "solve_unit_lower" && record.contains("N") && record.contains("R");
   if (is_solved) return solved_parts(block, record, cell);
   Expression whole = maker->equation.expression;
   std::vector<CellPart> parts;

@@ -326,10 +326,12 @@ void draw_writers(Application& application, const ExplainedCell& answer) {
     if (awaited("telling its writers apart", told)) application.session.answers().give_up(key);
     return;
   }
-  // A rule that rewrites its memory several times within a word is not told apart there.
+  // Within a word, or a batch of them, a rule may have another memory than the one that it hands on.
   const double shown = written.shown.value_or(told.value->value);
   if (!told.stale && std::abs(told.value->value - shown) > 1e-3 * std::max(1.0, std::abs(shown))) {
-    style::caption("The memory is rewritten several times for this word; only whole words are told apart.");
+    style::caption(
+        "Within this step stands another memory than the one that is handed on; only that one is told "
+        "apart.");
     return;
   }
   std::vector<BarLine> lines;

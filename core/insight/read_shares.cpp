@@ -14,14 +14,15 @@ ReadShares read_shares(const Rule& rule, const Sequence& sequence, Index tokens,
                        const Vector<double>& weights, Index column, std::stop_token stop) {
   constexpr Index tokens_at_a_time = 64;
   const Channel channel = rule.channel(sequence, column);
-  if (weights.size() != channel.initial.rows()) {
-    throw InputError(fmt::format("a reading with {} weights of a state with {} rows", weights.size(),
-                                 channel.initial.rows()));
+  const Index rows = channel.initial.rows();
+  if (weights.size() == 0 || rows % weights.size() != 0) {
+    throw InputError(fmt::format("a reading with {} weights of a state with {} rows", weights.size(), rows));
   }
   if (tokens < 0 || tokens > channel.tokens) {
     throw InputError(fmt::format("a reading after {} tokens; expected 0 to {}", tokens, channel.tokens));
   }
-  Matrix<double> f = weights.transpose();
+  Matrix<double> f = Matrix<double>::Zero(1, rows);
+  f.leftCols(weights.size()) = weights.transpose();
   ReadShares shares{.of_token = std::vector<double>(static_cast<std::size_t>(tokens))};
   for (Index end = tokens; end > 0;) {
     if (stop.stop_requested()) throw Cancelled();

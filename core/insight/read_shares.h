@@ -15,9 +15,9 @@ struct ReadShares {
   std::vector<double> of_token;  // to every token before the reading
 };
 
-/// The shares of w . S[:, column] after so many tokens, `weights` w [p K]: an answer to a key, an output
-/// (w the scaled query), or, for a unit vector, an entry. One pass backwards, as provenance(). Throws as
-/// that does, and InputError where the weights are not as many as the state has rows.
+/// The shares of w . S[:, column] after so many tokens, `weights` w [p K], or [K] for the first part: an
+/// answer to a key, an output (w the scaled query), or, for a unit vector, an entry. One pass backwards, as
+/// provenance(). Throws as that does, and InputError where the weights fit neither.
 ReadShares read_shares(const Rule& rule, const Sequence& sequence, Index tokens,
                        const Vector<double>& weights, Index column, std::stop_token stop = {});
 
