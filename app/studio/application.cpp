@@ -268,17 +268,19 @@ std::vector<const Panel*> Application::shown_panels() const {
 
 /// The panels, each in its window; while presenting, copies of some of them that cannot be moved.
 void Application::draw_panels() {
-  const auto draw_panel = [this](const char* title, const Panel& panel, ImGuiWindowFlags flags) {
+  bool appears = false;
+  const auto draw_panel = [&](const char* title, const Panel& panel, ImGuiWindowFlags flags) {
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});  // the panel's surface fills its window
     ImGui::Begin(title, nullptr, ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoScrollbar | flags);
+    appears = appears || ImGui::IsWindowAppearing();
     ImGui::PopStyleVar();
     draw_part(title, [&] { panel.draw(*this); });
     ImGui::End();
   };
   if (!presenting) {
-    // The last one would be marked in its corner.
-    for (const Panel* panel : shown_panels())
-      draw_panel(panel->title, *panel, ImGuiWindowFlags_NoFocusOnAppearing);
+    for (const Panel* panel : shown_panels()) draw_panel(panel->title, *panel, 0);
+    // A panel that has just come is not the one that somebody chose: it would be marked in its corner.
+    if (appears && !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup)) ImGui::SetWindowFocus(nullptr);
     return;
   }
   for (const Presented& one : presented_) {
