@@ -237,6 +237,8 @@ class HeroBuilder {
       hero_.plates.back().words = "what is added to the memory";
     } else {
       hero_.plates.back().words = "both together";
+      // Made of both, it is there as soon as the second is.
+      hero_.stands_for[hero_.plates[2].picture.tensor] = hero_.plates[1].picture.tensor;
     }
     return true;
   }

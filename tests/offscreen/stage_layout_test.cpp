@@ -238,6 +238,11 @@ TEST_CASE("the step at the cursor is drawn as what it is", "[stage]") {
       CHECK(hero.plates[2].name == "update");
       for (const Plate& plate : hero.plates) CHECK(plate.margins.size() <= 2);
       seen["overwrite"] = operation.id;
+      const bool is_made = hero.made.contains(hero.plates[2].picture.tensor);
+      if (is_made && operation.id == "update") {  // the other half is still to be written
+        CHECK(view.finished_rows(view.recorded(hero.plates[2].picture.tensor)) == 0);
+        seen["two halves"] = operation.id;
+      }
     }
     if (hero.kind == Hero::Kind::network) {
       CHECK(hero.plates.size() == 3);
@@ -256,7 +261,7 @@ TEST_CASE("the step at the cursor is drawn as what it is", "[stage]") {
     CHECK(view.lines[view.present].sentence.find(solve.sentence) != std::string::npos);
   });
   CHECK(substitutions > 20);
-  for (const char* each : {"overwrite", "network", "solve", "flattened"}) {
+  for (const char* each : {"overwrite", "two halves", "network", "solve", "flattened"}) {
     CAPTURE(each);
     CHECK(seen.contains(each));
   }
