@@ -146,7 +146,7 @@ class TokenNames {
   }
 
  private:
-  static constexpr Index most_words = 64;  // of a picture: the rows of more are never so high
+  static constexpr Index most_words = 40;  // of a picture: the rows of more are never so high
 
   const Trace& trace_;
   const Block& block_;
