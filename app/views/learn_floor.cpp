@@ -198,6 +198,7 @@ void draw_learn_floor(Application& application) {
                {panel.x + size.x - padding, transport - px(6)});
     ImGui::SetCursorScreenPos({panel.x + padding, std::max(transport, panel.y + px(around))});
     draw_transport(application);
+    ImGui::Dummy({1, 1});  // where there is no room for it
   }
   style::end_panel();
 }

@@ -114,6 +114,8 @@ void draw_moment(const LearnScene& scene, const LearnRoom& room) {
   }
 }
 
+bool has_room(const LearnRoom& room) { return room.width() > px(240) && room.height() > px(100); }
+
 std::string why_nothing(const Application& application, const Answer<LearningNow::Value>& answer) {
   const Computation* computed = application.session.computed();
   if (!computed)
@@ -155,7 +157,7 @@ void draw_learn(Application& application) {
     room.compact = room.width() < px(compact_below);
     if (computed && learn_page() != LearnPage::step) {
       room.from.y += px(8);
-      if (room.height() > px(80))
+      if (has_room(room))
         (learn_page() == LearnPage::keys ? draw_keys_page : draw_capacity_page)(application, room);
       ImGui::SetCursorScreenPos(room.from);
       ImGui::Dummy({1, 1});
@@ -167,11 +169,11 @@ void draw_learn(Application& application) {
       room.from.y = draw_loss_formula(computed->variant->loss, room.from, room.width(), room.compact);
       room.from.y += px(room.compact ? 8 : 16);
     }
-    if (moment && room.height() > px(80)) {
+    if (moment && has_room(room)) {
       draw_moment({application, *moment, kept.version, answer.stale}, room);
       ImGui::SetCursorScreenPos(room.from);
       ImGui::Dummy({1, 1});  // pictures are no items
-    } else {
+    } else if (!moment) {
       map.reason = why_nothing(application, answer);
       draw_reason(map.reason, room);
     }

@@ -108,3 +108,22 @@ TEST_CASE("the pages about keys and about capacity are drawn, or say why not", "
     }
   }
 }
+
+TEST_CASE("Learn is drawn at every size, however small", "[learn]") {
+  Application application;
+  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=5"));
+  application.session.wait();
+  application.enter("learn");
+  for (const auto& [width, height] : {std::pair(16, 16), std::pair(320, 200), std::pair(640, 300),
+                                      std::pair(300, 1000), std::pair(1900, 320)}) {
+    CAPTURE(width, height);
+    Offscreen offscreen(width, height);
+    for (const LearnPage page : {LearnPage::step, LearnPage::keys, LearnPage::capacity}) {
+      offscreen.pass([&] {
+        learn_page() = page;
+        application.draw(offscreen.scale());
+      });
+      draw_all(application, offscreen);
+    }
+  }
+}
