@@ -20,14 +20,14 @@ namespace {
 constexpr std::size_t column_count = 3;
 constexpr float key_padding = 28;  // around a key and between it and its words
 
-struct Row {
+struct HelpLine {
   std::string key;
   std::string words;
 };
 
 struct Group {
   std::string_view name;
-  std::vector<Row> rows;
+  std::vector<HelpLine> rows;
 };
 
 /// What the mouse does: no command, for it goes by where the pointer is.
@@ -83,7 +83,7 @@ std::vector<std::vector<Group>> columns(const std::vector<Group>& groups) {
   return columns_of(groups, most);
 }
 
-void draw_row(const Row& row, float key_room) {
+void draw_row(const HelpLine& row, float key_room) {
   const float x = ImGui::GetCursorPosX();
   style::key_hint(row.key.c_str());
   ImGui::SameLine(0, 0);
@@ -100,7 +100,7 @@ float key_room(const std::vector<Group>& column) {
   const style::TextStyle style(style::Text::caption);
   float widest = 0;
   for (const Group& group : column) {
-    for (const Row& row : group.rows) widest = std::max(widest, text_extent(row.key).x);
+    for (const HelpLine& row : group.rows) widest = std::max(widest, text_extent(row.key).x);
   }
   return widest + style::px(key_padding);
 }
@@ -111,7 +111,7 @@ void draw_column(const std::vector<Group>& column) {
   for (const Group& group : column) {
     if (&group != &column.front()) ImGui::Dummy({0, style::px(4)});
     style::caption(group.name);
-    for (const Row& row : group.rows) draw_row(row, room);
+    for (const HelpLine& row : group.rows) draw_row(row, room);
   }
   ImGui::EndGroup();
 }
