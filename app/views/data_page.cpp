@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "app/gl/context_local.h"
-#include "app/session/presets.h"
+#include "app/session/data_preview.h"
 #include "app/studio/application.h"
 #include "app/views/card.h"
 #include "app/views/data_details.h"
@@ -36,6 +36,8 @@ struct DataPage {
 std::string_view key_of(std::string_view id) { return id.substr(0, id.find('?')); }
 
 void begin_page(DataPage& page, Application& application) {
+  for (const std::string& file : application.recent_files)  // somebody may have written it anew
+    application.session.answers().forget(DataPreview{file});
   page.entries = data_entries(application.recent_files);
   page.filter = {};
   page.chosen = application.session.data().id;

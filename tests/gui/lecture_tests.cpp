@@ -1,7 +1,9 @@
 #include <imgui.h>
+#include <imgui_internal.h>  // to see tooltips
 #include <imgui_te_context.h>
 #include <imgui_te_engine.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -149,12 +151,33 @@ void changes_the_size(ImGuiTestContext* context) {
   IM_CHECK_EQ(program().zoom, 1.0);
 }
 
+/// Whether something is said beside the pointer.
+bool says_something() {
+  const ImGuiContext& g = *ImGui::GetCurrentContext();
+  return std::ranges::any_of(g.Windows, [](const ImGuiWindow* window) {
+    return (window->Flags & ImGuiWindowFlags_Tooltip) != 0 && window->Active && !window->Hidden;
+  });
+}
+
+void tells_symbols(ImGuiTestContext* context) {
+  start_program(context);
+  const ImRect slider = context->ItemInfo("//Data/**/how fast it fades").RectFull;
+  context->MouseMoveToPos({slider.Min.x + 6, slider.Min.y + 12});  // α
+  context->SleepNoSkip(0.6F, 0.1F);
+  context->Yield(2);
+  IM_CHECK(says_something());
+  context->MouseMoveToPos(context->WindowInfo("//Timeline").RectFull.Min);
+  context->Yield(3);
+  IM_CHECK(!says_something());
+}
+
 }  // namespace
 
 void register_lecture_tests(ImGuiTestEngine* engine) {
   add_program_test(engine, "presents and comes back", presents);
   add_program_test(engine, "walks through pinned places", walks_through_places);
   add_program_test(engine, "keeps pinned places in a file", keeps_places_in_a_file);
+  add_program_test(engine, "says what a symbol is", tells_symbols);
   add_program_test(engine, "changes the size of everything", changes_the_size);
 }
 
