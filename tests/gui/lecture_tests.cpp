@@ -161,8 +161,8 @@ bool says_something() {
 
 void tells_symbols(ImGuiTestContext* context) {
   start_program(context);
-  const ImRect slider = context->ItemInfo("//Data/**/how fast it fades").RectFull;
-  context->MouseMoveToPos({slider.Min.x + 6, slider.Min.y + 12});  // α
+  const ImRect slider = context->ItemInfo("//Data/**/key length").RectFull;
+  context->MouseMoveToPos({slider.Min.x + 10, slider.Min.y + 12});  // k; the slider itself says nothing
   context->SleepNoSkip(0.6F, 0.1F);
   context->Yield(2);
   IM_CHECK(says_something());
