@@ -8,6 +8,7 @@
 
 #include "app/gl/context_local.h"
 #include "app/session/gates.h"
+#include "app/session/write_reach.h"
 #include "app/studio/application.h"
 #include "app/views/form_words.h"
 #include "app/widgets/controls.h"
@@ -183,20 +184,13 @@ void stability_words(ImVec2 from) {
 }
 
 /// Where the present token's write lies between nothing and growing without bound.
-void stability(const Application& application, const Trace* trace) {
-  struct Known {
-    std::uint64_t version = 0;
-    Index token = -1;
-    std::optional<double> reach;
-  };
-  const Computation& computed = *application.session.computed();
-  if (!trace || computed.sequence.tokens == 0) return;
-  const Index token = std::min(application.session.token(), computed.sequence.tokens - 1);
-  Known& known = context_local<Known>();
-  if (known.version != computed.version || known.token != token)
-    known = {computed.version, token, write_reach(computed, *trace, token)};
-  if (!known.reach) return;
-  const double product = *known.reach;
+void stability(Application& application, const Trace* trace) {
+  const std::shared_ptr<const Computation>& computed = application.session.sight().computation;
+  if (!trace || !computed || computed->sequence.tokens == 0) return;
+  const Index token = std::min(application.session.token(), computed->sequence.tokens - 1);
+  const auto reach = application.session.answers().ask(WriteReach{{computed}, trace->form, token});
+  if (!reach.value || !*reach.value) return;
+  const double product = **reach.value;
 
   constexpr double limit = 2;
   constexpr double end = 2.5;
@@ -269,15 +263,6 @@ bool is_changed(const Choice& choice) {
 }
 
 }  // namespace
-
-std::optional<double> write_reach(const Computation& computed, const Trace& trace, Index token) {
-  const Sequence& sequence = computed.sequence;
-  if (!erases_by_beta(trace) || !sequence.has("beta") || sequence.has("p")) return std::nullopt;
-  if (sequence.at("beta").columns() != 1) return std::nullopt;
-  const std::optional<Stability> known = stability_at(*computed.variant, sequence, token);
-  if (!known) return std::nullopt;
-  return known->reach;
-}
 
 void adjusting(Application& application) {
   const Computation& computed = *application.session.computed();

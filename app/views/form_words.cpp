@@ -85,15 +85,6 @@ const char* form_label(Form form) {
   return "";
 }
 
-bool erases_by_beta(const Trace& trace) {
-  const auto reads_beta = [](const Operation& operation) {
-    const std::vector<std::string> read = operands(operation.equation.expression);
-    return std::ranges::find(read, "beta") != read.end();
-  };
-  return (has_step(trace, Purpose::read) && any_step(trace, Purpose::update, reads_beta)) ||
-         any_step(trace, Purpose::overlap, reads_beta);
-}
-
 std::string divergence_words(const Divergence& divergence) {
   return fmt::format("The memory runs away at token {}: {}. Each picture has its own scale.",
                      divergence.token, divergence.words);

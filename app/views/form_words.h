@@ -15,10 +15,6 @@ std::string form_title(Form form, const Choice& choice);
 /// What this form does to come to the output of `token`, in plain words with its real sizes.
 std::string form_work(const FormResult& result, const Computation& computed, Index token);
 
-/// Whether writing beta k also takes the old value out: only then beta says when a write overshoots (above
-/// 1 / |k|^2) and when it diverges (above twice that).
-bool erases_by_beta(const Trace& trace);
-
 /// From which token on the memory runs away, why, and what that does to the pictures.
 std::string divergence_words(const Divergence& divergence);
 
