@@ -206,7 +206,7 @@ AnswersMap& answers_map() { return context_local<AnswersMap>(); }
 
 bool has_answers(const Application& application) {
   const Sight& sight = application.session.sight();
-  return sight.computation && sight.trace && sight.record && sight.trace->form == Form::recurrent &&
+  return sight.computation && sight.trace && sight.trace->form == Form::recurrent &&
          sight.computation->variant->memory.none.empty();
 }
 

@@ -46,6 +46,7 @@ bool is_active(ImGuiTestContext* context, const char* window) {
 void presents(ImGuiTestContext* context) {
   Session& session = start_program(context);
   const float letters = ImGui::GetFontSize();
+  context->Yield(3);  // panels that now have something to show take their room
   const ImRect before = context->WindowInfo("//Stage").RectFull;
   const OwnLayout own = program().panel_layout().own(program().workspaces());
   context->KeyPress(ImGuiKey_F);
