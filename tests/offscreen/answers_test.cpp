@@ -24,6 +24,8 @@ struct Asked {
     application.open_first_capture();
     application.session.wait();
     application.session.go_to_token(42);
+    application.session.set_cursor({application.session.cursor().block, 3, 0});  // the update
+    application.session.wait();
     draw();
   }
 
