@@ -14,6 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* given_up = "Stopped.";
+constexpr std::uint64_t frames_between_sweeps = 16;
 
 unsigned threads_of_the_machine() {
   return std::max(std::thread::hardware_concurrency(), 3U) - 1;  // a long answer leaves one to the others
@@ -111,8 +112,7 @@ void Answers::frame() {
   }
   ++frame_;
   busy_ = false;
-  // Nobody has used them for long: they are the first.
-  while (!entries_.empty() && entries_.front()->key->gone()) remove(std::shared_ptr(entries_.front()));
+  if (frame_ % frames_between_sweeps == 0) sweep();
   shrink();
 }
 
@@ -163,6 +163,14 @@ void Answers::remove(const std::shared_ptr<Entry>& entry) {
   places_.erase(place);
   finished_.notify_all();
   wished_.notify_one();
+}
+
+/// Forgets what nobody can ask for again.
+void Answers::sweep() {
+  for (auto place = entries_.begin(); place != entries_.end();) {
+    const std::shared_ptr<Entry> entry = *place++;
+    if (entry->key->gone()) remove(entry);
+  }
 }
 
 /// Goes back to the budget. What was asked for in the last frame stays, and so does what somebody holds: to

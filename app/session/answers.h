@@ -184,6 +184,7 @@ class Answers {
   std::shared_ptr<Entry> find(const AnyKey& key) const;
   void start_threads();
   void remove(const std::shared_ptr<Entry>& entry);
+  void sweep();
   void shrink();
   void free_released(std::unique_lock<std::mutex>& lock);
   std::shared_ptr<Entry> next() const;

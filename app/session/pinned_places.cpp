@@ -29,7 +29,7 @@ PinnedPlace read_place(const Fields& fields) {
 void PinnedPlaces::add(PinnedPlace place) {
   if (all_.size() >= most_pinned_places)
     throw InputError(fmt::format("{} places are pinned; there is no room for more", all_.size()));
-  all_.insert(all_.begin() + present_ + 1, std::move(place));
+  all_.insert(all_.begin() + (present_ + 1), std::move(place));
   ++present_;
 }
 
