@@ -14,7 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* given_up = "Stopped.";
-constexpr std::uint64_t frames_between_sweeps = 16;
+constexpr std::uint64_t frames_between_sweeps = 64;  // there may be thousands of answers
 
 unsigned threads_of_the_machine() {
   return std::max(std::thread::hardware_concurrency(), 3U) - 1;  // a long answer leaves one to the others
@@ -112,6 +112,8 @@ void Answers::frame() {
   }
   ++frame_;
   busy_ = false;
+  // Most of them come first, since nobody has used them for long.
+  while (!entries_.empty() && entries_.front()->key->gone()) remove(std::shared_ptr(entries_.front()));
   if (frame_ % frames_between_sweeps == 0) sweep();
   shrink();
 }
@@ -165,7 +167,7 @@ void Answers::remove(const std::shared_ptr<Entry>& entry) {
   wished_.notify_one();
 }
 
-/// Forgets what nobody can ask for again.
+/// Forgets what nobody can ask for again, also where it stands behind what is kept.
 void Answers::sweep() {
   for (auto place = entries_.begin(); place != entries_.end();) {
     const std::shared_ptr<Entry> entry = *place++;

@@ -341,7 +341,7 @@ TEST_CASE("answers to what is no more are forgotten, whatever is kept beside the
   answers.frame();
   CHECK(answers.bytes() >= 2 * bytes_of_one);
   script = nullptr;
-  for (int frame = 0; frame < 32; ++frame) answers.frame();
+  for (int frame = 0; frame < 70; ++frame) answers.frame();
   CHECK(answers.bytes() >= bytes_of_one);
   CHECK(answers.bytes() < 2 * bytes_of_one);
 }
