@@ -19,8 +19,9 @@ namespace {
 
 using style::px;
 
-constexpr double least_number = 0.1;  // smaller ones are colour alone
-constexpr float narrow_panel = 900;   // design pixels
+constexpr double least_number = 0.1;   // smaller ones are colour alone
+constexpr float small_number = 0.84F;  // of the usual size, where a number would not fit
+constexpr float narrow_panel = 1100;   // design pixels
 constexpr float between_tables = 44;
 constexpr float between_narrow = 26;
 constexpr float least_cell = 15;  // smaller tables cannot be read
@@ -64,13 +65,22 @@ void draw_cell(ImVec2 from, ImVec2 size, double value) {
   const ImVec2 to = {from.x + size.x - px(1), from.y + size.y - px(1)};
   ImGui::GetWindowDrawList()->AddRectFilled(from, to, style::colour(paper));
   if (std::isfinite(value) && std::abs(value) < least_number) return;
-  const style::TextStyle text(style::Text::number_small);
   const std::string number = std::isfinite(value) ? fmt::format("{:.2f}", value) : std::string("none");
+  const float usual = style::font_size(style::Text::number_small);
+  ImGui::PushFont(style::font(style::Text::number_small), usual);
+  if (text_extent(number).x > size.x - px(2)) {
+    ImGui::PopFont();
+    ImGui::PushFont(style::font(style::Text::number_small), usual * small_number);
+  }
   const ImVec2 extent = text_extent(number);
-  if (extent.x > size.x || extent.y > size.y) return;
+  if (extent.x > size.x || extent.y > size.y) {
+    ImGui::PopFont();
+    return;
+  }
   draw_text(
       {std::round(from.x + (size.x - px(1) - extent.x) / 2), std::round(from.y + (size.y - extent.y) / 2)},
       style::legible_on(paper), number);
+  ImGui::PopFont();
 }
 
 /// One of the tables with its title and the words above its columns. Returns the cell under the pointer.

@@ -81,7 +81,9 @@ std::string answer_sentence(const AnswerTable& table) {
     return changed_row(table, *table.present) + others;
   }
   if (table.change.isZero(0)) return "Nothing changes here.";
-  return fmt::format("Nothing it knew has changed by more than {:.2f}.", table.change.cwiseAbs().maxCoeff());
+  const double most = table.change.cwiseAbs().maxCoeff();
+  if (most < 0.005) return "Nothing it knew has changed by as much as 0.01.";
+  return fmt::format("Nothing it knew has changed by more than {:.2f}.", most);
 }
 
 std::string output_sentence(const OutputAnswer& answer) {

@@ -466,6 +466,8 @@ TEST_CASE("The sentence says what the largest changes mean") {
   before << 0.7, 0.1, 0, 0.05, 0.8, 0, 0.5, 0, 0;
   after = before;
   CHECK(said(before, after, 2) == "Nothing changes here.");
+  after(1, 1) = 0.7999;
+  CHECK(said(before, after, 2) == "Nothing it knew has changed by as much as 0.01.");
   after(1, 1) = 0.64;
   CHECK(said(before, after, 2) == "Nothing it knew has changed by more than 0.16.");
   after(2, 2) = 0.9;
