@@ -22,7 +22,14 @@ void History::change(SessionState next, std::string_view merge_key) {
   } else {
     entries_[at_] = std::move(next);
   }
-  if (entries_.size() > most_) {
+  forget_oldest();
+}
+
+void History::forget_oldest() {
+  std::size_t held = 0;
+  for (const SessionState& entry : entries_) held += entry.edits.size();
+  while (at_ > 0 && (entries_.size() > most_ || held > most_edits_held)) {
+    held -= entries_.front().edits.size();
     entries_.pop_front();
     --at_;
   }

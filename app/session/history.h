@@ -15,6 +15,8 @@ class History {
  public:
   /// Of more entries the oldest are forgotten.
   static constexpr std::size_t most_entries = 2000;
+  /// And of entries that hold more edits than this together: each holds all of its own.
+  static constexpr std::size_t most_edits_held = 20000;
 
   explicit History(SessionState first = {}, std::size_t most = most_entries);
 
@@ -44,6 +46,7 @@ class History {
 
  private:
   void erase(std::size_t first, std::size_t end);
+  void forget_oldest();
 
   std::deque<SessionState> entries_;
   std::size_t at_ = 0;

@@ -214,6 +214,21 @@ TEST_CASE("what cannot be computed or opened leaves no entry", "[history]") {
   CHECK(!session.can_redo());
 }
 
+TEST_CASE("entries with many edits are fewer", "[history]") {
+  History history;
+  SessionState state;
+  constexpr std::size_t many = 1000;
+  for (std::size_t entry = 0; entry < 100; ++entry) {
+    state.edits.assign(many, Edit{.kind = "paint_gate", .array = "beta", .numbers = {0, 0, 0.5}});
+    state.head = static_cast<Index>(entry);
+    history.change(state);
+  }
+  CHECK(history.present() == state);
+  std::size_t kept = 1;
+  for (; history.can_undo(); ++kept) history.undo();
+  CHECK(kept == History::most_edits_held / many);
+}
+
 TEST_CASE("two thousand changes at random are written, read, taken back and made again", "[history]") {
   Session session;
   open(session, in_memory());
