@@ -12,6 +12,7 @@
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
+#include "core/insight/half_life.h"
 
 namespace palimpsest {
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 
 #include "core/base/error.h"
 #include "core/contract/sequence.h"
@@ -49,13 +48,5 @@ std::optional<Keeping> keeping(const Sequence& sequence) { return keeping_of(seq
 std::optional<Keeping> keeping_of_channel(const Sequence& sequence, Index channel) {
   return keeping_of(sequence, channel);
 }
-
-double half_life(double kept) {
-  if (kept <= 0) return 0;
-  if (kept >= 1) return std::numeric_limits<double>::infinity();
-  return std::log(0.5) / std::log(kept);
-}
-
-double kept_for(double tokens) { return tokens > 0 ? std::exp2(-1 / tokens) : 0; }
 
 }  // namespace palimpsest

@@ -23,11 +23,4 @@ std::optional<Keeping> keeping(const Sequence& sequence);
 /// The same of one channel alone. Throws InputError for one that there is not.
 std::optional<Keeping> keeping_of_channel(const Sequence& sequence, Index channel);
 
-/// After how many tokens half is left where each keeps `kept`; infinite where nothing fades, 0 where all
-/// goes.
-double half_life(double kept);
-
-/// What keeps half for `tokens` >= 0.
-double kept_for(double tokens);
-
 }  // namespace palimpsest

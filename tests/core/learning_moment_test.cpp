@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/insight/half_life.h"
 #include "core/insight/keeping.h"
 #include "core/insight/key_directions.h"
 #include "core/insight/remembered.h"
