@@ -167,12 +167,22 @@ void Answers::remove(const std::shared_ptr<Entry>& entry) {
   wished_.notify_one();
 }
 
-/// Forgets what nobody can ask for again, also where it stands behind what is kept.
+/// Forgets what nobody can ask for again, also where it stands behind what is kept, and what is more than is
+/// kept of its kind.
 void Answers::sweep() {
-  for (auto place = entries_.begin(); place != entries_.end();) {
-    const std::shared_ptr<Entry> entry = *place++;
-    if (entry->key->gone()) remove(entry);
+  std::map<std::type_index, std::size_t> seen;
+  for (auto place = entries_.end(); place != entries_.begin();) {
+    const std::shared_ptr<Entry> entry = *--place;
+    const bool is_one_too_many = ++seen[entry->key->type()] > entry->key->most_kept() && !is_wanted(*entry);
+    if (!entry->key->gone() && !is_one_too_many) continue;
+    ++place;  // stays where it is when the one before it goes
+    remove(entry);
   }
+}
+
+/// Whether it is under way, or was asked for in the last frame.
+bool Answers::is_wanted(const Entry& entry) const {
+  return entry.is_under_way() || entry.wanted_in + 1 >= frame_;
 }
 
 /// Goes back to the budget. What was asked for in the last frame stays, and so does what somebody holds: to
@@ -180,8 +190,7 @@ void Answers::sweep() {
 void Answers::shrink() {
   for (auto place = entries_.begin(); place != entries_.end() && bytes_ > budget_;) {
     const std::shared_ptr<Entry> entry = *place++;
-    const bool is_wanted = entry->is_under_way() || entry->wanted_in + 1 >= frame_;
-    if (!is_wanted && entry->value.use_count() <= 1) remove(entry);
+    if (!is_wanted(*entry) && entry->value.use_count() <= 1) remove(entry);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <list>
 #include <map>
 #include <memory>
@@ -65,6 +66,12 @@ concept MayBeGone = requires(const Key& key) {
   { key.gone() } -> std::convertible_to<bool>;
 };
 
+/// And `static constexpr std::size_t most_kept`: of such keys that stay as good as ever, the last used ones.
+template <class Key>
+concept KeepsFew = requires {
+  { Key::most_kept } -> std::convertible_to<std::size_t>;
+};
+
 /// A key of any type, as Answers sees it.
 class AnyKey {
  public:
@@ -81,6 +88,7 @@ class AnyKey {
   virtual Result compute(const Effort& effort) const = 0;
   virtual std::string question() const = 0;
   virtual bool gone() const = 0;
+  virtual std::size_t most_kept() const = 0;
 };
 
 /// Answers everything that views ask for: a key says what the answer depends on and how it is computed. That
@@ -172,6 +180,10 @@ class Answers {
       if constexpr (MayBeGone<Key>) return key_.gone();
       return false;
     }
+    std::size_t most_kept() const override {
+      if constexpr (KeepsFew<Key>) return Key::most_kept;
+      return std::numeric_limits<std::size_t>::max();
+    }
 
    private:
     Key key_;
@@ -185,6 +197,7 @@ class Answers {
   void start_threads();
   void remove(const std::shared_ptr<Entry>& entry);
   void sweep();
+  bool is_wanted(const Entry& entry) const;
   void shrink();
   void free_released(std::unique_lock<std::mutex>& lock);
   std::shared_ptr<Entry> next() const;

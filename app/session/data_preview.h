@@ -33,6 +33,8 @@ inline constexpr Index most_previewed_heads = 16;
 struct DataPreview {
   using Value = PreviewedData;
 
+  static constexpr std::size_t most_kept = 16;  // each takes up to 2 MB, and a slider makes many
+
   std::string id;  // as open_data takes it
 
   bool operator<(const DataPreview& other) const { return id < other.id; }

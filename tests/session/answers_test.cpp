@@ -65,6 +65,11 @@ struct PresentTenfold : Tenfold {
   std::string question() const { return "the present number"; }
 };
 
+/// One of which few are kept.
+struct Preview : Tenfold {
+  static constexpr std::size_t most_kept = 3;
+};
+
 std::shared_ptr<Script> script_of(Script::Act act) { return std::make_shared<Script>(std::move(act)); }
 
 /// Runs until nobody wants it.
@@ -393,6 +398,22 @@ TEST_CASE("one may wait for one answer while another goes on", "[answers]") {
   CHECK_FALSE(answers.ask(Tenfold{1, script}).value);
   answers.wait_for(Tenfold{3, script});  // nobody asked for it
   may_end.set_value();
+  answers.wait();
+}
+
+TEST_CASE("of a kind of which few are kept, the last used stay", "[answers]") {
+  const auto script = std::make_shared<Script>();
+  Answers answers(1);
+  for (int number = 0; number < 10; ++number) {
+    answers.ask(Preview{{number, script}});
+    answers.ask(Tenfold{number, script});
+    answers.wait();
+  }
+  for (int frame = 0; frame < 70; ++frame) answers.frame();
+  CHECK(answers.bytes() >= 13 * bytes_of_one);
+  CHECK(answers.bytes() < 14 * bytes_of_one);
+  CHECK(answers.ask(Preview{{9, script}}).value);
+  CHECK_FALSE(answers.ask(Preview{{6, script}}).value);
   answers.wait();
 }
 
