@@ -10,6 +10,7 @@
 #include "app/session/paths.h"
 #include "app/session/presets.h"
 #include "app/studio/application.h"
+#include "app/widgets/style.h"
 #include "app/window/window.h"
 #include "tests/gui/tests.h"
 
@@ -29,6 +30,9 @@ void draw_application(ImGuiTestContext*) {
 Session& start_afresh(ImGuiTestContext* context) {
   application.reset();
   context->Yield(2);
+  // The test engine puts back the style that it found before the first test, which knows nothing of ours.
+  style::apply(Theme::light, 1);
+  style::apply(Theme::dark, 1);
   auto fresh = std::make_unique<Application>();
   fresh->open_first_capture();
   fresh->session.wait();
