@@ -16,7 +16,7 @@ class FrameCache {
   template <class Name>
   Value& operator[](const Name& key) {
     const int frame = ImGui::GetFrameCount();
-    if (frame != swept_) sweep(frame);
+    if (frame < swept_ || frame - swept_ >= frames_between_sweeps) sweep(frame);
     auto entry = entries_.find(key);
     if (entry == entries_.end()) entry = entries_.try_emplace(Key(key)).first;
     entry->second.last_used = frame;
@@ -27,6 +27,7 @@ class FrameCache {
 
  private:
   static constexpr int frames_kept = 120;
+  static constexpr int frames_between_sweeps = 30;  // there may be thousands of values
 
   struct Entry {
     Value value;

@@ -72,12 +72,23 @@ ColourRanges::ColourRanges(const Computation& computation, const Trace& trace, c
   for (const Operation& operation : phase.operations) made_.insert(operation.equation.result);
 }
 
+void ColourRanges::begin_view(Record made) {
+  of_view_ = std::move(made);
+  followed_.clear();
+  known_in_view_.clear();
+  beyond_.clear();
+}
+
+const Matrix<double>& ColourRanges::values_of(const std::string& tensor) const {
+  return (of_view_.contains(tensor) ? of_view_ : record_).at(tensor);
+}
+
 /// The scale of the tensor's kind in the whole sequence; 0 where it has one of its own. Features of keys,
 /// queries and values are of no kind: they are not what the data give. What a state is moved by is of the
 /// state's kind: the two are compared.
 double ColourRanges::of_kind(const std::string& tensor) const {
   if (!shared_) return 0;
-  const Matrix<double>& value = record_.at(tensor);
+  const Matrix<double>& value = values_of(tensor);
   const bool moves_state = value.rows() > 1 && value.cols() > 1 && steps_of_states_.contains(tensor);
   const Role role = moves_state ? Role::state : role_of(trace_->symbols, tensor);
   const bool given = role == Role::key || role == Role::query || role == Role::value;
@@ -88,7 +99,7 @@ double ColourRanges::of_kind(const std::string& tensor) const {
 }
 
 ColourRange ColourRanges::found(const std::string& tensor) const {
-  const Matrix<double>& values = record_.at(tensor);
+  const Matrix<double>& values = values_of(tensor);
   const double kind = of_kind(tensor);
   if (kind > 0 && share_beyond(values, kind) <= most_beyond) return {kind, false};
   const double largest = largest_finite(values);
@@ -97,22 +108,23 @@ ColourRange ColourRanges::found(const std::string& tensor) const {
 
 ColourRange ColourRanges::of(const std::string& tensor) {
   if (const auto other = followed_.find(tensor); other != followed_.end()) return of(other->second);
-  const auto [known, is_new] = known_.try_emplace(tensor);
+  if (const auto own = known_in_view_.find(tensor); own != known_in_view_.end()) return own->second;
+  const auto [known, is_new] = (of_view_.contains(tensor) ? known_in_view_ : known_).try_emplace(tensor);
   if (is_new) known->second = found(tensor);
   return known->second;
 }
 
 double ColourRanges::beyond(const std::string& tensor) {
   const auto [known, is_new] = beyond_.try_emplace(tensor, 0);
-  if (is_new) known->second = share_beyond(record_.at(tensor), of(tensor).largest);
+  if (is_new) known->second = share_beyond(values_of(tensor), of(tensor).largest);
   return known->second;
 }
 
 void ColourRanges::join(const std::vector<std::string>& tensors) {
   std::vector<const Matrix<double>*> values;
-  for (const std::string& tensor : tensors) values.push_back(&record_.at(tensor));
+  for (const std::string& tensor : tensors) values.push_back(&values_of(tensor));
   const ColourRange joint{nearly_largest(values), true, true};
-  for (const std::string& tensor : tensors) known_[tensor] = joint;
+  for (const std::string& tensor : tensors) known_in_view_[tensor] = joint;
 }
 
 }  // namespace palimpsest

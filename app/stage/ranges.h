@@ -17,7 +17,7 @@ struct ColourRange {
   bool is_joint = false;  // of the pictures that are added up in this step
 };
 
-/// The ranges of the tensors of one block.
+/// The ranges of the tensors of one block, for one view of it after another.
 class ColourRanges {
  public:
   ColourRanges() = default;
@@ -25,6 +25,10 @@ class ColourRanges {
   /// `shared`: tensors of one kind have one scale. `computation` and `trace` must outlive it.
   ColourRanges(const Computation& computation, const Trace& trace, const Phase& phase, Record record,
                bool shared);
+
+  /// Begins another view: `made` are the tensors that are made for its pictures alone; none follows another
+  /// or is joined any more. The ranges of what was recorded stay.
+  void begin_view(Record made);
 
   ColourRange of(const std::string& tensor);
 
@@ -39,6 +43,7 @@ class ColourRanges {
   void join(const std::vector<std::string>& tensors);
 
  private:
+  const Matrix<double>& values_of(const std::string& tensor) const;
   double of_kind(const std::string& tensor) const;
   ColourRange found(const std::string& tensor) const;
 
@@ -49,8 +54,12 @@ class ColourRanges {
   bool output_follows_ = false;  // outputs become the output by a further operation, such as a division
   std::set<std::string> made_;
   std::set<std::string> steps_of_states_;
+  std::map<std::string, ColourRange> known_;  // of what was recorded; found when they are first asked for
+
+  // Of the present view:
+  Record of_view_;
   std::map<std::string, std::string> followed_;
-  std::map<std::string, ColourRange> known_;  // found when they are first asked for
+  std::map<std::string, ColourRange> known_in_view_;  // of what is made for it, and of what is joined
   std::map<std::string, double> beyond_;
 };
 

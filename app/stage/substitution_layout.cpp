@@ -30,8 +30,11 @@ constexpr float most_of_height = 0.6F;
 constexpr float least_strips = 4;
 constexpr float words_of_strip = 128;
 constexpr float formula_of_strip = 88;
+constexpr float factor_gap = 4;  // between a factor and its symbol
 constexpr float number_of_strip = 66;
 constexpr float letters = 15;
+// Numbers are words: a formula for each would be read and painted at every step.
+constexpr style::Text factor_text = style::Text::number_small;
 
 class SubstitutionLayout {
  public:
@@ -174,14 +177,21 @@ class SubstitutionLayout {
     }
   }
 
+  ImVec2 extent_of_factor(const SubstitutionStrip& strip) const {
+    return ruler_.words(strip.factor, factor_text, -1);
+  }
+
   void place_sum(ImVec2 origin, float y, float left, float right, const std::vector<std::size_t>& shown) {
     const float distance = ruler_.px(strip_distance);
     const float height = ruler_.px(strip_height);
     const float number = ruler_.px(number_of_strip);
     const float formula_end = left - ruler_.px(10);
     float formulas = 0;
-    for (const std::size_t i : shown)
-      formulas = std::max(formulas, ruler_.formula(view_.strips[i].latex, ruler_.px(letters)).width);
+    for (const std::size_t i : shown) {
+      const SubstitutionStrip& strip = view_.strips[i];
+      const float factor = strip.factor.empty() ? 0 : extent_of_factor(strip).x + ruler_.px(factor_gap);
+      formulas = std::max(formulas, ruler_.formula(strip.latex, ruler_.px(letters)).width + factor);
+    }
     const float words_end = formula_end - std::max(formulas + ruler_.px(8), ruler_.px(formula_of_strip));
     const float words_left = origin.x + ruler_.px(words_room) + ruler_.px(column_gap);
     for (const std::size_t i : shown) {
@@ -194,6 +204,12 @@ class SubstitutionLayout {
                   strip.must_stand ? Ink::text : Ink::dim);
       if (has_words) place_ended(strip.words, words_end, middle, words_width, style::Text::caption, Ink::dim);
       place_formula(strip.latex, {formula_end, middle}, true, middle);
+      if (!strip.factor.empty()) {
+        const float end =
+            formula_end - ruler_.formula(strip.latex, ruler_.px(letters)).width - ruler_.px(factor_gap);
+        place_ended(strip.factor, end, middle, std::numeric_limits<float>::infinity(), factor_text,
+                    Ink::text);
+      }
       layout_.pictures.push_back(
           {&strip.picture, {std::round(left), std::round(y)}, {std::round(right - left - number), height}});
       place_ended(strip.number, right, middle, number - ruler_.px(6), style::Text::number_small, Ink::dim);

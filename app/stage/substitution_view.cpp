@@ -41,8 +41,8 @@ class SubstitutionBuilder {
       view_.coefficients.push_back(fmt::format("{:.2f}", taken.coefficient));
       add({.word = word(taken.row),
            .words = "already written by it",
-           .latex = fmt::format("{} {:.2f}\\,{}_{{{}}}", share < 0 ? "-" : "+", std::abs(share), u,
-                                taken.row + 1)},
+           .factor = fmt::format("{} {:.2f}", share < 0 ? "−" : "+", std::abs(share)),
+           .latex = fmt::format("{}_{{{}}}", u, taken.row + 1)},
           fmt::format("taken by {}", taken.row), taken.part);
     }
     view_.coefficients.emplace_back("1");

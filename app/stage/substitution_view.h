@@ -11,10 +11,11 @@ namespace palimpsest {
 
 /// A term of the row that is being solved, as a flat strip with what is said of it.
 struct SubstitutionStrip {
-  std::string word = {};   // whose row it is
-  std::string words = {};  // "already written by it"
-  std::string brief = {};  // the same where there is no room for both
-  std::string latex = {};  // "-0.27 u_5"
+  std::string word = {};    // whose row it is
+  std::string words = {};   // "already written by it"
+  std::string brief = {};   // the same where there is no room for both
+  std::string factor = {};  // "− 0.27"
+  std::string latex = {};   // "u_5"
   Box picture = {};
   std::string number = {};  // its length, or a difference
   double length = 0;

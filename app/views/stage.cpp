@@ -41,6 +41,8 @@ constexpr double growing_seconds = 0.28;
 struct KeptStage {
   // Computation, form, cursor; states turned, scales shared, colours; whether the recurrence is known.
   using ViewKey = std::tuple<std::uint64_t, Form, Cursor, bool, bool, style::Theme, bool>;
+  // Computation, form, block; states turned, scales shared.
+  using RangesKey = std::tuple<std::uint64_t, Form, Index, bool, bool>;
   // Origin and room on the screen, scale, whether there is little of it.
   using LayoutKey = std::tuple<float, float, float, float, float, bool>;
 
@@ -51,6 +53,8 @@ struct KeptStage {
   std::string warning;
   std::shared_ptr<const Record> record;  // of the block, and what is made for pictures
   std::optional<double> scrubbed;        // how far the result has grown, as long as somebody holds it
+
+  std::optional<RangesKey> ranges_key;
   ColourRanges ranges;
 
   std::optional<LayoutKey> layout_key;
@@ -91,6 +95,16 @@ std::shared_ptr<const Record> recurrence_of(Application& application, const Sigh
   return answer.stale ? nullptr : answer.value;
 }
 
+/// Brings the ranges of what was recorded up to date with the block; all its steps share them.
+void update_ranges(KeptStage& kept, const Application& application, const Sight& sight, const Shown& shown) {
+  const KeptStage::RangesKey key{sight.computation->version, sight.trace->form, sight.cursor.block,
+                                 application.view.state_value_by_key, application.view.shared_scale};
+  if (kept.ranges_key == key) return;
+  kept.ranges = ColourRanges(*sight.computation, *sight.trace, shown.phase, shown.record,
+                             application.view.shared_scale);
+  kept.ranges_key = key;
+}
+
 /// Brings what is kept up to date with the cursor.
 void update_view(KeptStage& kept, Application& application, const Sight& sight, const Shown& shown) {
   const Computation& computed = *sight.computation;
@@ -106,18 +120,27 @@ void update_view(KeptStage& kept, Application& application, const Sight& sight, 
                                recurrence != nullptr};
   if (kept.view_key == key) return;
   ++stage_map().views;
-  kept = {};
+  KeptStage fresh;
+  fresh.ranges_key = kept.ranges_key;
+  fresh.ranges = std::move(kept.ranges);
+  kept = std::move(fresh);
   kept.view = stage_view(trace, shown.phase, shown.record, cursor, computed.data->labels, stage_latex(),
                          recurrence.get());
   kept.place = stage_place(trace, shown.phase, cursor);
   Record record = shown.record;
+  Record made;
   const Hero& hero = kept.view->hero;
-  for (const auto& [name, values] : hero.made.tensors()) record.set(name, values);
-  if (kept.view->substitution) {
-    for (const auto& [name, values] : kept.view->substitution->made.tensors()) record.set(name, values);
-  }
+  const auto take = [&](const Record& tensors) {
+    for (const auto& [name, values] : tensors.tensors()) {
+      record.set(name, values);
+      made.set(name, values);
+    }
+  };
+  take(hero.made);
+  if (kept.view->substitution) take(kept.view->substitution->made);
   kept.record = std::make_shared<const Record>(std::move(record));
-  kept.ranges = ColourRanges(computed, trace, shown.phase, *kept.record, application.view.shared_scale);
+  update_ranges(kept, application, sight, shown);
+  kept.ranges.begin_view(std::move(made));
   for (const auto& [tensor, other] : hero.scale_of) kept.ranges.follow(tensor, other);
   if (!hero.one_scale.empty() && application.view.shared_scale) kept.ranges.join(hero.one_scale);
   if (kept.view->substitution) kept.ranges.join(kept.view->substitution->one_scale);

@@ -221,8 +221,8 @@ void TimelineRows::groups(float top, float bottom) {
 }
 
 void TimelineRows::words(float top) {
-  timeline_map().underlined = underlined_words(session_);
   if (!columns_.has_words()) return;
+  timeline_map().underlined = underlined_words(session_);
   const std::vector<Index>& asked = timeline_map().underlined;
   for (Index t = columns_.begin(); t < columns_.end(); ++t) {
     const bool is_asked = std::ranges::binary_search(asked, t);

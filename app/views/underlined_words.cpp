@@ -46,10 +46,16 @@ std::vector<Index> strongest_writes(std::span<const TokenFacts> tokens, std::spa
   for (Index t = begin; t < end; ++t) {
     if (strength(t) > 0 && strength(t) >= strongest / 2) found.push_back(t);
   }
-  std::ranges::stable_sort(found, [&](Index x, Index y) { return strength(x) > strength(y); });
+  // Few of many are wanted: a heap finds the strongest, of equals the first, without sorting all of them.
+  const auto is_behind = [&](Index x, Index y) {
+    return strength(x) != strength(y) ? strength(x) < strength(y) : x > y;
+  };
+  std::ranges::make_heap(found, is_behind);
   std::vector<Index> words;
-  for (const Index t : found) {
-    if (words.size() == most) break;
+  while (!found.empty() && words.size() < most) {
+    std::ranges::pop_heap(found, is_behind);
+    const Index t = found.back();
+    found.pop_back();
     const auto label = visible_label(labels[static_cast<std::size_t>(t)]);
     const bool is_known = std::ranges::any_of(
         words, [&](Index known) { return visible_label(labels[static_cast<std::size_t>(known)]) == label; });

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <new>
 #include <optional>
 #include <tuple>
@@ -26,7 +27,7 @@ using PictureKey = std::tuple<std::string, float, ImU32>;
 
 struct Layout {
   bool known = false;
-  bool readable = false;
+  std::unique_ptr<const LaidOutFormula> formula;  // null: it cannot be read
   FormulaExtent extent;
   std::optional<std::vector<FormulaMark>> marks;  // once somebody has pointed at it
 };
@@ -53,8 +54,8 @@ float density() { return ImGui::GetIO().DisplayFramebufferScale.y; }
 Layout lay_out(const std::string& latex, float pixels) {
   Layout result;
   try {
-    result.extent = LaidOutFormula(latex, pixels).extent();
-    result.readable = true;
+    result.formula = std::make_unique<const LaidOutFormula>(latex, pixels);
+    result.extent = result.formula->extent();
   } catch (const Error&) {
     throw;  // the font's fault: no other formula will be drawn either
   } catch (const std::bad_alloc&) {
@@ -72,13 +73,13 @@ Layout& layout(const std::string& latex, float pixels) {
   return result;
 }
 
-const Picture& picture(const std::string& latex, float pixels, ImU32 colour) {
+const Picture& picture(const LaidOutFormula& formula, const std::string& latex, float pixels, ImU32 colour) {
   Picture& result = context_local<Formulas>().pictures[PictureKey(latex, pixels, colour)];
   if (result.painted) return result;
   const std::uint32_t argb = (colour >> IM_COL32_A_SHIFT & 255) << 24 |
                              (colour >> IM_COL32_R_SHIFT & 255) << 16 |
                              (colour >> IM_COL32_G_SHIFT & 255) << 8 | (colour >> IM_COL32_B_SHIFT & 255);
-  const FormulaPicture painted = LaidOutFormula(latex, pixels).paint(argb);
+  const FormulaPicture painted = formula.paint(argb);
   result.texture.upload_pixels(painted.rgba, painted.width, painted.height);
   result.size = {static_cast<float>(painted.width), static_cast<float>(painted.height)};
   result.painted = true;
@@ -114,7 +115,7 @@ void point_at(ImVec2 from, FormulaSize size, const std::string& latex, float siz
     return;
   const float pixels = size_px * density();
   Layout& found = layout(latex, pixels);
-  if (!found.marks) found.marks = LaidOutFormula(latex, pixels).marks();
+  if (!found.marks) found.marks = found.formula->marks();
   const ImVec2 mouse = ImGui::GetMousePos();
   const float x = (mouse.x - from.x) * density();
   const float y = (mouse.y - from.y) * density();
@@ -137,8 +138,8 @@ const PointedSymbol* pointed_symbol() {
 PointedSymbol first_symbol(const std::string& latex) {
   constexpr float readable = 32;  // pixels
   Layout& found = layout(latex, readable);
-  if (!found.readable) return {};
-  if (!found.marks) found.marks = LaidOutFormula(latex, readable).marks();
+  if (!found.formula) return {};
+  if (!found.marks) found.marks = found.formula->marks();
   if (found.marks->empty()) return {};
   return {found.marks->front().letter, found.marks->front().symbol};
 }
@@ -146,20 +147,20 @@ PointedSymbol first_symbol(const std::string& latex) {
 FormulaSize measure_formula(const std::string& latex, float size_px) {
   if (!is_drawn(size_px)) return {};
   const Layout& found = layout(latex, size_px * density());
-  return found.readable ? size_of(found.extent) : source_size(latex, size_px);
+  return found.formula ? size_of(found.extent) : source_size(latex, size_px);
 }
 
 FormulaSize draw_formula(ImDrawList* list, ImVec2 position, const std::string& latex, float size_px,
                          ImU32 colour) {
   if (!is_drawn(size_px)) return {};
   const Layout& found = layout(latex, size_px * density());
-  if (!found.readable) {
+  if (!found.formula) {
     const FormulaSize size = source_size(latex, size_px);
     list->AddText(source_font(), size_px, {position.x, position.y - size.baseline}, colour, latex.c_str());
     return size;
   }
   const FormulaSize size = size_of(found.extent);
-  const Picture& shown = picture(latex, size_px * density(), colour);
+  const Picture& shown = picture(*found.formula, latex, size_px * density(), colour);
   const float margin = FormulaExtent::margin / density();
   // Pixel on pixel, so that it stays sharp.
   const ImVec2 from(whole(position.x) - margin, whole(position.y) - size.baseline - margin);

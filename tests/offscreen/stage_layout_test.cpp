@@ -368,3 +368,24 @@ TEST_CASE("the strips of different rows have places of their own on the card", "
   });
   CHECK(rows.size() > 4);
 }
+
+TEST_CASE("the formulas of a sum are the same for other numbers", "[stage]") {
+  // A formula is read, laid out and painted; with a number in it that would be done anew at every step.
+  std::set<std::string> factors;
+  std::set<std::string> formulas;
+  Index longest = 0;
+  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
+    const StageView view = stage_view(trace, phase, record, cursor, labels);
+    if (!view.substitution) return;
+    longest = std::max(longest, view.substitution->solved.rows);
+    for (const SubstitutionStrip& strip : view.substitution->strips) {
+      CAPTURE(strip.latex);
+      CHECK(strip.latex.find('.') == std::string::npos);
+      if (strip.factor.empty()) continue;
+      factors.insert(strip.factor);
+      formulas.insert(strip.latex);
+    }
+  });
+  CHECK(factors.size() > formulas.size());
+  CHECK(static_cast<Index>(formulas.size()) < 3 * longest);  // one for a row, of each letter
+}
