@@ -376,6 +376,11 @@ void Session::wait_for_choice() {
   for (fetch(); job_; fetch()) answers_.wait_for(JobDone{job_});
 }
 
+void Session::wait_for_place() {
+  wait_for_choice();
+  for (look(); lookout_.is_stale(); look()) lookout_.wait(answers_);
+}
+
 /// Takes over all that is there, and asks for what is not.
 bool Session::fetch_all() {
   bool is_new = fetch();

@@ -83,6 +83,9 @@ class Session {
   /// Waits until what was chosen is computed, but not until its forms are compared.
   void wait_for_choice();
 
+  /// Waits until what was chosen is computed and what there is to see at the cursor is there.
+  void wait_for_place();
+
   /// Whether a computation is under way, or the comparison of its forms.
   bool computing() const { return job_ || (computed_ && !computed_->is_complete()); }
 

@@ -38,6 +38,10 @@ void Lookout::look(const Sight& wanted, Answers& answers) {
   }
 }
 
+void Lookout::wait(Answers& answers) const {
+  if (next_) answers.wait_for(BlockRecord{next_->trace, next_->cursor.block});
+}
+
 void Lookout::give_up(Answers& answers) {
   if (next_) answers.give_up(BlockRecord{next_->trace, next_->cursor.block});
 }

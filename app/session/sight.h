@@ -26,6 +26,9 @@ class Lookout {
   /// Asks for the place that is wanted. One without a form or without steps is seen at once.
   void look(const Sight& wanted, Answers& answers);
 
+  /// Waits for the record that was asked for last.
+  void wait(Answers& answers) const;
+
   /// Ends the computing of the record that is waited for.
   void give_up(Answers& answers);
 

@@ -57,6 +57,12 @@ FT_Face font_face(const std::string& file) {
   return faces.emplace(file, face).first->second;
 }
 
+std::span<const unsigned char> font_bytes(FT_Face face) {
+  const FT_Stream stream = face->stream;
+  if (stream->base == nullptr) throw Error("FreeType does not keep its fonts in memory");
+  return {stream->base, stream->size};
+}
+
 int open_font_faces() { return static_cast<int>(instance().faces.size()); }
 
 }  // namespace palimpsest

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <initializer_list>
 #include <optional>
+#include <span>
 
 #include "app/gl/context_local.h"
 #include "app/session/paths.h"
@@ -77,8 +78,7 @@ struct State {
 State& state() { return context_local<State>(); }
 
 // Ascender to descender in units of the em.
-float height_of(const std::filesystem::path& file) {
-  const FT_Face face = font_face(file.string());
+float height_of(FT_Face face) {
   return static_cast<float>(face->ascender - face->descender) / static_cast<float>(face->units_per_EM);
 }
 
@@ -92,19 +92,27 @@ Face load(std::initializer_list<std::filesystem::path> files) {
   ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
   Face face;
   for (const std::filesystem::path& file : files) {
-    const float height = height_of(file);
+    const FT_Face source = font_face(file.string());
+    const std::span<const unsigned char> bytes = font_bytes(source);
+    const float height = height_of(source);
     ImFontConfig config;
+    // To read a file of some megabytes for each of its uses would take most of the time to the first frame.
+    config.FontDataOwnedByAtlas = false;
+    const auto add = [&](float size) {
+      void* data = const_cast<unsigned char*>(bytes.data());  // is only read
+      return atlas.AddFontFromMemoryTTF(data, static_cast<int>(bytes.size()), size, &config);
+    };
     config.MergeMode = face.font != nullptr;
     config.FontLoaderFlags = ImGuiFreeTypeLoaderFlags_LightHinting;
     if (face.font == nullptr) face.height = height;
     config.ExtraSizeScale = height / face.height;
     config.GlyphExcludeRanges = accents;
     const float size = ordinary_em * face.height;  // only what offsets are counted in
-    face.font = atlas.AddFontFromFileTTF(file.c_str(), size, &config);
+    face.font = add(size);
     config.MergeMode = true;
     config.GlyphExcludeRanges = nullptr;
     config.GlyphOffset.y = -accents_raised * ordinary_em;
-    atlas.AddFontFromFileTTF(file.c_str(), size, &config);
+    add(size);
   }
   face.font->AddRemapChar(0x1d40, 0x22a4);  // the small T of a transpose, which the fonts lack, by the sign
   return face;

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <functional>
+
 #include "app/commands/command_line.h"
+#include "app/window/start_times.h"
 
 namespace palimpsest {
 
-/// `palimpsest bench ui`: what a frame of the window takes.
-CliCommand bench_command();
+/// `palimpsest bench ui` and `palimpsest bench start`, which opens a window by `start`.
+CliCommand bench_command(std::function<StartTimes()> start);
 
 }  // namespace palimpsest

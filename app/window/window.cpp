@@ -1,5 +1,6 @@
 #include "app/window/window.h"
 
+#include <epoxy/gl.h>
 #include <fmt/format.h>
 #include <imgui.h>
 #include <imgui_impl_glfw.h>
@@ -153,6 +154,8 @@ void Window::draw_frame(const std::function<void()>& draw) {
   glfwSwapBuffers(state_->window.get());
   if (state_->after_frame) state_->after_frame();
 }
+
+void Window::finish_drawing() { glFinish(); }
 
 void Window::request_redraw() {
   state_->redraw = true;

@@ -37,6 +37,9 @@ class Window {
   /// Handles what has happened and draws one frame at once, without sleeping.
   void draw_frame(const std::function<void()>& draw);
 
+  /// Waits until OpenGL has drawn what was asked for.
+  void finish_drawing();
+
   /// Asks for another frame; also wakes a sleeping window, and may be called from any thread. A callback
   /// that animates calls it in every frame.
   void request_redraw();

@@ -98,7 +98,8 @@ void require(bool good, const Session& session) {
   if (!good) throw InputError(session.message());
 }
 
-/// Opens what was asked for; the first capture if nothing was.
+/// Opens what was asked for; the first capture if nothing was. Waits until its place can be seen, not until
+/// its forms are compared.
 void prepare(Application& application, const Look& look) {
   Session& session = application.session;
   if (look.theme && *look.theme != "dark" && *look.theme != "light") {
@@ -119,7 +120,7 @@ void prepare(Application& application, const Look& look) {
     application.open_first_capture();
     require(session.computed() != nullptr || session.computing(), session);
   }
-  session.wait();
+  session.wait_for_choice();
   require(session.message().empty(), session);
   application.require_workspace();
   require(session.message().empty(), session);
@@ -137,7 +138,7 @@ void prepare(Application& application, const Look& look) {
       throw InputError(fmt::format("--head is {}; expected a head from 0 to {}", choice.head, heads - 1));
   }
   session.choose(std::move(choice));
-  session.wait();
+  session.wait_for_choice();
   require(session.message().empty(), session);
   if (look.theme) {
     ViewOptions view = session.state().view;
@@ -146,7 +147,7 @@ void prepare(Application& application, const Look& look) {
   }
   if (look.workspace) application.enter(*look.workspace);
   if (look.at) go_to(session, *look.at);
-  session.wait();
+  session.wait_for_place();
   session.start_history();
 }
 
@@ -209,6 +210,7 @@ void render_tour(const std::filesystem::path& folder, Console console) {
   for (const TourStop& stop : stops) {
     Application application;
     prepare(application, stop.look);
+    application.session.wait();
     application.show_welcome = false;
     render_to(application, 1920, 1080, 1, folder / stop.file);
     console.out << (folder / stop.file).string() << std::endl;
@@ -283,6 +285,8 @@ CliCommand render_command() {
       writable_target(options->output);  // before the work is done
       Application application;
       prepare(application, options->look);
+      application.session.wait();
+      require(application.session.message().empty(), application.session);
       require_other_file(options->output, application.session.data().id);
       require_form(application, options->look);
       application.show_welcome = !options->look.at;
@@ -310,48 +314,76 @@ Preferences preferences(const Application& application, const Window& window, co
   return now;
 }
 
+/// Opens the window and shows frames until it is closed. With `times` it closes after the first, keeps
+/// nothing, and says there when what was done.
+void show_window(const Look& look, StartTimes* times = nullptr) {
+  const auto note = [times](StartMoment StartTimes::*step) {
+    if (times) times->*step = start_moment();
+  };
+  note(&StartTimes::begun);
+  constexpr float as_the_monitor_says = 0;
+  const float scale = scale_of(look, as_the_monitor_says);
+  KeptPreferences kept(settings_file());
+  Application application;
+  Look first = look;
+  // A saved place has its own.
+  if (!first.theme && !first.session && !first.state) first.theme = kept.read().theme;
+  prepare(application, first);
+  note(&StartTimes::prepared);
+  Window window({.width = kept.read().width, .height = kept.read().height, .scale = scale});
+  note(&StartTimes::opened);
+  if (!look.scale) application.zoom = kept.read().scale;
+  application.recent_files = kept.read().recent_files;
+  try {
+    application.panel_layout().restore({kept.read().layout, kept.read().own_workspaces});
+  } catch (const InputError& error) {
+    kept.set_aside(error.what());
+  }
+  if (times) {
+    window.draw_frame([&] {
+      application.draw(window.scale());
+      note(&StartTimes::drawn);
+    });
+    window.finish_drawing();
+    note(&StartTimes::shown);
+    return;
+  }
+  kept.begin_with(preferences(application, window, kept.read()));
+  application.quit = [&] { window.close(); };
+  window.set_dropped([&](const auto& paths) { application.drop(paths); });
+  window.run([&] {
+    application.draw(window.scale());
+    if (application.animating()) window.request_redraw();
+    kept.keep(preferences(application, window, kept.read()));
+    if (const std::string problem = kept.problem(); !problem.empty())
+      application.session.set_message(problem);
+  });
+  ImGui::GetIO().WantSaveIniSettings = true;
+  kept.keep(preferences(application, window, kept.read()), true);
+}
+
 CliCommand window_command() {
   return [](CLI::App& command, Console) -> Task {
     const auto look = std::make_shared<Look>();
     add_look(command, *look);
     return [look] {
-      constexpr float as_the_monitor_says = 0;
-      const float scale = scale_of(*look, as_the_monitor_says);
-      KeptPreferences kept(settings_file());
-      Application application;
-      Look first = *look;
-      // A saved place has its own.
-      if (!first.theme && !first.session && !first.state) first.theme = kept.read().theme;
-      prepare(application, first);
-      Window window({.width = kept.read().width, .height = kept.read().height, .scale = scale});
-      if (!look->scale) application.zoom = kept.read().scale;
-      application.recent_files = kept.read().recent_files;
-      try {
-        application.panel_layout().restore({kept.read().layout, kept.read().own_workspaces});
-      } catch (const InputError& error) {
-        kept.set_aside(error.what());
-      }
-      kept.begin_with(preferences(application, window, kept.read()));
-      application.quit = [&] { window.close(); };
-      window.set_dropped([&](const auto& paths) { application.drop(paths); });
-      window.run([&] {
-        application.draw(window.scale());
-        if (application.animating()) window.request_redraw();
-        kept.keep(preferences(application, window, kept.read()));
-        if (const std::string problem = kept.problem(); !problem.empty())
-          application.session.set_message(problem);
-      });
-      ImGui::GetIO().WantSaveIniSettings = true;
-      kept.keep(preferences(application, window, kept.read()), true);
+      show_window(*look);
       return static_cast<int>(exit_done);
     };
   };
 }
 
+/// Opens a window as a start without anything else does.
+StartTimes time_start() {
+  StartTimes times;
+  show_window({}, &times);
+  return times;
+}
+
 }  // namespace
 
 WindowCommands window_commands() {
-  return {.window = window_command(), .render = render_command(), .bench = bench_command()};
+  return {.window = window_command(), .render = render_command(), .bench = bench_command(time_start)};
 }
 
 }  // namespace palimpsest

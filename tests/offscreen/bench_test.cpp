@@ -38,25 +38,31 @@ TEST_CASE("bench ui measures what a person does, in every form that it walks thr
   const auto json = nlohmann::json::parse(read_file(file));
   CHECK(json.at("tokens") == 20);
   CHECK(json.at("size") == nlohmann::json::parse("[640, 400]"));
-  std::set<std::string> forms;
-  std::set<std::string> actions;
-  for (const auto& frames : json.at("frames")) {
-    CAPTURE(frames.dump());
-    forms.insert(frames.at("form"));
-    actions.insert(frames.at("what"));
-    CHECK(frames.at("frames") >= 3);
-    const auto& cpu = frames.at("cpu_ms");
-    CHECK(cpu.at("median") > 0);
-    CHECK(cpu.at("worst") >= cpu.at("99th"));
-    CHECK(cpu.at("99th") >= cpu.at("median"));
-    CHECK(frames.at("opengl_ms") > 0);
-    CHECK_THAT(ran.out, says(frames.at("what")));
+  std::vector<std::string> workspaces;
+  for (const auto& measured : json.at("workspaces")) {
+    workspaces.push_back(measured.at("workspace"));
+    std::set<std::string> forms;
+    std::set<std::string> actions;
+    for (const auto& frames : measured.at("frames")) {
+      CAPTURE(frames.dump());
+      forms.insert(frames.at("form"));
+      actions.insert(frames.at("what"));
+      CHECK(frames.at("frames") >= 3);
+      const auto& cpu = frames.at("cpu_ms");
+      CHECK(cpu.at("median") > 0);
+      CHECK(cpu.at("worst") >= cpu.at("99th"));
+      CHECK(cpu.at("99th") >= cpu.at("median"));
+      CHECK(frames.at("opengl_ms") > 0);
+      CHECK_THAT(ran.out, says(frames.at("what")));
+    }
+    CHECK(forms == std::set<std::string>{"recurrent", "chunkwise"});
+    CHECK(actions.size() == 6);
+    CHECK(measured.at("opening").at("clock_ms").at("worst") > 0);
+    CHECK(measured.at("slider").at("clock_ms").at("median") > 0);
+    CHECK(measured.at("slider").at("cpu_ms").at("median") > 0);
+    CHECK_THAT(ran.out, says("workspace " + workspaces.back()));
   }
-  CHECK(forms == std::set<std::string>{"recurrent", "chunkwise"});
-  CHECK(actions.size() == 6);
-  CHECK(json.at("opening").at("clock_ms").at("worst") > 0);
-  CHECK(json.at("slider").at("clock_ms").at("median") > 0);
-  CHECK(json.at("slider").at("cpu_ms").at("median") > 0);
+  CHECK(workspaces == std::vector<std::string>{"step", "learn"});
   CHECK_THAT(ran.out, says("T = 20, d = 5") && says(json.at("processor")) && says(json.at("date")));
 }
 
@@ -67,6 +73,7 @@ TEST_CASE("bench refuses what it cannot measure", "[bench]") {
            {{"ui", "--tokens", "4097"}, "--tokens"},
            {{"ui", "--channels", "0"}, "--channels"},
            {{"ui", "--frames", "0"}, "--frames"},
+           {{"ui", "--workspace", "rest"}, "--workspace is \"rest\""},
            {{"ui", "--size", "15x400"}, "--size is \"15x400\""},
            {{"ui", "--json", "/dev/full"}, "is not a regular file"}}) {
     const Ran ran = bench(arguments);
