@@ -8,6 +8,7 @@
 
 #include "app/gl/context_local.h"
 #include "app/widgets/formula.h"
+#include "app/widgets/segments.h"
 #include "app/widgets/style.h"
 #include "app/widgets/text.h"
 
@@ -95,6 +96,18 @@ float learn_formula(ImVec2 baseline, const std::string& latex, float size_px, Im
   note({baseline.x, baseline.y - size.baseline},
        {baseline.x + size.width, baseline.y - size.baseline + size.height});
   return size.width;
+}
+
+LearnChoice learn_choice(ImVec2 from, std::span<const char* const> words, std::size_t chosen) {
+  LearnChoice choice{.index = chosen, .right = from.x};
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    ImGui::SetCursorScreenPos({choice.right, from.y});
+    if (style::segment_button(words[i], i == chosen, {.first = i == 0, .last = i + 1 == words.size()}))
+      choice.index = i;
+    choice.right += style::segment_size(words[i]).x;
+  }
+  note(from, {choice.right, from.y + style::segment_size(words.front()).y});
+  return choice;
 }
 
 std::string coloured_symbols(std::string_view latex) {

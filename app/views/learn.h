@@ -91,6 +91,20 @@ struct LearnScene {
 /// How many directions of gathered steps [directions, iterations] are more than rounding.
 Index count_used(const Matrix<double>& singular_values);
 
+/// A row of words of which one is chosen, from its upper left corner on: the chosen one, and where the row
+/// ends.
+struct LearnChoice {
+  std::size_t index = 0;
+  float right = 0;
+};
+LearnChoice learn_choice(ImVec2 from, std::span<const char* const> words, std::size_t chosen);
+
+/// What the network shows: a word on its way through, the gradient on its way back, what it changes.
+enum class NetworkSide { forward, backward, step };
+
+/// That of the current Dear ImGui context.
+NetworkSide& network_side();
+
 // The pictures of one step.
 void draw_loss(const LearnScene& scene, const LearnRoom& room);
 void draw_step_matrices(const LearnScene& scene, const LearnRoom& room);

@@ -105,7 +105,7 @@ void draw_band(const Chart& chart, double edge) {
 }
 
 /// Their names, and the edge between them.
-void draw_edge(const Chart& chart, double edge, bool is_network) {
+void draw_edge(const Chart& chart, double edge, bool is_network, bool always_lower) {
   const style::Palette& c = style::colours();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float x = std::clamp(chart.x(edge), chart.from.x, chart.to.x);
@@ -113,7 +113,8 @@ void draw_edge(const Chart& chart, double edge, bool is_network) {
   const float height = text_extent("x").y;
   const std::string closer = edge <= chart.right   ? "steps that come closer"
                              : std::isfinite(edge) ? fmt::format("steps come closer up to {:.3g}", edge)
-                                                   : "farther is always lower: this loss has no floor";
+                             : always_lower ? "farther is always lower: this loss has no floor"
+                                            : "no step here lands higher than it began";
   const float closer_width = text_extent(closer).x;
   if (x - chart.from.x > closer_width + px(90))
     learn_text_right({x - px(8), chart.from.y + px(6)}, c.good, closer);
@@ -153,8 +154,12 @@ void draw_axis_words(const LearnScene& scene, const Chart& chart) {
   learn_text({(chart.from.x + chart.to.x - width) / 2, chart.to.y + px(24)}, c.dim, words);
 }
 
-/// Words beside a point, inside the chart, on panel so that curves do not cross them.
-void draw_tag(const Chart& chart, ImVec2 point, ImVec2 offset, const std::string& symbol,
+/// The words beside points so far: they keep apart.
+using Tags = std::vector<Rectangle>;
+
+/// Words beside a point, inside the chart, on panel so that curves do not cross them; below those that are
+/// there.
+void draw_tag(const Chart& chart, Tags& tags, ImVec2 point, ImVec2 offset, const std::string& symbol,
               const std::string& words, ImU32 colour) {
   const style::Palette& c = style::colours();
   const style::TextStyle text(style::Text::caption);
@@ -164,6 +169,12 @@ void draw_tag(const Chart& chart, ImVec2 point, ImVec2 offset, const std::string
   if (at.x + extent.x > chart.to.x - px(4)) at.x = point.x - offset.x - extent.x;
   at.x = std::max(at.x, chart.from.x + px(4));
   at.y = std::clamp(at.y, chart.from.y + px(24), chart.to.y - extent.y - px(4));
+  for (const Rectangle& other : tags) {
+    const bool is_apart = at.x > other.maximum.x || at.x + extent.x < other.minimum.x ||
+                          at.y > other.maximum.y || at.y + extent.y < other.minimum.y;
+    if (!is_apart) at.y = other.maximum.y + px(4);
+  }
+  tags.push_back({at, {at.x + extent.x, at.y + extent.y}});
   ImGui::GetWindowDrawList()->AddRectFilled({at.x - px(3), at.y - px(1)},
                                             {at.x + extent.x + px(3), at.y + extent.y + px(1)},
                                             style::with_alpha(c.panel, 0.8F), px(3));
@@ -173,7 +184,7 @@ void draw_tag(const Chart& chart, ImVec2 point, ImVec2 offset, const std::string
 }
 
 /// The stored word that this step harms most: its loss along the same line.
-void draw_harm(const LearnScene& scene, const Chart& chart, double at) {
+void draw_harm(const LearnScene& scene, const Chart& chart, Tags& tags, double at) {
   const style::Palette& c = style::colours();
   HarmNow key;
   key.of = scene.application.session.sight().computation;
@@ -192,7 +203,7 @@ void draw_harm(const LearnScene& scene, const Chart& chart, double at) {
       fmt::format("{}, which it harms most: {:.3g} → {:.3g}",
                   quoted_word(*scene.application.session.sight().computation, harm.pair.token),
                   harm.pair.before, harm.pair.after);
-  draw_tag(chart, point, {px(12), px(2)}, "", words, c.dim);
+  draw_tag(chart, tags, point, {px(12), px(2)}, "", words, c.dim);
 }
 
 void set_strength(const LearnScene& scene, double value) {
@@ -246,7 +257,7 @@ void draw_loss(const LearnScene& scene, const LearnRoom& room) {
   const bool is_network = moment.edge != moment.parabola_edge;
   draw_band(chart, moment.edge * unit);
   draw_axes(chart, moment.edge * unit);
-  draw_edge(chart, moment.edge * unit, is_network);
+  draw_edge(chart, moment.edge * unit, is_network, moment.losses.back() <= std::ranges::min(moment.losses));
   const double at = drag_dot(scene, chart, moment.strength ? step.problem.rate * unit : step.taken);
   if (is_network) {
     std::vector<double> parabola;
@@ -257,11 +268,12 @@ void draw_loss(const LearnScene& scene, const LearnRoom& room) {
   const ImU32 ink = scene.is_old ? style::mix(c.panel, c.strength, 0.5F) : c.strength;
   curve(list, chart, xs, moment.losses, ink, px(2.5F));
   draw_axis_words(scene, chart);
-  if (!context_local<DraggedDot>().active) draw_harm(scene, chart, at);
+  Tags tags;
+  if (!context_local<DraggedDot>().active) draw_harm(scene, chart, tags, at);
 
   const ImVec2 before = {chart.x(0), chart.y(step.along.value)};
   list->AddCircleFilled(before, px(dot_size), c.text);
-  draw_tag(chart, before, {px(14), -px(18)}, "", fmt::format("before {:.4g}", step.along.value), c.text);
+  draw_tag(chart, tags, before, {px(14), -px(18)}, "", fmt::format("before {:.4g}", step.along.value), c.text);
 
   const double loss = loss_on_line(moment, at / unit);
   const bool is_beyond = at / unit > moment.edge;
@@ -280,12 +292,12 @@ void draw_loss(const LearnScene& scene, const LearnRoom& room) {
     list->AddCircleFilled(landing, px(dot_size - 1), c.panel);
     list->AddCircle(landing, px(dot_size - 1), c.text, 0, px(2));
     const char* why = !step.problem.moving.empty() ? "with momentum" : "as it really steps";
-    draw_tag(chart, landing, {px(12), px(8)}, "", fmt::format("{}: {:.4g}", why, step.loss_after), c.text);
+    draw_tag(chart, tags, landing, {px(12), px(8)}, "", fmt::format("{}: {:.4g}", why, step.loss_after), c.text);
   }
   list->AddCircleFilled(dot, px(dot_size + 1.5F), c.panel);
   list->AddCircleFilled(dot, px(dot_size), dot_ink);
   const std::string symbol = moment.strength ? strength_symbol(moment.strength->array) : "";
-  draw_tag(chart, dot, {px(14), -px(30)}, symbol, fmt::format("{:.3g}   error {:.3g}", at, loss),
+  draw_tag(chart, tags, dot, {px(14), -px(30)}, symbol, fmt::format("{:.3g}   error {:.3g}", at, loss),
            is_beyond ? c.alarm : c.text);
 }
 

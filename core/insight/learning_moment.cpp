@@ -160,7 +160,11 @@ std::optional<LearningMoment> learning_moment(const Variant& variant, const Sequ
   moment.check = check_gradient(step, 200, stop);
   moment.outer = outer_gradient(variant, sequence, token, step);
   moment.written = written_weights(step);
-  if (step.problem.at.size() == 4) moment.network = network_pass(variant, sequence, token, step.problem.at);
+  if (step.problem.at.size() == 4) {
+    moment.network = network_pass(variant, sequence, token, step.problem.at);
+    moment.network_after = network_pass(variant, sequence, token, step.after.weights);
+    moment.network_step = strongest_paths(moment.written[0], moment.written[2]);
+  }
   return moment;
 }
 

@@ -50,7 +50,10 @@ struct LearningMoment {
     Index channel = 0;  // its column
   };
   std::optional<Strength> strength = {};
-  std::optional<NetworkPass> network = {};  // of the token, where the memory is a network
+  /// The token on its way through a memory that is a network, before the step and after it.
+  std::optional<NetworkPass> network = {};
+  std::optional<NetworkPass> network_after = {};
+  NetworkPaths network_step = {};  // the weights that change most
 };
 
 /// The last step that `token` makes, `count` >= 2 points of its loss from 0 to beyond what is taken and what

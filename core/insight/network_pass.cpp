@@ -4,19 +4,19 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/numbers/gelu.h"
+#include "core/engines/inner_network.h"
+#include "core/rules/network_rule.h"
 #include "core/rules/stored_pairs.h"
 
 namespace palimpsest {
 
 namespace {
 
-/// The strongest of what `units` [N] send along weights [N, M].
-std::vector<NetworkPath> strongest(const Vector<double>& units, const Matrix<double>& weights, Index count) {
+/// The largest entries of [N, M].
+std::vector<NetworkPath> strongest(const Matrix<double>& amounts, Index count) {
   std::vector<NetworkPath> paths;
-  for (Index from = 0; from < weights.rows(); ++from) {
-    for (Index to = 0; to < weights.cols(); ++to)
-      paths.push_back({from, to, units[from] * weights(from, to)});
+  for (Index from = 0; from < amounts.rows(); ++from) {
+    for (Index to = 0; to < amounts.cols(); ++to) paths.push_back({from, to, amounts(from, to)});
   }
   const auto size = [](const NetworkPath& path) { return std::abs(path.amount); };
   const auto kept = std::min(paths.size(), static_cast<std::size_t>(std::max<Index>(count, 0)));
@@ -26,21 +26,47 @@ std::vector<NetworkPath> strongest(const Vector<double>& units, const Matrix<dou
   return paths;
 }
 
+/// What the engine does with one pair that begins a batch: its gradients are the sums that it leaves.
+Record engine_record(const StoredPairs& pair, const Weights<double>& W,
+                     const std::optional<LayerNorm<double>>& norm) {
+  const InnerNetwork<double> network({{"W1", "W2"}, {"b1", "b2"}}, norm);
+  Carried<double> carried = {W[0], W[1].transpose(), W[2], W[3].transpose()};
+  for (std::size_t parameter = 0; parameter < W.size(); ++parameter)
+    carried.push_back(Matrix<double>::Zero(carried[parameter].rows(), carried[parameter].cols()));
+  const Matrix<double> key = pair.keys.bottomRows(1);
+  const Vector<double> one = Vector<double>::Ones(1);
+  Record record;
+  Recorder recorder(record);
+  network.primal({key, key, pair.values.bottomRows(1), one, one}, carried, &recorder);
+  return record;
+}
+
 }  // namespace
+
+NetworkPaths strongest_paths(const Matrix<double>& in, const Matrix<double>& out, Index count) {
+  return {strongest(in, count), strongest(out, count)};
+}
 
 NetworkPass network_pass(const Variant& variant, const Sequence& sequence, Index token,
                          const Weights<double>& W, Index count) {
   if (W.size() != 4) throw InputError("a network of one hidden layer has the weights W1, b1, W2, b2");
   const StoredPairs pair = stored_pairs(variant, sequence, token, 1);
+  const std::optional<LayerNorm<double>> norm = network_norm(sequence);
+  const Record record = engine_record(pair, W, norm);
   NetworkPass pass{.key = pair.keys.bottomRows(1).transpose(),
-                   .hidden = {},
+                   .hidden = record.at("h"),
+                   .output = record.at("y"),
                    .answer = {},
-                   .value = pair.values.bottomRows(1).transpose()};
-  const Matrix<double> before = W[0].transpose() * pass.key + W[1];
-  pass.hidden = gelu(before);
-  pass.answer = W[2].transpose() * pass.hidden + W[3];
-  pass.in = strongest(pass.key, W[0], count);
-  pass.out = strongest(pass.hidden, W[2], count);
+                   .value = pair.values.bottomRows(1).transpose(),
+                   .error = {},
+                   .output_gradient = record.at("g2"),
+                   .hidden_gradient = record.at("g1")};
+  pass.error = norm ? record.at("e") : record.at("g2");
+  pass.answer = norm ? Vector<double>(pass.value + pass.error) : pass.output;
+  for (const char* name : {"sum_W1_after", "sum_b1_after", "sum_W2_after", "sum_b2_after"})
+    pass.weight_gradients.push_back(record.at(name));
+  pass.sent = strongest_paths(pass.key.asDiagonal() * W[0], pass.hidden.asDiagonal() * W[2], count);
+  pass.taught = strongest_paths(pass.weight_gradients[0], pass.weight_gradients[2], count);
   return pass;
 }
 

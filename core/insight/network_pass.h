@@ -7,22 +7,39 @@
 
 namespace palimpsest {
 
-/// What one unit sends to another.
+/// What runs between two units.
 struct NetworkPath {
   Index from = 0;
   Index to = 0;
-  double amount = 0;  // the unit times the weight
+  double amount = 0;
 };
 
-/// One word on its way through a memory that is a network with one hidden layer: h = gelu(W1^T k + b1), y =
-/// W2^T h + b2 (with a layer norm y is what comes before it).
+/// The strongest paths of both layers, the weakest of them first.
+struct NetworkPaths {
+  std::vector<NetworkPath> in = {};   // from key to hidden
+  std::vector<NetworkPath> out = {};  // from hidden to output
+};
+
+/// The `count` largest entries of each of two matrices [K, H] and [H, V].
+NetworkPaths strongest_paths(const Matrix<double>& in, const Matrix<double>& out, Index count = 96);
+
+/// One word on its way through a memory that is a network with one hidden layer, h = gelu(W1^T k + b1), y =
+/// W2^T h + b2, f(k) = y or k + LN(y), and the gradients of 1/2 |f(k) - v|^2 on their way back, as the
+/// engine takes them.
 struct NetworkPass {
-  Vector<double> key;                 // [K]
-  Vector<double> hidden;              // [H]
-  Vector<double> answer;              // [V]
-  Vector<double> value;               // [V]: what should be there
-  std::vector<NetworkPath> in = {};   // the strongest from key to hidden, the weakest of them first
-  std::vector<NetworkPath> out = {};  // from hidden to answer
+  Vector<double> key;                     // [K]
+  Vector<double> hidden;                  // [H]
+  Vector<double> output;                  // [V]: y
+  Vector<double> answer;                  // [V]: f(k)
+  Vector<double> value;                   // [V]: what should be there
+  Vector<double> error;                   // [V]: answer - value
+  Vector<double> output_gradient;         // [V]: at y; through the layer norm it is another than the error
+  Vector<double> hidden_gradient;         // [H]: at W1^T k + b1
+  Weights<double> weight_gradients = {};  // W1, b1, W2, b2
+  NetworkPaths sent = {};                 // unit times weight
+  NetworkPaths taught = {};               // what of the gradient reaches each weight
+
+  bool is_normalised() const { return output != answer; }
 };
 
 /// For the pair of `token`, `W` in the order W1, b1, W2, b2; at most `count` paths of each layer. Throws

@@ -160,6 +160,10 @@ std::string nonlinear(const Settings&) {
 
 }  // namespace
 
+std::optional<LayerNorm<double>> network_norm(const Sequence& sequence) {
+  return layer_norm_of<double>(sequence);
+}
+
 std::function<std::vector<InnerProblem>(const InnerContext&)> network_problems(NetworkPlanOf plan_of) {
   return [plan_of](const InnerContext& context) -> std::vector<InnerProblem> {
     const Sequence& sequence = context.sequence;
@@ -172,7 +176,7 @@ std::function<std::vector<InnerProblem>(const InnerContext&)> network_problems(N
              .token_count = place + 1,
              .names = plan.parameters(),
              .terms = {{network_loss({rows("k"), rows("v"), rows("eta")}, plan.has_biases(),
-                                     layer_norm_of<double>(sequence))}},
+                                     network_norm(sequence))}},
              .at = W,
              .from = W,
              .rate = sequence.has("sigma") ? sequence.at("sigma")(place, 0) : 1}};
@@ -183,8 +187,7 @@ std::function<Matrix<double>(const Sequence&, const NamedStates&, const Matrix<d
     NetworkPlanOf plan_of) {
   return [plan_of](const Sequence& sequence, const NamedStates& states, const Matrix<double>& keys) {
     const NetworkPlan plan = plan_of(sequence.settings);
-    return network_answers(weights_of(plan, states), plan.has_biases(), layer_norm_of<double>(sequence),
-                           keys);
+    return network_answers(weights_of(plan, states), plan.has_biases(), network_norm(sequence), keys);
   };
 }
 

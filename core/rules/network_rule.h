@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "core/engines/inner_network.h"
 #include "core/rules/inner_problem.h"
@@ -11,6 +12,9 @@ namespace palimpsest {
 
 /// What an inner network is made of with these settings.
 using NetworkPlanOf = std::function<NetworkPlan(const Settings&)>;
+
+/// The layer norm that the answers of a network go through; nothing where it has none.
+std::optional<LayerNorm<double>> network_norm(const Sequence& sequence);
 
 /// The rule of a memory that is a network and learns by gradient steps (spec 3.10, 3.12). Recurrent: primal,
 /// every token with its own weights. Chunkwise: dual, in pieces of at most one chunk that never cross the end

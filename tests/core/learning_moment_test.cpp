@@ -11,6 +11,7 @@
 #include "core/insight/key_directions.h"
 #include "core/insight/remembered.h"
 #include "core/insight/step_reach.h"
+#include "core/rules/network_rule.h"
 #include "core/rules/stored_pairs.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
@@ -125,8 +126,89 @@ TEST_CASE("a network goes back to where it began at its true edge, not at the pa
   const Weights<double>& W = step.problem.at;
   const Matrix<double> answer = network_answers(W, true, std::nullopt, moment->network->key.transpose());
   CHECK((answer.transpose() - moment->network->answer).cwiseAbs().maxCoeff() < exact);
-  for (const NetworkPath& path : moment->network->in)
+  for (const NetworkPath& path : moment->network->sent.in)
     CHECK(path.amount == moment->network->key[path.from] * W[0](path.from, path.to));
+}
+
+TEST_CASE("the gradients that run back through a network are those of its loss", "[moment]") {
+  for (const char* layer_norm : {"false", "true"}) {
+    CAPTURE(layer_norm);
+    RandomCase random{.tokens = 5, .dk = 3, .dv = 3};
+    const Case each = random_case(find_variant("ttt_mlp"), {.options = {{"layer_norm", layer_norm}}}, random);
+    const auto moment = learning_moment(*each.variant, each.sequence, 4);
+    REQUIRE(moment);
+    REQUIRE(moment->network);
+    const NetworkPass& pass = *moment->network;
+    const Matrix<double> k = row(each, "k", 4);
+    const Matrix<double> v = row(each, "v", 4);
+    const std::optional<LayerNorm<double>> norm = network_norm(each.sequence);
+    const auto error = [&](const Weights<double>& W) {
+      return Matrix<double>(network_answers(W, true, norm, k) - v);
+    };
+    Weights<double> W = moment->step.problem.at;
+    CHECK((error(W).transpose() - pass.error).cwiseAbs().maxCoeff() <= exact);
+    CHECK((pass.answer - pass.value - pass.error).cwiseAbs().maxCoeff() <= exact);
+    CHECK(pass.is_normalised() == norm.has_value());
+    // Differences of the fourth order: what they cut off is (1e-3)^4 of a number of about 1.
+    const double h = 1e-3;
+    const auto slope = [&](double& weight) {
+      const double before = weight;
+      const auto loss = [&](double by) {
+        weight = before + by;
+        return error(W).squaredNorm() / 2;
+      };
+      const double by_one = (loss(h) - loss(-h)) / (2 * h);
+      const double by_two = (loss(2 * h) - loss(-2 * h)) / (4 * h);
+      weight = before;
+      return (4 * by_one - by_two) / 3;
+    };
+    REQUIRE(pass.weight_gradients.size() == W.size());
+    for (std::size_t m = 0; m < W.size(); ++m) {
+      const Matrix<double>& G = pass.weight_gradients[m];
+      REQUIRE(G.rows() == W[m].rows());
+      REQUIRE(G.cols() == W[m].cols());
+      const double size = G.cwiseAbs().maxCoeff();
+      for (Index i = 0; i < W[m].size(); ++i)
+        CHECK(std::abs(slope(W[m].data()[i]) - G.data()[i]) <= 1e-6 * size);
+    }
+    // A bias is added to what its units get, so its gradient is the one that reaches them.
+    CHECK((pass.weight_gradients[1].reshaped() - pass.hidden_gradient).cwiseAbs().maxCoeff() <= exact);
+    CHECK((pass.weight_gradients[3].reshaped() - pass.output_gradient).cwiseAbs().maxCoeff() <= exact);
+    for (const NetworkPath& path : pass.taught.out)
+      CHECK(std::abs(path.amount - pass.hidden[path.from] * pass.output_gradient[path.to]) <= exact);
+  }
+}
+
+TEST_CASE("the gradients of a batch, each times eta and together times sigma, are the engine's step",
+          "[moment]") {
+  for (const char* layer_norm : {"false", "true"}) {
+    for (const Index token : {0, 3, 5, 6}) {
+      CAPTURE(layer_norm, token);
+      Settings settings{.options = {{"layer_norm", layer_norm}}, .parameters = {{"batch", 4}}};
+      const Case each = random_case(find_variant("ttt_mlp"), settings, {.tokens = 7, .dk = 5, .dv = 5});
+      const auto moment = learning_moment(*each.variant, each.sequence, token);
+      REQUIRE(moment);
+      const InnerProblem& problem = moment->step.problem;
+      Weights<double> W = problem.at;
+      for (Index j = problem.first_token; j <= token; ++j) {
+        const NetworkPass pass = network_pass(*each.variant, each.sequence, j, problem.at);
+        const double eta = row(each, "eta", j)(0, 0);
+        for (std::size_t m = 0; m < W.size(); ++m) W[m] -= problem.rate * eta * pass.weight_gradients[m];
+      }
+      const NamedStates states = states_at(*each.variant, each.sequence, token + 1);
+      for (std::size_t m = 0; m < W.size(); ++m) {
+        CAPTURE(problem.names[m]);
+        CHECK((W[m] - state_of(states, problem.names[m])).cwiseAbs().maxCoeff() <= exact);
+        CHECK((problem.from[m] + moment->written[m] - W[m]).cwiseAbs().maxCoeff() <= exact);
+      }
+      const std::optional<LayerNorm<double>> norm = network_norm(each.sequence);
+      const Matrix<double> after = network_answers(W, true, norm, row(each, "k", token));
+      REQUIRE(moment->network_after);
+      CHECK((after.transpose() - moment->network_after->answer).cwiseAbs().maxCoeff() <= exact);
+      for (const NetworkPath& path : moment->network_step.in)
+        CHECK(path.amount == moment->written[0](path.from, path.to));
+    }
+  }
 }
 
 TEST_CASE("what is remembered of a word is its own part of the answer", "[remembered]") {
