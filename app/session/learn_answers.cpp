@@ -72,6 +72,20 @@ std::shared_ptr<const HarmNow::Value> HarmNow::compute(const Effort& effort) con
 
 std::size_t HarmNow::bytes(const Value& harm) { return harm ? 2 * harm->rates.size() * sizeof(double) : 0; }
 
+bool SolveNow::operator<(const SolveNow& other) const {
+  return is_before(other).value_or(std::tie(token, chunk_size) < std::tie(other.token, other.chunk_size));
+}
+
+std::shared_ptr<const SolveNow::Value> SolveNow::compute(const Effort& effort) const {
+  const std::shared_ptr<const Foundation> foundation = present();
+  return std::make_shared<const Value>(
+      converging_solve(*foundation->variant, foundation->sequence, token, chunk_size, effort.stop));
+}
+
+std::size_t SolveNow::bytes(const Value& solve) {
+  return solve ? numbers((solve->steps() + 2) * (solve->exact.size() + 2)) : 0;
+}
+
 bool CoursesOfTokens::operator<(const CoursesOfTokens& other) const {
   return is_before(other).value_or(channel < other.channel);
 }

@@ -7,6 +7,7 @@
 
 #include "app/session/answers.h"
 #include "app/session/computation.h"
+#include "core/insight/converging_solve.h"
 #include "core/insight/harm.h"
 #include "core/insight/keeping.h"
 #include "core/insight/learning_moment.h"
@@ -58,6 +59,18 @@ struct HarmNow : OfFoundation {
   bool operator<(const HarmNow& other) const;
   std::shared_ptr<const Value> compute(const Effort& effort) const;
   static std::size_t bytes(const Value& harm);
+};
+
+/// How the query of a token finds its solution; nothing where the rule solves none.
+struct SolveNow : OfFoundation {
+  using Value = std::optional<ConvergingSolve>;
+
+  Index token = 0;
+  Index chunk_size = 1;
+
+  bool operator<(const SolveNow& other) const;
+  std::shared_ptr<const Value> compute(const Effort& effort) const;
+  static std::size_t bytes(const Value& solve);
 };
 
 /// What the rows under the words show of every token.

@@ -91,6 +91,16 @@ void learn_text_right(ImVec2 right_top, ImU32 colour, std::string_view words) {
   learn_text({right_top.x - text_extent(words).x, right_top.y}, colour, words);
 }
 
+std::string joined_to_fit(std::span<const std::string> parts, float width) {
+  std::string words = parts.front();
+  for (const std::string& part : parts.subspan(1)) {
+    const std::string more = words + "; " + part;
+    if (text_extent(more).x > width) break;
+    words = more;
+  }
+  return shortened(words, width);
+}
+
 float learn_formula(ImVec2 baseline, const std::string& latex, float size_px, ImU32 colour) {
   const FormulaSize size = draw_formula(ImGui::GetWindowDrawList(), baseline, latex, size_px, colour);
   note({baseline.x, baseline.y - size.baseline},
@@ -104,7 +114,10 @@ LearnChoice learn_choice(ImVec2 from, std::span<const char* const> words, std::s
     ImGui::SetCursorScreenPos({choice.right, from.y});
     if (style::segment_button(words[i], i == chosen, {.first = i == 0, .last = i + 1 == words.size()}))
       choice.index = i;
-    choice.right += style::segment_size(words[i]).x;
+    const ImVec2 size = style::segment_size(words[i]);
+    learn_map().choices.push_back(
+        {words[i], {{choice.right, from.y}, {choice.right + size.x, from.y + size.y}}});
+    choice.right += size.x;
   }
   note(from, {choice.right, from.y + style::segment_size(words.front()).y});
   return choice;

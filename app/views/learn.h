@@ -26,12 +26,14 @@ void draw_learn_floor(Application& application);
 
 /// What Learn drew last: what the tests look at.
 struct LearnMap {
-  Rectangle panel = {};           // of the piece that is drawn now
-  std::vector<Rectangle> words;   // texts and formulas
-  std::vector<Rectangle> beyond;  // those that leave their panel
-  Rectangle loss;                 // the chart of the loss; empty: there is none
-  ImVec2 dot;                     // on it
-  Rectangle strengths;            // the rows that can be painted; empty: there is none
+  Rectangle panel = {};                                    // of the piece that is drawn now
+  std::vector<Rectangle> words;                            // texts and formulas
+  std::vector<Rectangle> beyond;                           // those that leave their panel
+  Rectangle loss;                                          // the chart of the loss; empty: there is none
+  Rectangle iterates;                                      // that of Newton and Schulz
+  std::vector<std::pair<std::string, Rectangle>> choices;  // the words that learn_choice() drew
+  ImVec2 dot;                                              // on it
+  Rectangle strengths;  // the rows that can be painted; empty: there is none
   Rectangle gates;
   std::string reason;  // why there is no picture of a step; empty: there is one
 };
@@ -45,6 +47,9 @@ void begin_learn_piece();
 /// Words at a place, in the current font, for the map.
 void learn_text(ImVec2 position, ImU32 colour, std::string_view words);
 void learn_text_right(ImVec2 right_top, ImU32 colour, std::string_view words);
+
+/// The parts one after the other, as many as fit into `width`; the first one shortened if need be.
+std::string joined_to_fit(std::span<const std::string> parts, float width);
 
 /// A formula with its left end and baseline at a place; returns its width.
 float learn_formula(ImVec2 baseline, const std::string& latex, float size_px, ImU32 colour);
@@ -105,10 +110,21 @@ enum class NetworkSide { forward, backward, step };
 /// That of the current Dear ImGui context.
 NetworkSide& network_side();
 
+/// Which of `iterates` of Newton and Schulz is looked at, 0 the gathered step: the last one until another is
+/// dragged to. That of the current Dear ImGui context.
+std::size_t shown_iterate(std::size_t iterates);
+void show_iterate(std::size_t index);
+
 // The pictures of one step.
 void draw_loss(const LearnScene& scene, const LearnRoom& room);
 void draw_step_matrices(const LearnScene& scene, const LearnRoom& room);
 void draw_flattening(const LearnScene& scene, const LearnRoom& room);
 void draw_network(const LearnScene& scene, const LearnRoom& room);
+
+/// How the query finds its solution, for a rule that solves for it.
+void draw_solve(const LearnScene& scene, const LearnRoom& room);
+
+/// Whether that is what one sees instead of the step: that of the current Dear ImGui context.
+bool& shows_solve();
 
 }  // namespace palimpsest

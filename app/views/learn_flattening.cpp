@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "app/gl/context_local.h"
 #include "app/views/learn.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
@@ -23,14 +25,43 @@ constexpr double alike_to = 1.2;
 constexpr double lowest = 1e-5;  // of the axis
 constexpr double highest = 6;
 constexpr float numbers_width = 52;
-constexpr float below_axis = 62;
+constexpr float below_axis = 66;
 constexpr Index most_lines = 64;
+
+struct ShownIterate {
+  std::optional<std::size_t> index = {};
+};
+
+/// Lets one drag over the steps; draws a knob below the one that is looked at.
+void drag_iterate(const Chart& chart, Index iterates) {
+  const style::Palette& c = style::colours();
+  learn_map().iterates = {chart.from, chart.to};
+  const auto last = static_cast<double>(iterates - 1);
+  ImGui::SetCursorScreenPos(chart.from);
+  ImGui::InvisibleButton("iterates", {chart.to.x - chart.from.x, chart.to.y - chart.from.y});
+  if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+  if (ImGui::IsItemActive())
+    show_iterate(static_cast<std::size_t>(
+        std::lround(std::clamp(chart.value_at_x(ImGui::GetIO().MousePos.x), 0.0, last))));
+  const float x = chart.x(static_cast<double>(shown_iterate(static_cast<std::size_t>(iterates))));
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled({x - px(1), chart.from.y}, {x + px(1), chart.to.y}, c.strength);
+  list->AddCircleFilled({x, chart.to.y}, px(6.5F), c.panel);
+  list->AddCircleFilled({x, chart.to.y}, px(5), c.strength);
+}
 
 Index count_alike(const Matrix<double>& values, Index step) {
   return (values.col(step).array() >= alike_from && values.col(step).array() <= alike_to).count();
 }
 
 }  // namespace
+
+std::size_t shown_iterate(std::size_t iterates) {
+  const auto& shown = context_local<ShownIterate>().index;
+  return shown && *shown < iterates ? *shown : iterates - 1;
+}
+
+void show_iterate(std::size_t index) { context_local<ShownIterate>().index = index; }
 
 Index count_used(const Matrix<double>& singular_values) {
   constexpr double rounding = 1e-12;  // of the largest
@@ -82,32 +113,35 @@ void draw_flattening(const LearnScene& scene, const LearnRoom& room) {
   line(0, c.text, px(2));
   line(values.rows() - 1, c.text, px(2));
 
+  drag_iterate(chart, values.cols());
+
   const style::TextStyle text(style::Text::caption);
   const float words = text_extent("x").y;
   const std::string band = fmt::format("all alike: {:g} to {:g}", alike_from, alike_to);
-  learn_text_right({chart.to.x - px(6), chart.from.y + px(2)}, c.good, band);
+  const float beside_knob = chart.x(static_cast<double>(values.cols() - 1)) - px(10);
+  learn_text_right({beside_knob, chart.from.y + px(2)}, c.good, band);
   learn_text({chart.from.x + px(8), chart.from.y + px(2)}, c.text, "the strongest direction");
   const std::string weakest = fmt::format("the weakest of {} directions", values.rows());
-  learn_text_right({chart.to.x - px(8), chart.to.y - words - px(6)}, c.dim, weakest);
+  learn_text_right({beside_knob, chart.to.y - words - px(6)}, c.dim, weakest);
   for (Index i = 0; i < values.cols(); ++i) {
     const float x = chart.x(static_cast<double>(i));
     const std::string symbol = fmt::format("X_{}", i);
     const float width = measure_formula(symbol, px(16)).width;
     const float left = std::min(x - width / 2, chart.to.x - width);
-    learn_formula({left, chart.to.y + px(18)}, symbol, px(16), c.text);
+    const bool is_shown = i == static_cast<Index>(shown_iterate(static_cast<std::size_t>(values.cols())));
+    learn_formula({left, chart.to.y + px(24)}, symbol, px(16), is_shown ? c.strength : c.text);
     const std::string alike = room.compact ? std::to_string(count_alike(values, i))
                                            : fmt::format("{} of {}", count_alike(values, i), values.rows());
     const float alike_width = text_extent(alike).x;
-    learn_text({std::min(x - alike_width / 2, chart.to.x - alike_width), chart.to.y + px(24)}, c.good, alike);
+    learn_text({std::min(x - alike_width / 2, chart.to.x - alike_width), chart.to.y + px(29)}, c.good, alike);
   }
-  learn_text({room.from.x, chart.to.y + px(24)}, c.good, "alike");
+  learn_text({room.from.x, chart.to.y + px(29)}, c.good, "alike");
   const double growth = values(values.rows() - 1, 1) / values(values.rows() - 1, 0);
-  const std::string caption = shortened(
-      fmt::format(
-          "singular values through the {} Newton–Schulz steps; the smallest grow {:.3g} times in the first",
-          values.cols() - 1, growth),
-      room.width());
-  learn_text({room.from.x + (room.width() - text_extent(caption).x) / 2, chart.to.y + px(44)}, c.dim,
+  const std::vector<std::string> parts = {
+      fmt::format("the rule always takes {} steps: drag to see fewer", values.cols() - 1),
+      fmt::format("the smallest grow {:.3g} times in the first", growth)};
+  const std::string caption = joined_to_fit(parts, room.width());
+  learn_text({room.from.x + (room.width() - text_extent(caption).x) / 2, chart.to.y + px(48)}, c.dim,
              caption);
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 using style::px;
 
-constexpr float numbers_width = 46;  // left of the axis
+constexpr float numbers_width = 50;  // left of the axis
 constexpr float below_axis = 42;     // its numbers and words
 constexpr float dot_size = 6.5F;
 constexpr double least_strength = 1e-4;  // of the axis: with none at all there would be no loss to see
@@ -77,7 +77,7 @@ void draw_axes(const Chart& chart, double edge) {
     const float y = std::round(chart.y(value));
     if (y < chart.from.y + height / 2 || y > chart.to.y + 1) continue;
     list->AddLine({chart.from.x, y}, {chart.to.x, y}, style::mix(c.panel, c.edge, 0.6F), px(style::line));
-    learn_text_right({chart.from.x - px(6), y - height / 2}, c.dim, axis_number(value, row_distance));
+    learn_text_right({chart.from.x - px(10), y - height / 2}, c.dim, axis_number(value, row_distance));
   }
   const auto columns = round_numbers(chart.left, chart.right, 6);
   const double distance = columns.size() > 1 ? columns[1] - columns[0] : 1;
@@ -113,8 +113,8 @@ void draw_edge(const Chart& chart, double edge, bool is_network, bool always_low
   const float height = text_extent("x").y;
   const std::string closer = edge <= chart.right   ? "steps that come closer"
                              : std::isfinite(edge) ? fmt::format("steps come closer up to {:.3g}", edge)
-                             : always_lower ? "farther is always lower: this loss has no floor"
-                                            : "no step here lands higher than it began";
+                             : always_lower        ? "farther is always lower: this loss has no floor"
+                                                   : "no step here lands higher than it began";
   const float closer_width = text_extent(closer).x;
   if (x - chart.from.x > closer_width + px(90))
     learn_text_right({x - px(8), chart.from.y + px(6)}, c.good, closer);
@@ -172,7 +172,9 @@ void draw_tag(const Chart& chart, Tags& tags, ImVec2 point, ImVec2 offset, const
   for (const Rectangle& other : tags) {
     const bool is_apart = at.x > other.maximum.x || at.x + extent.x < other.minimum.x ||
                           at.y > other.maximum.y || at.y + extent.y < other.minimum.y;
-    if (!is_apart) at.y = other.maximum.y + px(4);
+    if (is_apart) continue;
+    const float below = other.maximum.y + px(4);
+    at.y = below + extent.y < chart.to.y ? below : other.minimum.y - extent.y - px(4);
   }
   tags.push_back({at, {at.x + extent.x, at.y + extent.y}});
   ImGui::GetWindowDrawList()->AddRectFilled({at.x - px(3), at.y - px(1)},
@@ -273,7 +275,8 @@ void draw_loss(const LearnScene& scene, const LearnRoom& room) {
 
   const ImVec2 before = {chart.x(0), chart.y(step.along.value)};
   list->AddCircleFilled(before, px(dot_size), c.text);
-  draw_tag(chart, tags, before, {px(14), -px(18)}, "", fmt::format("before {:.4g}", step.along.value), c.text);
+  draw_tag(chart, tags, before, {px(14), -px(18)}, "", fmt::format("before {:.4g}", step.along.value),
+           c.text);
 
   const double loss = loss_on_line(moment, at / unit);
   const bool is_beyond = at / unit > moment.edge;
@@ -292,7 +295,8 @@ void draw_loss(const LearnScene& scene, const LearnRoom& room) {
     list->AddCircleFilled(landing, px(dot_size - 1), c.panel);
     list->AddCircle(landing, px(dot_size - 1), c.text, 0, px(2));
     const char* why = !step.problem.moving.empty() ? "with momentum" : "as it really steps";
-    draw_tag(chart, tags, landing, {px(12), px(8)}, "", fmt::format("{}: {:.4g}", why, step.loss_after), c.text);
+    draw_tag(chart, tags, landing, {px(12), px(8)}, "", fmt::format("{}: {:.4g}", why, step.loss_after),
+             c.text);
   }
   list->AddCircleFilled(dot, px(dot_size + 1.5F), c.panel);
   list->AddCircleFilled(dot, px(dot_size), dot_ink);

@@ -24,7 +24,7 @@ constexpr double shown_part = 0.95;  // of the numbers have colours of their own
 
 /// A matrix with what stands below it.
 struct ShownMatrix {
-  const char* id;
+  std::string id;
   const Matrix<double>* values;
   std::string latex;
   std::string words;
@@ -37,6 +37,7 @@ struct ShownMatrix {
 /// The colour scales of a moment, and how much lies beyond them.
 struct MatrixScales {
   std::uint64_t version = 0;
+  std::string ids = {};  // of the matrices
   std::vector<double> ranges = {};
   std::vector<double> beyond = {};
   Matrix<double> key = {};    // [K, 1]
@@ -60,8 +61,10 @@ double part_beyond(const Matrix<double>& values, double range) {
 
 const MatrixScales& updated_scales(const LearnScene& scene, const std::vector<ShownMatrix>& shown) {
   auto& scales = context_local<MatrixScales>();
-  if (scales.version == scene.version) return scales;
-  scales = {.version = scene.version};
+  std::string ids;
+  for (const ShownMatrix& matrix : shown) ids += matrix.id + "\n";
+  if (scales.version == scene.version && scales.ids == ids) return scales;
+  scales = {.version = scene.version, .ids = ids};
   for (const ShownMatrix& matrix : shown) {
     scales.ranges.push_back(range_of(*matrix.values));
     scales.beyond.push_back(part_beyond(*matrix.values, scales.ranges.back()));
@@ -80,17 +83,24 @@ std::vector<ShownMatrix> matrices_of(const LearningMoment& moment) {
   const InnerProblem& problem = step.problem;
   std::vector<ShownMatrix> shown;
   if (!step.iterates.empty()) {
-    const auto ratio = [&](Index column) {
+    const auto ratio = [&](Index column, const char* before, const char* after) {
       const auto values = step.singular_values.col(column);
       const Index used = count_used(step.singular_values);
       const double middle = used > 0 ? values[used / 2] : 0;
-      return middle > 0 ? fmt::format("strongest {:.3g} times the middle one", values[0] / middle)
+      return middle > 0 ? fmt::format("{}{:.3g}{}", before, values[0] / middle, after)
                         : std::string("nothing is gathered");
     };
+    const auto in_full = [&](Index column) { return ratio(column, "strongest ", " times the middle one"); };
+    const auto briefly = [&](Index column) { return ratio(column, "strongest ", " × middle"); };
     const std::size_t last = step.iterates.size() - 1;
-    shown.push_back({"gathered", &step.iterates.front(), "X_0", "gathered", ratio(0)});
-    shown.push_back({"flattened", &step.iterates.back(), fmt::format("X_{{{}}}", last), "the step, flattened",
-                     ratio(static_cast<Index>(last))});
+    const std::size_t index = shown_iterate(step.iterates.size());
+    const std::string words = index == last ? std::string("the step, flattened")
+                              : index == 0  ? std::string("not yet flattened")
+                                            : fmt::format("after {} of {} steps", index, last);
+    shown.push_back({"gathered", &step.iterates.front(), "X_0", "gathered", in_full(0), briefly(0)});
+    shown.push_back({fmt::format("flattened {}", index), &step.iterates[index],
+                     fmt::format("X_{{{}}}", index), words, in_full(static_cast<Index>(index)),
+                     briefly(static_cast<Index>(index))});
     return shown;
   }
   const bool has_margins = moment.outer.has_value();

@@ -127,17 +127,6 @@ std::vector<std::string> side_words(const LearningMoment& moment, NetworkSide si
   return words;
 }
 
-void draw_side_words(const std::vector<std::string>& parts, ImVec2 from, float width) {
-  const style::TextStyle text(style::Text::caption);
-  std::string words = parts.front();
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    const std::string more = words + "; " + parts[i];
-    if (text_extent(more).x > width) break;
-    words = more;
-  }
-  learn_text(from, style::colours().dim, shortened(words, width));
-}
-
 const NetworkPaths& paths_of(const LearningMoment& moment, NetworkSide side) {
   if (side == NetworkSide::forward) return moment.network->sent;
   return side == NetworkSide::backward ? moment.network->taught : moment.network_step;
@@ -212,8 +201,12 @@ void draw_network(const LearnScene& scene, const LearnRoom& room) {
   const auto chosen = learn_choice(room.from, sides, static_cast<std::size_t>(network_side()));
   network_side() = static_cast<NetworkSide>(chosen.index);
   const NetworkSide side = network_side();
-  const float words = chosen.right + px(12);
-  draw_side_words(side_words(scene.moment, side), {words, room.from.y + px(6)}, room.to.x - words);
+  {
+    const style::TextStyle text(style::Text::caption);
+    const float left = chosen.right + px(12);
+    learn_text({left, room.from.y + px(6)}, style::colours().dim,
+               joined_to_fit(side_words(scene.moment, side), room.to.x - left));
+  }
   const float top = room.from.y + px(head_height);
   const float bottom = room.to.y - px(below_strips);
   if (bottom - top < px(40)) return;

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include <array>
+
 #include "app/gl/context_local.h"
 #include "app/views/learn.h"
 #include "app/widgets/controls.h"
@@ -94,6 +96,22 @@ void draw_reason(const std::string& reason, const LearnRoom& room) {
   ImGui::PopTextWrapPos();
 }
 
+/// The step as matrices; of a rule that solves for its queries rather how it does.
+void draw_right(const LearnScene& scene, LearnRoom room) {
+  if (!solves_for_queries(*scene.application.session.sight().computation->variant)) {
+    draw_step_matrices(scene, room);
+    return;
+  }
+  static constexpr std::array pages = {"the solve", "the step"};
+  const LearnChoice chosen = learn_choice(room.from, pages, shows_solve() ? 0 : 1);
+  shows_solve() = chosen.index == 0;
+  room.from.y += px(34);
+  if (shows_solve())
+    draw_solve(scene, room);
+  else
+    draw_step_matrices(scene, room);
+}
+
 void draw_moment(const LearnScene& scene, const LearnRoom& room) {
   const float gap = px(room.compact ? 24 : 48);
   const bool flattens = !scene.moment.step.iterates.empty();
@@ -110,7 +128,7 @@ void draw_moment(const LearnScene& scene, const LearnRoom& room) {
       draw_flattening(scene, left);
     else
       draw_loss(scene, left);
-    draw_step_matrices(scene, right);
+    draw_right(scene, right);
   }
 }
 

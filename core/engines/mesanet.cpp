@@ -1,6 +1,7 @@
 #include "core/engines/mesanet.h"
 
 #include <Eigen/Cholesky>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -86,7 +87,7 @@ class Systems {
 /// Conjugate gradients on every row of Q at once: [L, K]. Finished rows have a direction of 0.
 template <class Scalar>
 Matrix<Scalar> conjugate_gradients(const Systems<Scalar>& systems, Matrix<Scalar> Q,
-                                   const std::stop_token& stop) {
+                                   const std::stop_token& stop, SolveCourse* course) {
   const Index L = Q.rows();
   const Index most_steps = 4 * Q.cols() + 16;
   constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
@@ -101,10 +102,18 @@ Matrix<Scalar> conjugate_gradients(const Systems<Scalar>& systems, Matrix<Scalar
   Matrix<Scalar> R = Q;
   Matrix<Scalar> P = R.cwiseProduct(preconditioner);
   Vector<Scalar> residual = R.cwiseProduct(P).rowwise().sum();  // squared, in the preconditioner's norm
+  const Vector<Scalar> begun = residual;
   const Vector<Scalar> enough = residual * (rounding * rounding);
+  const auto follow = [&](Index i) {
+    if (!course || course->row != i) return;
+    const double square = begun(i) > 0 ? static_cast<double>(residual(i)) / static_cast<double>(begun(i)) : 0;
+    course->rests.push_back(std::sqrt(square));
+    course->solutions.push_back((X.row(i) * size(i)).transpose().template cast<double>());
+  };
 
   std::vector<Index> running;
   for (Index i = 0; i < L; ++i) {
+    follow(i);
     if (residual(i) > enough(i)) running.push_back(i);
   }
   std::vector<Index> stuck;
@@ -124,6 +133,7 @@ Matrix<Scalar> conjugate_gradients(const Systems<Scalar>& systems, Matrix<Scalar
       const RowVector<Scalar> Z = R.row(i).cwiseProduct(preconditioner.row(i));
       const Scalar before = residual(i);
       residual(i) = R.row(i).dot(Z);
+      follow(i);
       if (residual(i) <= enough(i)) {
         P.row(i).setZero();
       } else {
@@ -137,6 +147,7 @@ Matrix<Scalar> conjugate_gradients(const Systems<Scalar>& systems, Matrix<Scalar
   for (const Index i : stuck) {
     stop_if_asked(stop);
     X.row(i) = systems.solved_directly(i, Q.row(i));
+    if (course && course->row == i) course->is_direct = true;
   }
   return scale_rows<Scalar>(X, size);
 }
@@ -216,10 +227,10 @@ Matrix<Scalar> mesa_recurrent(const MesaRows<Scalar>& rows, MesaState<Scalar>& H
 
 template <class Scalar>
 Matrix<Scalar> mesa_chunk(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder,
-                          const std::stop_token& stop) {
+                          const std::stop_token& stop, SolveCourse* course) {
   const Inside<Scalar> inside(rows);
   const Systems<Scalar> systems(rows, inside, H.leftCols(rows.k.cols()));
-  const Matrix<Scalar> X = conjugate_gradients<Scalar>(systems, rows.q, stop);
+  const Matrix<Scalar> X = conjugate_gradients<Scalar>(systems, rows.q, stop, course);
   return read_and_carry(rows, inside, X, H, recorder);
 }
 
@@ -246,7 +257,7 @@ Matrix<Scalar> mesa_parallel(const MesaRows<Scalar>& rows, MesaState<Scalar>& H,
 #define PALIMPSEST_INSTANTIATE(Scalar)                                                         \
   template Matrix<Scalar> mesa_recurrent(const MesaRows<Scalar>&, Matrix<Scalar>&, Recorder*); \
   template Matrix<Scalar> mesa_chunk(const MesaRows<Scalar>&, Matrix<Scalar>&, Recorder*,      \
-                                     const std::stop_token&);                                  \
+                                     const std::stop_token&, SolveCourse*);                    \
   template Matrix<Scalar> mesa_solutions(const MesaRows<Scalar>&, Matrix<Scalar>, Index,       \
                                          const std::stop_token&);                              \
   template Matrix<Scalar> mesa_parallel(const MesaRows<Scalar>&, Matrix<Scalar>&, Recorder*,   \

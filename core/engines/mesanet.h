@@ -1,6 +1,7 @@
 #pragma once
 
 #include <stop_token>
+#include <vector>
 
 #include "core/base/matrix.h"
 #include "core/base/recorder.h"
@@ -22,6 +23,16 @@ struct MesaRows {
 template <class Scalar>
 using MesaState = Matrix<Scalar>;
 
+/// How conjugate gradients came to the solution x of one query of a chunk.
+struct SolveCourse {
+  Index row = 0;  // which query; given by whoever asks
+  /// What is left, q - M x, in the norm of the preconditioner and relative to the query, at the beginning and
+  /// after each step: [1 + steps]. The steps end where it is down to the rounding.
+  std::vector<double> rests = {};
+  std::vector<Vector<double>> solutions = {};  // x so far, from 0 on: [1 + steps], each [K]
+  bool is_direct = false;  // it did not come so far, and the engine solved the system directly instead
+};
+
 /// Recurrent form: H <- gamma H + beta k (k, v)^T, x = (Hkk + ridge)^{-1} q by one Cholesky solve, o = Hkv^T
 /// x, token by token. Advances the state and returns [L, V]. A recorder wants one token at a time.
 template <class Scalar>
@@ -31,10 +42,10 @@ Matrix<Scalar> mesa_recurrent(const MesaRows<Scalar>& rows, MesaState<Scalar>& H
 /// Chunkwise form: conjugate gradients on all queries of the chunk at once; the Gram matrices inside the
 /// chunk are never formed. Each query, preconditioned with the diagonal, stops when its residual has fallen
 /// to the rounding of Scalar relative to the query; one that has not after 4 K + 16 steps is solved directly.
-/// Advances the state and returns [L, V].
+/// Advances the state and returns [L, V]; `course` follows one of the queries.
 template <class Scalar>
 Matrix<Scalar> mesa_chunk(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder = nullptr,
-                          const std::stop_token& stop = {});
+                          const std::stop_token& stop = {}, SolveCourse* course = nullptr);
 
 /// x = (Hkk + ridge)^{-1} q of the rows from `first` on, one Cholesky solve each, from the Hkk [K, K] before
 /// the first row: [L - first, K]. Throws Cancelled when asked to stop.

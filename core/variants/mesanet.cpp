@@ -3,6 +3,7 @@
 #include "core/costs/costs.h"
 #include "core/engines/mesanet.h"
 #include "core/rules/inner_problem.h"
+#include "core/rules/mesa_system.h"
 #include "core/rules/walk_rule.h"
 #include "core/steps/mesanet_steps.h"
 #include "core/variants/variants.h"
@@ -11,18 +12,11 @@ namespace palimpsest {
 
 namespace {
 
-/// Exactly symmetric, so that every way to solve meets the same matrix.
-template <class Scalar>
-Matrix<Scalar> symmetric(const Matrix<double>& matrix) {
-  return ((matrix + matrix.transpose()) / 2).template cast<Scalar>();
-}
-
 template <class Scalar>
 class MesaWalk : public Walk<Scalar> {
  public:
   MesaWalk(const Sequence& sequence, Form form, Index chunk_size) : Walk<Scalar>(sequence, form, chunk_size) {
     require_state(sequence, sequence.dk, sequence.dk + sequence.dv);
-    ridge_ = symmetric<Scalar>(square(sequence.at("ridge")));
   }
 
   Carried<Scalar> initial() const override {
@@ -38,13 +32,7 @@ class MesaWalk : public Walk<Scalar> {
   Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
                          const std::stop_token& stop) const override {
     const Block block = this->block(index);
-    const Rows<Scalar> given = this->rows(block);
-    const MesaRows<Scalar> rows{.q = given.scaled_q(),
-                                .k = given("k"),
-                                .v = given("v"),
-                                .beta = given("beta"),
-                                .gamma = given("gamma"),
-                                .ridge = ridge_};
+    const MesaRows<Scalar> rows = mesa_rows<Scalar>(sequence_, block.first_token, block.count);
     if (recorder) this->record_inputs(block, *recorder);
     MesaState<Scalar>& H = carried.front();
     if (form_ == Form::recurrent) return mesa_recurrent(rows, H, recorder);
@@ -65,7 +53,7 @@ class MesaWalk : public Walk<Scalar> {
     const Index V = sequence.dv;
     require_column(column, V + sequence.dk);
     const Matrix<double> H = initial().front().template cast<double>();
-    const Matrix<double> ridge = ridge_.template cast<double>();
+    const Matrix<double> ridge = mesa_ridge<double>(sequence);
     return Channel{.tokens = sequence.tokens,
                    .initial = H.col(column < V ? sequence.dk + column : column - V),
                    .rows =
@@ -113,13 +101,11 @@ class MesaWalk : public Walk<Scalar> {
  private:
   using Walk<Scalar>::sequence_;
   using Walk<Scalar>::form_;
-
-  Matrix<Scalar> ridge_;  // [K, K]
 };
 
 /// Hkk + ridge: [K, K].
 Matrix<double> curvature(const Sequence& sequence, const Matrix<double>& Hkk) {
-  return Hkk + symmetric<double>(square(sequence.at("ridge")));
+  return Hkk + mesa_ridge<double>(sequence);
 }
 
 /// The memory that answers: (Hkk + ridge)^{-1} Hkv.

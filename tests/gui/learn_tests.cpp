@@ -129,6 +129,64 @@ void says_what_cannot_be_painted(ImGuiTestContext* context) {
   IM_CHECK_EQ(session.message(), std::string());
 }
 
+void choose_variant(ImGuiTestContext* context, Session& session, const char* variant) {
+  Choice choice = session.choice();
+  choice.variant = variant;
+  session.choose(std::move(choice));
+  settle(context);
+  session.answers().wait();
+  settle(context);
+}
+
+void click_choice(ImGuiTestContext* context, std::string_view words) {
+  const auto& choices = learn_map().choices;
+  const auto found = std::ranges::find(choices, words, &std::pair<std::string, Rectangle>::first);
+  IM_CHECK(found != choices.end());
+  const auto [from, to] = found->second;
+  context->MouseMoveToPos({(from.x + to.x) / 2, (from.y + to.y) / 2});
+  context->MouseClick(0);
+  context->Yield(2);
+}
+
+void a_network_runs_both_ways(ImGuiTestContext* context) {
+  Session& session = enter_learn(context);
+  choose_variant(context, session, "ttt_mlp");
+  IM_CHECK(network_side() == NetworkSide::forward);
+  click_choice(context, "backward");
+  IM_CHECK(network_side() == NetworkSide::backward);
+  click_choice(context, "step");
+  IM_CHECK(network_side() == NetworkSide::step);
+  IM_CHECK(learn_map().beyond.empty());
+  click_choice(context, "forward");
+  IM_CHECK(session.choice().edits.empty());
+}
+
+void a_solve_is_seen_instead_of_the_step(ImGuiTestContext* context) {
+  Session& session = enter_learn(context);
+  choose_variant(context, session, "mesanet");
+  IM_CHECK(shows_solve());
+  click_choice(context, "the step");
+  IM_CHECK(!shows_solve());
+  click_choice(context, "the solve");
+  IM_CHECK(shows_solve());
+  IM_CHECK(learn_map().beyond.empty());
+}
+
+void fewer_flattening_steps_are_looked_at(ImGuiTestContext* context) {
+  Session& session = enter_learn(context);
+  choose_variant(context, session, "lact");
+  const Rectangle chart = learn_map().iterates;
+  IM_CHECK_GT(chart.maximum.x, chart.minimum.x);
+  IM_CHECK_EQ(shown_iterate(6), std::size_t{5});
+  const float y = (chart.minimum.y + chart.maximum.y) / 2;
+  drag(context, {chart.maximum.x - 4, y}, {(chart.minimum.x + chart.maximum.x) / 2 - 10, y});
+  IM_CHECK_EQ(shown_iterate(6), std::size_t{2});
+  // Beyond the chart there is nothing before the gathered step.
+  drag(context, {chart.minimum.x + 4, y}, {chart.minimum.x - 200, y});
+  IM_CHECK_EQ(shown_iterate(6), std::size_t{0});
+  IM_CHECK(session.choice().edits.empty());
+}
+
 }  // namespace
 
 void register_learn_tests(ImGuiTestEngine* engine) {
@@ -136,6 +194,9 @@ void register_learn_tests(ImGuiTestEngine* engine) {
   add_program_test(engine, "the dot on the loss changes the word's strength", the_dot_changes_the_strength);
   add_program_test(engine, "strengths and gates are painted", paints_strengths_and_gates);
   add_program_test(engine, "Learn says what cannot be painted", says_what_cannot_be_painted);
+  add_program_test(engine, "the network of TTT-MLP runs both ways", a_network_runs_both_ways);
+  add_program_test(engine, "a solve is seen instead of the step", a_solve_is_seen_instead_of_the_step);
+  add_program_test(engine, "fewer flattening steps are looked at", fewer_flattening_steps_are_looked_at);
 }
 
 }  // namespace palimpsest
