@@ -5,6 +5,7 @@
 
 #include "app/studio/application.h"
 #include "app/views/adjusting.h"
+#include "app/views/head_tables.h"
 #include "app/views/knob.h"
 #include "app/views/panels.h"
 #include "app/widgets/controls.h"
@@ -67,7 +68,17 @@ Index pick(const char* id, std::string_view words, Index present, Index count) {
   return chosen;
 }
 
+void choose_head(Session& session, Index head) {
+  Choice choice = session.choice();
+  choice.head = head;
+  session.choose(std::move(choice));
+}
+
 void head_choice(Application& application) {
+  if (has_head_tables(application.session)) {
+    if (const auto head = head_tables(application)) choose_head(application.session, *head);
+    return;
+  }
   const DataSet& data = application.session.data();
   const Index present = application.session.choice().head;
   Index batch = present / data.heads;
@@ -83,9 +94,7 @@ void head_choice(Application& application) {
   if (data.heads > 1) head = pick("head", is_beside_title ? "" : "head", head, data.heads);
   if (is_beside_title) ImGui::SetCursorScreenPos(below);
   if (batch * data.heads + head == present) return;
-  Choice choice = application.session.choice();
-  choice.head = batch * data.heads + head;
-  application.session.choose(std::move(choice));
+  choose_head(application.session, batch * data.heads + head);
 }
 
 /// Gates that are in the data and that the rule has no use for.

@@ -10,6 +10,7 @@
 #include "app/studio/application.h"
 #include "app/views/cell_table.h"
 #include "app/views/head_pictures.h"
+#include "app/views/head_tables.h"
 #include "app/views/preset_sliders.h"
 #include "app/views/what_to_look_at.h"
 #include "app/widgets/controls.h"
@@ -105,7 +106,15 @@ void texts(const DataSet& data, std::span<const DataEntry> entries, DataWish& wi
 void pictures(Application& application, const std::string& id, const PreviewedData& preview, DataWish& wish) {
   const Session& session = application.session;
   const bool is_open = session.data().id == id;
-  heading(preview.heads.size() == 1 ? "What its keys are like" : "Its heads: a click opens one");
+  if (is_open && has_head_tables(session)) {
+    heading("What its heads remember: a click opens one");
+    if (const auto head = head_tables(application)) {
+      open_head(application, id, preview, *head);
+      wish.opened = true;
+    }
+  }
+  heading(preview.heads.size() == 1 ? "What its keys are like"
+                                    : "What their keys are like: a click opens one");
   if (const auto head = head_pictures(preview, is_open ? session.choice().head : -1)) {
     open_head(application, id, preview, *head);
     wish.opened = true;

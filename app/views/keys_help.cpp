@@ -31,19 +31,30 @@ struct Group {
 };
 
 /// What the mouse does: no command, for it goes by where the pointer is.
-Group mouse() {
-  return {"Mouse",
-          {{"drag the floor", "move the cursor"},
-           {"Ctrl+click on a word", "the memory is asked about it too, or no more"},
-           {"wheel on the floor", "wider or narrower words"},
-           {"wheel sideways", "earlier or later words"},
-           {"click a number", "hold it: why is it what it is?"},
-           {"click a line or tile", "go to that step"},
-           {"drag a slider", "change it; one undo takes it back"},
-           {"double-click a slider", "back to what it was"},
-           {"Ctrl+click a slider", "type a number"},
-           {"drag between panels", "make one larger"},
-           {"drop a file", "open it"}}};
+std::vector<Group> mouse() {
+  return {{"Mouse",
+           {{"drag the floor", "move the cursor"},
+            {"Ctrl+click on a word", "the memory is asked about it too, or no more"},
+            {"wheel on the floor", "wider or narrower words"},
+            {"wheel sideways", "earlier or later words"},
+            {"drag the bar under the floor", "other words into view"},
+            {"drag a slider", "change it; one undo takes it back"},
+            {"double-click a slider", "back to what it was"},
+            {"Ctrl+click a slider", "type a number"},
+            {"drag between panels", "make one larger"},
+            {"rest on a symbol", "what it is, and what papers call it"},
+            {"drop a file", "open it"}}},
+          {"Mouse in Step",
+           {{"click a number", "hold it: why is it what it is?"},
+            {"double-click a matrix", "enlarge it; again to go back"},
+            {"click a line or tile", "go to that step"},
+            {"drag the foot of a tile", "its result grows out of its operands"}}},
+          {"Mouse in Learn",
+           {{"drag the dot", "this word steps farther or less far"},
+            {"drag on the bars", "paint strengths or half-lives"},
+            {"Shift+drag on the bars", "an even ramp"},
+            {"drag the singular values", "fewer flattening steps"},
+            {"drag the sphere", "turn it"}}}};
 }
 
 /// The commands that have a key, then the mouse.
@@ -54,7 +65,7 @@ std::vector<Group> groups(const Application& application) {
     if (all.empty() || all.back().name != command.group) all.push_back({command.group, {}});
     all.back().rows.push_back({key_name(command.key), command.words});
   }
-  all.push_back(mouse());
+  for (Group& group : mouse()) all.push_back(std::move(group));
   return all;
 }
 

@@ -1,6 +1,7 @@
 #include "app/views/symbol_tip.h"
 
 #include <imgui.h>
+#include <imgui_internal.h>  // for a tooltip in the place of another
 
 #include "app/gl/context_local.h"
 #include "app/studio/application.h"
@@ -22,8 +23,9 @@ struct Resting {
   SymbolMeaning meaning;
 };
 
+/// In the place of what the item that the symbol stands on says of itself: one tip at a time.
 void say(const SymbolMeaning& known) {
-  ImGui::BeginTooltip();
+  if (!ImGui::BeginTooltipEx(ImGuiTooltipFlags_OverridePrevious, ImGuiWindowFlags_None)) return;
   ImGui::PushTextWrapPos(style::px(widest));
   formula(known.latex, style::px(style::formula_label + 4), style::colours().text);
   ImGui::TextUnformatted(known.words.c_str());

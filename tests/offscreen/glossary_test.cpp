@@ -3,11 +3,13 @@
 #include "app/widgets/glossary.h"
 
 #include <imgui.h>
+#include <imgui_internal.h>
 
 #include <set>
 
 #include "app/session/presets.h"
 #include "app/session/session.h"
+#include "app/studio/application.h"
 #include "app/widgets/formula_painter.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
@@ -112,4 +114,45 @@ TEST_CASE("the pointer finds the symbol that it is on", "[glossary]") {
   CHECK(meaning(*pointed, {}).words == "key: where it is written");
   point(390, 190);
   CHECK_FALSE(pointed);
+}
+
+TEST_CASE("a symbol on a slider says what it is in the place of the slider's own tip", "[glossary]") {
+  Application application;
+  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=5"));
+  application.session.wait();
+  application.enter("learn");
+  Offscreen offscreen(1920, 1080);
+  const auto draw = [&] { application.draw(offscreen.scale()); };
+  const auto rest_at = [&](float x, float y, int frames) {
+    ImGui::GetIO().AddMousePosEvent(x, y);
+    for (int frame = 0; frame < frames; ++frame) offscreen.pass(draw);
+  };
+  for (int i = 0; i < 4; ++i) {
+    offscreen.pass(draw);
+    application.session.answers().wait();
+  }
+  // Down the right panel, where sliders begin with their symbols.
+  int symbols = 0;
+  int in_place_of_another = 0;
+  std::string before;
+  for (float y = 60; y < 520; y += 4) {
+    rest_at(1586, y, 2);
+    const PointedSymbol* pointed = pointed_symbol();
+    if (!pointed || pointed->symbol == before) continue;
+    before = pointed->symbol;
+    rest_at(1586, y, 90);
+    ++symbols;
+    int seen = 0;
+    for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
+      if ((window->Flags & ImGuiWindowFlags_Tooltip) == 0 || !window->WasActive) continue;
+      CHECK(window->BeginCount == 1);  // nobody appends to it
+      if (window->Hidden)
+        ++in_place_of_another;
+      else
+        ++seen;
+    }
+    CHECK(seen == 1);
+  }
+  CHECK(symbols >= 2);
+  CHECK(in_place_of_another >= 1);
 }
