@@ -74,8 +74,11 @@ class Fields {
                         entry.get<double>() <= static_cast<double>(largest_count) &&
                         (values.empty() || entry.get<Index>() > values.back());
       if (!fits) {
-        throw InputError(fmt::format("\"{}\" holds {}; expected whole numbers, ascending", key,
-                                     shown(entry.dump(-1, ' ', false, json::error_handler_t::replace))));
+        // Writing an entry out calls itself for every bracket: a deep one would overrun the stack.
+        const std::string held = entry.is_structured()
+                                     ? entry.type_name()
+                                     : entry.dump(-1, ' ', false, json::error_handler_t::replace);
+        throw InputError(fmt::format("\"{}\" holds {}; expected whole numbers, ascending", key, shown(held)));
       }
       values.push_back(entry.get<Index>());
     }

@@ -116,3 +116,18 @@ TEST_CASE("what is wrong in a state is refused by name", "[state]") {
   refused(R"("edits": [{"edit": "scale_keys", "factor": 2, "row": 1}])",
           "\"row\" is no field of edit 1; known: edit, factor");
 }
+
+TEST_CASE("brackets in brackets are refused at any depth, wherever they stand", "[state]") {
+  const std::size_t depth = 400'000;  // a call for each would overrun any usual stack
+  const std::string deep = std::string(depth, '[') + std::string(depth, ']');
+  CHECK_THROWS_WITH(parse_state(deep), says("the session is array; expected an object"));
+  refused("\"words\": " + deep, "\"words\" holds array; expected whole numbers, ascending");
+  refused("\"words\": [1, " + deep + "]", "\"words\" holds array; expected whole numbers, ascending");
+  refused("\"edits\": " + deep, "edit 1 is array; expected an object");
+  refused("\"sides\": " + deep, "side 1 is array; expected an object");
+  for (const char* field : {"head", "chunk_size", "token", "workspace"})
+    refused(fmt::format("\"{}\": {}", field, deep), fmt::format("\"{}\" is array; expected", field));
+  for (const char* field : {"place", "view", "adjustments", "options", "parameters"})
+    refused(fmt::format("\"{}\": {}", field, deep), "is array; expected an object");
+  refused("\"nothing\": " + deep, "\"nothing\" is no field of the session");
+}
