@@ -27,6 +27,18 @@ void read_side(const Fields& fields, const char* key, int& side) {
   side = static_cast<int>(number);
 }
 
+/// Calls `visit` with each field.
+template <class Visit>
+void for_each_field(Visit visit) {
+  visit(&Preferences::theme);
+  visit(&Preferences::scale);
+  visit(&Preferences::width);
+  visit(&Preferences::height);
+  visit(&Preferences::layout);
+  visit(&Preferences::own_workspaces);
+  visit(&Preferences::recent_files);
+}
+
 /// A name beside `file` that is free: with ".broken", or ".broken-2" and so on.
 std::filesystem::path name_aside(const std::filesystem::path& file) {
   std::filesystem::path aside = file;
@@ -97,11 +109,11 @@ KeptPreferences::KeptPreferences(std::filesystem::path file) : file_(std::move(f
   } catch (const InputError& error) {
     set_aside(error.what());
   }
-  seen_ = kept_;
+  seen_ = in_file_ = kept_;
 }
 
 void KeptPreferences::set_aside(const std::string& reason) {
-  kept_ = seen_ = {};
+  kept_ = seen_ = in_file_ = {};
   const std::filesystem::path aside = name_aside(file_);
   const std::string name = file_.string();
   // Some reasons begin with the file's name.
@@ -118,18 +130,11 @@ void KeptPreferences::set_aside(const std::string& reason) {
 }
 
 void KeptPreferences::keep(const Preferences& now, bool at_once) {
-  const auto take = [&](auto Preferences::*field) {
+  for_each_field([&](auto field) {
     if (now.*field == seen_.*field || now.*field == kept_.*field) return;
     kept_.*field = now.*field;
     is_written_ = false;
-  };
-  take(&Preferences::theme);
-  take(&Preferences::scale);
-  take(&Preferences::width);
-  take(&Preferences::height);
-  take(&Preferences::layout);
-  take(&Preferences::own_workspaces);
-  take(&Preferences::recent_files);
+  });
   seen_ = now;
   const auto time = std::chrono::steady_clock::now();
   if (is_written_ || file_.empty() || (!at_once && last_write_ && time - *last_write_ < between_writes))
@@ -142,12 +147,26 @@ void KeptPreferences::keep(const Preferences& now, bool at_once) {
     if (error)
       throw InputError(
           fmt::format("{}: the folder cannot be made: {}", file_.parent_path().string(), error.message()));
+    take_changes_of_others();
     const std::string text = write_preferences(kept_);
     replace_file(file_, std::as_bytes(std::span(text)));
+    in_file_ = kept_;
   } catch (const InputError& error) {
     problem_ = fmt::format("{}; settings are not kept", error.what());
     file_.clear();
   }
+}
+
+void KeptPreferences::take_changes_of_others() {
+  Preferences present;
+  try {
+    present = parse_preferences(read_text_file(file_, most_bytes));
+  } catch (const InputError&) {
+    return;  // there is nothing to take
+  }
+  for_each_field([&](auto field) {
+    if (kept_.*field == in_file_.*field) kept_.*field = present.*field;
+  });
 }
 
 std::string KeptPreferences::problem() { return std::exchange(problem_, {}); }

@@ -54,7 +54,8 @@ class KeptPreferences {
   /// it is kept later.
   void begin_with(const Preferences& shown) { seen_ = shown; }
 
-  /// Keeps what has changed. Writes at most once a second, unless `at_once`.
+  /// Keeps what has changed, beside what another window has written meanwhile. Writes at most once a second,
+  /// unless `at_once`.
   void keep(const Preferences& now, bool at_once = false);
 
   /// What went wrong since this was asked last, for a person; empty if nothing did. After a failed write
@@ -62,9 +63,13 @@ class KeptPreferences {
   std::string problem();
 
  private:
+  /// Takes the fields of the file that this window has not changed itself.
+  void take_changes_of_others();
+
   std::filesystem::path file_;
-  Preferences kept_;  // what the file is to hold
-  Preferences seen_;  // what was shown last
+  Preferences kept_;     // what the file is to hold
+  Preferences in_file_;  // what it held when this window last read or wrote it
+  Preferences seen_;     // what was shown last
   bool is_written_ = true;
   std::optional<std::chrono::steady_clock::time_point> last_write_;
   std::string problem_;

@@ -107,6 +107,37 @@ TEST_CASE("settings are kept in the file, whole, when something changes", "[pref
         1);  // nothing beside it
 }
 
+TEST_CASE("two windows keep what each of them changed", "[preferences]") {
+  const TemporaryFolder folder;
+  const auto file = folder / "settings.json";
+  KeptPreferences one(file);
+  KeptPreferences other(file);
+  Preferences of_one;
+  of_one.theme = "light";
+  one.keep(of_one, true);
+  Preferences of_other;
+  of_other.width = 900;
+  other.keep(of_other, true);
+  of_one.scale = 2;
+  one.keep(of_one, true);
+  Preferences expected;
+  expected.theme = "light";
+  expected.width = 900;
+  expected.scale = 2;
+  CHECK(parse_preferences(read_file(file)) == expected);
+  of_other.theme = "light";  // both the same
+  of_other.scale = 3;        // the last one wins
+  other.keep(of_other, true);
+  expected.scale = 3;
+  CHECK(parse_preferences(read_file(file)) == expected);
+  write_file(file, "{");  // nothing to take
+  of_other.height = 700;
+  other.keep(of_other, true);
+  expected.height = 700;
+  CHECK(parse_preferences(read_file(file)) == expected);
+  CHECK(one.problem() + other.problem() == "");
+}
+
 TEST_CASE("a broken settings file is set aside, with a message", "[preferences]") {
   const TemporaryFolder folder;
   const auto file = folder / "settings.json";
