@@ -20,11 +20,11 @@ namespace fs = std::filesystem;
 namespace {
 
 [[noreturn]] void refuse(const fs::path& path, std::string_view problem) {
-  throw InputError(fmt::format("{}: {}", path.string(), problem));
+  throw InputError(fmt::format("{}: {}", path.empty() ? "\"\"" : path.string(), problem));
 }
 
 [[noreturn]] void refuse_writing(const fs::path& path, std::string_view problem) {
-  throw InputError(fmt::format("{}: cannot be written: {}", path.string(), problem));
+  refuse(path, fmt::format("cannot be written: {}", problem));
 }
 
 /// Permissions of the file that is replaced, or those of any new file.
@@ -49,9 +49,10 @@ int write_all(int file, std::span<const std::byte> bytes) {
 }  // namespace
 
 void require_readable_file(const fs::path& path) {
-  std::error_code ignored;
-  const fs::file_status status = fs::status(path, ignored);
-  if (!fs::exists(status)) refuse(path, "no such file");
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) refuse(path, "no such file");
+  if (!fs::status_known(status)) refuse(path, fmt::format("cannot be opened: {}", error.message()));
   if (fs::is_directory(status)) refuse(path, "is a folder, not a file");
   if (!fs::is_regular_file(status)) refuse(path, "is not a regular file");
   errno = 0;
@@ -79,6 +80,7 @@ fs::path writable_target(const fs::path& path) {
     target = target.parent_path() / fs::read_symlink(target, ignored);
   }
   const fs::file_status status = fs::status(target, ignored);
+  if (path.empty()) refuse_writing(path, "is no file's name");
   if (fs::is_directory(status) || target.filename().empty()) refuse_writing(path, "is a folder");
   if (fs::exists(status) && !fs::is_regular_file(status)) refuse_writing(path, "is not a regular file");
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");

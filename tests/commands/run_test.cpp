@@ -374,6 +374,7 @@ TEST_CASE("an output that cannot be written is refused", "[run]") {
     CHECK_THAT(ran.error, says(output) && says(message));
   };
   refused(run.folder().path(), "is a folder");
+  refused("", "\"\": cannot be written: is no file's name");
   refused(run.folder() / "absent/out.npz", "there is no folder");
 }
 

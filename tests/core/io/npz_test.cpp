@@ -94,6 +94,11 @@ TEST_CASE("what is no .npz is refused with a reason", "[npz]") {
   CHECK_THAT(refusal(path), says(path.string()) && says("no such file"));
   CHECK_THAT(refusal(folder.path()), says("is a folder"));
   CHECK_THAT(refusal("/dev/null"), says("not a regular file"));
+  CHECK_THAT(refusal(""), says("\"\": no such file"));
+  CHECK_THAT(refusal(std::string(300, 'x')), says(": cannot be opened: File name too long"));
+  std::filesystem::create_symlink("there", folder / "here");
+  std::filesystem::create_symlink("here", folder / "there");
+  CHECK_THAT(refusal(folder / "here"), says(": cannot be opened: Too many levels of symbolic links"));
   write_file(path, "");
   CHECK_THAT(refusal(path), says("is empty"));
   write_file(path, "just some text");
