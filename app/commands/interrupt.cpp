@@ -6,10 +6,12 @@ namespace palimpsest {
 
 namespace {
 
+/// Ctrl+C, and what `kill`, `timeout` and a machine that is shut down send.
 sigset_t only_interrupts() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
   return signals;
 }
 
@@ -18,7 +20,7 @@ void watch(const std::stop_token& done, std::stop_source source) {
   const sigset_t signals = only_interrupts();
   const timespec moment{0, 50'000'000};
   while (!done.stop_requested()) {
-    if (sigtimedwait(&signals, nullptr, &moment) != SIGINT) continue;
+    if (sigtimedwait(&signals, nullptr, &moment) < 0) continue;
     source.request_stop();
     break;
   }

@@ -6,7 +6,8 @@
 
 namespace palimpsest {
 
-/// While it lives, the first Ctrl+C asks for a stop in the place of ending the program; a second one ends it.
+/// While it lives, the first Ctrl+C or SIGTERM asks for a stop in the place of ending the program; a second
+/// one ends it.
 class Interrupt {
  public:
   Interrupt();

@@ -34,7 +34,7 @@ class Program {
     }
   }
 
-  void interrupt() const { kill(process_, SIGINT); }
+  void interrupt(int signal = SIGINT) const { kill(process_, signal); }
 
   /// Waits until the program handles Ctrl+C itself: the signal is blocked in its first thread.
   void wait_until_it_takes_interrupts() const {
