@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/io/utf8.h"
+
 namespace palimpsest {
 
 namespace {
@@ -33,7 +35,8 @@ void append_wrapped(std::string& lines, std::string_view text, std::size_t used)
 
 }  // namespace
 
-std::string columns(const std::vector<std::vector<std::string>>& rows, std::size_t indent) {
+std::string columns(std::vector<std::vector<std::string>> rows, std::size_t indent) {
+  for (auto& row : rows) std::ranges::transform(row, row.begin(), one_line);
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));

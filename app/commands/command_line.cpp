@@ -17,6 +17,7 @@
 #include "app/commands/versions.h"
 #include "app/session/problem.h"
 #include "core/base/error.h"
+#include "core/io/utf8.h"
 
 namespace palimpsest {
 
@@ -26,9 +27,8 @@ constexpr const char* exit_statuses =
     "Exit status: 0 done; 1 a check of verify failed; 2 bad usage or input;\n"
     "3 this variant has no such form, device or precision; 130 interrupted.";
 
-int report(const Console& console, std::string message, int status) {
-  std::ranges::replace(message, '\n', ' ');
-  console.error << "palimpsest: " << message << std::endl;
+int report(const Console& console, std::string_view message, int status) {
+  tell(console, message);
   return status;
 }
 
@@ -82,7 +82,7 @@ class Parser {
     try {
       app_.parse(argc, argv);
     } catch (const CLI::Success& asked) {  // --help, --version
-      return app_.exit(asked, console_.out, console_.error);
+      return written(app_.exit(asked, console_.out, console_.error));
     } catch (const CLI::ParseError& error) {
       return report(console_, fmt::format("{} (see {} --help)", error.what(), asked_for()), exit_bad_usage);
     }
@@ -92,13 +92,17 @@ class Parser {
                                 option, asked_for(), asked_for()),
                     exit_bad_usage);
     }
-    const int status = guarded(console_, action());
+    return written(guarded(console_, action()));
+  }
+
+ private:
+  /// `status`, unless what was written has not arrived.
+  int written(int status) const {
     console_.out.flush();
     if (!console_.out) return report(console_, "the output could not be written", exit_bad_usage);
     return status;
   }
 
- private:
   void add(const char* name, const char* words, const CliCommand& command) {
     CLI::App* subcommand = app_.add_subcommand(name, words);
     tasks_.emplace_back(subcommand, command(*subcommand, console_));
@@ -135,6 +139,10 @@ class Parser {
 };
 
 }  // namespace
+
+void tell(const Console& console, std::string_view words) {
+  console.error << "palimpsest: " << one_line(words) << std::endl;
+}
 
 int run_command_line(int argc, const char* const* argv, std::ostream& out, std::ostream& error,
                      const WindowCommands& window_commands) {

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <ostream>
+#include <string_view>
 
 namespace CLI {
 class App;
@@ -24,6 +25,9 @@ struct Console {
   std::ostream& error;
   bool shows_progress = false;  // error is a terminal
 };
+
+/// One line on the standard error, whatever `words` hold: names of files and texts of data may hold anything.
+void tell(const Console& console, std::string_view words);
 
 /// What a command does once its options are parsed; returns the exit status. May throw any Error.
 using Task = std::function<int()>;

@@ -67,9 +67,8 @@ void tell_ignored(const Console& console, const RunOptions& options, std::vector
   const std::size_t more = names.size() - std::min(names.size(), most);
   names.resize(names.size() - more);
   for (std::string& name : names) name = shown(name);
-  console.error << fmt::format("palimpsest: {}: {} does not know and ignores: {}{}\n", options.input,
-                               options.variant, fmt::join(names, ", "),
-                               more > 0 ? fmt::format(" and {} more", more) : "");
+  tell(console, fmt::format("{}: {} does not know and ignores: {}{}", options.input, options.variant,
+                            fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : ""));
 }
 
 /// Throws InputError where nothing has been written that could answer.
@@ -123,7 +122,7 @@ int run(const RunOptions& options, const Console& console) {
     if (arrays->contains("o") && !options.only_ask)
       summary += "; " + compare_with_given(results.at("o"), arrays->at("o"));
     for (const std::string& line : not_finite(variant, batch, results, precision))
-      console.error << fmt::format("palimpsest: {}: {}\n", options.input, line);
+      tell(console, fmt::format("{}: {}", options.input, line));
   } catch (const InputError& error) {
     const std::string_view words = error.what();
     if (words.starts_with(options.input)) throw;
@@ -131,7 +130,7 @@ int run(const RunOptions& options, const Console& console) {
   }
   if (interrupt.token().stop_requested()) throw Cancelled();
   write_npz(options.output, results);
-  console.out << fmt::format("{}: {} {} in {} on {}: {}\n", options.output, variant.id, name(form),
+  console.out << fmt::format("{}: {} {} in {} on {}: {}\n", one_line(options.output), variant.id, name(form),
                              name(precision), backend.name(), summary);
   return exit_done;
 }

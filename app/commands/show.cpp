@@ -2,12 +2,14 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <memory>
 
 #include "app/commands/commands.h"
 #include "app/commands/interrupt.h"
 #include "app/commands/show_views.h"
 #include "app/commands/values.h"
+#include "app/session/counted.h"
 #include "core/base/error.h"
 #include "core/io/file.h"
 #include "core/io/utf8.h"
@@ -41,12 +43,39 @@ nlohmann::ordered_json place_json(const ShownView& view, const ShownPlace& place
 
 std::string place_words(const ShownPlace& place) {
   const Choice& choice = place.computation->choice;
-  std::string words =
-      fmt::format("{}, head {}, {}, {} form: token {}, at {}\n", place.computation->data->id, choice.head,
+  const std::string where =
+      fmt::format("{}, head {}, {}, {} form: token {}, at {}", place.computation->data->id, choice.head,
                   place.computation->variant->label, name(place.form), place.numbered(place.token),
                   place.computation->trace(place.form)->operation(place.cursor).id);
-  for (const std::string& note : place.computation->inputs.notes) words += note + '\n';
+  std::string words = one_line(where) + '\n';
+  for (const std::string& note : place.computation->inputs.notes) words += one_line(note) + '\n';
   return words;
+}
+
+/// How many of the numbers are infinite or none, and the place of the first, such as /before/0/1.
+struct NotFinite {
+  Index count = 0;
+  std::string first;
+};
+
+NotFinite not_finite(const nlohmann::ordered_json& json) {
+  if (json.is_number_float() && !std::isfinite(json.get<double>())) return {.count = 1, .first = {}};
+  NotFinite found{.count = 0, .first = {}};
+  if (!json.is_structured()) return found;
+  for (const auto& entry : json.items()) {
+    const NotFinite below = not_finite(entry.value());
+    if (below.count > 0 && found.count == 0) found.first = '/' + entry.key() + below.first;
+    found.count += below.count;
+  }
+  return found;
+}
+
+void tell_not_finite(const Console& console, const ShowOptions& options, const ShownNumbers& numbers) {
+  const NotFinite found = not_finite(numbers.json);
+  if (found.count == 0) return;
+  tell(console, fmt::format("{}: {} {} not finite, the first at {}{}", options.data,
+                            counted(found.count, "number", "numbers"), found.count == 1 ? "is" : "are",
+                            found.first, options.json ? "; in the file they are null" : ""));
 }
 
 int show(const ShowOptions& options, const Console& console) {
@@ -58,13 +87,16 @@ int show(const ShowOptions& options, const Console& console) {
   const Interrupt interrupt;
   const ShownPlace place = shown_place(options, interrupt.token());
   const ShownNumbers numbers = view.show(place);
+  tell_not_finite(console, options, numbers);
   if (!options.json) {
     console.out << place_words(place) << numbers.text;
     return exit_done;
   }
   nlohmann::ordered_json json = place_json(view, place);
   json.update(numbers.json);
-  const std::string written = json.dump(1) + '\n';
+  // A path need not be valid UTF-8.
+  const std::string written =
+      json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
   replace_file(*options.json, std::as_bytes(std::span(written)));
   return exit_done;
 }

@@ -3,6 +3,7 @@
 #include "app/commands/columns.h"
 #include "app/commands/show_views.h"
 #include "app/session/memory_answers.h"
+#include "core/io/utf8.h"
 
 namespace palimpsest {
 
@@ -61,12 +62,13 @@ ShownNumbers show_answers(const ShownPlace& place) {
                  {{"amounts", json_of(answers->output.amounts)},
                   {"explained", answers->output.explained},
                   {"sentence", answers->output_sentence}}}};
-  shown.text = answers->sentence + '\n';
+  shown.text = one_line(answers->sentence) + '\n';
   if (table.words.empty()) return shown;
   shown.text += "\nbefore\n" + table_text(table, table.before, &table.explained_before);
   shown.text += "\nwhat this changes\n" + table_text(table, table.change, nullptr);
   shown.text += "\nafter\n" + table_text(table, table.after, &table.explained_after);
-  shown.text += fmt::format("\nlegibility {:.2f}\n\n{}\n", answers->legibility, answers->output_sentence);
+  shown.text +=
+      fmt::format("\nlegibility {:.2f}\n\n{}\n", answers->legibility, one_line(answers->output_sentence));
   std::vector<std::vector<std::string>> rows;
   for (std::size_t i = 0; i < table.words.size(); ++i)
     rows.push_back(

@@ -8,6 +8,7 @@
 #include "app/session/who_wrote.h"
 #include "core/insight/memory_change.h"
 #include "core/insight/provenance.h"
+#include "core/io/utf8.h"
 
 namespace palimpsest {
 
@@ -89,7 +90,7 @@ ShownNumbers show_provenance(const ShownPlace& place) {
                 {"initial", share_json(made.initial)},
                 {"shares", std::move(shares)}};
   shown.text = fmt::format("row {}, column {} of the memory after token {} is {:.4f}:\n", row, column,
-                           place.numbered(place.token), made.value) +
+                           one_line(place.numbered(place.token)), made.value) +
                columns(rows);
   return shown;
 }

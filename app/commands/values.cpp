@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/io/utf8.h"
 
 namespace palimpsest {
 
@@ -31,7 +32,7 @@ Named parse_name(std::string_view text, const char* what, const Named* begin, co
   std::vector<std::string> known;
   std::transform(begin, end, std::back_inserter(known), [](Named value) { return name(value); });
   throw InputError(
-      fmt::format("there is no {} \"{}\"; expected one of: {}", what, text, fmt::join(known, ", ")));
+      fmt::format("there is no {} \"{}\"; expected one of: {}", what, shown(text), fmt::join(known, ", ")));
 }
 
 }  // namespace
@@ -39,7 +40,7 @@ Named parse_name(std::string_view text, const char* what, const Named* begin, co
 Index parse_count(std::string_view text, std::string_view what) {
   Index count = 0;
   if (!parse_all(text, count) || count < 0) {
-    throw InputError(fmt::format("{} is \"{}\"; expected a whole number", what, text));
+    throw InputError(fmt::format("{} is \"{}\"; expected a whole number", what, shown(text)));
   }
   return count;
 }
@@ -48,7 +49,7 @@ Index parse_count(std::string_view text, std::string_view what, Index least, Ind
   Index count = 0;
   if (!parse_all(text, count) || count < least || count > most) {
     throw InputError(
-        fmt::format("{} is \"{}\"; expected a whole number from {} to {}", what, text, least, most));
+        fmt::format("{} is \"{}\"; expected a whole number from {} to {}", what, shown(text), least, most));
   }
   return count;
 }
@@ -56,7 +57,7 @@ Index parse_count(std::string_view text, std::string_view what, Index least, Ind
 double parse_number(std::string_view text, std::string_view what) {
   double number = 0;
   if (!parse_all(text, number) || !std::isfinite(number)) {
-    throw InputError(fmt::format("{} is \"{}\"; expected a number such as 0.5", what, text));
+    throw InputError(fmt::format("{} is \"{}\"; expected a number such as 0.5", what, shown(text)));
   }
   return number;
 }
@@ -67,12 +68,12 @@ Settings parse_settings(const Variant& variant, const std::vector<std::string>& 
   for (const std::string& assignment : assignments) {
     const std::size_t equals = assignment.find('=');
     if (equals == std::string::npos || equals == 0) {
-      throw InputError(fmt::format("--param \"{}\": expected NAME=VALUE", assignment));
+      throw InputError(fmt::format("--param \"{}\": expected NAME=VALUE", shown(assignment)));
     }
     const std::string name = assignment.substr(0, equals);
     const std::string value = assignment.substr(equals + 1);
     if (settings.options.contains(name) || settings.parameters.contains(name)) {
-      throw InputError(fmt::format("--param {} is given twice", name));
+      throw InputError(fmt::format("--param {} is given twice", shown(name)));
     }
     // An unknown name is kept as an option, so that resolve() lists what there is.
     if (std::ranges::find(parameters, name, &Parameter::name) == parameters.end()) {
@@ -107,7 +108,7 @@ std::pair<int, int> parse_size(const std::string& text) {
     if (is_side(width) && is_side(height)) return {static_cast<int>(width), static_cast<int>(height)};
   } catch (const InputError&) {
   }
-  throw InputError(fmt::format("--size is \"{}\"; expected WIDTHxHEIGHT from 16x16 to {}x{}", text,
+  throw InputError(fmt::format("--size is \"{}\"; expected WIDTHxHEIGHT from 16x16 to {}x{}", shown(text),
                                most_pixels_a_side, most_pixels_a_side));
 }
 

@@ -14,6 +14,7 @@
 #include "app/session/paths.h"
 #include "app/session/story.h"
 #include "core/base/error.h"
+#include "core/io/utf8.h"
 
 namespace palimpsest {
 
@@ -294,7 +295,7 @@ const Row& find_row(std::string_view id) {
     if (row.preset.id == id) return row;
     known += (known.empty() ? "" : ", ") + row.preset.id;
   }
-  throw InputError(fmt::format("there is no preset \"{}\"; known: {}", id, known));
+  throw InputError(fmt::format("there is no preset \"{}\"; known: {}", shown(id), known));
 }
 
 struct Request {
@@ -307,7 +308,7 @@ Number whole_number(std::string_view name, std::string_view digits) {
   Number number{};
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc() || end != digits.data() + digits.size()) {
-    throw InputError(fmt::format("{} is \"{}\"; expected a whole number", name, digits));
+    throw InputError(fmt::format("{} is \"{}\"; expected a whole number", name, shown(digits)));
   }
   return number;
 }
@@ -361,7 +362,7 @@ Request parse(std::string_view id) {
     else if (name == "cosine" && request.row.preset.has_cosine)
       request.size.cosine = cosine_of(digits);
     else
-      throw InputError(fmt::format("\"{}\" is not a size of this preset; known: T, K, V, seed{}", name,
+      throw InputError(fmt::format("\"{}\" is not a size of this preset; known: T, K, V, seed{}", shown(name),
                                    request.row.preset.has_cosine ? ", cosine" : ""));
   }
   require("T", request.size.tokens, request.row.preset.fewest_tokens, most_preset_tokens);
@@ -450,7 +451,7 @@ DataSet open_capture(const std::string& id) {
     path = asset(fmt::format("captures/{}.npz", name));
   } catch (const Error&) {
     throw InputError(
-        fmt::format("there is no capture \"{}\"; known: {}", name, fmt::join(capture_names(), ", ")));
+        fmt::format("there is no capture \"{}\"; known: {}", shown(name), fmt::join(capture_names(), ", ")));
   }
   DataSet data = open_file(path);
   data.id = id;

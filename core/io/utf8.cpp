@@ -43,12 +43,23 @@ std::string valid_utf8(std::string_view text) {
   return result;
 }
 
+std::string one_line(std::string_view text) {
+  const std::string valid = valid_utf8(text);
+  std::string result;
+  result.reserve(valid.size());
+  for (std::size_t i = 0; i < valid.size(); ++i) {
+    const auto byte = [&](std::size_t place) { return static_cast<unsigned char>(valid[place]); };
+    const bool is_short_control = byte(i) < 0x20 || byte(i) == 0x7F;
+    const bool is_long_control = byte(i) == 0xC2 && byte(i + 1) < 0xA0;  // U+0080 to U+009F, in two bytes
+    result += is_short_control || is_long_control ? ' ' : valid[i];
+    if (is_long_control) ++i;
+  }
+  return result;
+}
+
 std::string shown(std::string_view text) {
   constexpr std::size_t most = 80;
-  std::string result = valid_utf8(text.substr(0, most));
-  for (char& c : result) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
-  }
+  const std::string result = one_line(text.substr(0, most));
   return text.size() > most ? result + "..." : result;
 }
 

@@ -8,6 +8,9 @@ namespace palimpsest {
 /// `text` with every byte sequence that is not UTF-8 replaced by U+FFFD; valid text comes back unchanged.
 std::string valid_utf8(std::string_view text);
 
+/// `text` as a terminal may be given it: valid UTF-8 in one line, with a space for each control character.
+std::string one_line(std::string_view text);
+
 /// Text from a file as a message may show it: valid UTF-8, no control characters, at most 80 bytes.
 std::string shown(std::string_view text);
 

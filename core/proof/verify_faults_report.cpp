@@ -118,7 +118,8 @@ std::string to_json(const FaultReport& report) {
     row["reason"] = form.reason;
     json["without"].push_back(std::move(row));
   }
-  return json.dump(1) + "\n";
+  // A path need not be valid UTF-8.
+  return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace palimpsest

@@ -154,7 +154,8 @@ std::string to_json(const VerifyReport& report) {
                                {"precision", name(missing.precision)},
                                {"reason", missing.reason}});
   }
-  return json.dump(2) + "\n";
+  // A path need not be valid UTF-8.
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace palimpsest

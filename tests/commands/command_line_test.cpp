@@ -87,6 +87,7 @@ TEST_CASE("the program with a window adds its own options and actions", "[comman
 
 TEST_CASE("whatever a command throws becomes one line and a status", "[command line]") {
   CHECK(rendering(InputError("bad\nthing")).error == "palimpsest: bad thing\n");
+  CHECK(rendering(InputError("\x1b[31m\xFF.npz")).error == "palimpsest:  [31m\xEF\xBF\xBD.npz\n");
   CHECK(rendering(InputError("x")).status == exit_bad_usage);
   CHECK(rendering(Unsupported("x")).status == exit_unsupported);
   CHECK(rendering(Cancelled()).status == exit_interrupted);

@@ -277,5 +277,6 @@ TEST_CASE("columns are aligned and wrapped", "[info]") {
   CHECK(columns({{"a", "one"}, {"longer", "two"}}) == "  a       one\n  longer  two\n");
   CHECK(columns({{"ö", "x"}, {"ab", "y"}}, 0) == "ö   x\nab  y\n");
   const std::string wrapped = columns({{"name", std::string(60, 'x') + " " + std::string(60, 'y')}});
+  CHECK(columns({{"a\nb", "\x1b[2J"}, {"c", "d"}}, 0) == "a b  [2J\nc    d\n");
   CHECK(wrapped == "  name  " + std::string(60, 'x') + "\n        " + std::string(60, 'y') + "\n");
 }

@@ -25,10 +25,14 @@ TEST_CASE("the program returns its exit status to the shell", "[program]") {
             .status == 3);
 }
 
-TEST_CASE("a report that does not fit on the disk is no success", "[program]") {
+TEST_CASE("what does not fit on the disk is no success", "[program]") {
   if (!std::filesystem::exists("/dev/full")) return;
-  const std::string command = "'" + std::string(PALIMPSEST_CLI) + "' info > /dev/full 2> /dev/null";
-  CHECK(WEXITSTATUS(std::system(command.c_str())) == exit_bad_usage);
+  for (const std::string arguments : {"info", "--help", "--help-all", "--version", "show --help"}) {
+    CAPTURE(arguments);
+    const std::string command =
+        "'" + std::string(PALIMPSEST_CLI) + "' " + arguments + " > /dev/full 2> /dev/null";
+    CHECK(WEXITSTATUS(std::system(command.c_str())) == exit_bad_usage);
+  }
 }
 
 TEST_CASE("a file that may not grow further is an error, and nothing is left of it", "[program]") {
@@ -62,6 +66,18 @@ TEST_CASE("an interrupted verification ends cleanly with what it has", "[program
     CHECK(report.at("cases").get<long>() < 100000000);
     std::filesystem::remove(file);
   }
+}
+
+TEST_CASE("a program that is asked to end ends as after Ctrl+C", "[program]") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "report.json";
+  const Program verifying({"verify", "--cases", "100000000", "--jobs", "1", "--json", file});
+  verifying.wait_until_it_takes_interrupts();
+  verifying.interrupt(SIGTERM);
+  const Ran ran = verifying.wait();
+  CHECK(ran.status == exit_interrupted);
+  CHECK(ran.error == "palimpsest: interrupted\n");
+  CHECK(nlohmann::json::parse(read_file(file)).at("complete") == false);
 }
 
 TEST_CASE("an interrupted search for faults ends cleanly with what it has", "[program]") {

@@ -60,6 +60,14 @@ Key about(const std::shared_ptr<const Foundation>& foundation, Index token) {
   return key;
 }
 
+/// A file with three words of two channels.
+std::string three_words(const TemporaryFolder& folder, std::string_view name, const std::string& tokens,
+                        double largest = 1) {
+  const Array array({3, 2}, std::vector<double>{largest, 0, 0, largest, largest, largest});
+  write_npz(folder / name, {{"q", array}, {"k", array}, {"v", array}}, {{"tokens", tokens}});
+  return folder / name;
+}
+
 }  // namespace
 
 TEST_CASE("show answers writes what the window's answer has, number by number", "[show]") {
@@ -225,4 +233,39 @@ TEST_CASE("show says what it cannot show, and what there is", "[show]") {
   refuses(palimpsest_with({"show", "answers"}), exit_bad_usage, "--capture");
   const TemporaryFolder folder;
   refuses(show("answers", {"--json", folder / "no" / "such.json"}), exit_bad_usage, "such.json");
+}
+
+TEST_CASE("words and names of files cannot write over the terminal", "[show]") {
+  const TemporaryFolder folder;
+  const std::string file = three_words(folder, "\x1b[31m.npz", R"(["\u001b[2Ja", "b\nc", "\u009bd"])");
+  for (const char* view : {"answers", "learning", "provenance", "recall", "gates"}) {
+    CAPTURE(view);
+    const Ran ran = show(view, {}, file);
+    INFO(ran.error);
+    CHECK(ran.status == exit_done);
+    CHECK_THAT(ran.out, says(" [31m.npz"));
+    CHECK(
+        std::ranges::none_of(ran.out, [](char c) { return (c >= 0 && c < ' ' && c != '\n') || c == 0x7F; }));
+    CHECK(ran.out.find("\xC2\x9B") == std::string::npos);
+    CHECK(ran.out.find("b\nc") == std::string::npos);
+  }
+  CHECK(numbers("recall", {"--words", "1"}, file)["words"][0]["text"] == "b\nc");
+}
+
+TEST_CASE("numbers of a file whose name is not UTF-8 are written", "[show]") {
+  const TemporaryFolder folder;
+  const std::string file = three_words(folder, "\xFF.npz", R"(["a", "b", "c"])");
+  CHECK(numbers("gates", {}, file)["view"] == "gates");
+}
+
+TEST_CASE("numbers that are not finite are told with the place of the first", "[show]") {
+  const TemporaryFolder folder;
+  const std::string file = three_words(folder, "large.npz", R"(["a", "b", "c"])", 1e160);
+  const Ran ran = show("recall", {"--words", "0"}, file);
+  CHECK(ran.status == exit_done);
+  CHECK(is_one_line(ran.error));
+  CHECK_THAT(ran.error, says(file + ": ") && says(" not finite, the first at /shares/0/"));
+  const std::string json = folder / "numbers.json";
+  CHECK_THAT(show("recall", {"--words", "0", "--json", json}, file).error, says("in the file they are null"));
+  CHECK(show("recall").error.empty());
 }

@@ -126,6 +126,22 @@ TEST_CASE("verify refuses an unknown variant and a report that cannot be written
   CHECK_THAT(unwritable.error, says("/absent/report.json"));
 }
 
+TEST_CASE("a report can name a case whose path is not UTF-8", "[verify]") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "\xFF.npz";
+  write_npz(file, {{"q", Array({2, 1}, std::vector<double>{1, 2})},
+                   {"k", Array({2, 1}, std::vector<double>{1, 2})},
+                   {"v", Array({2, 1}, std::vector<double>{1, 2})}});
+  const std::string report = folder / "report.json";
+  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--fault", "all"}}) {
+    const Ran ran =
+        palimpsest_with(joined({"verify", "--case", file, "--variant", "linear", "--json", report}, more));
+    INFO(ran.error);
+    CHECK(ran.error.empty());
+    CHECK_THAT(read_file(report), says("\xEF\xBF\xBD.npz"));
+  }
+}
+
 TEST_CASE("what is asked for twice is checked once, and an empty value is no value", "[verify]") {
   const Ran once = palimpsest_with({"verify", "--variant", "retnet", "--form", "recurrent"});
   const Ran twice = palimpsest_with({"verify", "--variant", "retnet", "retnet", "--form", "recurrent",

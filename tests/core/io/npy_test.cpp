@@ -248,3 +248,12 @@ TEST_CASE("whatever is not UTF-8 is replaced visibly", "[npy]") {
   CHECK(valid_utf8("\xED\xA0\x80") == mark + mark + mark);             // a surrogate
   CHECK(valid_utf8("\xF4\x90\x80\x80") == mark + mark + mark + mark);  // beyond the last code point
 }
+
+TEST_CASE("a line for a terminal has no control characters, whatever it is made of", "[npy]") {
+  CHECK(one_line("a\x1b[31m\nb\t\x7f") == "a [31m b  ");
+  CHECK(one_line(std::string_view("\0x", 2)) == " x");
+  CHECK(one_line("\xC2\x9B"
+                 "31m \xC2\xA0\xC3\xA9") == " 31m \xC2\xA0\xC3\xA9");  // U+009B is a control, U+00A0 is not
+  CHECK(one_line("\xFF\xC2") == "\xEF\xBF\xBD\xEF\xBF\xBD");
+  CHECK(shown(std::string(79, 'x') + "\xC3\xA9") == std::string(79, 'x') + "\xEF\xBF\xBD...");
+}
