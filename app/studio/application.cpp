@@ -1,6 +1,7 @@
 #include "app/studio/application.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -55,8 +56,12 @@ const Workspace& Application::workspace() const {
 }
 
 void Application::enter(std::string_view id) {
-  if (std::ranges::find(workspaces_, id, &Workspace::id) == workspaces_.end())
-    throw InputError(fmt::format("there is no workspace \"{}\"", id));
+  if (std::ranges::find(workspaces_, id, &Workspace::id) == workspaces_.end()) {
+    std::vector<std::string_view> known;
+    for (const Workspace& one : workspaces_) known.emplace_back(one.id);
+    throw InputError(
+        fmt::format("there is no workspace \"{}\"; expected one of: {}", shown(id), fmt::join(known, ", ")));
+  }
   SessionState next = session.state();
   next.workspace = id;
   session.change(std::move(next));

@@ -48,6 +48,7 @@ TEST_CASE("render refuses what it cannot do, and leaves no picture", "[render]")
   refused({"--state", "eyJkYXRhIjoicHJlc2V0OmNvcHkifQ", "--session", "x.json"}, "not both");
   refused({"--state", "eyJkYXRhIjoicHJlc2V0OmNvcHkiLCJ3b3Jrc3BhY2UiOiJub3doZXJlIn0"},
           "there is no workspace \"nowhere\"");
+  refused({"--workspace", "studio"}, "there is no workspace \"studio\"; expected one of: step, learn");
   refused({"--state", "no state"}, "this state cannot be opened: character 3 is \" \"");
   refused({"--capture", "preset:copy?T=8&T=9"}, "T is given twice");
   refused({"--capture", "preset:random?T=65536&K=512&V=512"}, "T x K x V is ");
