@@ -173,6 +173,12 @@ std::optional<Index> positions(const Arrays& arrays) {
   return q->second.shape[q->second.rank() == 4 ? 1 : 0];
 }
 
+void require_text(const Unreadable& unreadable, std::string_view name, std::string_view held) {
+  const auto found = unreadable.find(name);
+  if (found == unreadable.end()) return;
+  throw InputError(fmt::format("{}; as {} one text is expected, {}", found->second, name, held));
+}
+
 std::string stem(const fs::path& path) { return valid_utf8(path.stem().string()); }
 
 }  // namespace
@@ -181,7 +187,8 @@ Capture read_capture(const fs::path& path) {
   Npz npz = read_npz(path);
   Capture capture;
   capture.file = path;
-  for (const char* text : {"meta", "tokens"}) require_readable(npz.unreadable, text);
+  require_text(npz.unreadable, "meta", "a JSON object");
+  require_text(npz.unreadable, "tokens", "a JSON list of strings");
   capture.arrays = std::move(npz.arrays);
   capture.unreadable = std::move(npz.unreadable);
   capture.name = stem(path);

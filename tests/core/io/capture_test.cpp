@@ -3,6 +3,7 @@
 #include <set>
 
 #include "core/io/npz.h"
+#include "tests/commands/raw_npz.h"
 #include "tests/core/io/files.h"
 
 using namespace palimpsest;
@@ -103,6 +104,17 @@ TEST_CASE("there is one token for each position", "[capture]") {
              }),
              says("x.npz: tokens: 3 tokens, but q [5, 4, 2] has 5 positions"));
   CHECK(read_with(folder, {{"tokens", "[\"a\", \"b\xFF\", \"c\"]"}}).tokens[1] == "b\xEF\xBF\xBD");
+}
+
+TEST_CASE("tokens as a list of texts and not one are refused with what is expected", "[capture]") {
+  const TemporaryFolder folder;
+  const auto refusal = [&](const char* member) {
+    write_zip(folder / "x.npz", {{member, npy("|S1", false, "(2,)", "ab")}});
+    return input_error([&] { read_capture(folder / "x.npz"); });
+  };
+  CHECK_THAT(refusal("tokens.npy"), says("array \"tokens\": dtype '|S1'") &&
+                                        says("as tokens one text is expected, a JSON list of strings"));
+  CHECK_THAT(refusal("meta.npy"), says("as meta one text is expected, a JSON object"));
 }
 
 TEST_CASE("malformed tokens and meta are refused by name", "[capture]") {
