@@ -68,21 +68,21 @@ bool is_quick(const FramesOf& frames) {
 }
 
 std::string text_of(const StartTimes& times) {
-  struct Step {
+  struct StartStep {
     const char* words;
     const StartMoment& from;
     const StartMoment& to;
     const char* whose;
   };
   const StartMoment process;
-  const Step steps[] = {{"the program begins", process, times.begun, "the system's"},
-                        {"the place is computed", times.begun, times.prepared, "the program's"},
-                        {"a window is open", times.prepared, times.opened, "the driver's"},
-                        {"its frame is made", times.opened, times.drawn, "the program's"},
-                        {"its frame is seen", times.drawn, times.shown, "the driver's"}};
+  const StartStep steps[] = {{"the program begins", process, times.begun, "the system's"},
+                             {"the place is computed", times.begun, times.prepared, "the program's"},
+                             {"a window is open", times.prepared, times.opened, "the driver's"},
+                             {"its frame is made", times.opened, times.drawn, "the program's"},
+                             {"its frame is seen", times.drawn, times.shown, "the driver's"}};
   std::vector<std::vector<std::string>> table = {{"until", "at", "took", "cpu", "whose"}};
   double driver = 0;
-  for (const Step& step : steps) {
+  for (const StartStep& step : steps) {
     const double took = step.to.clock - step.from.clock;
     if (std::string_view(step.whose) == "the driver's") driver += took;
     table.push_back({step.words, milliseconds(step.to.clock), milliseconds(took),
