@@ -152,6 +152,7 @@ int run_verify_faults(const VerifyOptions& options, const Console& console) {
 
 int run_verify(const VerifyOptions& options, const Console& console) {
   VerifyPlan plan = changed(thorough_plan(), options);
+  const Interrupt interrupt;  // before a device starts threads of its own, which would take the signal
   if (plan.cases.empty() && plan.random_cases == 0) plan.more = cases_of_presets(plan);
   std::string unchecked;
   plan.backends = devices(options, unchecked);
@@ -159,7 +160,6 @@ int run_verify(const VerifyOptions& options, const Console& console) {
   if (options.json) writable_target(*options.json);
 
   const VerifyReport report = [&] {
-    const Interrupt interrupt;
     ProgressLine line(console);
     const auto show = [&](const VerifyProgress& now) {
       line.show(now.done, now.total,

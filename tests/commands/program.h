@@ -50,6 +50,25 @@ class Program {
     }
   }
 
+  /// Waits until the program has had so much of the processor's time, however busy the machine is.
+  void wait_until_it_has_worked(std::chrono::milliseconds wanted) const {
+    const std::string stat = "/proc/" + std::to_string(process_) + "/stat";
+    const auto worked = [&] {
+      const std::string text = read_file(stat);
+      std::istringstream fields(text.substr(text.rfind(')') + 1));  // the name before it may hold spaces
+      std::string skipped;
+      for (int field = 3; field < 14; ++field) fields >> skipped;
+      long user = 0;
+      long system = 0;
+      fields >> user >> system;
+      return std::chrono::milliseconds((user + system) * 1000 / sysconf(_SC_CLK_TCK));
+    };
+    while (worked() < wanted) {
+      REQUIRE(waitpid(process_, nullptr, WNOHANG) == 0);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+
   /// The exit status, or -1 for a program that did not end by itself.
   Ran wait() const {
     int status = 0;
