@@ -1,10 +1,10 @@
 #include "app/commands/shown_place.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "app/commands/place_option.h"
 #include "app/commands/values.h"
 #include "app/session/memory_answers.h"
 #include "app/session/presets.h"
@@ -32,26 +32,21 @@ Choice choice_of(const ShowOptions& options, const DataSet& data, const std::sto
   return choice;
 }
 
-/// The place TOKEN or TOKEN:OPERATION; without an operation the memory's write, or else the first one.
-Cursor cursor_of(const std::string& at, const Trace& trace) {
-  const std::size_t colon = at.find(':');
-  const Index token = parse_count(at.substr(0, colon), "the token of --at", 0, trace.tokens - 1);
-  const std::string wanted = colon == std::string::npos ? "" : at.substr(colon + 1);
-  std::vector<std::string_view> known;
-  for (std::size_t phase = 0; phase < trace.phases.size(); ++phase) {
-    const std::vector<Operation>& operations = trace.phases[phase].operations;
-    for (std::size_t i = 0; i < operations.size(); ++i) {
-      known.emplace_back(operations[i].id);
-      const bool is_wanted =
-          wanted.empty() ? operations[i].purpose == Purpose::write : operations[i].id == wanted;
-      if (!is_wanted) continue;
-      const Index block = trace.block_of(token, static_cast<Index>(phase));
-      return {block, static_cast<Index>(i), token - trace.block(block).first_token};
-    }
+/// The id of the memory's write in a form; empty where it has none.
+std::string write_of(const Trace& trace) {
+  for (const Phase& phase : trace.phases) {
+    const auto write = std::ranges::find(phase.operations, Purpose::write, &Operation::purpose);
+    if (write != phase.operations.end()) return write->id;
   }
-  if (wanted.empty()) return trace.at_token({}, token);
-  throw InputError(fmt::format("--at asks for the operation \"{}\"; this form has: {}", shown(wanted),
-                               fmt::join(known, ", ")));
+  return {};
+}
+
+/// What --at says; without an operation the memory's write, or else the first one.
+Cursor cursor_of(const std::string& at, const Trace& trace) {
+  const PlaceOption place = parse_place(at, trace.tokens);
+  if (place.operation) return cursor_at(place.token, *place.operation, trace);
+  const std::string write = write_of(trace);
+  return write.empty() ? trace.at_token({}, place.token) : cursor_at(place.token, write, trace);
 }
 
 /// A token by its number, or the first with this text.

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "app/commands/place_option.h"
 #include "app/commands/values.h"
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
@@ -67,31 +68,13 @@ float scale_of(const Look& look, float standard) {
   return static_cast<float>(scale);
 }
 
-/// Puts the cursor at TOKEN or TOKEN:OPERATION.
+/// Puts the cursor where --at says; without an operation at the present one.
 void go_to(Session& session, const std::string& at) {
-  const std::size_t colon = at.find(':');
-  const Index token = parse_count(at.substr(0, colon), "the token of --at");
-  if (token >= session.data().tokens) {
-    throw InputError(
-        fmt::format("--at is \"{}\"; expected a token from 0 to {}", at, session.data().tokens - 1));
-  }
-  session.go_to_token(token);
-  if (colon == std::string::npos) return;
-  const std::string wanted = at.substr(colon + 1);
+  const PlaceOption place = parse_place(at, session.data().tokens);
+  session.go_to_token(place.token);
   const Trace* trace = session.trace();
-  if (!trace || trace->block_count() == 0) return;
-  std::string known;
-  for (std::size_t phase = 0; phase < trace->phases.size(); ++phase) {
-    const std::vector<Operation>& operations = trace->phases[phase].operations;
-    for (std::size_t i = 0; i < operations.size(); ++i) {
-      known += (known.empty() ? "" : ", ") + operations[i].id;
-      if (operations[i].id != wanted) continue;
-      const Index block = trace->block_of(token, static_cast<Index>(phase));
-      session.set_cursor({block, static_cast<Index>(i), token - trace->block(block).first_token});
-      return;
-    }
-  }
-  throw InputError(fmt::format("--at asks for the operation \"{}\"; this form has: {}", wanted, known));
+  if (!place.operation || !trace || trace->block_count() == 0) return;
+  session.set_cursor(cursor_at(place.token, *place.operation, *trace));
 }
 
 void require(bool good, const Session& session) {
