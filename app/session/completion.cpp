@@ -12,35 +12,14 @@ std::size_t bytes_of(const Output& output) {
   return static_cast<std::size_t>(numbers) * sizeof(double);
 }
 
-/// What the answers about a computation have in common: they do not keep it alive, and those to the same data
-/// stand for each other.
-struct AboutComputation {
-  std::weak_ptr<const Foundation> of;
-
-  std::shared_ptr<const Foundation> present() const {
-    std::shared_ptr<const Foundation> foundation = of.lock();
-    if (!foundation) throw Cancelled();
-    return foundation;
-  }
-  std::string question() const {
-    const std::shared_ptr<const Foundation> foundation = of.lock();
-    return foundation ? foundation->data->id : std::string();
-  }
-  bool gone() const { return of.expired(); }
-  bool operator<(const AboutComputation& other) const { return of.owner_before(other.of); }
-};
-
 /// A form, computed and compared with the reference.
-struct ComparedForm : AboutComputation {
+struct ComparedForm : OfFoundation {
   using Value = FormResult;
 
   Form form = Form::recurrent;
 
-  bool operator<(const ComparedForm& other) const {
-    if (of.owner_before(other.of)) return true;
-    return !other.of.owner_before(of) && form < other.form;
-  }
-  std::string question() const { return name(form) + (" " + AboutComputation::question()); }
+  bool operator<(const ComparedForm& other) const { return is_before(other).value_or(form < other.form); }
+  std::string question() const { return name(form) + (" " + OfFoundation::question()); }
   std::shared_ptr<const FormResult> compute(const Effort& effort) const {
     return std::make_shared<const FormResult>(compared(*present(), form, effort.stop, effort.progress));
   }
@@ -49,33 +28,22 @@ struct ComparedForm : AboutComputation {
   }
 };
 
-/// How well every token is remembered.
-struct RecallOfTokens : AboutComputation {
-  using Value = std::optional<std::vector<Recall>>;
-
-  std::shared_ptr<const Value> compute(const Effort& effort) const {
-    const std::shared_ptr<const Foundation> foundation = present();
-    return std::make_shared<const Value>(recall(*foundation->variant, foundation->sequence, effort.stop));
-  }
-  static std::size_t bytes(const Value& recalls) { return recalls ? recalls->size() * sizeof(Recall) : 0; }
-};
-
-/// Where the memory runs away.
-struct RunawayMemory : AboutComputation {
-  using Value = std::optional<Divergence>;
-
-  std::shared_ptr<const Value> compute(const Effort& effort) const {
-    return std::make_shared<const Value>(runaway(*present(), effort.stop));
-  }
-  static std::size_t bytes(const Value&) { return sizeof(Value); }
-};
-
 }  // namespace
+
+std::shared_ptr<const RecallOfTokens::Value> RecallOfTokens::compute(const Effort& effort) const {
+  const std::shared_ptr<const Foundation> foundation = present();
+  return std::make_shared<const Value>(
+      recall(*foundation->variant, foundation->sequence, effort.stop, effort.progress));
+}
+
+std::shared_ptr<const RunawayMemory::Value> RunawayMemory::compute(const Effort& effort) const {
+  return std::make_shared<const Value>(runaway(*present(), effort.stop, effort.progress));
+}
 
 bool complete(const std::shared_ptr<Computation>& computation, Answers& answers, std::string& problem) {
   if (computation->is_complete()) return false;
   Computation& all = *computation;
-  const AboutComputation about = {computation};
+  const OfFoundation about = {computation};
   const std::uint64_t before = all.version;
   const auto fits = [&](std::size_t count) { return count == all.tokens.size(); };
   // The newest wish is granted first: what is looked at last is wished for first.

@@ -45,11 +45,18 @@ void judge(const Foundation& foundation, Form which, FormResult& form, const std
   if (bad != form.token_residual.end()) form.first_bad_token = bad - form.token_residual.begin();
 }
 
+/// How strongly the tokens write; nothing where there is no memory to ask.
+std::optional<WriteStrengths> strengths_of(const Computation& computation, const std::stop_token& stop) try {
+  return write_strengths(*computation.variant, computation.sequence, stop);
+} catch (const Unsupported&) {
+  return std::nullopt;
+}
+
 /// What the timeline shows of the inputs.
 std::vector<TokenFacts> token_facts(Computation& computation, const std::stop_token& stop) {
   const Sequence& sequence = computation.sequence;
-  const std::optional<WriteStrengths> written = token_write_strengths(*computation.variant, sequence, stop);
-  computation.written_by_beta = written && written->by_beta;
+  const std::optional<WriteStrengths> written = strengths_of(computation, stop);
+  if (written) computation.written_by = written->rate;
   std::vector<TokenFacts> facts(static_cast<std::size_t>(sequence.tokens));
   const auto gamma = sequence.settings.parameters.find("gamma");
   for (Index t = 0; t < sequence.tokens; ++t) {
@@ -61,7 +68,7 @@ std::vector<TokenFacts> token_facts(Computation& computation, const std::stop_to
       fact.alpha = gamma->second;
     }
     if (sequence.has("beta")) fact.beta = sequence.at("beta")(t, 0);
-    if (written) fact.written = written->of_token[static_cast<std::size_t>(t)];
+    if (written) fact.written = written->of_token(t);
   }
   return facts;
 }
@@ -256,9 +263,10 @@ FormResult compared(const Foundation& foundation, Form form, std::stop_token sto
   return result;
 }
 
-std::optional<Divergence> runaway(const Foundation& foundation, std::stop_token stop) {
+std::optional<Divergence> runaway(const Foundation& foundation, std::stop_token stop,
+                                  const std::function<void(double)>& progress) {
   if (!foundation.variant->memory.none.empty()) return std::nullopt;
-  return divergence(*foundation.variant, foundation.sequence, 10, stop);
+  return divergence(*foundation.variant, foundation.sequence, 10, stop, progress);
 }
 
 void add(Computation& computation, Form form, std::shared_ptr<const FormResult> result) {

@@ -85,7 +85,7 @@ struct Foundation {
 struct Computation : Foundation {
   std::array<std::shared_ptr<const FormResult>, std::size(all_forms)> forms;
   std::vector<TokenFacts> tokens;
-  bool written_by_beta = false;          // what TokenFacts::written is: beta |k|^2, or |k| |v|
+  std::string written_by;                // what TokenFacts::written is: WriteStrengths::rate
   std::optional<Divergence> divergence;  // where the memory runs away
   bool knows_recall = false;             // whether the tokens' recall and
   bool knows_divergence = false;         // the divergence are of this choice
@@ -118,14 +118,14 @@ std::shared_ptr<Computation> begin(std::shared_ptr<const DataSet> data, const Ch
                                    std::stop_token stop = {});
 
 /// What comes of a form that has steps, compared with the reference; `progress` hears how far it is, from 0
-/// to
-/// 1. Throws Cancelled; any other failure is
-/// said in `missing`.
+/// to 1. Throws Cancelled; any other failure is said in `missing`.
 FormResult compared(const Foundation& foundation, Form form, std::stop_token stop = {},
                     const std::function<void(double)>& progress = {});
 
-/// Where the memory runs away; nothing for a rule without one. Throws Cancelled.
-std::optional<Divergence> runaway(const Foundation& foundation, std::stop_token stop = {});
+/// Where the memory runs away; nothing for a rule without one. `progress` as for compared(). Throws
+/// Cancelled.
+std::optional<Divergence> runaway(const Foundation& foundation, std::stop_token stop = {},
+                                  const std::function<void(double)>& progress = {});
 
 /// Add what was answered; the last of a former choice (`is_compared`, `is_own` false) stands until then.
 void add(Computation& computation, Form form, std::shared_ptr<const FormResult> result);

@@ -6,6 +6,7 @@
 #include "app/session/problem.h"
 #include "core/base/error.h"
 #include "core/insight/answer_words.h"
+#include "core/insight/write_strength.h"
 
 namespace palimpsest {
 
@@ -33,7 +34,8 @@ Sequence sequence_of(const DataSet& data, Index head, const Variant& variant, co
 std::optional<Vector<double>> strengths_of_data(const DataSet& data, const Choice& choice, Index head) try {
   if (data.rule.empty() || data.rule == choice.variant) return std::nullopt;
   const Variant& variant = find_variant(data.rule);
-  return write_strengths(variant, sequence_of(data, head, variant, {}, choice.edits, choice.precision));
+  return write_strengths(variant, sequence_of(data, head, variant, {}, choice.edits, choice.precision))
+      .of_token;
 } catch (const InputError&) {  // it cannot take these data: the chosen rule's own will do
   return std::nullopt;
 } catch (const Unsupported&) {
@@ -45,7 +47,7 @@ HeadAnswers answers_of_head(const DataSet& data, const Choice& choice, Index hea
   const Variant& variant = find_variant(choice.variant);
   const Sequence sequence = sequence_of(data, head, variant, choice.settings, choice.edits, choice.precision);
   const auto of_data = strengths_of_data(data, choice, head);
-  const Vector<double> strengths = of_data ? *of_data : write_strengths(variant, sequence);
+  const Vector<double> strengths = of_data ? *of_data : write_strengths(variant, sequence).of_token;
   const Index tokens = (sequence.tokens + 1) / 2;
   if (tokens == 0) return {};
   const auto recurrence = variant.rule->trace(sequence, Form::recurrent, choice.precision, 1);
@@ -95,7 +97,7 @@ const Vector<double>& word_strengths(const Foundation& foundation) {
   const std::scoped_lock lock(foundation.asking);
   std::optional<Vector<double>>& known = foundation.strengths;
   if (!known) known = strengths_of_data(*foundation.data, foundation.choice, foundation.choice.head);
-  if (!known) known = write_strengths(*foundation.variant, foundation.sequence);
+  if (!known) known = write_strengths(*foundation.variant, foundation.sequence).of_token;
   return *known;
 }
 

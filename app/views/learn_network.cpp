@@ -70,10 +70,10 @@ void draw_strip(const LearnScene& scene, const Strip& strip) {
                       fmt::format("{} {}: {:.4g}", strip.words, cell->row, strip.values[cell->row]).c_str());
 }
 
-void draw_paths(const std::vector<NetworkPath>& paths, const Strip& from, const Strip& to) {
+void draw_paths(const std::vector<StrongLink>& paths, const Strip& from, const Strip& to) {
   if (paths.empty()) return;
   const double most = std::max(std::abs(paths.back().amount), 1e-30);
-  for (const NetworkPath& path : paths) {
+  for (const StrongLink& path : paths) {
     const double part = path.amount / most;
     ImGui::GetWindowDrawList()->AddLine({from.x + px(strip_width), from.y(path.from)}, {to.x, to.y(path.to)},
                                         path_ink(part), px(static_cast<float>(0.6 + 1.8 * std::abs(part))));

@@ -77,13 +77,24 @@ void drag(Application& application, TimelineView& view, const TimelineColumns& c
   view.followed = application.session.token();  // what is under the pointer stays there
 }
 
-std::string facts_words(const TokenFacts& facts, bool by_beta) {
+/// The letter of a rate.
+std::string letter_of(const std::string& rate) {
+  constexpr std::pair<const char*, const char*> letters[] = {
+      {"beta", "β"}, {"delta", "δ"}, {"eta", "η"}, {"theta", "θ"}};
+  for (const auto& [name, letter] : letters) {
+    if (rate == name) return letter;
+  }
+  return rate;
+}
+
+std::string facts_words(const TokenFacts& facts, const std::string& written_by) {
   std::string words;
   if (facts.alpha)
     words += fmt::format("\nkept: α = {:.4f}, {}", *facts.alpha, half_life_words(*facts.alpha));
   if (facts.beta) words += fmt::format("\nstrength: β = {:.4f}", *facts.beta);
   if (facts.written)
-    words += fmt::format("\nwritten: {} = {:.4f}", by_beta ? "β‖k‖²" : "‖k‖‖v‖", *facts.written);
+    words += fmt::format("\nwritten: {} = {:.4f}",
+                         written_by.empty() ? "‖k‖‖v‖" : letter_of(written_by) + "‖k‖²", *facts.written);
   if (facts.recall) {
     words += fmt::format("\nlength of the error before {:.3g}, after {:.3g}",
                          std::sqrt(2 * facts.recall->before), std::sqrt(2 * facts.recall->after));
@@ -96,7 +107,7 @@ void describe_token(const Session& session, const TimelineColumns& columns, Inde
   const Index token = columns.token_at(ImGui::GetIO().MousePos.x);
   const auto index = static_cast<std::size_t>(token);
   std::string words = fmt::format("word {}: “{}”", token, session.data().labels[index]);
-  words += facts_words(session.computed()->tokens[index], session.computed()->written_by_beta);
+  words += facts_words(session.computed()->tokens[index], session.computed()->written_by);
   if (token == bad) words += "\nHere the forms begin to differ.";
   tooltip(words);
 }

@@ -70,7 +70,7 @@ void measure(VisibleBars& visible, const TimelineColumns& columns, const Computa
   visible.errors.largest = largest;
   // 1 is a write that puts a value in the place of another; lengths have no such mark.
   const double usual = length_scale(std::move(written)).full;
-  visible.written = computed.written_by_beta ? std::max(1.0, usual) : usual;
+  visible.written = computed.written_by == "beta" ? std::max(1.0, usual) : usual;
 }
 
 Bars bars_of(const TokenFacts& facts, const VisibleBars& scales, bool by_beta) {
@@ -112,7 +112,7 @@ const VisibleBars& visible_bars(const TimelineColumns& columns, const Computatio
   measure(visible, columns, computed);
   visible.bars.clear();
   const auto bars_at = [&](Index t) {
-    return bars_of(computed.tokens[static_cast<std::size_t>(t)], visible, computed.written_by_beta);
+    return bars_of(computed.tokens[static_cast<std::size_t>(t)], visible, computed.written_by == "beta");
   };
   if (!share_pixels(columns)) {
     for (Index t = columns.begin(); t < columns.end(); ++t) visible.bars.push_back(bars_at(t));

@@ -198,8 +198,9 @@ std::vector<LegendEntry> legend_entries(const Computation& computed) {
   }
   if (facts.alpha) entries.push_back({Mark::lane, c.gate, "half-life, log"});
   if (facts.written) {
-    const char* words =
-        computed.written_by_beta ? "\\beta\\lVert k\\rVert^2" : "\\lVert k\\rVert\\lVert v\\rVert";
+    const std::string& rate = computed.written_by;
+    const std::string words =
+        rate.empty() ? "\\lVert k\\rVert\\lVert v\\rVert" : fmt::format("\\{}\\lVert k\\rVert^2", rate);
     entries.push_back({Mark::lane, c.strength, words});
     entries.push_back({Mark::underline, c.text, "asked"});
   }

@@ -7,7 +7,6 @@
 #include <map>
 
 #include "core/base/error.h"
-#include "core/rules/row_rule.h"
 #include "core/rules/stored_pairs.h"
 
 namespace palimpsest {
@@ -15,21 +14,6 @@ namespace palimpsest {
 namespace {
 
 constexpr Index most_occurrences = 64;  // of one word: beyond, their values say nothing new
-
-/// The strengths of the steps of tokens first .. first+count-1, [N]; nothing where the rule has none, or
-/// where what is stored is not what they belong to.
-std::optional<Vector<double>> rates(const Variant& variant, const Sequence& sequence, Index first,
-                                    Index count) {
-  if (const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get())) {
-    const Program<double> program = rows->encoder().encode<double>(sequence, first, count);
-    if (!program.structure.beta || program.structure.plain_write) return std::nullopt;
-    return program.beta.col(0);
-  }
-  for (const char* name : {"beta", "eta"}) {
-    if (sequence.has(name)) return sequence.at(name).rows<double>(first, count).col(0);
-  }
-  return std::nullopt;
-}
 
 void require_token(Index token, std::size_t tokens) {
   if (token >= 0 && static_cast<std::size_t>(token) < tokens) return;
@@ -118,24 +102,6 @@ Matrix<double> asked_answers(const Variant& variant, const Sequence& sequence, c
   const bool is_empty = std::ranges::all_of(memory, [](const auto& state) { return state.second.isZero(0); });
   if (is_empty && !answers.allFinite()) return Matrix<double>::Zero(answers.rows(), answers.cols());
   return answers;
-}
-
-Vector<double> write_strengths(const Variant& variant, const Sequence& sequence) {
-  require_answers(variant);
-  constexpr Index tokens_at_a_time = 256;
-  Vector<double> strengths(sequence.tokens);
-  for (Index first = 0; first < sequence.tokens; first += tokens_at_a_time) {
-    const Index count = std::min(tokens_at_a_time, sequence.tokens - first);
-    const StoredPairs pairs = stored_pairs(variant, sequence, first, count);
-    const auto beta = rates(variant, sequence, first, count);
-    const Index steps = pairs.keys.rows() / count;
-    for (Index t = 0; t < count; ++t) {
-      const Index last = (t + 1) * steps - 1;
-      strengths(first + t) = beta ? std::abs((*beta)(last)) * pairs.keys.row(last).squaredNorm()
-                                  : pairs.keys.row(last).norm() * pairs.values.row(last).norm();
-    }
-  }
-  return strengths;
 }
 
 std::string_view word_text(std::string_view label) {

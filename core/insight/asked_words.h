@@ -36,18 +36,14 @@ Matrix<double> asking_keys(const Variant& variant, Matrix<double> keys);
 Matrix<double> asked_answers(const Variant& variant, const Sequence& sequence, const NamedStates& memory,
                              const Matrix<double>& keys);
 
-/// How strongly every token writes, [T]: beta |k|^2, or where a rule has no strength |k| |v| of what it
-/// stores; of the last step of a token that takes several. O(T K) work. Throws Unsupported where no memory
-/// answers.
-Vector<double> write_strengths(const Variant& variant, const Sequence& sequence);
-
 /// The label without spaces around it: what makes two tokens the same word.
 std::string_view word_text(std::string_view label);
 
 /// The words to ask at `token`, by their tokens. Unless they are pinned: at most `most` distinct texts whose
 /// strongest write up to `token` is at least half as strong as the strongest of all, the strongest ones; the
 /// word at the cursor is among them if its own write is so strong. All strong occurrences so far of a text,
-/// at most the 64 strongest, count as one word. `labels` and `strengths` hold one entry per token. Throws
+/// at most the 64 strongest, count as one word. `labels` and `strengths` (WriteStrengths) hold one entry per
+/// token. Throws
 /// InputError for a token that there is not.
 std::vector<AskedWord> asked_words(std::span<const std::string> labels, const Vector<double>& strengths,
                                    Index token, const WordChoice& choice = {});

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/engines/recurrent.h"
 #include "core/insight/learning.h"
+#include "core/insight/tokens_done.h"
 #include "core/rules/row_walk.h"
 #include "core/rules/stored_pairs.h"
 
@@ -102,13 +103,14 @@ double written(const Program<double>& row) {
 
 /// Where a row program with one state runs away, without its cause: many times quicker than by its problems.
 std::optional<Divergence> runaway_of_rows(const RowRule& rule, const Sequence& sequence, double factor,
-                                          const std::stop_token& stop) {
+                                          const std::stop_token& stop, const TokensDone& done) {
   std::optional<Divergence> found;
   double reachable = norm({rule.initial_state<double>(sequence)});
   const auto visit = [&](Index token, bool is_last, const Program<double>& row, Matrix<double>& S) {
     reachable += written(row);
     recurrent(row, S);
     if (!is_last) return true;
+    done.tell(token + 1);
     const double now = norm({S});
     if (ran_away(now, reachable, factor)) found = {.token = token, .norm = now, .reachable = reachable};
     return !found;
@@ -119,13 +121,14 @@ std::optional<Divergence> runaway_of_rows(const RowRule& rule, const Sequence& s
 
 /// The same of any other rule with weights.
 std::optional<Divergence> runaway(const Variant& variant, const Sequence& sequence, double factor,
-                                  const std::stop_token& stop) {
+                                  const std::stop_token& stop, const TokensDone& done) {
   std::optional<Divergence> found;
   Reachable reachable;
   std::optional<double> start;
   visit_problems(
       variant, sequence,
       [&](const InnerContext& context, const std::vector<InnerProblem>& problems, const NamedStates& states) {
+        done.tell(context.token + 1);
         if (states == context.before) return true;  // inside a batch whose step comes at its end
         const Index token = context.token;
         double now = norm_of(states);
@@ -151,12 +154,13 @@ std::optional<Divergence> runaway(const Variant& variant, const Sequence& sequen
 }  // namespace
 
 std::optional<Divergence> divergence(const Variant& variant, const Sequence& sequence, double factor,
-                                     std::stop_token stop) {
+                                     std::stop_token stop, const std::function<void(double)>& progress) {
   if (!(factor >= 1)) throw InputError(fmt::format("the factor is {}; expected at least 1", factor));
   const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
   const bool has_one_state = rows && rows->encoder().encode<double>(sequence, 0, 0).structure.parts.empty();
-  std::optional<Divergence> found = has_one_state ? runaway_of_rows(*rows, sequence, factor, stop)
-                                                  : runaway(variant, sequence, factor, stop);
+  const TokensDone done(sequence.tokens, progress);
+  std::optional<Divergence> found = has_one_state ? runaway_of_rows(*rows, sequence, factor, stop, done)
+                                                  : runaway(variant, sequence, factor, stop, done);
   if (found) find_cause(variant, sequence, found->token, *found, stop);
   return found;
 }

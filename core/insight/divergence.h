@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -30,8 +31,10 @@ struct Divergence {
 /// The first token at which the weights run away: their norm is not finite or exceeds `factor` times what
 /// steps with eigenvalues in [-1, 1] could have made of them, the norm at the start plus that of everything
 /// written since into an empty memory. Nothing if there is none. Throws InputError unless factor >= 1,
-/// Unsupported where the rule keeps no weights, Cancelled.
+/// Unsupported where the rule keeps no weights, Cancelled. `progress` hears how much of the sequence is
+/// looked at, from 0 to 1.
 std::optional<Divergence> divergence(const Variant& variant, const Sequence& sequence, double factor = 10,
-                                     std::stop_token stop = {});
+                                     std::stop_token stop = {},
+                                     const std::function<void(double)>& progress = {});
 
 }  // namespace palimpsest

@@ -12,20 +12,6 @@ namespace palimpsest {
 
 namespace {
 
-/// The largest entries of [N, M].
-std::vector<NetworkPath> strongest(const Matrix<double>& amounts, Index count) {
-  std::vector<NetworkPath> paths;
-  for (Index from = 0; from < amounts.rows(); ++from) {
-    for (Index to = 0; to < amounts.cols(); ++to) paths.push_back({from, to, amounts(from, to)});
-  }
-  const auto size = [](const NetworkPath& path) { return std::abs(path.amount); };
-  const auto kept = std::min(paths.size(), static_cast<std::size_t>(std::max<Index>(count, 0)));
-  std::ranges::partial_sort(paths, paths.begin() + static_cast<std::ptrdiff_t>(kept), std::greater(), size);
-  paths.resize(kept);
-  std::ranges::reverse(paths);
-  return paths;
-}
-
 /// What the engine does with one pair that begins a batch: its gradients are the sums that it leaves.
 Record engine_record(const StoredPairs& pair, const Weights<double>& W,
                      const std::optional<LayerNorm<double>>& norm) {
@@ -43,8 +29,8 @@ Record engine_record(const StoredPairs& pair, const Weights<double>& W,
 
 }  // namespace
 
-NetworkPaths strongest_paths(const Matrix<double>& in, const Matrix<double>& out, Index count) {
-  return {strongest(in, count), strongest(out, count)};
+NetworkPaths strongest_paths(const Matrix<double>& in, const Matrix<double>& out, std::size_t count) {
+  return {strong_links(in, count), strong_links(out, count)};
 }
 
 NetworkPass network_pass(const Variant& variant, const Sequence& sequence, Index token,

@@ -3,25 +3,19 @@
 #include <vector>
 
 #include "core/contract/variant.h"
+#include "core/insight/strong_links.h"
 #include "core/rules/inner_problem.h"
 
 namespace palimpsest {
 
-/// What runs between two units.
-struct NetworkPath {
-  Index from = 0;
-  Index to = 0;
-  double amount = 0;
-};
-
 /// The strongest paths of both layers, the weakest of them first.
 struct NetworkPaths {
-  std::vector<NetworkPath> in = {};   // from key to hidden
-  std::vector<NetworkPath> out = {};  // from hidden to output
+  std::vector<StrongLink> in = {};   // from key to hidden
+  std::vector<StrongLink> out = {};  // from hidden to output
 };
 
 /// The `count` largest entries of each of two matrices [K, H] and [H, V].
-NetworkPaths strongest_paths(const Matrix<double>& in, const Matrix<double>& out, Index count = 96);
+NetworkPaths strongest_paths(const Matrix<double>& in, const Matrix<double>& out, std::size_t count = 96);
 
 /// One word on its way through a memory that is a network with one hidden layer, h = gelu(W1^T k + b1), y =
 /// W2^T h + b2, f(k) = y or k + LN(y), and the gradients of 1/2 |f(k) - v|^2 on their way back, as the

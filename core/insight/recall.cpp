@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/engines/recurrent.h"
+#include "core/insight/tokens_done.h"
 #include "core/rules/row_state.h"
 #include "core/rules/row_walk.h"
 
@@ -25,13 +26,14 @@ Matrix<double> before_write(const Program<double>& row, const Matrix<double>& S)
   return seen_by_query(row, row.structure.erase == Erase::undecayed ? S : kept_state(row, S));
 }
 
-std::vector<Recall> recall_of_rows(const RowRule& rule, const Sequence& sequence,
-                                   const std::stop_token& stop) {
+std::vector<Recall> recall_of_rows(const RowRule& rule, const Sequence& sequence, const std::stop_token& stop,
+                                   const TokensDone& done) {
   std::vector<Recall> recalls;
-  const auto visit = [&](Index, bool is_last, const Program<double>& row, Matrix<double>& S) {
+  const auto visit = [&](Index token, bool is_last, const Program<double>& row, Matrix<double>& S) {
     const double before = is_last ? half_squared_error(before_write(row, S), row) : 0;
     recurrent(row, S);
     if (!is_last) return true;
+    done.tell(token + 1);
     const Matrix<double> after = seen_by_query(row, S);
     recalls.push_back({before, half_squared_error(after, row), after.cwiseAbs().maxCoeff(),
                        after.norm() / std::sqrt(static_cast<double>(after.size()))});
@@ -42,7 +44,8 @@ std::vector<Recall> recall_of_rows(const RowRule& rule, const Sequence& sequence
 }
 
 /// Of any other memory, asked between the tokens.
-std::vector<Recall> recall_of_walk(const Variant& variant, const Sequence& sequence, std::stop_token stop) {
+std::vector<Recall> recall_of_walk(const Variant& variant, const Sequence& sequence, std::stop_token stop,
+                                   const TokensDone& done) {
   const StoredPairs pairs = stored_pairs(variant, sequence, 0, sequence.tokens);
   std::vector<Recall> recalls(static_cast<std::size_t>(sequence.tokens));
   const auto visit = [&](Index tokens, const NamedStates& states) {
@@ -52,6 +55,7 @@ std::vector<Recall> recall_of_walk(const Variant& variant, const Sequence& seque
     };
     if (tokens < sequence.tokens) recalls[static_cast<std::size_t>(tokens)].before = half_squared(tokens);
     if (tokens == 0) return true;
+    done.tell(tokens);
     Recall& recall = recalls[static_cast<std::size_t>(tokens - 1)];
     recall.after = half_squared(tokens - 1);
     const Matrix<double>& S = states.front().second;
@@ -78,12 +82,13 @@ StoredPairs head(const StoredPairs& pairs, Index count) {
 }  // namespace
 
 std::optional<std::vector<Recall>> recall(const Variant& variant, const Sequence& sequence,
-                                          std::stop_token stop) {
+                                          std::stop_token stop, const std::function<void(double)>& progress) {
   if (!variant.memory.none.empty()) return std::nullopt;
+  const TokensDone done(sequence.tokens, progress);
   const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
   const bool asks_as_written = !variant.memory.pairs && !variant.memory.answers;
-  if (rows && asks_as_written) return recall_of_rows(*rows, sequence, stop);
-  return recall_of_walk(variant, sequence, std::move(stop));
+  if (rows && asks_as_written) return recall_of_rows(*rows, sequence, stop, done);
+  return recall_of_walk(variant, sequence, std::move(stop), done);
 }
 
 RecallWindow recall_window(const Variant& variant, const Sequence& sequence, Index first, Index count,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -21,10 +22,11 @@ struct Recall {
   double root_mean_square = 0;  // of all S_ij after the write
 };
 
-/// The recall of every token of one head in f64; nothing for rules without a memory to ask (softmax). Throws
-/// Cancelled when asked to stop.
+/// The recall of every token of one head in f64; nothing for rules without a memory to ask (softmax).
+/// `progress` hears how much is done, from 0 to 1. Throws Cancelled when asked to stop.
 std::optional<std::vector<Recall>> recall(const Variant& variant, const Sequence& sequence,
-                                          std::stop_token stop = {});
+                                          std::stop_token stop = {},
+                                          const std::function<void(double)>& progress = {});
 
 /// How far the memory's answers are from what was stored, for a window of pairs and some moments.
 struct RecallWindow {

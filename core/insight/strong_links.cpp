@@ -5,11 +5,11 @@
 
 namespace palimpsest {
 
-std::vector<StrongLink> strong_links(const Matrix<double>& W, const Vector<double>& x, std::size_t count) {
+std::vector<StrongLink> strong_links(const Matrix<double>& amounts, std::size_t count) {
   std::vector<StrongLink> links;
-  for (Index i = 0; i < W.rows(); ++i) {
-    for (Index j = 0; j < W.cols(); ++j) {
-      const double amount = W(i, j) * x(i);
+  for (Index i = 0; i < amounts.rows(); ++i) {
+    for (Index j = 0; j < amounts.cols(); ++j) {
+      const double amount = amounts(i, j);
       if (amount != 0 && std::isfinite(amount)) links.push_back({i, j, amount});
     }
   }
@@ -21,6 +21,10 @@ std::vector<StrongLink> strong_links(const Matrix<double>& W, const Vector<doubl
   links.resize(kept);
   std::ranges::reverse(links);
   return links;
+}
+
+std::vector<StrongLink> strong_links(const Matrix<double>& W, const Vector<double>& x, std::size_t count) {
+  return strong_links(x.asDiagonal() * W, count);
 }
 
 }  // namespace palimpsest

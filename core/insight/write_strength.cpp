@@ -1,9 +1,11 @@
 #include "core/insight/write_strength.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "core/contract/sequence.h"
+#include "core/rules/row_rule.h"
 #include "core/rules/stored_pairs.h"
 
 namespace palimpsest {
@@ -12,35 +14,44 @@ namespace {
 
 constexpr Index tokens_at_a_time = 256;
 
+/// Learning rates of the steps of some tokens.
+struct Rates {
+  std::string name = {};        // empty: the rule has none, or what is stored is not what they belong to
+  Vector<double> of_step = {};  // [N]
+};
+
+Rates rates(const Variant& variant, const Sequence& sequence, Index first, Index count) {
+  if (const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get())) {
+    const Program<double> program = rows->encoder().encode<double>(sequence, first, count);
+    if (!program.structure.beta || program.structure.plain_write) return {};
+    return {rows->notation(sequence.settings).token.beta, program.beta.col(0)};
+  }
+  for (const char* name : {"beta", "eta"}) {
+    if (sequence.has(name)) return {name, sequence.at(name).rows<double>(first, count).col(0)};
+  }
+  return {};
+}
+
 }  // namespace
 
-std::optional<WriteStrengths> token_write_strengths(const Variant& variant, const Sequence& sequence,
-                                              std::stop_token stop) try {
-  WriteStrengths strengths;
-  strengths.by_beta = sequence.has("beta");
+WriteStrengths write_strengths(const Variant& variant, const Sequence& sequence, std::stop_token stop) {
+  require_answers(variant);
+  WriteStrengths strengths{.of_token = Vector<double>(sequence.tokens)};
   for (Index first = 0; first < sequence.tokens; first += tokens_at_a_time) {
     if (stop.stop_requested()) throw Cancelled();
     const Index count = std::min(tokens_at_a_time, sequence.tokens - first);
     const StoredPairs pairs = stored_pairs(variant, sequence, first, count);
-    const Index writes = pairs.keys.rows() / count;
-    const Matrix<double> beta =
-        strengths.by_beta ? sequence.at("beta").rows<double>(first, count) : Matrix<double>();
+    const Rates rate = rates(variant, sequence, first, count);
+    strengths.rate = rate.name;
+    const Index steps = pairs.keys.rows() / count;
     for (Index t = 0; t < count; ++t) {
-      double strongest = 0;
-      for (Index write = t * writes; write < (t + 1) * writes; ++write) {
-        const double k = pairs.keys.row(write).stableNorm();
-        const double length = strengths.by_beta ? k : pairs.values.row(write).stableNorm();
-        const double factor = !strengths.by_beta      ? 1
-                              : beta.cols() == writes ? beta(t, write - t * writes)
-                                                      : beta.row(t).mean();
-        strongest = std::max(strongest, factor * k * length);
-      }
-      strengths.of_token.push_back(strongest);
+      const Index last = (t + 1) * steps - 1;
+      strengths.of_token(first + t) = rate.name.empty()
+                                          ? pairs.keys.row(last).norm() * pairs.values.row(last).norm()
+                                          : std::abs(rate.of_step(last)) * pairs.keys.row(last).squaredNorm();
     }
   }
   return strengths;
-} catch (const Unsupported&) {
-  return std::nullopt;
 }
 
 }  // namespace palimpsest

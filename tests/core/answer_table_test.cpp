@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/insight/answer_words.h"
+#include "core/insight/write_strength.h"
 #include "core/io/capture.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
@@ -103,7 +104,7 @@ struct CapturedHead {
     const SequenceBatch batch = palimpsest::bind(variant, arrays, settings);
     head = {&variant, settings, arrays, batch.heads[index], id};
     recurrence = head.trace(Form::recurrent, 1);
-    strengths = write_strengths(variant, head.sequence);
+    strengths = write_strengths(variant, head.sequence).of_token;
   }
 
   std::vector<AskedWord> words(Index token, const WordChoice& choice = {}) const {
@@ -163,7 +164,7 @@ TEST_CASE("The table is its definition, for every rule that answers") {
   for (const Case& each : all_cases({.tokens = 17, .dk = 6, .dv = 6, .seed = 5})) {
     INFO(each.words);
     const std::vector<std::string> labels = few_texts(17);
-    const Vector<double> strengths = write_strengths(*each.variant, each.sequence);
+    const Vector<double> strengths = write_strengths(*each.variant, each.sequence).of_token;
     const auto recurrence = each.trace(Form::recurrent, 1);
     ++rules;
     for (const Index token : {0, 8, 16}) {
@@ -223,7 +224,7 @@ TEST_CASE("Before and change add up to after exactly where reading is linear") {
     MemoryChange change = memory_around(*each.variant, each.sequence, *recurrence, 8);
     const AnswerTable table =
         answer_table(*each.variant, each.sequence, change,
-                     asked_words(few_texts(9), write_strengths(*each.variant, each.sequence), 8));
+                     asked_words(few_texts(9), write_strengths(*each.variant, each.sequence).of_token, 8));
     CHECK((table.before + table.change - table.after).cwiseAbs().maxCoeff() <=
           1e-15 * (1 + table.before.cwiseAbs().maxCoeff() + table.after.cwiseAbs().maxCoeff()));
     if (each.variant->id == "softmax" || each.variant->id == "fox") continue;  // a cache is no sum
@@ -395,7 +396,8 @@ TEST_CASE("Words are those of the strongest writes so far, a text once") {
 TEST_CASE("A write is as strong as its rule says") {
   for (const Case& each : all_cases({.tokens = 5, .dk = 6, .dv = 6, .seed = 10})) {
     INFO(each.words);
-    const Vector<double> strengths = write_strengths(*each.variant, each.sequence);
+    const WriteStrengths written = write_strengths(*each.variant, each.sequence);
+    const Vector<double>& strengths = written.of_token;
     REQUIRE(strengths.size() == 5);
     CHECK(strengths.minCoeff() >= 0);
     const std::string& id = each.variant->id;
@@ -413,6 +415,11 @@ TEST_CASE("A write is as strong as its rule says") {
       if (id == "linear" || id == "retnet" || id == "softmax")
         CHECK(strengths(t) == Approx(k.row(t).norm() * v.row(t).norm()).epsilon(1e-14));
     }
+    if (id == "gated_deltanet" || id == "mesanet" || id == "rls") CHECK(written.rate == "beta");
+    if (id == "titans") CHECK(written.rate == "theta");
+    if (id == "ttt_mlp" || id == "ttt_linear" || id == "lact") CHECK(written.rate == "eta");
+    if (id == "longhorn") CHECK(written.rate == "delta");
+    if (id == "linear" || id == "retnet" || id == "softmax") CHECK(written.rate.empty());
   }
 }
 
@@ -423,7 +430,7 @@ TEST_CASE("An output is made of stored values, and what is left is said") {
   const Case each = bound(find_variant("linear"), resolve(find_variant("linear"), {}), arrays);
   const std::vector<std::string> labels = {"a", "b", "c"};
   const auto words = [&](std::vector<Index> pinned) {
-    return asked_words(labels, write_strengths(*each.variant, each.sequence), 2,
+    return asked_words(labels, write_strengths(*each.variant, each.sequence).of_token, 2,
                        {.pinned = std::move(pinned)});
   };
   Matrix<double> o(1, 3);

@@ -126,7 +126,7 @@ TEST_CASE("a network goes back to where it began at its true edge, not at the pa
   const Weights<double>& W = step.problem.at;
   const Matrix<double> answer = network_answers(W, true, std::nullopt, moment->network->key.transpose());
   CHECK((answer.transpose() - moment->network->answer).cwiseAbs().maxCoeff() < exact);
-  for (const NetworkPath& path : moment->network->sent.in)
+  for (const StrongLink& path : moment->network->sent.in)
     CHECK(path.amount == moment->network->key[path.from] * W[0](path.from, path.to));
 }
 
@@ -174,7 +174,7 @@ TEST_CASE("the gradients that run back through a network are those of its loss",
     // A bias is added to what its units get, so its gradient is the one that reaches them.
     CHECK((pass.weight_gradients[1].reshaped() - pass.hidden_gradient).cwiseAbs().maxCoeff() <= exact);
     CHECK((pass.weight_gradients[3].reshaped() - pass.output_gradient).cwiseAbs().maxCoeff() <= exact);
-    for (const NetworkPath& path : pass.taught.out)
+    for (const StrongLink& path : pass.taught.out)
       CHECK(std::abs(path.amount - pass.hidden[path.from] * pass.output_gradient[path.to]) <= exact);
   }
 }
@@ -205,7 +205,7 @@ TEST_CASE("the gradients of a batch, each times eta and together times sigma, ar
       const Matrix<double> after = network_answers(W, true, norm, row(each, "k", token));
       REQUIRE(moment->network_after);
       CHECK((after.transpose() - moment->network_after->answer).cwiseAbs().maxCoeff() <= exact);
-      for (const NetworkPath& path : moment->network_step.in)
+      for (const StrongLink& path : moment->network_step.in)
         CHECK(path.amount == moment->written[0](path.from, path.to));
     }
   }

@@ -90,24 +90,32 @@ TEST_CASE("an expression multiplied out adds up to itself", "[additive_parts]") 
   }
 }
 
-TEST_CASE("how strongly a token writes: beta |k|^2, or |k| |v| without beta", "[write_strength]") {
+TEST_CASE("strengths are the same however many tokens are looked at together", "[write_strength]") {
+  int rules = 0;
   for (const Case& each : all_cases({.tokens = 300, .dk = 4, .dv = 3, .seed = 82})) {
-    const auto written = token_write_strengths(*each.variant, each.sequence);
-    if (!written) continue;
     INFO(each.words);
-    REQUIRE(written->of_token.size() == 300);
-    CHECK(written->by_beta == each.sequence.has("beta"));
+    const WriteStrengths written = write_strengths(*each.variant, each.sequence);
+    REQUIRE(written.of_token.size() == 300);
     const StoredPairs pairs = stored_pairs(*each.variant, each.sequence, 0, 300);
-    if (pairs.keys.rows() != 300) continue;  // several writes for each token
-    if (written->by_beta && each.sequence.at("beta").columns() != 1) continue;
+    const Index steps = pairs.keys.rows() / 300;
     for (const Index t : {0, 255, 256, 299}) {
-      const double k = pairs.keys.row(t).norm();
-      const double expected = written->by_beta ? each.sequence.at("beta").rows<double>(t, 1)(0, 0) * k * k
-                                               : k * pairs.values.row(t).norm();
-      CHECK(std::abs(written->of_token[static_cast<std::size_t>(t)] - expected) <=
-            1e-12 * std::max(1.0, std::abs(expected)));
+      const Index last = (t + 1) * steps - 1;
+      const double k = pairs.keys.row(last).norm();
+      double expected = k * pairs.values.row(last).norm();
+      if (written.rate == "beta" && steps == 1)
+        expected = std::abs(each.sequence.at("beta").rows<double>(t, 1)(0, 0)) * k * k;
+      else if (!written.rate.empty())
+        continue;
+      ++rules;
+      CHECK(std::abs(written.of_token(t) - expected) <= 1e-12 * std::max(1.0, expected));
     }
   }
+  CHECK(rules > 40);
+  std::stop_source stop;
+  stop.request_stop();
+  const auto cases = all_cases({.tokens = 3, .dk = 4, .dv = 3, .seed = 82});
+  CHECK_THROWS_AS(write_strengths(*cases.front().variant, cases.front().sequence, stop.get_token()),
+                  Cancelled);
 }
 
 TEST_CASE("half-lives") {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "app/session/completion.h"
+#include "app/session/presets.h"
 #include "core/base/error.h"
 #include "core/proof/verify.h"
 #include "tests/catch.h"
@@ -249,4 +251,29 @@ TEST_CASE("numbers that f32 cannot hold are refused as such") {
   choice.precision = Precision::f32;
   CHECK_THROWS_WITH(compute(data, choice),
                     says("array \"v\": index [0, 1] is inf; expected finite, also as f32 holds it"));
+}
+
+TEST_CASE("recall and divergence tell how far they are", "[computation]") {
+  // A row program, one whose divergence is found by its problems, and one that is walked in batches.
+  for (const char* variant : {"gated_deltanet", "titans", "ttt_linear", "mesanet"}) {
+    CAPTURE(variant);
+    Choice choice;
+    choice.variant = variant;
+    const auto computation =
+        begin(std::make_shared<DataSet>(make_preset("preset:random?T=250&K=5&V=5&seed=3")), choice);
+    std::vector<double> told;
+    const Effort effort{.stop = {}, .progress = [&](double part) { told.push_back(part); }};
+    const auto is_whole_way = [&] {
+      REQUIRE(told.size() > 50);
+      CHECK(told.front() <= 0.02);
+      CHECK(std::ranges::is_sorted(told));
+      CHECK(told.back() == 1);
+    };
+    REQUIRE(RecallOfTokens{{computation}}.compute(effort)->has_value());
+    is_whole_way();
+    told.clear();
+    const auto runs_away = RunawayMemory{{computation}}.compute(effort);
+    if (!*runs_away) is_whole_way();
+    CHECK(told.size() > 1);
+  }
 }
