@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "app/gl/context_local.h"
+#include "app/session/read_answers.h"
 #include "app/studio/application.h"
 #include "app/views/line_numbers.h"
 #include "app/views/panels.h"
@@ -177,6 +178,21 @@ void draw_numbers(WrittenLines& lines, Index block, Index index, const Operation
   fitted_formula(lines.numbers, line_size);
 }
 
+/// Below a step that reads: which memory, as papers differ in that.
+void draw_reading(Application& application, const Operation& operation) {
+  if (operation.purpose != Purpose::output) return;
+  Session& session = application.session;
+  const Sight& sight = session.sight();
+  ReadNow key;
+  key.of = sight.computation;
+  key.token = sight.trace->token(sight.cursor);
+  const Answer<ReadMoments> answer = session.answers().ask(key, Urgency::later);
+  if (!answer.reason.empty()) return;  // nothing is carried that a word writes
+  style::caption("Before the write or after it?");
+  const bool is_known = answer.value && answer.value->token == key.token;
+  style::paragraph(reading_in_words(*sight.computation, is_known ? answer.value.get() : nullptr));
+}
+
 void draw_loss(const Variant& variant) {
   style::caption("The problem it learns");
   style::paragraph(variant.loss.words);
@@ -206,6 +222,7 @@ void draw_equation(Application& application) {
       const Index hovered = draw_lines(application, lines, phase);
       draw_numbers(lines, sight.cursor.block, hovered, phase.operations[static_cast<std::size_t>(hovered)],
                    sight.trace->symbols, record);
+      draw_reading(application, phase.operations[static_cast<std::size_t>(sight.cursor.operation)]);
     }
     draw_loss(*computed->variant);
   }

@@ -34,23 +34,23 @@ struct Group {
 std::vector<Group> mouse() {
   return {{"Mouse",
            {{"drag the floor", "move the cursor"},
-            {"Ctrl+click on a word", "the memory is asked about it too, or no more"},
+            {"Ctrl+click on a word", "ask the memory about it too"},
             {"wheel on the floor", "wider or narrower words"},
             {"wheel sideways", "earlier or later words"},
-            {"drag the bar under the floor", "other words into view"},
-            {"drag a slider", "change it; one undo takes it back"},
+            {"drag the bar below it", "other words into view"},
+            {"drag a slider", "change it"},
             {"double-click a slider", "back to what it was"},
             {"Ctrl+click a slider", "type a number"},
             {"drag between panels", "make one larger"},
-            {"rest on a symbol", "what it is, and what papers call it"},
+            {"rest on a symbol", "what it is"},
             {"drop a file", "open it"}}},
           {"Mouse in Step",
-           {{"click a number", "hold it: why is it what it is?"},
+           {{"click a number", "hold it: why this number?"},
             {"double-click a matrix", "enlarge it; again to go back"},
             {"click a line or tile", "go to that step"},
-            {"drag the foot of a tile", "its result grows out of its operands"}}},
+            {"drag the foot of a tile", "its result grows"}}},
           {"Mouse in Learn",
-           {{"drag the dot", "this word steps farther or less far"},
+           {{"drag the dot", "how far this word steps"},
             {"drag on the bars", "paint strengths or half-lives"},
             {"Shift+drag on the bars", "an even ramp"},
             {"drag the singular values", "fewer flattening steps"},
@@ -139,9 +139,9 @@ void draw_keys_help(Application& application) {
   }
   ImGui::Dummy({0, style::px(4)});
   const std::vector<std::vector<Group>> all = columns(groups(application));
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(4)));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(2)));
   for (const std::vector<Group>& column : all) {
-    if (&column != &all.front()) ImGui::SameLine(0, style::px(36));
+    if (&column != &all.front()) ImGui::SameLine(0, style::px(20));
     draw_column(column);
   }
   ImGui::PopStyleVar();

@@ -1,4 +1,7 @@
 #include <imgui.h>
+#include <imgui_internal.h>
+
+#include <string_view>
 
 #include "app/studio/application.h"
 #include "app/window/offscreen.h"
@@ -29,4 +32,23 @@ TEST_CASE("keys that switch act once, however long they are held", "[keys]") {
   CHECK(switched == 1);
   hold(ImGuiKey_RightArrow);
   CHECK(application.session.token() > 1);  // steps go on
+}
+
+TEST_CASE("all keys and all that the mouse does fit into the smallest window", "[keys]") {
+  Application application;
+  application.show_keys = true;
+  Offscreen offscreen(1280, 800);
+  for (int frame = 0; frame < 6; ++frame) offscreen.pass([&] { application.draw(1); });
+  int cards = 0;
+  for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
+    if (!window->WasActive || std::string_view(window->Name).find("Keys") == std::string_view::npos) continue;
+    ++cards;
+    CHECK(window->ScrollMax.x == 0);
+    CHECK(window->ScrollMax.y == 0);
+    CHECK(window->Pos.x >= 0);
+    CHECK(window->Pos.y >= 0);
+    CHECK(window->Pos.x + window->ContentSize.x + 2 * window->WindowPadding.x <= 1280);
+    CHECK(window->Pos.y + window->ContentSize.y + 2 * window->WindowPadding.y <= 800);
+  }
+  CHECK(cards >= 1);
 }
