@@ -109,7 +109,7 @@ std::vector<ShownMatrix> matrices_of(const LearningMoment& moment) {
                    fmt::format("differences: {}", scientific(moment.check.error)), moment.check.error < 1e-6,
                    has_margins});
   if (!problem.moving.empty())
-    shown.push_back({"moving", &problem.moving.front(), "M'", "momentum from before",
+    shown.push_back({"moving", &problem.moving.front(), "M'", "momentum before",
                      fmt::format("{:.3g} of it goes on", problem.momentum)});
   const bool is_plain = problem.moving.empty() && has_margins;
   shown.push_back({"written", &moment.written.front(),

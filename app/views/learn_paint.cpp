@@ -185,7 +185,7 @@ void draw_half_lives(const LearnRows& rows, const TokenCourses& courses, const L
     draw_row_name(rows, row, "", c.gate, "");
     const style::TextStyle text(style::Text::caption);
     learn_text({rows.columns.position.x, row.top + px(4)}, c.dim,
-               "Nothing fades in this rule: it has no gate.");
+               "This rule takes no gate.");
     return;
   }
   const Keeping& keeping = *courses.keeping;
