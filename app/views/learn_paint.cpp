@@ -184,8 +184,7 @@ void draw_half_lives(const LearnRows& rows, const TokenCourses& courses, const L
   if (!courses.keeping) {
     draw_row_name(rows, row, "", c.gate, "");
     const style::TextStyle text(style::Text::caption);
-    learn_text({rows.columns.position.x, row.top + px(4)}, c.dim,
-               "This rule takes no gate.");
+    learn_text({rows.columns.position.x, row.top + px(4)}, c.dim, "This rule takes no gate.");
     return;
   }
   const Keeping& keeping = *courses.keeping;
