@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <utility>
 
 #include "app/session/json_fields.h"
 #include "core/base/error.h"
-#include "core/io/file.h"
 #include "core/io/utf8.h"
 
 namespace palimpsest {
@@ -19,7 +16,6 @@ namespace {
 constexpr std::uintmax_t most_bytes = std::uintmax_t{1} << 20;
 constexpr int smallest_side = 16;
 constexpr int largest_side = 16384;
-constexpr std::chrono::seconds between_writes{1};
 
 void read_side(const Fields& fields, const char* key, int& side) {
   Index number = side;
@@ -37,18 +33,6 @@ void for_each_field(Visit visit) {
   visit(&Preferences::layout);
   visit(&Preferences::own_workspaces);
   visit(&Preferences::recent_files);
-}
-
-/// A name beside `file` that is free: with ".broken", or ".broken-2" and so on.
-std::filesystem::path name_aside(const std::filesystem::path& file) {
-  std::filesystem::path aside = file;
-  aside += ".broken";
-  std::error_code unknown;
-  for (int number = 2; std::filesystem::exists(aside, unknown); ++number) {
-    aside = file;
-    aside += fmt::format(".broken-{}", number);
-  }
-  return aside;
 }
 
 }  // namespace
@@ -89,23 +73,11 @@ Preferences parse_preferences(const std::string& text) {
   return preferences;
 }
 
-std::filesystem::path settings_file() {
-  const auto folder = [](const char* variable) {
-    const char* value = std::getenv(variable);
-    return std::filesystem::path(value ? value : "");
-  };
-  const std::filesystem::path config = folder("XDG_CONFIG_HOME");  // one that is relative does not count
-  const std::filesystem::path home = folder("HOME");
-  if (config.is_absolute()) return config / "palimpsest" / "settings.json";
-  if (home.is_absolute()) return home / ".config" / "palimpsest" / "settings.json";
-  return {};
-}
+std::filesystem::path settings_file() { return own_file("settings.json"); }
 
-KeptPreferences::KeptPreferences(std::filesystem::path file) : file_(std::move(file)) {
-  std::error_code unknown;
-  if (file_.empty() || !std::filesystem::exists(file_, unknown)) return;
+KeptPreferences::KeptPreferences(std::filesystem::path file) : file_(std::move(file), "settings") {
   try {
-    kept_ = parse_preferences(read_text_file(file_, most_bytes));
+    if (const auto text = file_.read(most_bytes)) kept_ = parse_preferences(*text);
   } catch (const InputError& error) {
     set_aside(error.what());
   }
@@ -114,61 +86,34 @@ KeptPreferences::KeptPreferences(std::filesystem::path file) : file_(std::move(f
 
 void KeptPreferences::set_aside(const std::string& reason) {
   kept_ = seen_ = in_file_ = {};
-  const std::filesystem::path aside = name_aside(file_);
-  const std::string name = file_.string();
-  // Some reasons begin with the file's name.
-  const std::string words = reason.starts_with(name) ? reason : fmt::format("{}: {}", name, reason);
-  std::error_code error;
-  std::filesystem::rename(file_, aside, error);
-  if (error) {
-    problem_ =
-        fmt::format("{}; it cannot be set aside ({}), so settings are not kept", words, error.message());
-    file_.clear();
-  } else {
-    problem_ = fmt::format("{}; it is set aside as {}", words, aside.filename().string());
-  }
+  file_.set_aside(reason);
 }
 
 void KeptPreferences::keep(const Preferences& now, bool at_once) {
+  bool has_changed = false;
   for_each_field([&](auto field) {
     if (now.*field == seen_.*field || now.*field == kept_.*field) return;
     kept_.*field = now.*field;
-    is_written_ = false;
+    has_changed = true;
   });
   seen_ = now;
-  const auto time = std::chrono::steady_clock::now();
-  if (is_written_ || file_.empty() || (!at_once && last_write_ && time - *last_write_ < between_writes))
-    return;
-  last_write_ = time;
-  is_written_ = true;
-  try {
-    std::error_code error;
-    std::filesystem::create_directories(file_.parent_path(), error);
-    if (error)
-      throw InputError(
-          fmt::format("{}: the folder cannot be made: {}", file_.parent_path().string(), error.message()));
-    take_changes_of_others();
-    const std::string text = write_preferences(kept_);
-    replace_file(file_, std::as_bytes(std::span(text)));
-    in_file_ = kept_;
-  } catch (const InputError& error) {
-    problem_ = fmt::format("{}; settings are not kept", error.what());
-    file_.clear();
-  }
+  if (has_changed) file_.hold([this] { return joined(); });
+  file_.write(at_once);
 }
 
-void KeptPreferences::take_changes_of_others() {
-  Preferences present;
+std::string KeptPreferences::joined() {
   try {
-    present = parse_preferences(read_text_file(file_, most_bytes));
+    if (const auto text = file_.read(most_bytes)) {
+      const Preferences present = parse_preferences(*text);
+      for_each_field([&](auto field) {
+        if (kept_.*field == in_file_.*field) kept_.*field = present.*field;
+      });
+    }
   } catch (const InputError&) {
-    return;  // there is nothing to take
+    // There is nothing to take.
   }
-  for_each_field([&](auto field) {
-    if (kept_.*field == in_file_.*field) kept_.*field = present.*field;
-  });
+  in_file_ = kept_;
+  return write_preferences(kept_);
 }
-
-std::string KeptPreferences::problem() { return std::exchange(problem_, {}); }
 
 }  // namespace palimpsest

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <chrono>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
+
+#include "app/session/kept_file.h"
 
 namespace palimpsest {
 
@@ -60,19 +60,16 @@ class KeptPreferences {
 
   /// What went wrong since this was asked last, for a person; empty if nothing did. After a failed write
   /// nothing is tried again.
-  std::string problem();
+  std::string problem() { return file_.problem(); }
 
  private:
-  /// Takes the fields of the file that this window has not changed itself.
-  void take_changes_of_others();
+  /// The text to write, with the fields of the file that this window has not changed itself.
+  std::string joined();
 
-  std::filesystem::path file_;
+  KeptFile file_;
   Preferences kept_;     // what the file is to hold
   Preferences in_file_;  // what it held when this window last read or wrote it
   Preferences seen_;     // what was shown last
-  bool is_written_ = true;
-  std::optional<std::chrono::steady_clock::time_point> last_write_;
-  std::string problem_;
 };
 
 }  // namespace palimpsest

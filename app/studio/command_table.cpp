@@ -472,6 +472,14 @@ void add_places(Table& table) {
                        [](const Application& a) {
                          return unless(a.places.present() >= 0, "no pinned place is the present one");
                        }});
+  table.push_back(
+      {.id = "places.clear",
+       .group = "Places",
+       .words = "take out all pinned places",
+       .perform = [](Application& a) { a.places = {}; },
+       .why_not =
+           [](const Application& a) { return unless(!a.places.all().empty(), "no place is pinned yet"); },
+       .explained = "Those saved in a file stay there"});
   table.push_back({.id = "places.list",
                    .group = "Places",
                    .words = "all pinned places",

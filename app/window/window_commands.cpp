@@ -11,6 +11,7 @@
 
 #include "app/commands/place_option.h"
 #include "app/commands/values.h"
+#include "app/session/kept_places.h"
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
 #include "app/studio/application.h"
@@ -307,7 +308,9 @@ void show_window(const Look& look, StartTimes* times = nullptr) {
   constexpr float as_the_monitor_says = 0;
   const float scale = scale_of(look, as_the_monitor_says);
   KeptPreferences kept(settings_file());
+  KeptPlaces kept_places(kept_places_file());
   Application application;
+  application.places = PinnedPlaces(kept_places.read());
   Look first = look;
   // A saved place has its own.
   if (!first.theme && !first.session && !first.state) first.theme = kept.read().theme;
@@ -338,11 +341,14 @@ void show_window(const Look& look, StartTimes* times = nullptr) {
     application.draw(window.scale());
     if (application.animating()) window.request_redraw();
     kept.keep(preferences(application, window, kept.read()));
-    if (const std::string problem = kept.problem(); !problem.empty())
-      application.session.set_message(problem);
+    kept_places.keep(application.places.all());
+    for (const std::string& problem : {kept.problem(), kept_places.problem()}) {
+      if (!problem.empty()) application.session.set_message(problem);
+    }
   });
   ImGui::GetIO().WantSaveIniSettings = true;
   kept.keep(preferences(application, window, kept.read()), true);
+  kept_places.keep(application.places.all(), true);
 }
 
 CliCommand window_command() {

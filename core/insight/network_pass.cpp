@@ -34,7 +34,7 @@ NetworkPaths strongest_paths(const Matrix<double>& in, const Matrix<double>& out
 }
 
 NetworkPass network_pass(const Variant& variant, const Sequence& sequence, Index token,
-                         const Weights<double>& W, Index count) {
+                         const Weights<double>& W, std::size_t count) {
   if (W.size() != 4) throw InputError("a network of one hidden layer has the weights W1, b1, W2, b2");
   const StoredPairs pair = stored_pairs(variant, sequence, token, 1);
   const std::optional<LayerNorm<double>> norm = network_norm(sequence);

@@ -39,6 +39,6 @@ struct NetworkPass {
 /// For the pair of `token`, `W` in the order W1, b1, W2, b2; at most `count` paths of each layer. Throws
 /// InputError where the weights are no such network.
 NetworkPass network_pass(const Variant& variant, const Sequence& sequence, Index token,
-                         const Weights<double>& W, Index count = 96);
+                         const Weights<double>& W, std::size_t count = 96);
 
 }  // namespace palimpsest
