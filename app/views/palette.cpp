@@ -93,8 +93,7 @@ bool row(const Command& command, const Application& application, bool chosen, fl
   const style::Palette& c = style::colours();
   const ImVec2 from = ImGui::GetItemRectMin();
   if (chosen) {
-    ImGui::GetWindowDrawList()->AddRectFilled(from, ImGui::GetItemRectMax(),
-                                              style::mix(c.panel, c.edge, 0.8F), style::px(6));
+    ImGui::GetWindowDrawList()->AddRectFilled(from, ImGui::GetItemRectMax(), c.lit_ground(), style::px(6));
   }
   draw_words(command, why_not(command, application), from, width);
   if (command.key != 0) {

@@ -316,7 +316,8 @@ void TimelineRows::error_numbers(Index token, float left, float bottom) const {
   const style::TextStyle number(style::Text::number_small);
   const std::string words =
       fmt::format("{:.2f} → {:.2f}", length_of(recall->before), length_of(recall->after));
-  draw_text({left, bottom - text_extent(words).y - px(2)}, ink(colours_.text, token), words);
+  draw_text({left, bottom - text_extent(words).y - px(2)}, token < reached_ ? colours_.text : colours_.faint,
+            words);
 }
 
 void TimelineRows::errors(float top, float bottom) {

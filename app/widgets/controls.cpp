@@ -96,7 +96,7 @@ bool drag_logarithm(const ImRect& track, ImGuiID id, Number* value, const Slider
 bool draw_slider_label(const ImRect& box, const char* symbol, std::string_view words, std::string_view number,
                        ImU32 role, bool enabled) {
   const Palette& c = colours();
-  const float strength = enabled ? 1.0F : ImGui::GetStyle().DisabledAlpha;
+  const auto ink = [&](ImU32 colour) { return enabled ? colour : c.faint; };
   float baseline = 0;
   float x = box.Min.x;
   float number_width = 0;
@@ -109,17 +109,15 @@ bool draw_slider_label(const ImRect& box, const char* symbol, std::string_view w
     const TextStyle text(Text::body);
     baseline = std::round(box.Min.y + ImGui::GetFontBaked()->Ascent);
     if (*symbol != '\0') {
-      x += draw_formula(ImGui::GetWindowDrawList(), {x, baseline}, symbol, px(formula_label),
-                        mix(c.panel, role, strength))
+      x += draw_formula(ImGui::GetWindowDrawList(), {x, baseline}, symbol, px(formula_label), ink(role))
                .width +
            px(8);
     }
     shown = shortened(words, box.Max.x - number_width - px(8) - x);
-    draw_text({x, box.Min.y}, mix(c.panel, c.dim, strength), shown);
+    draw_text({x, box.Min.y}, ink(c.dim), shown);
   }
   const TextStyle text(Text::number_small);
-  draw_text({box.Max.x - number_width, baseline - ImGui::GetFontBaked()->Ascent},
-            mix(c.panel, c.text, strength), number);
+  draw_text({box.Max.x - number_width, baseline - ImGui::GetFontBaked()->Ascent}, ink(c.text), number);
   return shown == words;
 }
 
@@ -223,9 +221,9 @@ void wrapped(std::string_view text) {
 
 }  // namespace
 
-bool begin_panel(const char* title, ImVec2 size, ImGuiWindowFlags flags) {
+bool begin_panel(const char* title, ImVec2 size, ImGuiWindowFlags flags, float padding) {
   ImGui::PushStyleColor(ImGuiCol_ChildBg, colours().panel);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(panel_padding), px(panel_padding)));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(padding), px(padding)));
   const bool visible =
       ImGui::BeginChild(title, size, ImGuiChildFlags_Borders | ImGuiChildFlags_AlwaysUseWindowPadding, flags);
   ImGui::PopStyleVar();

@@ -11,9 +11,10 @@
 namespace palimpsest::style {
 
 /// Starts a panel in the current window: a rounded surface with padding and its title as a caption (none when
-/// empty or after "##"). `size` is in screen pixels; 0 takes what is left. Returns false when nothing of it
-/// is visible; call end_panel either way.
-bool begin_panel(const char* title, ImVec2 size = {0, 0}, ImGuiWindowFlags flags = 0);
+/// empty or after "##"). `size` is in screen pixels; 0 takes what is left; `padding` in design pixels.
+/// Returns false when nothing of it is visible; call end_panel either way.
+bool begin_panel(const char* title, ImVec2 size = {0, 0}, ImGuiWindowFlags flags = 0,
+                 float padding = panel_padding);
 void end_panel();
 
 /// Small dimmed text; wraps at the panel's edge.

@@ -18,6 +18,8 @@
 namespace palimpsest::style {
 namespace {
 
+constexpr float selection_strength = 0.35F;  // of the accent behind letters that are selected
+
 constexpr ImU32 rgb(std::uint32_t hex) { return IM_COL32(hex >> 16 & 255, hex >> 8 & 255, hex & 255, 255); }
 
 Palette palette(Theme theme) {
@@ -26,8 +28,8 @@ Palette palette(Theme theme) {
             .panel = rgb(0x1d2027),
             .edge = rgb(0x2b2f39),
             .text = rgb(0xe8e6e1),
-            .dim = rgb(0x9a9ca3),
-            .faint = rgb(0x5b5f69),
+            .dim = rgb(0xa6a8af),
+            .faint = rgb(0x8d9099),
             .accent = rgb(0x6fb1ff),
             .good = rgb(0x4fc3a1),
             .alarm = rgb(0xff6b5e),
@@ -43,18 +45,27 @@ Palette palette(Theme theme) {
           .panel = rgb(0xfbf9f4),
           .edge = rgb(0xddd6c8),
           .text = rgb(0x23211d),
-          .dim = rgb(0x6d685e),
-          .faint = rgb(0xa8a294),
+          .dim = rgb(0x625d54),
+          .faint = rgb(0x6e685c),
           .accent = rgb(0x1f64b8),
           .good = rgb(0x00795a),
           .alarm = rgb(0xc0301c),
           .query = rgb(0x7a3fb0),
-          .key = rgb(0x976700),
+          .key = rgb(0x8f6200),
           .value = rgb(0x00795a),
           .gate = rgb(0x1f64b8),
           .strength = rgb(0xc2306a),
           .error = rgb(0xc0301c),
           .map = light_colour_map};
+}
+
+// The relative luminance of WCAG 2.
+double luminance(ImU32 colour) {
+  const auto part = [colour](int shift) {
+    const double s = (colour >> shift & 255) / 255.0;
+    return s <= 0.04045 ? s / 12.92 : std::pow((s + 0.055) / 1.055, 2.4);
+  };
+  return 0.2126 * part(IM_COL32_R_SHIFT) + 0.7152 * part(IM_COL32_G_SHIFT) + 0.0722 * part(IM_COL32_B_SHIFT);
 }
 
 constexpr float ordinary_em = 14;
@@ -149,7 +160,7 @@ void set_colours(ImGuiStyle& style, const Palette& c) {
   set(ImGuiCol_Text, c.text);
   set(ImGuiCol_TextDisabled, c.faint);
   set(ImGuiCol_TextLink, c.accent);
-  set(ImGuiCol_TextSelectedBg, with_alpha(c.accent, 0.35F));
+  set(ImGuiCol_TextSelectedBg, with_alpha(c.accent, selection_strength));
   set(ImGuiCol_WindowBg, c.background);
   set(ImGuiCol_ChildBg, none);
   set(ImGuiCol_PopupBg, c.panel);
@@ -175,7 +186,7 @@ void set_colours(ImGuiStyle& style, const Palette& c) {
   set(ImGuiCol_SliderGrabActive, c.text);
   set(ImGuiCol_Button, field);
   set(ImGuiCol_ButtonHovered, c.edge);
-  set(ImGuiCol_ButtonActive, c.faint);
+  set(ImGuiCol_ButtonActive, c.edge);
   set(ImGuiCol_Header, field);
   set(ImGuiCol_HeaderHovered, c.edge);
   set(ImGuiCol_HeaderActive, c.edge);
@@ -233,7 +244,7 @@ void set_sizes(ImGuiStyle& style, float scale) {
   style.SeparatorTextBorderSize = line;
   style.WindowTitleAlign = {0, 0.5F};
   style.WindowMenuButtonPosition = ImGuiDir_None;
-  style.DisabledAlpha = 0.45F;
+  style.DisabledAlpha = 0.65F;  // words can still be read
   style.ScaleAllSizes(scale);
   // Whole pixels, so that text and edges are sharp at any scale.
   for (float* width : {&style.ChildBorderSize, &style.PopupBorderSize, &style.TabBarBorderSize,
@@ -317,7 +328,38 @@ ImU32 Palette::role(Role role) const {
   return text;
 }
 
-ImU32 Palette::role_dim(Role which) const { return mix(panel, role(which), 0.45F); }
+ImU32 Palette::role_dim(Role which) const { return mix(faint, role(which), 0.3F); }
+
+ImU32 Palette::lit_ground() const { return mix(panel, edge, 0.8F); }
+
+std::vector<TextOnGround> texts_on_grounds(const Palette& palette) {
+  // A colour that is added does not compile until it is named here: as a ground, or in a row of words.
+  const auto& [background, panel, edge, text, dim, faint, accent, good, alarm, query, key, value, gate,
+               strength, error, map] = palette;
+  std::vector<TextOnGround> all;
+  const auto on = [&all](std::initializer_list<ImU32> inks, std::initializer_list<ImU32> grounds) {
+    for (const ImU32 ground : grounds) {
+      for (const ImU32 ink : inks) all.push_back({ink, ground});
+    }
+  };
+  const ImU32 selection = mix(panel, accent, selection_strength);
+  // Panels, cards and fields to type in, also under the pointer; behind the panels stand only tabs.
+  on({text, dim}, {panel, palette.lit_ground(), edge, background});
+  on({text}, {selection});
+  on({faint, accent, good, alarm, query, key, value, gate, strength, error}, {panel});
+  on({accent, good, alarm}, {palette.lit_ground()});
+  for (const Role role : {Role::plain, Role::query, Role::key, Role::value, Role::gate, Role::strength,
+                          Role::error, Role::state, Role::output})
+    on({palette.role_dim(role)}, {panel});
+  // What is chosen is filled with the text's colour, or that of its meaning.
+  on({panel, background}, {text});
+  on({panel}, {good, alarm, accent});
+  for (int step = -100; step <= 100; ++step) {
+    const Rgb8 paper = palimpsest::colour(map, static_cast<float>(step) / 100, 1);
+    all.push_back({legible_on(paper, palette), colour(paper)});
+  }
+  return all;
+}
 
 const Palette& colours(Theme theme) {
   static const std::array<Palette, 2> palettes = {palette(Theme::dark), palette(Theme::light)};
@@ -345,11 +387,22 @@ std::string hex(ImU32 colour) {
 
 ImU32 colour(Rgb8 colour) { return IM_COL32(colour.red, colour.green, colour.blue, 255); }
 
-ImU32 legible_on(Rgb8 paper) {
-  const auto lightness = [](Rgb8 rgb) { return 0.2126 * rgb.red + 0.7152 * rgb.green + 0.0722 * rgb.blue; };
-  const Palette& c = colours();
-  const auto distance = [&](ImU32 ink) { return std::abs(lightness(bytes(ink)) - lightness(paper)); };
-  return distance(c.text) >= distance(c.panel) ? c.text : c.panel;
+double contrast(ImU32 one, ImU32 other) {
+  const double a = luminance(one);
+  const double b = luminance(other);
+  return (std::max(a, b) + 0.05) / (std::min(a, b) + 0.05);
+}
+
+ImU32 legible_on(Rgb8 paper) { return legible_on(paper, colours()); }
+
+ImU32 legible_on(Rgb8 paper, const Palette& palette) {
+  const ImU32 ground = colour(paper);
+  const auto better = [ground](ImU32 one, ImU32 other) {
+    return contrast(one, ground) >= contrast(other, ground) ? one : other;
+  };
+  const ImU32 own = better(palette.text, palette.panel);
+  // Between black and white there is always one that can be read.
+  return contrast(own, ground) >= least_contrast ? own : better(IM_COL32_BLACK, IM_COL32_WHITE);
 }
 
 Rgb8 bytes(ImU32 colour) {

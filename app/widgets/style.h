@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <string>
+#include <vector>
 
 #include "app/session/view_options.h"
 #include "core/base/colour_map.h"
@@ -25,10 +26,10 @@ float scale();
 /// Screen pixels of a length in the design, whole ones.
 float px(float design_pixels);
 
-/// The colours of a theme. Each of the roles keeps a contrast of at least 4.5:1 on the panel.
+/// The colours of a theme. Words keep least_contrast on all that they stand on (texts_on_grounds).
 struct Palette {
   ImU32 background, panel, edge;  // behind the panels; a panel; its outline and the tracks of sliders
-  ImU32 text, dim, faint;         // what is read; captions; what is off or waits (not for reading)
+  ImU32 text, dim, faint;         // what is read; captions; what is off or waits
   ImU32 accent, good, alarm;      // the keyboard's focus; forms agree; something is wrong
   ImU32 query, key, value, gate, strength, error;
   ColourMap map;  // of numbers; its zero is the panel
@@ -37,9 +38,27 @@ struct Palette {
   /// text's.
   ImU32 role(Role role) const;
 
-  /// The same while something else is lit: brought towards the panel.
+  /// The same while something else is lit: brought towards what waits.
   ImU32 role_dim(Role role) const;
+
+  /// What lies under a word that the pointer is on.
+  ImU32 lit_ground() const;
 };
+
+/// How much lighter or darker words are at least than what they stand on (WCAG 2).
+inline constexpr double least_contrast = 4.5;
+
+/// A colour of words and one that they stand on.
+struct TextOnGround {
+  ImU32 text;
+  ImU32 ground;
+};
+
+/// Every colour of `palette` in which words are written, with each that they stand on.
+std::vector<TextOnGround> texts_on_grounds(const Palette& palette);
+
+/// The contrast of two opaque colours as WCAG 2 defines it, from 1 to 21.
+double contrast(ImU32 one, ImU32 other);
 
 /// The colours of the theme in use.
 const Palette& colours();
@@ -56,12 +75,15 @@ std::string hex(ImU32 colour);
 ImU32 colour(Rgb8 colour);
 Rgb8 bytes(ImU32 colour);
 
-/// The text's colour or the panel's, whichever can be read better on `paper`.
+/// The text's colour or the panel's, whichever can be read better on `paper`; black or white where neither
+/// can.
 ImU32 legible_on(Rgb8 paper);
+ImU32 legible_on(Rgb8 paper, const Palette& palette);
 
 /// Distances in design pixels, for px().
 inline constexpr float panel_gap = 8;
 inline constexpr float panel_padding = 16;
+inline constexpr float low_padding = 12;  // of a panel with little height
 inline constexpr float corner = 8;
 inline constexpr float line = 1;            // the one weight of line
 inline constexpr float hatch = 7;           // between the lines over what is not there

@@ -1,0 +1,129 @@
+// Whether all that is written can be read: every letter of a frame against the pixels around it.
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "app/studio/application.h"
+#include "app/window/offscreen.h"
+#include "tests/catch.h"
+#include "tests/offscreen/glyphs.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+ImU32 pixel(const Image& image, int x, int y) {
+  const std::uint8_t* const seen = image.pixel(x, y);
+  return IM_COL32(seen[0], seen[1], seen[2], 255);
+}
+
+/// The colour that most pixels around `place` have.
+ImU32 ground_of(const Image& image, const Rectangle& place) {
+  std::map<ImU32, int> counts;
+  const int left = static_cast<int>(std::floor(place.minimum.x)) - 1;
+  const int right = static_cast<int>(std::ceil(place.maximum.x)) + 1;
+  const int top = static_cast<int>(std::floor(place.minimum.y)) - 1;
+  const int bottom = static_cast<int>(std::ceil(place.maximum.y)) + 1;
+  for (int y = top; y < bottom; ++y) {
+    for (int x = left; x < right; ++x) {
+      const bool is_edge = x == left || x == right - 1 || y == top || y == bottom - 1;
+      if (is_edge && x >= 0 && y >= 0 && x < image.width && y < image.height) ++counts[pixel(image, x, y)];
+    }
+  }
+  const auto most = std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
+  return most == counts.end() ? 0 : most->first;
+}
+
+/// `colour` as it comes out over `ground`.
+ImU32 over(ImU32 colour, ImU32 ground) {
+  const float alpha = static_cast<float>(colour >> IM_COL32_A_SHIFT) / 255;
+  return style::mix(ground, colour | IM_COL32_A_MASK, alpha);
+}
+
+/// Whether a pixel of `place` has this colour: what is covered has none.
+bool is_seen(const Image& image, const Rectangle& place, ImU32 colour) {
+  const auto near = [&](ImU32 one) {
+    return std::ranges::all_of(
+        std::array{IM_COL32_R_SHIFT, IM_COL32_G_SHIFT, IM_COL32_B_SHIFT}, [&](int shift) {
+          return std::abs(static_cast<int>(one >> shift & 255) - static_cast<int>(colour >> shift & 255)) <=
+                 3;
+        });
+  };
+  for (int y = static_cast<int>(place.minimum.y); y < static_cast<int>(place.maximum.y); ++y) {
+    for (int x = static_cast<int>(place.minimum.x); x < static_cast<int>(place.maximum.x); ++x) {
+      if (near(pixel(image, x, y))) return true;
+    }
+  }
+  return false;
+}
+
+struct Seen {
+  int letters = 0;
+  std::set<std::string> faint;  // what has too little contrast, once each
+};
+
+void look_at(Application& application, Offscreen& offscreen, Seen& seen) {
+  for (int i = 0; i < 30; ++i) {
+    offscreen.pass([&] { application.draw(offscreen.scale()); });
+    application.session.wait();
+    application.session.answers().wait();
+  }
+  const Image image = offscreen.render([&] { application.draw(offscreen.scale()); }, 1);
+  const Rectangle screen = {{0, 0}, {static_cast<float>(image.width), static_cast<float>(image.height)}};
+  for (const Glyph& glyph : drawn_glyphs()) {
+    const auto inside = [&](const Rectangle& room) {
+      return glyph.place.minimum.x >= room.minimum.x && glyph.place.maximum.x <= room.maximum.x &&
+             glyph.place.minimum.y >= room.minimum.y && glyph.place.maximum.y <= room.maximum.y;
+    };
+    if (!inside(glyph.clip) || !inside(screen)) continue;
+    const ImU32 ground = ground_of(image, glyph.place);
+    const ImU32 ink = over(glyph.colour, ground);
+    if (ink == ground || !is_seen(image, glyph.place, ink)) continue;
+    ++seen.letters;
+    if (style::contrast(ink, ground) >= style::least_contrast) continue;
+    seen.faint.insert(fmt::format("{} on {}: {:.2f} in {}", style::hex(ink), style::hex(ground),
+                                  style::contrast(ink, ground), glyph.window));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every letter has a contrast of 4.5 to what is around it", "[legibility]") {
+  for (const Theme theme : {Theme::dark, Theme::light}) {
+    CAPTURE(static_cast<int>(theme));
+    Application application;
+    application.open_first_capture();
+    application.session.wait();
+    application.change_view([&](ViewOptions& view) { view.theme = theme; });
+    Offscreen offscreen(1920, 1080);
+    Seen seen;
+    for (const Workspace& workspace : application.workspaces()) {
+      application.enter(workspace.id);
+      application.session.go_to_token(42);
+      for (const Form form : {Form::recurrent, Form::chunkwise}) {
+        Choice choice = application.session.choice();
+        choice.form = form;
+        application.session.choose(std::move(choice));
+        application.session.wait();
+        look_at(application, offscreen, seen);
+      }
+    }
+    for (bool Application::*page : {&Application::show_data, &Application::show_keys,
+                                    &Application::show_palette, &Application::show_places}) {
+      application.*page = true;
+      look_at(application, offscreen, seen);
+      application.*page = false;
+    }
+    application.session.open_named("preset:overwrite?T=8&K=4&V=3");  // numbers in cells
+    application.session.wait();
+    application.session.go_to_token(5);
+    look_at(application, offscreen, seen);
+    CHECK(seen.letters > 5000);
+    for (const std::string& faint : seen.faint) FAIL_CHECK(faint);
+  }
+}
