@@ -35,6 +35,8 @@ void draw_words(const PlacedWords& placed, StageScene& scene) {
     draw_text(placed.position, colour_of(placed), placed.words);
   }
   if (!placed.is_on_picture) note(scene, placed.position, placed.extent);
+  const ImVec2 end = {placed.position.x + placed.extent.x, placed.position.y + placed.extent.y};
+  offer_enlarging(placed.enlarges, {placed.position, end}, scene);
 }
 
 void draw_link(const PlacedLink& link, StageScene& scene) {
@@ -112,6 +114,8 @@ void draw_placed(const PlacedFormula& placed, StageScene& scene) {
   draw_formula(ImGui::GetWindowDrawList(), {placed.position.x, placed.position.y + placed.extent.baseline},
                placed.latex, placed.letters, colour_of(placed.ink));
   note(scene, placed.position, {placed.extent.width, placed.extent.height});
+  const ImVec2 end = {placed.position.x + placed.extent.width, placed.position.y + placed.extent.height};
+  offer_enlarging(placed.enlarges, {placed.position, end}, scene);
 }
 
 }  // namespace

@@ -12,6 +12,12 @@
 
 namespace palimpsest {
 
+/// Where a click enlarges the picture of a tensor.
+struct EnlargingPlace {
+  std::string tensor;
+  Rectangle place;
+};
+
 /// What the drawing of a frame needs beside the layout, and what it finds.
 struct StageScene {
   const StageView& view;
@@ -25,13 +31,21 @@ struct StageScene {
   std::optional<CellFocus> focus = {};  // framed, with
   std::vector<Cells> sources = {};      // what it was made from
 
-  std::optional<CellFocus> hovered = {};    // out: the cell under the mouse
-  bool clicked = false;                     // out: and it was clicked
-  std::optional<std::string> enlarge = {};  // out: the tensor of the picture that was clicked twice
-  std::optional<double> scrubbed = {};      // out: as `fade`, held by the mouse
-  std::optional<Index> wanted = {};         // out: the operation that a tile or a link was clicked for
-  std::vector<Rectangle> pieces = {};       // out: where every picture, caption, sign and word was drawn
+  std::optional<CellFocus> hovered = {};  // out: the cell under the mouse
+  bool clicked = false;                   // out: and it was clicked
+  std::optional<std::string> enlarge =
+      {};                               // out: the tensor whose picture is to have all the room, or no more
+  std::optional<double> scrubbed = {};  // out: as `fade`, held by the mouse
+  std::optional<Index> wanted = {};     // out: the operation that a tile or a link was clicked for
+  std::vector<Rectangle> pieces = {};   // out: where every picture, caption, sign and word was drawn
+  std::vector<EnlargingPlace> enlarging = {};  // out: where a click enlarges
 };
+
+/// Makes what was drawn at `place` the name of the picture of `tensor`: a click there enlarges it.
+void offer_enlarging(const std::string& tensor, const Rectangle& place, StageScene& scene);
+
+/// The same for a mark in the corner of a picture that the pointer is on; returns whether it is on the mark.
+bool draw_enlarging_mark(const std::string& tensor, ImVec2 position, ImVec2 size, StageScene& scene);
 
 /// Draws all that is laid out in the current window.
 void draw(const StageLayout& layout, StageScene& scene);

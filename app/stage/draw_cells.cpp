@@ -76,7 +76,7 @@ class CellsPainter {
   void hover(Index finished) {
     if (!ImGui::IsWindowHovered()) return;
     const auto cell = hovered_cell(position_, size_, picture_.rows, picture_.columns, ImGui::GetMousePos());
-    if (!cell) return;
+    if (!cell || draw_enlarging_mark(picture_.tensor, position_, size_, scene_)) return;
     const Index row = picture_.transposed ? cell->column : cell->row;
     const Index column = picture_.transposed ? cell->row : cell->column;
     if (finished > 0 && row >= finished) return;

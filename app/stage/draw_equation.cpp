@@ -116,7 +116,10 @@ class EquationPainter {
       list_->AddText({x + letters + px(6), baseline - words.y * words_ascent},
                      waits ? style::colours().faint : style::colours().dim, symbol.words.c_str());
     }
-    note({x, top}, width, sizes_.caption() - sizes_.caption_gap());
+    const float height = sizes_.caption() - sizes_.caption_gap();
+    note({x, top}, width, height);
+    if (box.kind == Box::Kind::picture)
+      offer_enlarging(box.tensor, {{x, top}, {x + width, top + height}}, scene_);
   }
 
   void frame(ImVec2 minimum, ImVec2 maximum) const {

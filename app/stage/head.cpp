@@ -76,6 +76,22 @@ void draw_head(const HeadFormulas& formulas, bool is_low) {
   ImGui::Dummy({width, height + px(is_low ? small_margin : margin)});
 }
 
+float widest_formula(const HeadFormulas& formulas) {
+  const float size = px(style::formula);
+  float widest = 0;
+  for (const std::string& latex : formulas.latex)
+    widest = std::max(widest, measure_formula(latex, size).width / size);
+  return widest;
+}
+
+void draw_present_formula(const HeadFormulas& formulas, float right, float middle, float size) {
+  const std::string& latex = formulas.latex[formulas.present];
+  const FormulaSize extent = measure_formula(latex, size);
+  const float top = middle - extent.height / 2;
+  draw_formula(ImGui::GetWindowDrawList(), {right - extent.width, top + extent.baseline}, latex, size,
+               style::colours().text);
+}
+
 void draw_warning(const std::string& warning) {
   if (warning.empty()) return;
   const style::TextStyle alarm(style::Text::caption, style::colours().alarm);

@@ -23,6 +23,14 @@ HeadFormulas head_formulas(const StageView& view, const Symbols& symbols);
 /// smaller if it does not fit alone. `is_low`: there is little height.
 void draw_head(const HeadFormulas& formulas, bool is_low = false);
 
+/// How wide the widest of them is where letters are 1 pixel high: whichever is the present one has room in as
+/// many times that.
+float widest_formula(const HeadFormulas& formulas);
+
+/// The present one alone, its letters `size` screen pixels high, on the right end of a line that ends at
+/// `right` and has its middle at `middle`.
+void draw_present_formula(const HeadFormulas& formulas, float right, float middle, float size);
+
 /// Words below it that warn.
 void draw_warning(const std::string& warning);
 

@@ -12,7 +12,9 @@ namespace {
 
 constexpr float title_height = 26;    // of what stands above a picture
 constexpr float caption_height = 20;  // and below it
-constexpr float sign_room = 48;       // between two pictures
+constexpr float sign_room = 48;       // between two pictures,
+constexpr float narrow_sign = 36;     // and where there is little width
+constexpr float narrow_room = 900;
 constexpr float sign_size = 24;
 constexpr float margin_gap = 4;            // between a picture and a vector along its edge
 constexpr float margin_side = 10;          // the thin side of such a vector,
@@ -77,6 +79,7 @@ class PlatesLayout {
       : layout_(layout), hero_(hero), ruler_(ruler) {}
 
   void place(ImVec2 origin, ImVec2 room) {
+    sign_room_ = ruler_.px(room.x < ruler_.px(narrow_room) ? narrow_sign : sign_room);
     const float unit = largest_unit(room);
     const ImVec2 whole = measure(unit);
     float x = origin.x + std::max((room.x - whole.x) / 2, 0.0F);
@@ -85,8 +88,8 @@ class PlatesLayout {
     for (const Plate& plate : hero_.plates) {
       const PlateSize size = size_of(plate, unit);
       if (!plate.sign.empty()) {
-        place_sign(plate.sign, {x, axis}, ruler_.px(sign_room));
-        x += ruler_.px(sign_room);
+        place_sign(plate.sign, {x, axis}, sign_room_);
+        x += sign_room_;
       }
       const float half = size.picture.y / 2;
       const bool is_highest = size.picture.y == highest(unit);
@@ -209,7 +212,7 @@ class PlatesLayout {
     const float half = highest(unit) / 2;
     for (const Plate& plate : hero_.plates) {
       const PlateSize size = size_of(plate, unit);
-      whole.x += size.width() + (plate.sign.empty() ? 0 : ruler_.px(sign_room));
+      whole.x += size.width() + (plate.sign.empty() ? 0 : sign_room_);
       below = std::max(below, size.below + size.picture.y / 2 - half);
     }
     whole.y = above_all(unit) + 2 * half + below;
@@ -238,8 +241,12 @@ class PlatesLayout {
   void place_symbol(const Box& picture, float right, float middle) {
     const float letters = ruler_.px(margin_letters);
     const FormulaSize extent = ruler_.formula(picture.latex, letters);
-    layout_.formulas.push_back(
-        {{right - extent.width, middle - extent.height / 2}, picture.latex, letters, extent, Ink::dim});
+    layout_.formulas.push_back({{right - extent.width, middle - extent.height / 2},
+                                picture.latex,
+                                letters,
+                                extent,
+                                Ink::dim,
+                                picture.tensor});
   }
 
   void place_margins(const Plate& plate, const PlateSize& size, ImVec2 corner) {
@@ -345,7 +352,8 @@ class PlatesLayout {
            plate.latex,
            letters,
            formula,
-           Ink::text});
+           Ink::text,
+           plate.picture.tensor});
       if (!both) return;
     }
     if (has_name) {
@@ -354,13 +362,15 @@ class PlatesLayout {
                                .text = style::Text::title,
                                .ink = Ink::text,
                                .extent = name,
-                               .role = plate.role});
+                               .role = plate.role,
+                               .enlarges = plate.picture.tensor});
     }
   }
 
   StageLayout& layout_;
   const Hero& hero_;
   const Ruler& ruler_;
+  float sign_room_ = 0;  // between two pictures
 };
 
 void lay_out_strips(StageLayout& layout, const Hero& hero, ImVec2 origin, ImVec2 room, const Ruler& ruler) {
@@ -389,7 +399,8 @@ void lay_out_strips(StageLayout& layout, const Hero& hero, ImVec2 origin, ImVec2
   float y = origin.y + std::max((room.y - count * height - gap * (count - 1)) / 2, 0.0F);
   for (const Plate& plate : hero.plates) {
     const float middle = y + height / 2;
-    const auto formula = [&](const std::string& latex, float x, float most, bool ends, Ink ink) {
+    const auto formula = [&](const std::string& latex, float x, float most, bool ends, Ink ink,
+                             const std::string& enlarges = {}) {
       if (latex.empty()) return;
       float letters = ruler.px(title_letters);
       FormulaSize extent = ruler.formula(latex, letters);
@@ -398,7 +409,7 @@ void lay_out_strips(StageLayout& layout, const Hero& hero, ImVec2 origin, ImVec2
         extent = ruler.formula(latex, letters);
       }
       layout.formulas.push_back(
-          {{ends ? x - extent.width : x, middle - extent.height / 2}, latex, letters, extent, ink});
+          {{ends ? x - extent.width : x, middle - extent.height / 2}, latex, letters, extent, ink, enlarges});
     };
     const float line = ruler.words("0", style::Text::body, -1).y;
     place_words(layout, ruler, {left, middle - line / 2}, plate.name, name_width, style::Text::body,
@@ -406,7 +417,7 @@ void lay_out_strips(StageLayout& layout, const Hero& hero, ImVec2 origin, ImVec2
     float x = left + name_width + gap;
     formula(plate.sign, x + ruler.px(4), ruler.px(sign_column - 8), false, Ink::dim);
     x += ruler.px(sign_column);
-    formula(plate.latex, x + symbol, symbol, true, Ink::text);
+    formula(plate.latex, x + symbol, symbol, true, Ink::text, plate.picture.tensor);
     x += symbol + gap;
     const ImVec2 size = {std::floor(cell * static_cast<float>(plate.picture.columns)), std::floor(height)};
     layout.pictures.push_back({&plate.picture, {std::floor(x), std::floor(y)}, size});
@@ -443,7 +454,8 @@ void lay_out_network(StageLayout& layout, const Hero& hero, ImVec2 origin, ImVec
     const ImVec2 corner = {std::round(middle - side / 2), std::round(top + above + (most - height) / 2)};
     const float letters = ruler.px(title_letters);
     const FormulaSize symbol = ruler.formula(plate.latex, letters);
-    layout.formulas.push_back({{middle - symbol.width / 2, top}, plate.latex, letters, symbol, Ink::text});
+    layout.formulas.push_back(
+        {{middle - symbol.width / 2, top}, plate.latex, letters, symbol, Ink::text, plate.picture.tensor});
     const auto centred = [&](const std::string& words, float y, style::Text text) {
       const std::string shown = ruler.shortened(words, text, column - ruler.px(8));
       const ImVec2 extent = ruler.words(shown, text, -1);

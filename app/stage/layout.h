@@ -23,6 +23,7 @@ struct PlacedWords {
   ImVec2 extent;
   Role role = Role::plain;     // of another one the words take the colour
   bool is_on_picture = false;  // over cells that leave room for it
+  std::string enlarges = {};   // the tensor whose picture they name; empty: none
 };
 
 /// A formula at its place: the left upper corner.
@@ -32,6 +33,7 @@ struct PlacedFormula {
   float letters = 0;  // how high they are
   FormulaSize extent;
   Ink ink = Ink::text;
+  std::string enlarges = {};  // as of words
 };
 
 /// A picture, or a number, that belongs to no equation.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
@@ -13,12 +14,11 @@ namespace {
 
 using style::px;
 
-constexpr float bar_width = 44;  // of the colours on either side of 0
+constexpr float small_bar = 18;
 constexpr float part_gap = 6;
 constexpr float name_size = 15;
 
-void draw_bar(ImVec2 position, float height, float from, float to) {
-  const float width = px(bar_width);
+void draw_bar(ImVec2 position, float width, float height, float from, float to) {
   const float middle = position.y + height / 2;
   for (float at = 0; at < width; ++at) {
     const Rgb8 shade = colour(style::colours().map, from + (to - from) * at / width, 1);
@@ -39,7 +39,7 @@ float width_of(const Legend& legend) {
     return words.empty() ? 0 : text_extent(words).x + px(part_gap);
   };
   return legend.name_width + part(legend.scale) + part(legend.less) + part(legend.more) +
-         part(legend.beyond) + 2 * px(bar_width) + 2 * px(part_gap);
+         part(legend.beyond) + 2 * px(legend.bar_width) + 2 * px(part_gap);
 }
 
 }  // namespace
@@ -73,6 +73,11 @@ Legend brief(Legend legend) {
   return legend;
 }
 
+Legend small(Legend legend) {
+  legend.bar_width = small_bar;
+  return brief(std::move(legend));
+}
+
 void draw(const Legend& legend, float height) {
   const style::Palette& c = style::colours();
   const style::TextStyle text(style::Text::caption);
@@ -94,8 +99,8 @@ void draw(const Legend& legend, float height) {
   };
   const float bar_top = from.y;
   const auto half = [&](float less, float more) {
-    draw_bar({x, bar_top}, height, less, more);
-    x += px(bar_width);
+    draw_bar({x, bar_top}, px(legend.bar_width), height, less, more);
+    x += px(legend.bar_width);
   };
   if (!legend.scale.empty()) word(legend.scale, c.text);
   if (!legend.symbol.latex.empty()) {

@@ -14,6 +14,7 @@ struct Legend {
   std::string scale = {};   // whose it is, where it is not that of a kind
   std::string beyond = {};  // how much of the picture lies beyond its ends
   float name_width = 0;
+  float bar_width = 44;  // of the colours on either side of 0
   float width = 0;
 };
 
@@ -22,6 +23,9 @@ Legend legend_of(const StageScene& scene, bool shared);
 
 /// The same without the words that are worth least.
 Legend brief(Legend legend);
+
+/// The same with short bars too.
+Legend small(Legend legend);
 
 /// At the cursor, in the middle of `height`.
 void draw(const Legend& legend, float height);

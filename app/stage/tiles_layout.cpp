@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <string_view>
 
 #include "app/stage/layout.h"
 
@@ -12,54 +14,81 @@ namespace palimpsest {
 namespace {
 
 constexpr float usual_height = 62;
-constexpr float low_height = 40;  // where there is little room below
+constexpr float low_height = 46;  // where there is little room below
 constexpr float tile_gap = 8;
 constexpr float widest = 236;
 constexpr float with_equation = 170;  // from this width on
-constexpr float with_words = 102;     // the words stand on two lines
 constexpr float least_width = 84;
 constexpr float link_width = 76;  // of "5 before" beside the tiles
 constexpr float thumbnail = 48;
-constexpr float small_thumbnail = 28;
+constexpr float low_thumbnail = 34;
 constexpr float thin_thumbnail = 12;  // of a vector
 constexpr float equation_size = 15;
-constexpr float caption_line = 15;
+constexpr float words_line = 18;  // below the rest of a tile
+
+/// "what is kept" as "kept", "memory after" as "after".
+std::string brief(const std::string& words) {
+  for (const std::string_view start : {"what is ", "what ", "the ", "memory "}) {
+    if (words.starts_with(start) && words.size() > start.size()) return words.substr(start.size());
+  }
+  return words;
+}
 
 class TilesLayout {
  public:
-  TilesLayout(StageLayout& layout, const Ruler& ruler, float height)
-      : layout_(layout), ruler_(ruler), height_(height) {}
+  /// Of tiles `width` wide and `height` high.
+  TilesLayout(StageLayout& layout, const Ruler& ruler, ImVec2 size)
+      : layout_(layout), ruler_(ruler), size_(size) {}
 
-  void place(const StageTile& tile, std::size_t index, ImVec2 position, float width) {
-    const float height = height_;
-    const bool is_low = height < ruler_.px(usual_height);
-    layout_.tiles.push_back({index, position, {width, height}});
-    const bool is_wide = !is_low && width >= ruler_.px(with_equation);
-    const float padding = ruler_.px(is_wide ? 8 : 6);
-    const float side = ruler_.px(is_wide ? thumbnail : small_thumbnail);
-    place_thumbnail(tile.picture, {position.x + padding, position.y + (height - side) / 2}, side);
-    const float x = position.x + padding + side + ruler_.px(is_wide ? 10 : 7);
-    const float room = position.x + width - ruler_.px(6) - x;
-    if (is_wide) {
-      place_formula(tile, x, position.y + ruler_.px(9), ruler_.px(24), room, true);
-      place_words(layout_, ruler_, {x, position.y + ruler_.px(38)}, tile.words, room, style::Text::caption,
-                  Ink::dim);
+  /// Says which tiles there are: all are laid out alike.
+  void prepare(std::span<const StageTile> tiles) {
+    if (size_.y >= ruler_.px(usual_height)) {
+      arrangement_ = size_.x >= ruler_.px(with_equation) ? Arrangement::wide : Arrangement::below;
       return;
     }
-    const ImVec2 words = ruler_.words(tile.words, style::Text::caption, room);
-    const bool fits = !is_low && width >= ruler_.px(with_words) && words.x <= room &&
-                      words.y <= ruler_.px(2 * caption_line);
-    const float top = fits ? position.y + ruler_.px(6) : position.y + (height - ruler_.px(22)) / 2;
-    place_formula(tile, x, top, ruler_.px(22), room, false);
-    if (!fits) return;
-    layout_.words.push_back({.position = {x, position.y + height - ruler_.px(4) - words.y},
-                             .words = tile.words,
-                             .ink = Ink::dim,
-                             .wrap = room,
-                             .extent = words});
+    const float room = size_.x - ruler_.px(low_thumbnail + 6 + 7 + 4);
+    const bool all_fit = std::ranges::all_of(tiles, [&](const StageTile& tile) {
+      return ruler_.words(brief(tile.words), style::Text::caption, -1).x <= room;
+    });
+    arrangement_ = all_fit ? Arrangement::beside : Arrangement::below;
+  }
+
+  void place(const StageTile& tile, std::size_t index, ImVec2 position) {
+    layout_.tiles.push_back({index, position, size_});
+    const bool is_wide = arrangement_ == Arrangement::wide;
+    const bool is_below = arrangement_ == Arrangement::below;
+    const float padding = ruler_.px(is_wide ? 8 : 6);
+    const float line = ruler_.px(words_line);
+    const float side =
+        is_below ? size_.y - line - ruler_.px(6) : ruler_.px(is_wide ? thumbnail : low_thumbnail);
+    const float middle = is_below ? ruler_.px(4) + side / 2 : size_.y / 2;
+    place_thumbnail(tile.picture, {position.x + padding, position.y + middle - side / 2}, side);
+    const float x = position.x + padding + side + ruler_.px(is_wide ? 10 : 7);
+    const float room = position.x + size_.x - ruler_.px(4) - x;
+    if (is_below) {
+      place_formula(tile, x, position.y + ruler_.px(4), side, room, false);
+      place_tile_words(tile, {position.x + padding, position.y + size_.y - line}, size_.x - 2 * padding);
+      return;
+    }
+    const float top = position.y + ruler_.px(is_wide ? 9 : 3);
+    place_formula(tile, x, top, ruler_.px(is_wide ? 24 : 21), room, is_wide);
+    place_tile_words(tile, {x, position.y + ruler_.px(is_wide ? 38 : 26)}, room);
   }
 
  private:
+  enum class Arrangement {
+    wide,    // the equation, and the words below it
+    beside,  // the symbol, and the words below it, few
+    below    // the words below all else
+  };
+
+  /// All of them, or fewer where they would be cut.
+  void place_tile_words(const StageTile& tile, ImVec2 position, float room) {
+    const bool fits = ruler_.words(tile.words, style::Text::caption, -1).x <= room;
+    place_words(layout_, ruler_, position, fits ? tile.words : brief(tile.words), room, style::Text::caption,
+                Ink::dim);
+  }
+
   void place_thumbnail(const Box& picture, ImVec2 corner, float side) {
     if (picture.kind == Box::Kind::number) {
       const ImVec2 size = ruler_.number(picture.digits, std::min(ruler_.largest_number, 13.0F));
@@ -102,7 +131,8 @@ class TilesLayout {
 
   StageLayout& layout_;
   const Ruler& ruler_;
-  float height_;
+  ImVec2 size_;
+  Arrangement arrangement_ = Arrangement::below;
 };
 
 }  // namespace
@@ -138,10 +168,10 @@ float lay_out_tiles(StageLayout& layout, const StageView& view, ImVec2 origin, f
   const auto number = static_cast<float>(shown);
   const float each = std::floor(std::min((room - gap * (number - 1)) / number, ruler.px(widest)));
   left += std::floor((room - each * number - gap * (number - 1)) / 2);
-  TilesLayout tiles(layout, ruler, height);
+  TilesLayout tiles(layout, ruler, {each, height});
+  tiles.prepare(std::span(view.tiles).subspan(first, shown));
   for (std::size_t i = 0; i < shown; ++i)
-    tiles.place(view.tiles[first + i], first + i, {left + static_cast<float>(i) * (each + gap), origin.y},
-                each);
+    tiles.place(view.tiles[first + i], first + i, {left + static_cast<float>(i) * (each + gap), origin.y});
   return height;
 }
 

@@ -229,6 +229,11 @@ StageView stage_view(const Trace& trace, const Phase& phase, const Record& recor
   return view;
 }
 
+void name_tokens(Hero& hero, const Trace& trace, const Block& block, const Record& record,
+                 const std::vector<std::string>& labels) {
+  TokenNames(trace, block, record, labels).name_all(hero);
+}
+
 std::string stage_place(const Trace& trace, const Phase& phase, const Cursor& cursor) {
   const Block block = trace.block(cursor.block);
   const Operation& operation = phase.operations[static_cast<std::size_t>(cursor.operation)];

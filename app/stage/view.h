@@ -69,6 +69,10 @@ StageView stage_view(const Trace& trace, const Phase& phase, const Record& recor
                      const std::vector<std::string>& labels, const LatexStyle& style = {},
                      const Record* recurrence = nullptr);
 
+/// Tells the pictures of `hero`, which are of `record`, which tokens their rows and columns are.
+void name_tokens(Hero& hero, const Trace& trace, const Block& block, const Record& record,
+                 const std::vector<std::string>& labels);
+
 /// Where in the block the step is: "step 4 of 6", "chunk 5, words 40–47 · line 2 of 4, row 2 of 8".
 std::string stage_place(const Trace& trace, const Phase& phase, const Cursor& cursor);
 

@@ -17,11 +17,15 @@ namespace palimpsest {
 
 namespace {
 
-constexpr float forms_height = 256;         // of the panel with the forms: all of it in sight
-constexpr float answers_share = 0.4F;       // of the centre's height, below what stands at its top
-constexpr float lines_share = 0.52F;        // of the left column: the rule, line by line
-constexpr float wide_window = 1500;         // from here on the columns are
-constexpr float left_width[] = {240, 272};  // so wide in a narrow window, and in a wide one
+constexpr float forms_height = 256;             // of the panel with the forms: all of it in sight
+constexpr float answers_height[] = {206, 250};  // below what stands in the middle, in a narrow centre
+constexpr float wide_centre = 1100;             // and in one that is at least so wide;
+constexpr float answers_share = 0.28F;          // more in a high window,
+constexpr float most_answers = 0.4F;            // and never more of the height than this
+constexpr float lines_share = 0.52F;            // of the left column: the rule, line by line,
+constexpr float inputs_height = 340;            // or what is left below this much
+constexpr float wide_window = 1500;             // from here on the columns are
+constexpr float left_width[] = {212, 272};      // so wide in a narrow window, and in a wide one
 constexpr float right_width[] = {272, 352};
 
 void describe(const ImGuiDockNode& node, std::string& words) {
@@ -64,7 +68,13 @@ std::string arrangement(unsigned dockspace, std::span<const Panel> panels) {
 
 /// Of the floor: enough for its rows, and more for its bars where there is room.
 float floor_height(float height) {
-  return std::min(std::clamp(height * 0.205F, style::px(152), style::px(208)), height * 0.34F);
+  return std::min(std::clamp(height * 0.18F, style::px(152), style::px(208)), height * 0.34F);
+}
+
+/// Of what stands below the middle, where that has this width and both have this height.
+float lower_height(float width, float height) {
+  const float wanted = style::px(answers_height[width >= style::px(wide_centre) ? 1 : 0]);
+  return std::min(std::max(wanted, height * answers_share), height * most_answers);
 }
 
 /// Lays panels out as designed. The side columns keep their width and the bottom its height when the window
@@ -90,17 +100,21 @@ void lay_out(unsigned dockspace, const Workspace& workspace, ImVec2 size) {
     left = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, left_side / inner, nullptr, &rest);
   ImGuiID right = ImGui::DockBuilderSplitNode(
       rest, ImGuiDir_Right, right_side / (left ? inner - left_side : inner), nullptr, &rest);
+  const float columns_height = size.y - timeline;
   ImGuiID left_bottom = left;
   if (is_used(PanelPlace::left_top) && is_used(PanelPlace::left_bottom))
-    left_bottom = ImGui::DockBuilderSplitNode(left, ImGuiDir_Down, lines_share, nullptr, &left);
-  const float columns_height = size.y - timeline;
+    left_bottom = ImGui::DockBuilderSplitNode(
+        left, ImGuiDir_Down, std::max(lines_share, 1 - style::px(inputs_height) / columns_height), nullptr,
+        &left);
   const float why = std::max(columns_height - style::px(forms_height), columns_height * 0.28F);
   ImGuiID right_bottom = right;
   if (is_used(PanelPlace::right_bottom))
     right_bottom = ImGui::DockBuilderSplitNode(right, ImGuiDir_Down, why / columns_height, nullptr, &right);
   ImGuiID center_bottom = rest;
-  if (is_used(PanelPlace::center_bottom))
-    center_bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, answers_share, nullptr, &rest);
+  if (is_used(PanelPlace::center_bottom)) {
+    const float lower = lower_height(inner - (left ? left_side : 0) - right_side, columns_height);
+    center_bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, lower / columns_height, nullptr, &rest);
+  }
   const std::map<PanelPlace, ImGuiID> nodes = {
       {PanelPlace::left_top, left},   {PanelPlace::left_bottom, left_bottom},
       {PanelPlace::center, rest},     {PanelPlace::center_bottom, center_bottom},
@@ -217,7 +231,7 @@ std::vector<Presented> Layout::present(std::span<const Panel* const> shown, ImVe
   };
   const float floor = has(PanelPlace::bottom) ? floor_height(size.y) : 0;
   const float centre = size.y - floor;
-  const float answers = has(PanelPlace::center_bottom) ? centre * answers_share : 0;
+  const float answers = has(PanelPlace::center_bottom) ? lower_height(size.x, centre) : 0;
   const float gap = style::px(style::panel_gap);
   std::vector<Presented> all;
   const auto put = [&](const Panel& panel, float top, float height) {

@@ -25,6 +25,7 @@ constexpr float narrow_panel = 1100;   // design pixels
 constexpr float between_tables = 44;
 constexpr float between_narrow = 26;
 constexpr float least_cell = 15;  // smaller tables cannot be read
+constexpr float low_panel = 230;
 
 /// The sizes of the panel's parts, in screen pixels.
 struct Measures {
@@ -223,7 +224,9 @@ bool has_answers(const Application& application) {
 void draw_answers(Application& application) {
   AnswersMap& map = answers_map();
   map = {};
-  const bool visible = style::begin_panel("##answers");
+  const bool is_low = ImGui::GetContentRegionAvail().y < px(low_panel);
+  const bool visible =
+      style::begin_panel("##answers", {0, 0}, 0, is_low ? style::low_padding : style::panel_padding);
   const Sight& sight = application.session.sight();
   if (visible && has_answers(application)) {
     const auto answer = application.session.answers().ask(

@@ -46,7 +46,7 @@ std::vector<Group> mouse() {
             {"drop a file", "open it"}}},
           {"Mouse in Step",
            {{"click a number", "hold it: why this number?"},
-            {"double-click a matrix", "enlarge it; again to go back"},
+            {"click a picture's name", "enlarge it, or the mark in its corner"},
             {"click a line or tile", "go to that step"},
             {"drag the foot of a tile", "its result grows"}}},
           {"Mouse in Learn",

@@ -31,7 +31,12 @@ using style::px;
 constexpr float reason_width = 460;   // of the words where there is nothing to draw
 constexpr float compact_below = 900;  // the width of a window with small numbers
 constexpr float header_height = 28;
-constexpr float low_panel = 340;  // with less height the formulas are smaller
+constexpr float low_panel = 400;  // with less height the formula stands beside the forms, smaller
+constexpr float low_formula = 20;
+constexpr float least_low_formula = 16;  // where this does not fit, it has a line of its own
+constexpr float tight_segment = 8;       // the padding of a form's name there
+constexpr float low_header_gap = 12;
+constexpr float small_legend = 172;  // as wide as it may be
 constexpr float header_gap = 16;
 constexpr float least_place = 64;  // of the words that say where the step is
 constexpr double growing_seconds = 0.28;
@@ -68,6 +73,11 @@ struct KeptStage {
 
   std::optional<CellFocus> focus;  // what `sources` are of
   std::vector<Cells> sources;
+};
+
+/// When a click enlarged a picture last, or no more.
+struct EnlargingTime {
+  double last = -1;
 };
 
 /// The cells that `focus` was made from.
@@ -150,7 +160,8 @@ void update_view(KeptStage& kept, Application& application, const Sight& sight, 
 }
 
 /// Brings the picture of the enlarged tensor up to date with its figures, which are asked for.
-void update_enlarged(KeptStage& kept, Application& application, const Symbols& symbols) {
+void update_enlarged(KeptStage& kept, Application& application, const Sight& sight) {
+  const Symbols& symbols = sight.trace->symbols;
   if (application.enlarged && !kept.record->contains(*application.enlarged)) application.enlarged.reset();
   const bool is_same = kept.enlarged == application.enlarged;
   if (!is_same) kept.layout_key.reset();
@@ -163,6 +174,8 @@ void update_enlarged(KeptStage& kept, Application& application, const Symbols& s
   kept.has_figures = has_figures;
   kept.enlarged_hero = enlarged(*kept.enlarged, *kept.record, symbols, stage_latex(),
                                 has_figures ? figures.value.get() : nullptr);
+  name_tokens(kept.enlarged_hero, *sight.trace, sight.trace->block(sight.cursor.block), *kept.record,
+              sight.computation->data->labels);
   kept.enlarged_record = *kept.record;
   for (const auto& [name, values] : kept.enlarged_hero.made.tensors()) kept.enlarged_record.set(name, values);
   kept.layout_key.reset();
@@ -195,21 +208,43 @@ const std::vector<Cells>& updated_sources(KeptStage& kept, const std::optional<C
 }
 
 /// The forms as one control: what is chosen changes the picture below.
-void form_segments(Application& application) {
+void form_segments(Application& application, bool is_low) {
   const Form chosen = application.session.choice().form;
   for (const Form form : all_forms) {
-    const style::SegmentPlace place{form == all_forms[0], form == all_forms[std::size(all_forms) - 1]};
+    const style::SegmentPlace place{.first = form == all_forms[0],
+                                    .last = form == all_forms[std::size(all_forms) - 1],
+                                    .padding = is_low ? tight_segment : style::segment_padding};
     if (!place.first) ImGui::SameLine(0, 0);
     command_button(application, fmt::format("form.{}", name(form)),
                    [&] { return style::segment_button(form_label(form), form == chosen, place); });
   }
 }
 
+/// The forms, what the colours mean, and on the right the present formula; draws nothing and returns false
+/// where one of the rule's formulas has no room there.
+bool draw_low_header(Application& application, const KeptStage& kept, const Legend& legend) {
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float end = from.x + ImGui::GetContentRegionAvail().x;
+  float left = from.x + px(low_header_gap);
+  for (const Form form : all_forms) left += style::segment_size(form_label(form), tight_segment).x;
+  const float room = end - left - px(small_legend + low_header_gap);
+  const float widest = widest_formula(kept.formulas);
+  const float size = std::min(px(low_formula), room / std::max(widest, 1.0F));
+  if (kept.formulas.latex.empty() || size < px(least_low_formula)) return false;
+  form_segments(application, true);
+  ImGui::SameLine(0, px(low_header_gap));
+  draw_present_formula(kept.formulas, end, from.y + px(header_height) / 2, size);
+  if (const Legend fitting = small(legend); fitting.width <= end - widest * size - px(low_header_gap) - left)
+    draw(fitting, px(header_height));
+  ImGui::SetCursorScreenPos({from.x, from.y + px(header_height + 4)});
+  return true;
+}
+
 /// The forms, where the step is and what it asks, and on the right what the colours mean.
 void draw_header(Application& application, const KeptStage* kept, std::optional<Legend> legend) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float end = from.x + ImGui::GetContentRegionAvail().x;
-  form_segments(application);
+  form_segments(application, false);
   ImGui::SameLine(0, px(header_gap));
   const float left = ImGui::GetCursorScreenPos().x;
   if (legend && end - legend->width < left + px(least_place)) legend = brief(std::move(*legend));
@@ -286,6 +321,7 @@ StageMap& stage_map() { return context_local<StageMap>(); }
 void draw_stage(Application& application) {
   stage_map().panel = {};
   stage_map().pieces.clear();
+  stage_map().enlarging.clear();
   Session& session = application.session;
   const Sight& sight = session.sight();
   if (!sight.record) {
@@ -297,7 +333,7 @@ void draw_stage(Application& application) {
   const Shown block = shown(application);
   auto& kept = context_local<KeptStage>();
   update_view(kept, application, sight, block);
-  update_enlarged(kept, application, trace->symbols);
+  update_enlarged(kept, application, sight);
   StageScene scene{
       .view = *kept.view,
       .record = kept.enlarged ? kept.enlarged_record : *kept.record,
@@ -317,12 +353,16 @@ void draw_stage(Application& application) {
   };
   const bool compact = ImGui::GetWindowWidth() < px(compact_below);
   const Legend legend = legend_of(scene, application.view.shared_scale);
-  if (style::begin_panel("##stage")) {
-    draw_header(application, &kept, legend);
+  const bool is_low = ImGui::GetContentRegionAvail().y < px(low_panel);
+  if (style::begin_panel("##stage", {0, 0}, 0, is_low ? style::low_padding : style::panel_padding)) {
     if (kept.enlarged) {
-      style::caption("Esc, or a double click, goes back to the step.");
+      draw_header(application, &kept, legend);
+      style::caption("Esc or a click on its name goes back to the step.");
     } else {
-      draw_head(kept.formulas, ImGui::GetContentRegionAvail().y < px(low_panel));
+      if (!is_low || !draw_low_header(application, kept, legend)) {
+        draw_header(application, &kept, legend);
+        draw_head(kept.formulas, is_low);
+      }
       draw_warning(kept.warning);
     }
     draw(updated_layout(kept, compact), scene);
@@ -333,7 +373,13 @@ void draw_stage(Application& application) {
   if (scene.hovered) application.hovered = scene.hovered;
   if (scene.clicked) application.pinned = scene.hovered;
   kept.scrubbed = scene.scrubbed;
-  if (scene.enlarge) application.enlarged = application.enlarged ? std::nullopt : scene.enlarge;
+  stage_map().enlarging = std::move(scene.enlarging);
+  auto& toggled = context_local<EnlargingTime>().last;
+  // The second press of a double click does not take back what the first did.
+  if (scene.enlarge && ImGui::GetTime() - toggled > ImGui::GetIO().MouseDoubleClickTime) {
+    application.enlarged = application.enlarged ? std::nullopt : scene.enlarge;
+    toggled = ImGui::GetTime();
+  }
   if (!scene.wanted || session.lookout().is_stale()) return;
   if (*scene.wanted >= 0) session.set_cursor({cursor.block, *scene.wanted, cursor.row});
 }

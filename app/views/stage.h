@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "app/stage/draw.h"
 #include "app/widgets/heat_map.h"
 
 namespace palimpsest {
@@ -10,8 +11,9 @@ namespace palimpsest {
 /// what the tests look at.
 struct StageMap {
   Rectangle panel{};
-  std::vector<Rectangle> pieces;  // pictures, captions, signs, titles
-  int views = 0;                  // made so far
+  std::vector<Rectangle> pieces;          // pictures, captions, signs, titles
+  std::vector<EnlargingPlace> enlarging;  // where a click enlarges a picture
+  int views = 0;                          // made so far
   int layouts = 0;
 };
 

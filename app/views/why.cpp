@@ -25,9 +25,12 @@ namespace palimpsest {
 
 namespace {
 
-constexpr float bar_line = 18;     // design pixels
-constexpr float bar_tone = 0.66F;  // of the colours of numbers
-constexpr float low_panel = 400;   // design pixels
+constexpr float bar_line = 18;        // design pixels
+constexpr float bar_tone = 0.66F;     // of the colours of numbers
+constexpr float low_panel = 400;      // design pixels
+constexpr float index_width = 26;     // of a word's index beside it
+constexpr float least_label = 0.34F;  // of the width, for the words beside bars
+constexpr float most_label = 0.44F;
 constexpr std::size_t most_lines = 8;
 
 /// What is shown of one cell. Made anew only when another cell or another record is looked at.
@@ -160,6 +163,17 @@ struct BarLine {
   std::string explained = {};
 };
 
+/// What the words beside bars take of `width`: as much as they need, within limits.
+float label_width(const std::vector<BarLine>& lines, float width) {
+  const style::TextStyle text(style::Text::caption);
+  float widest = 0;
+  for (const BarLine& line : lines) {
+    const float index = line.index.empty() ? 0 : index_width;
+    widest = std::max(widest, text_extent(line.words).x + style::px(index + 5));
+  }
+  return std::round(std::clamp(widest, width * least_label, width * most_label));
+}
+
 /// Bars on one scale, with zero where there is room on both sides; numbers on the right.
 void bar_lines(const std::vector<BarLine>& lines, bool old) {
   const style::Palette& c = style::colours();
@@ -173,7 +187,7 @@ void bar_lines(const std::vector<BarLine>& lines, bool old) {
   const double span = std::max(most - least, 1e-300);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), 0));
   const float width = ImGui::GetContentRegionAvail().x;
-  const float label = std::round(width * 0.34F);
+  const float label = label_width(lines, width);
   const float number = style::px(58);
   const float room = width - label - number - style::px(4);
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -202,7 +216,7 @@ void bar_lines(const std::vector<BarLine>& lines, bool old) {
       draw_formula(list, {from.x, middle + style::px(4)}, line.latex, letters, c.text);
     } else {
       const style::TextStyle text(style::Text::caption);
-      const float small = line.index.empty() ? 0 : style::px(26);
+      const float small = line.index.empty() ? 0 : style::px(index_width);
       const std::string shown = shortened(line.words, label - small - style::px(4));
       const float top = middle - text_extent(shown).y / 2;
       draw_text({from.x, top}, line.colour != 0 ? line.colour : c.text, shown);

@@ -120,7 +120,7 @@ TEST_CASE("a panel with nothing to show leaves its room to the one above it", "[
   };
   const auto [upper, lower] = heights();
   CHECK(upper > lower);
-  CHECK(lower > 0.35F * (upper + lower));
+  CHECK(lower > 0.27F * (upper + lower));  // at least what the tables of answers need
   has_something = false;
   CHECK(heights().first > 0.98F * (upper + lower));
   CHECK_FALSE(is_shown("Lower"));

@@ -319,6 +319,28 @@ TEST_CASE("where the Stage puts things nothing overlaps and nothing leaves its r
   CHECK(links > 10);  // there are lines that are not in sight
 }
 
+TEST_CASE("every tile says in words what its step makes, however little room there is", "[stage]") {
+  int tiles = 0;
+  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
+    if (cursor.operation > 0) return;
+    const StageView view = stage_view(trace, phase, record, cursor, labels);
+    for (const ImVec2 room : {ImVec2(700, 290), ImVec2(740, 500), ImVec2(1240, 540)}) {
+      CAPTURE(room.x, room.y);
+      const Ruler ruler = ruler_of(1);
+      const StageLayout layout = lay_out(view, {300, 140}, room, ruler);
+      for (const PlacedTile& tile : layout.tiles) {
+        ++tiles;
+        CAPTURE(view.tiles[tile.tile].words);
+        const Rectangle around = rectangle(tile.position, tile.extent);
+        CHECK(std::ranges::any_of(layout.words, [&](const PlacedWords& words) {
+          return reach_into(rectangle(words.position, words.extent), around) && words.words.size() > 2;
+        }));
+      }
+    }
+  });
+  CHECK(tiles > 300);
+}
+
 TEST_CASE("a larger room never makes the pictures of an equation smaller", "[stage]") {
   const Ruler ruler = ruler_of(1);
   for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {

@@ -66,7 +66,7 @@ void check_steps(Application& application, Offscreen& offscreen) {
       const Index row = std::max<Index>(token - trace.block(block).first_token, 0);
       application.session.set_cursor({block, static_cast<Index>(i), row});
       application.session.wait();
-      offscreen.render([&] { application.draw(offscreen.scale()); }, 1);
+      offscreen.pass([&] { application.draw(offscreen.scale()); });
       CHECK(fault(stage_map()) == "");
     }
   }
@@ -155,6 +155,34 @@ TEST_CASE("small matrices grow until their numbers fit", "[stage]") {
   }
 }
 
+TEST_CASE("the matrices of a step are as large as designed", "[stage]") {
+  Application application;
+  application.open_first_capture();
+  application.session.wait();
+  go_to(application, 42, "update");
+  struct Window {
+    int width;
+    int height;
+    float scale;
+    float side;  // of the three matrices, in design pixels (design: Step)
+  };
+  for (const Window& window :
+       {Window{1280, 800, 1, 192}, Window{1920, 1080, 1, 320}, Window{3840, 2160, 2, 320}}) {
+    CAPTURE(window.width);
+    Offscreen offscreen(window.width, window.height, window.scale);
+    for (int i = 0; i < faded_in; ++i) {
+      offscreen.pass([&] { application.draw(offscreen.scale()); });
+      application.session.wait();
+    }
+    CHECK(fault(stage_map()) == "");
+    std::vector<float> sides;
+    for (const Rectangle& piece : stage_map().pieces) sides.push_back(std::min(width(piece), height(piece)));
+    std::ranges::sort(sides, std::greater());
+    REQUIRE(sides.size() > 3);
+    CHECK(sides[2] >= window.side * window.scale);
+  }
+}
+
 TEST_CASE("a frame in which nothing changes makes nothing of the stage anew", "[stage]") {
   for (const Form form : all_forms) {
     CAPTURE(name(form));
@@ -231,6 +259,70 @@ TEST_CASE("an enlarged picture has the Stage to itself, with its figures", "[sta
   application.enlarged = "S_after";
   perform(find_command(application, "view.release"), application);
   CHECK_FALSE(application.enlarged);
+}
+
+TEST_CASE("a click on the name of a picture, or on the mark in its corner, enlarges it", "[stage]") {
+  Application application;
+  open(application, "preset:overwrite?T=24&K=12&V=10", "gated_deltanet", Form::recurrent);
+  Offscreen offscreen(1280, 800);
+  ImGuiIO& io = ImGui::GetIO();
+  const auto draw = [&](int frames) {
+    for (int i = 0; i < frames; ++i) offscreen.pass([&] { application.draw(1); });
+  };
+  const auto point_at = [&](const Rectangle& place) {
+    io.AddMousePosEvent((place.minimum.x + place.maximum.x) / 2, (place.minimum.y + place.maximum.y) / 2);
+    draw(2);
+  };
+  const auto click = [&](const Rectangle& place) {
+    point_at(place);
+    for (const bool down : {true, false}) {
+      io.AddMouseButtonEvent(ImGuiMouseButton_Left, down);
+      draw(1);
+    }
+    draw(60);  // so that the next click is not a double one
+  };
+  const auto place_of = [&](const std::string& tensor) {
+    const auto found = std::ranges::find(stage_map().enlarging, tensor, &EnlargingPlace::tensor);
+    REQUIRE(found != stage_map().enlarging.end());
+    return found->place;
+  };
+  go_to(application, 20, "write");
+  draw(faded_in);
+  // By its name, or its symbol.
+  click(place_of("S_after"));
+  CHECK(application.enlarged == "S_after");
+  CHECK_FALSE(application.pinned);
+  click(place_of("S_after"));
+  CHECK_FALSE(application.enlarged);
+
+  // A click on a cell holds it. The mark comes with the pointer.
+  const std::size_t names = stage_map().enlarging.size();
+  const auto largest = std::ranges::max_element(stage_map().pieces, {}, [](const Rectangle& piece) {
+    return width(piece) * height(piece) + piece.minimum.x;
+  });
+  const Rectangle picture = *largest;
+  click(picture);
+  CHECK_FALSE(application.enlarged);
+  REQUIRE(application.pinned);
+  const CellFocus held = *application.pinned;
+  REQUIRE(stage_map().enlarging.size() == names + 1);
+  const auto mark = std::ranges::find_if(
+      stage_map().enlarging, [&](const EnlargingPlace& each) { return is_inside(each.place, picture); });
+  REQUIRE(mark != stage_map().enlarging.end());
+  CHECK(mark->tensor == held.tensor);
+  click(mark->place);
+  CHECK(application.enlarged == held.tensor);
+  CHECK(*application.pinned == held);  // no cell below the mark
+  application.enlarged.reset();
+  draw(2);
+
+  // A double click does not take back what its first half did.
+  point_at(place_of("S_after"));
+  for (const bool down : {true, false, true, false}) {
+    io.AddMouseButtonEvent(ImGuiMouseButton_Left, down);
+    draw(1);
+  }
+  CHECK(application.enlarged == "S_after");
 }
 
 TEST_CASE("states are turned together with their equation", "[stage]") {
@@ -348,22 +440,29 @@ TEST_CASE("the number beside the sliders is that of the token's step in core", "
 }
 
 TEST_CASE("on the stage nothing overlaps and nothing leaves the panel", "[stage]") {
-  Application application;
-  application.open_first_capture();
-  application.session.wait();
-  Offscreen offscreen(1280, 800);  // the smaller of the usual windows
-  offscreen.render([&] { application.draw(1); });
-  for (const Variant& variant : variants()) {
-    for (const Form form : all_forms) {
-      Choice choice = application.session.choice();
-      choice.variant = variant.id;
-      choice.form = form;
-      application.session.choose(std::move(choice));
-      application.session.wait();
-      if (!application.session.trace()) continue;
-      for (const bool turned : {false, true}) {
-        CAPTURE(variant.id, name(form), turned);
-        application.change_view([&](ViewOptions& view) { view.state_value_by_key = turned; });
+  struct Turned {
+    int width;
+    int height;
+    float scale;
+    bool turned;
+  };
+  // Both ways to write a state, each at another end of the usual windows.
+  for (const Turned& window : {Turned{1280, 800, 1, false}, Turned{3840, 2160, 2, true}}) {
+    Application application;
+    application.open_first_capture();
+    application.session.wait();
+    application.change_view([&](ViewOptions& view) { view.state_value_by_key = window.turned; });
+    Offscreen offscreen(window.width, window.height, window.scale);
+    offscreen.pass([&] { application.draw(offscreen.scale()); });
+    for (const Variant& variant : variants()) {
+      for (const Form form : all_forms) {
+        Choice choice = application.session.choice();
+        choice.variant = variant.id;
+        choice.form = form;
+        application.session.choose(std::move(choice));
+        application.session.wait();
+        if (!application.session.trace()) continue;
+        CAPTURE(variant.id, name(form), window.width);
         check_steps(application, offscreen);
       }
     }
