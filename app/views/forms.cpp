@@ -280,13 +280,12 @@ void own_output(const Session& session) {
       reference_words(computed.choice.precision), layer));
 }
 
-/// "What is written, in four forms".
+/// "What is written, in 4 forms": the precision stands beside it.
 std::string title(const Application& application, const ComparedRows& compared) {
-  static constexpr const char* in_words[] = {"no form", "one form", "two forms", "three forms", "four forms"};
   const auto count = std::ranges::count_if(application.session.computed()->forms,
                                            [](const auto& form) { return form->missing.empty(); });
-  return fmt::format("{}, in {}###forms", compared.is_written ? "What is written" : "What comes out",
-                     in_words[static_cast<std::size_t>(count)]);
+  return fmt::format("{}, in {} form{}###forms", compared.is_written ? "What is written" : "What comes out",
+                     count, count == 1 ? "" : "s");
 }
 
 }  // namespace
