@@ -104,8 +104,9 @@ void draw_band(const Chart& chart, double edge) {
   hatch(list, {x, chart.from.y}, chart.to, style::mix(c.panel, c.alarm, 0.3F));
 }
 
-/// Their names, and the edge between them.
-void draw_edge(const Chart& chart, double edge, bool is_network, bool always_lower) {
+/// Their names, and the edge between them; where the same step is made again and again (`repeats`, without
+/// momentum, of a parabola) it diverges beyond.
+void draw_edge(const Chart& chart, double edge, bool repeats, bool always_lower) {
   const style::Palette& c = style::colours();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float x = std::clamp(chart.x(edge), chart.from.x, chart.to.x);
@@ -120,7 +121,7 @@ void draw_edge(const Chart& chart, double edge, bool is_network, bool always_low
     learn_text_right({x - px(8), chart.from.y + px(6)}, c.good, closer);
   if (edge > chart.right) return;
   list->AddRectFilled({x - px(1), chart.from.y}, {x + px(1), chart.to.y}, c.alarm);
-  const std::string beyond = is_network ? "overshoots" : "diverges";
+  const std::string beyond = repeats ? "diverges" : "overshoots";
   const float room = chart.to.x - x;
   if (room > text_extent(beyond).x + px(16)) {
     const ImVec2 at = {chart.to.x - px(8) - text_extent(beyond).x, chart.to.y - height - px(6)};
@@ -146,7 +147,9 @@ void draw_axis_words(const LearnScene& scene, const Chart& chart) {
     words +=
         fmt::format("; dashed: the parabola at this point, stable below {:.3g}", moment.parabola_edge * unit);
   else if (moment.step.stability && std::isfinite(moment.step.stability->largest_rate) && moment.outer)
-    words += fmt::format("   stable below {}{:.3g}", moment.step.problem.moving.empty() ? "2 / |k|² = " : "",
+    words += fmt::format("   {}{:.3g}",
+                         moment.step.problem.moving.empty() ? "stable below 2 / |k|² = "
+                                                            : "with its momentum the rule is stable below ",
                          moment.step.stability->largest_rate * unit);
   words += moment.strength ? "   drag the dot" : "   this step has no number to drag";
   words = shortened(words, chart.to.x - chart.from.x);
@@ -259,7 +262,8 @@ void draw_loss(const LearnScene& scene, const LearnRoom& room) {
   const bool is_network = moment.edge != moment.parabola_edge;
   draw_band(chart, moment.edge * unit);
   draw_axes(chart, moment.edge * unit);
-  draw_edge(chart, moment.edge * unit, is_network, moment.losses.back() <= std::ranges::min(moment.losses));
+  draw_edge(chart, moment.edge * unit, !is_network && step.problem.moving.empty(),
+            moment.losses.back() <= std::ranges::min(moment.losses));
   const double at = drag_dot(scene, chart, moment.strength ? step.problem.rate * unit : step.taken);
   if (is_network) {
     std::vector<double> parabola;
@@ -278,7 +282,7 @@ void draw_loss(const LearnScene& scene, const LearnRoom& room) {
   draw_tag(chart, tags, before, {px(14), -px(18)}, "", fmt::format("before {:.4g}", step.along.value),
            c.text);
 
-  const double loss = loss_on_line(moment, at / unit);
+  double loss = loss_on_line(moment, at / unit);
   const bool is_beyond = at / unit > moment.edge;
   const ImU32 dot_ink = is_beyond ? c.alarm : c.strength;
   const ImVec2 dot = {std::clamp(chart.x(at), chart.from.x, chart.to.x),
@@ -288,6 +292,8 @@ void draw_loss(const LearnScene& scene, const LearnRoom& room) {
   const double taken = step.taken * unit;
   const bool lands_elsewhere = std::abs(taken - at) > 0.01 * chart.right ||
                                std::abs(step.loss_after - loss) > 0.02 * (chart.top - chart.bottom);
+  // Where the two cannot be told apart the dot is where the step really lands.
+  if (!lands_elsewhere && !context_local<DraggedDot>().active) loss = step.loss_after;
   if (lands_elsewhere && !context_local<DraggedDot>().active) {
     const ImVec2 landing = {std::clamp(chart.x(taken), chart.from.x, chart.to.x),
                             std::clamp(chart.y(step.loss_after), chart.from.y, chart.to.y)};

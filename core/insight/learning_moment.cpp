@@ -136,9 +136,17 @@ double loss_on_line(const LearningMoment& moment, double rate) {
     return rate == moment.rates.back() ? moment.losses.back()
                                        : along.value + along.slope * rate + along.curvature * rate * rate / 2;
   }
+  // Newton's parabola through the two points around it and a third: most losses are parabolas, and near
+  // their floor a straight line would be far above them.
   const auto i = static_cast<std::size_t>(after - moment.rates.begin());
-  const double part = (rate - moment.rates[i - 1]) / (moment.rates[i] - moment.rates[i - 1]);
-  return moment.losses[i - 1] + (moment.losses[i] - moment.losses[i - 1]) * part;
+  const std::size_t third = i + 1 < moment.rates.size() ? i + 1 : i < 2 ? i : i - 2;
+  const auto slope = [&](std::size_t a, std::size_t b) {
+    return (moment.losses[b] - moment.losses[a]) / (moment.rates[b] - moment.rates[a]);
+  };
+  const double first = slope(i - 1, i);
+  const double bend =
+      third == i ? 0 : (slope(i, third) - first) / (moment.rates[third] - moment.rates[i - 1]);
+  return moment.losses[i - 1] + (rate - moment.rates[i - 1]) * (first + bend * (rate - moment.rates[i]));
 }
 
 std::optional<LearningMoment> learning_moment(const Variant& variant, const Sequence& sequence, Index token,

@@ -94,7 +94,14 @@ TEST_CASE("one pair steps up to 2 / |k|^2, and its gradient is key times error",
   const double squares = k.squaredNorm();
   CHECK(std::abs(moment->edge - 2 / squares) <= exact * 2 / squares);
   CHECK(moment->edge == moment->parabola_edge);
-  CHECK(std::abs(loss_on_line(*moment, moment->edge) / moment->step.along.value - 1) < 1e-3);
+  CHECK(std::abs(loss_on_line(*moment, moment->edge) / moment->step.along.value - 1) < exact);
+  // Also between the points, and near the floor, where a straight line would be far above the parabola.
+  for (const double rate : {0.013, 0.77 / squares, 0.999 / squares, 1.003 / squares, 1.9 / squares}) {
+    Weights<double> W = moment->step.problem.at;
+    W.front() -= rate * moment->step.gradient.front();
+    CHECK(std::abs(loss_on_line(*moment, rate) - moment->step.problem.loss(W)) <=
+          exact * moment->step.along.value);
+  }
   REQUIRE(moment->outer);
   const Matrix<double>& S = moment->step.problem.at.front();
   CHECK((moment->outer->error.transpose() - (k * S - v)).cwiseAbs().maxCoeff() < exact);
