@@ -264,7 +264,10 @@ bool pill_button(const char* label, bool selected, ImU32 colour) {
   if (selected) {
     list->AddRectFilled(box.Min, box.Max, bright, rounding);
   } else {
-    if (state.hovered) list->AddRectFilled(box.Min, box.Max, mix(c.panel, c.edge, 0.5F), rounding);
+    if (state.hovered) {
+      // Its own colour stands on less of the edge's than the text's can.
+      list->AddRectFilled(box.Min, box.Max, mix(c.panel, c.edge, colour != 0 ? 0.25F : 0.5F), rounding);
+    }
     list->AddRect(box.Min, box.Max, colour != 0 ? colour : c.edge, rounding, px(line));
   }
   const TextStyle style(Text::body);

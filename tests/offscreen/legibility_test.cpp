@@ -22,7 +22,7 @@ ImU32 pixel(const Image& image, int x, int y) {
   return IM_COL32(seen[0], seen[1], seen[2], 255);
 }
 
-/// The colour that most pixels around `place` have.
+/// The colour of the pixels around `place`; 0 where no colour is that of most: on hatches, across an edge.
 ImU32 ground_of(const Image& image, const Rectangle& place) {
   std::map<ImU32, int> counts;
   const int left = static_cast<int>(std::floor(place.minimum.x)) - 1;
@@ -36,7 +36,9 @@ ImU32 ground_of(const Image& image, const Rectangle& place) {
     }
   }
   const auto most = std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
-  return most == counts.end() ? 0 : most->first;
+  int all = 0;
+  for (const auto& [colour, count] : counts) all += count;
+  return most == counts.end() || 2 * most->second < all ? 0 : most->first;
 }
 
 /// `colour` as it comes out over `ground`.
@@ -62,6 +64,13 @@ bool is_seen(const Image& image, const Rectangle& place, ImU32 colour) {
   return false;
 }
 
+/// Whether a page lies over what the letter belongs to, which is dimmed as a whole.
+bool is_below_page(const Glyph& glyph) {
+  const ImGuiWindow* page = ImGui::GetTopMostPopupModal();
+  const ImGuiWindow* window = ImGui::FindWindowByName(glyph.window.c_str());
+  return page && window && window->RootWindow != page;
+}
+
 struct Seen {
   int letters = 0;
   std::set<std::string> faint;  // what has too little contrast, once each
@@ -80,14 +89,16 @@ void look_at(Application& application, Offscreen& offscreen, Seen& seen) {
       return glyph.place.minimum.x >= room.minimum.x && glyph.place.maximum.x <= room.maximum.x &&
              glyph.place.minimum.y >= room.minimum.y && glyph.place.maximum.y <= room.maximum.y;
     };
-    if (!inside(glyph.clip) || !inside(screen)) continue;
+    if (!inside(glyph.clip) || !inside(screen) || is_below_page(glyph)) continue;
     const ImU32 ground = ground_of(image, glyph.place);
+    if (ground == 0) continue;
     const ImU32 ink = over(glyph.colour, ground);
     if (ink == ground || !is_seen(image, glyph.place, ink)) continue;
     ++seen.letters;
     if (style::contrast(ink, ground) >= style::least_contrast) continue;
-    seen.faint.insert(fmt::format("{} on {}: {:.2f} in {}", style::hex(ink), style::hex(ground),
-                                  style::contrast(ink, ground), glyph.window));
+    seen.faint.insert(fmt::format("{} on {}: {:.2f} at {:.0f}, {:.0f} in {}", style::hex(ink),
+                                  style::hex(ground), style::contrast(ink, ground), glyph.place.minimum.x,
+                                  glyph.place.minimum.y, glyph.window));
   }
 }
 
