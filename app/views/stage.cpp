@@ -236,7 +236,8 @@ bool draw_low_header(Application& application, const KeptStage& kept, const Lege
   draw_present_formula(kept.formulas, end, from.y + px(header_height) / 2, size);
   if (const Legend fitting = small(legend); fitting.width <= end - widest * size - px(low_header_gap) - left)
     draw(fitting, px(header_height));
-  ImGui::SetCursorScreenPos({from.x, from.y + px(header_height + 4)});
+  ImGui::SetCursorScreenPos(from);
+  ImGui::Dummy({0, px(header_height + 4) - ImGui::GetStyle().ItemSpacing.y});
   return true;
 }
 
