@@ -16,6 +16,7 @@ Json words_json(const std::vector<AskedWord>& words) {
   for (const AskedWord& word : words) {
     json.push_back({{"token", word.token},
                     {"text", word.text},
+                    {"phrase", word.phrase},
                     {"occurrences", word.occurrences},
                     {"present", word.is_present}});
   }
@@ -58,6 +59,7 @@ ShownNumbers show_answers(const ShownPlace& place) {
                 {"most_changed", row_json(table.most_changed)},
                 {"legibility", answers->legibility},
                 {"sentence", answers->sentence},
+                {"changed_by", answers->change},
                 {"output",
                  {{"amounts", json_of(answers->output.amounts)},
                   {"explained", answers->output.explained},
@@ -65,7 +67,7 @@ ShownNumbers show_answers(const ShownPlace& place) {
   shown.text = one_line(answers->sentence) + '\n';
   if (table.words.empty()) return shown;
   shown.text += "\nbefore\n" + table_text(table, table.before, &table.explained_before);
-  shown.text += "\nwhat this changes\n" + table_text(table, table.change, nullptr);
+  shown.text += fmt::format("\n{}\n", answers->change) + table_text(table, table.change, nullptr);
   shown.text += "\nafter\n" + table_text(table, table.after, &table.explained_after);
   shown.text +=
       fmt::format("\nlegibility {:.2f}\n\n{}\n", answers->legibility, one_line(answers->output_sentence));

@@ -5,20 +5,16 @@
 #include "app/commands/columns.h"
 #include "app/commands/show_views.h"
 #include "app/session/learn_answers.h"
-#include "core/base/error.h"
+#include "app/session/memory_answers.h"
 
 namespace palimpsest {
 
 namespace {
 
-constexpr Index most_words = 8;  // as many as Learn draws at most
-
-std::vector<Index> strongest_words(const ShownPlace& place, const Effort& effort) {
-  CoursesOfTokens key;
-  key.of = place.computation;
-  const auto courses = key.compute(effort);
-  if (!courses->strengths) throw Unsupported(courses->no_strengths);
-  return strongest_tokens(courses->strengths->reach, place.token + 1, most_words);
+std::vector<Index> tokens_of(const std::vector<AskedWord>& words) {
+  std::vector<Index> tokens;
+  for (const AskedWord& word : words) tokens.push_back(word.token);
+  return tokens;
 }
 
 }  // namespace
@@ -27,7 +23,7 @@ ShownNumbers show_recall(const ShownPlace& place) {
   const Effort effort = {.stop = place.stop, .progress = {}};
   RememberedWords key;
   key.of = place.computation;
-  key.tokens = place.words.empty() ? strongest_words(place, effort) : place.words;
+  key.tokens = place.words.empty() ? tokens_of(words_asked(*place.computation, place.token)) : place.words;
   key.moments.resize(static_cast<std::size_t>(place.computation->sequence.tokens + 1));
   std::iota(key.moments.begin(), key.moments.end(), Index{0});
   const auto recall = key.compute(effort);

@@ -1,5 +1,7 @@
 #include "app/session/memory_answers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 
@@ -30,31 +32,39 @@ Sequence sequence_of(const DataSet& data, Index head, const Variant& variant, co
   return held_inputs(variant, inputs.arrays, inputs.settings, precision).sequence;
 }
 
-/// The strengths of the tokens of a head under the rule of the data.
-std::optional<Vector<double>> strengths_of_data(const DataSet& data, const Choice& choice, Index head) try {
-  if (data.rule.empty() || data.rule == choice.variant) return std::nullopt;
-  const Variant& variant = find_variant(data.rule);
-  return write_strengths(variant, sequence_of(data, head, variant, {}, choice.edits, choice.precision))
-      .of_token;
-} catch (const InputError&) {  // it cannot take these data: the chosen rule's own will do
+/// How strongly the tokens of a head write as the data came: without edits and settings, with what they lack
+/// made up as at first. Nothing where the rule `id` cannot take them so.
+std::optional<Vector<double>> strengths_as_it_came(const DataSet& data, Index head,
+                                                   const std::string& id) try {
+  if (id.empty()) return std::nullopt;
+  const Variant& variant = find_variant(id);
+  return write_strengths(variant, sequence_of(data, head, variant, {}, {}, Precision::f64)).of_token;
+} catch (const InputError&) {
   return std::nullopt;
 } catch (const Unsupported&) {
   return std::nullopt;
+}
+
+/// Under the rule that the data belong to, else under the chosen one; nothing where neither takes them.
+std::optional<Vector<double>> strengths_of(const DataSet& data, const Choice& choice, Index head) {
+  auto strengths = strengths_as_it_came(data, head, data.rule);
+  return strengths ? strengths : strengths_as_it_came(data, head, choice.variant);
 }
 
 HeadAnswers answers_of_head(const DataSet& data, const Choice& choice, Index head,
                             const WordChoice& choice_of_words, const std::stop_token& stop) try {
   const Variant& variant = find_variant(choice.variant);
   const Sequence sequence = sequence_of(data, head, variant, choice.settings, choice.edits, choice.precision);
-  const auto of_data = strengths_of_data(data, choice, head);
-  const Vector<double> strengths = of_data ? *of_data : write_strengths(variant, sequence).of_token;
+  const auto as_it_came = strengths_of(data, choice, head);
+  const Vector<double> strengths = as_it_came ? *as_it_came : write_strengths(variant, sequence).of_token;
   const Index tokens = (sequence.tokens + 1) / 2;
   if (tokens == 0) return {};
   const auto recurrence = variant.rule->trace(sequence, Form::recurrent, choice.precision, 1);
   const NamedStates memory = memory_after(variant, sequence, *recurrence, tokens, stop);
-  HeadAnswers answers{.table =
-                          answer_table(variant, sequence, {memory, memory},
-                                       asked_words(data.labels, strengths, tokens - 1, choice_of_words))};
+  WordChoice wanted = choice_of_words;
+  wanted.with_present = false;  // nobody looks at a word here
+  HeadAnswers answers{.table = answer_table(variant, sequence, {memory, memory},
+                                            asked_words(data.labels, strengths, tokens - 1, wanted))};
   answers.legibility = legibility(answers.table.after);
   return answers;
 } catch (const Cancelled&) {
@@ -96,9 +106,30 @@ auto place_of(const MemoryAnswers& key) {
 const Vector<double>& word_strengths(const Foundation& foundation) {
   const std::scoped_lock lock(foundation.asking);
   std::optional<Vector<double>>& known = foundation.strengths;
-  if (!known) known = strengths_of_data(*foundation.data, foundation.choice, foundation.choice.head);
+  if (!known) known = strengths_of(*foundation.data, foundation.choice, foundation.choice.head);
   if (!known) known = write_strengths(*foundation.variant, foundation.sequence).of_token;
   return *known;
+}
+
+std::vector<AskedWord> words_asked(const Foundation& foundation, Index token, const WordChoice& choice) {
+  return asked_words(foundation.data->labels, word_strengths(foundation), token, choice);
+}
+
+bool WordsAsked::operator<(const WordsAsked& other) const {
+  if (of.owner_before(other.of)) return true;
+  if (other.of.owner_before(of)) return false;
+  return std::tie(token, words.most, words.pinned) <
+         std::tie(other.token, other.words.most, other.words.pinned);
+}
+
+std::string WordsAsked::question() const { return title_of(of); }
+
+std::shared_ptr<const std::vector<AskedWord>> WordsAsked::compute(const Effort&) const {
+  return std::make_shared<const Value>(words_asked(*present(of), token, words));
+}
+
+std::size_t WordsAsked::bytes(const Value& words) {
+  return sizeof(Value) + words.size() * (sizeof(AskedWord) + 64 * sizeof(Index));
 }
 
 bool MemoryAnswers::operator<(const MemoryAnswers& other) const {
@@ -118,12 +149,12 @@ std::shared_ptr<const AnswersAtPlace> MemoryAnswers::compute(const Effort& effor
   const auto& recurrence = foundation->trace(Form::recurrent);
   if (!trace || !recurrence) throw Unsupported("this rule has no such form with these settings");
   AnswersAtPlace answers{.token = trace->token(cursor)};
-  const std::vector<AskedWord> asked =
-      asked_words(foundation->data->labels, word_strengths(*foundation), answers.token, words);
+  const std::vector<AskedWord> asked = words_asked(*foundation, answers.token, words);
   answers.table = answer_table(variant, sequence,
                                memory_at(variant, sequence, *recurrence, *trace, cursor, effort.stop), asked);
   answers.legibility = legibility(answers.table.after);
   answers.sentence = answer_sentence(answers.table);
+  answers.change = fmt::format("what {} changes", changed_by(variant, sequence, *trace, cursor));
   answers.output =
       output_answer(variant, sequence, foundation->reference->expected().o.row(answers.token), asked);
   answers.output_sentence = output_sentence(answers.output);

@@ -15,15 +15,36 @@ struct AnswersAtPlace {
   AnswerTable table = {};
   double legibility = 0;      // of the table after the change
   std::string sentence = {};  // made from the largest changes
+  std::string change = {};    // what they are: "what the write changes"
   Index token = 0;            // under the cursor
   OutputAnswer output = {};   // which stored values that token's output is made of
   std::string output_sentence = {};
 };
 
-/// How strongly every token of one head writes, [T]: under the rule that the data belong to, where they name
-/// one and it takes them, so that every rule is asked with the same words; else under the chosen one.
-/// Computed when first asked. Throws Unsupported where no memory answers.
+/// How strongly every token of one head writes, [T], in the data as they came: no edit or setting changes
+/// which words are asked. Under the rule that the data belong to, where they name one and it takes them, so
+/// that every rule is asked with the same words; else under the chosen one. Computed when first asked. Throws
+/// Unsupported where no memory answers.
 const Vector<double>& word_strengths(const Foundation& foundation);
+
+/// The words that are asked at a token, wherever that is shown. Throws as word_strengths() and asked_words()
+/// do.
+std::vector<AskedWord> words_asked(const Foundation& foundation, Index token, const WordChoice& choice = {});
+
+/// These words: an answer.
+struct WordsAsked {
+  using Value = std::vector<AskedWord>;
+
+  std::weak_ptr<const Foundation> of;
+  Index token = 0;
+  WordChoice words = {};
+
+  bool operator<(const WordsAsked& other) const;
+  std::string question() const;
+  std::shared_ptr<const Value> compute(const Effort& effort) const;
+  static std::size_t bytes(const Value& words);
+  bool gone() const { return of.expired(); }
+};
 
 /// What the memory answers at the place of a cursor: an answer.
 struct MemoryAnswers {

@@ -60,6 +60,13 @@ Measures measures(const AnswerTable& table, ImVec2 room) {
   return sizes;
 }
 
+/// The other row that changes most, where one can see that.
+std::optional<Index> noticeably_changed(const AnswerTable& table) {
+  const auto& row = table.most_changed;
+  const bool is_seen = row && !(table.change.row(*row).cwiseAbs().maxCoeff() < least_number);
+  return is_seen ? row : std::nullopt;
+}
+
 /// One cell: its colour on the scale from -1 to 1, and its number where it says something.
 void draw_cell(ImVec2 from, ImVec2 size, double value) {
   const Rgb8 paper = colour(style::colours().map, static_cast<float>(value), 1);
@@ -108,13 +115,14 @@ std::optional<Cell> draw_table(const AnswerTable& table, const Matrix<double>& v
                 sizes.cell, values(i, j));
     }
   }
-  const std::optional<Index> framed = table.most_changed ? table.most_changed : table.present;
-  if (framed) {
-    const float y = top + static_cast<float>(*framed) * sizes.cell.y;
+  const auto frame = [&](Index row, ImU32 colour, float line) {
+    const float y = top + static_cast<float>(row) * sizes.cell.y;
     ImGui::GetWindowDrawList()->AddRect({corner.x - px(2), y - px(2)},
-                                        {corner.x + width + px(1), y + sizes.cell.y + px(1)}, c.text, px(3),
-                                        px(style::lit_line));
-  }
+                                        {corner.x + width + px(1), y + sizes.cell.y + px(1)}, colour, px(3),
+                                        px(line));
+  };
+  if (const auto changed = noticeably_changed(table)) frame(*changed, c.dim, style::line);
+  if (table.present) frame(*table.present, c.text, style::lit_line);
   return hovered_cell({corner.x, top}, {width, sizes.cell.y * static_cast<float>(count)}, count, count,
                       ImGui::GetMousePos());
 }
@@ -125,23 +133,48 @@ void draw_sign(const char* sign, float middle, float y) {
   draw_text({std::round(middle - extent.x / 2), std::round(y - extent.y / 2)}, style::colours().dim, sign);
 }
 
+void tip(const std::string& words) {
+  if (!ImGui::BeginTooltip()) return;
+  ImGui::PushTextWrapPos(px(420));
+  ImGui::TextUnformatted(words.c_str());
+  ImGui::PopTextWrapPos();
+  ImGui::EndTooltip();
+}
+
+/// What the frame of a row says; empty: it has none.
+std::string_view mark_words(const AnswerTable& table, Index row) {
+  if (row == table.present) return " White frame: the word at the cursor.";
+  if (row == noticeably_changed(table)) return " Grey frame: the other word whose answer changes most.";
+  return {};
+}
+
+/// What the name of a row stands for, for its tooltip.
+void explain_row(const AnswerTable& table, Index row) {
+  const AskedWord& word = table.words[static_cast<std::size_t>(row)];
+  const std::string words = fmt::format(
+      "“{}” (word {}): the memory is asked with the key stored here, which carries the words before it.{}",
+      visible_label(word.phrase), word.token, mark_words(table, row));
+  tip(words);
+}
+
 /// What the numbers of a row come to, for the tooltip of a cell.
 void explain_cell(const AnswerTable& table, const char* title, const Matrix<double>& values, Cell cell) {
   const AskedWord& asked = table.words[static_cast<std::size_t>(cell.row)];
   const AskedWord& found = table.words[static_cast<std::size_t>(cell.column)];
   const std::string words = fmt::format(
-      "{}: asked with the key of “{}” ({}), the answer has {:.4f} of the value of “{}”. After this step "
-      "these "
-      "words' values make up {:.0f} % of that answer.",
-      title, visible_label(asked.text), asked.token, values(cell.row, cell.column), visible_label(found.text),
-      100 * std::max(table.explained_after(cell.row), 0.0));
-  ImGui::SetTooltip("%s", words.c_str());
+      "{}: asked as at “{}” (word {}), the answer has {:.4f} of the value of “{}”. After this step these "
+      "words' values make up {:.0f} % of that answer.{}",
+      title, visible_label(asked.phrase), asked.token, values(cell.row, cell.column),
+      visible_label(found.text), 100 * std::max(table.explained_after(cell.row), 0.0),
+      mark_words(table, cell.row));
+  tip(words);
 }
 
 constexpr const char* how_to_read =
-    "Row: the word whose key asks. Column: how much of that word's value is in the answer. Colours from −1 "
-    "to "
-    "1.";
+    "Row: the word whose key asks; the key carries the words before it. Column: how much of that word's "
+    "value "
+    "is in the answer. White frame: the word at the cursor; grey: the other that changes most. Colours from "
+    "−1 to 1.";
 constexpr const char* of_before = "Of the place before; this one is being computed.";
 
 /// In one line above the tables; the rest in its tooltip.
@@ -195,13 +228,17 @@ void draw_tables(const AnswersAtPlace& answers, ImVec2 corner, const Measures& s
           {std::round(corner.x + sizes.names - px(8) - extent.x),
            std::round(corner.y + sizes.head + (static_cast<float>(i) + 0.5F) * sizes.cell.y - extent.y / 2)},
           word.is_present ? c.text : c.key, label);
+      const float row_top = corner.y + sizes.head + static_cast<float>(i) * sizes.cell.y;
+      if (ImGui::IsWindowHovered() &&
+          ImGui::IsMouseHoveringRect({corner.x, row_top}, {corner.x + sizes.names, row_top + sizes.cell.y}))
+        explain_row(table, i);
     }
   }
   const float first = corner.x + sizes.names;
   const float step = width + sizes.gap;
   const float middle = corner.y + sizes.head + sizes.cell.y * count / 2;
   const std::pair<const char*, const Matrix<double>*> parts[] = {
-      {"before", &table.before}, {"what this step changes", &table.change}, {"after", &table.after}};
+      {"before", &table.before}, {answers.change.c_str(), &table.change}, {"after", &table.after}};
   for (std::size_t i = 0; i < std::size(parts); ++i) {
     const auto& [title, values] = parts[i];
     const float x = first + static_cast<float>(i) * step;

@@ -11,6 +11,7 @@
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
+#include "core/insight/asked_words.h"
 
 namespace palimpsest {
 
@@ -18,7 +19,7 @@ namespace {
 
 using style::px;
 
-constexpr Index most_words = 8;
+constexpr Index most_words = WordChoice{}.most;  // more are pinned: they share the room
 constexpr float transport_height = 28;
 constexpr float around = 8;
 constexpr float headline = 26;

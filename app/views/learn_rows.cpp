@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/gl/context_local.h"
+#include "app/session/memory_answers.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
@@ -97,23 +98,11 @@ void draw_word_name(const LearnRows& rows, Index token, float top, float height)
   learn_text({x - extent.x, top + (height - extent.y) / 2}, c.text, label);
 }
 
-/// The strongest words so far, looked for once.
-struct KeptStrongest {
-  std::uint64_t version = 0;
-  Index reached = -1;
-  Index count = 0;
-  std::vector<Index> tokens = {};
-};
-
-const std::vector<Index>& strongest_so_far(const LearnRows& rows, Index count) {
-  auto& kept = context_local<KeptStrongest>();
-  if (kept.version == rows.computed.version && kept.reached == rows.reached && kept.count == count)
-    return kept.tokens;
-  Vector<double> written(rows.reached);
-  for (Index t = 0; t < rows.reached; ++t)
-    written[t] = rows.computed.tokens[static_cast<std::size_t>(t)].written.value_or(0);
-  kept = {rows.computed.version, rows.reached, count, strongest_tokens(written, rows.reached, count)};
-  return kept.tokens;
+/// The words that Step's table asks at the same token.
+Answer<std::vector<AskedWord>> words_of(const LearnRows& rows) {
+  Session& session = rows.application.session;
+  return session.answers().ask(WordsAsked{
+      .of = session.sight().computation, .token = rows.token, .words = {.pinned = session.state().words}});
 }
 
 /// A reason in the place of rows.
@@ -131,6 +120,13 @@ void draw_reason(const LearnRows& rows, const std::string& reason, float top, fl
 }
 
 }  // namespace
+
+std::vector<Index>& learn_lanes() {
+  struct Lanes {
+    std::vector<Index> tokens;
+  };
+  return context_local<Lanes>().tokens;
+}
 
 ImU32 LearnRows::ink(ImU32 colour, Index of) const {
   return of < reached ? colour : style::mix(style::colours().panel, colour, still_to_come);
@@ -169,13 +165,19 @@ void draw_remembered(const LearnRows& rows, const TokenCourses& courses, float t
   }
   RememberedWords key;
   key.of = rows.application.session.sight().computation;
-  key.tokens = strongest_so_far(rows, count);
+  const auto words = words_of(rows);
+  if (!words.reason.empty()) draw_reason(rows, words.reason, top, bottom);
+  if (!words.value) return;
+  for (const AskedWord& word : *words.value) key.tokens.push_back(word.token);
   key.moments = moments_of(rows.columns);
   const Answer<Remembered> answer = rows.application.session.answers().ask(key);
   if (!answer.reason.empty()) draw_reason(rows, answer.reason, top, bottom);
   if (!answer.value) return;
   const Remembered& remembered = *answer.value;
+  learn_lanes() = remembered.tokens;
   float y = top;
+  row =
+      std::min(row, (bottom - top) / static_cast<float>(std::max<std::size_t>(remembered.tokens.size(), 1)));
   for (std::size_t i = 0; i < remembered.tokens.size(); ++i, y += row) {
     if (remembered.tokens[i] >= rows.columns.tokens) return;  // of other data
     draw_remembered_word(rows, remembered, static_cast<Index>(i), y + px(2), y + row - px(1));

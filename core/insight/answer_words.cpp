@@ -11,6 +11,8 @@ namespace {
 constexpr double noticed = 0.2;    // an entry, or a change of one, that is worth a word
 constexpr double mixed = 2.0 / 3;  // of the largest amount: from here on the next one is as good an answer
 
+constexpr double overshot = 1.25;  // of one's own value: more is more than was written
+
 /// The two largest amounts of a row.
 struct Largest {
   Index first = -1;
@@ -37,6 +39,11 @@ std::string quoted(const std::vector<AskedWord>& words, Index word) {
   return fmt::format("“{}”", words[static_cast<std::size_t>(word)].text);
 }
 
+/// As far as the key carries it: with the words before.
+std::string as_at(const AskedWord& word) {
+  return fmt::format("sked as at “{}”, it", word.phrase.empty() ? word.text : word.phrase);
+}
+
 std::string mixture(const std::vector<AskedWord>& words, const Vector<double>& amounts,
                     const Largest& largest) {
   return fmt::format("{} {:.2f} and {} {:.2f}", quoted(words, largest.first), amounts(largest.first),
@@ -49,17 +56,22 @@ std::string changed_row(const AnswerTable& table, Index row) {
   const Vector<double> after = table.after.row(row).transpose();
   const Largest was(before);
   const Largest is(after);
-  const std::string asked = fmt::format("sked where {} was written, it", quoted(table.words, row));
+  const std::string asked = as_at(table.words[static_cast<std::size_t>(row)]);
+  const std::string answer = quoted(table.words, is.first);
   if (after(is.first) < noticed) {
     return fmt::format("A{} now answers none of these words: {} was {:.2f}.", asked,
                        quoted(table.words, was.first), before(was.first));
   }
+  const bool overshoots = after(is.first) > overshot;
   if (is.is_mixture(after))
-    return fmt::format("A mixture: a{} now answers {}.", asked, mixture(table.words, after, is));
-  if (is.first != was.first || before(was.first) < noticed)
-    return fmt::format("A{} now answers {}.", asked, quoted(table.words, is.first));
-  return fmt::format("A{} still answers {}, {:.2f} in the place of {:.2f}.", asked,
-                     quoted(table.words, is.first), after(is.first), before(is.first));
+    return fmt::format("A mixture{}: a{} now answers {}.", overshoots ? " that overshoots" : "", asked,
+                       mixture(table.words, after, is));
+  const bool is_new = is.first != was.first || before(was.first) < noticed;
+  if (is_new && overshoots)
+    return fmt::format("A{} now answers {} and overshoots: {:.2f}.", asked, answer, after(is.first));
+  if (is_new) return fmt::format("A{} now answers {}.", asked, answer);
+  return fmt::format("A{} still answers {}{} {:.2f} in the place of {:.2f}.", asked, answer,
+                     overshoots ? " and overshoots:" : ",", after(is.first), before(is.first));
 }
 
 }  // namespace

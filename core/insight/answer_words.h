@@ -7,7 +7,8 @@
 namespace palimpsest {
 
 /// What a change did to the answers, a sentence or two made from its largest entries: which word is answered
-/// now where another was, a mixture, or how little has changed. Says also that nothing is stored.
+/// now where another was, a mixture, an answer beyond 1 by more than a quarter, or how little has changed.
+/// Says also that nothing is stored.
 std::string answer_sentence(const AnswerTable& table);
 
 /// Which words an output is made of, in a sentence.

@@ -38,10 +38,10 @@ void by_strength(std::vector<Index>& tokens, const Vector<double>& strengths) {
   std::ranges::stable_sort(tokens, [&](Index x, Index y) { return strengths(x) > strengths(y); });
 }
 
-/// The words of all strong occurrences, the strongest in front, no more than `most`; if `token` is one of
-/// them its word takes the place of the last.
+/// The words of all strong occurrences, the strongest in front, no more than `most`. The word at `token`,
+/// where it is to be among them and writes at all, takes the place of the last.
 std::vector<AskedWord> strongest_words(const Occurrences& strong, const Vector<double>& strengths,
-                                       Index token, std::string_view present, Index most) {
+                                       Index token, std::string_view present, const WordChoice& choice) {
   std::vector<Index> heads;  // the strongest occurrence of each text
   std::map<Index, std::string_view> texts;
   for (const auto& [text, tokens] : strong) {
@@ -51,18 +51,44 @@ std::vector<AskedWord> strongest_words(const Occurrences& strong, const Vector<d
   }
   std::ranges::sort(heads);
   by_strength(heads, strengths);
-  const auto kept = heads.begin() + std::min<std::ptrdiff_t>(most, std::ssize(heads));
-  const auto own = std::ranges::find_if(heads, [&](Index head) { return texts[head] == present; });
-  const bool is_strong =
-      own != heads.end() && std::ranges::binary_search(strong.find(present)->second, token);
-  if (is_strong && own >= kept && kept != heads.begin()) *(kept - 1) = *own;
-  heads.erase(kept, heads.end());
+  heads.resize(std::min<std::size_t>(heads.size(), static_cast<std::size_t>(choice.most)));
   std::vector<AskedWord> words;
   for (const Index head : heads) {
     const std::string_view text = texts[head];
     words.push_back({.token = strong.find(text)->second.front(), .text = std::string(text)});
   }
+  const bool is_missing = choice.with_present && choice.most > 0 && strengths(token) > 0 &&
+                          std::ranges::find(words, present, &AskedWord::text) == words.end();
+  if (!is_missing) return words;
+  if (std::ssize(words) == choice.most) words.pop_back();
+  const auto known = strong.find(present);
+  words.push_back(
+      {.token = known == strong.end() ? token : known->second.front(), .text = std::string(present)});
   return words;
+}
+
+bool is_space(char byte) { return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r'; }
+
+/// Whether the last labels up to `token` bring the spaces between words along.
+bool have_spaces(std::span<const std::string> labels, Index token) {
+  constexpr Index enough = 64;
+  for (Index t = token; t >= std::max<Index>(token - enough, 0); --t) {
+    const std::string& label = labels[static_cast<std::size_t>(t)];
+    if (label.size() > 1 && is_space(label.front())) return true;
+  }
+  return false;
+}
+
+std::size_t letters(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
+}
+
+/// Whether nothing before this label belongs to the same sentence.
+bool ends_sentence(std::string_view label) {
+  const std::string_view text = word_text(label);
+  return label.find('\n') != std::string_view::npos || text.ends_with('.') || text.ends_with('?') ||
+         text.ends_with('!') || text.starts_with("<|");
 }
 
 /// A word per distinct text of the pinned tokens, asked with the first of them.
@@ -111,16 +137,37 @@ std::string_view word_text(std::string_view label) {
   return label.substr(first, label.find_last_not_of(spaces) - first + 1);
 }
 
+std::string phrase_before(std::span<const std::string> labels, Index token) {
+  require_token(token, labels.size());
+  constexpr std::size_t most_letters = 24;
+  const bool spaced = have_spaces(labels, token);
+  std::string phrase(word_text(labels[static_cast<std::size_t>(token)]));
+  const auto gap_of = [&](const std::string& label) {
+    return !spaced || (!label.empty() && is_space(label.front())) ? " " : "";
+  };
+  std::string gap = gap_of(labels[static_cast<std::size_t>(token)]);
+  for (Index t = token - 1; t >= 0; --t) {
+    const std::string& label = labels[static_cast<std::size_t>(t)];
+    if (ends_sentence(label)) return phrase;
+    std::string longer = std::string(word_text(label)) + gap + phrase;
+    if (letters(longer) > most_letters) return "…" + phrase;
+    phrase = std::move(longer);
+    gap = gap_of(label);
+  }
+  return phrase;
+}
+
 std::vector<AskedWord> asked_words(std::span<const std::string> labels, const Vector<double>& strengths,
                                    Index token, const WordChoice& choice) {
   require_token(token, std::min(labels.size(), static_cast<std::size_t>(strengths.size())));
   const std::string_view present = word_text(labels[static_cast<std::size_t>(token)]);
   const Occurrences strong = strong_occurrences(labels, strengths, token + 1);
   std::vector<AskedWord> words = choice.pinned.empty()
-                                     ? strongest_words(strong, strengths, token, present, choice.most)
+                                     ? strongest_words(strong, strengths, token, present, choice)
                                      : pinned_words(labels, choice.pinned);
   for (AskedWord& word : words) {
     word.is_present = word.text == present;
+    word.phrase = phrase_before(labels, word.token);
     std::vector<Index> others;
     if (const auto found = strong.find(word.text); found != strong.end()) others = found->second;
     by_strength(others, strengths);

@@ -16,12 +16,14 @@ struct AskedWord {
   std::string text;                     // its label without spaces around it
   std::vector<Index> occurrences = {};  // whose values count as this word, ascending; `token` is among them
   bool is_present = false;              // the text of the word at the cursor
+  std::string phrase = {};              // phrase_before() of `token`
 };
 
 /// Which words are asked.
 struct WordChoice {
   std::vector<Index> pinned = {};  // tokens; empty: those whose writes were strongest
   Index most = 6;                  // at most so many of those
+  bool with_present = true;        // the word at the cursor is among those, if it writes at all
 };
 
 /// What `token` stores; of several steps the last, as recall() has it. One row each. Throws
@@ -39,12 +41,17 @@ Matrix<double> asked_answers(const Variant& variant, const Sequence& sequence, c
 /// The label without spaces around it: what makes two tokens the same word.
 std::string_view word_text(std::string_view label);
 
+/// "The red jar holds a key", "…jar held a golden key": a token with the words before it in its sentence, as
+/// far as few letters hold them. A key carries what came before its word. Throws InputError for a token that
+/// there is not.
+std::string phrase_before(std::span<const std::string> labels, Index token);
+
 /// The words to ask at `token`, by their tokens. Unless they are pinned: at most `most` distinct texts whose
 /// strongest write up to `token` is at least half as strong as the strongest of all, the strongest ones; the
-/// word at the cursor is among them if its own write is so strong. All strong occurrences so far of a text,
-/// at most the 64 strongest, count as one word. `labels` and `strengths` (WriteStrengths) hold one entry per
-/// token. Throws
-/// InputError for a token that there is not.
+/// word at the cursor takes the place of the last, if it writes at all. All strong occurrences so far of a
+/// text, at most the 64 strongest, count as one word. `labels` and `strengths` (WriteStrengths) hold one entry
+/// per token.
+/// Throws InputError for a token that there is not.
 std::vector<AskedWord> asked_words(std::span<const std::string> labels, const Vector<double>& strengths,
                                    Index token, const WordChoice& choice = {});
 

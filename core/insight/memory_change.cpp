@@ -67,6 +67,12 @@ TokenPart part_of(Purpose purpose) {
   }
 }
 
+/// Whether an operation carries the memory on over all tokens of its block.
+bool carries_on(const Variant& variant, const Sequence& sequence, const Trace& trace,
+                const Operation& operation) {
+  return operation.equation.result == trace.after(states_of(variant, sequence.settings).front());
+}
+
 /// The blocks of the first `tokens` tokens.
 Index blocks_of(const Trace& trace, Index tokens) {
   return tokens < trace.tokens ? trace.block_of(tokens, 0) : trace.block_count();
@@ -151,11 +157,29 @@ MemoryChange memory_at(const Variant& variant, const Sequence& sequence, const T
     return memory_around_block(variant, sequence, recurrence, cursor.block, part_of(operation.purpose),
                                std::move(stop));
   const Block block = trace.block(cursor.block);
-  const std::string first_state = trace.after(states_of(variant, sequence.settings).front());
-  if (operation.equation.result != first_state)
+  if (!carries_on(variant, sequence, trace, operation))
     return memory_around(variant, sequence, recurrence, trace.token(cursor), TokenPart::all, std::move(stop));
   const Memory memory(variant, sequence, recurrence, std::move(stop));
   return {memory.after_tokens(block.first_token), memory.after_tokens(block.first_token + block.count)};
+}
+
+std::string_view changed_by(const Variant& variant, const Sequence& sequence, const Trace& trace,
+                            const Cursor& cursor) {
+  require_within("block", cursor.block, trace.block_count());
+  const Operation& operation = trace.operation(cursor);
+  const std::string_view group = trace.groups.kind == Groups::Kind::batches ? "this batch" : "this chunk";
+  if (trace.form != Form::recurrent)
+    return carries_on(variant, sequence, trace, operation) ? group : std::string_view("this token");
+  if (trace.block(cursor.block).count > 1) return group;
+  switch (part_of(operation.purpose)) {
+    case TokenPart::decay:
+      return "the decay";
+    case TokenPart::write:
+      return "the write";
+    case TokenPart::all:
+      break;
+  }
+  return "this token";
 }
 
 }  // namespace palimpsest

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <stop_token>
+#include <string_view>
 
 #include "core/rules/rule.h"
 
@@ -41,5 +42,10 @@ MemoryChange memory_around_block(const Variant& variant, const Sequence& sequenc
 /// has it there. Throws InputError for a block that there is not, Cancelled.
 MemoryChange memory_at(const Variant& variant, const Sequence& sequence, const Trace& recurrence,
                        const Trace& trace, const Cursor& cursor, std::stop_token stop = {});
+
+/// What the change of memory_at() is of: "the decay", "the write", "this token", "this chunk", "this batch".
+/// Throws InputError for a block that there is not.
+std::string_view changed_by(const Variant& variant, const Sequence& sequence, const Trace& trace,
+                            const Cursor& cursor);
 
 }  // namespace palimpsest

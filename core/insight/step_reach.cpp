@@ -11,8 +11,7 @@ namespace palimpsest {
 
 namespace {
 
-constexpr Index window = 1024;         // tokens whose keys are held at a time
-constexpr double least_of_most = 0.5;  // of the strongest write: less is not worth a row
+constexpr Index window = 1024;  // tokens whose keys are held at a time
 
 /// Whether the loss has no parabola: its curvature depends on the weights.
 bool is_network(const Variant& variant, const Sequence& sequence) {
@@ -83,22 +82,6 @@ StepReach step_reach(const Variant& variant, const Sequence& sequence, std::stop
   }
   strengths.has_edge = erases(variant, sequence);
   return strengths;
-}
-
-std::vector<Index> strongest_tokens(const Vector<double>& reach, Index reached, Index count) {
-  std::vector<Index> strongest;  // the strongest first
-  for (Index t = 0; t < std::min(reached, reach.size()); ++t) {
-    if (!(reach[t] > 0)) continue;
-    const auto place = std::ranges::find_if(strongest, [&](Index other) { return reach[other] < reach[t]; });
-    if (place == strongest.end() && static_cast<Index>(strongest.size()) >= count) continue;
-    strongest.insert(place, t);
-    if (static_cast<Index>(strongest.size()) > count) strongest.pop_back();
-  }
-  std::erase_if(strongest, [most = strongest.empty() ? 0 : reach[strongest.front()], &reach](Index t) {
-    return reach[t] < least_of_most * most;
-  });
-  std::ranges::sort(strongest);
-  return strongest;
 }
 
 }  // namespace palimpsest

@@ -24,8 +24,4 @@ StepReach step_reach(const Variant& variant, const Sequence& sequence, std::stop
 /// The input with one row per token that sets how far a token steps; nothing where a rule has none.
 std::optional<std::string> strength_array(const Variant& variant);
 
-/// The tokens before `reached` that were written most strongly, at most `count`, in their order; none that is
-/// written less than half as strongly as the strongest.
-std::vector<Index> strongest_tokens(const Vector<double>& reach, Index reached, Index count);
-
 }  // namespace palimpsest

@@ -88,7 +88,7 @@ TEST_CASE("show answers writes what the window's answer has, number by number", 
   CHECK(matrix(json["before"]) == answers->table.before);
   CHECK(matrix(json["change"]) == answers->table.change);
   CHECK(matrix(json["after"]) == answers->table.after);
-  CHECK(json["sentence"] == "Asked where “key” was written, it now answers “drum”.");
+  CHECK(json["sentence"] == "Asked as at “The red jar holds a key”, it now answers “drum”.");
   CHECK(json["legibility"] == answers->legibility);
   CHECK(json["present"] == 5);
   CHECK(json["most_changed"] == 0);

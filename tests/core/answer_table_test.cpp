@@ -141,7 +141,7 @@ TEST_CASE(
   }
   CHECK(table.present == 5);
   CHECK(table.most_changed == 0);
-  CHECK(answer_sentence(table) == "Asked where “key” was written, it now answers “drum”.");
+  CHECK(answer_sentence(table) == "Asked as at “The red jar holds a key”, it now answers “drum”.");
   // The write alone does nearly all of that: the memory fades by less than 1 %.
   CHECK(rounded(gated.table(42, {}, TokenPart::write).before(0, 0)) == "0.71");
 
@@ -365,7 +365,7 @@ TEST_CASE("Words are those of the strongest writes so far, a text once") {
     return words;
   };
   // Of 0.4 at token 2 half of the strongest is 0.45 by then.
-  CHECK(asked(2) == "The0[ 0 ] red1[ 1 ] ");
+  CHECK(asked(2) == "The0[ 0 ] red1[ 1 ] jar2[ 2 ]* ");
   CHECK(asked(8) == "The0[ 0 ] red1[ 1 3 ]* a4[ 4 ] key5[ 5 ] jar7[ 7 ] ");
   // The present word takes the place of the last if it is strong.
   CHECK(asked(8, {.most = 2}) == "red1[ 1 3 ]* a4[ 4 ] ");
@@ -391,6 +391,39 @@ TEST_CASE("Words are those of the strongest writes so far, a text once") {
   CHECK(words[0].token == 0);
   CHECK(words[0].occurrences.size() == 65);
   CHECK(words[0].occurrences[1] == 136);
+}
+
+// With most = 2 one word is stronger than "jar" at token 2, which writes weakly.
+TEST_CASE("The word at the cursor is asked if it writes at all") {
+  const std::vector<std::string> labels = {"a", " b", " jar", " c"};
+  Vector<double> strengths(4);
+  strengths << 1, 0.9, 0.1, 0;
+  const auto texts = [&](Index token, const WordChoice& choice) {
+    std::vector<std::string> all;
+    for (const AskedWord& word : asked_words(labels, strengths, token, choice)) all.push_back(word.text);
+    return all;
+  };
+  using Texts = std::vector<std::string>;
+  CHECK(texts(2, {}) == Texts{"a", "b", "jar"});
+  CHECK(texts(2, {.most = 2}) == Texts{"a", "jar"});
+  CHECK(texts(2, {.with_present = false}) == Texts{"a", "b"});
+  CHECK(texts(3, {}) == Texts{"a", "b"});  // it writes nothing
+}
+
+TEST_CASE("A word has the words before it in its sentence, as far as they are short") {
+  const auto at_end = [](const std::vector<std::string>& labels) {
+    return phrase_before(labels, static_cast<Index>(labels.size()) - 1);
+  };
+  CHECK(at_end({"<|doc|>", "The", " red", " jar", " holds", " a", " key"}) == "The red jar holds a key");
+  CHECK(at_end({" bell", ".", " Now", " the", " red", " jar", " holds", " a", " drum"}) ==
+        "…the red jar holds a drum");
+  CHECK(at_end({" holds", " a", " key", "."}) == "holds a key.");
+  CHECK(at_end({" a", " b", "\n", " c"}) == "c");
+  CHECK(at_end({" a", " st", "ored"}) == "a stored");  // a part of a word brings no space
+  CHECK(at_end({"k1", "v1", "k2"}) == "k1 v1 k2");     // labels without spaces are words
+  CHECK(at_end({" ä", " ääääääääääääääääääääää"}) == "ä ääääääääääääääääääääää");  // 24 letters
+  CHECK(at_end({" ab", " ääääääääääääääääääääää"}) == "…ääääääääääääääääääääää");
+  CHECK_THROWS_WITH(phrase_before(std::vector<std::string>{"a"}, 1), says("token 1"));
 }
 
 TEST_CASE("A write is as strong as its rule says") {
@@ -479,26 +512,32 @@ TEST_CASE("The sentence says what the largest changes mean") {
   CHECK(said(before, after, 2) == "Nothing it knew has changed by more than 0.16.");
   after(2, 2) = 0.9;
   CHECK(said(before, after, 2) ==
-        "Asked where “c” was written, it now answers “c”. Nothing else that it knew has changed by more than "
+        "Asked as at “c”, it now answers “c”. Nothing else that it knew has changed by more than "
         "0.16.");
   after(1, 1) = 0.8;
-  CHECK(said(before, after, 2) == "Asked where “c” was written, it now answers “c”. Nothing else changes.");
+  CHECK(said(before, after, 2) == "Asked as at “c”, it now answers “c”. Nothing else changes.");
   after(0, 0) = 0.3;
   after(0, 2) = 0.6;
-  CHECK(said(before, after, 2) == "Asked where “a” was written, it now answers “c”.");
+  CHECK(said(before, after, 2) == "Asked as at “a”, it now answers “c”.");
   after(0, 0) = 0.79;
   after(0, 2) = 0.55;
-  CHECK(said(before, after, 2) ==
-        "A mixture: asked where “a” was written, it now answers “a” 0.79 and “c” 0.55.");
+  CHECK(said(before, after, 2) == "A mixture: asked as at “a”, it now answers “a” 0.79 and “c” 0.55.");
   after.row(0) << 0.4, 0.1, 0.1;
+  CHECK(said(before, after, 2) == "Asked as at “a”, it still answers “a”, 0.40 in the place of 0.70.");
+  after.row(0) << 1.2, 0.1, 0.1;
+  CHECK_THAT(said(before, after, 2), says("still answers “a”, 1.20 in the place of 0.70."));
+  after.row(0) << 1.83, 0.1, 0.1;
   CHECK(said(before, after, 2) ==
-        "Asked where “a” was written, it still answers “a”, 0.40 in the place of 0.70.");
+        "Asked as at “a”, it still answers “a” and overshoots: 1.83 in the place of 0.70.");
+  after.row(0) << 0.1, 0.1, 1.3;
+  CHECK(said(before, after, 2) == "Asked as at “a”, it now answers “c” and overshoots: 1.30.");
+  after.row(0) << 1.3, 0.1, 1.2;
+  CHECK_THAT(said(before, after, 2), says("A mixture that overshoots: asked as at “a”"));
   after.row(0).setZero();
-  CHECK(said(before, after, 2) ==
-        "Asked where “a” was written, it now answers none of these words: “a” was 0.70.");
+  CHECK(said(before, after, 2) == "Asked as at “a”, it now answers none of these words: “a” was 0.70.");
   CHECK(said(0.1 * before, 0.1 * after, 2) == "The memory answers none of these words.");
   CHECK(said(Matrix<double>::Zero(1, 1), Matrix<double>::Constant(1, 1, 0.5), 0) ==
-        "Asked where “a” was written, it now answers “a”.");
+        "Asked as at “a”, it now answers “a”.");
   after(1, 1) = std::numeric_limits<double>::quiet_NaN();
   CHECK_THAT(said(before, after, 2), says("run away"));
   CHECK(answer_sentence({}) == "No word has been written yet.");

@@ -280,15 +280,6 @@ TEST_CASE("how far words step is the learning rate times the curvature", "[reach
                   .has_edge);
 }
 
-TEST_CASE("the strongest words come in their order, none less than half as strong", "[reach]") {
-  const Vector<double> reach = (Vector<double>(7) << 0.3, 1, 0.6, 0.9, 0.5, 0.7, 2).finished();
-  CHECK(strongest_tokens(reach, 6, 3) == std::vector<Index>{1, 3, 5});
-  CHECK(strongest_tokens(reach, 6, 9) == std::vector<Index>{1, 2, 3, 4, 5});
-  CHECK(strongest_tokens(reach, 7, 9) == std::vector<Index>{1, 6});
-  CHECK(strongest_tokens(reach, 0, 3).empty());
-  CHECK(strongest_tokens(Vector<double>::Zero(3), 3, 3).empty());
-}
-
 TEST_CASE("half of what is kept so is left after its half-life", "[keeping]") {
   for (const double kept : {0.2, 0.5, 0.98, 0.9999})
     CHECK(std::abs(std::pow(kept, half_life(kept)) - 0.5) < exact);

@@ -58,7 +58,7 @@ TEST_CASE("the memory is asked under the stage, and the floor underlines the wor
   REQUIRE(map.shown);
   CHECK_FALSE(map.is_old);
   const AnswerTable& table = map.shown->table;
-  CHECK(map.shown->sentence == "Asked where “key” was written, it now answers “drum”.");
+  CHECK(map.shown->sentence == "Asked as at “The red jar holds a key”, it now answers “drum”.");
   CHECK(table.words.size() == 6);
   CHECK((table.before + table.change - table.after).cwiseAbs().maxCoeff() < 1e-12);
   std::vector<Index> tokens;

@@ -4,6 +4,8 @@
 #include <imgui.h>
 
 #include "app/studio/application.h"
+#include "app/views/answers.h"
+#include "app/views/learn_rows.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
 
@@ -53,6 +55,31 @@ TEST_CASE("Learn shows every variant at every size, or says why not", "[learn]")
       const bool is_empty = learn_map().reason.empty() == variant.loss.problems.operator bool();
       CHECK(is_empty);
       CHECK(learn_map().words.size() > 5);
+    }
+  }
+}
+
+TEST_CASE("Learn follows the words that Step asks", "[learn]") {
+  Application application;
+  application.open_first_capture();
+  application.session.wait();
+  Offscreen offscreen(1280, 800);
+  for (const char* variant : {"gated_deltanet", "titans", "ttt_linear", "lact"}) {
+    for (const Index token : {42, 51, 52}) {
+      CAPTURE(variant, token);
+      Choice choice = application.session.choice();
+      choice.variant = variant;
+      application.session.choose(std::move(choice));
+      application.session.wait();
+      application.session.go_to_token(token);
+      application.enter("step");
+      draw_all(application, offscreen);
+      REQUIRE(answers_map().shown);
+      std::vector<Index> asked;
+      for (const AskedWord& word : answers_map().shown->table.words) asked.push_back(word.token);
+      application.enter("learn");
+      draw_all(application, offscreen);
+      CHECK(learn_lanes() == asked);
     }
   }
 }

@@ -94,6 +94,62 @@ TEST_CASE("every rule is asked with the words of the rule that the data belong t
                     says("token 94"));
 }
 
+TEST_CASE("no edit or setting changes which words are asked", "[answers]") {
+  Choice choice;
+  choice.variant = "gated_deltanet";
+  const auto data = std::make_shared<const DataSet>(open_capture(overwrite));
+  const auto texts_of = [&](const std::shared_ptr<const DataSet>& of, Index token) {
+    std::vector<std::string> texts;
+    for (const AskedWord& word : words_asked(*begin(of, choice), token)) texts.push_back(word.text);
+    return texts;
+  };
+  paint(choice.edits, "beta", 42, 42, 2.26);  // as when a strength is dragged
+  set_slider(choice.edits, "scale_keys", 1.7);
+  CHECK(texts_of(data, 42) == objects);
+  choice.variant = "titans";
+  CHECK(texts_of(data, 42) == objects);
+  choice.edits.clear();
+  set_constant(choice.edits, "theta", 0);
+  CHECK(texts_of(data, 42) == objects);
+
+  // Where data name no rule, those that are made up count as they are made up at first.
+  choice = {};
+  choice.variant = "gated_deltanet";
+  const auto made = std::make_shared<const DataSet>(open_data("preset:overwrite?T=12&K=4&V=3&seed=3"));
+  const std::vector<std::string> first = texts_of(made, 9);
+  REQUIRE(first.size() > 1);
+  set_slider(choice.edits, "missing_strength", 0.01);
+  set_constant(choice.edits, "beta", 0.01);
+  paint(choice.edits, "beta", 3, 3, 1);
+  CHECK(texts_of(made, 9) == first);
+}
+
+TEST_CASE("the word at the cursor is asked wherever one looks", "[answers]") {
+  for (const char* variant : {"gated_deltanet", "titans", "lact"}) {
+    const auto computation = opened(overwrite, variant);
+    const Vector<double>& strengths = word_strengths(*computation);
+    for (Index token = 0; token < computation->sequence.tokens; ++token) {
+      CAPTURE(variant, token);
+      const std::vector<AskedWord> words = words_asked(*computation, token);
+      CHECK((strengths(token) > 0) == std::ranges::any_of(words, &AskedWord::is_present));
+    }
+  }
+}
+
+TEST_CASE("what a step changes is called what it is", "[answers]") {
+  const auto said = [](const char* variant, Form form, std::string_view operation) {
+    const auto computation = opened(overwrite, variant);
+    const Cursor cursor = cursor_at(*computation->trace(form), 42, operation);
+    return MemoryAnswers{computation, form, cursor}.compute(nothing)->change;
+  };
+  CHECK(said("gated_deltanet", Form::recurrent, "decay") == "what the decay changes");
+  CHECK(said("gated_deltanet", Form::recurrent, "read") == "what the write changes");
+  CHECK(said("gated_deltanet", Form::recurrent, "write") == "what the write changes");
+  CHECK(said("gated_deltanet", Form::recurrent, "output") == "what this token changes");
+  CHECK(said("gated_deltanet", Form::chunkwise, "solve") == "what this token changes");
+  CHECK(said("gated_deltanet", Form::chunkwise, "carry") == "what this chunk changes");
+}
+
 TEST_CASE("a capture has its most legible head where its notes see words", "[answers]") {
   const auto best = [](const char* capture, const char* variant) {
     Choice choice;
