@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "app/gl/new_frame.h"
 #include "core/base/error.h"
 
 namespace palimpsest {
@@ -62,7 +63,7 @@ void Canvas::build(int width, int height, const std::function<void()>& draw) {
   make_current();
   resize(std::max(width, 1), std::max(height, 1));
   ImGui_ImplOpenGL3_NewFrame();
-  ImGui::NewFrame();
+  new_frame();
   draw();
   ImGui::Render();
 }
