@@ -42,9 +42,11 @@ bool is_letter(char byte) {
   return value >= 0x80 || std::isalnum(value) != 0;
 }
 
-/// How well `word` is met: 0 where a word of `text` begins with it, 1 inside of one, 2 nowhere.
+constexpr int nowhere = 2;
+
+/// How well `word` is met: 0 where a word of `text` begins with it, 1 inside of one, else `nowhere`.
 int distance(const std::string& text, const std::string& word) {
-  int best = 2;
+  int best = nowhere;
   for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
     if (at == 0 || !is_letter(text[at - 1])) return 0;
     best = 1;
@@ -62,35 +64,54 @@ std::vector<std::string> words_of(std::string_view typed) {
 
 }  // namespace
 
-bool has_words(std::string_view text, std::string_view typed) {
+TypedWords::TypedWords(std::string_view typed) : words_(words_of(typed)) {}
+
+bool TypedWords::all_in(std::string_view text) const {
   const std::string small_text = lower(valid_utf8(text));
   return std::ranges::all_of(
-      words_of(typed), [&](const std::string& word) { return small_text.find(word) != std::string::npos; });
+      words_, [&](const std::string& word) { return small_text.find(word) != std::string::npos; });
 }
 
-std::vector<const Command*> search(std::span<const Command> table, std::string_view typed,
-                                   std::span<const std::string> recent) {
-  const std::vector<std::string> words = words_of(typed);
+bool has_words(std::string_view text, std::string_view typed) { return TypedWords(typed).all_in(text); }
+
+std::vector<const Command*> search(std::initializer_list<std::span<const Command>> tables,
+                                   std::string_view typed, std::span<const std::string> recent,
+                                   const MoreWords& more) {
+  const TypedWords words(typed);
   struct Hit {
     int distance;
     std::ptrdiff_t age;
     const Command* command;
   };
   std::vector<Hit> hits;
-  for (const Command& command : table) {
-    const std::string text = lower(command.words + ' ' + command.group + ' ' + command.id);
-    Hit hit{0, std::ranges::find(recent, command.id) - recent.begin(), &command};
-    const bool met = std::ranges::all_of(words, [&](const std::string& word) {
-      const int how = distance(text, word);
-      hit.distance += how;
-      return how < 2;
-    });
-    if (met) hits.push_back(hit);
+  for (const std::span<const Command> table : tables) {
+    for (const Command& command : table) {
+      const std::string text = lower(command.words + ' ' + command.group + ' ' + command.id);
+      std::string
+          beside;  // made where it is needed: most commands are found by their own words, or not at all
+      Hit hit{0, std::ranges::find(recent, command.id) - recent.begin(), &command};
+      const bool met = std::ranges::all_of(words.all(), [&](const std::string& word) {
+        int how = distance(text, word);
+        if (how == nowhere) {
+          if (beside.empty())
+            beside = lower(command.explained + ' ' + (more ? more(command) : std::string()));
+          how += distance(beside, word);
+        }
+        hit.distance += how;
+        return how < 2 * nowhere;
+      });
+      if (met) hits.push_back(hit);
+    }
   }
   std::ranges::stable_sort(hits, {}, [](const Hit& hit) { return std::tuple(hit.distance, hit.age); });
   std::vector<const Command*> found;
   for (const Hit& hit : hits) found.push_back(hit.command);
   return found;
+}
+
+std::vector<const Command*> search(std::span<const Command> table, std::string_view typed,
+                                   std::span<const std::string> recent) {
+  return search({table}, typed, recent);
 }
 
 }  // namespace palimpsest

@@ -14,6 +14,7 @@
 #include "app/studio/command.h"
 #include "app/studio/command_search.h"
 #include "app/views/card.h"
+#include "app/views/commands_here.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
 
@@ -36,7 +37,9 @@ constexpr std::size_t most_remembered = 8;
 struct PaletteState {
   std::string typed;
   int chosen = 0;
-  bool scrolls = false;  // the chosen row is to be brought into sight
+  bool scrolls = false;            // the chosen row is to be brought into sight
+  std::vector<Command> here = {};  // what is found in what is open
+  std::string looked_for = {};     // and by which words
 };
 
 int next_row(ImGuiInputTextCallbackData* data) {
@@ -51,7 +54,7 @@ bool typed_words(PaletteState& palette, float width) {
   ImGui::SetNextItemWidth(width);
   if (ImGui::IsWindowAppearing() || !ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
   const bool entered = ImGui::InputTextWithHint(
-      "##words", "What is to be done?", &palette.typed,
+      "##words", "What is to be done, or found?", &palette.typed,
       ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackHistory, next_row, &palette);
   if (ImGui::IsItemEdited()) {
     palette.chosen = 0;
@@ -126,7 +129,7 @@ const Command* rows(const std::vector<const Command*>& found, const Application&
   }
   if (found.empty()) {
     ImGui::SetCursorPos({style::px(row_padding), style::px(6)});
-    style::caption("No command has these words.");
+    style::caption("Nothing has these words.");
   }
   ImGui::PopStyleVar();
   ImGui::EndChild();
@@ -169,7 +172,12 @@ void draw_palette(Application& application) {
                        style::px(row_height);
 
   const bool entered = typed_words(palette, width);
-  const auto found = search(application.commands(), palette.typed, application.recent_commands);
+  if (palette.looked_for != palette.typed) {
+    palette.here = commands_here(application, palette.typed);
+    palette.looked_for = palette.typed;
+  }
+  const auto found =
+      search({application.commands(), palette.here}, palette.typed, application.recent_commands, more_words);
   palette.chosen = std::clamp(palette.chosen, 0, std::max(static_cast<int>(found.size()) - 1, 0));
   const Command* wanted = rows(found, application, palette, {width, height});
   const Command* chosen = found.empty() ? nullptr : found[static_cast<std::size_t>(palette.chosen)];

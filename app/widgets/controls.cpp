@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "app/widgets/formula.h"
+#include "app/widgets/drawn_sliders.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest::style {
@@ -153,6 +154,7 @@ bool any_slider(const char* symbol, const char* words, Number* value, const Slid
       if (!typing) {
         ImGui::SetActiveID(id, window);
         ImGui::SetFocusID(id, window);
+  if (note_slider(symbol, shown_part(words), id)) ImGui::SetKeyboardFocusHere();
         ImGui::FocusWindow(window);
         ImGui::GetCurrentContext()->ActiveIdUsingNavDirMask |= 1 << ImGuiDir_Left | 1 << ImGuiDir_Right;
       }
