@@ -13,6 +13,7 @@
 #include "app/stage/largest_cell.h"
 #include "app/studio/bars.h"
 #include "app/studio/guarded.h"
+#include "app/studio/own_folder.h"
 #include "app/widgets/text.h"
 #include "core/base/error.h"
 #include "core/io/file.h"
@@ -94,7 +95,10 @@ bool Application::open(const std::filesystem::path& path) {
     session.set_message(error.what());
     return false;
   }
-  return holds_places(text) ? open_places(path, text) : session.open_saved(path);
+  if (holds_places(text)) return open_places(path, text);
+  if (!session.open_saved(path)) return false;
+  palimpsest::remember_file(*this, path);
+  return true;
 }
 
 /// Takes the places of a file for the pinned ones and goes to the first.
@@ -120,9 +124,8 @@ void Application::drop(const std::vector<std::filesystem::path>& paths) {
 }
 
 void Application::ask_where_to_save(bool pins) {
-  std::error_code gone;  // somebody may have removed the folder
-  const std::filesystem::path folder = save_path.empty() ? std::filesystem::current_path(gone)
-                                                         : std::filesystem::path(save_path).parent_path();
+  const std::filesystem::path folder =
+      save_path.empty() ? own_folder(*this) : std::filesystem::path(save_path).parent_path();
   std::filesystem::path path;
   std::error_code absent;
   for (int number = 1; path.empty() || std::filesystem::exists(path, absent); ++number)
@@ -139,6 +142,7 @@ std::string Application::save_to(const std::filesystem::path& path) {
   } catch (const InputError& error) {
     return error.what();
   }
+  if (!saves_pins) palimpsest::remember_file(*this, path);
   notice = fmt::format("{} saved in {}", saves_pins ? "These places are" : "This place is", path.string());
   return {};
 }
@@ -172,9 +176,7 @@ void Application::remember_file() {
   if (id == remembered_) return;
   remembered_ = id;
   if (!std::filesystem::path(id).is_absolute()) return;
-  std::erase(recent_files, id);
-  recent_files.insert(recent_files.begin(), id);
-  if (recent_files.size() > most_recent_files) recent_files.pop_back();
+  palimpsest::remember_file(*this, id);
 }
 
 void Application::step(Session::Grain by, int direction) {

@@ -5,6 +5,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "app/session/data_preview.h"
 #include "app/studio/application.h"
@@ -133,10 +134,25 @@ void waiting(const Answer<PreviewedData>& answer) {
   }
 }
 
+/// A saved place is opened, and says itself which data it belongs to.
+DataWish saved_place(Application& application, const std::string& id, bool asked) {
+  DataWish wish;
+  const std::string name = std::filesystem::path(id).filename().string();
+  const bool pressed = title_line(name, "", false);
+  style::caption("A saved place: it goes back to its data, its rule and its word.");
+  if (pressed || asked) wish.opened = application.open(id);
+  if (!wish.opened && !application.session.message().empty()) {
+    const style::TextStyle text(style::Text::body, style::colours().alarm);
+    style::paragraph(application.session.message());
+  }
+  return wish;
+}
+
 }  // namespace
 
 DataWish data_details(Application& application, const std::string& id, std::span<const DataEntry> entries,
                       bool asked) {
+  if (id.ends_with(".json")) return saved_place(application, id, asked);
   DataWish wish;
   Session& session = application.session;
   const auto answer = session.answers().ask(DataPreview{id});

@@ -9,6 +9,7 @@
 
 #include "app/gl/context_local.h"
 #include "app/studio/application.h"
+#include "app/studio/own_folder.h"
 #include "app/views/card.h"
 #include "app/views/folder_list.h"
 #include "app/widgets/controls.h"
@@ -79,10 +80,9 @@ void draw_open_dialog(Application& application) {
     dialog.folder.known = false;
     dialog.asks = true;
     dialog.left = nullptr;
-    std::error_code gone;
-    const fs::path last =
-        application.open_path.empty() ? fs::current_path(gone) : folder_of(application.open_path);
-    application.open_path = (is_folder(last) ? last / "" : fs::current_path(gone) / "").string();
+    const fs::path last = folder_of(application.open_path);
+    const bool goes_on = !application.open_path.empty() && is_folder(last);
+    application.open_path = ((goes_on ? last : own_folder(application)) / "").string();
   }
   {
     const style::TextStyle style(style::Text::title);

@@ -12,6 +12,7 @@
 #include "app/commands/place_option.h"
 #include "app/commands/values.h"
 #include "app/session/kept_places.h"
+#include "app/session/last_place.h"
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
 #include "app/studio/application.h"
@@ -82,13 +83,32 @@ void require(bool good, const Session& session) {
   if (!good) throw InputError(session.message());
 }
 
+void require_theme(const Look& look) {
+  if (look.theme && *look.theme != "dark" && *look.theme != "light")
+    throw InputError(fmt::format("--theme is \"{}\"; expected dark or light", *look.theme));
+}
+
+/// Shows it in the theme and the workspace that were asked for.
+void dress(Application& application, const Look& look) {
+  if (look.theme) {
+    ViewOptions view = application.session.state().view;
+    view.theme = *look.theme == "light" ? Theme::light : Theme::dark;
+    application.session.change_view(view);
+  }
+  if (look.workspace) application.enter(*look.workspace);
+}
+
+/// Whether nothing was asked for that says what is to be seen.
+bool asks_for_nothing(const Look& look) {
+  return !look.session && !look.state && !look.capture && !look.at && !look.variant && !look.form &&
+         !look.chunk && !look.head;
+}
+
 /// Opens what was asked for; the first capture if nothing was. Waits until its place can be seen, not until
 /// its forms are compared.
 void prepare(Application& application, const Look& look) {
   Session& session = application.session;
-  if (look.theme && *look.theme != "dark" && *look.theme != "light") {
-    throw InputError(fmt::format("--theme is \"{}\"; expected dark or light", *look.theme));
-  }
+  require_theme(look);
   if ((look.session || look.state) && look.capture) {
     throw InputError(fmt::format("--{} says which data it belongs to: give it or --capture, not both",
                                  look.session ? "session" : "state"));
@@ -124,12 +144,7 @@ void prepare(Application& application, const Look& look) {
   session.choose(std::move(choice));
   session.wait_for_choice();
   require(session.message().empty(), session);
-  if (look.theme) {
-    ViewOptions view = session.state().view;
-    view.theme = *look.theme == "light" ? Theme::light : Theme::dark;
-    session.change_view(view);
-  }
-  if (look.workspace) application.enter(*look.workspace);
+  dress(application, look);
   if (look.at) go_to(session, *look.at);
   session.wait_for_place();
   session.start_history();
@@ -312,9 +327,17 @@ void show_window(const Look& look, StartTimes* times = nullptr) {
   Application application;
   application.places = PinnedPlaces(kept_places.read());
   Look first = look;
-  // A saved place has its own.
-  if (!first.theme && !first.session && !first.state) first.theme = kept.read().theme;
-  prepare(application, first);
+  require_theme(first);
+  LastPlace last(last_place_file());
+  if (asks_for_nothing(first) && last.come_back(application.session)) {
+    application.require_workspace();
+    dress(application, first);
+    application.session.start_history();
+  } else {
+    // A saved place has its own.
+    if (!first.theme && !first.session && !first.state) first.theme = kept.read().theme;
+    prepare(application, first);
+  }
   note(&StartTimes::prepared);
   Window window({.width = kept.read().width, .height = kept.read().height, .scale = scale});
   note(&StartTimes::opened);
@@ -342,13 +365,15 @@ void show_window(const Look& look, StartTimes* times = nullptr) {
     if (application.animating()) window.request_redraw();
     kept.keep(preferences(application, window, kept.read()));
     kept_places.keep(application.places.all());
-    for (const std::string& problem : {kept.problem(), kept_places.problem()}) {
+    last.keep(application.session);
+    for (const std::string& problem : {kept.problem(), kept_places.problem(), last.problem()}) {
       if (!problem.empty()) application.session.set_message(problem);
     }
   });
   ImGui::GetIO().WantSaveIniSettings = true;
   kept.keep(preferences(application, window, kept.read()), true);
   kept_places.keep(application.places.all(), true);
+  last.keep(application.session, true);
 }
 
 CliCommand window_command() {

@@ -144,15 +144,17 @@ TEST_CASE("a folder that is gone does not end the program", "[application]") {
   Application application;
   application.open_first_capture();
   application.session.wait();
+  std::filesystem::path gone;
   {
     const TemporaryFolder folder;
-    std::filesystem::current_path(folder.path());
+    gone = folder.path();
+    std::filesystem::current_path(gone);
   }
   Offscreen offscreen(640, 400);
   application.show_open = true;
   CHECK_NOTHROW(offscreen.render([&] { application.draw(1); }));
   CHECK_NOTHROW(application.ask_where_to_save(false));
-  const std::string reason = application.save_to(application.save_path);
+  const std::string reason = application.save_to(gone / "place.json");
   std::filesystem::current_path(before);
   CHECK_THAT(reason, says("cannot be written"));
 }
