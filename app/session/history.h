@@ -9,8 +9,8 @@
 
 namespace palimpsest {
 
-/// The states that somebody went through, to go back and forth in. Where one looks is no change of its own:
-/// each entry knows the place where it was last looked at.
+/// The states that somebody went through. Where and how one looks (place, workspace, view) is no change of
+/// its own: each entry knows the place where it was last looked at.
 class History {
  public:
   /// Of more entries the oldest are forgotten.
@@ -25,9 +25,9 @@ class History {
   /// Remembers where one looks now.
   void look_at(const Place& place) { entries_[at_].place = place; }
 
-  /// A new entry after the present one; what was undone is forgotten. Nothing happens if only the place
-  /// differs. An entry with the same merge key as the one before takes its place, until end_merge(); without
-  /// a key none does.
+  /// A new entry after the present one; what was undone is forgotten. Nothing happens if only what one
+  /// looks at differs. An entry with the same merge key as the one before takes its place, until end_merge();
+  /// without a key none does.
   void change(SessionState next, std::string_view merge_key = {});
 
   /// The next change is an entry of its own: a drag is over.

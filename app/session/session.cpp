@@ -323,6 +323,8 @@ void Session::start_history() { history_ = History(state_); }
 
 /// Goes to an entry of the history.
 void Session::go_to(SessionState state) {
+  state.workspace = state_.workspace;
+  state.view = state_.view;
   if (state.data == data().id) {
     const bool gives_up = is_opening();  // what it has stopped is computed again
     state.place = state_.place;

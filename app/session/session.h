@@ -45,22 +45,22 @@ class Session {
   /// Its first side: what is computed.
   Choice choice() const { return state_.choice(); }
 
-  /// Goes to another state, which is an entry of the history. Chunk size and head are brought into range, and
-  /// settings do not go with a variant to the next one. Other data are opened. Changes with the same
-  /// `merge_key` are one entry until end_merge().
+  /// Goes to another state, an entry of the history if more than looks differ. Chunk size and head are
+  /// brought into range, and settings do not go with a variant to the next one. Other data are opened.
+  /// Changes with the same `merge_key` are one entry until end_merge().
   void change(SessionState next, std::string_view merge_key = {});
 
   /// Asks for another choice. Switching the form alone computes nothing.
   void choose(Choice choice, std::string_view merge_key = {});
 
-  /// Shows things another way.
+  /// Shows things another way: no entry of the history.
   void change_view(const ViewOptions& view);
 
   /// A drag is over: the next change is an entry of its own.
   void end_merge() { history_.end_merge(); }
 
-  /// Takes back the last change, or what is being opened; what is looked at stays where the data do. Returns
-  /// whether there was one.
+  /// Takes back the last change, or what is being opened; workspace and view stay, the place with its data.
+  /// Returns whether there was one.
   bool undo();
   bool can_undo() const;
 

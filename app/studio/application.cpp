@@ -204,13 +204,9 @@ void Application::turn_states() {
   change_view([](ViewOptions& changed) { changed.state_value_by_key = !changed.state_value_by_key; });
 }
 
-void Application::undo() {
-  keeping_pinned([this] { session.undo(); });
-}
+void Application::undo() { session.undo(); }
 
-void Application::redo() {
-  keeping_pinned([this] { session.redo(); });
-}
+void Application::redo() { session.redo(); }
 
 void Application::copy_state() {
   ImGui::SetClipboardText(session.to_string().c_str());

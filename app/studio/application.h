@@ -56,8 +56,8 @@ class Application {
   Session session;
   const ViewOptions& view = session.state().view;
 
-  /// Shows things another way, which can be taken back as any change. A cell that a click holds stays the
-  /// same number.
+  /// Shows things another way, which is nothing to take back. A cell that a click holds stays the same
+  /// number.
   void change_view(const std::function<void(ViewOptions&)>& edit);
 
   /// Shows states value x key instead of key x value, or back.

@@ -242,11 +242,12 @@ void add_changes(Table& table) {
   table.push_back(
       {.id = "change.undo",
        .group = "Change",
-       .words = "undo",
+       .words = "undo (where and how one looks stays)",
        .key = ImGuiMod_Ctrl | ImGuiKey_Z,
        .perform = [](Application& a) { a.undo(); },
        .why_not =
            [](const Application& a) { return unless(a.session.can_undo(), "nothing has been changed yet"); },
+       .explained = "Data, rule, form, precision, sliders, words asked; not where and how one looks",
        .repeats = true});
   for (const bool usual : {true, false}) {
     const int shift_z = ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Z;

@@ -11,15 +11,15 @@ using namespace palimpsest::testing;
 
 namespace {
 
-/// A state that is told from others by its workspace.
+/// A state that is told from others by its head.
 SessionState numbered(int number, const std::string& data = "preset:copy") {
   SessionState state;
   state.data = data;
-  state.workspace = fmt::format("{}", number);
+  state.head = number;
   return state;
 }
 
-std::string at(const History& history) { return history.present().workspace; }
+std::string at(const History& history) { return fmt::format("{}", history.present().head); }
 
 }  // namespace
 
@@ -49,21 +49,21 @@ TEST_CASE("a drag is one entry, from its first change to its end", "[history]") 
   history.change(numbered(10));
   history.change(numbered(11));
   std::string walked = at(history);
-  while (history.can_undo()) walked += " " + history.undo().workspace;
+  while (history.can_undo()) walked += fmt::format(" {}", history.undo().head);
   CHECK(walked == "11 10 9 8 5 0");
 
   // After undo the same slider starts an entry of its own, and what is dragged back leaves none.
   history.redo();
   history.change(numbered(20), "slider");
   history.change(numbered(21), "slider");
-  CHECK(history.undo().workspace == "5");
+  CHECK(history.undo().head == 5);
   history.change(numbered(30), "slider");
-  CHECK(history.undo().workspace == "5");
+  CHECK(history.undo().head == 5);
   history.change(numbered(31), "slider");
   history.change(numbered(5), "slider");
   CHECK(at(history) == "5");
   CHECK(!history.can_redo());
-  CHECK(history.undo().workspace == "0");
+  CHECK(history.undo().head == 0);
 }
 
 TEST_CASE("where one looks is no entry, but each entry knows it", "[history]") {
@@ -150,6 +150,44 @@ TEST_CASE("a session takes changes back, and where one looks stays while the dat
   session.wait();
   CHECK(session.computed()->variant->id == "deltanet");
   CHECK(session.token() == 5);
+}
+
+TEST_CASE("where and how one looks is no entry, and stays while changes are taken back", "[history]") {
+  Session session;
+  open(session, "preset:copy?T=12&K=3&V=2");
+  Choice choice = session.choice();
+  set_slider(choice.edits, "scale_keys", 0.5);
+  session.choose(choice);
+  session.wait();
+  SessionState looked = session.state();
+  looked.workspace = "learn";
+  looked.view.theme = Theme::light;
+  looked.view.state_value_by_key = true;
+  session.change(looked);
+  session.go_to_token(4);
+  CHECK(session.undo());
+  session.wait();
+  CHECK(session.choice().edits.empty());
+  CHECK(session.state().workspace == "learn");
+  CHECK(session.state().view == looked.view);
+  CHECK(session.token() == 4);
+  CHECK(!session.can_undo());
+  session.change_view({});
+  CHECK(session.can_redo());  // a look forgets nothing that was undone
+  CHECK(session.redo());
+  session.wait();
+  CHECK(slider_value(session.choice().edits, "scale_keys") == 0.5);
+  CHECK(session.state().view == ViewOptions{});
+  CHECK(session.state().workspace == "learn");
+
+  // The precision changes numbers.
+  choice = session.choice();
+  choice.precision = Precision::f32;
+  session.choose(choice);
+  session.wait();
+  CHECK(session.undo());
+  session.wait();
+  CHECK(session.choice().precision == Precision::f64);
 }
 
 TEST_CASE("other data are opened again by undo, at the place where they were left", "[history]") {
