@@ -195,12 +195,12 @@ void require_numbers(const Edit& edit, const EditKind& kind) {
   for (std::size_t i = 0; i < kind.fields.size(); ++i) {
     const EditField& field = kind.fields[i];
     const double number = edit.numbers[i];
+    const std::string name = kind.neutral ? "it" : fmt::format("\"{}\"", field.name);
     const bool is_good = number >= field.minimum && number <= field.maximum;  // not NaN
     if (is_good && (!field.is_index || number == std::floor(number))) continue;
-    throw InputError(field.is_index
-                         ? fmt::format("\"{}\" is {}; expected a whole number from 0", field.name, number)
-                         : fmt::format("\"{}\" is {}; expected a number from {:g} to {:g}", field.name,
-                                       number, field.minimum, field.maximum));
+    throw InputError(field.is_index ? fmt::format("{} is {}; expected a whole number from 0", name, number)
+                                    : fmt::format("{} is {}; expected a number from {:g} to {:g}", name,
+                                                  number, field.minimum, field.maximum));
   }
 }
 
@@ -208,6 +208,12 @@ const EditKind* find_kind(std::string_view id, std::span<const EditKind> table) 
   const auto found =
       std::ranges::find(table, id, [](const EditKind& kind) { return std::string_view(kind.id); });
   return found == table.end() ? nullptr : &*found;
+}
+
+/// What a slider does, without what its numbers mean: there is one of a kind, and a person knows it by that.
+std::string_view slider_words(const EditKind& kind) {
+  const std::string_view words = kind.words;
+  return words.substr(0, words.find_first_of(":;"));
 }
 
 double neutral(std::string_view kind) {
@@ -292,7 +298,10 @@ void apply(const Edits& edits, EditedHead& head, std::span<const EditKind> table
         throw InputError("there is one before it; expected one of this kind");
       if (kind->apply) kind->apply(head, edit);
     } catch (const InputError& error) {
-      throw InputError(fmt::format("edit {} ({}): {}", i + 1, shown(edit.kind), error.what()));
+      const EditKind* kind = find_kind(edit.kind, table);
+      throw InputError(kind && kind->neutral
+                           ? fmt::format("{}: {}", slider_words(*kind), error.what())
+                           : fmt::format("edit {} ({}): {}", i + 1, shown(edit.kind), error.what()));
     }
   }
 }

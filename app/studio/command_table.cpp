@@ -427,19 +427,14 @@ void add_view(Table& table) {
                    .group = "View",
                    .words = "let go of the number, or stop presenting",
                    .key = ImGuiKey_Escape,
-                   .perform =
-                       [](Application& a) {
-                         if (a.pinned || a.enlarged) {
-                           a.pinned.reset();
-                           a.enlarged.reset();
-                         } else {
-                           a.presenting = false;
-                         }
-                       },
-                   .why_not =
-                       [](const Application& a) {
-                         return unless(a.pinned || a.enlarged || a.presenting, "no number is held");
-                       }});
+                   .perform = [](Application& a) {
+                     if (a.pinned || a.enlarged) {
+                       a.pinned.reset();
+                       a.enlarged.reset();
+                     } else {
+                       a.presenting = false;
+                     }
+                   }});
 }
 
 std::string no_place(const Application& application, int direction) {

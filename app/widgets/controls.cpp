@@ -7,9 +7,10 @@
 #include <cmath>
 #include <string>
 #include <type_traits>
+#include <utility>
 
-#include "app/widgets/formula.h"
 #include "app/widgets/drawn_sliders.h"
+#include "app/widgets/formula.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest::style {
@@ -122,6 +123,27 @@ bool draw_slider_label(const ImRect& box, const char* symbol, std::string_view w
   return shown == words;
 }
 
+// What was typed in this frame, or the end that it lies beyond, which is said while it is typed. What is no
+// number changes nothing. Returns whether the value changed.
+template <class Number>
+bool take_typed(bool typed, Number number, Number* value, const SliderLook<Number>& look, const char* format,
+                ImGuiID id) {
+  bool* beyond = ImGui::GetStateStorage()->GetBoolRef(ImHashStr("beyond", 0, id));  // the number typed last
+  if (typed) *beyond = !(number >= look.minimum && number <= look.maximum);
+  if (*beyond) {
+    std::array<char, 64> ends[2]{};
+    for (const bool upper : {false, true}) {
+      const Number end = upper ? look.maximum : look.minimum;
+      ImGui::DataTypeFormatString(ends[upper].data(), static_cast<int>(ends[upper].size()),
+                                  data_type<Number>(), &end, format);
+    }
+    ImGui::SetTooltip("from %s to %s", ends[0].data(), ends[1].data());
+  }
+  if (!typed || std::isnan(static_cast<double>(number))) return false;
+  const Number before = std::exchange(*value, std::clamp(number, look.minimum, look.maximum));
+  return *value != before;
+}
+
 template <class Number>
 bool any_slider(const char* symbol, const char* words, Number* value, const SliderLook<Number>& look) {
   ImGuiWindow* window = ImGui::GetCurrentWindow();
@@ -132,6 +154,7 @@ bool any_slider(const char* symbol, const char* words, Number* value, const Slid
   const ImRect box(window->DC.CursorPos, {window->DC.CursorPos.x + ImGui::CalcItemWidth(),
                                           window->DC.CursorPos.y + px(slider_height)});
   ImGui::ItemSize(box);
+  if (note_slider(symbol, shown_part(words), id)) ImGui::SetKeyboardFocusHere();
   if (!ImGui::ItemAdd(box, id, nullptr, ImGuiItemFlags_Inputable)) return false;
   report_item(id, words, ImGuiItemStatusFlags_Inputable);
 
@@ -154,7 +177,6 @@ bool any_slider(const char* symbol, const char* words, Number* value, const Slid
       if (!typing) {
         ImGui::SetActiveID(id, window);
         ImGui::SetFocusID(id, window);
-  if (note_slider(symbol, shown_part(words), id)) ImGui::SetKeyboardFocusHere();
         ImGui::FocusWindow(window);
         ImGui::GetCurrentContext()->ActiveIdUsingNavDirMask |= 1 << ImGuiDir_Left | 1 << ImGuiDir_Right;
       }
@@ -163,10 +185,10 @@ bool any_slider(const char* symbol, const char* words, Number* value, const Slid
   if (typing) {
     // Dear ImGui writes the label to the right of the box: its first letter would stand at the panel's edge.
     ImGui::PushClipRect(box.Min, box.Max, true);
-    const bool typed =
-        ImGui::TempInputScalar(box, id, words, type, value, format, &look.minimum, &look.maximum);
+    Number number = *value;
+    const bool typed = ImGui::TempInputScalar(box, id, words, type, &number, format);
     ImGui::PopClipRect();
-    return typed;
+    return take_typed(typed, number, value, look, format, id);
   }
 
   const ImRect track(box.Min.x, box.Max.y - px(2 * knob_radius), box.Max.x, box.Max.y);

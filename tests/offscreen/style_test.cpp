@@ -262,3 +262,54 @@ TEST_CASE("style: a slider is dragged, reset and typed into") {
   frame();
   CHECK(value == 0.125);
 }
+
+TEST_CASE("style: a slider says where it ends while a number beyond is typed") {
+  Offscreen offscreen(400, 200);
+  style::apply(style::Theme::dark, 1);
+  double value = 1;
+  ImVec2 from;
+  const auto frame = [&] {
+    offscreen.pass([&] {
+      ImGui::SetNextWindowPos({0, 0});
+      ImGui::SetNextWindowSize({400, 200});
+      ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration);
+      ImGui::SetNextItemWidth(300);
+      style::slider("", "factor", &value, {.maximum = 3, .reset = 1});
+      from = ImGui::GetItemRectMin();
+      ImGui::End();
+    });
+  };
+  ImGuiIO& io = ImGui::GetIO();
+  const auto type = [&](const char* text) {
+    io.AddInputCharactersUTF8(text);
+    frame();
+    frame();
+  };
+  const auto is_said = [] {
+    const ImGuiWindow* tip = ImGui::FindWindowByName("##Tooltip_00");
+    return tip && tip->Active;
+  };
+  frame();
+  io.AddMousePosEvent(from.x + 20, from.y + 30);
+  frame();
+  io.AddKeyEvent(ImGuiMod_Ctrl, true);
+  io.AddMouseButtonEvent(ImGuiMouseButton_Left, true);
+  frame();
+  io.AddMouseButtonEvent(ImGuiMouseButton_Left, false);
+  io.AddKeyEvent(ImGuiMod_Ctrl, false);
+  frame();
+  frame();
+  type("2");
+  CHECK(value == 2);
+  CHECK_FALSE(is_said());
+  type("00");
+  CHECK(value == 3);
+  CHECK(is_said());
+  io.AddKeyEvent(ImGuiKey_Enter, true);
+  frame();
+  io.AddKeyEvent(ImGuiKey_Enter, false);
+  frame();
+  frame();
+  CHECK(value == 3);
+  CHECK_FALSE(is_said());
+}

@@ -127,7 +127,7 @@ TEST_CASE("a choice that cannot be computed leaves everything as it was") {
         [&] { opened.choose([](Choice& choice) { choice.variant = "nonsense"; }); });
   fails(opened, "has no parameter \"nonsense\"",
         [&] { opened.choose([](Choice& choice) { choice.settings.parameters["nonsense"] = 1; }); });
-  fails(opened, "edit 1 (scale_decay): \"power\" is -1; expected a number from 0 to 1e+06",
+  fails(opened, "every decay to this power: it is -1; expected a number from 0 to 1e+06",
         [&] { opened.choose([](Choice& choice) { set_slider(choice.edits, "scale_decay", -1); }); });
   opened.choose([](Choice& choice) { set_slider(choice.edits, "scale_strength", 0.5); });
   opened->wait();
@@ -410,7 +410,7 @@ TEST_CASE("a session file that is wrong leaves everything as it was") {
   wrong(R"({"data": "preset:copy", "parameters": {"scale": "x"}})", "\"scale\" is string");
   wrong(R"({"data": "preset:copy", "parameters": {"nonsense": 1}})", "has no parameter");
   wrong(R"({"data": "preset:copy", "adjustments": 3})", "\"adjustments\" is number");
-  wrong(R"({"data": "preset:copy", "adjustments": {"decay": -2}})", "edit 1 (scale_decay): \"power\" is -2");
+  wrong(R"({"data": "preset:copy", "adjustments": {"decay": -2}})", "every decay to this power: it is -2");
 }
 
 TEST_CASE("a session file finds data beside it and may ask for a larger chunk than there is") {
