@@ -112,6 +112,8 @@ std::span<const ShownView> shown_views() {
       {"provenance", "who wrote a cell of the memory, and what became of it", show_provenance},
       {"recall", "what is left of the words, token by token", show_recall},
       {"gates", "how much every token keeps, for how long, and how far it steps", show_gates},
+      {"attention", "what an output is made of, beside softmax, and what is left of the words it reads",
+       show_attention},
   };
   return table;
 }

@@ -39,6 +39,9 @@ ShownNumbers show_recall(const ShownPlace& place);
 /// How much every token keeps, and how far it steps: `gates`.
 ShownNumbers show_gates(const ShownPlace& place);
 
+/// What the output of the token is made of, beside softmax: `attention`.
+ShownNumbers show_attention(const ShownPlace& place);
+
 /// Rows of numbers as nested lists.
 nlohmann::ordered_json json_of(const Matrix<double>& rows);
 nlohmann::ordered_json json_of(const Vector<double>& numbers);

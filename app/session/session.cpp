@@ -69,6 +69,7 @@ SessionState with_changes(SessionState state, const SessionState& from, const Se
   if (to.words != from.words) state.words = to.words;
   if (to.workspace != from.workspace) state.workspace = to.workspace;
   if (to.view != from.view) state.view = to.view;
+  if (to.attention != from.attention) state.attention = to.attention;
   return state;
 }
 
@@ -285,6 +286,12 @@ void Session::change_view(const ViewOptions& view) {
   SessionState next = state_;
   next.view = view;
   change(std::move(next));
+}
+
+void Session::change_attention(const AttentionView& attention, std::string_view merge_key) {
+  SessionState next = state_;
+  next.attention = attention;
+  change(std::move(next), merge_key);
 }
 
 /// Takes over a state of the data that are open, and computes what is new in it.

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "app/session/attention_view.h"
 #include "app/session/edits.h"
 #include "app/session/view_options.h"
 #include "core/base/matrix.h"
@@ -54,6 +55,7 @@ struct SessionState {
   std::vector<Index> words = {};  // tokens that the memory is asked about, ascending; empty: the strongest
   std::string workspace = "step";
   ViewOptions view = {};
+  AttentionView attention = {};
 
   bool operator==(const SessionState&) const = default;
 

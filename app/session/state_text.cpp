@@ -122,6 +122,21 @@ void read_view(const Fields& fields, ViewOptions& view) {
   fields.read("growth", view.growth);
 }
 
+void read_attention(const Fields& fields, AttentionView& view) {
+  fields.require_known({"shares", "diagonal", "mask", "gates", "chunks", "sharpness", "channel"});
+  fields.read("shares", view.shares);
+  fields.read("diagonal", view.diagonal);
+  fields.read("mask", view.mask);
+  fields.read("gates", view.gates);
+  fields.read("chunks", view.chunks);
+  fields.read("sharpness", view.sharpness);
+  if (!(view.sharpness >= 0 && view.sharpness <= most_sharpness)) {
+    throw InputError(
+        fmt::format("\"sharpness\" is {}; expected a number from 0 to {}", view.sharpness, most_sharpness));
+  }
+  fields.read("channel", view.channel);
+}
+
 /// Refuses fields of an earlier version beside what has taken their place.
 void require_one_way(const Fields& fields, const char* present,
                      const std::vector<std::string_view>& earlier) {
@@ -155,6 +170,14 @@ Json state_json(const SessionState& state, std::span<const EditKind> table) {
         {"state_value_by_key", state.view.state_value_by_key},
         {"numbers", state.view.numbers},
         {"growth", state.view.growth}}},
+      {"attention",
+       {{"shares", state.attention.shares},
+        {"diagonal", state.attention.diagonal},
+        {"mask", state.attention.mask},
+        {"gates", state.attention.gates},
+        {"chunks", state.attention.chunks},
+        {"sharpness", state.attention.sharpness},
+        {"channel", state.attention.channel}}},
   };
 }
 
@@ -225,8 +248,8 @@ SessionState parse_state(const std::string& text, const std::filesystem::path& f
                          std::span<const EditKind> table) {
   const json parsed = parse_json(text);
   const Fields fields(parsed);
-  std::vector<std::string_view> known = {"data",  "edits",     "head", "sides",      "place",
-                                         "words", "workspace", "view", "adjustments"};
+  std::vector<std::string_view> known = {"data",  "edits",     "head", "sides",     "place",
+                                         "words", "workspace", "view", "attention", "adjustments"};
   known.insert(known.end(), side_fields.begin(), side_fields.end());
   known.insert(known.end(), place_fields.begin(), place_fields.end());
   fields.require_known(known);
@@ -263,6 +286,7 @@ SessionState parse_state(const std::string& text, const std::filesystem::path& f
   fields.read("words", state.words);
   fields.read("workspace", state.workspace);
   if (const auto view = fields.at("view")) read_view(*view, state.view);
+  if (const auto attention = fields.at("attention")) read_attention(*attention, state.attention);
   return state;
 }
 

@@ -334,7 +334,7 @@ float keys_button(Application& application, float right) {
 
 }  // namespace
 
-void draw_transport(Application& application) {
+void draw_transport(Application& application, FloorLegend shown) {
   const Computation* computed = application.session.computed();
   if (!computed) return;
   const ImVec2 start = ImGui::GetCursorScreenPos();
@@ -343,7 +343,8 @@ void draw_transport(Application& application) {
     const style::TextStyle style(style::Text::number_small);
     return std::ceil(text_extent(figures(application.session, *computed)).x);
   }();
-  const std::vector<LegendEntry> entries = legend_entries(*computed);
+  const std::vector<LegendEntry> entries =
+      shown == FloorLegend::timeline ? legend_entries(*computed) : std::vector<LegendEntry>();
   float legend_width = 0;
   for (const LegendEntry& entry : entries) legend_width += width_of(entry) + style::px(gap - 2);
 

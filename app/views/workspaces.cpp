@@ -2,6 +2,7 @@
 
 #include <imgui.h>
 
+#include "app/views/attend.h"
 #include "app/views/learn.h"
 #include "app/views/panels.h"
 
@@ -16,6 +17,11 @@ std::span<const Workspace> workspaces() {
        .key = ImGuiMod_Ctrl | ImGuiKey_2,
        .panels = learn_panels(),
        .floor_part = 0.53F},
+      {.id = "attend",
+       .name = "Attend",
+       .words = "Which words' values every answer is made of, beside softmax",
+       .key = ImGuiMod_Ctrl | ImGuiKey_3,
+       .panels = attend_panels()},
   };
   return list;
 }

@@ -84,6 +84,20 @@ void draw_text(ImVec2 position, ImU32 colour, std::string_view text) {
                                       end_of(text));
 }
 
+void draw_rising_text(ImVec2 position, ImU32 colour, std::string_view text) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const int first = list->VtxBuffer.Size;
+  // Written where nothing of it is clipped, then turned and moved.
+  const ImVec2 visible = list->GetClipRectMin();
+  const ImVec2 corner = {std::ceil(visible.x), std::ceil(visible.y)};
+  list->AddText(corner, colour, text.data(), end_of(text));
+  const ImVec2 to = {std::floor(position.x), std::floor(position.y)};
+  for (int i = first; i < list->VtxBuffer.Size; ++i) {
+    ImVec2& vertex = list->VtxBuffer[i].pos;
+    vertex = {to.x + (vertex.y - corner.y), to.y - (vertex.x - corner.x)};
+  }
+}
+
 void draw_centred(ImVec2 position, float width, ImU32 colour, std::string_view text) {
   const std::string shown = shortened(text, width);
   draw_text({position.x + (width - text_extent(shown).x) / 2, position.y}, colour, shown);

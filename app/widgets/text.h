@@ -23,7 +23,10 @@ ImVec2 text_extent(std::string_view text);
 /// Text with its left upper corner at `position`, in the current font.
 void draw_text(ImVec2 position, ImU32 colour, std::string_view text);
 
-/// The same, cut to `width` screen pixels and centred in them.
+/// Text that is read from below: its left lower corner at `position`, so that it rises from there.
+void draw_rising_text(ImVec2 position, ImU32 colour, std::string_view text);
+
+/// The same as draw_text, cut to `width` screen pixels and centred in them.
 void draw_centred(ImVec2 position, float width, ImU32 colour, std::string_view text);
 
 /// Moves to the right, on the same line, so that something `width` wide ends at the panel's edge.

@@ -30,7 +30,8 @@ struct Channel {
   /// The rows of these tokens, v [N, 1]. Their queries are those of reads().
   std::function<Program<double>(Index first, Index count)> rows = {};
   std::function<ChannelReads(Index first, Index count)> reads = {};
-  double skip = 0;  // o takes so much of its own token's value, past the memory
+  bool reads_at_its_time = false;  // queries are made of the memory at their token: they cannot read later
+  double skip = 0;                 // o takes so much of its own token's value, past the memory
   std::optional<Denominator> denominator = {};
 };
 

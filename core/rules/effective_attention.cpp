@@ -24,6 +24,19 @@ EffectiveAttention empty_window(const Channel& channel, const AttentionWindow& w
   return attention;
 }
 
+/// The reads of a window's tokens.
+ChannelReads reads_of(const Channel& channel, const AttentionWindow& window) {
+  ChannelReads all = channel.reads(window.first_row, window.span());
+  if (window.no_mask) std::ranges::fill(all.after, channel.tokens * channel.rows_per_token);
+  if (window.row_step == 1) return all;
+  ChannelReads some{Matrix<double>(window.rows, all.q.cols()), {}};
+  for (Index row = 0; row < window.rows; ++row) {
+    some.q.row(row) = all.q.row(row * window.row_step);
+    some.after.push_back(all.after[static_cast<std::size_t>(row * window.row_step)]);
+  }
+  return some;
+}
+
 /// The queries of a window by the number of rows written when they read.
 using Readers = std::multimap<Index, Index>;
 
@@ -44,7 +57,7 @@ class Queries {
   Queries(const Channel& channel, const AttentionWindow& window)
       : channel_(channel),
         window_(window),
-        reads_(channel.reads(window.first_row, window.rows)),
+        reads_(reads_of(channel, window)),
         readers_(readers_of(reads_)),
         found_(empty_window(channel, window)) {
     F_ = Matrix<double>::Zero(reads_.q.rows(), reads_.q.cols());
@@ -121,7 +134,7 @@ class Writes {
   Writes(const Channel& channel, const AttentionWindow& window)
       : channel_(channel),
         window_(window),
-        reads_(channel.reads(window.first_row, window.rows)),
+        reads_(reads_of(channel, window)),
         readers_(readers_of(reads_)),
         all_(channel.initial.transpose()),
         found_(empty_window(channel, window)) {
@@ -185,7 +198,7 @@ class Writes {
 /// What a token's own value adds to its output past the memory.
 void add_skip(double skip, const AttentionWindow& window, Matrix<double>& A) {
   for (Index s = 0; skip != 0 && s < window.rows; ++s) {
-    const Index column = window.first_row + s - window.first_column;
+    const Index column = window.token(s) - window.first_column;
     if (column >= 0 && column < window.columns) A(s, column) += skip;
   }
 }
@@ -199,7 +212,13 @@ void require_inside(const char* what, Index first, Index count, Index there_are)
 }  // namespace
 
 void require_window(const AttentionWindow& window, Index tokens, Index channels) {
-  require_inside("rows", window.first_row, window.rows, tokens);
+  if (window.row_step < 1)
+    throw InputError(fmt::format("a window of every {}-th row; expected at least 1", window.row_step));
+  if (window.rows > 1 && window.row_step > tokens / (window.rows - 1)) {
+    throw InputError(fmt::format("a window of {} rows, {} tokens from one to the next; there are {} tokens",
+                                 window.rows, window.row_step, tokens));
+  }
+  require_inside("rows", window.first_row, window.span(), tokens);
   require_inside("columns", window.first_column, window.columns, tokens);
   if (window.channel < 0 || window.channel >= channels) {
     throw InputError(fmt::format("value channel {}; expected one of 0 .. {}", window.channel, channels - 1));
@@ -217,6 +236,9 @@ Matrix<double> EffectiveAttention::on_tokens() const {
 EffectiveAttention effective_attention(const std::function<Channel(Index column)>& channel_of,
                                        const AttentionWindow& window, const std::stop_token& stop) {
   Channel channel = channel_of(window.channel);
+  if (window.no_mask && channel.reads_at_its_time)
+    throw Unsupported(
+        "Without its mask a query would have to be made of a memory that is not there yet at its token.");
   // What divides is a column of the same memory, so that it meets the same weights.
   const std::optional<Denominator> denominator = channel.denominator;
   if (denominator) channel = channel_of(denominator->column);

@@ -12,10 +12,17 @@ namespace palimpsest {
 struct AttentionWindow {
   Index first_row = 0;
   Index rows = 0;
+  Index row_step = 1;  // from one row's token to the next one's
   Index first_column = 0;
   Index columns = 0;
   Index channel = 0;     // of the values: where they decay, each has weights of its own
   bool initial = false;  // also what the initial state adds
+  bool no_mask = false;  // every row reads after the last token, those that come later too
+
+  Index token(Index row) const { return first_row + row * row_step; }
+
+  /// How many tokens the rows are spread over.
+  Index span() const { return rows == 0 ? 0 : (rows - 1) * row_step + 1; }
 };
 
 /// How outputs come from the values, spec 1.2: o = A w + A+ v+ + Q0 S_0 in one value channel, with w and v+

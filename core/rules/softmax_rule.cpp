@@ -44,26 +44,39 @@ Output run_softmax(const Sequence& sequence, const KeyFading& fading, Form form,
   return {o.template cast<double>(), cache.states(fading)};
 }
 
+/// The weights of the queries of tokens first .. first+count-1 on the earlier cache and every key up to
+/// them, or on all keys: [count, keys].
+Matrix<double> weights_of(const Sequence& sequence, const KeyValueCache<double>& cache, Index first,
+                          Index count, bool no_mask) {
+  const Index keys = cache.earlier + (no_mask ? sequence.tokens : first + count);
+  const Matrix<double> Q = sequence.at("q").rows<double>(first, count) * sequence.parameter("scale");
+  Record record;
+  Recorder recorder(record);
+  softmax_dense<double>(Q, cache.K.topRows(keys), Matrix<double>(keys, 0),
+                        no_mask ? keys - 1 : cache.earlier + first, &recorder,
+                        no_mask ? Matrix<double>() : cache.bias(first, count));
+  return record.at("A");
+}
+
 /// The weights of the window's rows on every key that they see; those of the earlier cache are the share of
 /// the initial state, S_0 = initial_v_cache.
 EffectiveAttention softmax_weights(const Sequence& sequence, const KeyFading& fading,
-                                   const AttentionWindow& window) {
+                                   const AttentionWindow& window, const std::stop_token& stop) {
+  if (window.no_mask && fading)
+    throw Unsupported("Without its mask a gate would have to say how much of a later token is left.");
   const KeyValueCache<double> cache(sequence, fading);
   const Index p = cache.earlier;
-  const Index keys = p + window.first_row + window.rows;
-  const Matrix<double> Q =
-      sequence.at("q").rows<double>(window.first_row, window.rows) * sequence.parameter("scale");
-  Record record;
-  Recorder recorder(record);
-  softmax_dense<double>(Q, cache.K.topRows(keys), Matrix<double>(keys, 0), p + window.first_row, &recorder,
-                        cache.bias(window.first_row, window.rows));
   EffectiveAttention attention{.A = Matrix<double>::Zero(window.rows, window.columns)};
   if (window.initial) attention.Q0 = Matrix<double>::Zero(window.rows, p);
-  if (window.rows == 0) return attention;
-  const Matrix<double>& A = record.at("A");
-  const Index seen = std::clamp<Index>(keys - p - window.first_column, 0, window.columns);
-  if (seen > 0) attention.A.leftCols(seen) = A.middleCols(p + window.first_column, seen);
-  if (window.initial) attention.Q0 = A.leftCols(p);
+  // Rows that follow each other are one product; of others each sees keys that the one before does not.
+  const Index together = window.row_step == 1 ? window.rows : 1;
+  for (Index row = 0; row < window.rows; row += together) {
+    if (stop.stop_requested()) throw Cancelled();
+    const Matrix<double> A = weights_of(sequence, cache, window.token(row), together, window.no_mask);
+    const Index seen = std::clamp<Index>(A.cols() - p - window.first_column, 0, window.columns);
+    if (seen > 0) attention.A.block(row, 0, together, seen) = A.middleCols(p + window.first_column, seen);
+    if (window.initial) attention.Q0.middleRows(row, together) = A.leftCols(p);
+  }
   return attention;
 }
 
@@ -126,9 +139,9 @@ class SoftmaxRule : public Rule {
   }
 
   EffectiveAttention effective_attention(const Sequence& sequence, const AttentionWindow& window,
-                                         std::stop_token) const override {
+                                         std::stop_token stop) const override {
     require_window(window, sequence.tokens, sequence.dv);
-    return softmax_weights(sequence, fading_, window);
+    return softmax_weights(sequence, fading_, window, stop);
   }
 
   const KeyFading& fading() const { return fading_; }

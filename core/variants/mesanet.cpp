@@ -81,7 +81,8 @@ class MesaWalk : public Walk<Scalar> {
                                                      .ridge = ridge};
                          return ChannelReads{mesa_solutions<double>(rows, H.leftCols(sequence.dk), first),
                                              rows_up_to_each(first, count)};
-                       }};
+                       },
+                   .reads_at_its_time = true};
   }
 
   std::optional<Cost> cost(Index chunk_size) const override {

@@ -158,6 +158,9 @@ TEST_CASE("effective attention: a window anywhere is a part of the whole") {
       {.first_row = 0, .rows = 100, .first_column = 63, .columns = 2},
       {.first_row = 50, .rows = 0, .first_column = 10, .columns = 5},
       {.first_row = 64, .rows = 5, .first_column = 100, .columns = 0},
+      {.first_row = 2, .rows = 33, .row_step = 3, .first_column = 0, .columns = 100},
+      {.first_row = 7, .rows = 14, .row_step = 7, .first_column = 60, .columns = 3},
+      {.first_row = 99, .rows = 1, .row_step = 50, .first_column = 90, .columns = 10},
   };
   for (const Case& each : all_cases({.tokens = 100, .dk = 5, .dv = 3, .seed = 24})) {
     if (!refusal(each).empty()) continue;
@@ -168,8 +171,8 @@ TEST_CASE("effective attention: a window anywhere is a part of the whole") {
       for (const bool with_initial : {false, true}) {
         window.initial = with_initial;
         const EffectiveAttention part = attention(each, window);
-        INFO(each.words << fmt::format(" rows {}+{} columns {}+{}", window.first_row, window.rows,
-                                       window.first_column, window.columns));
+        INFO(each.words << fmt::format(" rows {}+{}, every {}., columns {}+{}", window.first_row, window.rows,
+                                       window.row_step, window.first_column, window.columns));
         const auto check_same = [](const Matrix<double>& got, const Matrix<double>& of_all) {
           REQUIRE(got.rows() == of_all.rows());
           REQUIRE(got.cols() == of_all.cols());
@@ -179,13 +182,15 @@ TEST_CASE("effective attention: a window anywhere is a part of the whole") {
                   1e-12 * std::max(1.0, of_all.cwiseAbs().maxCoeff()));
         };
         const auto in_window = [&](const Matrix<double>& weights) -> Matrix<double> {
-          return weights.block(window.first_row, window.first_column * h, window.rows, window.columns * h);
+          return weights(Eigen::seqN(window.first_row, window.rows, window.row_step),
+                         Eigen::seqN(window.first_column * h, window.columns * h));
         };
         check_same(part.A, in_window(all.A));
         if (all.A_plain.size() > 0) check_same(part.A_plain, in_window(all.A_plain));
-        if (with_initial) check_same(part.Q0, all.Q0.middleRows(window.first_row, window.rows));
+        if (with_initial) check_same(part.Q0, all.Q0(Eigen::seqN(window.first_row, window.rows, window.row_step), Eigen::all));
         if (all.denominators.size() > 0)
-          check_same(part.denominators, all.denominators.segment(window.first_row, window.rows));
+          check_same(part.denominators,
+                     all.denominators(Eigen::seqN(window.first_row, window.rows, window.row_step)));
       }
     }
   }

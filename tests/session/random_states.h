@@ -144,16 +144,25 @@ inline std::vector<FieldChange> field_changes() {
        [](State& state, Dice&) { state.view.state_value_by_key = !state.view.state_value_by_key; }},
       {"numbers", [](State& state, Dice&) { state.view.numbers = !state.view.numbers; }},
       {"growth", [](State& state, Dice&) { state.view.growth = !state.view.growth; }},
+      {"shares", [](State& state, Dice&) { state.attention.shares = !state.attention.shares; }},
+      {"diagonal", [](State& state, Dice&) { state.attention.diagonal = !state.attention.diagonal; }},
+      {"mask", [](State& state, Dice&) { state.attention.mask = !state.attention.mask; }},
+      {"gates", [](State& state, Dice&) { state.attention.gates = !state.attention.gates; }},
+      {"chunks", [](State& state, Dice&) { state.attention.chunks = !state.attention.chunks; }},
+      {"sharpness",
+       [](State& state, Dice& dice) { state.attention.sharpness = most_sharpness * dice.share(); }},
+      {"channel", [](State& state, Dice& dice) { state.attention.channel = dice.below(2); }},
   };
 }
 
 /// Fails to compile when a field is added that field_changes() might not know.
 inline void know_every_field(const SessionState& state) {
-  [[maybe_unused]] const auto& [data, edits, head, sides, place, words, workspace, view] = state;
+  [[maybe_unused]] const auto& [data, edits, head, sides, place, words, workspace, view, attention] = state;
   [[maybe_unused]] const auto& [variant, form, device, precision, chunk_size, settings] = sides.front();
   [[maybe_unused]] const auto& [options, parameters] = settings;
   [[maybe_unused]] const auto& [token, operation, phase, tile] = place;
   [[maybe_unused]] const auto& [theme, shared_scale, state_value_by_key, in_numbers, growth] = view;
+  [[maybe_unused]] const auto& [shares, diagonal, mask, gates, chunks, sharpness, channel] = attention;
 }
 
 }  // namespace palimpsest::testing

@@ -1,0 +1,225 @@
+#include "app/session/attention_answers.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+
+#include "app/session/scales.h"
+#include "core/base/error.h"
+#include "core/insight/keeping.h"
+#include "core/insight/remembered.h"
+#include "core/rules/effective_attention.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr std::size_t most_words = 5;
+constexpr double noticed = 0.005;         // a share that is worth a word
+constexpr double erased_part = 0.1;       // of what was written
+constexpr double more_than_the_gate = 2;  // times what the gate took: erased
+constexpr Index most_moments = 4096;
+
+constexpr double shown_part = 0.995;  // of the cells that are not 0 have colours of their own
+
+std::uint64_t next_version() {
+  static std::atomic<std::uint64_t> version{0};
+  return ++version;
+}
+
+/// What all but a few of the numbers that are not 0 lie within.
+double range_of(const Matrix<double>& numbers) {
+  std::vector<double> sizes;
+  for (const double number : numbers.reshaped()) {
+    if (number != 0) sizes.push_back(std::abs(number));
+  }
+  return quantile(std::move(sizes), shown_part);
+}
+
+auto order_of(const BandPlace& place) {
+  return std::tie(place.first_row, place.rows, place.row_step, place.first_column, place.columns,
+                  place.tokens_per_cell, place.channel, place.no_diagonal, place.no_mask);
+}
+
+/// The same head's inputs with nothing that fades.
+Sequence without_gates(const Foundation& foundation) {
+  Choice choice = foundation.choice;
+  set_slider(choice.edits, "scale_decay", 0);
+  const Inputs inputs =
+      make_inputs(*foundation.data, choice.head, *foundation.variant, choice.settings, choice.edits);
+  Settings settings = inputs.settings;
+  if (settings.parameters.contains("gamma")) settings.parameters["gamma"] = 1;
+  return held_inputs(*foundation.variant, inputs.arrays, settings, choice.precision).sequence;
+}
+
+AttentionBand band_of(const Foundation& foundation, const Reading& reading, const BandPlace& place,
+                      const std::stop_token& stop) {
+  if (reading.by == WeighedBy::softmax) {
+    const double sharpness = reading.sharpness > 0 ? reading.sharpness : usual_sharpness(foundation.sequence);
+    return attention_band(*find_variant("softmax").rule, softmax_beside(foundation.sequence, sharpness),
+                          place, stop);
+  }
+  const Rule& rule = *foundation.variant->rule;
+  if (reading.gates_are_1) return attention_band(rule, without_gates(foundation), place, stop);
+  return attention_band(rule, foundation.sequence, place, stop);
+}
+
+/// One row over all tokens.
+AttentionBand row_of(const Foundation& foundation, const Reading& reading, Index token, Index channel,
+                     const std::stop_token& stop) {
+  return band_of(foundation, reading,
+                 {.first_row = token, .rows = 1, .columns = foundation.sequence.tokens, .channel = channel},
+                 stop);
+}
+
+/// The tokens but `own` with the largest weights, the largest in front.
+std::vector<Index> most_read(const Vector<double>& weights, Index own) {
+  std::vector<Index> tokens(static_cast<std::size_t>(weights.size()));
+  std::iota(tokens.begin(), tokens.end(), Index{0});
+  std::erase_if(tokens, [&](Index token) { return token == own || weights(token) == 0; });
+  const auto count = std::min(most_words, tokens.size());
+  std::ranges::partial_sort(tokens, tokens.begin() + static_cast<std::ptrdiff_t>(count),
+                            [&](Index x, Index y) {
+                              const double of_x = std::abs(weights(x));
+                              const double of_y = std::abs(weights(y));
+                              return of_x != of_y ? of_x > of_y : x < y;
+                            });
+  tokens.resize(count);
+  return tokens;
+}
+
+/// What is left of the write of a row of `remembered`, whose moments are numbers of tokens.
+LeftOfWrite left_of(const Remembered& remembered, Index row, const std::optional<Keeping>& keeping) {
+  LeftOfWrite left;
+  const Index own = remembered.tokens[static_cast<std::size_t>(row)];
+  for (std::size_t moment = 0; moment < remembered.moments.size(); ++moment) {
+    const Index tokens = remembered.moments[moment];
+    if (tokens <= own) continue;
+    const double share = remembered.shares(row, static_cast<Index>(moment));
+    const double before = left.shares.empty() ? share : left.shares.back();
+    left.shares.push_back(share);
+    if (before - share <= left.lost_there) continue;
+    left.lost_there = before - share;
+    left.lost_most_at = tokens - 1;
+    const double faded = keeping ? before * (1 - keeping->mean(tokens - 1)) : 0;
+    left.is_erased = left.lost_there > more_than_the_gate * faded + noticed &&
+                     left.lost_there >= erased_part * left.shares.front();
+  }
+  if (left.lost_there < noticed) left.lost_most_at = -1;
+  return left;
+}
+
+/// What became of the writes of these words; none where there is no memory to ask.
+void add_what_is_left(std::vector<ReadWord>& words, const Foundation& foundation, Index token,
+                      const std::stop_token& stop) try {
+  if (words.empty() || !foundation.variant->memory.none.empty()) return;
+  std::vector<Index> tokens;
+  for (const ReadWord& word : words) tokens.push_back(word.token);
+  std::ranges::sort(tokens);
+  const Index first = std::max(tokens.front(), token + 1 - most_moments);
+  std::vector<Index> moments(static_cast<std::size_t>(token - first + 1));
+  std::iota(moments.begin(), moments.end(), first + 1);
+  const Remembered left = remembered(*foundation.variant, foundation.sequence, tokens, moments, stop);
+  const std::optional<Keeping> fading = keeping(foundation.sequence);
+  for (ReadWord& word : words) {
+    const auto row = std::ranges::find(left.tokens, word.token);
+    if (row != left.tokens.end()) word.left = left_of(left, row - left.tokens.begin(), fading);
+  }
+} catch (const Unsupported&) {
+  for (ReadWord& word : words) word.left.reset();
+}
+
+std::size_t size_of(Index numbers) { return static_cast<std::size_t>(numbers) * sizeof(double); }
+
+}  // namespace
+
+bool AttentionPart::operator<(const AttentionPart& other) const {
+  return is_before(other).value_or(
+      std::tuple(reading.by, reading.sharpness, reading.gates_are_1, order_of(place)) <
+      std::tuple(other.reading.by, other.reading.sharpness, other.reading.gates_are_1,
+                 order_of(other.place)));
+}
+
+std::shared_ptr<const DrawnPart> AttentionPart::compute(const Effort& effort) const {
+  DrawnPart part;
+  part.band = band_of(*present(), reading, place, effort.stop);
+  part.version = next_version();
+  part.shares = shares_of_rows(part.band);
+  part.weight_range = range_of(part.band.strongest);
+  part.share_range = range_of(part.shares);
+  return std::make_shared<const DrawnPart>(std::move(part));
+}
+
+std::size_t AttentionPart::bytes(const Value& part) {
+  return size_of(2 * part.band.strongest.size() + 2 * part.band.totals.size());
+}
+
+bool RowAtToken::operator<(const RowAtToken& other) const {
+  return is_before(other).value_or(std::tie(token, sharpness, channel) <
+                                   std::tie(other.token, other.sharpness, other.channel));
+}
+
+std::shared_ptr<const RowOfWeights> RowAtToken::compute(const Effort& effort) const {
+  const std::shared_ptr<const Foundation> foundation = present();
+  RowOfWeights row;
+  const auto unless_unsupported = [&](const Reading& reading,
+                                      Index of_channel) -> std::optional<AttentionBand> {
+    try {
+      return row_of(*foundation, reading, token, of_channel, effort.stop);
+    } catch (const Unsupported& reason) {
+      if (reading.by == WeighedBy::rule) row.reason = reason.what();
+      return std::nullopt;
+    }
+  };
+  const auto softmax = unless_unsupported({.by = WeighedBy::softmax, .sharpness = sharpness}, 0);
+  const auto own = unless_unsupported({}, channel);
+  const auto share = [](double weight, double total) { return total > 0 ? weight / total : 0; };
+  if (softmax) row.softmax_weights = softmax->strongest.row(0).transpose();
+  if (own) {
+    row.weights = own->strongest.row(0).transpose();
+    row.total = own->totals(0);
+    row.subtracts = share(own->negative(0), own->totals(0));
+  }
+  if (!own && !softmax) return std::make_shared<const RowOfWeights>(std::move(row));
+  for (const Index read : most_read(own ? row.weights : row.softmax_weights, token)) {
+    row.words.push_back(
+        {.token = read,
+         .share = own ? share(row.weights(read), row.total) : 0,
+         .softmax_share = softmax ? share(row.softmax_weights(read), softmax->totals(0)) : 0});
+    row.together += std::abs(row.words.back().share);
+    row.softmax_together += row.words.back().softmax_share;
+  }
+  add_what_is_left(row.words, *foundation, token, effort.stop);
+  return std::make_shared<const RowOfWeights>(std::move(row));
+}
+
+std::size_t RowAtToken::bytes(const Value& row) {
+  std::size_t bytes = size_of(row.weights.size() + row.softmax_weights.size());
+  for (const ReadWord& word : row.words) {
+    if (word.left) bytes += word.left->shares.size() * sizeof(double);
+  }
+  return bytes;
+}
+
+std::shared_ptr<const AttentionFacts> FactsOfAttention::compute(const Effort&) const {
+  const std::shared_ptr<const Foundation> foundation = present();
+  AttentionFacts facts;
+  try {
+    foundation->variant->rule->effective_attention(foundation->sequence, {});
+  } catch (const Unsupported& reason) {
+    facts.reason = reason.what();
+  }
+  try {
+    softmax_beside(foundation->sequence, 1);
+  } catch (const Unsupported& reason) {
+    facts.no_softmax = reason.what();
+  }
+  facts.has_gates = keeping(foundation->sequence).has_value();
+  facts.by_channel = weighs_by_channel(*foundation->variant->rule, foundation->sequence);
+  facts.usual_sharpness = usual_sharpness(foundation->sequence);
+  return std::make_shared<const AttentionFacts>(std::move(facts));
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/session/learn_answers.h"
+#include "core/insight/attention_band.h"
+
+// What Attend asks for: what outputs weigh values with.
+
+namespace palimpsest {
+
+/// Whose weights.
+enum class WeighedBy { rule, softmax };
+
+/// What is read how.
+struct Reading {
+  WeighedBy by = WeighedBy::rule;
+  double sharpness = 0;      // of softmax; 0: usual_sharpness()
+  bool gates_are_1 = false;  // the rule as if nothing faded
+
+  auto operator<=>(const Reading&) const = default;
+};
+
+/// A part of the picture as it is drawn.
+struct DrawnPart {
+  AttentionBand band;
+  Matrix<double> shares;      // shares_of_rows(band)
+  double weight_range = 0;    // what all but a few weights lie within
+  double share_range = 0;     // and shares
+  std::uint64_t version = 0;  // no other part has it
+};
+
+/// A part of the picture: an answer.
+struct AttentionPart : OfFoundation {
+  using Value = DrawnPart;
+
+  Reading reading = {};
+  BandPlace place = {};
+
+  std::string question() const { return {}; }  // another part never stands for it
+  bool operator<(const AttentionPart& other) const;
+  std::shared_ptr<const Value> compute(const Effort& effort) const;
+  static std::size_t bytes(const Value& part);
+};
+
+/// What became of a word's write since it was made: how much of its value its key still finds.
+struct LeftOfWrite {
+  std::vector<double> shares = {};  // after its own token, after the next, ... after the present one
+  Index lost_most_at = -1;          // the token that took most of it; -1: none took anything
+  double lost_there = 0;
+  bool is_erased = false;  // much of it, and more than the gate took there
+};
+
+/// A word that is read.
+struct ReadWord {
+  Index token = 0;
+  double share = 0;  // of the output's weights, with the sign of its own
+  double softmax_share = 0;
+  std::optional<LeftOfWrite> left = {};  // nothing where no memory answers
+};
+
+/// What one token's output is made of.
+struct RowOfWeights {
+  Vector<double> weights = {};          // [T]; of tokens after its own only in an inner batch
+  Vector<double> softmax_weights = {};  // [T]; empty where there is no softmax beside the rule
+  double total = 0;                     // sum |w|
+  std::string reason = {};              // why the rule has no weights; empty: it has
+  std::vector<ReadWord> words = {};     // read most, the most in front; the own one never
+  double together = 0;                  // |share| of these words
+  double softmax_together = 0;
+  double subtracts = 0;  // share of the weights below 0
+};
+
+/// What is read at a token.
+struct RowAtToken : OfFoundation {
+  using Value = RowOfWeights;
+
+  Index token = 0;
+  double sharpness = 0;  // as in Reading
+  Index channel = 0;
+
+  bool operator<(const RowAtToken& other) const;
+  std::shared_ptr<const Value> compute(const Effort& effort) const;
+  static std::size_t bytes(const Value& row);
+};
+
+/// What can be shown of a rule's weights.
+struct AttentionFacts {
+  std::string reason = {};      // why its outputs are no weighted sums of values; empty: they are
+  std::string no_softmax = {};  // why there is none beside it; empty: there is
+  bool has_gates = false;       // that can be set to 1
+  bool by_channel = false;      // every value channel has weights of its own
+  double usual_sharpness = 1;   // of softmax beside it
+};
+
+/// These facts: an answer.
+struct FactsOfAttention : OfFoundation {
+  using Value = AttentionFacts;
+
+  bool operator<(const FactsOfAttention& other) const { return is_before(other).value_or(false); }
+  std::shared_ptr<const Value> compute(const Effort& effort) const;
+  static std::size_t bytes(const Value& facts) { return sizeof facts + facts.reason.size(); }
+};
+
+}  // namespace palimpsest

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <imgui.h>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/session/attention_answers.h"
+#include "app/studio/application.h"
+#include "app/studio/workspaces.h"
+#include "app/widgets/heat_map.h"
+
+// What the panels of Attend share.
+
+namespace palimpsest {
+
+/// The panels of Attend.
+std::span<const Panel> attend_panels();
+
+void draw_attend(Application& application);
+void draw_attend_side(Application& application);
+void draw_attend_floor(Application& application);
+
+/// Which part of all weights is looked at: as many rows as columns.
+struct AttentionBlock {
+  Index first_row = 0;
+  Index first_column = 0;
+  Index count = 0;
+
+  bool operator==(const AttentionBlock&) const = default;
+};
+
+/// What Attend drew last: what the tests look at.
+struct AttendMap {
+  struct Square {
+    WeighedBy by = WeighedBy::rule;
+    Rectangle place = {};
+    int parts = 0;  // of the picture that are there
+    int wanted = 0;
+  };
+  std::vector<Square> squares;
+  AttentionBlock block = {};
+  double range = 0;    // of the colours
+  std::string reason;  // why the rule has no weights
+  bool has_loupe = false;
+  std::shared_ptr<const RowOfWeights> row;  // beside the squares and on the floor
+};
+
+/// That of the current Dear ImGui context.
+AttendMap& attend_map();
+
+/// What can be shown of the present rule's weights; of none until that is known.
+const AttentionFacts& attention_facts(Application& application);
+
+/// A square of weights on the screen.
+struct AttendSquare {
+  Application& application;
+  const Computation& computed;
+  WeighedBy by = WeighedBy::rule;
+  AttentionBlock block = {};
+  ImVec2 from = {};
+  float side = 0;
+  bool is_small = false;  // there is no room for all words along it
+  double range = 1;       // of its colours
+
+  Rectangle cell(Index row, Index column) const;
+
+  ImVec2 to() const { return {from.x + side, from.y + side}; }
+};
+
+/// How the weights of a reader are asked for as the view wants them.
+Reading reading_of(Application& application, WeighedBy reader);
+
+/// Draws what there is of a square by now, the rest coarsely. Returns what all but a few numbers lie within.
+double draw_weights(const AttendSquare& square);
+
+/// A few cells around one, large, with their numbers.
+void draw_loupe(const AttendSquare& square, ImVec2 from, float side, Index row, Index column);
+
+/// What is read at the present token.
+Answer<RowOfWeights> ask_row(Application& application);
+
+/// A share or weight as it is written: "40 %", "-0.12".
+std::string weight_words(double number, bool is_share);
+
+/// The colours, the sharpness of softmax, the channel.
+void draw_attend_settings(Application& application);
+
+}  // namespace palimpsest

@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_internal.h>  // to own the mouse wheel while it zooms
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gl/context_local.h"
+#include "app/views/attend.h"
+#include "app/views/timeline_columns.h"
+#include "app/views/timeline_rows.h"
+#include "app/views/transport.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+constexpr float transport_height = 28;
+constexpr float around = 8;
+constexpr float caption_height = 16;
+constexpr float words_height = 26;
+constexpr float least_bar = 0.02F;     // of the largest: from here on a bar is seen in any case
+constexpr double least_number = 0.08;  // of the largest bar: smaller ones carry no number
+
+/// One rule's weights of the present row as bars over and under a line.
+void draw_bars(const TimelineColumns& columns, const Vector<double>& weights, double total, double most,
+               float top, float bottom) {
+  const style::Palette& c = style::colours();
+  const style::TextStyle text(style::Text::number_small);
+  const bool subtracts = weights.size() > 0 && weights.minCoeff() < -most / 50;
+  const float zero = subtracts ? top + (bottom - top) * 0.66F : bottom - px(2);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddLine({columns.position.x, zero}, {columns.position.x + columns.size.x, zero}, c.edge);
+  const Index end = std::min<Index>(columns.end(), weights.size());
+  for (Index t = columns.begin(); t < end; ++t) {
+    const double share = total > 0 ? weights(t) / total : 0;
+    if (share == 0) continue;
+    const auto part = static_cast<float>(std::clamp(share / most, -1.0, 1.0));
+    const float full = part > 0 ? zero - top : bottom - zero;
+    const float least = std::abs(part) > least_bar ? px(2) : 1;
+    const float height = std::copysign(std::max(std::abs(part) * full, least), part);
+    const float left = columns.left_pixel(t);
+    const float right = std::max(columns.left_pixel(t + 1) - 1, left + 1);
+    const float middle = (left + right) / 2;
+    const float half = std::min((right - left) / 2, px(9));
+    list->AddRectFilled({middle - half, std::min(zero, zero - height)},
+                        {middle + half, std::max(zero, zero - height)},
+                        style::colour(colour(c.map, static_cast<float>(share), static_cast<float>(most))));
+    if (std::abs(share) < least_number * most || right - left < px(18)) continue;
+    const std::string number = fmt::format("{:.0f}", 100 * share);
+    if (number != "0" && number != "-0")
+      draw_text(
+          {middle + half + px(2),
+           part < 0 ? zero + px(1) : std::clamp(zero - height - px(2), top, bottom - text_extent(number).y)},
+          c.dim, number);
+  }
+}
+
+void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
+  const Session& session = application.session;
+  const style::Palette& c = style::colours();
+  auto& view = context_local<TimelineView>();
+  const ImVec2 position = {from.x + px(timeline_gutter - style::panel_padding), from.y};
+  const ImVec2 size = {to.x - position.x, to.y - position.y};
+  if (size.x < px(60) || size.y < px(80)) return;
+  const TimelineColumns columns = timeline_columns(view, session, position, size);
+  TimelineRows words(columns, session);
+  words.groups(position.y, to.y);
+  const float words_top = position.y + px(caption_height);
+  words.words(words_top + px(2));
+  const float bars_top = words_top + px(words_height) + px(4);
+  const float height = (to.y - bars_top) / 2;
+  const Answer<RowOfWeights> answer = ask_row(application);
+  {
+    const style::TextStyle text(style::Text::caption);
+    words.name(fmt::format("row {} reads", session.token()), words_top + px(2) + text_extent("x").y / 2,
+               c.dim);
+    words.name("this rule", bars_top + height / 2, c.text);
+    words.name("softmax", bars_top + height * 1.5F, c.text);
+  }
+  if (answer.value) {
+    const RowOfWeights& row = *answer.value;
+    // The own word is often read most by far; what is drawn is scaled by the others, and it may be cut off.
+    double most = 0;
+    for (const ReadWord& word : row.words) most = std::max({most, std::abs(word.share), word.softmax_share});
+    if (!(most > 0)) most = 1;
+    if (row.reason.empty())
+      draw_bars(columns, row.weights, row.total, most, bars_top, bars_top + height - px(6));
+    draw_bars(columns, row.softmax_weights, 1, most, bars_top + height, to.y - px(2));
+  }
+  words.cursor(position.y + px(caption_height - 2), to.y);
+  ImGui::SetCursorScreenPos(position);
+  ImGui::InvisibleButton("read words", size);
+  if (ImGui::IsItemActive()) {
+    application.playing = false;
+    const float x = std::clamp(ImGui::GetIO().MousePos.x, position.x, position.x + size.x - 1);
+    if (const Index token = columns.token_at(x); token != session.token())
+      application.session.go_to_token(token);
+    view.followed = application.session.token();
+  }
+  if (ImGui::IsItemHovered()) {
+    ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
+    const ImGuiIO& io = ImGui::GetIO();
+    if (io.MouseWheel != 0)
+      zoom_timeline(view, columns, session, std::pow(1.2F, io.MouseWheel), io.MousePos.x);
+    if (io.MouseWheelH != 0) view.first -= static_cast<double>(io.MouseWheelH * px(60) / view.column);
+  }
+}
+
+}  // namespace
+
+void draw_attend_floor(Application& application) {
+  if (style::begin_panel("##attend floor", {0, 0},
+                         ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse) &&
+      application.session.computed() && application.session.sight().computation) {
+    const ImVec2 panel = ImGui::GetWindowPos();
+    const ImVec2 size = ImGui::GetWindowSize();
+    const float padding = px(style::panel_padding);
+    const float transport = panel.y + size.y - px(around + transport_height);
+    if (!application.session.computed()->tokens.empty())
+      draw_floor(application, {panel.x + padding, panel.y + px(10)},
+                 {panel.x + size.x - padding, transport - px(4)});
+    ImGui::SetCursorScreenPos({panel.x + padding, std::max(transport, panel.y + px(around))});
+    draw_transport(application, FloorLegend::none);
+    ImGui::Dummy({1, 1});  // where there is no room for it
+  }
+  style::end_panel();
+}
+
+}  // namespace palimpsest

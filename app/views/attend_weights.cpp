@@ -1,0 +1,179 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/views/attend.h"
+#include "app/widgets/style.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+constexpr Index rows_of_a_part = 256;
+constexpr Index coarse_rows = 128;
+constexpr Index loupe_cells = 9;
+constexpr Index few_loupe_cells = 7;  // of a small square
+
+AttentionPart part_of(const AttendSquare& square, Index first_row, Index rows, Index row_step) {
+  const AttentionView& view = square.application.session.state().attention;
+  const auto pixels = std::max<Index>(static_cast<Index>(square.side), 1);
+  AttentionPart part;
+  part.of = square.application.session.sight().computation;
+  part.reading = reading_of(square.application, square.by);
+  part.place = {.first_row = first_row,
+                .rows = rows,
+                .row_step = row_step,
+                .first_column = square.block.first_column,
+                .columns = square.block.count,
+                .tokens_per_cell = std::max<Index>(square.block.count / pixels, 1),
+                .channel = square.by == WeighedBy::rule ? view.channel : 0,
+                .no_diagonal = !view.diagonal,
+                .no_mask = !view.mask};
+  return part;
+}
+
+/// One part over its rows of the square.
+void draw_part(const AttendSquare& square, const DrawnPart& part, const BandPlace& place, bool shares) {
+  const double unit = static_cast<double>(square.side) / static_cast<double>(square.block.count);
+  const auto y = [&](Index row) {
+    return std::round(square.from.y +
+                      static_cast<float>(static_cast<double>(row - square.block.first_row) * unit));
+  };
+  const float top = y(place.first_row);
+  const float bottom = std::min(y(place.first_row + place.rows * place.row_step), square.to().y);
+  const float width =
+      std::round(static_cast<float>(static_cast<double>(place.cells() * place.tokens_per_cell) * unit));
+  ImGui::PushClipRect(square.from, square.to(), true);  // the last cell may stand for fewer tokens
+  heat_map(
+      fmt::format("attend {} {}", static_cast<int>(square.by), place.first_row * 2 + (place.row_step > 1)),
+      shares ? part.shares : part.band.strongest, part.version * 2 + (shares ? 1 : 0), {square.from.x, top},
+      {width, bottom - top}, {.range = static_cast<float>(square.range)});
+  ImGui::PopClipRect();
+}
+
+}  // namespace
+
+Rectangle AttendSquare::cell(Index row, Index column) const {
+  const double unit = static_cast<double>(side) / static_cast<double>(block.count);
+  const auto at = [&](Index token, Index first) {
+    return std::round(static_cast<float>(static_cast<double>(token - first) * unit));
+  };
+  return {{from.x + at(column, block.first_column), from.y + at(row, block.first_row)},
+          {from.x + at(column + 1, block.first_column), from.y + at(row + 1, block.first_row)}};
+}
+
+Reading reading_of(Application& application, WeighedBy reader) {
+  const AttentionView& view = application.session.state().attention;
+  if (reader == WeighedBy::softmax) return {.by = reader, .sharpness = view.sharpness};
+  return {.gates_are_1 = !view.gates && attention_facts(application).has_gates};
+}
+
+double draw_weights(const AttendSquare& square) {
+  Answers& answers = square.application.session.answers();
+  const bool shares = square.application.session.state().attention.shares;
+  const Index end = std::min(square.block.first_row + square.block.count, square.computed.sequence.tokens);
+  AttendMap::Square drawn{.by = square.by, .place = {square.from, square.to()}};
+  double range = 0;
+  const auto draw = [&](const AttentionPart& key, Urgency urgency) {
+    const Answer<DrawnPart> part = answers.ask(key, urgency);
+    if (!part.value) return false;
+    draw_part(square, *part.value, key.place, shares);
+    range = std::max(range, shares ? part.value->share_range : part.value->weight_range);
+    return true;
+  };
+  const bool is_large = square.block.count > 2 * rows_of_a_part;
+  if (is_large) {
+    const Index step = square.block.count / coarse_rows;
+    draw(part_of(square, square.block.first_row, (end - square.block.first_row) / step, step), Urgency::now);
+  }
+  std::vector<Index> firsts;
+  for (Index first = square.block.first_row; first < end; first += rows_of_a_part) firsts.push_back(first);
+  // The newest wish is answered first: the rows around the present token are asked for last.
+  const Index token = square.application.session.token();
+  std::ranges::sort(firsts, std::greater(),
+                    [&](Index first) { return std::abs(first + rows_of_a_part / 2 - token); });
+  for (const Index first : firsts) {
+    const AttentionPart part = part_of(square, first, std::min(rows_of_a_part, end - first), 1);
+    drawn.parts += draw(part, is_large ? Urgency::later : Urgency::now) ? 1 : 0;
+    ++drawn.wanted;
+  }
+  attend_map().squares.push_back(drawn);
+  return range;
+}
+
+std::string weight_words(double number, bool is_share) {
+  if (!std::isfinite(number)) return "none";
+  if (is_share) return fmt::format("{:.0f} %", 100 * number);
+  return fmt::format("{:.2g}", number);
+}
+
+void draw_loupe(const AttendSquare& square, ImVec2 from, float side, Index row, Index column) {
+  const style::Palette& c = style::colours();
+  const Session& session = square.application.session;
+  const Index tokens = square.computed.sequence.tokens;
+  const Index count = std::min(square.is_small ? few_loupe_cells : loupe_cells, tokens);
+  const Index first_row = std::clamp<Index>(row - count / 2, 0, tokens - count);
+  const Index first_column = std::clamp<Index>(column - count / 2, 0, tokens - count);
+  AttentionPart key = part_of(square, first_row, count, 1);
+  key.place.first_column = first_column;
+  key.place.columns = count;
+  key.place.tokens_per_cell = 1;
+  const Answer<DrawnPart> part = square.application.session.answers().ask(key);
+  if (!part.value) return;
+  attend_map().has_loupe = true;
+  const bool shares = session.state().attention.shares;
+  const Matrix<double>& numbers = shares ? part.value->shares : part.value->band.strongest;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float cell = std::floor(side / static_cast<float>(count));
+  const style::TextStyle text(style::Text::number_small);
+  for (Index i = 0; i < count; ++i) {
+    for (Index j = 0; j < count; ++j) {
+      const ImVec2 at = {from.x + static_cast<float>(j) * cell, from.y + static_cast<float>(i) * cell};
+      const Rgb8 paper = colour(c.map, static_cast<float>(numbers(i, j)), static_cast<float>(square.range));
+      list->AddRectFilled(at, {at.x + cell - 1, at.y + cell - 1}, style::colour(paper));
+      const bool is_masked = numbers(i, j) == 0 && first_column + j > first_row + i;
+      if (is_masked) continue;
+      std::string number =
+          shares ? fmt::format("{:.0f}", 100 * numbers(i, j)) : fmt::format("{:.1g}", numbers(i, j));
+      if (number == "-0") number = "0";
+      const ImVec2 extent = text_extent(number);
+      if (extent.x <= cell && extent.y <= cell)
+        draw_text({at.x + (cell - extent.x) / 2, at.y + (cell - extent.y) / 2}, style::legible_on(paper),
+                  number);
+    }
+  }
+  const float whole = cell * static_cast<float>(count);
+  list->AddRect({from.x - 1, from.y - 1}, {from.x + whole, from.y + whole}, c.edge);
+  if (const Index present = session.token() - first_row; present >= 0 && present < count) {
+    const float top = from.y + static_cast<float>(present) * cell;
+    list->AddRect({from.x - px(2), top - px(2)}, {from.x + whole + px(1), top + cell + px(1)}, c.text, px(2),
+                  px(style::lit_line));
+  }
+  const style::TextStyle caption(style::Text::caption);
+  const auto word = [&](Index token) {
+    return visible_label(square.computed.data->labels[static_cast<std::size_t>(token)]);
+  };
+  const float room = px(60);
+  for (Index i = 0; i < count; ++i) {
+    const std::string asked = shortened(word(first_row + i), room);
+    const ImVec2 extent = text_extent(asked);
+    draw_text({from.x - extent.x - px(6), from.y + static_cast<float>(i) * cell + (cell - extent.y) / 2},
+              first_row + i == row ? c.text : c.dim, asked);
+    const std::string read = shortened(word(first_column + i), room);
+    draw_rising_text({from.x + static_cast<float>(i) * cell + (cell - extent.y) / 2, from.y - px(6)},
+                     first_column + i == column ? c.text : c.dim, read);
+  }
+  // What of the square the loupe shows.
+  const Rectangle low = square.cell(first_row, first_column);
+  const Rectangle high = square.cell(first_row + count - 1, first_column + count - 1);
+  list->PushClipRect(square.from, square.to(), true);
+  list->AddRect(low.minimum, high.maximum, c.faint);
+  list->PopClipRect();
+}
+
+}  // namespace palimpsest

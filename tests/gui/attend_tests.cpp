@@ -1,0 +1,96 @@
+#include <imgui.h>
+#include <imgui_te_context.h>
+#include <imgui_te_engine.h>
+
+#include "app/studio/application.h"
+#include "app/views/attend.h"
+#include "tests/gui/tests.h"
+
+// Attend: a person looks at a row, zooms in, and changes what is shown.
+
+namespace palimpsest {
+
+namespace {
+
+Session& enter_attend(ImGuiTestContext* context) {
+  Session& session = start_program(context);
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_3);
+  context->Yield(2);
+  session.go_to_token(63);
+  settle(context);
+  session.answers().wait();
+  settle(context);
+  return session;
+}
+
+void reads_a_row(ImGuiTestContext* context) {
+  Session& session = enter_attend(context);
+  IM_CHECK_STR_EQ(program().workspace().id, "attend");
+  IM_CHECK_EQ(attend_map().squares.size(), std::size_t{2});
+  IM_CHECK(attend_map().has_loupe);
+  const Rectangle square = attend_map().squares.front().place;
+  const float unit = (square.maximum.x - square.minimum.x) / static_cast<float>(session.data().tokens);
+  context->MouseMoveToPos({square.minimum.x + 6.5F * unit, square.minimum.y + 80.5F * unit});
+  context->MouseClick(0);
+  settle(context);
+  IM_CHECK_EQ(session.token(), 80);
+}
+
+void zooms_into_the_weights(ImGuiTestContext* context) {
+  Session& session = enter_attend(context);
+  const Index tokens = session.data().tokens;
+  IM_CHECK_EQ(attend_map().block.count, tokens);
+  const Rectangle square = attend_map().squares.front().place;
+  context->MouseMoveToPos(
+      {(square.minimum.x + square.maximum.x) / 2, (square.minimum.y + square.maximum.y) / 2});
+  context->MouseWheelY(1);
+  context->Yield(3);
+  IM_CHECK_EQ(attend_map().block.count, (tokens + 1) / 2);
+  IM_CHECK_GT(attend_map().block.first_row, 0);
+  for (int i = 0; i < 12; ++i) context->MouseWheelY(1);
+  context->Yield(3);
+  IM_CHECK_EQ(attend_map().block.count, 8);
+  for (int i = 0; i < 12; ++i) context->MouseWheelY(-1);
+  context->Yield(3);
+  IM_CHECK_EQ(attend_map().block.count, tokens);
+  IM_CHECK_EQ(attend_map().block.first_row, 0);
+}
+
+void switches_what_is_shown(ImGuiTestContext* context) {
+  Session& session = enter_attend(context);
+  context->ItemClick("//Who is read?/**/weights");
+  context->Yield(2);
+  IM_CHECK(!session.state().attention.shares);
+  context->ItemClick("//Who is read?/**/mask");
+  context->Yield(2);
+  IM_CHECK(!session.state().attention.mask);
+  settle(context);
+  IM_CHECK(!attend_map().has_loupe);
+  session.undo();
+  settle(context);
+  IM_CHECK(session.state().attention.mask);
+  IM_CHECK(program().undrawn().empty());
+}
+
+void says_why_there_are_no_weights(ImGuiTestContext* context) {
+  Session& session = enter_attend(context);
+  Choice choice = session.choice();
+  choice.variant = "ttt_mlp";
+  session.choose(std::move(choice));
+  settle(context);
+  session.answers().wait();
+  settle(context);
+  IM_CHECK(!attend_map().reason.empty());
+  IM_CHECK_EQ(attend_map().squares.size(), std::size_t{1});
+}
+
+}  // namespace
+
+void register_attend_tests(ImGuiTestEngine* engine) {
+  add_program_test(engine, "a click in Attend looks at a row", reads_a_row);
+  add_program_test(engine, "Attend zooms to single cells and back", zooms_into_the_weights);
+  add_program_test(engine, "Attend switches what is shown", switches_what_is_shown);
+  add_program_test(engine, "Attend says why a rule has no weights", says_why_there_are_no_weights);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,117 @@
+#include "app/views/attend.h"
+
+#include <imgui.h>
+
+#include "app/studio/application.h"
+#include "app/window/offscreen.h"
+#include "tests/catch.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+/// Draws until everything that is asked for is there.
+void draw_attend_fully(Application& application, Offscreen& offscreen) {
+  const auto draw = [&] { application.draw(offscreen.scale()); };
+  for (int i = 0; i < 5; ++i) {
+    offscreen.pass(draw);
+    application.session.wait();
+    application.session.answers().wait();
+  }
+  offscreen.pass(draw);
+  REQUIRE(application.undrawn() == "");
+}
+
+void choose(Application& application, const char* variant) {
+  Choice choice = application.session.choice();
+  choice.variant = variant;
+  application.session.choose(std::move(choice));
+  application.session.wait();
+}
+
+}  // namespace
+
+TEST_CASE("Attend shows every variant at every size, or says why not", "[attend]") {
+  Application application;
+  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=5"));
+  application.session.wait();
+  application.enter("attend");
+  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
+    Offscreen offscreen(width, height);
+    for (const Variant& variant : variants()) {
+      CAPTURE(variant.id, width);
+      choose(application, variant.id.c_str());
+      application.session.go_to_token(15);
+      draw_attend_fully(application, offscreen);
+      const AttendMap& map = attend_map();
+      REQUIRE(map.row);
+      CHECK(map.reason == map.row->reason);
+      const bool has_keys = application.session.computed()->sequence.has("k");
+      REQUIRE(map.squares.size() == (map.reason.empty() ? 1U : 0U) + (has_keys ? 1U : 0U));
+      for (const AttendMap::Square& square : map.squares) {
+        CHECK(square.parts == square.wanted);
+        CHECK(square.place.minimum.x >= 0);
+        CHECK(square.place.maximum.x <= static_cast<float>(width));
+        CHECK(square.place.maximum.y <= static_cast<float>(height));
+      }
+      if (has_keys) CHECK(map.squares.back().by == WeighedBy::softmax);
+      CHECK(map.range > 0);
+    }
+  }
+}
+
+TEST_CASE("both pictures of Attend share one scale, whatever is switched", "[attend]") {
+  Application application;
+  REQUIRE(application.session.open_named("preset:overwrite?T=40&K=6&V=5"));
+  application.session.wait();
+  application.enter("attend");
+  choose(application, "gated_deltanet");
+  Offscreen offscreen(1920, 1080);
+  application.session.go_to_token(30);
+  const auto with = [&](void (*change)(AttentionView&)) {
+    AttentionView view;
+    change(view);
+    application.session.change_attention(view);
+    draw_attend_fully(application, offscreen);
+    REQUIRE(attend_map().squares.size() == 2);
+    CHECK(attend_map().squares[0].parts == attend_map().squares[0].wanted);
+    return attend_map().range;
+  };
+  const double shares = with([](AttentionView&) {});
+  CHECK(shares <= 1);
+  CHECK(with([](AttentionView& view) { view.shares = false; }) > 0);
+  CHECK(with([](AttentionView& view) { view.gates = false; }) > 0);
+  CHECK(with([](AttentionView& view) { view.mask = false; }) > 0);
+  CHECK_FALSE(attend_map().has_loupe);  // there is no empty corner for it
+  CHECK(with([](AttentionView& view) { view.sharpness = 100; }) >= shares);
+  with([](AttentionView& view) { view.channel = 4; });
+}
+
+TEST_CASE("Attend shows a long text coarsely, then row by row", "[attend]") {
+  Application application;
+  REQUIRE(application.session.open_named("preset:random?T=1500&K=4&V=3&seed=2"));
+  application.session.wait();
+  application.enter("attend");
+  choose(application, "retnet");
+  Offscreen offscreen(1280, 800);
+  application.session.go_to_token(1400);
+  draw_attend_fully(application, offscreen);
+  REQUIRE(attend_map().squares.size() == 2);
+  CHECK(attend_map().squares[0].wanted == 6);  // of 256 rows
+  CHECK(attend_map().squares[0].parts == 6);
+}
+
+TEST_CASE("Attend with nothing open, with no token and with one", "[attend]") {
+  Application application;
+  application.enter("attend");
+  Offscreen offscreen(1280, 800);
+  offscreen.pass([&] { application.draw(1); });
+  CHECK(application.undrawn() == "");
+  for (const char* data : {"preset:random?T=1&K=1&V=1&seed=1", "preset:random?T=2&K=1&V=2&seed=1"}) {
+    REQUIRE(application.session.open_named(data));
+    application.session.wait();
+    draw_attend_fully(application, offscreen);
+    CHECK(attend_map().row->words.size() <= 1);
+  }
+}
