@@ -288,10 +288,10 @@ void Session::change_view(const ViewOptions& view) {
   change(std::move(next));
 }
 
-void Session::change_attention(const AttentionView& attention, std::string_view merge_key) {
+void Session::change_attention(const AttentionView& attention) {
   SessionState next = state_;
   next.attention = attention;
-  change(std::move(next), merge_key);
+  change(std::move(next));
 }
 
 /// Takes over a state of the data that are open, and computes what is new in it.
@@ -332,6 +332,7 @@ void Session::start_history() { history_ = History(state_); }
 void Session::go_to(SessionState state) {
   state.workspace = state_.workspace;
   state.view = state_.view;
+  state.attention = state_.attention;
   if (state.data == data().id) {
     const bool gives_up = is_opening();  // what it has stopped is computed again
     state.place = state_.place;

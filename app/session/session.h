@@ -55,7 +55,7 @@ class Session {
 
   /// Shows things another way: no entry of the history.
   void change_view(const ViewOptions& view);
-  void change_attention(const AttentionView& attention, std::string_view merge_key = {});
+  void change_attention(const AttentionView& attention);
 
   /// A drag is over: the next change is an entry of its own.
   void end_merge() { history_.end_merge(); }

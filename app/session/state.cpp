@@ -17,6 +17,7 @@ bool same_but_place(const SessionState& x, const SessionState& y) {
   moved.place = y.place;
   moved.workspace = y.workspace;
   moved.view = y.view;
+  moved.attention = y.attention;
   return moved == y;
 }
 

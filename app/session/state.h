@@ -64,7 +64,7 @@ struct SessionState {
   void set_choice(Choice choice);
 };
 
-/// Whether two states are the same but for where and how one looks: place, workspace, view.
+/// Whether two states are the same but for where and how one looks: place, workspace, views.
 bool same_but_place(const SessionState& x, const SessionState& y);
 
 }  // namespace palimpsest

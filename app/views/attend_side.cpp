@@ -173,18 +173,16 @@ void draw_attend_settings(Application& application) {
       "every weight nearly the same.");
   if (sharper) {
     view.sharpness = sharpness == facts.usual_sharpness ? 0 : sharpness;
-    session.change_attention(view, "sharpness");
+    session.change_attention(view);
   }
-  if (ImGui::IsItemDeactivated()) session.end_merge();
   const auto channels = static_cast<int>(session.sight().computation->sequence.dv);
   if (facts.by_channel && channels > 1) {
     auto channel = static_cast<int>(std::min<Index>(view.channel, channels - 1));
     if (style::slider("", "value channel", &channel, {.minimum = 0, .maximum = channels - 1})) {
       view.channel = channel;
-      session.change_attention(view, "channel");
+      session.change_attention(view);
     }
-    if (ImGui::IsItemDeactivated()) session.end_merge();
-  }
+    }
 }
 
 void draw_attend_side(Application& application) {

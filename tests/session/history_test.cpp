@@ -163,6 +163,7 @@ TEST_CASE("where and how one looks is no entry, and stays while changes are take
   looked.workspace = "learn";
   looked.view.theme = Theme::light;
   looked.view.state_value_by_key = true;
+  looked.attention.sharpness = 3;
   session.change(looked);
   session.go_to_token(4);
   CHECK(session.undo());
@@ -170,6 +171,7 @@ TEST_CASE("where and how one looks is no entry, and stays while changes are take
   CHECK(session.choice().edits.empty());
   CHECK(session.state().workspace == "learn");
   CHECK(session.state().view == looked.view);
+  CHECK(session.state().attention == looked.attention);
   CHECK(session.token() == 4);
   CHECK(!session.can_undo());
   session.change_view({});
