@@ -61,8 +61,14 @@ TEST_CASE("in every form the place of a token answers what the recurrence has th
   CHECK(decayed.table.after == written.table.before);
   CHECK(decayed.table.change.cwiseAbs().maxCoeff() < 0.01);
   CHECK(decayed.table.change.cwiseAbs().maxCoeff() > 0);
-  const AnswersAtPlace next = table_at(Form::recurrent, "decay", 43);
-  CHECK(next.table.before.row(0) == written.table.after.row(0));
+  // What one token leaves the next one finds, asked with the same words: its own is among those of the other.
+  const auto pinned_at = [&](std::string_view operation, Index token) {
+    const Cursor cursor = cursor_at(*recurrence, token, operation);
+    const WordChoice same = {.pinned = {6, 13, 20, 27, 34, 42}};
+    return *MemoryAnswers{computation, Form::recurrent, cursor, same}.compute(nothing);
+  };
+  CHECK(pinned_at("decay", 43).table.before == pinned_at("write", 42).table.after);
+  CHECK(std::ranges::any_of(table_at(Form::recurrent, "decay", 43).table.words, &AskedWord::is_present));
 
   const AnswersAtPlace chunk = table_at(Form::chunkwise, "solve");
   CHECK(chunk.table.before == decayed.table.before);
