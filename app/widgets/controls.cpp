@@ -123,25 +123,20 @@ bool draw_slider_label(const ImRect& box, const char* symbol, std::string_view w
   return shown == words;
 }
 
-// What was typed in this frame, or the end that it lies beyond, which is said while it is typed. What is no
-// number changes nothing. Returns whether the value changed.
+// Says where a slider ends while a number beyond is typed.
 template <class Number>
-bool take_typed(bool typed, Number number, Number* value, const SliderLook<Number>& look, const char* format,
-                ImGuiID id) {
-  bool* beyond = ImGui::GetStateStorage()->GetBoolRef(ImHashStr("beyond", 0, id));  // the number typed last
-  if (typed) *beyond = !(number >= look.minimum && number <= look.maximum);
-  if (*beyond) {
-    std::array<char, 64> ends[2]{};
-    for (const bool upper : {false, true}) {
-      const Number end = upper ? look.maximum : look.minimum;
-      ImGui::DataTypeFormatString(ends[upper].data(), static_cast<int>(ends[upper].size()),
-                                  data_type<Number>(), &end, format);
-    }
-    ImGui::SetTooltip("from %s to %s", ends[0].data(), ends[1].data());
-  }
-  if (!typed || std::isnan(static_cast<double>(number))) return false;
-  const Number before = std::exchange(*value, std::clamp(number, look.minimum, look.maximum));
-  return *value != before;
+void say_ends(const SliderLook<Number>& look, const char* format, Number present, ImGuiID id, ImVec2 below) {
+  const ImGuiInputTextState* text = ImGui::GetInputTextState(id);
+  if (text == nullptr) return;
+  ImGui::DataTypeApplyFromText(text->TextA.Data, data_type<Number>(), &present, format);
+  if (present >= look.minimum && present <= look.maximum) return;
+  std::array<std::array<char, 64>, 2> ends{};
+  const std::array<Number, 2> numbers = {look.minimum, look.maximum};
+  for (std::size_t end = 0; end < 2; ++end)
+    ImGui::DataTypeFormatString(ends[end].data(), static_cast<int>(ends[end].size()), data_type<Number>(),
+                                &numbers[end], format);
+  ImGui::SetNextWindowPos(below);
+  ImGui::SetTooltip("from %s to %s", ends[0].data(), ends[1].data());
 }
 
 template <class Number>
@@ -188,7 +183,10 @@ bool any_slider(const char* symbol, const char* words, Number* value, const Slid
     Number number = *value;
     const bool typed = ImGui::TempInputScalar(box, id, words, type, &number, format);
     ImGui::PopClipRect();
-    return take_typed(typed, number, value, look, format, id);
+    say_ends(look, format, *value, id, {box.Min.x, box.Max.y});
+    if (!typed || std::isnan(static_cast<double>(number))) return false;
+    const Number before = std::exchange(*value, std::clamp(number, look.minimum, look.maximum));
+    return *value != before;
   }
 
   const ImRect track(box.Min.x, box.Max.y - px(2 * knob_radius), box.Max.x, box.Max.y);

@@ -63,6 +63,9 @@ TEST_CASE("what is open is found by its words", "[commands]") {
   CHECK(ImGui::GetIO().WantTextInput);
   ImGui::GetIO().AddInputCharactersUTF8("2");
   frame();
-  frame();
+  for (const bool down : {true, false}) {
+    ImGui::GetIO().AddKeyEvent(ImGuiKey_Enter, down);
+    frame();
+  }
   CHECK(slider_value(application.session.state().edits, "scale_strength") == 2);
 }

@@ -300,10 +300,8 @@ TEST_CASE("style: a slider says where it ends while a number beyond is typed") {
   frame();
   frame();
   type("2");
-  CHECK(value == 2);
   CHECK_FALSE(is_said());
   type("00");
-  CHECK(value == 3);
   CHECK(is_said());
   io.AddKeyEvent(ImGuiKey_Enter, true);
   frame();
