@@ -96,6 +96,7 @@ std::shared_ptr<const TokenCourses> CoursesOfTokens::compute(const Effort& effor
   TokenCourses courses;
   try {
     courses.strengths = step_reach(*foundation->variant, sequence, effort.stop);
+    if (courses.strengths->has_edge) courses.edges = reach_edges(courses.strengths->reach);
   } catch (const Unsupported& reason) {
     courses.no_strengths = reason.what();
   }

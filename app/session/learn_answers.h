@@ -11,6 +11,7 @@
 #include "core/insight/harm.h"
 #include "core/insight/keeping.h"
 #include "core/insight/learning_moment.h"
+#include "core/insight/reach_edges.h"
 #include "core/insight/remembered.h"
 #include "core/insight/spectra.h"
 #include "core/insight/step_reach.h"
@@ -77,6 +78,7 @@ struct SolveNow : OfFoundation {
 struct TokenCourses {
   std::optional<StepReach> strengths = {};
   std::string no_strengths = {};  // why there are none
+  ReachEdges edges = {};          // of the strengths, where their losses have edges
   std::optional<Keeping> keeping = {};
 };
 

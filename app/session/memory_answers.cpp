@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/insight/answer_words.h"
 #include "core/insight/write_strength.h"
+#include "core/insight/written_together.h"
 
 namespace palimpsest {
 
@@ -155,6 +156,11 @@ std::shared_ptr<const AnswersAtPlace> MemoryAnswers::compute(const Effort& effor
   answers.legibility = legibility(answers.table.after);
   answers.sentence = answer_sentence(answers.table);
   answers.change = fmt::format("what {} changes", changed_by(variant, sequence, *trace, cursor));
+  if (const auto together = written_together(variant, sequence, answers.token);
+      together && !asked.empty() && answers.table.change.isZero(0))
+    answers.sentence =
+        fmt::format("Nothing changes here: words {} to {} make one step together, after word {}.",
+                    together->first, together->last, together->last);
   answers.output =
       output_answer(variant, sequence, foundation->reference->expected().o.row(answers.token), asked);
   answers.output_sentence = output_sentence(answers.output);

@@ -37,6 +37,11 @@ std::optional<OuterGradient> outer_gradient(const Variant& variant, const Sequen
   OuterGradient outer{key, G.transpose() * key / squares};
   const double rest = (G - outer.key * outer.error.transpose()).norm();
   if (!(rest <= same_outer * step.gradient_norm)) return std::nullopt;
+  // Only a loss that asks for the answer curves along the key.
+  outer.is_difference = std::ranges::any_of(step.problem.terms, [&](const WeighedTerm& term) {
+    const std::optional<Hessian> hessian = term.of->hessian(step.problem.at);
+    return !hessian || !hessian->keys.isZero(0);
+  });
   return outer;
 }
 

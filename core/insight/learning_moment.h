@@ -22,8 +22,9 @@ GradientCheck check_gradient(const LearningStep& step, Index places = 200, std::
 
 /// A gradient that is one key times one error: G = key error^T.
 struct OuterGradient {
-  Vector<double> key;    // [K]
-  Vector<double> error;  // [V]: what is there - what should be there
+  Vector<double> key;         // [K]
+  Vector<double> error;       // [V]: what is there - what should be there; of a dot loss -v, times its weight
+  bool is_difference = true;  // the first of these
 };
 
 /// What a picture of one step of inner learning is made of.

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/insight/written_together.h"
 #include "core/rules/row_rule.h"
 #include "core/rules/stored_pairs.h"
 
@@ -78,17 +79,18 @@ Remembered remembered(const Variant& variant, const Sequence& sequence, std::spa
     return lengths > 0 ? answers.row(i).dot(pairs.values.row(i)) / lengths : 0;
   };
   std::size_t next = 0;
+  const Index size = tokens_per_step(variant, sequence);
+  Vector<double> held = Vector<double>::Zero(pairs.keys.rows());  // the shares in what has been written
   const auto visit = [&](Index count, const NamedStates& states) {
     if (progress) progress(static_cast<double>(count) / static_cast<double>(moments.back() + 1));
     const std::size_t same = next;
     while (next < moments.size() && moments[next] == count) ++next;
-    if (same == next) return next < moments.size();
-    const Matrix<double> answers = memory_answers(variant, sequence, states, pairs.keys);
-    for (Index i = 0; i < answers.rows(); ++i) {
-      all.shares.row(i)
-          .segment(static_cast<Index>(same), static_cast<Index>(next - same))
-          .setConstant(share(answers, i));
+    if ((same < next || size > 1) && tokens_written(sequence, size, count) == count) {
+      const Matrix<double> answers = memory_answers(variant, sequence, states, pairs.keys);
+      for (Index i = 0; i < held.size(); ++i) held[i] = share(answers, i);
     }
+    for (std::size_t moment = same; moment < next; ++moment)
+      all.shares.col(static_cast<Index>(moment)) = held;
     return next < moments.size();
   };
   variant.rule->walk_states(sequence, visit, std::move(stop));

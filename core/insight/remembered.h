@@ -14,9 +14,10 @@ namespace palimpsest {
 struct Remembered {
   std::vector<Index> tokens = {};   // whose last pair is asked for
   std::vector<Index> moments = {};  // numbers of tokens, ascending: the memory after so many
-  /// [tokens, moments], before a token is there too. The diagonal of (S^T k_i / |k_i|^2 as rows) V^+, V the
-  /// values of all these words, singular values below 5 % of the largest cut off: a write of strength 1 into
-  /// an empty memory answers 1. Aligned: <answer, v> / (|answer| |v|), 0 where one of them is 0.
+  /// [tokens, moments], before a token is there too; while a batch is gathered, of what was written before
+  /// it. The diagonal of (S^T k_i / |k_i|^2 as rows) V^+, V the values of all these words, singular values
+  /// below 5 % of the largest cut off: a write of strength 1 into an empty memory answers 1. Aligned:
+  /// <answer, v> / (|answer| |v|), 0 where one of them is 0.
   Matrix<double> shares = {};
   bool is_alignment = false;  // the memory divides its answers, solves for them or is a network
 };

@@ -4,13 +4,20 @@
 
 #include <Eigen/QR>
 #include <cmath>
+#include <initializer_list>
+#include <string_view>
+#include <tuple>
 
 #include "core/base/error.h"
 #include "core/insight/half_life.h"
 #include "core/insight/keeping.h"
 #include "core/insight/key_directions.h"
+#include "core/insight/memory_change.h"
+#include "core/insight/reach_edges.h"
+#include "core/insight/recalled_part.h"
 #include "core/insight/remembered.h"
 #include "core/insight/step_reach.h"
+#include "core/insight/written_together.h"
 #include "core/rules/network_rule.h"
 #include "core/rules/stored_pairs.h"
 #include "tests/catch.h"
@@ -314,4 +321,91 @@ TEST_CASE("keys keep their cosines in three channels, and lie in their main dire
   CHECK(std::abs(found.points.row(0).dot(found.points.row(2)) - 1 / std::sqrt(3.0)) < exact);
   CHECK(key_directions(Matrix<double>::Zero(2, 1)).points.norm() == 0);
   CHECK(key_directions(Matrix<double>(0, 0)).points.rows() == 0);
+}
+
+TEST_CASE("a batch that is gathered is recalled once its last word has been", "[remembered]") {
+  for (const char* order : {"apply_first", "update_first"}) {
+    CAPTURE(order);
+    const Case each = random_case(find_variant("lact"), {{{"order", order}}, {{"batch", 4}}},
+                                  {.tokens = 11, .dk = 6, .dv = 4});
+    const std::vector<Index> tokens = {1, 5};
+    const std::vector<Index> moments = {0, 1, 3, 4, 6, 6, 7, 8, 10, 11};
+    const Remembered known = remembered(*each.variant, each.sequence, tokens, moments);
+    const auto at = [&](Index moment) { return Vector<double>(known.shares.col(moment)); };
+    for (const Index moment : {1, 2}) CHECK(at(moment) == at(0));
+    CHECK(at(3) != at(0));
+    for (const Index moment : {4, 5, 6}) CHECK(at(moment) == at(3));
+    CHECK(at(7) != at(3));
+    CHECK(at(8) == at(7));
+    CHECK(at(9) != at(7));  // the last batch ends with the sequence
+
+    // What the recurrence has there is what is asked.
+    const auto recurrence = each.trace(Form::recurrent, 1);
+    for (std::size_t m = 0; m < moments.size(); ++m) {
+      const NamedStates states = memory_after(*each.variant, each.sequence, *recurrence, moments[m]);
+      const StoredPairs pair = stored_pairs(*each.variant, each.sequence, 5, 1);
+      const Matrix<double> answer = memory_answers(*each.variant, each.sequence, states, pair.keys);
+      const StoredPairs first = stored_pairs(*each.variant, each.sequence, 1, 1);
+      Matrix<double> V(2, 4);
+      V << first.values, pair.values;
+      const Vector<double> parts = V.transpose().colPivHouseholderQr().solve(answer.transpose());
+      CHECK(std::abs(known.shares(1, static_cast<Index>(m)) - parts[1] / pair.keys.squaredNorm()) < exact);
+    }
+
+    for (const Index token : {4, 5, 7}) {
+      const auto together = written_together(*each.variant, each.sequence, token);
+      REQUIRE(together);
+      CHECK(together->first == 4);
+      CHECK(together->last == 7);
+    }
+    CHECK(written_together(*each.variant, each.sequence, 10)->last == 10);
+    CHECK_THROWS_AS(written_together(*each.variant, each.sequence, 11), InputError);
+  }
+  for (const char* id : {"ttt_linear", "ttt_mlp", "gated_deltanet"}) {
+    CAPTURE(id);
+    const Settings settings =
+        std::string_view(id) == "gated_deltanet" ? Settings{} : Settings{.parameters = {{"batch", 4}}};
+    const Case each = random_case(find_variant(id), settings, {.tokens = 11, .dk = 4, .dv = 4});
+    CHECK_FALSE(written_together(*each.variant, each.sequence, 5));
+  }
+}
+
+TEST_CASE("too much of a value is as wrong as too little", "[remembered]") {
+  for (const auto& [share, right, excess] :
+       {std::tuple(0.0, 0.0, 0.0), std::tuple(0.75, 0.75, 0.0), std::tuple(1.0, 1.0, 0.0),
+        std::tuple(1.75, 0.25, 0.75), std::tuple(2.5, 0.0, 1.0), std::tuple(-0.25, 0.0, 0.25),
+        std::tuple(-3.0, 0.0, 1.0), std::tuple(std::nan(""), 0.0, 1.0)}) {
+    CAPTURE(share);
+    CHECK(recalled_part(share).right == right);
+    CHECK(recalled_part(share).excess == excess);
+  }
+}
+
+TEST_CASE("the first words beyond the edges are named, rounding of unit keys is not", "[reach]") {
+  const auto edges = [](std::initializer_list<double> reach) {
+    return reach_edges(Eigen::Map<const Vector<double>>(reach.begin(), std::ssize(reach)));
+  };
+  CHECK_FALSE(edges({}).overshoots);
+  CHECK_FALSE(edges({0.2, 1.0000001, 0.7}).overshoots);
+  const ReachEdges both = edges({0.2, 1.3, 0.7, 2.1, 2.5});
+  CHECK(both.overshoots == 1);
+  CHECK(both.diverges == 3);
+  CHECK_FALSE(edges({1.5, 2}).diverges);
+  CHECK(edges({0.5, std::nan("")}).diverges == 1);
+}
+
+TEST_CASE("the error beside a gradient is a difference only where the loss asks for the answer", "[moment]") {
+  for (const auto& [id, is_difference] :
+       {std::pair("linear", false), std::pair("deltanet", true), std::pair("gated_deltanet", true)}) {
+    CAPTURE(id);
+    const Case each = make_case(id, {.tokens = 4, .dk = 5, .dv = 3});
+    const auto moment = learning_moment(*each.variant, each.sequence, 3, 5);
+    REQUIRE(moment);
+    REQUIRE(moment->outer);
+    CHECK(moment->outer->is_difference == is_difference);
+    const Matrix<double> v = row(each, "v", 3);
+    const Matrix<double> there =
+        row(each, "k", 3) * moment->step.problem.at.front() * (is_difference ? 1.0 : 0.0);
+    CHECK((moment->outer->error.transpose() - (there - v)).cwiseAbs().maxCoeff() < exact);
+  }
 }

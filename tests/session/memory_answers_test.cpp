@@ -1,5 +1,7 @@
 #include "app/session/memory_answers.h"
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/insight/answer_words.h"
 #include "tests/catch.h"
@@ -154,6 +156,19 @@ TEST_CASE("what a step changes is called what it is", "[answers]") {
   CHECK(said("gated_deltanet", Form::recurrent, "output") == "what this token changes");
   CHECK(said("gated_deltanet", Form::chunkwise, "solve") == "what this token changes");
   CHECK(said("gated_deltanet", Form::chunkwise, "carry") == "what this chunk changes");
+}
+
+TEST_CASE("inside a batch the memory says after which word it is written", "[answers]") {
+  const auto computation = opened(overwrite, "lact");
+  const Index size = inner_batch(computation->sequence.settings);
+  const auto sentence_at = [&](Index token, Index phase) {
+    const Cursor cursor{computation->trace(Form::recurrent)->block_of(token, phase)};
+    return MemoryAnswers{computation, Form::recurrent, cursor}.compute(nothing)->sentence;
+  };
+  const std::string together =
+      fmt::format("words {} to {} make one step together, after word {}.", size, 2 * size - 1, 2 * size - 1);
+  CHECK(sentence_at(size + 1, 0) == "Nothing changes here: " + together);
+  CHECK(sentence_at(size + 1, 1).find("Nothing changes here") == std::string::npos);
 }
 
 TEST_CASE("a capture has its most legible head where its notes see words", "[answers]") {
