@@ -33,7 +33,7 @@ struct Group {
 /// What the mouse does: no command, for it goes by where the pointer is.
 std::vector<Group> mouse() {
   return {{"Mouse",
-           {{"drag the floor", "move the cursor"},
+           {{"drag the words", "move the cursor"},
             {"Ctrl+click on a word", "ask the memory about it too"},
             {"wheel on the floor", "wider or narrower words"},
             {"wheel sideways", "earlier or later words"},
@@ -51,8 +51,8 @@ std::vector<Group> mouse() {
             {"drag the foot of a tile", "its result grows"}}},
           {"Mouse in Learn",
            {{"drag the dot", "how far this word steps"},
-            {"drag on the bars", "paint strengths or half-lives"},
-            {"Shift+drag on the bars", "an even ramp"},
+            {"drag the bars", "paint strengths or half-lives"},
+            {"Shift+drag the bars", "an even ramp"},
             {"drag the singular values", "fewer flattening steps"},
             {"drag the sphere", "turn it"}}}};
 }

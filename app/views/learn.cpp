@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <utility>
@@ -89,6 +90,26 @@ void learn_text(ImVec2 position, ImU32 colour, std::string_view words) {
 
 void learn_text_right(ImVec2 right_top, ImU32 colour, std::string_view words) {
   learn_text({right_top.x - text_extent(words).x, right_top.y}, colour, words);
+}
+
+float learn_link(Application& application, ImVec2 position, ImU32 colour, const std::string& words,
+                 Index token) {
+  const ImVec2 extent = text_extent(words);
+  ImGui::SetCursorScreenPos(position);
+  ImGui::InvisibleButton(words.c_str(), {std::max(extent.x, 1.0F), extent.y});
+  if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  if (ImGui::IsItemClicked()) {
+    application.playing = false;
+    application.show_welcome = false;
+    application.session.go_to_token(token);
+  }
+  tooltip(fmt::format("Go to word {}.", token));
+  learn_text(position, colour, words);
+  const float line = position.y + extent.y;
+  ImGui::GetWindowDrawList()->AddLine({position.x, line}, {position.x + extent.x, line},
+                                      style::with_alpha(colour, 0.5F), style::px(style::line));
+  learn_map().links.push_back({words, {position, {position.x + extent.x, line}}});
+  return extent.x;
 }
 
 std::string joined_to_fit(std::span<const std::string> parts, float width) {

@@ -33,7 +33,18 @@ struct LearnMap {
   Rectangle iterates;                                      // that of Newton and Schulz
   std::vector<std::pair<std::string, Rectangle>> choices;  // the words that learn_choice() drew
   ImVec2 dot;                                              // on it
-  Rectangle strengths;  // the rows that can be painted; empty: there is none
+  /// A lane of a stored word, and what it showed last at the cursor.
+  struct Lane {
+    Index token = 0;
+    Rectangle place;
+    double share = 0;
+    Rectangle right;   // the green of the column at the cursor
+    Rectangle excess;  // and what is beyond its value
+  };
+  std::vector<Lane> lanes;
+  std::vector<std::pair<std::string, Rectangle>> links;  // words that lead to a token
+  std::vector<Rectangle> tags;                           // words beside points of the loss
+  Rectangle strengths;                                   // the rows that can be painted; empty: there is none
   Rectangle gates;
   std::string reason;  // why there is no picture of a step; empty: there is one
 };
@@ -50,6 +61,10 @@ void learn_text_right(ImVec2 right_top, ImU32 colour, std::string_view words);
 
 /// The parts one after the other, as many as fit into `width`; the first one shortened if need be.
 std::string joined_to_fit(std::span<const std::string> parts, float width);
+
+/// Words that lead to a token when they are clicked; returns their width.
+float learn_link(Application& application, ImVec2 position, ImU32 colour, const std::string& words,
+                 Index token);
 
 /// A formula with its left end and baseline at a place; returns its width.
 float learn_formula(ImVec2 baseline, const std::string& latex, float size_px, ImU32 colour);

@@ -7,6 +7,7 @@
 
 #include "app/gl/context_local.h"
 #include "app/views/learn_rows.h"
+#include "app/views/recalled_words.h"
 #include "app/views/transport.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
@@ -49,14 +50,17 @@ float legend_from_right(float right, float y, ImU32 colour, bool hatched, std::s
   return from.x - px(16);
 }
 
-void draw_headline(const LearnRows& rows, ImVec2 from, float right) {
+void draw_headline(const LearnRows& rows, bool is_alignment, ImVec2 from, float right) {
   const style::Palette& c = style::colours();
-  const std::string title = "What each stored word still answers";
+  const RecalledLegend& legend = recalled_legend(is_alignment);
   float x = from.x;
+  ImGui::SetCursorScreenPos(from);
+  ImGui::InvisibleButton("what is measured", {std::max(right - from.x, 1.0F), px(headline - 4)});
+  tooltip(legend.measure);
   {
     const style::TextStyle text(style::Text::strong);
-    learn_text(from, c.text, title);
-    x += text_extent(title).x + px(14);
+    learn_text(from, c.text, legend.title);
+    x += text_extent(legend.title).x + px(14);
   }
   const float y = from.y + px(2);
   float end = right;
@@ -64,7 +68,8 @@ void draw_headline(const LearnRows& rows, ImVec2 from, float right) {
     end = legend_from_right(end, y, c.faint, true, "not yet there");
     end = legend_from_right(end, y, c.gate, false, "repaired");
     end = legend_from_right(end, y, c.alarm, false, "damaged by this word");
-    end = legend_from_right(end, y, c.good, false, "recalled, 0 to 100 %");
+    end = legend_from_right(end, y, c.alarm, true, legend.excess);
+    end = legend_from_right(end, y, c.good, false, legend.right);
   }
   const style::TextStyle text(style::Text::caption);
   const std::string words = fmt::format("the words written most strongly so far, of {}", rows.reached);
@@ -122,12 +127,13 @@ struct FloorHeights {
   float growth = 0;
 };
 
-FloorHeights heights_for(float room, bool grows) {
+FloorHeights heights_for(float room, bool grows, bool says_edges) {
   FloorHeights heights;
   if (room < px(low_panel)) heights = {.strengths = 38, .gates = 34, .errors = 34};
   if (grows) heights.growth = heights.gates;
   const auto lower = [&] { return heights.strengths + heights.gates + heights.errors + heights.growth; };
-  const float rest = room / style::scale() - words_height - caption_height;
+  const float rest =
+      room / style::scale() - words_height - caption_height - (says_edges ? caption_height : 0);
   heights.remembered = std::clamp((rest - lower()) / static_cast<float>(most_words), 6.0F, 24.0F);
   const float more = (rest - heights.remembered * static_cast<float>(most_words)) / lower();
   for (float* height : {&heights.strengths, &heights.gates, &heights.errors, &heights.growth})
@@ -150,7 +156,6 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   if (size.x < px(60) || size.y < px(120) || computed.tokens.empty()) return;
   const TimelineColumns columns = timeline_columns(view, session, position, size);
   const LearnRows rows{application, computed, columns, session.token(), session.token() + 1, from.x};
-  draw_headline(rows, from, to.x);
   TimelineRows words(columns, session);
 
   auto& looked = context_local<LookedAtChannel>();
@@ -161,13 +166,15 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   const TokenCourses none;
   const TokenCourses& courses = fits ? *answer.value : none;
 
-  const FloorHeights heights = heights_for(size.y, computed.divergence.has_value());
+  const bool says_edges = courses.edges.overshoots.has_value();
+  const FloorHeights heights = heights_for(size.y, computed.divergence.has_value(), says_edges);
   const float row = std::floor(px(heights.remembered));
   float y = position.y + px(caption_height);
   const float words_top = y + row * static_cast<float>(most_words);
   words.groups(position.y, to.y);
   scrub(application, view, columns, y, words_top + px(words_height));
-  draw_remembered(rows, courses, y, row, most_words);
+  const auto remembered = draw_remembered(rows, courses, y, row, most_words);
+  draw_headline(rows, remembered && remembered->is_alignment, from, to.x);
   words.words(words_top + px(2));
   y = words_top + px(words_height);
   const auto next = [&](float height) {
@@ -175,6 +182,7 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
     y += px(height);
     return lane;
   };
+  if (says_edges) draw_reach_edges(rows, courses.edges, next(caption_height).top);
   draw_strengths(rows, courses, next(heights.strengths));
   draw_half_lives(rows, courses, next(heights.gates), looked.channel);
   if (words.has_errors()) draw_errors(rows, words, next(heights.errors));

@@ -93,6 +93,49 @@ void draw_axes(const Chart& chart, double edge) {
   }
 }
 
+/// What words beside points keep clear of: other words, and the points.
+using Tags = std::vector<Rectangle>;
+
+Rectangle around(ImVec2 point) {
+  const float half = px(dot_size + 2);
+  return {{point.x - half, point.y - half}, {point.x + half, point.y + half}};
+}
+
+/// Where words of this extent overlap none of `tags`, nearest to `offset` from a point or to its other side.
+ImVec2 free_place(const Chart& chart, const Tags& tags, ImVec2 point, ImVec2 offset, ImVec2 extent) {
+  const float gap = px(4);
+  const float lowest = chart.to.y - extent.y - gap;
+  const float left = chart.from.x + gap;
+  const float right = chart.to.x - gap - extent.x;
+  const float top = std::min(chart.from.y + px(24), lowest);
+  const float wanted = std::clamp(point.y + offset.y, top, lowest);
+  std::vector<float> ys = {wanted};
+  for (const Rectangle& other : tags) {
+    ys.push_back(other.maximum.y + gap);
+    ys.push_back(other.minimum.y - gap - extent.y);
+  }
+  const bool fits = point.x + offset.x <= right;
+  const float beside = std::max(fits ? point.x + offset.x : point.x - offset.x - extent.x, left);
+  const float other_side =
+      std::clamp(fits ? point.x - offset.x - extent.x : point.x + offset.x, left, std::max(right, left));
+  ImVec2 best = {beside, wanted};
+  float least = HUGE_VALF;
+  for (const float x : {beside, other_side}) {
+    for (const float y : ys) {
+      if (y < top || y > lowest) continue;
+      const bool is_free = std::ranges::none_of(tags, [&](const Rectangle& other) {
+        return x < other.maximum.x + gap / 2 && x + extent.x > other.minimum.x - gap / 2 &&
+               y < other.maximum.y + gap / 2 && y + extent.y > other.minimum.y - gap / 2;
+      });
+      const float distance = std::abs(y - wanted) + (x == beside ? 0 : extent.x / 2);
+      if (!is_free || distance >= least) continue;
+      best = {x, y};
+      least = distance;
+    }
+  }
+  return best;
+}
+
 /// The band in which a step comes closer, and what lies beyond.
 void draw_band(const Chart& chart, double edge) {
   const style::Palette& c = style::colours();
@@ -106,7 +149,7 @@ void draw_band(const Chart& chart, double edge) {
 
 /// Their names, and the edge between them; where the same step is made again and again (`repeats`, without
 /// momentum, of a parabola) it diverges beyond.
-void draw_edge(const Chart& chart, double edge, bool repeats, bool always_lower) {
+void draw_edge(const Chart& chart, Tags& tags, double edge, bool repeats, bool always_lower) {
   const style::Palette& c = style::colours();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float x = std::clamp(chart.x(edge), chart.from.x, chart.to.x);
@@ -128,6 +171,7 @@ void draw_edge(const Chart& chart, double edge, bool repeats, bool always_lower)
     list->AddRectFilled({at.x - px(4), at.y - px(1)}, {chart.to.x - px(4), chart.to.y - px(4)}, c.panel,
                         px(3));
     learn_text(at, c.alarm, beyond);
+    tags.push_back({at, {chart.to.x - px(8), chart.to.y - px(6)}});
   }
   const style::TextStyle number(style::Text::number_small);
   const double distance = (chart.right - chart.left) / 100;
@@ -157,29 +201,17 @@ void draw_axis_words(const LearnScene& scene, const Chart& chart) {
   learn_text({(chart.from.x + chart.to.x - width) / 2, chart.to.y + px(24)}, c.dim, words);
 }
 
-/// The words beside points so far: they keep apart.
-using Tags = std::vector<Rectangle>;
-
-/// Words beside a point, inside the chart, on panel so that curves do not cross them; below those that are
-/// there.
+/// Words beside a point, inside the chart, on panel so that curves do not cross them; where nothing of
+/// `tags` is, as near as can be.
 void draw_tag(const Chart& chart, Tags& tags, ImVec2 point, ImVec2 offset, const std::string& symbol,
               const std::string& words, ImU32 colour) {
   const style::Palette& c = style::colours();
   const style::TextStyle text(style::Text::caption);
   const float symbol_width = symbol.empty() ? 0 : measure_formula(symbol, px(15)).width + px(4);
   const ImVec2 extent = {text_extent(words).x + symbol_width, text_extent(words).y};
-  ImVec2 at = {point.x + offset.x, point.y + offset.y};
-  if (at.x + extent.x > chart.to.x - px(4)) at.x = point.x - offset.x - extent.x;
-  at.x = std::max(at.x, chart.from.x + px(4));
-  at.y = std::clamp(at.y, chart.from.y + px(24), chart.to.y - extent.y - px(4));
-  for (const Rectangle& other : tags) {
-    const bool is_apart = at.x > other.maximum.x || at.x + extent.x < other.minimum.x ||
-                          at.y > other.maximum.y || at.y + extent.y < other.minimum.y;
-    if (is_apart) continue;
-    const float below = other.maximum.y + px(4);
-    at.y = below + extent.y < chart.to.y ? below : other.minimum.y - extent.y - px(4);
-  }
+  const ImVec2 at = free_place(chart, tags, point, offset, extent);
   tags.push_back({at, {at.x + extent.x, at.y + extent.y}});
+  learn_map().tags.push_back(tags.back());
   ImGui::GetWindowDrawList()->AddRectFilled({at.x - px(3), at.y - px(1)},
                                             {at.x + extent.x + px(3), at.y + extent.y + px(1)},
                                             style::with_alpha(c.panel, 0.8F), px(3));
@@ -262,7 +294,8 @@ void draw_loss(const LearnScene& scene, const LearnRoom& room) {
   const bool is_network = moment.edge != moment.parabola_edge;
   draw_band(chart, moment.edge * unit);
   draw_axes(chart, moment.edge * unit);
-  draw_edge(chart, moment.edge * unit, !is_network && step.problem.moving.empty(),
+  Tags tags;
+  draw_edge(chart, tags, moment.edge * unit, !is_network && step.problem.moving.empty(),
             moment.losses.back() <= std::ranges::min(moment.losses));
   const double at = drag_dot(scene, chart, moment.strength ? step.problem.rate * unit : step.taken);
   if (is_network) {
@@ -274,19 +307,20 @@ void draw_loss(const LearnScene& scene, const LearnRoom& room) {
   const ImU32 ink = scene.is_old ? style::mix(c.panel, c.strength, 0.5F) : c.strength;
   curve(list, chart, xs, moment.losses, ink, px(2.5F));
   draw_axis_words(scene, chart);
-  Tags tags;
+  double loss = loss_on_line(moment, at / unit);
+  const ImVec2 dot = {std::clamp(chart.x(at), chart.from.x, chart.to.x),
+                      std::clamp(chart.y(loss), chart.from.y, chart.to.y)};
+  const ImVec2 before = {chart.x(0), chart.y(step.along.value)};
+  tags.push_back(around(before));
+  tags.push_back(around(dot));
   if (!context_local<DraggedDot>().active) draw_harm(scene, chart, tags, at);
 
-  const ImVec2 before = {chart.x(0), chart.y(step.along.value)};
   list->AddCircleFilled(before, px(dot_size), c.text);
   draw_tag(chart, tags, before, {px(14), -px(18)}, "", fmt::format("before {:.4g}", step.along.value),
            c.text);
 
-  double loss = loss_on_line(moment, at / unit);
   const bool is_beyond = at / unit > moment.edge;
   const ImU32 dot_ink = is_beyond ? c.alarm : c.strength;
-  const ImVec2 dot = {std::clamp(chart.x(at), chart.from.x, chart.to.x),
-                      std::clamp(chart.y(loss), chart.from.y, chart.to.y)};
   map.dot = dot;
   dashed_line(list, dot, {dot.x, chart.to.y}, dot_ink, px(style::line));
   const double taken = step.taken * unit;

@@ -28,6 +28,7 @@ struct ShownMatrix {
   const Matrix<double>* values;
   std::string latex;
   std::string words;
+  std::string words_briefly = {};
   std::string measured = {};
   std::string measured_briefly = {};
   bool is_good = false;  // `measured` is an agreement
@@ -97,23 +98,24 @@ std::vector<ShownMatrix> matrices_of(const LearningMoment& moment) {
     const std::string words = index == last ? std::string("the step, flattened")
                               : index == 0  ? std::string("not yet flattened")
                                             : fmt::format("after {} of {} steps", index, last);
-    shown.push_back({"gathered", &step.iterates.front(), "X_0", "gathered", in_full(0), briefly(0)});
+    shown.push_back({"gathered", &step.iterates.front(), "X_0", "gathered", "", in_full(0), briefly(0)});
     shown.push_back({fmt::format("flattened {}", index), &step.iterates[index],
-                     fmt::format("X_{{{}}}", index), words, in_full(static_cast<Index>(index)),
+                     fmt::format("X_{{{}}}", index), words, "", in_full(static_cast<Index>(index)),
                      briefly(static_cast<Index>(index))});
     return shown;
   }
   const bool has_margins = moment.outer.has_value();
-  shown.push_back({"gradient", &step.gradient.front(), "\\nabla\\mathcal L", "uphill",
+  shown.push_back({"gradient", &step.gradient.front(), "\\nabla\\mathcal L", "uphill", "",
                    fmt::format("agrees with finite differences: {}", scientific(moment.check.error)),
                    fmt::format("differences: {}", scientific(moment.check.error)), moment.check.error < 1e-6,
                    has_margins});
   if (!problem.moving.empty())
-    shown.push_back({"moving", &problem.moving.front(), "M'", "momentum before",
+    shown.push_back({"moving", &problem.moving.front(), "M'", "momentum before", "before",
                      fmt::format("{:.3g} of it goes on", problem.momentum)});
   const bool is_plain = problem.moving.empty() && has_margins;
   shown.push_back({"written", &moment.written.front(),
                    problem.moving.empty() ? "-\\beta\\nabla\\mathcal L" : "M", "the step, written into S",
+                   "written into S",
                    is_plain ? "one key × one error" : fmt::format("length {:.3g}", norm(moment.written)), "",
                    false, is_plain});
   if (problem.moving.empty() && !(moment.strength && moment.strength->array == "beta"))
@@ -142,8 +144,11 @@ void draw_matrix(const LearnScene& scene, const ShownMatrix& shown, const Matrix
              {size.x, thick}, look(scales.error_range));
     learn_formula({corner.x - gap - thick, corner.y - gap - px(1)}, "k", px(15), c.key);
     const style::TextStyle text(style::Text::caption);
-    const char* in_full = "what is there − what should be there";
-    const std::string error = text_extent(in_full).x <= size.x ? in_full : "is − should be";
+    const bool is_difference = scene.moment.outer->is_difference;
+    const char* in_full =
+        is_difference ? "what is there − what should be there" : "−v: this loss asks for no difference";
+    const char* briefly = is_difference ? "is − should be" : "−v";
+    const std::string error = text_extent(in_full).x <= size.x ? in_full : briefly;
     learn_text_right({corner.x + size.x, corner.y - gap - thick - text_extent(error).y - px(2)}, c.dim,
                      error);
   }
@@ -151,7 +156,9 @@ void draw_matrix(const LearnScene& scene, const ShownMatrix& shown, const Matrix
   const float top = corner.y + size.y + px(6);
   const float baseline = top + ImGui::GetFontBaked()->Ascent;
   const float symbol = learn_formula({corner.x, baseline}, shown.latex, px(15), c.text) + px(8);
-  learn_text({corner.x + symbol, top}, c.text, shortened(shown.words, words_width - symbol));
+  const bool is_brief = !shown.words_briefly.empty() && text_extent(shown.words).x > words_width - symbol;
+  learn_text({corner.x + symbol, top}, c.text,
+             shortened(is_brief ? shown.words_briefly : shown.words, words_width - symbol));
   std::string measured = shown.measured;
   if (scales.beyond[index] > 0)
     measured += fmt::format("{}±{:.2g}, {:.0f} % beyond", measured.empty() ? "" : "; ", scales.ranges[index],

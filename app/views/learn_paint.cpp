@@ -53,7 +53,7 @@ void paint_row(const LearnRows& rows, const char* id, const LearnRow& row, const
   ImGui::InvisibleButton(id, {rows.columns.size.x, std::max(row.bottom - row.top, 1.0F)});
   if (ImGui::IsItemHovered() && refusal.empty()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   if (!ImGui::IsItemActive())
-    tooltip(refusal.empty() ? "Drag to paint; Shift and drag for an even ramp." : refusal);
+    tooltip(refusal.empty() ? "Drag the bars to paint; with Shift an even ramp." : refusal);
   auto& stroke = context_local<Stroke>();
   if (!ImGui::IsItemActive()) {
     if (ImGui::IsItemDeactivated()) stroke.active = false;
@@ -175,6 +175,20 @@ void draw_strengths(const LearnRows& rows, const TokenCourses& courses, const Le
   });
 }
 
+void draw_reach_edges(const LearnRows& rows, const ReachEdges& edges, float top) {
+  const BesideColumns gutter;
+  const style::Palette& c = style::colours();
+  const style::TextStyle text(style::Text::caption);
+  const float right = rows.columns.position.x + rows.columns.size.x;
+  ImVec2 at = {rows.columns.position.x, top};
+  const auto link = [&](const char* what, ImU32 colour, Index token) {
+    const std::string words = fmt::format("{} from {} {}", what, token, quoted_word(rows.computed, token));
+    at.x += learn_link(rows.application, at, colour, shortened(words, right - at.x), token) + px(14);
+  };
+  if (edges.overshoots && edges.overshoots != edges.diverges) link("overshoots", c.text, *edges.overshoots);
+  if (edges.diverges && right - at.x > px(60)) link("diverges", c.alarm, *edges.diverges);
+}
+
 void draw_half_lives(const LearnRows& rows, const TokenCourses& courses, const LearnRow& row,
                      Index& channel) {
   const BesideColumns gutter;
@@ -182,9 +196,8 @@ void draw_half_lives(const LearnRows& rows, const TokenCourses& courses, const L
   ImDrawList* list = ImGui::GetWindowDrawList();
   learn_map().gates = {};
   if (!courses.keeping) {
-    draw_row_name(rows, row, "", c.gate, "");
     const style::TextStyle text(style::Text::caption);
-    learn_text({rows.columns.position.x, row.top + px(4)}, c.dim, "This rule takes no gate.");
+    learn_text({rows.gutter, row.top}, c.dim, "takes no gate");
     return;
   }
   const Keeping& keeping = *courses.keeping;

@@ -8,9 +8,11 @@
 
 #include "app/gl/context_local.h"
 #include "app/session/memory_answers.h"
+#include "app/views/recalled_words.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
+#include "core/insight/recalled_part.h"
 
 namespace palimpsest {
 
@@ -34,6 +36,11 @@ std::vector<Index> moments_of(const TimelineColumns& columns) {
   return moments;
 }
 
+/// “drum” (42)
+std::string numbered_word(const LearnRows& rows, Index token) {
+  return fmt::format("{} ({})", quoted_word(rows.computed, token), token);
+}
+
 void draw_remembered_word(const LearnRows& rows, const Remembered& remembered, Index word, float top,
                           float bottom) {
   const style::Palette& c = style::colours();
@@ -45,24 +52,51 @@ void draw_remembered_word(const LearnRows& rows, const Remembered& remembered, I
   const auto share_after = [&](Index count) {
     const auto at = std::ranges::upper_bound(remembered.moments, count);
     const auto index = std::max<std::ptrdiff_t>(at - remembered.moments.begin() - 1, 0);
-    return std::clamp(remembered.shares(word, static_cast<Index>(index)), 0.0, 1.0);
+    return remembered.shares(word, static_cast<Index>(index));
   };
+  LearnMap::Lane lane;
+  lane.token = token;
+  lane.place = {{rows.columns.position.x, top}, {rows.columns.position.x + rows.columns.size.x, bottom}};
+  std::optional<RecalledAt> hovered;
   float hatched_until = rows.columns.position.x;
   each_column(rows.columns, [&](Index first, Index end, float left, float right) {
-    const double share = share_after(end);
-    const double before = share_after(first);
+    const double share_now = share_after(end);
+    const double share_before = share_after(first);
+    const auto [share, excess] = recalled_part(share_now);
+    const double before = recalled_part(share_before).right;
     const bool waits = gathers && first >= token &&
-                       end <= (token / trace->groups.size + 1) * trace->groups.size && share == before &&
-                       share_after(token) == share;
-    if (end <= token || waits) {
+                       end <= (token / trace->groups.size + 1) * trace->groups.size &&
+                       share_now == share_before && share_after(token) == share_now;
+    const bool is_there = end > token && !waits;
+    const bool is_own = is_there && first <= token;
+    if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({left, top}, {right, bottom}))
+      hovered = {numbered_word(rows, token),
+                 numbered_word(rows, end - 1),
+                 share_before,
+                 share_now,
+                 remembered.is_alignment,
+                 is_own,
+                 is_there};
+    if (!is_there) {
       hatched_until = right;
       return;
     }
     const auto y = [&](double of) { return bottom - static_cast<float>(of) * height; };
+    if (excess > 0) {
+      const float beyond = y(std::min(share + excess, 1.0));
+      list->AddRectFilled({left, beyond}, {right, y(share)},
+                          rows.ink(style::mix(c.panel, c.alarm, 0.15F), first));
+      hatch(list, {left, beyond}, {right, y(share)}, rows.ink(c.alarm, first));
+      if (first <= rows.token && rows.token < end) lane.excess = {{left, beyond}, {right, y(share)}};
+    }
+    if (first <= rows.token && rows.token < end) {
+      lane.share = share_now;
+      lane.right = {{left, y(share)}, {right, bottom}};
+    }
     list->AddRectFilled({left, y(share)}, {right, bottom},
                         rows.ink(style::mix(c.panel, c.good, 0.5F), first));
     list->AddRectFilled({left, y(share) - px(1)}, {right, y(share) + px(1)}, rows.ink(c.good, first));
-    if (first <= token && token < end) {
+    if (is_own) {
       list->AddRectFilled({left, top}, {left + px(2), bottom}, c.good);
       return;
     }
@@ -75,6 +109,9 @@ void draw_remembered_word(const LearnRows& rows, const Remembered& remembered, I
                           rows.ink(c.gate, first));
   });
   hatch(list, {rows.columns.position.x, top + 1}, {hatched_until, bottom}, style::mix(c.panel, c.edge, 0.8F));
+  learn_map().lanes.push_back(lane);
+  if (hovered && !ImGui::IsMouseDown(ImGuiMouseButton_Left))
+    ImGui::SetTooltip("%s", recalled_words(*hovered).c_str());
 }
 
 void draw_word_name(const LearnRows& rows, Index token, float top, float height) {
@@ -156,12 +193,13 @@ void draw_row_name(const LearnRows& rows, const LearnRow& row, const std::string
     learn_text({rows.gutter, row.top + line + px(1)}, style::colours().dim, shortened(words, width));
 }
 
-void draw_remembered(const LearnRows& rows, const TokenCourses& courses, float top, float row, Index count) {
+std::shared_ptr<const Remembered> draw_remembered(const LearnRows& rows, const TokenCourses& courses,
+                                                  float top, float row, Index count) {
   const BesideColumns gutter;
   const float bottom = top + row * static_cast<float>(count);
   if (!courses.strengths) {
     if (!courses.no_strengths.empty()) draw_reason(rows, courses.no_strengths, top, bottom);
-    return;
+    return nullptr;
   }
   RememberedWords key;
   key.of = rows.application.session.sight().computation;
@@ -172,17 +210,18 @@ void draw_remembered(const LearnRows& rows, const TokenCourses& courses, float t
   key.moments = moments_of(rows.columns);
   const Answer<Remembered> answer = rows.application.session.answers().ask(key);
   if (!answer.reason.empty()) draw_reason(rows, answer.reason, top, bottom);
-  if (!answer.value) return;
+  if (!answer.value) return nullptr;
   const Remembered& remembered = *answer.value;
   learn_lanes() = remembered.tokens;
   float y = top;
   row =
       std::min(row, (bottom - top) / static_cast<float>(std::max<std::size_t>(remembered.tokens.size(), 1)));
   for (std::size_t i = 0; i < remembered.tokens.size(); ++i, y += row) {
-    if (remembered.tokens[i] >= rows.columns.tokens) return;  // of other data
+    if (remembered.tokens[i] >= rows.columns.tokens) return nullptr;  // of other data
     draw_remembered_word(rows, remembered, static_cast<Index>(i), y + px(2), y + row - px(1));
     draw_word_name(rows, remembered.tokens[i], y, row);
   }
+  return answer.value;
 }
 
 void draw_errors(const LearnRows& rows, TimelineRows& words, const LearnRow& row) {

@@ -44,14 +44,18 @@ void each_column(const TimelineColumns& columns,
                  const std::function<void(Index first, Index end, float left, float right)>& draw);
 
 /// What each of the words asked still answers; `row` is the height of one of `count`, less where there are
-/// more.
-void draw_remembered(const LearnRows& rows, const TokenCourses& courses, float top, float row, Index count);
+/// more. Returns what was drawn, null if nothing was.
+std::shared_ptr<const Remembered> draw_remembered(const LearnRows& rows, const TokenCourses& courses,
+                                                  float top, float row, Index count);
 
 /// The tokens of the words drawn last in the current Dear ImGui context: what the tests look at.
 std::vector<Index>& learn_lanes();
 
 /// beta |k|^2 with lines at 1 and 2; painted with the mouse.
 void draw_strengths(const LearnRows& rows, const TokenCourses& courses, const LearnRow& row);
+
+/// A line that names the first words beyond the edges of the strengths, and leads there.
+void draw_reach_edges(const LearnRows& rows, const ReachEdges& edges, float top);
 
 /// Half-lives; painted with the mouse, in every channel or in `channel`.
 void draw_half_lives(const LearnRows& rows, const TokenCourses& courses, const LearnRow& row, Index& channel);

@@ -2,6 +2,7 @@
 #include <imgui.h>
 
 #include <array>
+#include <optional>
 
 #include "app/gl/context_local.h"
 #include "app/views/learn.h"
@@ -37,8 +38,9 @@ std::string moment_words(const Computation& computed, const LearningMoment* mome
   std::string words = fmt::format("token {}, {}", token, quoted_word(computed, token));
   if (moment && moment->step.problem.token_count > 1) {
     const InnerProblem& problem = moment->step.problem;
-    return fmt::format("{}: words {} to {} make one step together", words, problem.first_token,
-                       problem.first_token + problem.token_count - 1);
+    const Index last = problem.first_token + problem.token_count - 1;
+    return fmt::format("words {} to {} make one step together, after word {}", problem.first_token, last,
+                       last);
   }
   if (moment && moment->step_count > 1)
     words += fmt::format(", the last of its {} steps", moment->step_count);
@@ -47,8 +49,15 @@ std::string moment_words(const Computation& computed, const LearningMoment* mome
   return words;
 }
 
-/// The questions, of which one is asked, and beside them which word is meant.
-void draw_headline(const std::string& words) {
+/// The last word of the batch that the word is gathered for, where the step is made; nothing at it.
+std::optional<Index> made_after(const LearningMoment* moment, Index token) {
+  if (!moment || moment->step.problem.token_count < 2) return std::nullopt;
+  const Index last = moment->step.problem.first_token + moment->step.problem.token_count - 1;
+  return last == token ? std::nullopt : std::optional(last);
+}
+
+/// The questions, of which one is asked, and beside them which word is meant; the words lead to `made_after`.
+void draw_headline(Application& application, const std::string& words, std::optional<Index> made_after) {
   const style::Palette& c = style::colours();
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float right = from.x + ImGui::GetContentRegionAvail().x;
@@ -66,7 +75,15 @@ void draw_headline(const std::string& words) {
   }
   ImGui::SetCursorScreenPos(from);
   const style::TextStyle text(style::Text::caption);
-  if (right - x > px(120)) learn_text({x, from.y + px(2)}, c.dim, shortened(words, right - x));
+  if (right - x > px(120)) {
+    const ImVec2 at = {x, from.y + px(2)};
+    const std::string fitting = shortened(words, right - x);
+    if (made_after)
+      learn_link(application, at, c.text, fitting, *made_after);
+    else
+      learn_text(at, c.dim, fitting);
+  }
+  ImGui::SetCursorScreenPos(from);
   ImGui::Dummy({1, px(24) - ImGui::GetStyle().ItemSpacing.y});
 }
 
@@ -168,7 +185,8 @@ void draw_learn(Application& application) {
     if (kept.of != answer.value) kept = {answer.value, kept.version + 1};
     const LearningMoment* moment = answer.value && *answer.value ? &**answer.value : nullptr;
     const Index token = moment && answer.stale ? moment->token : application.session.token();
-    if (computed && token < computed->sequence.tokens) draw_headline(moment_words(*computed, moment, token));
+    if (computed && token < computed->sequence.tokens)
+      draw_headline(application, moment_words(*computed, moment, token), made_after(moment, token));
     LearnRoom room{.from = ImGui::GetCursorScreenPos()};
     const ImVec2 size = ImGui::GetContentRegionAvail();
     room.to = {room.from.x + size.x, room.from.y + size.y};

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include <algorithm>
+
 #include "app/studio/application.h"
 #include "app/views/answers.h"
 #include "app/views/learn_rows.h"
+#include "app/views/recalled_words.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
 
@@ -24,6 +27,39 @@ void draw_all(Application& application, Offscreen& offscreen) {
   }
   offscreen.pass(draw);
   REQUIRE(application.undrawn() == "");
+}
+
+/// The capture that greets a newcomer, at "drum", which overwrites "key".
+void open_overwrite(Application& application, const char* variant) {
+  application.open_first_capture();
+  application.session.wait();
+  application.enter("learn");
+  Choice choice = application.session.choice();
+  choice.variant = variant;
+  application.session.choose(std::move(choice));
+  application.session.wait();
+  application.session.go_to_token(42);
+}
+
+void click(Application& application, Offscreen& offscreen, const Rectangle& place) {
+  const auto frame = [&] { offscreen.pass([&] { application.draw(offscreen.scale()); }); };
+  ImGui::GetIO().AddMousePosEvent((place.minimum.x + place.maximum.x) / 2,
+                                  (place.minimum.y + place.maximum.y) / 2);
+  frame();
+  frame();
+  ImGui::GetIO().AddMouseButtonEvent(ImGuiMouseButton_Left, true);
+  frame();
+  ImGui::GetIO().AddMouseButtonEvent(ImGuiMouseButton_Left, false);
+  frame();
+}
+
+/// The link whose words begin so.
+Rectangle link_to(std::string_view words) {
+  for (const auto& [link, place] : learn_map().links) {
+    if (link.starts_with(words)) return place;
+  }
+  FAIL("no such link: " << words);
+  return {};
 }
 
 std::string words_of(const std::vector<Rectangle>& pieces) {
@@ -151,6 +187,117 @@ TEST_CASE("Learn is drawn at every size, however small", "[learn]") {
         application.draw(offscreen.scale());
       });
       draw_all(application, offscreen);
+    }
+  }
+}
+
+TEST_CASE("an answer that overshoots is not green", "[learn]") {
+  Application application;
+  open_overwrite(application, "gated_deltanet");
+  Offscreen offscreen(1920, 1080);
+  for (const double beta : {1.0, 1.75, 2.26}) {
+    CAPTURE(beta);
+    Choice choice = application.session.choice();
+    choice.edits.clear();
+    paint(choice.edits, "beta", 42, 42, beta);
+    application.session.choose(std::move(choice));
+    application.session.wait();
+    draw_all(application, offscreen);
+    const auto lane = std::ranges::find(learn_map().lanes, Index{42}, &LearnMap::Lane::token);
+    REQUIRE(lane != learn_map().lanes.end());
+    const float height = lane->place.maximum.y - lane->place.minimum.y;
+    const float right = (lane->right.maximum.y - lane->right.minimum.y) / height;
+    CHECK(std::abs(right - std::clamp(1 - std::abs(1 - lane->share), 0.0, 1.0)) < 1e-3);
+    const float excess = (lane->excess.maximum.y - lane->excess.minimum.y) / height;
+    CHECK(std::abs(excess - std::clamp(lane->share - 1, 0.0, 1.0)) < 1e-3);
+    if (beta > 2) CHECK(lane->share > 1.5);
+  }
+}
+
+TEST_CASE("a lane says in words what it measures", "[learn]") {
+  RecalledAt at{.word = "“drum” (42)", .present = "“the” (57)", .before = 1, .after = 1.83};
+  CHECK(recalled_words(at) ==
+        "“drum” (42) after “the” (57).\nIts key finds 1.83 of its value, 0.83 too much.\n“the” (57) damages "
+        "it: 1.00 before, 1.83 now.");
+  at.after = 1;
+  CHECK(recalled_words(at).ends_with("Its key finds 1.00 of its value.\n“the” (57) leaves it as it is."));
+  at.is_alignment = true;
+  CHECK(recalled_words(at).find("points along its value by 100 %") != std::string::npos);
+  at.is_there = false;
+  CHECK(recalled_words(at) == "“drum” (42) is not in the memory yet.");
+  CHECK(recalled_legend(false).title != recalled_legend(true).title);
+  CHECK(recalled_legend(false).measure != recalled_legend(true).measure);
+}
+
+TEST_CASE("the first words beyond the edges are named, and a click goes there", "[learn]") {
+  Application application;
+  open_overwrite(application, "gated_deltanet");
+  Choice choice = application.session.choice();
+  paint(choice.edits, "beta", 0, application.session.computed()->sequence.tokens - 1, 0.5);
+  paint(choice.edits, "beta", 12, 12, 1.5);
+  paint(choice.edits, "beta", 42, 42, 2.26);
+  application.session.choose(std::move(choice));
+  application.session.wait();
+  application.session.go_to_token(20);
+  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
+    Offscreen offscreen(width, height);
+    draw_all(application, offscreen);
+    CHECK(words_of(learn_map().beyond) == "");
+    click(application, offscreen, link_to("diverges from 42 “drum”"));
+    CHECK(application.session.token() == 42);
+    click(application, offscreen, link_to("overshoots from 12"));
+    CHECK(application.session.token() == 12);
+  }
+  choice = application.session.choice();
+  choice.edits.clear();
+  application.session.choose(std::move(choice));
+  application.session.wait();
+  Offscreen offscreen(1280, 800);
+  draw_all(application, offscreen);
+  CHECK(learn_map().links.empty());
+}
+
+TEST_CASE("from inside a batch a click goes to the word after which it is written", "[learn]") {
+  Application application;
+  open_overwrite(application, "lact");
+  const Index size = inner_batch(application.session.computed()->sequence.settings);
+  const Index last = 42 / size * size + size - 1;
+  REQUIRE(last != 42);
+  Offscreen offscreen(1280, 800);
+  draw_all(application, offscreen);
+  click(application, offscreen, link_to(fmt::format("words {} to {} make one", 42 / size * size, last)));
+  CHECK(application.session.token() == last);
+  draw_all(application, offscreen);
+  CHECK(learn_map().links.empty());
+}
+
+TEST_CASE("words beside points of the loss keep apart", "[learn]") {
+  Application application;
+  open_overwrite(application, "gated_deltanet");
+  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
+    Offscreen offscreen(width, height);
+    for (const char* variant : {"gated_deltanet", "deltanet", "titans", "linear", "longhorn", "kda"}) {
+      for (const double beta : {0.02, 0.3, 0.95, 1.9, 2.26}) {
+        CAPTURE(width, variant, beta);
+        Choice choice = application.session.choice();
+        choice.variant = variant;
+        choice.edits.clear();
+        if (std::string_view(variant) == "gated_deltanet") paint(choice.edits, "beta", 42, 42, beta);
+        application.session.choose(std::move(choice));
+        application.session.wait();
+        draw_all(application, offscreen);
+        const std::vector<Rectangle>& tags = learn_map().tags;
+        CHECK(tags.size() >= 2);
+        for (std::size_t i = 0; i < tags.size(); ++i) {
+          for (std::size_t j = 0; j < i; ++j) {
+            const bool is_apart =
+                tags[i].minimum.x >= tags[j].maximum.x || tags[j].minimum.x >= tags[i].maximum.x ||
+                tags[i].minimum.y >= tags[j].maximum.y || tags[j].minimum.y >= tags[i].maximum.y;
+            CHECK(is_apart);
+          }
+        }
+        if (std::string_view(variant) != "gated_deltanet") break;
+      }
     }
   }
 }
