@@ -143,8 +143,8 @@ void tip(const std::string& words) {
 
 /// What the frame of a row says; empty: it has none.
 std::string_view mark_words(const AnswerTable& table, Index row) {
-  if (row == table.present) return " White frame: the word at the cursor.";
-  if (row == noticeably_changed(table)) return " Grey frame: the other word whose answer changes most.";
+  if (row == table.present) return " Thick frame: the word at the cursor.";
+  if (row == noticeably_changed(table)) return " Thin frame: the other word whose answer changes most.";
   return {};
 }
 
@@ -173,7 +173,7 @@ void explain_cell(const AnswerTable& table, const char* title, const Matrix<doub
 constexpr const char* how_to_read =
     "Row: the word whose key asks; the key carries the words before it. Column: how much of that word's "
     "value "
-    "is in the answer. White frame: the word at the cursor; grey: the other that changes most. Colours from "
+    "is in the answer. Thick frame: the word at the cursor; thin: the other that changes most. Colours from "
     "−1 to 1.";
 constexpr const char* of_before = "Of the place before; this one is being computed.";
 

@@ -9,6 +9,7 @@
 #include "app/gl/context_local.h"
 #include "app/session/memory_answers.h"
 #include "app/views/recalled_words.h"
+#include "app/views/underlined_words.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
@@ -205,8 +206,9 @@ std::shared_ptr<const Remembered> draw_remembered(const LearnRows& rows, const T
   key.of = rows.application.session.sight().computation;
   const auto words = words_of(rows);
   if (!words.reason.empty()) draw_reason(rows, words.reason, top, bottom);
-  if (!words.value) return;
+  if (!words.value) return nullptr;
   for (const AskedWord& word : *words.value) key.tokens.push_back(word.token);
+  name_words(key.tokens);
   key.moments = moments_of(rows.columns);
   const Answer<Remembered> answer = rows.application.session.answers().ask(key);
   if (!answer.reason.empty()) draw_reason(rows, answer.reason, top, bottom);

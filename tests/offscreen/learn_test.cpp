@@ -9,6 +9,7 @@
 #include "app/views/answers.h"
 #include "app/views/learn_rows.h"
 #include "app/views/recalled_words.h"
+#include "app/views/underlined_words.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
 
@@ -116,6 +117,7 @@ TEST_CASE("Learn follows the words that Step asks", "[learn]") {
       application.enter("learn");
       draw_all(application, offscreen);
       CHECK(learn_lanes() == asked);
+      CHECK(underlined_words(application.session) == asked);
     }
   }
 }
