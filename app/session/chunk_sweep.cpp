@@ -6,7 +6,6 @@
 
 #include "core/base/error.h"
 #include "core/contract/disagreement.h"
-#include "core/insight/cost.h"
 
 namespace palimpsest {
 
@@ -19,6 +18,21 @@ std::string question_about(const Foundation* foundation) {
   return foundation ? foundation->data->id + " " + foundation->variant->id : std::string();
 }
 
+/// What every form takes of these data.
+std::vector<CostRow> costs_of(const Foundation& foundation, Index chunk_size) {
+  const Sequence& sequence = foundation.sequence;
+  return costs(*foundation.variant, sequence.settings,
+               {.tokens = sequence.tokens, .dk = sequence.dk, .dv = sequence.dv, .chunk_size = chunk_size});
+}
+
+/// By what is asked about, then by the rest of the question.
+template <class Question, class Rest>
+bool is_before(const Question& x, const Question& y, Rest Question::*rest) {
+  if (x.of.owner_before(y.of)) return true;
+  if (y.of.owner_before(x.of)) return false;
+  return x.*rest < y.*rest;
+}
+
 }  // namespace
 
 std::vector<Index> swept_chunks(Index tokens) {
@@ -28,16 +42,13 @@ std::vector<Index> swept_chunks(Index tokens) {
   return sizes;
 }
 
-std::vector<ChunkCost> chunk_costs(const Foundation& foundation, const std::vector<Index>& sizes) {
-  const Sequence& sequence = foundation.sequence;
+std::vector<ChunkCost> chunk_costs(const Foundation& foundation, Form form, const std::vector<Index>& sizes) {
   std::vector<ChunkCost> counted;
   for (const Index size : sizes) {
-    const std::vector<CostRow> rows =
-        costs(*foundation.variant, sequence.settings,
-              {.tokens = sequence.tokens, .dk = sequence.dk, .dv = sequence.dv, .chunk_size = size});
-    const auto row = std::ranges::find(rows, Form::chunkwise, &CostRow::form);
+    const std::vector<CostRow> rows = costs_of(foundation, size);
+    const auto row = std::ranges::find(rows, form, &CostRow::form);
     if (row == rows.end() || !row->missing.empty()) return {};
-    counted.push_back({size, row->flops, row->bytes, (sequence.tokens + size - 1) / size});
+    counted.push_back({size, row->flops, row->bytes, row->steps});
   }
   return counted;
 }
@@ -68,10 +79,27 @@ std::shared_ptr<const ChunkErrors::Value> ChunkErrors::compute(const Effort& eff
 std::shared_ptr<const ChunkCosts::Value> ChunkCosts::compute(const Effort& effort) const {
   const std::shared_ptr<const Foundation> foundation = of.lock();
   if (!foundation || effort.stop.stop_requested()) throw Cancelled();
-  return std::make_shared<const Value>(chunk_costs(*foundation, swept_chunks(foundation->sequence.tokens)));
+  return std::make_shared<const Value>(
+      chunk_costs(*foundation, form, swept_chunks(foundation->sequence.tokens)));
+}
+
+bool ChunkCosts::operator<(const ChunkCosts& other) const {
+  return is_before(*this, other, &ChunkCosts::form);
 }
 
 std::string ChunkCosts::question() const { return question_about(of.lock().get()); }
+
+std::shared_ptr<const FormCosts::Value> FormCosts::compute(const Effort& effort) const {
+  const std::shared_ptr<const Foundation> foundation = of.lock();
+  if (!foundation || effort.stop.stop_requested()) throw Cancelled();
+  return std::make_shared<const Value>(costs_of(*foundation, chunk_size));
+}
+
+bool FormCosts::operator<(const FormCosts& other) const {
+  return is_before(*this, other, &FormCosts::chunk_size);
+}
+
+std::string FormCosts::question() const { return question_about(of.lock().get()); }
 
 std::string ChunkErrors::question() const { return question_about(of.lock().get()); }
 

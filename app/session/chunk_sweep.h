@@ -6,33 +6,49 @@
 
 #include "app/session/answers.h"
 #include "app/session/computation.h"
+#include "core/insight/cost.h"
 
 namespace palimpsest {
 
 /// The chunk sizes that are compared: 1, 2, 4, … and all of `tokens`.
 std::vector<Index> swept_chunks(Index tokens);
 
-/// What the chunkwise form takes with one chunk size, counted.
+/// What a form with chunks takes with one chunk size, counted.
 struct ChunkCost {
   Index chunk_size = 1;
   double flops = 0;  // for a token
   double bytes = 0;  // read and written for a token, in float32
-  Index steps = 0;   // one after the other: as many as there are chunks
+  Index steps = 0;   // one after the other: steps_in_a_row
 };
 
 /// For each of `sizes`; empty where the rule does not say what it takes.
-std::vector<ChunkCost> chunk_costs(const Foundation& foundation, const std::vector<Index>& sizes);
+std::vector<ChunkCost> chunk_costs(const Foundation& foundation, Form form, const std::vector<Index>& sizes);
 
-/// The costs of all swept sizes: an answer.
+/// The costs of all swept sizes in a form with chunks: an answer.
 struct ChunkCosts {
   using Value = std::vector<ChunkCost>;
 
   std::weak_ptr<const Foundation> of;
+  Form form = Form::chunkwise;
 
-  bool operator<(const ChunkCosts& other) const { return of.owner_before(other.of); }
+  bool operator<(const ChunkCosts& other) const;
   std::shared_ptr<const Value> compute(const Effort& effort) const;
   std::string question() const;
   static std::size_t bytes(const Value& costs) { return costs.size() * sizeof(ChunkCost); }
+  bool gone() const { return of.expired(); }
+};
+
+/// What every form takes of these data, counted, with the chunk size that is chosen: an answer.
+struct FormCosts {
+  using Value = std::vector<CostRow>;  // one for each of all_forms
+
+  std::weak_ptr<const Foundation> of;
+  Index chunk_size = 1;
+
+  bool operator<(const FormCosts& other) const;
+  std::shared_ptr<const Value> compute(const Effort& effort) const;
+  std::string question() const;
+  static std::size_t bytes(const Value& costs) { return costs.size() * sizeof(CostRow); }
   bool gone() const { return of.expired(); }
 };
 

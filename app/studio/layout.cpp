@@ -18,6 +18,8 @@ namespace palimpsest {
 namespace {
 
 constexpr float forms_height = 256;             // of the panel with the forms: all of it in sight
+constexpr float costs_height = 176;             // more where there is room for their costs,
+constexpr float least_why = 360;                // which leaves this much below
 constexpr float answers_height[] = {206, 250};  // below what stands in the middle, in a narrow centre
 constexpr float wide_centre = 1100;             // and in one that is at least so wide;
 constexpr float answers_share = 0.28F;          // more in a high window,
@@ -106,7 +108,9 @@ void lay_out(unsigned dockspace, const Workspace& workspace, ImVec2 size) {
     left_bottom = ImGui::DockBuilderSplitNode(
         left, ImGuiDir_Down, std::max(lines_share, 1 - style::px(inputs_height) / columns_height), nullptr,
         &left);
-  const float why = std::max(columns_height - style::px(forms_height), columns_height * 0.28F);
+  const bool has_costs = columns_height >= style::px(forms_height + costs_height + least_why);
+  const float forms = style::px(forms_height + (has_costs ? costs_height : 0));
+  const float why = std::max(columns_height - forms, columns_height * 0.28F);
   ImGuiID right_bottom = right;
   if (is_used(PanelPlace::right_bottom))
     right_bottom = ImGui::DockBuilderSplitNode(right, ImGuiDir_Down, why / columns_height, nullptr, &right);

@@ -5,10 +5,12 @@
 #include <array>
 #include <cmath>
 
+#include "app/gl/context_local.h"
 #include "app/session/block_record.h"
 #include "app/stage/scales.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
+#include "app/views/form_costs.h"
 #include "app/views/form_words.h"
 #include "app/views/panels.h"
 #include "app/widgets/controls.h"
@@ -21,6 +23,7 @@ namespace palimpsest {
 namespace {
 
 constexpr float strip_height = 13;
+constexpr float high_panel = 400;  // design pixels: from here on numbers and costs stand below each other
 constexpr Index most_tokens_asked = 1024;  // the record of the parallel form holds n x n matrices
 
 /// What is compared: one row of numbers for each form, at the present word.
@@ -280,12 +283,36 @@ void own_output(const Session& session) {
       reference_words(computed.choice.precision), layer));
 }
 
-/// "What is written, in 4 forms": the precision stands beside it.
-std::string title(const Application& application, const ComparedRows& compared) {
+/// What a panel shows that has no room for both.
+struct ShownCosts {
+  bool costs = false;
+};
+
+/// "What is written, in 4 forms": the precision stands beside it. In little room the costs have a name beside
+/// it, too.
+std::string title(const Application& application, const ComparedRows& compared, bool is_high) {
+  if (!is_high && context_local<ShownCosts>().costs) return "What it costs###forms";
+  const std::string what = compared.is_written ? "What is written" : "What comes out";
+  if (!is_high) return what + "###forms";
   const auto count = std::ranges::count_if(application.session.computed()->forms,
                                            [](const auto& form) { return form->missing.empty(); });
-  return fmt::format("{}, in {} form{}###forms", compared.is_written ? "What is written" : "What comes out",
-                     count, count == 1 ? "" : "s");
+  return fmt::format("{}, in {} form{}###forms", what, count, count == 1 ? "" : "s");
+}
+
+/// Beside the panel's title: what else it can show.
+void costs_button(const std::string& title) {
+  auto& costs = context_local<ShownCosts>().costs;
+  const ImVec2 resume = ImGui::GetCursorScreenPos();
+  float words = 0;
+  {
+    const style::TextStyle text(style::Text::caption);
+    words = text_extent(std::string_view(title).substr(0, title.find("##"))).x;
+  }
+  const float top = ImGui::GetWindowPos().y - ImGui::GetScrollY() + style::px(style::panel_padding);
+  ImGui::SetCursorScreenPos({resume.x + words + style::px(14), top - style::px(6)});
+  if (style::tab_button(costs ? "forms###costs" : "costs###costs", false)) costs = !costs;
+  tooltip(costs ? "Shows what the forms compute." : "Shows FLOPs, bytes and steps in a row of every form.");
+  ImGui::SetCursorScreenPos(resume);
 }
 
 }  // namespace
@@ -303,10 +330,22 @@ void draw_forms(Application& application) {
   if (is_at_a_write(sight) && sight.computation.get() == computed)
     compared = written_rows(application, token);
   if (!compared) compared = output_rows(*computed, token);
-  if (style::begin_panel(title(application, *compared).c_str())) {
+  cost_map() = {};
+  const bool is_high = ImGui::GetContentRegionAvail().y >= style::px(high_panel);
+  const std::string words = title(application, *compared, is_high);
+  if (style::begin_panel(words.c_str())) {
     precision(application);
-    for (const Form form : all_forms) draw_form(application, form, *compared, token);
-    own_output(application.session);
+    if (!is_high) costs_button(words);
+    const bool costs = !is_high && context_local<ShownCosts>().costs;
+    if (!costs) {
+      for (const Form form : all_forms) draw_form(application, form, *compared, token);
+      own_output(application.session);
+    }
+    if (is_high) {
+      ImGui::Dummy({0, style::px(2)});
+      style::caption("What it costs");
+    }
+    if (is_high || costs) draw_form_costs(application);
   }
   style::end_panel();
 }

@@ -7,9 +7,11 @@
 #include <cmath>
 #include <functional>
 
+#include "app/gl/context_local.h"
 #include "app/session/chunk_sweep.h"
 #include "app/studio/application.h"
 #include "app/views/awaited.h"
+#include "app/views/form_costs.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
 
@@ -62,18 +64,6 @@ struct Chart {
   std::function<std::string(double)> words;
   bool logarithmic = false;
 };
-
-std::string in_thousands(double value) {
-  if (value < 1000) return fmt::format("{:.0f}", value);
-  if (value < 1e6) return fmt::format("{:.3g}k", value / 1e3);
-  return fmt::format("{:.3g}M", value / 1e6);
-}
-
-std::string in_bytes(double value) {
-  if (value < 1024) return fmt::format("{:.0f} B", value);
-  if (value < 1024 * 1024) return fmt::format("{:.3g} KiB", value / 1024);
-  return fmt::format("{:.3g} MiB", value / (1024 * 1024));
-}
 
 /// How high a bar is, as a part of the highest.
 float part_of(const Chart& chart, double value) {
@@ -130,8 +120,10 @@ void draw_chart(Application& application, const Chart& chart, const std::vector<
     const bool is_chosen = i == chosen && is_exact;
     const ImU32 ink = is_chosen ? c.text : style::mix(c.panel, c.dim, lit ? 0.7F : 0.45F);
     const float height = std::round(px(bars_height) * part_of(chart, value));
-    list->AddRectFilled({std::round(left + px(1)), bottom - height},
-                        {std::round(left + column - px(1)), bottom}, ink);
+    const Rectangle bar = {{std::round(left + px(1)), bottom - height},
+                           {std::round(left + column - px(1)), bottom}};
+    list->AddRectFilled(bar.minimum, bar.maximum, ink);
+    knob_map().bars.push_back(bar);
     const std::string size = std::to_string(sizes[i]);
     if (has_axis && text_extent(size).x + px(2) <= column)
       draw_text({left + (column - text_extent(size).x) / 2, bottom + px(1)}, is_chosen ? c.text : c.dim,
@@ -145,8 +137,10 @@ void draw_chart(Application& application, const Chart& chart, const std::vector<
     const float middle = from.x + (static_cast<float>(i) + 0.5F) * column;
     const float x = std::clamp(middle - extent / 2, from.x, std::max(from.x, from.x + width - extent));
     if (x < at_least || x + extent > at_most) return ImVec2{at_least, at_least};
-    const float height = px(bars_height) * part_of(chart, chart.values[i]);
-    draw_text({x, bottom - height - px(value_height)}, i == chosen && is_exact ? c.text : c.dim, words);
+    // All on one line above the highest bar: a number is wider than its bar, and the next may be higher.
+    const ImVec2 at = {x, top - px(value_height)};
+    draw_text(at, i == chosen && is_exact ? c.text : c.dim, words);
+    knob_map().numbers.push_back({at, {at.x + extent, at.y + text_extent(words).y}});
     return ImVec2{x, x + extent};
   };
   const ImVec2 middle = is_exact ? say(chosen, from.x - 1, from.x + width + 1) : ImVec2{spoken_to, spoken_to};
@@ -158,6 +152,14 @@ void draw_chart(Application& application, const Chart& chart, const std::vector<
   ImGui::PopID();
 }
 
+/// Whether one of `costs` is higher than among `others`.
+bool takes_more(const std::vector<ChunkCost>& costs, const std::vector<ChunkCost>& others) {
+  for (std::size_t i = 0; i < std::min(costs.size(), others.size()); ++i) {
+    if (costs[i].flops > others[i].flops || costs[i].bytes > others[i].bytes) return true;
+  }
+  return false;
+}
+
 std::vector<double> of(const std::vector<ChunkCost>& costs,
                        const std::function<double(const ChunkCost&)>& get) {
   std::vector<double> values;
@@ -167,13 +169,17 @@ std::vector<double> of(const std::vector<ChunkCost>& costs,
 
 }  // namespace
 
+KnobMap& knob_map() { return context_local<KnobMap>(); }
+
 void draw_knob(Application& application) {
   const auto computation = application.session.sight().computation;
   if (!computation) return;
+  knob_map() = {};
+  const Form form = application.session.choice().form;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(px(8), 0));
   size_slider(application);
   const std::vector<Index> sizes = swept_chunks(computation->sequence.tokens);
-  const auto counted = application.session.answers().ask(ChunkCosts{computation}, Urgency::later);
+  const auto counted = application.session.answers().ask(ChunkCosts{computation, form}, Urgency::later);
   std::vector<Chart> charts;
   if (counted.value && counted.value->size() == sizes.size()) {
     const std::vector<ChunkCost>& costs = *counted.value;
@@ -182,7 +188,9 @@ void draw_knob(Application& application) {
     charts.push_back({"bytes for a word, float32, log",
                       "Counted: the state is written back after every chunk.",
                       of(costs, [](const auto& x) { return x.bytes; }), in_bytes, true});
-    charts.push_back({"steps, one after the other, log", "Counted: one for every chunk.",
+    charts.push_back({"steps, one after the other, log",
+                      form == Form::two_pass ? "Counted: one for every chunk, and one for all outputs."
+                                             : "Counted: one for every chunk.",
                       of(costs, [](const auto& x) { return static_cast<double>(x.steps); }),
                       [](double steps) { return fmt::format("{:.0f}", steps); }, true});
   }
@@ -191,13 +199,22 @@ void draw_knob(Application& application) {
   const bool fits = errors.value && errors.value->size() == sizes.size();
   if (fits) {
     charts.push_back({errors.stale ? "error in float32, of before" : "largest error in float32, measured",
-                      "Measured against the f64 recurrence.", *errors.value, scientific});
+                      form == Form::two_pass
+                          ? "Measured against the f64 recurrence; Chunkwise computes the same bits."
+                          : "Measured against the f64 recurrence.",
+                      *errors.value, scientific});
   }
   const std::size_t expected = charts.size() < 3 ? 1 : 4;
   const float room = ImGui::GetContentRegionAvail().y / static_cast<float>(expected) / style::scale();
   const float bars =
       std::clamp(room - title_height - value_height - axis_height - between, least_bars, most_bars);
   for (const Chart& chart : charts) draw_chart(application, chart, sizes, bars, &chart == &charts.back());
+  if (form == Form::two_pass) {
+    const auto other =
+        application.session.answers().ask(ChunkCosts{computation, Form::chunkwise}, Urgency::later);
+    if (counted.value && other.value && !counted.stale && !other.stale)
+      style::caption(two_pass_words(takes_more(*counted.value, *other.value)));
+  }
   if (!fits && !errors.reason.empty()) style::caption("The error in float32: " + errors.reason);
   if (awaited("measuring the error", errors)) application.session.answers().give_up(key);
   ImGui::PopStyleVar();

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <vector>
+
+#include "app/widgets/heat_map.h"
+
 namespace palimpsest {
 
 class Application;
@@ -7,5 +11,14 @@ class Application;
 /// How many words a chunk holds, from the recurrence to the parallel form: a slider, and what each choice
 /// costs and loses. A click on a bar chooses it.
 void draw_knob(Application& application);
+
+/// The numbers and bars of the knob as they were drawn last: what the tests look at.
+struct KnobMap {
+  std::vector<Rectangle> numbers;
+  std::vector<Rectangle> bars;
+};
+
+/// That of the current Dear ImGui context.
+KnobMap& knob_map();
 
 }  // namespace palimpsest

@@ -51,6 +51,7 @@ CostRow row(const Variant& variant, const Sequence& sequence, Form form, const C
   const auto tokens = static_cast<double>(std::max<Index>(sequence.tokens, 1));
   row.flops = cost->total.flops() / tokens;
   row.exponentials = cost->total.exponentials / tokens;
+  row.steps = steps_in_a_row(form, sequence.tokens, sizes.chunk_size);
   row.bytes = sizes.bytes_per_number * (given(sequence) + cost->total.moved) / tokens;
   row.flops_latex = cost->per_token.flops().from_degree(2).latex();
   row.exponentials_latex = cost->per_token.exponentials.latex();
@@ -60,6 +61,21 @@ CostRow row(const Variant& variant, const Sequence& sequence, Form form, const C
 }
 
 }  // namespace
+
+Index steps_in_a_row(Form form, Index tokens, Index chunk_size) {
+  const Index chunks = (tokens + chunk_size - 1) / chunk_size;
+  switch (form) {
+    case Form::recurrent:
+      return tokens;
+    case Form::chunkwise:
+      return chunks;
+    case Form::two_pass:
+      return chunks + 1;
+    case Form::parallel:
+      break;
+  }
+  return tokens > 0 ? 1 : 0;
+}
 
 std::vector<CostRow> costs(const Variant& variant, const Settings& given_settings, const CostSizes& sizes) {
   const RandomCase random = {.tokens = sizes.tokens, .dk = sizes.dk, .dv = sizes.dv, .earlier = 0};

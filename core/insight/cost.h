@@ -18,6 +18,7 @@ struct CostRow {
   double flops = 0;              // per token
   double exponentials = 0;       // per token
   double bytes = 0;              // read and written per token: inputs, outputs, states, n x n matrices
+  Index steps = 0;               // that wait for each other, over all tokens: see steps_in_a_row
   std::string flops_latex = {};  // the terms of at least two factors
   std::string exponentials_latex = {};
   std::string bytes_latex = {};           // in numbers of s bytes
@@ -32,6 +33,11 @@ struct CostSizes {
   Index chunk_size = 64;
   double bytes_per_number = 4;
 };
+
+/// How many blocks of `tokens` wait for the one before in a form: every token; every chunk; two-pass, every
+/// chunk's state and then all outputs at once; one in the parallel form. The rows of a solve inside a block
+/// are not counted.
+Index steps_in_a_row(Form form, Index tokens, Index chunk_size);
 
 /// The cost of every form of `variant` with `given` options, one row per form. The state is written back and
 /// read again at every block (token, chunk), as where it does not fit into registers. Throws InputError for

@@ -35,7 +35,7 @@ TEST_CASE("the knob goes from one word in a chunk to all of them", "[chunk_sweep
 TEST_CASE("costs of chunk sizes are those that cost counts, and steps the chunks", "[chunk_sweep]") {
   const auto computation = computed("gated_deltanet", "preset:random?T=13&K=4&V=3&seed=1");
   const std::vector<Index> sizes = swept_chunks(13);
-  const std::vector<ChunkCost> counted = chunk_costs(*computation, sizes);
+  const std::vector<ChunkCost> counted = chunk_costs(*computation, Form::chunkwise, sizes);
   REQUIRE(counted.size() == sizes.size());
   CHECK(counted.front().steps == 13);
   CHECK(counted[2].steps == 4);
@@ -48,6 +48,38 @@ TEST_CASE("costs of chunk sizes are those that cost counts, and steps the chunks
     CHECK(each.bytes == row->bytes);
   }
   CHECK(counted.front().bytes > counted.back().bytes);  // the state is written back less often
+}
+
+TEST_CASE("the two-pass form has costs of its own", "[chunk_sweep]") {
+  const auto computation = computed("gated_deltanet", "preset:random?T=13&K=4&V=3&seed=1");
+  const std::vector<Index> sizes = swept_chunks(13);
+  const auto chunkwise = ChunkCosts{computation, Form::chunkwise}.compute(quiet());
+  const auto two_pass = ChunkCosts{computation, Form::two_pass}.compute(quiet());
+  REQUIRE(two_pass->size() == sizes.size());
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    CHECK((*two_pass)[i].flops > (*chunkwise)[i].flops);  // decays are made again
+    CHECK((*two_pass)[i].bytes > (*chunkwise)[i].bytes);  // states and U are fetched again
+    CHECK((*two_pass)[i].steps == (*chunkwise)[i].steps + 1);
+  }
+  const ChunkCosts first{computation, Form::chunkwise};
+  const ChunkCosts second{computation, Form::two_pass};
+  CHECK(first < second);
+  CHECK_FALSE(second < first);
+}
+
+TEST_CASE("every form's cost is told for the data and the chunk size at hand", "[chunk_sweep]") {
+  const auto computation = computed("gated_deltanet", "preset:random?T=13&K=4&V=3&seed=1");
+  const auto told = FormCosts{computation, 5}.compute(quiet());
+  const auto counted = costs(*computation->variant, computation->sequence.settings,
+                             {.tokens = 13, .dk = 4, .dv = 3, .chunk_size = 5});
+  REQUIRE(told->size() == std::size(all_forms));
+  const Index steps[] = {13, 3, 4, 1};
+  for (std::size_t i = 0; i < told->size(); ++i) {
+    CHECK((*told)[i].form == all_forms[i]);
+    CHECK((*told)[i].flops == counted[i].flops);
+    CHECK((*told)[i].bytes == counted[i].bytes);
+    CHECK((*told)[i].steps == steps[i]);
+  }
 }
 
 TEST_CASE("errors in float32 are measured for every chunk size, or the reason is said", "[chunk_sweep]") {

@@ -1,0 +1,177 @@
+#include "app/views/form_costs.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/gl/context_local.h"
+#include "app/session/chunk_sweep.h"
+#include "app/studio/application.h"
+#include "app/studio/command.h"
+#include "app/views/form_words.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+// In design pixels.
+constexpr float names_width = 68;
+constexpr float title_height = 16;
+constexpr float row_height = 24;
+constexpr float bar_height = 4;
+constexpr float column_gap = 8;
+
+/// What is counted, and how it is said.
+struct Column {
+  const char* title;
+  const char* explained;
+  double (*value)(const CostRow& row);
+  std::string (*words)(double value);
+};
+
+const std::array<Column, 3> columns = {{
+    {"FLOPs", "Multiplications and additions for a word, counted.",
+     [](const CostRow& row) { return row.flops; }, in_thousands},
+    {"bytes", "Read and written for a word in float32, counted: a state is written back after every block.",
+     [](const CostRow& row) { return row.bytes; }, in_bytes},
+    {"in a row", "Steps that wait for the one before: words, chunks, or one for all.",
+     [](const CostRow& row) { return static_cast<double>(row.steps); }, in_thousands},
+}};
+
+/// Why a form costs what it costs.
+std::string explained(const std::vector<CostRow>& rows, const CostRow& row) {
+  if (!row.missing.empty()) return row.missing;
+  switch (row.form) {
+    case Form::recurrent:
+      return "One step for every word, each waiting for the one before; the state is fetched and written "
+             "back "
+             "every time.";
+    case Form::chunkwise:
+      return "The words of a chunk at once, by matrix products; the state is fetched and written back once a "
+             "chunk.";
+    case Form::two_pass: {
+      const auto other = std::ranges::find(rows, Form::chunkwise, &CostRow::form);
+      return two_pass_words(other == rows.end() || row.flops > other->flops || row.bytes > other->bytes);
+    }
+    case Form::parallel:
+      break;
+  }
+  return "All words at once: every word looks at every word before it, so FLOPs grow with the text.";
+}
+
+void draw_titles(ImVec2 from, float first, float width) {
+  const style::TextStyle text(style::Text::caption);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const ImVec2 at = {from.x + first + static_cast<float>(i) * width, from.y};
+    draw_text(at, style::colours().dim, shortened(columns[i].title, width - px(column_gap)));
+    ImGui::SetCursorScreenPos(at);
+    ImGui::Dummy({width - px(column_gap), px(title_height)});
+    tooltip(columns[i].explained);
+  }
+}
+
+void draw_row(const CostRow& row, const std::array<double, 3>& most, ImVec2 from, float first, float width,
+              ImU32 ink) {
+  const style::Palette& c = style::colours();
+  const style::TextStyle number(style::Text::number_small);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (!row.missing.empty()) {
+    draw_text({from.x + first, from.y}, c.faint, "–");
+    return;
+  }
+  std::string all;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const double value = columns[i].value(row);
+    const float left = std::round(from.x + first + static_cast<float>(i) * width);
+    const std::string words = columns[i].words(value);
+    const ImVec2 extent = text_extent(words);
+    draw_text({left, from.y}, ink, words);
+    const float top = std::round(from.y + px(row_height - bar_height - 3));
+    const float part = most[i] > 0 ? static_cast<float>(value / most[i]) : 0;
+    const float right = left + std::max(std::round((width - px(column_gap)) * part), 1.0F);
+    list->AddRectFilled({left, top}, {right, top + px(bar_height)}, ink);
+    cost_map().numbers.push_back({{left, from.y}, {left + extent.x, from.y + extent.y}});
+    cost_map().bars.push_back({{left, top}, {right, top + px(bar_height)}});
+    all += (i > 0 ? " · " : "") + words;
+  }
+  cost_map().forms.push_back(fmt::format("{}: {}", form_label(row.form), all));
+}
+
+}  // namespace
+
+CostMap& cost_map() { return context_local<CostMap>(); }
+
+std::string in_thousands(double value) {
+  if (value < 1000) return fmt::format("{:.0f}", value);
+  if (value < 1e6) return fmt::format("{:.3g}k", value / 1e3);
+  return fmt::format("{:.3g}M", value / 1e6);
+}
+
+std::string in_bytes(double value) {
+  if (value < 1024) return fmt::format("{:.0f} B", value);
+  if (value < 1024 * 1024) return fmt::format("{:.3g} KiB", value / 1024);
+  return fmt::format("{:.3g} MiB", value / (1024 * 1024));
+}
+
+std::string two_pass_words(bool takes_more) {
+  return takes_more
+             ? "Two-pass takes what Chunkwise takes, and more: the second pass makes the decays again and "
+               "fetches every chunk's state. For that all outputs come at once."
+             : "Two-pass counts the same FLOPs and bytes as Chunkwise here: its second pass has nothing "
+               "to fetch again.";
+}
+
+void draw_form_costs(Application& application) {
+  const auto computation = application.session.sight().computation;
+  if (!computation) return;
+  const auto answer = application.session.answers().ask(
+      FormCosts{computation, application.session.choice().chunk_size}, Urgency::later);
+  if (!answer.value) {
+    if (!answer.reason.empty()) style::caption(answer.reason);
+    return;
+  }
+  const std::vector<CostRow>& rows = *answer.value;
+  const style::Palette& c = style::colours();
+  std::array<double, 3> most = {};
+  for (const CostRow& row : rows) {
+    for (std::size_t i = 0; i < columns.size() && row.missing.empty(); ++i)
+      most[i] = std::max(most[i], columns[i].value(row));
+  }
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float room = ImGui::GetContentRegionAvail().x;
+  const float first = px(names_width);
+  const float width = (room - first) / static_cast<float>(columns.size());
+  draw_titles(from, first, width);
+  float y = from.y + px(title_height);
+  for (const CostRow& row : rows) {
+    ImGui::SetCursorScreenPos({from.x, y});
+    const bool present = application.session.choice().form == row.form;
+    const bool pressed =
+        ImGui::InvisibleButton(fmt::format("{} cost", form_label(row.form)).c_str(), {room, px(row_height)});
+    if (pressed) perform(find_command(application, fmt::format("form.{}", name(row.form))), application);
+    const bool lit = present || ImGui::IsItemHovered();
+    tooltip(explained(rows, row));
+    {
+      const style::TextStyle text(style::Text::caption);
+      draw_text({from.x, y}, lit ? c.text : c.dim, form_label(row.form));
+    }
+    draw_row(row, most, {from.x, y}, first, width, lit ? c.text : c.dim);
+    y += px(row_height);
+  }
+  ImGui::SetCursorScreenPos({from.x, y});
+  style::caption(
+      "For a word. More FLOPs buy fewer steps in a row: on a GPU a step waits for the one before, the FLOPs "
+      "of "
+      "one step do not.");
+  ImGui::PopStyleVar();
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/widgets/heat_map.h"
+
+namespace palimpsest {
+
+class Application;
+
+/// What every form takes for a word of these data, beside each other: FLOPs, bytes, steps in a row, and why
+/// one pays the first for fewer of the last. A click on a form chooses it.
+void draw_form_costs(Application& application);
+
+/// "28.8k".
+std::string in_thousands(double value);
+
+/// "5.09 KiB".
+std::string in_bytes(double value);
+
+/// Whether two-pass takes more than chunkwise with one chunk size, in a sentence.
+std::string two_pass_words(bool takes_more);
+
+/// The costs of the forms as they were drawn last: what the tests look at.
+struct CostMap {
+  std::vector<Rectangle> numbers;
+  std::vector<Rectangle> bars;
+  std::vector<std::string> forms;  // their costs in words, one of each form
+};
+
+/// That of the current Dear ImGui context.
+CostMap& cost_map();
+
+}  // namespace palimpsest

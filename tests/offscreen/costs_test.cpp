@@ -1,0 +1,78 @@
+// What the forms and the sizes of chunks cost, as it is drawn.
+
+#include <imgui.h>
+
+#include "app/studio/application.h"
+#include "app/views/form_costs.h"
+#include "app/views/knob.h"
+#include "app/window/offscreen.h"
+#include "tests/catch.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+void draw(Application& application, Offscreen& offscreen) {
+  for (int turn = 0; turn < 4; ++turn) {
+    offscreen.pass([&] { application.draw(1); });
+    application.session.answers().wait();
+  }
+}
+
+void choose(Application& application, Form form) {
+  Choice choice = application.session.choice();
+  choice.form = form;
+  application.session.choose(std::move(choice));
+  application.session.wait();
+}
+
+bool overlap(const Rectangle& x, const Rectangle& y) {
+  return x.minimum.x < y.maximum.x && y.minimum.x < x.maximum.x && x.minimum.y < y.maximum.y &&
+         y.minimum.y < x.maximum.y;
+}
+
+void check_apart(const std::vector<Rectangle>& numbers, const std::vector<Rectangle>& bars) {
+  CHECK_FALSE(numbers.empty());
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    for (const Rectangle& bar : bars) CHECK_FALSE(overlap(numbers[i], bar));
+    for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(numbers[i], numbers[j]));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every form's cost stands beside the others', whichever is shown", "[costs]") {
+  Application application;
+  Offscreen offscreen(1920, 1080);
+  application.open_first_capture();
+  application.session.wait();
+  for (const Form form : all_forms) {
+    CAPTURE(name(form));
+    choose(application, form);
+    draw(application, offscreen);
+    const CostMap& map = cost_map();
+    REQUIRE(map.forms.size() == 4);
+    CHECK_THAT(map.forms[0], says("Recurrent: ") && says(" · 94"));
+    CHECK_THAT(map.forms[1], says("Chunkwise: ") && says(" · 12"));
+    CHECK_THAT(map.forms[2], says("Two-pass: ") && says(" · 13"));
+    CHECK_THAT(map.forms[3], says("Parallel: ") && says(" · 1"));
+    check_apart(map.numbers, map.bars);
+  }
+}
+
+TEST_CASE("the knob's numbers do not lie on its bars", "[costs]") {
+  for (const auto& [width, height] : {std::pair{1280, 800}, std::pair{1920, 1080}}) {
+    Application application;
+    Offscreen offscreen(width, height);
+    application.open_first_capture();
+    application.session.wait();
+    for (const Form form : {Form::chunkwise, Form::two_pass}) {
+      CAPTURE(width, name(form));
+      choose(application, form);
+      draw(application, offscreen);
+      CHECK(knob_map().bars.size() >= 3 * 8);
+      check_apart(knob_map().numbers, knob_map().bars);
+    }
+  }
+}
