@@ -15,6 +15,8 @@
 #include "app/views/cell_sum.h"
 #include "app/views/panels.h"
 #include "app/views/shown.h"
+#include "app/views/why.h"
+#include "app/views/writer_fate.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
@@ -32,6 +34,7 @@ constexpr float index_width = 26;     // of a word's index beside it
 constexpr float least_label = 0.34F;  // of the width, for the words beside bars
 constexpr float most_label = 0.44F;
 constexpr std::size_t most_lines = 8;
+constexpr const char* title_words = "Why this number?";
 
 /// What is shown of one cell. Made anew only when another cell or another record is looked at.
 struct ExplainedCell {
@@ -73,7 +76,7 @@ std::vector<std::string> source_words(const Trace& trace, const Explanation& exp
 
 /// Where a tensor that no operation makes comes from.
 std::string origin(const Symbol& symbol, const std::string& tensor) {
-  if (symbol.role == Role::state || tensor.ends_with("_in")) return "Carried over from before: ";
+  if (symbol.role == Role::state || tensor.ends_with("_in")) return "Left by the words before: ";
   if (symbol.role == Role::plain) return "Given by the settings: ";
   return "Given by the data: ";
 }
@@ -118,14 +121,15 @@ void fill(ExplainedCell& answer, const Application& application) {
   answer.words = symbol.words + of_token(symbol, values, sight) + (place.empty() ? "" : ", " + place);
   answer.origin = origin(symbol, cell.tensor);
   answer.value = values(cell.row, cell.column);
-  if (const Operation* maker = maker_of(phase, cell.tensor)) {
-    try {
-      fill_sum(answer, trace, block, *sight.record, cell);
+  // What no operation of this step makes, the words before made: their writes are told apart as well.
+  try {
+    fill_sum(answer, trace, block, *sight.record, cell);
+    if (const Operation* maker = maker_of(phase, cell.tensor)) {
       answer.explanation = explain(maker->equation, trace.symbols, record, cell.row, cell.column);
       answer.sources = source_words(trace, *answer.explanation);
-    } catch (const Error& error) {
-      answer.problem = error.what();
     }
+  } catch (const Error& error) {
+    answer.problem = error.what();
   }
 }
 
@@ -160,7 +164,6 @@ struct BarLine {
   ImU32 colour = 0;        // of the words; 0: the text's
   double value = 0;
   bool is_sum = false;
-  std::string explained = {};
 };
 
 /// What the words beside bars take of `width`: as much as they need, within limits.
@@ -174,8 +177,9 @@ float label_width(const std::vector<BarLine>& lines, float width) {
   return std::round(std::clamp(widest, width * least_label, width * most_label));
 }
 
-/// Bars on one scale, with zero where there is room on both sides; numbers on the right.
-void bar_lines(const std::vector<BarLine>& lines, bool old) {
+/// Bars on one scale, with zero where there is room on both sides; numbers on the right. A stroke stands
+/// before line `marked`: what is said below is about it. Returns the line under the pointer, or -1.
+int bar_lines(const std::vector<BarLine>& lines, bool old, int marked = -1) {
   const style::Palette& c = style::colours();
   double least = 0;
   double most = 0;
@@ -192,10 +196,12 @@ void bar_lines(const std::vector<BarLine>& lines, bool old) {
   const float room = width - label - number - style::px(4);
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float height = style::px(bar_line);
-  for (const BarLine& line : lines) {
+  int pointed = -1;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const BarLine& line = lines[i];
     const ImVec2 from = ImGui::GetCursorScreenPos();
     ImGui::Dummy({width, height});
-    if (!line.explained.empty()) tooltip(line.explained);
+    if (ImGui::IsItemHovered()) pointed = static_cast<int>(i);
     const float middle = std::round(from.y + height / 2);
     if (line.is_sum)
       list->AddLine({from.x, from.y}, {from.x + width, from.y}, c.edge, style::px(style::line));
@@ -215,6 +221,9 @@ void bar_lines(const std::vector<BarLine>& lines, bool old) {
                                       std::max(measure_formula(line.latex, style::px(14)).width, 1.0F));
       draw_formula(list, {from.x, middle + style::px(4)}, line.latex, letters, c.text);
     } else {
+      if (static_cast<int>(i) == marked)
+        list->AddRectFilled({from.x - style::px(8), from.y + style::px(2)},
+                            {from.x - style::px(6), from.y + height - style::px(2)}, c.text);
       const style::TextStyle text(style::Text::caption);
       const float small = line.index.empty() ? 0 : style::px(index_width);
       const std::string shown = shortened(line.words, label - small - style::px(4));
@@ -230,6 +239,7 @@ void bar_lines(const std::vector<BarLine>& lines, bool old) {
     draw_text({from.x + width - text_extent(shown).x, middle - text_extent(shown).y / 2}, c.text, shown);
   }
   ImGui::PopStyleVar();
+  return pointed;
 }
 
 std::string word_of(Index token, const std::vector<std::string>& labels) {
@@ -270,7 +280,7 @@ std::vector<BarLine> part_lines(const ExplainedCell& answer, const std::vector<s
   return lines;
 }
 
-/// A word's share, and what became of what it wrote.
+/// A word's share.
 BarLine writer_line(const WriterShare& writer, const std::vector<std::string>& labels) {
   BarLine line{.value = writer.remaining};
   if (writer.token == initial_token) {
@@ -279,17 +289,19 @@ BarLine writer_line(const WriterShare& writer, const std::vector<std::string>& l
     line.words = word_of(writer.token, labels);
     line.index = std::to_string(writer.token);
   }
-  const Share& share = writer.share;
-  if (share.written == 0 && share.decayed == 0 && share.erased == 0) return line;
-  line.explained = fmt::format("wrote {:+.3g}", share.written);
-  if (share.mixed != 0) line.explained += fmt::format(", {:+.3g} came from other parts", share.mixed);
-  line.explained += fmt::format("\ndecayed {:+.3g}", -share.decayed);
-  if (share.erased != 0) line.explained += fmt::format("\nerased {:+.3g}", -share.erased);
-  if (writer.eraser >= 0)
-    line.explained += fmt::format(", {:+.3g} of it by {} “{}”", -writer.erased_by, writer.eraser,
-                                  word_of(writer.eraser, labels));
-  line.explained += fmt::format("\nnow {:+.3g}", writer.remaining);
   return line;
+}
+
+/// The word whose bar was under the pointer in the last frame.
+struct PointedWriter {
+  std::optional<Index> token;
+};
+
+/// The one among `writers` whose fate is told: the one that was pointed at, else the largest.
+int told_of(const std::vector<WriterShare>& writers) {
+  const auto& pointed = context_local<PointedWriter>().token;
+  const auto found = pointed ? std::ranges::find(writers, *pointed, &WriterShare::token) : writers.end();
+  return found != writers.end() ? static_cast<int>(found - writers.begin()) : largest_share(writers);
 }
 
 /// "what is there now, v[2], was written by".
@@ -357,7 +369,21 @@ void draw_writers(Application& application, const ExplainedCell& answer) {
                      .value = told.value->others_remaining});
   }
   lines.push_back({.words = "together", .value = told.value->value, .is_sum = true});
-  bar_lines(lines, told.stale);
+  const std::vector<WriterShare>& writers = told.value->strongest;
+  const int told_one = told_of(writers);
+  const std::string fate =
+      told_one < 0 ? std::string() : writer_fate(writers[static_cast<std::size_t>(told_one)], labels);
+  const int pointed = bar_lines(lines, told.stale, fate.empty() ? -1 : told_one);
+  auto& remembered = context_local<PointedWriter>().token;
+  remembered.reset();
+  if (pointed >= 0 && pointed < static_cast<int>(writers.size()))
+    remembered = writers[static_cast<std::size_t>(pointed)].token;
+  why_map().fate = fate;
+  if (!fate.empty()) {
+    const style::TextStyle text(style::Text::caption);
+    ImGui::TextWrapped("%s", fate.c_str());
+    if (writers.size() > 1) style::caption("Point at a bar for what became of another word's.");
+  }
   if (awaited("telling its writers apart", told)) application.session.answers().give_up(key);
 }
 
@@ -384,20 +410,34 @@ void draw_answer(Application& application, const ExplainedCell& answer, bool pin
   if (pinned) style::caption("Held by a click; Esc lets go.");
 }
 
-/// "largest cell of the update, ringed", right of the title.
+/// Which cell is explained, in as many words as have room beside the title; none in very little.
+std::string why_place(float room) {
+  for (const char* words : {"the largest, ringed", "largest, ringed", "ringed"}) {
+    if (text_extent(words).x <= room) return words;
+  }
+  return {};
+}
+
+/// "the largest, ringed", right of the title.
 void origin_of_focus(const Application& application) {
   if (!application.focus_is_usual()) return;
   const style::TextStyle style(style::Text::caption);
-  const std::string words = "the largest, ringed";
   const float right = ImGui::GetWindowPos().x + ImGui::GetWindowWidth() - style::px(style::panel_padding);
+  const float title =
+      ImGui::GetWindowPos().x + style::px(style::panel_padding + 16) + text_extent(title_words).x;
+  const std::string words = why_place(right - title);
+  why_map().origin = words;
   const float top = ImGui::GetWindowPos().y - ImGui::GetScrollY() + style::px(style::panel_padding);
   draw_text({right - text_extent(words).x, top}, style::colours().dim, words);
 }
 
 }  // namespace
 
+WhyMap& why_map() { return context_local<WhyMap>(); }
+
 void draw_why(Application& application) {
-  if (style::begin_panel("Why this number?")) {
+  why_map() = {};
+  if (style::begin_panel(title_words)) {
     const std::optional<CellFocus> cell = application.focus();
     if (cell && application.session.sight().record) {
       origin_of_focus(application);

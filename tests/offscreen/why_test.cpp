@@ -8,6 +8,8 @@
 #include "app/studio/application.h"
 #include "app/views/cell_sum.h"
 #include "app/views/line_numbers.h"
+#include "app/views/why.h"
+#include "app/views/writer_fate.h"
 #include "app/window/offscreen.h"
 #include "core/base/error.h"
 #include "tests/catch.h"
@@ -111,4 +113,77 @@ TEST_CASE("without a pointer the largest number of the step is explained", "[why
   CHECK_FALSE(application.focus_is_usual());
   CHECK(application.focus() == application.pinned);
   CHECK(application.undrawn() == "");
+}
+
+namespace {
+
+/// A program with a cell that a click holds, once its writers are told apart.
+struct Held {
+  explicit Held(const char* tensor, int width = 1280, int height = 800) : offscreen(width, height) {
+    application.open_first_capture();
+    application.session.wait();
+    application.session.go_to_token(42);
+    application.session.wait();
+    application.pinned = CellFocus{tensor, 31, 27};
+    for (int turn = 0; turn < 4; ++turn) {
+      offscreen.pass([&] { application.draw(1); });
+      application.session.answers().wait();
+    }
+  }
+
+  Application application;
+  Offscreen offscreen;
+};
+
+}  // namespace
+
+TEST_CASE("a number that the words before left says who wrote it, and what became of that", "[why]") {
+  for (const char* tensor : {"S_before", "S_decayed", "S_after"}) {
+    CAPTURE(tensor);
+    const Held held(tensor);
+    const std::string& fate = why_map().fate;
+    CHECK_THAT(fate, says(" wrote "));
+    CHECK_THAT(fate, says("; left "));
+  }
+}
+
+TEST_CASE("what was erased says which way each part went", "[why]") {
+  const std::vector<std::string> labels = {"The", " jar", " key", "."};
+  WriterShare writer{.token = 1,
+                     .remaining = 0.195437,
+                     .share = {.written = 0.2, .decayed = 0.004, .erased = 0.000563, .remaining = 0.195437},
+                     .eraser = 3,
+                     .erased_by = 0.00102};
+  CHECK(writer_fate(writer, labels) ==
+        "1 “jar” wrote +0.2; decayed 0.004; erased 0.000563 in all: 3 “.” took 0.00102, others gave back "
+        "0.000457; left +0.195.");
+  // The same of a number below zero.
+  writer.share = {.written = -0.2, .decayed = -0.004, .erased = -0.000563, .remaining = -0.195437};
+  writer.remaining = -0.195437;
+  writer.erased_by = -0.00102;
+  CHECK(writer_fate(writer, labels) ==
+        "1 “jar” wrote -0.2; decayed 0.004; erased 0.000563 in all: 3 “.” took 0.00102, others gave back "
+        "0.000457; left -0.195.");
+  writer.share.erased = -0.00102;  // nobody else
+  CHECK_THAT(writer_fate(writer, labels), says("erased 0.00102, by 3 “.”; left"));
+  writer.share.erased = 0.003;  // more was put there than taken
+  CHECK_THAT(writer_fate(writer, labels),
+             says("made it larger by 0.003 in all: 3 “.” took 0.00102, others gave "
+                  "back 0.00402"));
+  CHECK(writer_fate({.token = 1, .remaining = 0.2}, labels) == "");  // of a reading
+  CHECK(largest_share({{.token = 0, .remaining = 0.1}, {.token = 1, .remaining = -0.2}}) == 1);
+  CHECK(largest_share({}) == -1);
+}
+
+TEST_CASE("which cell is explained stands beside the title, never on it", "[why]") {
+  const auto origin_at = [](int width) {
+    Application application;
+    Offscreen offscreen(width, 800);
+    application.open_first_capture();
+    application.session.wait();
+    for (int turn = 0; turn < 3; ++turn) offscreen.pass([&] { application.draw(1); });
+    return why_map().origin;
+  };
+  CHECK(origin_at(1280) == "the largest, ringed");
+  CHECK(origin_at(720) == "ringed");
 }

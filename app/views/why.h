@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+namespace palimpsest {
+
+/// What "Why this number?" said in the last frame: what the tests look at.
+struct WhyMap {
+  std::string fate;    // what became of what one word wrote
+  std::string origin;  // beside the title: which cell it is
+};
+
+/// That of the current Dear ImGui context.
+WhyMap& why_map();
+
+}  // namespace palimpsest
