@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "app/session/data_preview.h"
 #include "app/studio/application.h"
@@ -13,6 +14,7 @@
 #include "app/views/head_pictures.h"
 #include "app/views/head_tables.h"
 #include "app/views/preset_sliders.h"
+#include "app/views/story_line.h"
 #include "app/views/what_to_look_at.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
@@ -44,8 +46,9 @@ std::string sizes_in_words(const PreviewedData& preview) {
                      fmt::join(arrays, " "));
 }
 
-/// Opens the data at a head of one's choice.
-void open_head(Application& application, const std::string& id, const PreviewedData& preview, Index head) {
+/// Opens the data at a head and a word of one's choice; of those that are open, the word stays.
+void open_head(Application& application, const std::string& id, const PreviewedData& preview, Index head,
+               std::optional<Index> token = std::nullopt) {
   Session& session = application.session;
   SessionState next = session.state();
   next.head = head;
@@ -56,6 +59,7 @@ void open_head(Application& application, const std::string& id, const PreviewedD
     if (!preview.data->rule.empty()) next.sides.front().variant = preview.variant->id;
     next.sides.front().settings = {};
   }
+  if (token) next.place = {.token = *token};
   session.change(std::move(next));
 }
 
@@ -88,6 +92,23 @@ void sliders(const std::string& id, DataWish& wish) {
   ImGui::PushID(preset->id.c_str());
   if (preset_sliders(*preset, size)) wish.choose = preset_id(*preset, size);
   ImGui::PopID();
+}
+
+/// The words at which something happens: a press opens the data there.
+void words_to_see(Application& application, const std::string& id, const PreviewedData& preview,
+                  DataWish& wish) {
+  const FirstLook* look = first_look(id);
+  if (!look || look->words.empty()) return;
+  style::caption("Where to look");
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  if (const auto token = word_links(*look)) {
+    const Session& session = application.session;
+    open_head(application, id, preview, session.data().id == id ? session.choice().head : 0, token);
+    bring_story_back();
+    wish.opened = true;
+  }
+  ImGui::SetCursorScreenPos(from);
+  ImGui::Dummy({1, style::px(20)});
 }
 
 void texts(const DataSet& data, std::span<const DataEntry> entries, DataWish& wish) {
@@ -174,6 +195,7 @@ DataWish data_details(Application& application, const std::string& id, std::span
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(8)));
   ImGui::BeginChild("words", {left, 0}, ImGuiChildFlags_AutoResizeY);
   sliders(id, wish);
+  if (is_shown) words_to_see(application, id, *answer.value, wish);
   if (is_shown) texts(*answer.value->data, entries, wish);
   ImGui::EndChild();
   if (wide) ImGui::SameLine(0, style::px(column_gap));

@@ -9,6 +9,7 @@
 #include "app/studio/command.h"
 #include "app/views/form_words.h"
 #include "app/views/pickers.h"
+#include "app/views/story_line.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
 
@@ -17,6 +18,7 @@ namespace palimpsest {
 namespace {
 
 constexpr float widest_data_pill = 420;
+constexpr float least_data_pill = 180;  // beside what the text tells
 constexpr float palette_width = 36;
 
 /// The bar's window across the top of the viewport, with its rounded surface drawn.
@@ -132,6 +134,10 @@ void draw_top_bar(Application& application, float height) {
   const float palette =
       ImGui::GetWindowWidth() - style::px(style::panel_gap + style::panel_padding) - style::px(palette_width);
   const float agreement = palette - style::px(16) - badge;
+  ImGui::SameLine(0, style::px(24));
+  const float pickers =
+      variant_picker_width(application) + style::px(least_data_pill) + 2 * gap + style::px(24);
+  draw_story_line(application, agreement - ImGui::GetCursorPosX() - pickers, style::px(28));
   ImGui::SameLine(0, style::px(24));
   const float room = agreement - ImGui::GetCursorPosX() - variant_picker_width(application) - 2 * gap;
   const float data_width =

@@ -9,37 +9,37 @@
 
 namespace palimpsest {
 
-namespace {
-
-/// What to look for in a capture, in a sentence for somebody who has never seen one.
-std::string_view first_look(const std::string& id) {
-  static constexpr std::pair<std::string_view, std::string_view> sentences[] = {
+const FirstLook* first_look(std::string_view id) {
+  static const FirstLook looks[] = {
       {"_overwrite_",
-       "The text says what a jar holds, and later that it holds something else. Watch how much of the old "
-       "answer is taken out when the new one is written."},
+       "A red jar holds a key; later it holds a drum.",
+       "Watch how much of the old answer is taken out when the new one is written.",
+       {{6, "key", "stored"}, {42, "drum", "over it"}, {63, "a", "asked"}}},
+      {"softmax_recall_",
+       "Boxes hold things; then one is asked for.",
+       "Watch which words come out just before the answer.",
+       {{8, "key", "said"}, {41, "a", "asked"}}},
       {"_recall_",
-       "The text says what each box holds, then asks. Watch which words are written strongly, and what comes "
-       "out just before an answer."},
-      {"_prose_", "Ordinary prose. Watch at which words and marks the memory fades."},
-      {"_names_", "Names that come again. Watch which earlier piece of text each piece reads."},
-      {"_code_", "A short program. Watch which earlier piece of text each piece reads."},
+       "Boxes hold things; then they are asked for.",
+       "Watch which words are written strongly, and what comes out just before an answer.",
+       {{6, "key", "stored"}, {20, "map", "stored"}, {74, "a", "asked"}}},
+      {"_prose_", "Ordinary prose.", "Watch at which words and marks the memory fades.", {}},
+      {"_names_", "Names that come again.", "Watch which earlier piece of text each piece reads.", {}},
+      {"_code_", "A short program.", "Watch which earlier piece of text each piece reads.", {}},
   };
-  if (!id.starts_with("capture:")) return {};
+  if (!id.starts_with("capture:")) return nullptr;
   const auto found = std::ranges::find_if(
-      sentences, [&](const auto& row) { return id.find(row.first) != std::string::npos; });
-  return found == std::end(sentences) ? std::string_view() : found->second;
+      looks, [&](const FirstLook& look) { return id.find(look.name) != std::string_view::npos; });
+  return found == std::end(looks) ? nullptr : found;
 }
-
-}  // namespace
 
 std::optional<std::string> what_to_look_at(const DataSet& data, std::span<const std::string> captures,
                                            bool all) {
   if (data.notes.empty()) return std::nullopt;
   const bool is_preset = data.id.starts_with("preset:");
   style::caption(is_preset ? "How it is made" : "What to look at");
-  const std::string_view sentence = first_look(data.id);
-  if (!sentence.empty()) {
-    style::paragraph(sentence);
+  if (const FirstLook* look = first_look(data.id)) {
+    style::paragraph(std::string(look->story) + " " + look->watch);
     if (!all) {
       ImGuiStorage* memory = ImGui::GetStateStorage();
       const ImGuiID key = ImGui::GetID("all notes");

@@ -3,10 +3,30 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/session/data_set.h"
 
 namespace palimpsest {
+
+/// A word of a text at which something happens.
+struct WordToSee {
+  Index token = 0;
+  const char* label = "";  // as the text has it
+  const char* what = "";   // happens there
+};
+
+/// What a text of ours tells, for somebody who has never seen one.
+struct FirstLook {
+  const char* name = "";   // a part of the names of the captures of this text
+  const char* story = "";  // what the text says, in one line
+  const char* watch = "";  // what to watch
+  std::vector<WordToSee> words = {};
+};
+
+/// That of the data with this id; null where we tell nothing.
+const FirstLook* first_look(std::string_view id);
 
 /// What to look for in data: a plain sentence first; what was measured follows when asked for, or at once
 /// where `all`. Names of `captures` in it are links; returns the one that was pressed.

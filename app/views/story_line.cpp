@@ -1,0 +1,111 @@
+#include "app/views/story_line.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+
+#include "app/gl/context_local.h"
+#include "app/studio/application.h"
+#include "app/widgets/icon_button.h"
+#include "app/widgets/style.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+// In design pixels.
+constexpr float line = 16;
+constexpr float cross = 20;
+constexpr float cross_gap = 8;
+constexpr float between_words = 12;
+
+/// For which data the line is put away, and what it says now.
+struct StoryLine {
+  std::string closed_for;
+  std::string shown;
+};
+
+std::string link_words(const WordToSee& word) { return fmt::format("{} “{}”", word.token, word.label); }
+
+/// How wide the links are with what happens there.
+float links_width(const FirstLook& look) {
+  const style::TextStyle text(style::Text::caption);
+  float width = 0;
+  for (const WordToSee& word : look.words)
+    width += text_extent(link_words(word) + " " + word.what).x + px(between_words);
+  return width;
+}
+
+void go_to(Application& application, Index token) {
+  if (token >= application.session.data().tokens) return;
+  application.playing = false;
+  application.session.go_to_token(token);
+}
+
+}  // namespace
+
+std::optional<Index> word_links(const FirstLook& look) {
+  std::optional<Index> pressed;
+  const style::Palette& c = style::colours();
+  const style::TextStyle text(style::Text::caption);
+  ImVec2 at = ImGui::GetCursorScreenPos();
+  for (const WordToSee& word : look.words) {
+    const std::string words = link_words(word);
+    const ImVec2 size = text_extent(words);
+    ImGui::SetCursorScreenPos(at);
+    if (ImGui::InvisibleButton(fmt::format("word {}", word.token).c_str(), {size.x, px(line)}))
+      pressed = word.token;
+    const ImU32 colour = ImGui::IsItemHovered() || ImGui::IsItemFocused() ? c.text : c.accent;
+    draw_text(at, colour, words);
+    const float below = at.y + size.y;
+    ImGui::GetWindowDrawList()->AddLine({at.x, below}, {at.x + size.x, below}, colour, px(1));
+    draw_text({at.x + text_extent(words + " ").x, at.y}, c.dim, word.what);
+    at.x += text_extent(words + " " + word.what).x + px(between_words);
+  }
+  return pressed;
+}
+
+void bring_story_back() { context_local<StoryLine>().closed_for.clear(); }
+
+const std::string& shown_story() { return context_local<StoryLine>().shown; }
+
+void draw_story_line(Application& application, float room, float height) {
+  auto& kept = context_local<StoryLine>();
+  kept.shown.clear();
+  const std::string& id = application.session.data().id;
+  const FirstLook* look = first_look(id);
+  if (!look || kept.closed_for == id) return;
+  const style::Palette& c = style::colours();
+  const std::string story = look->story;
+  const float story_width = [&] {
+    const style::TextStyle text(style::Text::caption);
+    return text_extent(story).x;
+  }();
+  const float width = std::max(story_width, links_width(*look));
+  if (width + px(cross + cross_gap) > room) return;
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float top = from.y + (height - px(2 * line)) / 2;
+  {
+    const style::TextStyle text(style::Text::caption);
+    draw_text({from.x, top}, c.text, story);
+  }
+  ImGui::SetCursorScreenPos({from.x, top + px(line)});
+  if (look->words.empty()) {
+    const style::TextStyle text(style::Text::caption);
+    draw_text({from.x, top + px(line)}, c.dim, "What to look at: D");
+  } else if (const auto token = word_links(*look)) {
+    go_to(application, *token);
+  }
+  ImGui::SetCursorScreenPos({from.x + width + px(cross_gap), from.y + (height - px(cross)) / 2});
+  if (icon_button("close story", Icon::close, cross)) kept.closed_for = id;
+  tooltip("Puts this away; D, Data, says more and has these links too.");
+  ImGui::SetCursorScreenPos(from);
+  ImGui::Dummy({width + px(cross_gap + cross), height});
+  kept.shown = story;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/views/what_to_look_at.h"
+
+namespace palimpsest {
+
+class Application;
+
+/// What the open text tells and where to look, in two lines at the cursor and `height` high: the words are
+/// links that move the cursor, a cross puts it away until other data are opened. Draws nothing where there is
+/// nothing to tell or less room than it takes.
+void draw_story_line(Application& application, float room, float height);
+
+/// Shows the line again.
+void bring_story_back();
+
+/// The words of a text at which something happens, as links in a line; returns the one that was pressed.
+std::optional<Index> word_links(const FirstLook& look);
+
+/// What stands in the line: what the tests look at. Empty: it is not shown.
+const std::string& shown_story();
+
+}  // namespace palimpsest

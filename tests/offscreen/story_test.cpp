@@ -1,0 +1,52 @@
+// What a text tells, and where to look: the first that a newcomer reads.
+
+#include "app/views/story_line.h"
+
+#include <imgui.h>
+
+#include "app/session/presets.h"
+#include "app/studio/application.h"
+#include "app/widgets/text.h"
+#include "app/window/offscreen.h"
+#include "tests/catch.h"
+
+using namespace palimpsest;
+
+TEST_CASE("the words that a story names are where it says", "[story]") {
+  int seen = 0;
+  for (const char* name :
+       {"deltanet_overwrite_l2", "gated_deltanet_overwrite_l1", "gated_deltanet_recall_l1", "gla_recall_l1",
+        "kda_overwrite_l1", "kda_prose_l1", "kda_recall_l1", "mamba2_recall_l2", "retnet_overwrite_l2",
+        "simple_gla_recall_l1", "softmax_code_l20", "softmax_names_l16", "softmax_recall_l18"}) {
+    CAPTURE(name);
+    const DataSet data = open_capture(std::string("capture:") + name);
+    const FirstLook* look = first_look(data.id);
+    REQUIRE(look != nullptr);
+    for (const WordToSee& word : look->words) {
+      REQUIRE(word.token < data.tokens);
+      CHECK(visible_label(data.labels[static_cast<std::size_t>(word.token)]) == word.label);
+      ++seen;
+    }
+  }
+  CHECK(seen > 20);
+  CHECK(first_look("preset:overwrite?T=12&K=4&V=4&seed=1") == nullptr);
+}
+
+TEST_CASE("a newcomer reads what the text tells, in a small window too", "[story]") {
+  for (const auto& [width, height] : {std::pair{1280, 800}, std::pair{1920, 1080}}) {
+    CAPTURE(width);
+    Application application;
+    Offscreen offscreen(width, height);
+    application.open_first_capture();
+    application.session.wait();
+    for (int turn = 0; turn < 3; ++turn) offscreen.pass([&] { application.draw(1); });
+    CHECK(shown_story() == "A red jar holds a key; later it holds a drum.");
+  }
+  // Nothing is told of made-up data, nor where there is no room for it.
+  Application application;
+  Offscreen offscreen(700, 600);
+  application.open_first_capture();
+  application.session.wait();
+  for (int turn = 0; turn < 3; ++turn) offscreen.pass([&] { application.draw(1); });
+  CHECK(shown_story().empty());
+}
