@@ -125,7 +125,7 @@ void draw_attend_floor(Application& application) {
       draw_floor(application, {panel.x + padding, panel.y + px(10)},
                  {panel.x + size.x - padding, transport - px(4)});
     ImGui::SetCursorScreenPos({panel.x + padding, std::max(transport, panel.y + px(around))});
-    draw_transport(application, FloorLegend::none);
+    draw_transport(application, RowsAbove::none);
     ImGui::Dummy({1, 1});  // where there is no room for it
   }
   style::end_panel();

@@ -206,7 +206,7 @@ void draw_learn_floor(Application& application) {
     draw_floor(application, {panel.x + padding, panel.y + px(12)},
                {panel.x + size.x - padding, transport - px(6)});
     ImGui::SetCursorScreenPos({panel.x + padding, std::max(transport, panel.y + px(around))});
-    draw_transport(application);
+    draw_transport(application, RowsAbove::own);
     ImGui::Dummy({1, 1});  // where there is no room for it
   }
   style::end_panel();

@@ -99,10 +99,12 @@ void clamp_first(TimelineView& view, const Widths& widths, Index tokens, float w
   view.first = std::max(std::min(view.first, last), 0.0);
 }
 
-/// Scrolls as little as needed when the cursor has moved, leaving some of what comes next in sight.
+/// Scrolls as little as needed when the cursor has moved or the room has changed, leaving some of what comes
+/// next in sight.
 void follow(TimelineView& view, const Widths& widths, Index token, Index tokens, float width) {
-  if (view.followed == token) return;
+  if (view.followed == token && view.width == width) return;
   view.followed = token;
+  view.width = width;
   const double margin = std::min(2.0, static_cast<double>(width / view.column) / 4);
   const auto at = static_cast<double>(token);
   const double end = std::min(at + 1 + margin, static_cast<double>(tokens));

@@ -23,7 +23,8 @@ struct TimelineView {
   std::string data_id;  // what it was chosen for, and
   float scale = 0;      // for how large letters
   float natural = 0;    // the mean width at which words can be read
-  Index followed = -1;  // the token that was last brought into view
+  Index followed = -1;  // the token that was last brought into view,
+  float width = 0;      // and in how much room
 };
 
 /// Where the columns of the visible tokens lie, in screen pixels. Where words are written each column is as

@@ -25,6 +25,7 @@ constexpr float notch_from = 4;  // below the end of a bar that is cut
 constexpr float notch_height = 2;
 constexpr float hatch_distance = 4;
 constexpr float name_gap = 10;
+constexpr float name_line = 13;          // from one row's name to the next
 constexpr float widest_bar_alone = 124;  // in wider columns a bar has its numbers beside it
 constexpr float numbered_bar = 56;
 
@@ -164,7 +165,8 @@ TimelineRows::TimelineRows(const TimelineColumns& columns, const Session& sessio
                     .underlined = {},
                     .full_error = visible.errors.full,
                     .largest_error = visible.errors.largest,
-                    .text_left = columns.position.x};
+                    .text_left = columns.position.x,
+                    .names = {}};
   list_->PushClipRect({columns.position.x - px(3), columns.position.y - px(8)},
                       {columns.position.x + columns.size.x + px(3), columns.position.y + columns.size.y},
                       true);
@@ -366,9 +368,43 @@ void TimelineRows::mark(Index token, float top, float bottom) {
 void TimelineRows::name(std::string_view words, float middle, ImU32 colour) const {
   const ImVec2 extent = text_extent(words);
   list_->PushClipRectFullScreen();
-  draw_text({columns_.position.x - px(name_gap) - extent.x, middle - extent.y / 2}, colour, words);
+  const ImVec2 from = {columns_.position.x - px(name_gap) - extent.x, middle - extent.y / 2};
+  draw_text(from, colour, words);
+  timeline_map().names.push_back(from.y);
   list_->PopClipRect();
 }
+
+namespace {
+
+/// What the bars of errors are called, and how long the largest is, in as many lines as have room.
+void name_errors(const TimelineRows& rows, float upper, float lower) {
+  const style::Palette& c = style::colours();
+  const TimelineMap& map = timeline_map();
+  const float step = px(name_line);
+  const float room = lower - upper;
+  const std::string largest = fmt::format("max {:.3g}", map.largest_error);
+  if (room < 2 * step) {
+    const style::TextStyle text(style::Text::caption);
+    if (room >= step) rows.name("error, " + largest, (upper + lower) / 2, c.error);
+    return;
+  }
+  const bool is_roomy = room > px(56);
+  float line = is_roomy ? upper + px(5) : (upper + lower - step) / 2;
+  if (is_roomy) {
+    const style::TextStyle number(style::Text::number_small);
+    rows.name(fmt::format("{:.3g}", map.full_error), line, c.dim);
+    rows.name("0", lower - px(4), c.dim);
+    line += step;
+  }
+  {
+    const style::TextStyle text(style::Text::caption);
+    rows.name("error", line, c.error);
+  }
+  const style::TextStyle number(style::Text::number_small);
+  rows.name(largest, line + step, c.error);
+}
+
+}  // namespace
 
 void draw_timeline_rows(const TimelineColumns& columns, const Session& session, Index marked) {
   TimelineRows rows(columns, session);
@@ -385,35 +421,19 @@ void draw_timeline_rows(const TimelineColumns& columns, const Session& session, 
     if (rows.has_kept()) {
       rows.kept(row);
       rows.name("kept", row + middle, c.gate);
-      row += px(11);
+      row += px(name_line);
     }
     if (rows.has_written()) {
       rows.written(row);
       rows.name("written", row + middle, c.strength);
-      row += px(11);
+      row += px(name_line);
     }
   }
   if (rows.has_errors()) {
     const float upper = row + px(4);
     const float lower = bottom - px(3);
     rows.errors(upper, lower);
-    const TimelineMap& map = timeline_map();
-    const std::string largest = fmt::format("max {:.3g}", map.largest_error);
-    const bool is_roomy = lower - upper > px(56);
-    const float step = px(13);
-    float line = is_roomy ? upper + px(5) : upper + (lower - upper - step) / 2;
-    if (is_roomy) {
-      const style::TextStyle number(style::Text::number_small);
-      rows.name(fmt::format("{:.3g}", map.full_error), line, c.dim);
-      rows.name("0", lower - px(4), c.dim);
-      line += step;
-    }
-    {
-      const style::TextStyle text(style::Text::caption);
-      rows.name("error", line, c.error);
-    }
-    const style::TextStyle number(style::Text::number_small);
-    rows.name(largest, line + step, c.error);
+    name_errors(rows, upper, lower);
   }
   rows.cursor(top - px(1), bottom);
   if (marked >= 0) rows.mark(marked, top + px(2), bottom);

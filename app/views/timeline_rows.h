@@ -20,7 +20,8 @@ struct TimelineMap {
   std::vector<Index> underlined;
   double full_error = 0;
   double largest_error = 0;
-  float text_left = 0;  // where the words begin
+  float text_left = 0;       // where the words begin
+  std::vector<float> names;  // where what the rows are called begins, downwards on the screen
 };
 
 /// That of the current Dear ImGui context.

@@ -8,6 +8,7 @@
 #include <cctype>
 #include <string>
 
+#include "app/gl/context_local.h"
 #include "app/session/counted.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
@@ -125,17 +126,22 @@ void position(Application& application, float width) {
   ImGui::SameLine(0, 0);
 }
 
-/// The first line that a newcomer reads: what to press. The only filled shape in the row.
-void welcome() {
+/// The first line that a newcomer reads: what to press. It does what it says, and is the only filled shape in
+/// the row.
+void welcome(Application& application) {
   const style::Palette& c = style::colours();
   const char* words = "Press → for the next step, Space to play, ? for all keys.";
-  const style::TextStyle style(style::Text::strong);
-  const ImVec2 extent = text_extent(words);
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  const ImVec2 size = {extent.x + style::px(32), style::px(28)};
-  ImGui::GetWindowDrawList()->AddRectFilled(from, {from.x + size.x, from.y + size.y}, c.text, size.y / 2);
-  draw_text({from.x + style::px(16), from.y + (size.y - extent.y) / 2}, c.panel, words);
-  ImGui::Dummy(size);
+  command_button(application, "operation.forward", [&] {
+    const style::TextStyle style(style::Text::strong);
+    const ImVec2 extent = text_extent(words);
+    const ImVec2 from = ImGui::GetCursorScreenPos();
+    const ImVec2 size = {extent.x + style::px(32), style::px(height)};
+    const bool pressed = ImGui::InvisibleButton("welcome", size);
+    const ImU32 surface = ImGui::IsItemHovered() ? style::mix(c.panel, c.text, 0.88F) : c.text;
+    ImGui::GetWindowDrawList()->AddRectFilled(from, {from.x + size.x, from.y + size.y}, surface, size.y / 2);
+    draw_text({from.x + style::px(16), from.y + (size.y - extent.y) / 2}, c.panel, words);
+    return pressed;
+  });
   ImGui::SameLine(0, 0);
 }
 
@@ -187,7 +193,7 @@ struct LegendEntry {
 };
 
 /// What the rows mean, for the rows that there are; the last ones are left out first.
-std::vector<LegendEntry> legend_entries(const Computation& computed) {
+std::vector<LegendEntry> legend_entries(const Computation& computed, RowsAbove rows) {
   const style::Palette& c = style::colours();
   const TokenFacts facts = computed.tokens.empty() ? TokenFacts() : computed.tokens.front();
   std::vector<LegendEntry> entries;
@@ -197,13 +203,13 @@ std::vector<LegendEntry> legend_entries(const Computation& computed) {
     entries.push_back({Mark::hatched, c.error, "overshoot"});
   }
   if (facts.alpha) entries.push_back({Mark::lane, c.gate, "half-life, log"});
-  if (facts.written) {
+  if (facts.written && rows == RowsAbove::facts) {
     const std::string& rate = computed.written_by;
     const std::string words =
         rate.empty() ? "\\lVert k\\rVert\\lVert v\\rVert" : fmt::format("\\{}\\lVert k\\rVert^2", rate);
     entries.push_back({Mark::lane, c.strength, words});
-    entries.push_back({Mark::underline, c.text, "asked"});
   }
+  if (facts.written) entries.push_back({Mark::underline, c.text, "asked"});
   return entries;
 }
 
@@ -334,7 +340,9 @@ float keys_button(Application& application, float right) {
 
 }  // namespace
 
-void draw_transport(Application& application, FloorLegend shown) {
+TransportMap& transport_map() { return context_local<TransportMap>(); }
+
+void draw_transport(Application& application, RowsAbove rows) {
   const Computation* computed = application.session.computed();
   if (!computed) return;
   const ImVec2 start = ImGui::GetCursorScreenPos();
@@ -344,7 +352,9 @@ void draw_transport(Application& application, FloorLegend shown) {
     return std::ceil(text_extent(figures(application.session, *computed)).x);
   }();
   const std::vector<LegendEntry> entries =
-      shown == FloorLegend::timeline ? legend_entries(*computed) : std::vector<LegendEntry>();
+      rows == RowsAbove::none ? std::vector<LegendEntry>() : legend_entries(*computed, rows);
+  transport_map().legend.clear();
+  for (const LegendEntry& entry : entries) transport_map().legend.push_back(entry.words);
   float legend_width = 0;
   for (const LegendEntry& entry : entries) legend_width += width_of(entry) + style::px(gap - 2);
 
@@ -361,7 +371,7 @@ void draw_transport(Application& application, FloorLegend shown) {
   const float width = std::clamp(room - beside, std::min(wanted, room), style::px(widest_position));
   const Trace* trace = application.session.trace();
   if (application.show_welcome && trace && trace->block_count() > 0) {
-    welcome();
+    welcome(application);
   } else if (width > 0) {
     const float before = ImGui::GetCursorPosX();
     position(application, width);

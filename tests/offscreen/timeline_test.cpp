@@ -8,6 +8,7 @@
 #include "app/studio/application.h"
 #include "app/views/timeline_rows.h"
 #include "app/views/timeline_scale.h"
+#include "app/views/transport.h"
 #include "app/views/underlined_words.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
@@ -213,4 +214,54 @@ TEST_CASE("what there is to say stands at the foot of the window until it is clo
   CHECK(is_said());
   drawn.application.refusal.clear();
   CHECK_FALSE(is_said());
+}
+
+TEST_CASE("the word at the cursor stays in sight when the window shrinks", "[timeline]") {
+  Drawn drawn;
+  drawn.application.session.go_to_token(42);
+  drawn.application.session.wait();
+  drawn.offscreen.render([&] {
+    TimelineView view;
+    const auto is_in_sight = [&](float width) {
+      const TimelineColumns columns =
+          timeline_columns(view, drawn.application.session, {100, 100}, {width, 100});
+      return columns.left(42) >= 100 && columns.left(43) <= 100 + width;
+    };
+    CHECK(is_in_sight(1800));
+    CHECK(is_in_sight(700));
+    CHECK(is_in_sight(300));
+    CHECK(is_in_sight(1100));
+  });
+}
+
+TEST_CASE("the names of the floor's rows do not lie on each other, with tabs neither", "[timeline]") {
+  for (const bool tabs : {false, true}) {
+    for (const int height : {800, 700, 1080}) {
+      CAPTURE(tabs, height);
+      Application application;
+      Offscreen offscreen(1280, height);
+      application.open_first_capture();
+      application.session.wait();
+      application.panel_layout().show_tabs(tabs);
+      for (int turn = 0; turn < 5; ++turn) offscreen.render([&] { application.draw(1); });
+      std::vector<float> names = timeline_map().names;
+      REQUIRE(names.size() >= 2);
+      std::ranges::sort(names);
+      for (std::size_t i = 1; i < names.size(); ++i) CHECK(names[i] - names[i - 1] >= 12);  // letters of 12
+    }
+  }
+}
+
+TEST_CASE("the legend does not say otherwise than a row that names itself", "[timeline]") {
+  Drawn drawn;
+  const auto formulas = [] {
+    return std::ranges::count_if(transport_map().legend,
+                                 [](const std::string& words) { return words.starts_with('\\'); });
+  };
+  drawn.choose("titans", Form::recurrent);
+  CHECK(formulas() == 1);
+  drawn.application.enter("learn");
+  for (int turn = 0; turn < 3; ++turn) drawn.offscreen.render([&] { drawn.application.draw(1); });
+  CHECK_FALSE(transport_map().legend.empty());
+  CHECK(formulas() == 0);
 }
