@@ -151,7 +151,7 @@ class Player {
     application_.session.wait();
     application_.session.go_to_token(6);
     ImGui::GetIO().AddMousePosEvent(-FLT_MAX, -FLT_MAX);
-    constexpr int until_all_is_forgotten = 130;
+    constexpr int until_all_is_forgotten = 160;
     for (int i = 0; i < until_all_is_forgotten; ++i) frame_();
     application_.session.update();
     application_.session.answers().wait();

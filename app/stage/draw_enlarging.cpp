@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/stage/draw.h"
+#include "app/widgets/tooltip_place.h"
 
 namespace palimpsest {
 
@@ -62,7 +63,7 @@ bool draw_enlarging_mark(const std::string& tensor, ImVec2 position, ImVec2 size
   list->AddRect(mark.minimum, mark.maximum, is_pointed ? c.text : c.edge, px(4), px(style::line));
   draw_arrows(mark, is_pointed ? c.text : c.dim);
   if (!is_pointed) return false;
-  ImGui::SetTooltip("Enlarges this picture, or goes back to the step (E)");
+  tooltip_beside(mark.minimum, mark.maximum, "Enlarges this picture, or goes back to the step (E)");
   enlarge_on_click(tensor, scene);
   return true;
 }

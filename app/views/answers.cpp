@@ -12,6 +12,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/heat_map.h"
 #include "app/widgets/text.h"
+#include "app/widgets/tooltip_place.h"
 
 namespace palimpsest {
 
@@ -133,14 +134,6 @@ void draw_sign(const char* sign, float middle, float y) {
   draw_text({std::round(middle - extent.x / 2), std::round(y - extent.y / 2)}, style::colours().dim, sign);
 }
 
-void tip(const std::string& words) {
-  if (!ImGui::BeginTooltip()) return;
-  ImGui::PushTextWrapPos(px(420));
-  ImGui::TextUnformatted(words.c_str());
-  ImGui::PopTextWrapPos();
-  ImGui::EndTooltip();
-}
-
 /// What the frame of a row says; empty: it has none.
 std::string_view mark_words(const AnswerTable& table, Index row) {
   if (row == table.present) return " Thick frame: the word at the cursor.";
@@ -149,16 +142,17 @@ std::string_view mark_words(const AnswerTable& table, Index row) {
 }
 
 /// What the name of a row stands for, for its tooltip.
-void explain_row(const AnswerTable& table, Index row) {
+void explain_row(const AnswerTable& table, Index row, const Rectangle& name) {
   const AskedWord& word = table.words[static_cast<std::size_t>(row)];
   const std::string words = fmt::format(
       "“{}” (word {}): the memory is asked with the key stored here, which carries the words before it.{}",
       visible_label(word.phrase), word.token, mark_words(table, row));
-  tip(words);
+  tooltip_beside(name.minimum, name.maximum, words);
 }
 
 /// What the numbers of a row come to, for the tooltip of a cell.
-void explain_cell(const AnswerTable& table, const char* title, const Matrix<double>& values, Cell cell) {
+void explain_cell(const AnswerTable& table, const char* title, const Matrix<double>& values, Cell cell,
+                  const Rectangle& pictures) {
   const AskedWord& asked = table.words[static_cast<std::size_t>(cell.row)];
   const AskedWord& found = table.words[static_cast<std::size_t>(cell.column)];
   const std::string words = fmt::format(
@@ -167,7 +161,7 @@ void explain_cell(const AnswerTable& table, const char* title, const Matrix<doub
       title, visible_label(asked.phrase), asked.token, values(cell.row, cell.column),
       visible_label(found.text), 100 * std::max(table.explained_after(cell.row), 0.0),
       mark_words(table, cell.row));
-  tip(words);
+  tooltip_beside(pictures.minimum, pictures.maximum, words);
 }
 
 constexpr const char* how_to_read =
@@ -229,9 +223,9 @@ void draw_tables(const AnswersAtPlace& answers, ImVec2 corner, const Measures& s
            std::round(corner.y + sizes.head + (static_cast<float>(i) + 0.5F) * sizes.cell.y - extent.y / 2)},
           word.is_present ? c.text : c.key, label);
       const float row_top = corner.y + sizes.head + static_cast<float>(i) * sizes.cell.y;
-      if (ImGui::IsWindowHovered() &&
-          ImGui::IsMouseHoveringRect({corner.x, row_top}, {corner.x + sizes.names, row_top + sizes.cell.y}))
-        explain_row(table, i);
+      const Rectangle name = {{corner.x, row_top}, {corner.x + sizes.names, row_top + sizes.cell.y}};
+      if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(name.minimum, name.maximum))
+        explain_row(table, i, name);
     }
   }
   const float first = corner.x + sizes.names;
@@ -244,7 +238,9 @@ void draw_tables(const AnswersAtPlace& answers, ImVec2 corner, const Measures& s
     const float x = first + static_cast<float>(i) * step;
     if (i > 0) draw_sign(i == 1 ? "+" : "=", x - sizes.gap / 2, middle);
     const auto cell = draw_table(table, *values, title, {x, corner.y}, sizes);
-    if (cell && ImGui::IsWindowHovered()) explain_cell(table, title, *values, *cell);
+    const Rectangle pictures = {{corner.x, corner.y},
+                                {first + 2 * step + width, corner.y + sizes.head + sizes.cell.y * count}};
+    if (cell && ImGui::IsWindowHovered()) explain_cell(table, title, *values, *cell, pictures);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/heat_map.h"
 #include "app/widgets/text.h"
+#include "app/widgets/tooltip_place.h"
 
 namespace palimpsest {
 
@@ -54,7 +55,7 @@ void explain(const PreviewedData& preview, const HeadPreview& head, ImVec2 from,
   std::string words = fmt::format("Keys of “{}” (token {}) and “{}” (token {}): cosine {:.2f}",
                                   word(preview, cell->row), cell->row, word(preview, cell->column),
                                   cell->column, head.similarity(cell->row, cell->column));
-  ImGui::SetTooltip("%s", words.c_str());
+  tooltip_beside(from, {from.x + side, from.y + side}, words);
 }
 
 /// The same for the word whose bars are under the pointer.
@@ -66,7 +67,7 @@ void explain_bars(const PreviewedData& preview, const HeadPreview& head, float l
   if (!head.strength.empty()) words += fmt::format(": β‖k‖² = {:.3f}", head.strength[token]);
   if (!head.kept.empty())
     words += fmt::format("{} α = {:.3f}", head.strength.empty() ? ":" : ",", head.kept[token]);
-  ImGui::SetTooltip("%s", words.c_str());
+  tooltip_beside(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), words);
 }
 
 /// One head; true when it was clicked.

@@ -13,6 +13,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
+#include "app/widgets/tooltip_place.h"
 
 namespace palimpsest {
 
@@ -66,8 +67,8 @@ void draw_strip(const LearnScene& scene, const Strip& strip) {
                 strip.colour);
   if (!ImGui::IsWindowHovered()) return;
   if (const auto cell = hovered_cell(from, size, strip.values.size(), 1, ImGui::GetMousePos()))
-    ImGui::SetTooltip("%s",
-                      fmt::format("{} {}: {:.4g}", strip.words, cell->row, strip.values[cell->row]).c_str());
+    tooltip_beside(from, {from.x + size.x, from.y + size.y},
+                   fmt::format("{} {}: {:.4g}", strip.words, cell->row, strip.values[cell->row]));
 }
 
 void draw_paths(const std::vector<StrongLink>& paths, const Strip& from, const Strip& to) {

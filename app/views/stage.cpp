@@ -20,6 +20,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/segments.h"
 #include "app/widgets/text.h"
+#include "app/widgets/tooltip_place.h"
 #include "core/steps/substitution.h"
 
 namespace palimpsest {
@@ -223,6 +224,7 @@ void form_segments(Application& application, bool is_low) {
 /// The forms, what the colours mean, and on the right the present formula; draws nothing and returns false
 /// where one of the rule's formulas has no room there.
 bool draw_low_header(Application& application, const KeptStage& kept, const Legend& legend) {
+  const TooltipsAbove above;
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float end = from.x + ImGui::GetContentRegionAvail().x;
   float left = from.x + px(low_header_gap);
@@ -243,6 +245,7 @@ bool draw_low_header(Application& application, const KeptStage& kept, const Lege
 
 /// The forms, where the step is and what it asks, and on the right what the colours mean.
 void draw_header(Application& application, const KeptStage* kept, std::optional<Legend> legend) {
+  const TooltipsAbove above;
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float end = from.x + ImGui::GetContentRegionAvail().x;
   form_segments(application, false);

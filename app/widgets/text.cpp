@@ -2,16 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "app/gl/context_local.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/style.h"
+#include "app/widgets/tooltip_place.h"
 
 namespace palimpsest {
 
 namespace {
 
+// In design pixels.
 constexpr float tooltip_width = 320;
+constexpr float tooltip_gap = 6;
+constexpr float high_item = 300;  // what is higher fills a panel: the tip follows the pointer
+constexpr float key_width = 72;   // of a key beside the words, at most
 
 const char* end_of(std::string_view text) { return text.data() + text.size(); }
 
@@ -31,14 +38,53 @@ std::string_view stand_in(char character) {
   }
 }
 
-bool begin_tooltip() {
-  // Not for what only has the keyboard's focus: the words belong to the pointer.
-  if (!ImGui::IsMouseHoveringRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax())) return false;
-  if (!ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled)) return false;
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(style::px(12), style::px(8)));
+/// Whether tips lie above their items.
+struct TipSide {
+  bool above = false;
+};
+
+ImVec2 wrapped_extent(std::string_view text) {
+  return ImGui::CalcTextSize(text.data(), end_of(text), false, style::px(tooltip_width));
+}
+
+/// Where something of `size` lies beside a rectangle without covering it: below, above, right or left.
+ImVec2 beside(ImVec2 minimum, ImVec2 maximum, ImVec2 size, bool above) {
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  const ImVec2 least = viewport->WorkPos;
+  const ImVec2 most = {least.x + viewport->WorkSize.x, least.y + viewport->WorkSize.y};
+  const float gap = style::px(tooltip_gap);
+  const float pointer = ImGui::GetMousePos().x;
+  const float left = maximum.x - minimum.x > size.x ? pointer - style::px(12) : minimum.x;
+  const float x = std::clamp(left, least.x, std::max(most.x - size.x, least.x));
+  const bool fits_below = maximum.y + gap + size.y <= most.y;
+  const bool fits_above = minimum.y - gap - size.y >= least.y;
+  if (fits_above && (above || !fits_below)) return {x, minimum.y - gap - size.y};
+  if (fits_below) return {x, maximum.y + gap};
+  const float y = std::clamp(minimum.y, least.y, std::max(most.y - size.y, least.y));
+  const bool fits_right = maximum.x + gap + size.x <= most.x;
+  return {fits_right ? maximum.x + gap : std::max(minimum.x - gap - size.x, least.x), y};
+}
+
+/// Starts a tip of this extent, without its padding.
+bool begin_window(ImVec2 extent, ImVec2 minimum, ImVec2 maximum) {
+  const ImVec2 padding = {style::px(12), style::px(8)};
+  if (maximum.y - minimum.y <= style::px(high_item)) {
+    const ImVec2 size = {extent.x + 2 * padding.x, extent.y + 2 * padding.y};
+    ImGui::SetNextWindowPos(beside(minimum, maximum, size, context_local<TipSide>().above));
+  }
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding);
   const bool begun = ImGui::BeginTooltip();
   ImGui::PopStyleVar();
   return begun;
+}
+
+bool begin_tooltip(ImVec2 extent) {
+  // Not for what only has the keyboard's focus: the words belong to the pointer.
+  const ImVec2 minimum = ImGui::GetItemRectMin();
+  const ImVec2 maximum = ImGui::GetItemRectMax();
+  if (!ImGui::IsMouseHoveringRect(minimum, maximum)) return false;
+  if (!ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled)) return false;
+  return begin_window(extent, minimum, maximum);
 }
 
 void wrapped(std::string_view text) {
@@ -109,17 +155,28 @@ void align_right(float width) {
 }
 
 void tooltip(std::string_view text) {
-  if (!begin_tooltip()) return;
+  if (!begin_tooltip(wrapped_extent(text))) return;
   wrapped(text);
   ImGui::EndTooltip();
 }
 
 void tooltip(std::string_view text, std::string_view key) {
-  if (!begin_tooltip()) return;
+  const ImVec2 extent = wrapped_extent(text);
+  if (!begin_tooltip({extent.x + style::px(key_width), extent.y})) return;
   wrapped(text);
   ImGui::SameLine();
   style::key_hint(std::string(key).c_str());
   ImGui::EndTooltip();
 }
+
+void tooltip_beside(ImVec2 minimum, ImVec2 maximum, std::string_view text) {
+  if (!begin_window(wrapped_extent(text), minimum, maximum)) return;
+  wrapped(text);
+  ImGui::EndTooltip();
+}
+
+TooltipsAbove::TooltipsAbove() { context_local<TipSide>().above = true; }
+
+TooltipsAbove::~TooltipsAbove() { context_local<TipSide>().above = false; }
 
 }  // namespace palimpsest

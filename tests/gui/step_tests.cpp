@@ -1,9 +1,11 @@
 #include <imgui.h>
+#include <imgui_internal.h>  // to find windows
 #include <imgui_te_context.h>
 #include <imgui_te_engine.h>
 
 #include "app/studio/application.h"
 #include "app/studio/command.h"
+#include "app/views/story_line.h"
 #include "tests/gui/tests.h"
 
 // What stands around the Stage: the knob, the forms, why a number is what it is, the floor, what is said.
@@ -108,6 +110,46 @@ void zooms_the_floor(ImGuiTestContext* context) {
   IM_CHECK_EQ(program().undrawn(), std::string());
 }
 
+void steps_by_the_welcome(ImGuiTestContext* context) {
+  Session& session = start_program(context);
+  program().show_welcome = true;
+  settle(context);
+  const Cursor before = session.cursor();
+  context->ItemClick("//Timeline/**/welcome");
+  settle(context);
+  IM_CHECK(session.cursor() == (Cursor{before.block, before.operation + 1, before.row}));
+  IM_CHECK(!program().show_welcome);
+}
+
+void follows_the_story(ImGuiTestContext* context) {
+  Session& session = start_program(context);
+  context->ItemClick("//Top bar/word 42");
+  settle(context);
+  IM_CHECK_EQ(session.token(), 42);
+  context->ItemClick("//Top bar/close story");
+  settle(context);
+  IM_CHECK_EQ(shown_story(), std::string());
+  perform(find_command(program(), "data.list"), program());
+  settle(context);
+  session.answers().wait();
+  settle(context);
+  context->ItemClick("//All data/**/word 63");
+  settle(context);
+  IM_CHECK_EQ(session.token(), 63);
+  IM_CHECK(!program().show_data);
+  IM_CHECK_NE(shown_story(), std::string());
+}
+
+void says_beside_a_form_what_it_is(ImGuiTestContext* context) {
+  start_program(context);
+  context->MouseMove("//Stage/**/Parallel");
+  context->SleepNoSkip(1.5F, 0.1F);
+  const ImGuiTestItemInfo button = context->ItemInfo("//Stage/**/Parallel");
+  const ImGuiWindow* tip = ImGui::FindWindowByName("##Tooltip_00");
+  IM_CHECK(tip != nullptr && tip->Active);
+  IM_CHECK_LE(tip->Pos.y + tip->Size.y, button.RectFull.Min.y);  // above: the formula lies below
+}
+
 }  // namespace
 
 void register_step_tests(ImGuiTestEngine* engine) {
@@ -117,6 +159,9 @@ void register_step_tests(ImGuiTestEngine* engine) {
   add_program_test(engine, "explains the largest number by itself", explains_the_largest);
   add_program_test(engine, "closes a message", closes_a_message);
   add_program_test(engine, "zooms the floor", zooms_the_floor);
+  add_program_test(engine, "steps by the welcome", steps_by_the_welcome);
+  add_program_test(engine, "follows the story", follows_the_story);
+  add_program_test(engine, "says beside a form what it is", says_beside_a_form_what_it_is);
 }
 
 }  // namespace palimpsest

@@ -152,7 +152,7 @@ TEST_CASE("formula: pictures that nobody asks for are forgotten") {
       [] {
         draw_formula(ImGui::GetBackgroundDrawList(), {20, 60}, "y", 20, IM_COL32_WHITE);
       },
-      130);
+      160);  // kept for 120 frames, and swept every 30
   CHECK(cached_formulas() == 1);
 }
 

@@ -309,7 +309,7 @@ TEST_CASE("two thousand changes at random are written, read, taken back and made
   int entries = 0;
   for (; session.undo(); ++entries) session.update();
   session.wait();
-  CHECK(entries > 500);
+  CHECK(entries > 300);  // half of the fields say how one looks
   CHECK(entries + 1 < static_cast<int>(History::most_entries));
   CHECK(same_but_place(session.state(), first));
   while (session.redo()) session.update();
