@@ -12,6 +12,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/segments.h"
 #include "app/widgets/text.h"
+#include "app/widgets/tooltip_place.h"
 
 namespace palimpsest {
 
@@ -272,9 +273,9 @@ void explain(const AttendSquare& square, Cell at) {
     return fmt::format("{} “{}”", token,
                        visible_label(square.computed.data->labels[static_cast<std::size_t>(token)]));
   };
-  ImGui::SetTooltip("%s", fmt::format("The output of {} reads the value of {}.\nClick to look at this row.",
-                                      word(at.row), word(at.column))
-                              .c_str());
+  tooltip_beside(square.from, square.to(),
+                 fmt::format("The output of {} reads the value of {}. Click to look at this row.",
+                             word(at.row), word(at.column)));
 }
 
 /// Pointing, clicking, dragging, zooming. Returns the cell under the pointer.

@@ -130,6 +130,8 @@ void draw_loupe(const AttendSquare& square, ImVec2 from, float side, Index row, 
   const Matrix<double>& numbers = shares ? part.value->shares : part.value->band.strongest;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float cell = std::floor(side / static_cast<float>(count));
+  const float whole = cell * static_cast<float>(count);
+  list->AddRectFilled(from, {from.x + whole, from.y + whole}, c.panel);
   const style::TextStyle text(style::Text::number_small);
   for (Index i = 0; i < count; ++i) {
     for (Index j = 0; j < count; ++j) {
@@ -147,7 +149,6 @@ void draw_loupe(const AttendSquare& square, ImVec2 from, float side, Index row, 
                   number);
     }
   }
-  const float whole = cell * static_cast<float>(count);
   list->AddRect({from.x - 1, from.y - 1}, {from.x + whole, from.y + whole}, c.edge);
   if (const Index present = session.token() - first_row; present >= 0 && present < count) {
     const float top = from.y + static_cast<float>(present) * cell;

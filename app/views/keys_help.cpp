@@ -46,7 +46,7 @@ std::vector<Group> mouse() {
             {"drop a file", "open it"}}},
           {"Mouse in Step",
            {{"click a number", "hold it: why this number?"},
-            {"click a picture's name", "enlarge it, or the mark in its corner"},
+            {"click a picture's name", "enlarge it"},
             {"click a line or tile", "go to that step"},
             {"drag the foot of a tile", "its result grows"}}},
           {"Mouse in Learn",
@@ -54,7 +54,11 @@ std::vector<Group> mouse() {
             {"drag the bars", "paint strengths or half-lives"},
             {"Shift+drag the bars", "an even ramp"},
             {"drag the singular values", "fewer flattening steps"},
-            {"drag the sphere", "turn it"}}}};
+            {"drag the sphere", "turn it"}}},
+          {"Mouse in Attend",
+           {{"wheel on the weights", "nearer or farther"},
+            {"drag the weights", "other rows into view"},
+            {"click a row", "go to that word"}}}};
 }
 
 /// The commands that have a key, then the mouse.

@@ -51,6 +51,7 @@ float legend_from_right(float right, float y, ImU32 colour, bool hatched, std::s
 }
 
 void draw_headline(const LearnRows& rows, bool is_alignment, ImVec2 from, float right) {
+  const BesideColumns beside;  // the rows are clipped to the words
   const style::Palette& c = style::colours();
   const RecalledLegend& legend = recalled_legend(is_alignment);
   float x = from.x;
