@@ -1,6 +1,7 @@
 #include "app/window/bench_command.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -15,6 +16,7 @@
 #include "app/commands/versions.h"
 #include "app/session/computation.h"
 #include "app/session/presets.h"
+#include "app/studio/workspaces.h"
 #include "app/window/ui_bench.h"
 #include "core/base/error.h"
 #include "core/io/file.h"
@@ -190,15 +192,25 @@ struct Options {
   std::optional<std::string> json;
 };
 
+/// The ids of all workspaces, or of the one that is asked for.
+std::vector<const char*> workspaces_asked(const std::optional<std::string>& asked) {
+  std::vector<const char*> all;
+  for (const Workspace& workspace : workspaces()) {
+    if (asked && *asked == workspace.id) return {workspace.id};
+    all.push_back(workspace.id);
+  }
+  if (!asked) return all;
+  throw InputError(
+      fmt::format("--workspace is \"{}\"; expected one of: {}", shown(*asked), fmt::join(all, ", ")));
+}
+
 int measure(const Options& options, const Console& console) {
   UiBench bench;
   std::tie(bench.width, bench.height) = parse_size(options.size);
   bench.tokens = parse_count(options.tokens, "--tokens", 3, most_tokens_at_once);
   bench.channels = parse_count(options.channels, "--channels", 1, most_preset_channels);
   bench.frames = static_cast<int>(parse_count(options.frames, "--frames", 1, 100'000));
-  if (options.workspace && *options.workspace != "step" && *options.workspace != "learn") {
-    throw InputError(fmt::format("--workspace is \"{}\"; expected step or learn", shown(*options.workspace)));
-  }
+  const std::vector<const char*> measured = workspaces_asked(options.workspace);
   bench.dragged_tokens = std::min(bench.dragged_tokens, bench.tokens);
   bench.dragged_channels = std::min(bench.dragged_channels, bench.channels);
   if (options.json) writable_target(*options.json);  // before the work is done
@@ -206,8 +218,7 @@ int measure(const Options& options, const Console& console) {
   console.out << fmt::format("{}; Gated DeltaNet, {} x {} pixels, fonts at scale 1\n", text_of(here),
                              bench.width, bench.height);
   Json found = Json::array();
-  for (const char* workspace : {"step", "learn"}) {
-    if (options.workspace && *options.workspace != workspace) continue;
+  for (const char* workspace : measured) {
     bench.workspace = workspace;
     const UiTimes times = measure_ui(bench);
     console.out << '\n' << text_of(bench, times) << std::flush;
@@ -237,7 +248,7 @@ CliCommand bench_command(std::function<StartTimes()> start) {
         ->capture_default_str();
     ui->add_option_function<std::string>(
         "--workspace", [options](const std::string& name) { options->workspace = name; },
-        "step or learn alone");
+        "step, learn, … alone");
     ui->add_option("--json", options->json, "write the figures into this file, too");
     return [options, first, start, console] {
       if (!first->parsed()) return measure(*options, console);

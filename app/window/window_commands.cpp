@@ -56,7 +56,7 @@ void add_look(CLI::App& command, Look& look) {
   add("--head", look.head, "which head");
   add("--scale", look.scale, "how much larger everything is drawn, 0.5 to 4");
   add("--theme", look.theme, "dark or light");
-  add("--workspace", look.workspace, "step or learn");
+  add("--workspace", look.workspace, "step, learn or attend");
 }
 
 /// The scale that was asked for, or `standard`.
