@@ -179,6 +179,13 @@ void draw_edge(const Chart& chart, Tags& tags, double edge, bool repeats, bool a
   learn_text({x - text_extent(words).x / 2, chart.to.y + px(6)}, c.alarm, words);
 }
 
+/// What the largest stable rate belongs to: the step along this axis, or one that is made of more.
+const char* stability_words(const LearningMoment& moment) {
+  if (!moment.step.problem.moving.empty()) return "with its momentum the rule is stable below";
+  const bool is_this_step = std::abs(moment.step.stability->largest_rate / moment.edge - 1) < 1e-6;
+  return is_this_step ? "stable below 2 / |k|² =" : "the rule's own step is stable below";
+}
+
 /// What the axis is, below its numbers.
 void draw_axis_words(const LearnScene& scene, const Chart& chart) {
   const style::Palette& c = style::colours();
@@ -191,10 +198,7 @@ void draw_axis_words(const LearnScene& scene, const Chart& chart) {
     words +=
         fmt::format("; dashed: the parabola at this point, stable below {:.3g}", moment.parabola_edge * unit);
   else if (moment.step.stability && std::isfinite(moment.step.stability->largest_rate) && moment.outer)
-    words += fmt::format("   {}{:.3g}",
-                         moment.step.problem.moving.empty() ? "stable below 2 / |k|² = "
-                                                            : "with its momentum the rule is stable below ",
-                         moment.step.stability->largest_rate * unit);
+    words += fmt::format("   {} {:.3g}", stability_words(moment), moment.step.stability->largest_rate * unit);
   words += moment.strength ? "   drag the dot" : "   this step has no number to drag";
   words = shortened(words, chart.to.x - chart.from.x);
   const float width = text_extent(words).x;
