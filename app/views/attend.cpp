@@ -28,7 +28,8 @@ constexpr float large_panel = 1100;  // from this width on all of them do
 constexpr float loupe_words = 44;    // those above its columns
 constexpr float between = 28;
 constexpr float least_square = 120;
-constexpr float least_word = 7;  // design pixels from one word to the next on an axis
+constexpr float least_word = 7;    // design pixels from one word to the next on an axis
+constexpr float least_chunk = 16;  // smaller ones would be a grid over everything
 constexpr Index least_block = 8;
 
 /// Where one looks in the picture, and what was drawn last.
@@ -153,7 +154,9 @@ class AxisWords {
       const Index token = first + i;
       const bool is_told = asks ? token == present : told_.contains(token);
       const auto is_near = [&](Index other) { return other != token && std::abs(other - token) < step_; };
-      if (!is_told && (square_.is_small || i % step_ != 0 || std::ranges::any_of(told_, is_near))) continue;
+      const bool has_room = !square_.is_small && i % step_ == 0 &&
+                            !(asks ? is_near(present) : std::ranges::any_of(told_, is_near));
+      if (!is_told && !has_room) continue;
       const float middle = (static_cast<float>(i) + 0.5F) * unit_;
       const float height = text_extent("x").y;
       if (!in_lanes_ && !is_told && middle - height / 2 < end) continue;
@@ -231,7 +234,7 @@ void draw_chunks(const AttendSquare& square) {
   const style::Palette& c = style::colours();
   const Index chunk = square.computed.choice.chunk_size;
   const float unit = square.side / static_cast<float>(square.block.count);
-  if (static_cast<float>(chunk) * unit < px(6)) return;
+  if (static_cast<float>(chunk) * unit < px(least_chunk)) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->PushClipRect(square.from, square.to(), true);
   const auto first_after = [&](Index token) { return (token + chunk - 1) / chunk * chunk; };
