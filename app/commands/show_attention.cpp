@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cmath>
 
 #include "app/commands/columns.h"
 #include "app/commands/show_views.h"
@@ -12,7 +12,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string percent(double share) {
+  return std::isfinite(share) ? fmt::format("{:.1f} %", 100 * share) : std::string("no number");
+}
 
 Json left_json(const std::optional<LeftOfWrite>& left) {
   if (!left || left->shares.empty()) return nullptr;
@@ -72,10 +74,13 @@ ShownNumbers show_attention(const ShownPlace& place) {
   std::vector<std::vector<std::string>> rows = {{"", "this rule", "softmax", "what is left of its write"}};
   for (const ReadWord& word : row->words) {
     rows.push_back({place.numbered(word.token), row->reason.empty() ? percent(word.share) : "-",
-                    percent(word.softmax_share), left_words(place, word.left)});
+                    facts->no_softmax.empty() ? percent(word.softmax_share) : "-",
+                    left_words(place, word.left)});
   }
   shown.text += columns(rows);
-  shown.text += fmt::format("Softmax of the same q and k, sharpness {:.3g}.\n", facts->usual_sharpness);
+  shown.text += facts->no_softmax.empty()
+                    ? fmt::format("Softmax of the same q and k, sharpness {:.3g}.\n", facts->usual_sharpness)
+                    : facts->no_softmax + '\n';
   return shown;
 }
 

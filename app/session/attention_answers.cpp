@@ -74,11 +74,12 @@ AttentionBand row_of(const Foundation& foundation, const Reading& reading, Index
                  stop);
 }
 
-/// The tokens but `own` with the largest weights, the largest in front.
+/// The tokens but `own` with the largest weights, the largest in front; none whose weight is no number.
 std::vector<Index> most_read(const Vector<double>& weights, Index own) {
   std::vector<Index> tokens(static_cast<std::size_t>(weights.size()));
   std::iota(tokens.begin(), tokens.end(), Index{0});
-  std::erase_if(tokens, [&](Index token) { return token == own || weights(token) == 0; });
+  std::erase_if(
+      tokens, [&](Index token) { return token == own || weights(token) == 0 || std::isnan(weights(token)); });
   const auto count = std::min(most_words, tokens.size());
   std::ranges::partial_sort(tokens, tokens.begin() + static_cast<std::ptrdiff_t>(count),
                             [&](Index x, Index y) {
@@ -98,6 +99,7 @@ LeftOfWrite left_of(const Remembered& remembered, Index row, const std::optional
     const Index tokens = remembered.moments[moment];
     if (tokens <= own) continue;
     const double share = remembered.shares(row, static_cast<Index>(moment));
+    if (!std::isfinite(share)) return {};  // the memory has run away: nothing can be said of a write
     const double before = left.shares.empty() ? share : left.shares.back();
     left.shares.push_back(share);
     if (before - share <= left.lost_there) continue;
@@ -175,7 +177,7 @@ std::shared_ptr<const RowOfWeights> RowAtToken::compute(const Effort& effort) co
   };
   const auto softmax = unless_unsupported({.by = WeighedBy::softmax, .sharpness = sharpness}, 0);
   const auto own = unless_unsupported({}, channel);
-  const auto share = [](double weight, double total) { return total > 0 ? weight / total : 0; };
+  const auto share = [](double weight, double total) { return total == 0 ? 0 : weight / total; };
   if (softmax) row.softmax_weights = softmax->strongest.row(0).transpose();
   if (own) {
     row.weights = own->strongest.row(0).transpose();

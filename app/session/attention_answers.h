@@ -50,7 +50,7 @@ struct AttentionPart : OfFoundation {
 
 /// What became of a word's write since it was made: how much of its value its key still finds.
 struct LeftOfWrite {
-  std::vector<double> shares = {};  // after its own token, after the next, ... after the present one
+  std::vector<double> shares = {};  // after its own token, the next, ... the present one; empty: no numbers
   Index lost_most_at = -1;          // the token that took most of it; -1: none took anything
   double lost_there = 0;
   bool is_erased = false;  // much of it, and more than the gate took there

@@ -182,7 +182,7 @@ void draw_attend_settings(Application& application) {
       view.channel = channel;
       session.change_attention(view);
     }
-    }
+  }
 }
 
 void draw_attend_side(Application& application) {
@@ -197,7 +197,9 @@ void draw_attend_side(Application& application) {
       style::caption(
           fmt::format("the words read most at token {}, {}", token, quoted_word(*computed, token)));
       ImGui::Dummy({0, px(4)});
-      if (row.words.empty()) style::paragraph("No word before it is read.");
+      const bool is_finite = row.reason.empty() ? std::isfinite(row.total) : row.softmax_weights.allFinite();
+      if (!is_finite) style::paragraph("The weights of this row are no finite numbers any more.");
+      if (row.words.empty() && is_finite) style::paragraph("No other word is read.");
       for (const ReadWord& word : row.words) draw_word(*computed, row, word, range);
       if (!row.words.empty() && row.reason.empty()) {
         style::paragraph(

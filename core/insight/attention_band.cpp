@@ -17,11 +17,14 @@ namespace {
 
 constexpr Index rows_at_a_time = 64;
 
-/// The weight of largest magnitude among columns from .. to-1 but `without`; 0 if there is none.
+/// The weight of largest magnitude among columns from .. to-1 but `without`, what is no number before all
+/// others; 0 if there is none.
 double strongest_of(const Eigen::Ref<const RowVector<double>>& weights, Index from, Index to, Index without) {
   double strongest = 0;
   for (Index column = from; column < to; ++column) {
-    if (column != without && std::abs(weights(column)) > std::abs(strongest)) strongest = weights(column);
+    if (column == without) continue;
+    if (std::isnan(weights(column))) return weights(column);
+    if (std::abs(weights(column)) > std::abs(strongest)) strongest = weights(column);
   }
   return strongest;
 }
@@ -73,7 +76,7 @@ AttentionBand attention_band(const Rule& rule, const Sequence& sequence, const B
 
 Matrix<double> shares_of_rows(const AttentionBand& band) {
   const Vector<double> parts =
-      band.totals.unaryExpr([](double total) { return total > 0 ? 1 / total : 0.0; });
+      band.totals.unaryExpr([](double total) { return total == 0 ? 0.0 : 1 / total; });
   return parts.asDiagonal() * band.strongest;
 }
 

@@ -35,7 +35,8 @@ struct AttentionBand {
 AttentionBand attention_band(const Rule& rule, const Sequence& sequence, const BandPlace& place,
                              std::stop_token stop = {});
 
-/// Every weight as a share of its row, |w| / sum |w| with the sign of w; 0 in a row without any.
+/// Every weight as a share of its row, |w| / sum |w| with the sign of w; 0 in a row without any, no
+/// number where the sum is none or has no end.
 Matrix<double> shares_of_rows(const AttentionBand& band);
 
 /// Whether every value channel has weights of its own, because values decay.

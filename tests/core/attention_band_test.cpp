@@ -157,6 +157,26 @@ TEST_CASE("attention band: softmax beside a rule is softmax of its queries and k
   }
 }
 
+TEST_CASE("attention band: what is no number is shown as such, and takes its row's shares along") {
+  auto arrays = std::make_shared<Arrays>();
+  for (const char* name : {"q", "k", "v"}) {
+    std::vector<double> numbers(12, 0.5);
+    if (std::string_view(name) != "v") numbers[2 * 3] = 1e200;  // of token 2: its own score overflows
+    (*arrays)[name] = Array({4, 3}, std::move(numbers));
+  }
+  const Sequence sequence = bind(find_variant("softmax"), arrays, {}).heads.front();
+  const AttentionBand band = attention_band(*find_variant("softmax").rule, sequence,
+                                            {.rows = 4, .columns = 4, .tokens_per_cell = 2});
+  const Matrix<double> shares = shares_of_rows(band);
+  for (const Index row : {0, 1}) {
+    CHECK(band.strongest.row(row).allFinite());
+    CHECK(shares.row(row).allFinite());
+  }
+  CHECK(std::isnan(band.strongest(2, 1)));
+  CHECK(std::isnan(shares(2, 1)));
+  CHECK_FALSE(std::isfinite(band.totals(2)));
+}
+
 TEST_CASE("attention band: the usual sharpness of keys of length one and of others") {
   Case each = all_cases({.tokens = 9, .dk = 16, .dv = 3, .seed = 74}).front();
   const auto with_keys = [&](double length) {
