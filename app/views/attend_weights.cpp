@@ -139,7 +139,8 @@ void draw_loupe(const AttendSquare& square, ImVec2 from, float side, Index row, 
       const Rgb8 paper = colour(c.map, static_cast<float>(numbers(i, j)), static_cast<float>(square.range));
       list->AddRectFilled(at, {at.x + cell - 1, at.y + cell - 1}, style::colour(paper));
       const bool is_masked = numbers(i, j) == 0 && first_column + j > first_row + i;
-      if (is_masked) continue;
+      const bool is_aside = !session.state().attention.diagonal && first_column + j == first_row + i;
+      if (is_masked || is_aside) continue;
       std::string number =
           shares ? fmt::format("{:.0f}", 100 * numbers(i, j)) : fmt::format("{:.1g}", numbers(i, j));
       if (number == "-0") number = "0";
