@@ -18,13 +18,6 @@ std::string question_about(const Foundation* foundation) {
   return foundation ? foundation->data->id + " " + foundation->variant->id : std::string();
 }
 
-/// What every form takes of these data.
-std::vector<CostRow> costs_of(const Foundation& foundation, Index chunk_size) {
-  const Sequence& sequence = foundation.sequence;
-  return costs(*foundation.variant, sequence.settings,
-               {.tokens = sequence.tokens, .dk = sequence.dk, .dv = sequence.dv, .chunk_size = chunk_size});
-}
-
 /// By what is asked about, then by the rest of the question.
 template <class Question, class Rest>
 bool is_before(const Question& x, const Question& y, Rest Question::*rest) {
@@ -45,7 +38,7 @@ std::vector<Index> swept_chunks(Index tokens) {
 std::vector<ChunkCost> chunk_costs(const Foundation& foundation, Form form, const std::vector<Index>& sizes) {
   std::vector<ChunkCost> counted;
   for (const Index size : sizes) {
-    const std::vector<CostRow> rows = costs_of(foundation, size);
+    const std::vector<CostRow> rows = costs(*foundation.variant, foundation.sequence, size);
     const auto row = std::ranges::find(rows, form, &CostRow::form);
     if (row == rows.end() || !row->missing.empty()) return {};
     counted.push_back({size, row->flops, row->bytes, row->steps});
@@ -92,7 +85,7 @@ std::string ChunkCosts::question() const { return question_about(of.lock().get()
 std::shared_ptr<const FormCosts::Value> FormCosts::compute(const Effort& effort) const {
   const std::shared_ptr<const Foundation> foundation = of.lock();
   if (!foundation || effort.stop.stop_requested()) throw Cancelled();
-  return std::make_shared<const Value>(costs_of(*foundation, chunk_size));
+  return std::make_shared<const Value>(costs(*foundation->variant, foundation->sequence, chunk_size));
 }
 
 bool FormCosts::operator<(const FormCosts& other) const {

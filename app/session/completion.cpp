@@ -31,9 +31,7 @@ struct ComparedForm : OfFoundation {
 }  // namespace
 
 std::shared_ptr<const RecallOfTokens::Value> RecallOfTokens::compute(const Effort& effort) const {
-  const std::shared_ptr<const Foundation> foundation = present();
-  return std::make_shared<const Value>(
-      recall(*foundation->variant, foundation->sequence, effort.stop, effort.progress));
+  return std::make_shared<const Value>(recalled(*present(), effort.stop, effort.progress));
 }
 
 std::shared_ptr<const RunawayMemory::Value> RunawayMemory::compute(const Effort& effort) const {
@@ -67,10 +65,11 @@ bool complete(const std::shared_ptr<Computation>& computation, Answers& answers,
   }
   if (!all.knows_recall) {
     const auto answer = answers.ask(RecallOfTokens{about}, Urgency::later);
-    const bool has_former = !all.tokens.empty() && all.tokens.front().recall;
-    const bool is_usable = answer.value && (!*answer.value || fits((*answer.value)->size()));
-    if (is_usable && (!answer.stale || !has_former)) add(all, *answer.value, !answer.stale);
-    if (!answer.reason.empty()) add(all, std::optional<std::vector<Recall>>());
+    const bool has_former = !all.recalls->tokens.empty();
+    const bool is_usable =
+        answer.value && (answer.value->tokens.empty() || fits(answer.value->tokens.size()));
+    if (is_usable && (!answer.stale || !has_former)) add(all, answer.value, !answer.stale);
+    if (!answer.reason.empty()) add(all, std::make_shared<const TokenRecalls>());
     if (!answer.reason.empty()) problem = answer.reason;
   }
   return all.version != before;

@@ -12,11 +12,11 @@ namespace palimpsest {
 
 /// How well every token is remembered.
 struct RecallOfTokens : OfFoundation {
-  using Value = std::optional<std::vector<Recall>>;
+  using Value = TokenRecalls;
 
   bool operator<(const RecallOfTokens& other) const { return is_before(other).value_or(false); }
   std::shared_ptr<const Value> compute(const Effort& effort) const;
-  static std::size_t bytes(const Value& recalls) { return recalls ? recalls->size() * sizeof(Recall) : 0; }
+  static std::size_t bytes(const Value& recalls) { return recalls.tokens.size() * sizeof(Recall); }
 };
 
 /// Where the memory runs away.

@@ -263,6 +263,14 @@ FormResult compared(const Foundation& foundation, Form form, std::stop_token sto
   return result;
 }
 
+TokenRecalls recalled(const Foundation& foundation, std::stop_token stop,
+                      const std::function<void(double)>& progress) {
+  auto recalls = recall(*foundation.variant, foundation.sequence, stop, progress);
+  if (!recalls) return {};
+  const double strong = strong_state(*recalls);
+  return {.tokens = std::move(*recalls), .strong_state = strong};
+}
+
 std::optional<Divergence> runaway(const Foundation& foundation, std::stop_token stop,
                                   const std::function<void(double)>& progress) {
   if (!foundation.variant->memory.none.empty()) return std::nullopt;
@@ -274,9 +282,8 @@ void add(Computation& computation, Form form, std::shared_ptr<const FormResult> 
   sum_up(computation);
 }
 
-void add(Computation& computation, const std::optional<std::vector<Recall>>& recalls, bool is_own) {
-  for (std::size_t t = 0; t < computation.tokens.size(); ++t)
-    computation.tokens[t].recall = recalls ? std::optional((*recalls)[t]) : std::nullopt;
+void add(Computation& computation, std::shared_ptr<const TokenRecalls> recalls, bool is_own) {
+  computation.recalls = std::move(recalls);
   computation.knows_recall = is_own;
   sum_up(computation);
 }
@@ -294,7 +301,7 @@ std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data, const 
     if (result->form(form).trace)
       add(*result, form, std::make_shared<const FormResult>(compared(*result, form, stop)));
   }
-  add(*result, recall(*result->variant, result->sequence, stop));
+  add(*result, std::make_shared<const TokenRecalls>(recalled(*result, stop)));
   add(*result, runaway(*result, stop));
   return result;
 }

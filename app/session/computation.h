@@ -45,7 +45,12 @@ struct TokenFacts {
   std::optional<double> alpha;    // how much is kept, mean over the channels
   std::optional<double> beta;     // how much is written
   std::optional<double> written;  // how strongly: WriteStrengths, of a rule with a memory to ask
-  std::optional<Recall> recall;
+};
+
+/// How well the memory knows every token.
+struct TokenRecalls {
+  std::vector<Recall> tokens = {};  // none of a rule without a memory to ask
+  double strong_state = 0;          // what all but a few numbers of all memories stay below
 };
 
 /// One of those counted by live_computations().
@@ -87,8 +92,9 @@ struct Computation : Foundation {
   std::vector<TokenFacts> tokens;
   std::string written_by;                // what TokenFacts::written is: WriteStrengths::rate
   std::optional<Divergence> divergence;  // where the memory runs away
-  bool knows_recall = false;             // whether the tokens' recall and
-  bool knows_divergence = false;         // the divergence are of this choice
+  std::shared_ptr<const TokenRecalls> recalls = std::make_shared<const TokenRecalls>();
+  bool knows_recall = false;          // whether the tokens' recall and
+  bool knows_divergence = false;      // the divergence are of this choice
   Form worst_form = Form::recurrent;  // the furthest beyond what it is allowed, or if none is, the furthest
                                       // off of those that can be judged
   double worst = 0;                   // its residual, and
@@ -97,6 +103,12 @@ struct Computation : Foundation {
   std::uint64_t version = 0;          // changes with all of this
 
   const FormResult& form(Form form) const { return *forms[static_cast<std::size_t>(form)]; }
+
+  /// How well the memory knows a token; null where that is not known (yet).
+  const Recall* recall(Index token) const {
+    const auto t = static_cast<std::size_t>(token);
+    return t < recalls->tokens.size() ? &recalls->tokens[t] : nullptr;
+  }
 
   /// Whether nothing is left to be answered.
   bool is_complete() const;
@@ -122,6 +134,10 @@ std::shared_ptr<Computation> begin(std::shared_ptr<const DataSet> data, const Ch
 FormResult compared(const Foundation& foundation, Form form, std::stop_token stop = {},
                     const std::function<void(double)>& progress = {});
 
+/// How well every token is remembered. `progress` as for compared(). Throws Cancelled.
+TokenRecalls recalled(const Foundation& foundation, std::stop_token stop = {},
+                      const std::function<void(double)>& progress = {});
+
 /// Where the memory runs away; nothing for a rule without one. `progress` as for compared(). Throws
 /// Cancelled.
 std::optional<Divergence> runaway(const Foundation& foundation, std::stop_token stop = {},
@@ -129,7 +145,7 @@ std::optional<Divergence> runaway(const Foundation& foundation, std::stop_token 
 
 /// Add what was answered; the last of a former choice (`is_compared`, `is_own` false) stands until then.
 void add(Computation& computation, Form form, std::shared_ptr<const FormResult> result);
-void add(Computation& computation, const std::optional<std::vector<Recall>>& recalls, bool is_own = true);
+void add(Computation& computation, std::shared_ptr<const TokenRecalls> recalls, bool is_own = true);
 void add(Computation& computation, const std::optional<Divergence>& divergence, bool is_own = true);
 
 /// All of it at once.

@@ -29,7 +29,7 @@ struct Preset {
 };
 
 inline constexpr double largest_cosine = 0.99;
-inline constexpr Index most_preset_tokens = 65536;
+inline constexpr Index most_preset_tokens = 1'000'000;
 inline constexpr Index most_preset_channels = 512;
 inline constexpr Index most_preset_work = Index{1} << 29;  // T x K x V: what one walk over the state costs
 

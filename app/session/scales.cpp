@@ -7,7 +7,8 @@ namespace palimpsest {
 
 namespace {
 
-constexpr Index enough_rows = 2048;  // tokens that are looked at; more are sampled evenly
+constexpr double states_beyond_typical = 3;  // 99.7 % of normal numbers lie within three times their rms
+constexpr Index enough_rows = 2048;          // tokens that are looked at; more are sampled evenly
 
 /// The magnitude that nearly all numbers stay below; the largest if that is zero.
 double strong(const Matrix<double>& rows) {
@@ -33,6 +34,13 @@ double usual_length(const Matrix<double>& rows) {
   return *most;
 }
 
+std::vector<double> of_memories(std::span<const Recall> recalls, double Recall::*member) {
+  std::vector<double> numbers;
+  numbers.reserve(recalls.size());
+  for (const Recall& recall : recalls) numbers.push_back(recall.*member);
+  return numbers;
+}
+
 }  // namespace
 
 double quantile(std::vector<double> numbers, double share) {
@@ -51,6 +59,11 @@ KindScales kind_scales(const Sequence& sequence, const Matrix<double>& outputs) 
           .value = strong(values),
           .output = strong(outputs),
           .value_length = usual_length(values)};
+}
+
+double strong_state(std::span<const Recall> recalls) {
+  const double typical = quantile(of_memories(recalls, &Recall::root_mean_square), nearly_all);
+  return std::min(states_beyond_typical * typical, quantile(of_memories(recalls, &Recall::largest), 1));
 }
 
 }  // namespace palimpsest

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "core/contract/sequence.h"
+#include "core/insight/recall.h"
 
 namespace palimpsest {
 
@@ -20,6 +22,10 @@ KindScales kind_scales(const Sequence& sequence, const Matrix<double>& outputs);
 
 /// What the part `share` of the finite `numbers` do not exceed; 0 if there are none.
 double quantile(std::vector<double> numbers, double share);
+
+/// The magnitude that all but a few numbers of the memory stay below, over all tokens. From each memory's
+/// size, because keeping all memories would take too much room.
+double strong_state(std::span<const Recall> recalls);
 
 inline constexpr double nearly_all = 0.995;  // of the numbers have colours of their own
 

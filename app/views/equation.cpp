@@ -70,10 +70,9 @@ void write_results(WrittenLines& lines, const Sight& sight, const Phase& phase) 
   lines.record = sight.record;
   lines.results.clear();
   if (sight.trace->form != Form::recurrent) return;
-  const TokenFacts& facts =
-      sight.computation->tokens[static_cast<std::size_t>(sight.trace->token(sight.cursor))];
+  const Recall* recall = sight.computation->recall(sight.trace->token(sight.cursor));
   for (const Operation& operation : phase.operations)
-    lines.results.push_back(line_number(operation, *sight.record, facts));
+    lines.results.push_back(line_number(operation, *sight.record, recall));
 }
 
 /// The size at which `latex` fits the panel, as far as it can be read.

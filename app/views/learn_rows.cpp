@@ -254,7 +254,7 @@ void draw_growth(const LearnRows& rows, const LearnRow& row) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_row_name(rows, row, "|S|", c.text, "on a log axis");
   const auto size_of = [&](Index token) {
-    const auto& recall = rows.computed.tokens[static_cast<std::size_t>(token)].recall;
+    const Recall* recall = rows.computed.recall(token);
     return recall ? recall->root_mean_square : 0;
   };
   Chart chart{.from = {rows.columns.position.x, row.top},

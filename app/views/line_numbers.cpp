@@ -19,12 +19,12 @@ std::string kept_words(const Matrix<double>& alpha) {
 
 }  // namespace
 
-std::string line_number(const Operation& operation, const Record& record, const TokenFacts& facts) {
+std::string line_number(const Operation& operation, const Record& record, const Recall* recall) {
   const std::string& result = operation.equation.result;
   if (!record.contains(result)) return {};
   if (operation.purpose == Purpose::decay && record.contains("alpha")) return kept_words(record.at("alpha"));
-  if (operation.purpose == Purpose::write && facts.recall)
-    return fmt::format("error left {:.2g}", std::sqrt(2 * facts.recall->after));
+  if (operation.purpose == Purpose::write && recall)
+    return fmt::format("error left {:.2g}", std::sqrt(2 * recall->after));
   const std::string length = fmt::format("length {:.2g}", norm(Weights<double>{record.at(result)}));
   const bool has_strength =
       operation.purpose == Purpose::update && record.contains("beta") && record.at("beta").size() == 1;

@@ -87,7 +87,7 @@ std::string letter_of(const std::string& rate) {
   return rate;
 }
 
-std::string facts_words(const TokenFacts& facts, const std::string& written_by) {
+std::string facts_words(const TokenFacts& facts, const Recall* recall, const std::string& written_by) {
   std::string words;
   if (facts.alpha)
     words += fmt::format("\nkept: α = {:.4f}, {}", *facts.alpha, half_life_words(*facts.alpha));
@@ -95,9 +95,9 @@ std::string facts_words(const TokenFacts& facts, const std::string& written_by) 
   if (facts.written)
     words += fmt::format("\nwritten: {} = {:.4f}",
                          written_by.empty() ? "‖k‖‖v‖" : letter_of(written_by) + "‖k‖²", *facts.written);
-  if (facts.recall) {
-    words += fmt::format("\nlength of the error before {:.3g}, after {:.3g}",
-                         std::sqrt(2 * facts.recall->before), std::sqrt(2 * facts.recall->after));
+  if (recall) {
+    words += fmt::format("\nlength of the error before {:.3g}, after {:.3g}", std::sqrt(2 * recall->before),
+                         std::sqrt(2 * recall->after));
   }
   return words;
 }
@@ -107,7 +107,8 @@ void describe_token(const Session& session, const TimelineColumns& columns, Inde
   const Index token = columns.token_at(ImGui::GetIO().MousePos.x);
   const auto index = static_cast<std::size_t>(token);
   std::string words = fmt::format("word {}: “{}”", token, session.data().labels[index]);
-  words += facts_words(session.computed()->tokens[index], session.computed()->written_by);
+  const Computation& computed = *session.computed();
+  words += facts_words(computed.tokens[index], computed.recall(token), computed.written_by);
   if (token == bad) words += "\nHere the forms begin to differ.";
   tooltip(words);
 }

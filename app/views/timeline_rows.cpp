@@ -60,9 +60,10 @@ void measure(VisibleBars& visible, const TimelineColumns& columns, const Computa
     const TokenFacts& facts = computed.tokens[static_cast<std::size_t>(t)];
     const bool is_sampled = (t - begin) % stride == 0;
     if (facts.written && is_sampled) written.push_back(*facts.written);
-    if (!facts.recall) continue;
-    for (const double recall : {facts.recall->before, facts.recall->after}) {
-      const double length = length_of(recall);
+    const Recall* recall = computed.recall(t);
+    if (!recall) continue;
+    for (const double loss : {recall->before, recall->after}) {
+      const double length = length_of(loss);
       if (std::isfinite(length)) largest = std::max(largest, length);
       if (is_sampled) errors.push_back(length);
     }
@@ -74,20 +75,20 @@ void measure(VisibleBars& visible, const TimelineColumns& columns, const Computa
   visible.written = computed.written_by == "beta" ? std::max(1.0, usual) : usual;
 }
 
-Bars bars_of(const TokenFacts& facts, const VisibleBars& scales, bool by_beta) {
+Bars bars_of(const TokenFacts& facts, const Recall* recall, const VisibleBars& scales, bool by_beta) {
   Bars bars;
   if (facts.alpha) bars.kept = half_life_part(*facts.alpha);
   if (facts.written) bars.written = length_bar(*facts.written, scales.written).part;
-  if (facts.recall) {
-    const LengthBar before = length_bar(length_of(facts.recall->before), scales.errors.full);
-    const LengthBar after = length_bar(length_of(facts.recall->after), scales.errors.full);
+  if (recall) {
+    const LengthBar before = length_bar(length_of(recall->before), scales.errors.full);
+    const LengthBar after = length_bar(length_of(recall->after), scales.errors.full);
     bars.before = before.part;
     bars.after = after.part;
     bars.before_cut = before.cut;
     bars.after_cut = after.cut;
     // The write went past its target: the rest of the error points the other way, or is longer than before.
     bars.overshoots =
-        (by_beta && facts.written && *facts.written > 1 + 1e-9) || facts.recall->after > facts.recall->before;
+        (by_beta && facts.written && *facts.written > 1 + 1e-9) || recall->after > recall->before;
   }
   return bars;
 }
@@ -113,7 +114,8 @@ const VisibleBars& visible_bars(const TimelineColumns& columns, const Computatio
   measure(visible, columns, computed);
   visible.bars.clear();
   const auto bars_at = [&](Index t) {
-    return bars_of(computed.tokens[static_cast<std::size_t>(t)], visible, computed.written_by == "beta");
+    return bars_of(computed.tokens[static_cast<std::size_t>(t)], computed.recall(t), visible,
+                   computed.written_by == "beta");
   };
   if (!share_pixels(columns)) {
     for (Index t = columns.begin(); t < columns.end(); ++t) visible.bars.push_back(bars_at(t));
@@ -159,7 +161,7 @@ TimelineRows::TimelineRows(const TimelineColumns& columns, const Session& sessio
     const TokenFacts& facts = computed_.tokens.front();
     has_kept_ = facts.alpha.has_value();
     has_written_ = facts.written.has_value();
-    has_errors_ = facts.recall.has_value();
+    has_errors_ = computed_.recall(0) != nullptr;
   }
   timeline_map() = {.groups = {},
                     .underlined = {},
@@ -313,7 +315,7 @@ void TimelineRows::error(const Bars& bars, float left, float right, float top, f
 
 /// Beside a bar in a wide column: "1.12 → 0.11".
 void TimelineRows::error_numbers(Index token, float left, float bottom) const {
-  const std::optional<Recall>& recall = computed_.tokens[static_cast<std::size_t>(token)].recall;
+  const Recall* recall = computed_.recall(token);
   if (!recall) return;
   const style::TextStyle number(style::Text::number_small);
   const std::string words =

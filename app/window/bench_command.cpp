@@ -207,7 +207,7 @@ std::vector<const char*> workspaces_asked(const std::optional<std::string>& aske
 int measure(const Options& options, const Console& console) {
   UiBench bench;
   std::tie(bench.width, bench.height) = parse_size(options.size);
-  bench.tokens = parse_count(options.tokens, "--tokens", 3, most_tokens_at_once);
+  bench.tokens = parse_count(options.tokens, "--tokens", 3, most_preset_tokens);
   bench.channels = parse_count(options.channels, "--channels", 1, most_preset_channels);
   bench.frames = static_cast<int>(parse_count(options.frames, "--frames", 1, 100'000));
   const std::vector<const char*> measured = workspaces_asked(options.workspace);
@@ -241,7 +241,7 @@ CliCommand bench_command(std::function<StartTimes()> start) {
         command.add_subcommand("start", "How long a window takes to its first frame; opens one");
     CLI::App* ui = command.add_subcommand("ui", "What a frame of the window takes, drawn without a display");
     ui->add_option("--size", options->size, "pixels, WIDTHxHEIGHT")->capture_default_str();
-    ui->add_option("--tokens", options->tokens, "of the long sequence, 3 to 4096")->capture_default_str();
+    ui->add_option("--tokens", options->tokens, "of the long sequence, 3 to 1000000")->capture_default_str();
     ui->add_option("--channels", options->channels, "of its keys and values, 1 to 512")
         ->capture_default_str();
     ui->add_option("--frames", options->frames, "that are measured of each thing a person does")

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/cases/random_case.h"
-#include "core/contract/sequence.h"
 #include "core/rules/rule.h"
 
 namespace palimpsest {
@@ -37,13 +35,14 @@ double given(const Sequence& sequence) {
   return static_cast<double>(columns * sequence.tokens);
 }
 
-CostRow row(const Variant& variant, const Sequence& sequence, Form form, const CostSizes& sizes) {
+CostRow row(const Variant& variant, const Sequence& sequence, Form form, Index chunk_size,
+            double bytes_per_number) {
   CostRow row = {.form = form};
   if (const auto reason = variant.rule->missing(form, sequence.settings)) {
     row.missing = *reason;
     return row;
   }
-  const std::optional<Cost> cost = variant.rule->cost(sequence, form, sizes.chunk_size);
+  const std::optional<Cost> cost = variant.rule->cost(sequence, form, chunk_size);
   if (!cost) {
     row.missing = "this rule does not say what it takes";
     return row;
@@ -51,8 +50,8 @@ CostRow row(const Variant& variant, const Sequence& sequence, Form form, const C
   const auto tokens = static_cast<double>(std::max<Index>(sequence.tokens, 1));
   row.flops = cost->total.flops() / tokens;
   row.exponentials = cost->total.exponentials / tokens;
-  row.steps = steps_in_a_row(form, sequence.tokens, sizes.chunk_size);
-  row.bytes = sizes.bytes_per_number * (given(sequence) + cost->total.moved) / tokens;
+  row.steps = steps_in_a_row(form, sequence.tokens, chunk_size);
+  row.bytes = bytes_per_number * (given(sequence) + cost->total.moved) / tokens;
   row.flops_latex = cost->per_token.flops().from_degree(2).latex();
   row.exponentials_latex = cost->per_token.exponentials.latex();
   row.bytes_latex = (given_per_token(variant, sequence) + cost->per_token.moved).latex();
@@ -77,18 +76,11 @@ Index steps_in_a_row(Form form, Index tokens, Index chunk_size) {
   return tokens > 0 ? 1 : 0;
 }
 
-std::vector<CostRow> costs(const Variant& variant, const Settings& given_settings, const CostSizes& sizes) {
-  const RandomCase random = {.tokens = sizes.tokens, .dk = sizes.dk, .dv = sizes.dv, .earlier = 0};
-  Settings settings = given_settings;
-  for (const Parameter& parameter : variant.parameters) {
-    if (!parameter.standard && parameter.standard_words.empty())
-      settings.parameters.emplace(parameter.name, parameter.stand_in);
-  }
-  settings = random_settings(variant, settings, random.seed);
-  const auto arrays = std::make_shared<const Arrays>(random_arrays(variant, settings, random));
-  const SequenceBatch batch = palimpsest::bind(variant, arrays, settings);
+std::vector<CostRow> costs(const Variant& variant, const Sequence& sequence, Index chunk_size,
+                           double bytes_per_number) {
   std::vector<CostRow> rows;
-  for (const Form form : all_forms) rows.push_back(row(variant, batch.heads.front(), form, sizes));
+  for (const Form form : all_forms)
+    rows.push_back(row(variant, sequence, form, chunk_size, bytes_per_number));
   return rows;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/matrix.h"
+#include "core/contract/sequence.h"
 #include "core/contract/variant.h"
 #include "core/operator/work.h"
 
@@ -25,23 +26,15 @@ struct CostRow {
   std::vector<std::string> besides = {};  // titles of shown steps that are not counted
 };
 
-/// For which sizes costs() counts.
-struct CostSizes {
-  Index tokens = 4096;
-  Index dk = 128;
-  Index dv = 128;
-  Index chunk_size = 64;
-  double bytes_per_number = 4;
-};
-
 /// How many blocks of `tokens` wait for the one before in a form: every token; every chunk; two-pass, every
 /// chunk's state and then all outputs at once; one in the parallel form. The rows of a solve inside a block
 /// are not counted.
 Index steps_in_a_row(Form form, Index tokens, Index chunk_size);
 
-/// The cost of every form of `variant` with `given` options, one row per form. The state is written back and
-/// read again at every block (token, chunk), as where it does not fit into registers. Throws InputError for
-/// settings that the variant does not know.
-std::vector<CostRow> costs(const Variant& variant, const Settings& given = {}, const CostSizes& sizes = {});
+/// The cost of every form of `variant` over this sequence, in chunks of `chunk_size`, one row per form. The
+/// state is written back and read again at every block (token, chunk), as where it does not fit into
+/// registers.
+std::vector<CostRow> costs(const Variant& variant, const Sequence& sequence, Index chunk_size,
+                           double bytes_per_number = 4);
 
 }  // namespace palimpsest

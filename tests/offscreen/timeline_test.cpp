@@ -81,9 +81,9 @@ TEST_CASE("the floor's bars have the scale of nearly all visible errors, and say
     view.first = 0;
     drawn.offscreen.render([&] { drawn.application.draw(1); });
     std::vector<double> lengths;
-    for (const TokenFacts& facts : drawn.application.session.computed()->tokens) {
-      lengths.push_back(std::sqrt(2 * facts.recall->before));
-      lengths.push_back(std::sqrt(2 * facts.recall->after));
+    for (const Recall& recall : drawn.application.session.computed()->recalls->tokens) {
+      lengths.push_back(std::sqrt(2 * recall.before));
+      lengths.push_back(std::sqrt(2 * recall.after));
     }
     std::ranges::sort(lengths);
     const auto rank = static_cast<std::size_t>(std::ceil(0.95 * static_cast<double>(lengths.size())));

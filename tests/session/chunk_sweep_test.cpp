@@ -41,8 +41,7 @@ TEST_CASE("costs of chunk sizes are those that cost counts, and steps the chunks
   CHECK(counted[2].steps == 4);
   CHECK(counted.back().steps == 1);
   for (const ChunkCost& each : counted) {
-    const auto rows = costs(*computation->variant, computation->sequence.settings,
-                            {.tokens = 13, .dk = 4, .dv = 3, .chunk_size = each.chunk_size});
+    const auto rows = costs(*computation->variant, computation->sequence, each.chunk_size);
     const auto row = std::ranges::find(rows, Form::chunkwise, &CostRow::form);
     CHECK(each.flops == row->flops);
     CHECK(each.bytes == row->bytes);
@@ -70,8 +69,7 @@ TEST_CASE("the two-pass form has costs of its own", "[chunk_sweep]") {
 TEST_CASE("every form's cost is told for the data and the chunk size at hand", "[chunk_sweep]") {
   const auto computation = computed("gated_deltanet", "preset:random?T=13&K=4&V=3&seed=1");
   const auto told = FormCosts{computation, 5}.compute(quiet());
-  const auto counted = costs(*computation->variant, computation->sequence.settings,
-                             {.tokens = 13, .dk = 4, .dv = 3, .chunk_size = 5});
+  const auto counted = costs(*computation->variant, computation->sequence, 5);
   REQUIRE(told->size() == std::size(all_forms));
   const Index steps[] = {13, 3, 4, 1};
   for (std::size_t i = 0; i < told->size(); ++i) {

@@ -66,24 +66,24 @@ TEST_CASE("what the last choice had stands until the new one's is there", "[comp
   Session session;
   session.open_named(text);
   session.wait();
-  const double old_error = session.computed()->tokens.back().recall->after;
+  const double old_error = session.computed()->recalls->tokens.back().after;
   choose_decay(session, 3);
   next_frame(session);
   const Computation& now = *session.computed();
   REQUIRE(slider_value(now.choice.edits, "scale_decay") == 3);
   REQUIRE_FALSE(now.knows_recall);
-  REQUIRE(now.tokens.back().recall);
-  CHECK(now.tokens.back().recall->after == old_error);
+  REQUIRE_FALSE(now.recalls->tokens.empty());
+  CHECK(now.recalls->tokens.back().after == old_error);
   CHECK(now.form(Form::chunkwise).output().o.rows() == session.data().tokens);
   CHECK_FALSE(now.form(Form::chunkwise).is_compared);
   CHECK(now.form(Form::chunkwise).trace == now.trace(Form::chunkwise).get());
   session.wait();
-  CHECK(session.computed()->tokens.back().recall->after != old_error);
+  CHECK(session.computed()->recalls->tokens.back().after != old_error);
 
   session.open_named("preset:copy?T=12&K=4&V=4");  // other data have nothing to lend
   next_frame(session);
   REQUIRE(session.data().tokens == 12);
-  CHECK_FALSE(session.computed()->tokens.back().recall);
+  CHECK(session.computed()->recalls->tokens.empty());
 }
 
 TEST_CASE("while a slider is dragged, pictures follow", "[completion]") {
@@ -119,11 +119,10 @@ TEST_CASE("all that is answered about a choice is what is computed at once", "[c
       CHECK(answered.form(form).missing == at_once->form(form).missing);
       CHECK(answered.form(form).output().o == at_once->form(form).output().o);
     }
-    for (std::size_t t = 0; t < answered.tokens.size(); ++t) {
-      const std::optional<Recall>& recall = answered.tokens[t].recall;
-      REQUIRE(recall.has_value() == at_once->tokens[t].recall.has_value());
-      if (recall) CHECK(recall->after == at_once->tokens[t].recall->after);
-    }
+    CHECK(answered.recalls->strong_state == at_once->recalls->strong_state);
+    REQUIRE(answered.recalls->tokens.size() == at_once->recalls->tokens.size());
+    for (std::size_t t = 0; t < answered.recalls->tokens.size(); ++t)
+      CHECK(answered.recalls->tokens[t].after == at_once->recalls->tokens[t].after);
   }
 }
 

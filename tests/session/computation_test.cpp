@@ -174,12 +174,12 @@ TEST_CASE("what is begun has steps, and what comes of them is added") {
     add(*begun, form, std::make_shared<const FormResult>(result));
     CHECK(begun->version != before);
   }
-  add(*begun, recall(*begun->variant, begun->sequence));
+  add(*begun, std::make_shared<const TokenRecalls>(recalled(*begun)));
   CHECK_FALSE(begun->is_complete());
   add(*begun, runaway(*begun));
   CHECK(begun->is_complete());
   CHECK(begun->worst == all->worst);
-  CHECK(begun->tokens.back().recall->after == all->tokens.back().recall->after);
+  CHECK(begun->recalls->tokens.back().after == all->recalls->tokens.back().after);
 }
 
 TEST_CASE("a feature map that would fill the memory is refused") {
@@ -269,7 +269,7 @@ TEST_CASE("recall and divergence tell how far they are", "[computation]") {
       CHECK(std::ranges::is_sorted(told));
       CHECK(told.back() == 1);
     };
-    REQUIRE(RecallOfTokens{{computation}}.compute(effort)->has_value());
+    REQUIRE_FALSE(RecallOfTokens{{computation}}.compute(effort)->tokens.empty());
     is_whole_way();
     told.clear();
     const auto runs_away = RunawayMemory{{computation}}.compute(effort);

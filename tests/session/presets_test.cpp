@@ -103,9 +103,9 @@ TEST_CASE("sizes that a preset cannot have are refused by name") {
   };
   refused("preset:nonsense", "there is no preset \"nonsense\"; known: random, orthonormal");
   refused("overwrite", "is not a preset");
-  refused("preset:copy?T=65537", "T is 65537; expected 2 to 65536");
-  refused("preset:copy?T=1", "T is 1; expected 2 to 65536");
-  refused("preset:recall?T=-4", "T is -4; expected 14 to 65536");
+  refused("preset:copy?T=1000001", "T is 1000001; expected 2 to 1000000");
+  refused("preset:copy?T=1", "T is 1; expected 2 to 1000000");
+  refused("preset:recall?T=-4", "T is -4; expected 14 to 1000000");
   refused("preset:copy?K=0", "K is 0; expected 1 to 512");
   refused("preset:copy?V=513", "V is 513; expected 1 to 512");
   refused("preset:copy?T=9999999999999999999999", "expected a whole number");
