@@ -1,5 +1,7 @@
 #include "app/views/data_entries.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -29,10 +31,12 @@ std::string beginning(const std::string& text) {
   return begin;
 }
 
-/// "overwriting a fact" of "DeltaNet: overwriting a fact": the group says the rule.
-std::string without_rule(const std::string& name) {
-  const std::size_t colon = name.find(": ");
-  return colon == std::string::npos ? name : name.substr(colon + 2);
+/// "overwriting a fact · layer 2" of "DeltaNet: overwriting a fact": the group says the rule.
+std::string name_in_group(const CaptureSummary& capture) {
+  const std::string rule = rule_label(capture.rule) + ": ";
+  std::string name = capture.name.starts_with(rule) ? capture.name.substr(rule.size()) : capture.name;
+  if (capture.layer) name += fmt::format(" · layer {}", *capture.layer);
+  return name;
 }
 
 /// Captures in the order of the variants.
@@ -45,7 +49,7 @@ void add_captures(std::vector<DataEntry>& all) try {
   for (const CaptureSummary& capture : captures) {
     all.push_back({.id = std::string(capture_prefix) + capture.file.stem().string(),
                    .group = "Trained models · " + rule_label(capture.rule),
-                   .name = without_rule(capture.name),
+                   .name = name_in_group(capture),
                    .words = beginning(capture.text),
                    .problem = capture.error});
   }

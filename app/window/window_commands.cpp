@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "app/commands/interrupt.h"
 #include "app/commands/place_option.h"
 #include "app/commands/values.h"
 #include "app/session/kept_places.h"
@@ -28,6 +29,7 @@ namespace {
 
 /// What `render` and the window can be told on the command line, as it stands there.
 struct Look {
+  std::optional<std::string> file = {};
   std::optional<std::string> session = {};
   std::optional<std::string> state = {};
   std::optional<std::string> capture = {};
@@ -46,6 +48,7 @@ void add_look(CLI::App& command, Look& look) {
     command.add_option_function<std::string>(
         option, [&value](const std::string& text) { value = text; }, words);
   };
+  add("FILE", look.file, "a session, pinned places or data, as the window's Open takes them");
   add("--session", look.session, "a saved session (JSON)");
   add("--state", look.state, "a copied place (one string)");
   add("--capture", look.capture, "an npz with q, k and v; or capture:NAME, preset:NAME");
@@ -100,8 +103,14 @@ void dress(Application& application, const Look& look) {
 
 /// Whether nothing was asked for that says what is to be seen.
 bool asks_for_nothing(const Look& look) {
-  return !look.session && !look.state && !look.capture && !look.at && !look.variant && !look.form &&
-         !look.chunk && !look.head;
+  return !look.file && !look.session && !look.state && !look.capture && !look.at && !look.variant &&
+         !look.form && !look.chunk && !look.head;
+}
+
+/// A saved place has its own; its file and that of pinned places are JSON.
+bool has_own_theme(const Look& look) {
+  const bool is_saved = look.file && std::filesystem::path(*look.file).extension() == ".json";
+  return is_saved || look.session || look.state;
 }
 
 /// Opens what was asked for; the first capture if nothing was. Waits until its place can be seen, not until
@@ -114,7 +123,12 @@ void prepare(Application& application, const Look& look) {
                                  look.session ? "session" : "state"));
   }
   if (look.session && look.state) throw InputError("give --session or --state, not both");
-  if (look.session) {
+  if (look.file && (look.session || look.state || look.capture))
+    throw InputError(
+        fmt::format("{} is to be opened: leave --session, --state and --capture out", *look.file));
+  if (look.file) {
+    require(application.open(*look.file), session);
+  } else if (look.session) {
     require(session.open_saved(*look.session), session);
   } else if (look.state) {
     require(session.from_string(*look.state), session);
@@ -279,6 +293,7 @@ CliCommand render_command() {
       if (options->output.empty()) throw InputError("render needs --output FILE.png or --tour FOLDER");
       const auto [width, height] = parse_size(options->size);
       const float scale = scale_of(options->look, 1);
+      require_other_file(options->output, options->look.file);
       require_other_file(options->output, options->look.session);
       require_other_file(options->output, options->look.capture);
       writable_target(options->output);  // before the work is done
@@ -324,8 +339,10 @@ void show_window(const Look& look, StartTimes* times = nullptr) {
   const float scale = scale_of(look, as_the_monitor_says);
   KeptPreferences kept(settings_file());
   KeptPlaces kept_places(kept_places_file());
+  const Interrupt interrupt;
   Application application;
   application.places = PinnedPlaces(kept_places.read());
+  application.recent_files = kept.read().recent_files;
   Look first = look;
   require_theme(first);
   LastPlace last(last_place_file());
@@ -334,15 +351,13 @@ void show_window(const Look& look, StartTimes* times = nullptr) {
     dress(application, first);
     application.session.start_history();
   } else {
-    // A saved place has its own.
-    if (!first.theme && !first.session && !first.state) first.theme = kept.read().theme;
+    if (!first.theme && !has_own_theme(first)) first.theme = kept.read().theme;
     prepare(application, first);
   }
   note(&StartTimes::prepared);
   Window window({.width = kept.read().width, .height = kept.read().height, .scale = scale});
   note(&StartTimes::opened);
   if (!look.scale) application.zoom = kept.read().scale;
-  application.recent_files = kept.read().recent_files;
   try {
     application.panel_layout().restore({kept.read().layout, kept.read().own_workspaces});
   } catch (const InputError& error) {
@@ -359,6 +374,11 @@ void show_window(const Look& look, StartTimes* times = nullptr) {
   }
   kept.begin_with(preferences(application, window, kept.read()));
   application.quit = [&] { window.close(); };
+  // As a click on the window's cross: what is to be kept is kept.
+  const std::stop_callback end(interrupt.token(), [&] {
+    window.close();
+    window.request_redraw();
+  });
   window.set_dropped([&](const auto& paths) { application.drop(paths); });
   window.run([&] {
     application.draw(window.scale());

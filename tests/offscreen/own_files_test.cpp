@@ -1,6 +1,7 @@
 // Where a person's files are saved at first, and which are remembered.
 
 #include <cstdlib>
+#include <set>
 
 #include "app/studio/application.h"
 #include "app/studio/own_folder.h"
@@ -43,4 +44,14 @@ TEST_CASE("a place is saved at home, then where the last one was, and is found a
   next.recent_files = {file.string()};
   next.ask_where_to_save(false);
   CHECK(std::filesystem::path(next.save_path).parent_path() == elsewhere.path());
+}
+
+TEST_CASE("no two data of one group have the same name", "[files]") {
+  std::set<std::pair<std::string, std::string>> names;
+  for (const DataEntry& entry : data_entries({})) {
+    CAPTURE(entry.group, entry.name);
+    CHECK(names.emplace(entry.group, entry.name).second);
+  }
+  CHECK(names.contains({"Trained models · Mamba-2 (scalar decay)", "Mamba-2: recall · layer 2"}));
+  CHECK(names.contains({"Trained models · DeltaNet", "overwriting a fact · layer 2"}));
 }
