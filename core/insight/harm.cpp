@@ -32,7 +32,7 @@ Matrix<double> answers(const Variant& variant, const Sequence& sequence, const I
 std::optional<HarmedPair> most_harmed(const Variant& variant, const Sequence& sequence, Index token,
                                       std::stop_token stop) {
   const WriteEffect effect = write_effect(variant, sequence, token, std::move(stop));
-  const Index steps = token > 0 ? effect.before.size() / token : 1;
+  const Index steps = effect.pairs_per_token;
   std::optional<HarmedPair> worst;
   double most = 0;
   for (Index pair = 0; pair < effect.before.size(); ++pair) {

@@ -2,28 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
-
 #include "core/base/error.h"
-#include "core/operator/inner_batches.h"
+#include "core/insight/written_together.h"
 #include "core/operator/program.h"
 #include "core/rules/stored_pairs.h"
 
 namespace palimpsest {
-
-namespace {
-
-/// The tokens whose writes reach the memory at once with that of `token`: those of its batch in a rule that
-/// writes whole batches and says in which order, else itself.
-std::pair<Index, Index> written_together(const Sequence& sequence, Index token) {
-  if (!sequence.settings.options.contains("order")) return {token, token + 1};
-  const Index batch = inner_batch(sequence.settings);
-  const Index first = token - token % batch;
-  return {first, first + std::min(batch, sequence.tokens - first)};
-}
-
-}  // namespace
 
 double ReadMoments::difference() const {
   const double apart = (after - before).stableNorm();
@@ -40,8 +24,9 @@ ReadMoments read_moments(const Variant& variant, const Sequence& sequence, Index
     const NamedStates states = states_at(variant, sequence, tokens, stop);
     return Vector<double>(memory_answers(variant, sequence, states, query).transpose());
   };
-  const auto [first, end] = written_together(sequence, token);
-  return {.token = token, .before = read(first), .after = read(end)};
+  const auto [first, last] =
+      written_together(variant, sequence, token).value_or(WrittenTogether{token, token});
+  return {.token = token, .before = read(first), .after = read(last + 1)};
 }
 
 }  // namespace palimpsest

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/insight/written_together.h"
 #include "core/numbers/newton_schulz.h"
 #include "core/rules/stored_pairs.h"
 
@@ -26,8 +27,9 @@ double effective_rank(const Vector<double>& singular_values) {
 std::vector<Spectrum> spectra_at(const Variant& variant, const Sequence& sequence, Index tokens,
                                  std::stop_token stop) {
   require_memory_to_ask(variant);
+  const Index written = tokens_written(sequence, tokens_per_step(variant, sequence), tokens);
   std::vector<Spectrum> spectra;
-  for (const auto& [name, state] : states_at(variant, sequence, tokens, std::move(stop))) {
+  for (const auto& [name, state] : states_at(variant, sequence, written, std::move(stop))) {
     if (!state.allFinite())
       throw InputError(fmt::format("the state {} after {} tokens is not finite", name, tokens));
     const Vector<double> values = singular_values(state);

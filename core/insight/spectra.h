@@ -19,7 +19,8 @@ struct Spectrum {
 /// The effective rank of some singular values >= 0.
 double effective_rank(const Vector<double>& singular_values);
 
-/// The spectra of every state after `tokens` tokens. Throws as states_at does, and InputError naming a state
+/// The spectra of every state after `tokens` tokens; inside a batch that is written at once, of those before
+/// it. Throws as states_at does, and InputError naming a state
 /// that is not finite.
 std::vector<Spectrum> spectra_at(const Variant& variant, const Sequence& sequence, Index tokens,
                                  std::stop_token stop = {});

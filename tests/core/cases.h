@@ -8,6 +8,7 @@
 #include "core/cases/random_case.h"
 #include "core/contract/disagreement.h"
 #include "core/contract/sequence.h"
+#include "core/operator/inner_batches.h"
 #include "core/proof/verify_case.h"
 #include "core/rules/rule.h"
 
@@ -74,6 +75,13 @@ inline Case first_tokens(const Case& each, Index count) {
     }
   }
   return bound(*each.variant, each.settings, std::move(arrays), each.words);
+}
+
+/// The first and the last token whose writes reach the memory together with that of `token`: LaCT's batches.
+inline std::pair<Index, Index> written_with(const Case& each, Index token) {
+  const Index size = each.variant->id == "lact" ? inner_batch(each.sequence.settings) : 1;
+  const Index first = token / size * size;
+  return {first, std::min(first + size, each.sequence.tokens) - 1};
 }
 
 /// A random case of one variant with these options.

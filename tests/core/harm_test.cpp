@@ -47,9 +47,10 @@ TEST_CASE("The pair that a token harms most is found among all earlier ones") {
     const Index steps = stored_pairs(*each.variant, each.sequence, 0, 1).keys.rows();
     double most = 0;
     std::pair<Index, Index> worst = {-1, -1};
-    for (Index token = 0; token < 8; ++token) {
+    const auto [first, last] = written_with(each, 8);
+    for (Index token = 0; token < first; ++token) {
       for (Index step = 0; step < steps; ++step) {
-        const double harm = plain_loss(each, 9, token, step) - plain_loss(each, 8, token, step);
+        const double harm = plain_loss(each, last + 1, token, step) - plain_loss(each, first, token, step);
         if (harm > most) worst = {token, step};
         most = std::max(most, harm);
       }
@@ -58,9 +59,11 @@ TEST_CASE("The pair that a token harms most is found among all earlier ones") {
     REQUIRE(found.has_value() == (most > 0));
     if (!found) continue;
     CHECK(std::pair(found->token, found->step) == worst);
-    CHECK(found->before ==
-          Approx(plain_loss(each, 8, found->token, found->step)).epsilon(1e-9).margin(1e-12));
-    CHECK(found->after == Approx(plain_loss(each, 9, found->token, found->step)).epsilon(1e-9).margin(1e-12));
+    const auto loss = [&](Index tokens) {
+      return Approx(plain_loss(each, tokens, found->token, found->step)).epsilon(1e-9).margin(1e-12);
+    };
+    CHECK(found->before == loss(first));
+    CHECK(found->after == loss(last + 1));
   }
 }
 

@@ -65,27 +65,6 @@ TEST_CASE("The states token by token are those of runs that end there") {
   CHECK(visited == 2);
 }
 
-TEST_CASE("A recall window holds the errors at every moment") {
-  for (const Case& each : all_cases({.tokens = 17, .dk = 5, .dv = 4, .seed = 4})) {
-    if (!has_memory(each)) continue;
-    INFO(each.words);
-    const std::vector<Index> moments = {0, 4, 9, 9, 17};
-    const RecallWindow window = recall_window(*each.variant, each.sequence, 3, 8, moments);
-    REQUIRE(window.errors.rows() == 8 * window.pairs_per_token);
-    const StoredPairs pairs = stored_pairs(*each.variant, each.sequence, 3, 8);
-    for (std::size_t moment = 0; moment < moments.size(); ++moment) {
-      const NamedStates states = first_tokens(each, moments[moment]).run(Form::recurrent).states;
-      const Matrix<double> answers = memory_answers(*each.variant, each.sequence, states, pairs.keys);
-      for (Index pair = 0; pair < window.errors.rows(); ++pair) {
-        CHECK(window.stored(pair, moment) == (3 + pair / window.pairs_per_token < moments[moment]));
-        const double error =
-            window.stored(pair, moment) ? (answers.row(pair) - pairs.values.row(pair)).norm() : 0;
-        CHECK(window.errors(pair, static_cast<Index>(moment)) == Approx(error).epsilon(1e-9).margin(1e-12));
-      }
-    }
-  }
-}
-
 TEST_CASE("The memory answers what the output reads") {
   // With the keys as queries, o_t is the answer for k_t; the skip connection D of Mamba is no memory.
   for (const char* id : {"linear", "kernel", "kda", "titans", "mesanet", "mamba", "ttt_linear"}) {
@@ -106,15 +85,16 @@ TEST_CASE("The memory answers what the output reads") {
 }
 
 TEST_CASE("Two pairs by hand") {
-  const std::vector<Index> moments = {1, 2};
   const Case linear = two_pairs("linear");
   // S_2^T k_1 = v_1 + 0.6 v_2, S_2^T k_2 = v_2 + 0.6 v_1.
-  const RecallWindow added = recall_window(*linear.variant, linear.sequence, 0, 2, moments);
-  CHECK(added.errors(0, 0) == Approx(0).margin(1e-15));
-  CHECK(added.errors(0, 1) == Approx(0.6).epsilon(1e-15));
-  CHECK(added.errors(1, 0) == 0);
-  CHECK_FALSE(added.stored(1, 0));
-  CHECK(added.errors(1, 1) == Approx(0.6).epsilon(1e-15));
+  const StoredPairs both = stored_pairs(*linear.variant, linear.sequence, 0, 2);
+  const auto errors = [&](Index tokens) {
+    return recall_errors(*linear.variant, linear.sequence,
+                         states_at(*linear.variant, linear.sequence, tokens), both);
+  };
+  CHECK(errors(1)(0) == Approx(0).margin(1e-15));
+  CHECK(errors(2)(0) == Approx(0.6).epsilon(1e-15));
+  CHECK(errors(2)(1) == Approx(0.6).epsilon(1e-15));
 
   // The delta rule corrects k_2 exactly: it adds k_2 (v_2 - 0.6 v_1)^T, of which k_1 sees 0.6.
   const Case delta = two_pairs("deltanet", {{"beta", Array({2}, std::vector<double>{1, 1})}});
@@ -165,6 +145,16 @@ TEST_CASE("The effective rank counts directions in use") {
   CHECK(spectrum.singular_values(0) == Approx(std::sqrt(1.6)).epsilon(1e-14));
   CHECK(spectrum.singular_values(1) == Approx(std::sqrt(0.4)).epsilon(1e-14));
   CHECK_THROWS_AS(spectra_at(*each.variant, each.sequence, 3), InputError);
+
+  // Inside a batch the memory is the one that its words read, not one of a sequence that ends there.
+  const Case lact =
+      random_case(variant("lact"), {.parameters = {{"batch", 4}}}, {.tokens = 7, .dk = 3, .dv = 3});
+  const auto values = [&](Index tokens) {
+    return spectra_at(*lact.variant, lact.sequence, tokens)[0].singular_values;
+  };
+  CHECK(values(6) == values(4));
+  CHECK(values(4) != values(3));
+  CHECK(values(7) != values(6));
 }
 
 TEST_CASE("Orthonormal keys are recalled exactly as long as there are channels") {
@@ -231,13 +221,9 @@ TEST_CASE("Every memory has a capacity, or says why not") {
     }
   }
   const Case softmax = random_case(variant("softmax"), {}, {.tokens = 2});
-  CHECK_THROWS_WITH(recall_window(*softmax.variant, softmax.sequence, 0, 1, std::vector<Index>{1}),
-                    says("keeps every key"));
+  CHECK_THROWS_WITH(write_effect(*softmax.variant, softmax.sequence, 1), says("keeps every key"));
   const Case kda = random_case(variant("kda"), {}, {.tokens = 2});
   CHECK_THROWS_AS(write_effect(*kda.variant, kda.sequence, 2), InputError);
-  CHECK_THROWS_AS(recall_window(*kda.variant, kda.sequence, 0, 3, std::vector<Index>{1}), InputError);
-  CHECK_THROWS_AS(recall_window(*kda.variant, kda.sequence, 0, 1, std::vector<Index>{3}), InputError);
-  CHECK_THROWS_AS(recall_window(*kda.variant, kda.sequence, 0, 1, std::vector<Index>{2, 1}), InputError);
   std::stop_source stop;
   stop.request_stop();
   CHECK_THROWS_AS(capacity(variant("linear"), plan, stop.get_token()), Cancelled);
@@ -263,8 +249,9 @@ TEST_CASE("the recall of a token is what the memory answers for its key before a
         return 0.5 * recall_errors(*each.variant, each.sequence, states, pair).squaredNorm();
       };
       const Recall& recall = (*recalls)[static_cast<std::size_t>(t)];
-      CHECK(recall.after == Approx(half_squared(t + 1)).epsilon(1e-9).margin(1e-12));
-      if (!rows) CHECK(recall.before == Approx(half_squared(t)).epsilon(1e-9).margin(1e-12));
+      const auto [first, end] = written_with(each, t);
+      CHECK(recall.after == Approx(half_squared(end + 1)).epsilon(1e-9).margin(1e-12));
+      if (!rows) CHECK(recall.before == Approx(half_squared(first)).epsilon(1e-9).margin(1e-12));
       CHECK(recall.largest >= recall.root_mean_square);
     }
   }
