@@ -37,7 +37,8 @@ struct AttendMap {
   struct Square {
     WeighedBy by = WeighedBy::rule;
     Rectangle place = {};
-    int parts = 0;  // of the picture that are there
+    bool is_covered = false;  // by one coarse part, if not by all fine ones
+    int parts = 0;            // of the picture that are there
     int wanted = 0;
   };
   std::vector<Square> squares;

@@ -89,7 +89,8 @@ double draw_weights(const AttendSquare& square) {
   const bool is_large = square.block.count > 2 * rows_of_a_part;
   if (is_large) {
     const Index step = square.block.count / coarse_rows;
-    draw(part_of(square, square.block.first_row, (end - square.block.first_row) / step, step), Urgency::now);
+    const Index rows = (end - square.block.first_row) / step;
+    drawn.is_covered = draw(part_of(square, square.block.first_row, rows, step), Urgency::now);
   }
   std::vector<Index> firsts;
   for (Index first = square.block.first_row; first < end; first += rows_of_a_part) firsts.push_back(first);
@@ -102,6 +103,7 @@ double draw_weights(const AttendSquare& square) {
     drawn.parts += draw(part, is_large ? Urgency::later : Urgency::now) ? 1 : 0;
     ++drawn.wanted;
   }
+  drawn.is_covered = drawn.is_covered || drawn.parts == drawn.wanted;
   attend_map().squares.push_back(drawn);
   return range;
 }

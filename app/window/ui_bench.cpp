@@ -11,6 +11,7 @@
 
 #include "app/session/presets.h"
 #include "app/studio/application.h"
+#include "app/views/attend.h"
 #include "app/window/offscreen.h"
 #include "core/base/error.h"
 
@@ -22,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::microseconds frame_period{16'667};  // of a screen with 60 frames a second
 constexpr int settling_frames = 30;
-constexpr float fastest = 64;      // steps a second while it plays
+constexpr float fastest = 64;        // steps a second while it plays
 constexpr int most_frames = 36'000;  // until a result must be there: ten minutes
 constexpr const char* late = "no result is there after ten minutes";
 
@@ -205,6 +206,31 @@ void drag_to_picture(Person& person, int changes, UiTimes& times) {
   times.slider_processor = spread(std::move(processor));
 }
 
+/// From entering Attend, with the sequence open, to its pictures.
+PictureTimes weights_to_picture(Person& person, const UiBench& bench) {
+  open_sequence(person, sequence(bench.tokens, bench.channels));
+  person.settle();
+  const auto squares = [](auto is_good) {
+    return !attend_map().squares.empty() && std::ranges::all_of(attend_map().squares, is_good);
+  };
+  PictureTimes times;
+  double driver = 0;
+  const auto start = Clock::now();
+  const auto now = [&] {
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count() - driver;
+  };
+  person.application().enter("attend");
+  for (int frame = 0; times.fine == 0; ++frame) {
+    if (frame == most_frames) throw Error(late);
+    driver += person.frame([] {}, false).driver;
+    if (times.coarse == 0 && squares(&AttendMap::Square::is_covered)) times.coarse = now();
+    if (squares([](const AttendMap::Square& square) { return square.parts == square.wanted; }))
+      times.fine = now();
+    person.rest();
+  }
+  return times;
+}
+
 }  // namespace
 
 Spread spread(std::vector<double> durations) {
@@ -226,6 +252,10 @@ UiTimes measure_ui(const UiBench& bench) {
     for (const Form form : {Form::recurrent, Form::chunkwise}) {
       for (FramesOf& frames : frames_of_form(person, form, bench)) times.frames.push_back(std::move(frames));
     }
+  }
+  if (bench.workspace == "attend") {
+    Person person(bench);
+    times.weights = weights_to_picture(person, bench);
   }
   Person person(bench);
   person.application().enter(bench.workspace);

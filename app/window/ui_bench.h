@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,12 @@ struct FramesOf {
   double driver = 0;  // median by the clock: OpenGL
 };
 
+/// Until Attend shows the weights of a whole sequence, in milliseconds by the clock without OpenGL.
+struct PictureTimes {
+  double coarse = 0;  // both squares, in few rows
+  double fine = 0;    // every row of them
+};
+
 /// What `bench ui` finds.
 struct UiTimes {
   std::vector<FramesOf> frames;
@@ -43,6 +50,7 @@ struct UiTimes {
   Spread slider;            // from a change to the end of the frame that shows its result, by the clock
   Spread slider_processor;  // the time of all threads meanwhile
   std::size_t changes = 0;
+  std::optional<PictureTimes> weights;  // of the workspace Attend
 };
 
 /// The spread of `durations`; zeros of none.
