@@ -91,7 +91,8 @@ const std::vector<Room>& rooms() {
         "app/gl", "app/widgets", "app/stage", "app/studio"}},
       {"app/window",
        "The window itself, pictures without one, how long a frame takes.",
-       {"core/base", "core/io", "app/session", "app/commands", "app/gl", "app/widgets", "app/studio"}},
+       {"core/base", "core/io", "app/session", "app/commands", "app/gl", "app/widgets", "app/studio",
+        "app/views"}},
   };
   return table;
 }
