@@ -153,17 +153,18 @@ struct Fitting {
     if (!has_parameter("gamma") || result.settings.parameters.contains("gamma") || arrays.contains("gamma"))
       return;
     const bool has_logs = arrays.contains("g");
-    const auto decays = arrays.extract(has_logs ? "g" : "alpha");
-    if (decays.empty()) {
+    const auto decays = arrays.find(has_logs ? "g" : "alpha");
+    if (decays == arrays.end()) {
       const double kept = slider_value(edits, "missing_decay");
       result.settings.parameters["gamma"] = kept;
       result.made_up_alpha = true;
       note(fmt::format("These data have no decay: gamma is {:.3g}.", kept));
       return;
     }
-    result.settings.parameters["gamma"] = geometric_mean(decays.mapped(), has_logs);
-    if (!is_constant(decays.mapped()))
+    result.settings.parameters["gamma"] = geometric_mean(decays->second, has_logs);
+    if (!is_constant(decays->second))
       note("RetNet has one fixed decay: the mean of the data's decays is used.");
+    if (!wanted("alpha")) arrays.erase(decays);
   }
 
   void fit_beta() {

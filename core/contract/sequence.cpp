@@ -26,7 +26,7 @@ void Sequence::add(const std::string& name, const Matrix<double>& rows) {
   added_.push_back(
       std::make_shared<const Array>(std::vector<Index>{rows.rows(), rows.cols()}, std::move(values)));
   views_.insert_or_assign(name, MatrixView(*added_.back(), 0, rows.rows(), rows.cols(), rows.cols()));
-  with_tokens_.push_back(name);
+  if (std::ranges::find(with_tokens_, name) == with_tokens_.end()) with_tokens_.push_back(name);
 }
 
 double Sequence::parameter(std::string_view name) const {

@@ -53,6 +53,7 @@ class RowRule : public Rule {
   const Encoder& encoder() const { return encoder_; }
   Notation notation(const Settings& settings) const { return notation_(settings); }
   bool normalised() const { return normalised_; }
+  const StateNames& state_names() const { return states_; }
 
   /// The state before the first token, [K, V] of the program.
   template <class Scalar>

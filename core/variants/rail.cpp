@@ -1,0 +1,431 @@
+#include "core/variants/rail.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/contract/joints.h"
+#include "core/rules/row_rule.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// What lets the memory fade, from the least that has to be known to the most.
+enum class Fade { none, fixed, token, channel };
+
+/// What a rule of rows is made of besides q, k and v.
+struct Makeup {
+  Fade fade = Fade::none;
+  bool strength = false;
+  bool erases = false;
+};
+
+bool takes(const Variant& variant, std::string_view input) {
+  return std::ranges::find(variant.inputs, input, &Input::name) != variant.inputs.end();
+}
+
+Fade fade_of(const Variant& variant) {
+  const auto alpha = std::ranges::find(variant.inputs, "alpha", &Input::name);
+  if (alpha != variant.inputs.end()) return alpha->shape.size() == 2 ? Fade::channel : Fade::token;
+  const bool has_gamma =
+      std::ranges::find(variant.parameters, "gamma", &Parameter::name) != variant.parameters.end();
+  return has_gamma ? Fade::fixed : Fade::none;
+}
+
+/// The structure of a rule's program; nothing where it is none.
+std::optional<Structure> structure_of(const Variant& variant) {
+  const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
+  if (!rows || rows->normalised()) return std::nullopt;
+  Settings given;
+  for (const Parameter& parameter : variant.parameters) given.parameters[parameter.name] = parameter.stand_in;
+  const Settings settings = resolve(variant, given);
+  Arrays arrays;
+  for (const Input& input : inputs_of(variant, settings)) {
+    if (input.absent) continue;
+    const std::vector<Index> shape(input.shape.size(), 1);
+    arrays[input.name] = Array(shape, std::vector<double>{1});
+  }
+  const auto shared = std::make_shared<const Arrays>(std::move(arrays));
+  return rows->encoder().encode<double>(bind(variant, shared, settings).heads.front(), 0, 0).structure;
+}
+
+/// Nothing for a rule that is more than that: one with momentum, with batches.
+std::optional<Makeup> makeup(const Variant& variant) {
+  const bool is_fixed = fade_of(variant) == Fade::fixed;
+  if (!is_fixed && !variant.parameters.empty()) return std::nullopt;
+  const std::optional<Structure> structure = structure_of(variant);
+  if (!structure || !structure->parts.empty()) return std::nullopt;
+  return Makeup{fade_of(variant), takes(variant, "beta"), structure->erase == Erase::decayed};
+}
+
+enum class Moved { fade, strength, erase };
+
+/// How one rule of rows becomes another: one symbol after the other, what goes before what comes.
+struct Path {
+  Makeup from;
+  Makeup to;
+  std::vector<Moved> moves = {};
+
+  Path(const Makeup& lower, const Makeup& upper) : from(lower), to(upper) {
+    const bool fades_otherwise = from.fade != to.fade;
+    if (fades_otherwise && to.fade == Fade::none) moves.push_back(Moved::fade);
+    if (from.strength != to.strength) moves.push_back(Moved::strength);
+    if (from.erases != to.erases) moves.push_back(Moved::erase);
+    if (fades_otherwise && to.fade != Fade::none) moves.push_back(Moved::fade);
+  }
+
+  /// How far a symbol is from the lower rule to the upper one, in [0, 1].
+  double part(Moved moved, double position) const {
+    const auto found = std::ranges::find(moves, moved);
+    if (found == moves.end()) return 0;
+    const double scaled = position * static_cast<double>(moves.size());
+    return std::clamp(scaled - static_cast<double>(found - moves.begin()), 0.0, 1.0);
+  }
+
+  /// The one that moves at a position.
+  Moved moving(double position) const {
+    const auto count = static_cast<double>(moves.size());
+    return moves[static_cast<std::size_t>(std::clamp(std::floor(position * count), 0.0, count - 1))];
+  }
+};
+
+/// How much there is of each symbol at a position, from 0 (off) to 1.
+struct Amounts {
+  double fade = 0;        // of what is between the two: see `has_both`
+  bool has_both = false;  // the lower rule fades too: 0 is its fade
+  double strength = 0;
+  double erase = 0;
+};
+
+double amount(bool from, bool to, double part) {
+  if (from == to) return from ? 1 : 0;
+  return to ? part : 1 - part;
+}
+
+Amounts amounts(const Path& path, double position) {
+  const bool has_both = path.from.fade != Fade::none && path.to.fade != Fade::none;
+  const double fade = path.part(Moved::fade, position);
+  Amounts all{.has_both = has_both,
+              .strength = amount(path.from.strength, path.to.strength, path.part(Moved::strength, position)),
+              .erase = amount(path.from.erases, path.to.erases, path.part(Moved::erase, position))};
+  if (path.from.fade == path.to.fade)
+    all.fade = path.from.fade == Fade::none ? 0 : 1;
+  else
+    all.fade = has_both ? fade : amount(path.from.fade != Fade::none, path.to.fade != Fade::none, fade);
+  return all;
+}
+
+double position_of(const Settings& settings) { return settings.parameters.find(rail_parameter)->second; }
+
+bool is_between(double part) { return part > 0 && part < 1; }
+
+/// alpha^amount, or of logarithms amount g: 1 where nothing is left of a gate, even of one that is 0.
+Matrix<double> powered(const Matrix<double>& gates, bool are_logs, double amount) {
+  if (amount == 1) return gates;
+  if (amount == 0) return Matrix<double>::Constant(gates.rows(), gates.cols(), are_logs ? 0 : 1);
+  if (are_logs) return amount * gates;
+  return gates.array().pow(amount).matrix();
+}
+
+/// The mean over the channels: [T, 1].
+Matrix<double> mean_of_channels(const Matrix<double>& gates) {
+  Matrix<double> mean = Matrix<double>::Zero(gates.rows(), 1);
+  for (Index channel = 0; channel < gates.cols(); ++channel)
+    mean += gates.col(channel) / static_cast<double>(gates.cols());
+  return mean;
+}
+
+/// The gates at a position, as the data give them: alpha or its logarithm.
+void move_gates(const Path& path, double fade, Sequence& sequence) {
+  const bool are_logs = sequence.gates_are_logs;
+  const Matrix<double> given = sequence.at("alpha").all<double>();
+  if (path.from.fade == Fade::fixed) {  // gamma^(1 - fade) alpha^fade
+    const double gamma = sequence.parameter("gamma");
+    const double rest = fade == 1 ? 1 : std::pow(gamma, 1 - fade);
+    const Matrix<double> own = powered(given, are_logs, fade);
+    sequence.add("alpha",
+                 are_logs ? Matrix<double>(own.array() + std::log(rest)) : Matrix<double>(rest * own));
+  } else if (path.from.fade == Fade::token && path.to.fade == Fade::channel) {
+    const Matrix<double> mean = mean_of_channels(given);
+    if (fade == 0) return sequence.add("alpha", mean);
+    Matrix<double> between = given;
+    for (Index t = 0; t < given.rows(); ++t) {
+      for (Index channel = 0; channel < given.cols(); ++channel)
+        between(t, channel) = (1 - fade) * mean(t, 0) + fade * given(t, channel);  // of log 0 too
+    }
+    sequence.add("alpha", between);
+  } else {
+    sequence.add("alpha", powered(given, are_logs, fade));
+  }
+}
+
+void move_symbols(const Path& path, Sequence& sequence) {
+  const Amounts now = amounts(path, position_of(sequence.settings));
+  if (sequence.has("alpha") && now.fade < 1) move_gates(path, now.fade, sequence);
+  if (sequence.has("beta") && now.strength < 1) {
+    Matrix<double> beta = sequence.at("beta").all<double>();
+    for (double& strength : beta.reshaped()) strength = std::lerp(1.0, strength, now.strength);
+    sequence.add("beta", beta);
+  }
+  if (is_between(now.erase)) sequence.add("p", now.erase * sequence.at("k").all<double>());
+}
+
+Decay decay_of(Fade fade) {
+  if (fade == Fade::none) return Decay::none;
+  return fade == Fade::channel ? Decay::key : Decay::scalar;
+}
+
+template <class Scalar>
+Program<Scalar> encode(const Path& path, const Rows<Scalar>& rows) {
+  const Amounts now = amounts(path, position_of(rows.sequence.settings));
+  Fade fade = path.from.fade;
+  if (now.has_both ? now.fade > 0 : now.fade > 0 && path.to.fade != Fade::none) fade = path.to.fade;
+  if (!now.has_both && now.fade == 0) fade = Fade::none;
+  const bool gates_vary = fade == Fade::token || fade == Fade::channel;
+  Program<Scalar> program{.structure = {.decay = decay_of(fade),
+                                        .gates_are_logs = gates_vary && rows.sequence.gates_are_logs,
+                                        .erase = now.erase > 0 ? Erase::decayed : Erase::none,
+                                        .erase_key = is_between(now.erase),
+                                        .beta = now.strength > 0},
+                          .q = rows.scaled_q(),
+                          .k = rows("k"),
+                          .v = rows("v")};
+  if (program.structure.erase_key) program.a = rows("p");
+  if (gates_vary) program.gate = rows("alpha");
+  if (fade == Fade::fixed) {
+    const double gamma = rows.sequence.parameter("gamma");
+    program.gate = rows.repeated(now.has_both || now.fade == 1 ? gamma : std::pow(gamma, now.fade));
+  }
+  if (program.structure.beta) program.beta = rows("beta");
+  return program;
+}
+
+/// How the moved symbols are written: with the power that they are raised to, or how far they have come.
+Notation notation(const Path& path, const Settings& settings) {
+  const Amounts now = amounts(path, position_of(settings));
+  Notation written{.token = {"q", "k", "v", "o", "p"}, .rows = {"Q", "K", "V", "O", "p"}};
+  const auto power = [](const char* symbol, double amount) {
+    if (amount == 1) return std::string(symbol);
+    return amount == 0 ? std::string() : fmt::format("{}^{{{:.2f}}}", symbol, amount);
+  };
+  const bool is_fixed = path.from.fade == Fade::fixed || path.to.fade == Fade::fixed;
+  std::string gate = "\\alpha_t";
+  if (path.from.fade == Fade::fixed && path.to.fade != Fade::fixed)
+    gate = power("\\gamma", 1 - now.fade) + power("\\alpha_t", now.fade);
+  else if (is_fixed)
+    gate = power("\\gamma", now.fade);
+  else if (now.has_both && is_between(now.fade))
+    gate = fmt::format("\\alpha_t^{{({:.2f})}}", now.fade);
+  else
+    gate = power("\\alpha_t", now.fade);
+  if (!gate.empty()) written.symbols["alpha"] = {gate, Role::gate, "how much is kept"};
+  if (is_between(now.strength)) {
+    written.symbols["beta"] = {fmt::format("\\beta_t^{{({:.2f})}}", now.strength), Role::strength,
+                               "how strongly it is written"};
+  }
+  written.symbols["p"] = {fmt::format("{:.2f}\\,k_t", now.erase), Role::key, "what is asked before writing"};
+  return written;
+}
+
+const Variant& family_member(const RailStop& stop) {
+  const auto found = std::ranges::find(variants(), stop.variant, &Variant::id);
+  if (found == variants().end()) throw Error(fmt::format("the rail stops at {}: no such rule", stop.variant));
+  return *found;
+}
+
+Parameter position_parameter(const RailStop& lower, const RailStop& upper) {
+  return {.name = rail_parameter,
+          .minimum = 0,
+          .maximum = 1,
+          .meaning = fmt::format("from {} (0) to {} (1)", lower.name, upper.name),
+          .standard = 0.5};
+}
+
+/// The rule between two rules of rows.
+Variant joined(const RailStop& lower, const RailStop& upper, const Path& path) {
+  const Variant& one = family_member(lower);
+  const Variant& other = family_member(upper);
+  Variant joint = other;  // its loss is not: the joint has none
+  joint.id = fmt::format("{}_to_{}", lower.variant, upper.variant);
+  joint.label = fmt::format("{} → {}", lower.name, upper.name);
+  joint.words =
+      fmt::format("Between {} and {}: one symbol at a time moves from off to on.", lower.name, upper.name);
+  joint.paper = one.paper + "; " + other.paper;
+  joint.loss = {};
+  joint.loss.words = fmt::format("Between {} and {} there is no loss of its own; the two have theirs.",
+                                 lower.name, upper.name);
+  for (const Input& input : one.inputs) {
+    if (!takes(joint, input.name)) joint.inputs.insert(joint.inputs.begin(), input);
+  }
+  for (const Parameter& parameter : one.parameters) {
+    if (std::ranges::find(joint.parameters, parameter.name, &Parameter::name) == joint.parameters.end())
+      joint.parameters.push_back(parameter);
+  }
+  joint.parameters.push_back(position_parameter(lower, upper));
+  joint.derive = [path](Sequence& sequence) { move_symbols(path, sequence); };
+  joint.rule = std::make_shared<RowRule>(
+      make_encoder([path]<class Scalar>(const Rows<Scalar>& rows) { return encode(path, rows); }),
+      [path](const Settings& settings) { return notation(path, settings); }, false);
+  return joint;
+}
+
+/// A rule with momentum, which moves from 0. Nothing leads to it without: the rail jumps there.
+Variant with_momentum(const RailStop& lower, const RailStop& upper) {
+  Variant joint = family_member(upper);
+  joint.id = fmt::format("{}_to_{}", lower.variant, upper.variant);
+  joint.label = fmt::format("{} → {}", lower.name, upper.name);
+  joint.words = fmt::format("{} with less momentum: it moves from 0 to its value.", upper.name);
+  joint.parameters.push_back(position_parameter(lower, upper));
+  joint.derive = [](Sequence& sequence) {
+    const double part = position_of(sequence.settings);
+    if (part < 1) sequence.add("eta", part * sequence.at("eta").all<double>());
+  };
+  const auto& rows = dynamic_cast<const RowRule&>(*joint.rule);
+  const auto shown = [whole = joint.rule, &rows](const Settings& settings) {
+    Notation written = rows.notation(settings);
+    if (const double part = position_of(settings); part < 1)
+      written.symbols["eta"].latex = fmt::format("{:.2f}\\,\\eta_t", part);
+    return written;
+  };
+  joint.rule = std::make_shared<RowRule>(rows.encoder(), shown, false, rows.state_names());
+  return joint;
+}
+
+/// What joins two neighbours.
+struct Stretch {
+  std::optional<Path> path = {};   // symbol after symbol, from one to the other
+  bool has_momentum = false;       // only the upper one without some of its momentum
+  const Variant* joint = nullptr;  // null: nothing
+};
+
+/// The rules between neighbours: all that there are, and which of them joins which.
+struct Joints {
+  std::vector<Variant> table;
+  std::vector<Stretch> stretches;
+
+  Joints() {
+    const auto stops = rail();
+    std::vector<std::size_t> of;
+    for (std::size_t i = 0; i + 1 < stops.size(); ++i) {
+      Stretch& stretch = stretches.emplace_back();
+      const auto lower = makeup(family_member(stops[i]));
+      const auto upper = makeup(family_member(stops[i + 1]));
+      if (lower && upper) stretch.path.emplace(*lower, *upper);
+      stretch.has_momentum = !stretch.path &&
+                             dynamic_cast<const RowRule*>(family_member(stops[i + 1]).rule.get()) &&
+                             takes(family_member(stops[i + 1]), "eta");
+      if (stretch.path)
+        table.push_back(joined(stops[i], stops[i + 1], *stretch.path));
+      else if (stretch.has_momentum)
+        table.push_back(with_momentum(stops[i], stops[i + 1]));
+      else
+        continue;
+      of.push_back(i);
+    }
+    for (std::size_t i = 0; i < of.size(); ++i) stretches[of[i]].joint = &table[i];
+  }
+};
+
+const Joints& all_joints() {
+  static const Joints joints;
+  return joints;
+}
+
+/// The stop before `place` and how far it is beyond it, in [0, 1).
+std::pair<std::size_t, double> split(double place) {
+  const auto last = static_cast<double>(rail().size() - 1);
+  if (!(place >= 0 && place <= last)) {
+    throw InputError(
+        fmt::format("{} is no place on the rail; expected a number from 0 to {:.0f}", place, last));
+  }
+  const double stop = std::floor(place);
+  return {static_cast<std::size_t>(stop), place - stop};
+}
+
+std::string moving_sentence(const Path& path, double position) {
+  const Amounts now = amounts(path, position);
+  switch (path.moving(position)) {
+    case Moved::strength:
+      return fmt::format("The strength β moves from 1 to its value: {:.2f} of the way.", now.strength);
+    case Moved::erase:
+      return fmt::format("The erase moves from 0 to 1: what is there is taken out {:.2f} times.", now.erase);
+    case Moved::fade:
+      break;
+  }
+  if (path.to.fade == Fade::none)
+    return fmt::format("What fades is taken away: α moves to 1, and stands at α to the power of {:.2f}.",
+                       now.fade);
+  if (path.from.fade == Fade::fixed)
+    return fmt::format(
+        "The rate moves from γ, the same for every word, to the word's own α: {:.2f} of the way.", now.fade);
+  if (path.from.fade == Fade::token)
+    return fmt::format("The gates move from their mean to a rate for every channel: {:.2f} of the way.",
+                       now.fade);
+  return fmt::format("The gate {0} moves from 1 to its value: it stands at {0} to the power of {1:.2f}.",
+                     path.to.fade == Fade::fixed ? "γ" : "α", now.fade);
+}
+
+}  // namespace
+
+std::span<const RailStop> rail() {
+  static constexpr RailStop stops[] = {
+      {"linear", "linear", "adds everything up"},
+      {"retnet", "RetNet", "fades, one fixed rate"},
+      {"scalar_decay", "Mamba-2", "fades, rate from the word"},
+      {"gla", "GLA", "fades channel by channel"},
+      {"deltanet", "DeltaNet", "erases before it writes"},
+      {"gated_deltanet", "Gated DeltaNet", "erases and fades"},
+      {"kda", "KDA", "erases, fades by channel"},
+      {"titans", "Titans", "erases, with momentum"},
+      {"lact", "LaCT", "learns a chunk at a time"},
+  };
+  return stops;
+}
+
+std::span<const Variant> joints() { return all_joints().table; }
+
+std::optional<double> rail_place(const std::string& variant, const Settings& settings) {
+  const auto stops = rail();
+  for (std::size_t i = 0; i < stops.size(); ++i) {
+    if (variant == stops[i].variant) return static_cast<double>(i);
+    if (i + 1 == stops.size()) continue;
+    const Variant* joint = all_joints().stretches[i].joint;
+    if (!joint || joint->id != variant) continue;
+    const auto given = settings.parameters.find(rail_parameter);
+    return static_cast<double>(i) +
+           (given == settings.parameters.end() ? *joint->parameters.back().standard : given->second);
+  }
+  return std::nullopt;
+}
+
+RailRule rule_at(double place) {
+  const auto [stop, part] = split(place);
+  if (part == 0) return {rail()[stop].variant};
+  if (const Variant* joint = all_joints().stretches[stop].joint) return {joint->id, part};
+  return {rail()[part < 0.5 ? stop : stop + 1].variant};
+}
+
+std::string rail_sentence(double place) {
+  const auto [stop, part] = split(place);
+  const RailStop& lower = rail()[stop];
+  if (part == 0) return fmt::format("{}: {}.", lower.name, lower.words);
+  const RailStop& upper = rail()[stop + 1];
+  const Stretch& stretch = all_joints().stretches[stop];
+  if (stretch.path) return moving_sentence(*stretch.path, part);
+  if (stretch.has_momentum)
+    return fmt::format(
+        "From {} it jumps: {} forgets one share of all channels and asks before it fades. From there on the "
+        "momentum η moves from 0 to its value: {:.2f} of it.",
+        lower.name, upper.name, part);
+  return fmt::format(
+      "Between {} and {} it jumps: {} takes one step for a whole batch of words, and no symbol of {} leads "
+      "there.",
+      lower.name, upper.name, upper.name, lower.name);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,311 @@
+// The rail: between two neighbouring rules one symbol moves from off to on.
+
+#include "core/variants/rail.h"
+
+#include <cmath>
+#include <random>
+
+#include "core/base/error.h"
+#include "core/contract/joints.h"
+#include "core/proof/reference_run.h"
+#include "core/steps/interpreted.h"
+#include "tests/catch.h"
+#include "tests/core/cases.h"
+#include "tests/core/io/files.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+/// The joint between two stops; null where the rail jumps.
+const Variant* joint_after(std::size_t stop) {
+  const RailRule rule = rule_at(static_cast<double>(stop) + 0.25);
+  return rule.position ? &find_variant(rule.variant) : nullptr;
+}
+
+struct Sizes {
+  Index tokens;
+  Index dk;
+  Index dv;
+  bool log_gates;
+};
+constexpr Sizes awkward[] = {{1, 1, 1, false}, {5, 3, 1, true}, {41, 5, 3, false}, {66, 7, 9, true}};
+
+/// Random inputs to a joint at a position, gates of 0 and 1 among them.
+Case case_at(const Variant& joint, double position, const Sizes& sizes) {
+  return random_case(joint, {.parameters = {{rail_parameter, position}}},
+                     {.tokens = sizes.tokens,
+                      .dk = sizes.dk,
+                      .dv = sizes.dv,
+                      .initial_state = true,
+                      .log_gates = sizes.log_gates,
+                      .seed = 3});
+}
+
+/// The same numbers as `variant` takes them: of decays per channel a rule with one per token takes the mean.
+Case taken_by(const Variant& variant, const Case& joint) {
+  Settings settings;
+  for (const Parameter& parameter : all_parameters(variant)) {
+    const auto given = joint.sequence.settings.parameters.find(parameter.name);
+    if (given != joint.sequence.settings.parameters.end()) settings.parameters.insert(*given);
+  }
+  Arrays arrays = *joint.arrays;
+  const auto alpha = std::ranges::find(variant.inputs, "alpha", &Input::name);
+  for (const char* name : {"alpha", "g"}) {
+    const auto given = arrays.find(name);
+    if (given == arrays.end() || alpha == variant.inputs.end() || alpha->shape.size() == 2) continue;
+    if (given->second.rank() == 1) continue;
+    const Index T = given->second.shape[0];
+    const Index K = given->second.shape[1];
+    std::vector<double> means(static_cast<std::size_t>(T), 0.0);
+    for (Index t = 0; t < T; ++t) {
+      for (Index d = 0; d < K; ++d)
+        means[static_cast<std::size_t>(t)] += given->second[t * K + d] / static_cast<double>(K);
+    }
+    given->second = Array({T}, std::move(means));
+  }
+  return bound(variant, resolve(variant, settings), std::move(arrays));
+}
+
+void check_same(const Case& joint, const Case& named) {
+  for (const Form form : joint.forms()) {
+    for (const Precision precision : all_precisions) {
+      for (const Index chunk_size : {1, 7, 64}) {
+        INFO(named.variant->id << " " << name(form) << " " << name(precision) << " chunk " << chunk_size);
+        const Output one = joint.run(form, precision, chunk_size);
+        const Output other = named.run(form, precision, chunk_size);
+        CHECK(one.o == other.o);
+        CHECK(one.states == other.states);
+      }
+    }
+  }
+  CHECK(joint.forms() == named.forms());
+}
+
+/// What the rules between two stops compute, written down plainly: one token after the other.
+struct Plain {
+  Matrix<double> S;
+  Matrix<double> o;
+};
+
+/// S~ = Diag(gate) S, u = v - erase S~^T k, S = S~ + beta k u^T.
+template <class Gate>
+Plain plainly(const Case& each, const Gate& gate, double erase, double strength) {
+  const Sequence& x = each.sequence;
+  const auto& arrays = *each.arrays;
+  const auto at = [&](const char* name, Index t, Index d) {
+    const Array& array = arrays.at(name);
+    return array[t * (array.size() / x.tokens) + d];
+  };
+  Plain plain{arrays.contains("initial_state") ? Matrix<double>(x.at("initial_state").all<double>())
+                                               : Matrix<double>(Matrix<double>::Zero(x.dk, x.dv)),
+              Matrix<double>::Zero(x.tokens, x.dv)};
+  for (Index t = 0; t < x.tokens; ++t) {
+    for (Index d = 0; d < x.dk; ++d) plain.S.row(d) *= gate(t, d);
+    const double beta = strength > 0 ? 1 + (at("beta", t, 0) - 1) * strength : 1;
+    RowVector<double> u(x.dv);
+    for (Index c = 0; c < x.dv; ++c) {
+      double answer = 0;
+      for (Index d = 0; d < x.dk; ++d) answer += plain.S(d, c) * at("k", t, d);
+      u(c) = at("v", t, c) - erase * answer;
+    }
+    for (Index d = 0; d < x.dk; ++d) plain.S.row(d) += beta * at("k", t, d) * u;
+    for (Index c = 0; c < x.dv; ++c) {
+      for (Index d = 0; d < x.dk; ++d) plain.o(t, c) += plain.S(d, c) * at("q", t, d) * x.parameter("scale");
+    }
+  }
+  return plain;
+}
+
+/// alpha itself, however the arrays hold it.
+double alpha_of(const Case& each, Index t, Index d) {
+  const bool are_logs = each.arrays->contains("g");
+  const Array& gates = each.arrays->at(are_logs ? "g" : "alpha");
+  const Index columns = gates.size() / each.sequence.tokens;
+  const double gate = gates[t * columns + (columns == 1 ? 0 : d)];
+  return are_logs ? std::exp(gate) : gate;
+}
+
+/// Between the mean of the channels, as the arrays hold them, and a channel's own.
+double spread_alpha(const Case& each, Index t, Index d, double part) {
+  const bool are_logs = each.arrays->contains("g");
+  const Array& gates = each.arrays->at(are_logs ? "g" : "alpha");
+  const Index K = each.sequence.dk;
+  double mean = 0;
+  for (Index i = 0; i < K; ++i) mean += gates[t * K + i] / static_cast<double>(K);
+  if (are_logs && std::isinf(mean)) return 0;
+  const double between = mean + (gates[t * K + d] - mean) * part;
+  return are_logs ? std::exp(between) : between;
+}
+
+double power(double base, double exponent) { return exponent == 0 ? 1 : std::pow(base, exponent); }
+
+/// The definition of the joint after `stop` at `position`.
+Plain defined(const Case& each, std::size_t stop, double position) {
+  const double beta_of = stop >= 4 ? 1 : 0;
+  const double erase_of = stop >= 4 ? 1 : 0;
+  switch (stop) {
+    case 0:
+      return plainly(
+          each, [&](Index, Index) { return power(each.sequence.parameter("gamma"), position); }, 0, 0);
+    case 1:
+      return plainly(
+          each,
+          [&](Index t, Index d) {
+            return power(each.sequence.parameter("gamma"), 1 - position) *
+                   power(alpha_of(each, t, d), position);
+          },
+          0, 0);
+    case 2:
+    case 5:
+      return plainly(
+          each, [&](Index t, Index d) { return spread_alpha(each, t, d, position); }, erase_of, beta_of);
+    case 3: {  // first what fades goes, then strength and erase come
+      const double fade = std::max(1 - 3 * position, 0.0);
+      const double strength = std::clamp(3 * position - 1, 0.0, 1.0);
+      const double erase = std::clamp(3 * position - 2, 0.0, 1.0);
+      return plainly(
+          each, [&](Index t, Index d) { return power(alpha_of(each, t, d), fade); }, erase, strength);
+    }
+    default:
+      return plainly(
+          each, [&](Index t, Index d) { return power(alpha_of(each, t, d), position); }, 1, 1);
+  }
+}
+
+double largest_error(const Case& each, const Plain& plain) {
+  const Output got = each.run(Form::recurrent);
+  return std::max((got.o - plain.o).cwiseAbs().maxCoeff() / std::max(plain.o.cwiseAbs().maxCoeff(), 1.0),
+                  (got.states.front().second - plain.S).cwiseAbs().maxCoeff() /
+                      std::max(plain.S.cwiseAbs().maxCoeff(), 1.0));
+}
+
+constexpr double positions[] = {0.2, 0.5, 0.9};
+constexpr std::size_t last_joined = 5;  // Gated DeltaNet to KDA
+
+}  // namespace
+
+TEST_CASE("the rail's stops are rules of the family, and what joins two is found but not listed", "[rail]") {
+  for (const RailStop& stop : rail()) CHECK(find_variant(stop.variant).id == stop.variant);
+  CHECK(joints().size() == 7);
+  for (const Variant& joint : joints()) {
+    INFO(joint.id);
+    CHECK(&find_variant(joint.id) == &joint);
+    CHECK(std::ranges::find(variants(), joint.id, &Variant::id) == variants().end());
+    CHECK_THROWS_AS(find_variant(joint.id, variants().first(3)), InputError);
+  }
+}
+
+TEST_CASE("places on the rail and rules are each other's", "[rail]") {
+  for (std::size_t stop = 0; stop < rail().size(); ++stop) {
+    const auto place = static_cast<double>(stop);
+    CHECK(rule_at(place).variant == rail()[stop].variant);
+    CHECK_FALSE(rule_at(place).position);
+    CHECK(rail_place(rail()[stop].variant, {}) == place);
+    if (stop + 1 == rail().size()) continue;
+    const RailRule between = rule_at(place + 0.25);
+    if (!joint_after(stop)) {
+      CHECK(between.variant == rail()[stop].variant);
+      CHECK(rule_at(place + 0.75).variant == rail()[stop + 1].variant);
+      continue;
+    }
+    REQUIRE(between.position);
+    CHECK(*between.position == 0.25);
+    CHECK(rail_place(between.variant, {.parameters = {{rail_parameter, 0.25}}}) == place + 0.25);
+    CHECK(rail_place(between.variant, {}) == place + 0.5);
+  }
+  CHECK_FALSE(rail_place("softmax", {}));
+  CHECK_THROWS_AS(rule_at(-0.1), InputError);
+  CHECK_THROWS_AS(rule_at(8.1), InputError);
+  CHECK_THROWS_AS(rule_at(std::nan("")), InputError);
+}
+
+TEST_CASE("a sentence says which symbol moves and where it stands, or why the rail jumps", "[rail]") {
+  CHECK_THAT(rail_sentence(0), says("adds everything up"));
+  CHECK_THAT(rail_sentence(0.4), says("γ") && says("0.40"));
+  CHECK_THAT(rail_sentence(1.25), says("the word's own α") && says("0.25"));
+  CHECK_THAT(rail_sentence(2.5), says("every channel") && says("0.50"));
+  CHECK_THAT(rail_sentence(3.1), says("taken away") && says("0.70"));
+  CHECK_THAT(rail_sentence(3.5), says("strength β") && says("0.50"));
+  CHECK_THAT(rail_sentence(3.9), says("erase") && says("0.70"));
+  CHECK_THAT(rail_sentence(4.75), says("α") && says("0.75"));
+  CHECK_THAT(rail_sentence(6.3), says("jumps") && says("momentum") && says("0.30"));
+  CHECK_THAT(rail_sentence(7.5), says("jumps") && says("batch"));
+}
+
+TEST_CASE("at its ends what joins two rules is them, bit for bit, in every form", "[rail]") {
+  for (const Sizes& sizes : awkward) {
+    for (std::size_t stop = 0; stop + 1 < rail().size(); ++stop) {
+      const Variant* joint = joint_after(stop);
+      if (!joint) continue;
+      INFO(joint->id << " T=" << sizes.tokens << " K=" << sizes.dk << " V=" << sizes.dv);
+      const bool has_lower_end = stop <= last_joined;
+      if (has_lower_end) {
+        const Case lower = case_at(*joint, 0, sizes);
+        check_same(lower, taken_by(find_variant(rail()[stop].variant), lower));
+      }
+      const Case upper = case_at(*joint, 1, sizes);
+      check_same(upper, taken_by(find_variant(rail()[stop + 1].variant), upper));
+    }
+  }
+}
+
+TEST_CASE("between its ends it is what its definition says", "[rail]") {
+  for (const Sizes& sizes : awkward) {
+    for (std::size_t stop = 0; stop <= last_joined; ++stop) {
+      for (const double position : positions) {
+        const Case each = case_at(*joint_after(stop), position, sizes);
+        INFO(each.variant->id << " at " << position << " T=" << sizes.tokens);
+        CHECK(largest_error(each, defined(each, stop, position)) <= 1e-12);
+      }
+    }
+  }
+}
+
+TEST_CASE("a symbol that stands a little elsewhere is noticed", "[rail]") {
+  for (std::size_t stop = 0; stop <= last_joined; ++stop) {
+    const Case each = case_at(*joint_after(stop), 0.8, {41, 5, 3, true});
+    INFO(each.variant->id);
+    CHECK(largest_error(each, defined(each, stop, 0.85)) > 1e-4);
+  }
+}
+
+TEST_CASE("the momentum moves from 0: without it Titans forgets and corrects, no more", "[rail]") {
+  const Case each = case_at(*joint_after(6), 0, {41, 5, 3, false});
+  const Sequence& x = each.sequence;
+  const auto at = [&](const char* name, Index t, Index d) {
+    const Array& array = each.arrays->at(name);
+    return array[t * (array.size() / x.tokens) + d];
+  };
+  Matrix<double> S = x.at("initial_S").all<double>();
+  for (Index t = 0; t < x.tokens; ++t) {
+    const Matrix<double> before = S;
+    S *= 1 - at("forget", t, 0);
+    for (Index c = 0; c < x.dv; ++c) {
+      double answer = 0;
+      for (Index d = 0; d < x.dk; ++d) answer += before(d, c) * at("k", t, d);
+      for (Index d = 0; d < x.dk; ++d)
+        S(d, c) += at("theta", t, 0) * at("k", t, d) * (at("v", t, c) - answer);
+    }
+  }
+  CHECK((each.run(Form::recurrent).states.front().second - S).cwiseAbs().maxCoeff() <= 1e-12);
+}
+
+TEST_CASE("every form between two stops is what the recurrence is, and what its formulas say", "[rail]") {
+  for (const Variant& joint : joints()) {
+    for (const double position : {0.0, 0.2, 1.0 / 3, 0.5, 0.9, 1.0}) {
+      const Case each = case_at(joint, position, {41, 5, 3, true});
+      for (const Precision precision : all_precisions) {
+        ReferenceRun reference(joint, held_inputs(joint, each.arrays, each.settings, precision), precision);
+        for (const Form form : each.forms()) {
+          INFO(joint.id << " at " << position << " " << name(form) << " " << name(precision));
+          const Output got = joint.rule->run(reference.sequence(), form, precision, 7);
+          CHECK(reference.judge(got, form, 7, tolerance(joint, each.settings, form, precision)).passed());
+          if (precision != Precision::f64) continue;
+          CHECK(compare(interpret(*each.trace(form, 7)), each.run(Form::recurrent)).error <= 1e-10);
+        }
+      }
+    }
+  }
+}
