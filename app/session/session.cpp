@@ -70,6 +70,7 @@ SessionState with_changes(SessionState state, const SessionState& from, const Se
   if (to.workspace != from.workspace) state.workspace = to.workspace;
   if (to.view != from.view) state.view = to.view;
   if (to.attention != from.attention) state.attention = to.attention;
+  if (to.compare != from.compare) state.compare = to.compare;
   return state;
 }
 
@@ -333,6 +334,8 @@ void Session::go_to(SessionState state) {
   state.workspace = state_.workspace;
   state.view = state_.view;
   state.attention = state_.attention;
+  state.compare.handle = state_.compare.handle;
+  state.compare.before = state_.compare.before;
   if (state.data == data().id) {
     const bool gives_up = is_opening();  // what it has stopped is computed again
     state.place = state_.place;

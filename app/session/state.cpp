@@ -18,6 +18,8 @@ bool same_but_place(const SessionState& x, const SessionState& y) {
   moved.workspace = y.workspace;
   moved.view = y.view;
   moved.attention = y.attention;
+  moved.compare.handle = y.compare.handle;
+  moved.compare.before = y.compare.before;
   return moved == y;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "app/session/attention_view.h"
+#include "app/session/compare_view.h"
 #include "app/session/edits.h"
 #include "app/session/view_options.h"
 #include "core/base/matrix.h"
@@ -56,6 +57,7 @@ struct SessionState {
   std::string workspace = "step";
   ViewOptions view = {};
   AttentionView attention = {};
+  CompareView compare = {};
 
   bool operator==(const SessionState&) const = default;
 

@@ -137,6 +137,21 @@ void read_attention(const Fields& fields, AttentionView& view) {
   fields.read("channel", view.channel);
 }
 
+void read_compare(const Fields& fields, CompareView& view) {
+  fields.require_known({"reference", "handle", "before"});
+  const auto read_side_number = [&](const char* field, std::size_t& side) {
+    auto number = static_cast<Index>(side);
+    fields.read(field, number);
+    side = static_cast<std::size_t>(number);
+    if (side < most_sides) return;
+    throw InputError(
+        fmt::format("\"{}\" is {}; expected the number of a side, 0 to {}", field, number, most_sides - 1));
+  };
+  read_side_number("reference", view.reference);
+  read_side_number("handle", view.handle);
+  fields.read("before", view.before);
+}
+
 /// Refuses fields of an earlier version beside what has taken their place.
 void require_one_way(const Fields& fields, const char* present,
                      const std::vector<std::string_view>& earlier) {
@@ -178,6 +193,10 @@ Json state_json(const SessionState& state, std::span<const EditKind> table) {
         {"chunks", state.attention.chunks},
         {"sharpness", state.attention.sharpness},
         {"channel", state.attention.channel}}},
+      {"compare",
+       {{"reference", state.compare.reference},
+        {"handle", state.compare.handle},
+        {"before", state.compare.before}}},
   };
 }
 
@@ -248,8 +267,8 @@ SessionState parse_state(const std::string& text, const std::filesystem::path& f
                          std::span<const EditKind> table) {
   const json parsed = parse_json(text);
   const Fields fields(parsed);
-  std::vector<std::string_view> known = {"data",  "edits",     "head", "sides",     "place",
-                                         "words", "workspace", "view", "attention", "adjustments"};
+  std::vector<std::string_view> known = {"data",      "edits", "head",      "sides",   "place",      "words",
+                                         "workspace", "view",  "attention", "compare", "adjustments"};
   known.insert(known.end(), side_fields.begin(), side_fields.end());
   known.insert(known.end(), place_fields.begin(), place_fields.end());
   fields.require_known(known);
@@ -287,6 +306,7 @@ SessionState parse_state(const std::string& text, const std::filesystem::path& f
   fields.read("workspace", state.workspace);
   if (const auto view = fields.at("view")) read_view(*view, state.view);
   if (const auto attention = fields.at("attention")) read_attention(*attention, state.attention);
+  if (const auto compare = fields.at("compare")) read_compare(*compare, state.compare);
   return state;
 }
 

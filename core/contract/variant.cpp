@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/contract/joints.h"
+#include "core/contract/rail.h"
 
 namespace palimpsest {
 

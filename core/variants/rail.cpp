@@ -1,4 +1,4 @@
-#include "core/variants/rail.h"
+#include "core/contract/rail.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/contract/joints.h"
 #include "core/rules/row_rule.h"
 
 namespace palimpsest {

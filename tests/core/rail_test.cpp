@@ -1,12 +1,11 @@
 // The rail: between two neighbouring rules one symbol moves from off to on.
 
-#include "core/variants/rail.h"
+#include "core/contract/rail.h"
 
 #include <cmath>
 #include <random>
 
 #include "core/base/error.h"
-#include "core/contract/joints.h"
 #include "core/proof/reference_run.h"
 #include "core/steps/interpreted.h"
 #include "tests/catch.h"

@@ -152,17 +152,24 @@ inline std::vector<FieldChange> field_changes() {
       {"sharpness",
        [](State& state, Dice& dice) { state.attention.sharpness = most_sharpness * dice.share(); }},
       {"channel", [](State& state, Dice& dice) { state.attention.channel = dice.below(2); }},
+      {"reference",
+       [](State& state, Dice& dice) { state.compare.reference = static_cast<std::size_t>(dice.below(4)); }},
+      {"handle",
+       [](State& state, Dice& dice) { state.compare.handle = static_cast<std::size_t>(dice.below(4)); }},
+      {"before", [](State& state, Dice&) { state.compare.before = !state.compare.before; }},
   };
 }
 
 /// Fails to compile when a field is added that field_changes() might not know.
 inline void know_every_field(const SessionState& state) {
-  [[maybe_unused]] const auto& [data, edits, head, sides, place, words, workspace, view, attention] = state;
+  [[maybe_unused]] const auto& [data, edits, head, sides, place, words, workspace, view, attention, compare] =
+      state;
   [[maybe_unused]] const auto& [variant, form, device, precision, chunk_size, settings] = sides.front();
   [[maybe_unused]] const auto& [options, parameters] = settings;
   [[maybe_unused]] const auto& [token, operation, phase, tile] = place;
   [[maybe_unused]] const auto& [theme, shared_scale, state_value_by_key, in_numbers, growth] = view;
   [[maybe_unused]] const auto& [shares, diagonal, mask, gates, chunks, sharpness, channel] = attention;
+  [[maybe_unused]] const auto& [reference, handle, before] = compare;
 }
 
 }  // namespace palimpsest::testing

@@ -37,4 +37,7 @@ RailRule rule_at(double place);
 /// what the rule does. Throws InputError outside.
 std::string rail_sentence(double place);
 
+/// The rules between two stops: find_variant() knows them as it knows the family, but no list shows them.
+std::span<const Variant> joints();
+
 }  // namespace palimpsest

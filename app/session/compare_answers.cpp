@@ -1,0 +1,187 @@
+#include "app/session/compare_answers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <cmath>
+#include <tuple>
+
+#include "app/session/problem.h"
+#include "app/session/scales.h"
+#include "core/base/error.h"
+#include "core/contract/rail.h"
+#include "core/insight/answer_words.h"
+#include "core/insight/memory_change.h"
+#include "core/insight/written_together.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr double nearly_shown = 0.95;  // of a memory's numbers lie within the scale of all sides
+
+std::uint64_t next_version() {
+  static std::atomic<std::uint64_t> version{0};
+  return ++version;
+}
+
+std::size_t bytes_of(const Matrix<double>& numbers) {
+  return static_cast<std::size_t>(numbers.size()) * sizeof(double);
+}
+
+/// The states after so many tokens as the form and the precision of the choice make them: those of a sequence
+/// that ends there; of a batch that has not ended, of what was written before it.
+NamedStates states_after(const Foundation& foundation, Index tokens, const std::stop_token& stop) {
+  const Variant& variant = *foundation.variant;
+  const Choice& choice = foundation.choice;
+  const auto& recurrence = foundation.trace(Form::recurrent);
+  if (!recurrence) throw Unsupported("this rule has no recurrence with these settings");
+  if (choice.form == Form::recurrent || tokens == 0)
+    return memory_after(variant, foundation.sequence, *recurrence, tokens, stop);
+  Sequence first = foundation.sequence;
+  first.tokens = tokens;
+  if (const auto together = written_together(variant, foundation.sequence, tokens - 1);
+      together && tokens - 1 < together->last)
+    first.tokens = together->first;
+  if (first.tokens == 0) return memory_after(variant, foundation.sequence, *recurrence, 0, stop);
+  return variant.rule->run(first, choice.form, choice.precision, choice.chunk_size, stop).states;
+}
+
+MemoryChange change_of(const Foundation& foundation, Index token, const std::stop_token& stop) {
+  return {states_after(foundation, token, stop), states_after(foundation, token + 1, stop)};
+}
+
+/// The first state: what all rules have that have one.
+const Matrix<double>& first_of(const NamedStates& states) { return states.front().second; }
+
+SideMoment::Memory memory_of(const Matrix<double>& S, const Matrix<double>* reference) {
+  SideMoment::Memory memory{.S = S, .length = S.norm(), .version = next_version()};
+  if (!reference) return memory;
+  memory.apart = S - *reference;
+  memory.apart_length = memory.apart.norm();
+  memory.apart_version = next_version();
+  return memory;
+}
+
+/// "The others stand at 0.74 to 0.87": what the words that this one has not changed answer themselves.
+std::string others_of(const AnswerTable& table) {
+  double least = 0;
+  double most = 0;
+  int count = 0;
+  for (Index i = 0; i < table.after.rows(); ++i) {
+    if (i == table.present || i == table.most_changed) continue;
+    const double own = table.after(i, i);
+    least = count == 0 ? own : std::min(least, own);
+    most = count == 0 ? own : std::max(most, own);
+    ++count;
+  }
+  if (count == 0 || !std::isfinite(most) || !std::isfinite(least)) return {};
+  return fmt::format("The others stand at {:.2f} to {:.2f}.", least, most);
+}
+
+void add_table(SideMoment& moment, const Foundation& foundation, const MemoryChange& change,
+               std::vector<AskedWord> words) try {
+  moment.table = answer_table(*foundation.variant, foundation.sequence, change, std::move(words));
+  moment.sentence = answer_sentence(moment.table);
+  moment.others = others_of(moment.table);
+} catch (const Cancelled&) {
+  throw;
+} catch (const std::exception&) {
+  moment.no_table = problem_in_words();
+}
+
+std::shared_ptr<const Foundation> present_of(const std::weak_ptr<const Foundation>& of) {
+  std::shared_ptr<const Foundation> foundation = of.lock();
+  if (!foundation) throw Cancelled();
+  return foundation;
+}
+
+std::vector<double> all_of(const Matrix<double>& numbers) {
+  std::vector<double> sizes;
+  for (const double number : numbers.reshaped()) sizes.push_back(std::abs(number));
+  return sizes;
+}
+
+}  // namespace
+
+std::string ComputedSide::question() const {
+  const auto known = data.lock();
+  return fmt::format("{} {}", slot, known ? known->id : std::string());
+}
+
+bool ComputedSide::operator<(const ComputedSide& other) const {
+  if (data.owner_before(other.data)) return true;
+  if (other.data.owner_before(data)) return false;
+  return identity < other.identity;
+}
+
+std::shared_ptr<const Computation> ComputedSide::compute(const Effort& effort) const {
+  const auto known = data.lock();
+  if (!known) throw Cancelled();
+  return begin(known, *choice, effort.stop);
+}
+
+std::size_t ComputedSide::bytes(const Value& computation) {
+  std::size_t bytes = sizeof(Value) + computation.tokens.size() * sizeof(TokenFacts);
+  bytes += bytes_of(computation.reference->expected().o);
+  for (const auto& [name, array] : *computation.inputs.arrays)
+    bytes += static_cast<std::size_t>(array.size()) * sizeof(double);
+  return bytes;
+}
+
+std::string SideAtWord::question() const { return fmt::format("{} {}", slot, OfFoundation::question()); }
+
+bool SideAtWord::operator<(const SideAtWord& other) const {
+  if (const auto before = is_before(other)) return *before;
+  for (const auto of_key : {&SideAtWord::reference, &SideAtWord::asking}) {
+    if ((this->*of_key).owner_before(other.*of_key)) return true;
+    if ((other.*of_key).owner_before(this->*of_key)) return false;
+  }
+  return std::tie(token, words.most, words.pinned) <
+         std::tie(other.token, other.words.most, other.words.pinned);
+}
+
+std::shared_ptr<const SideMoment> SideAtWord::compute(const Effort& effort) const {
+  const std::shared_ptr<const Foundation> foundation = present();
+  const std::shared_ptr<const Foundation> other = present_of(reference);
+  auto moment = std::make_shared<SideMoment>();
+  moment->no_memory = foundation->variant->memory.none;
+  if (!moment->no_memory.empty()) return moment;
+  const MemoryChange change = change_of(*foundation, token, effort.stop);
+  moment->state = change.after.front().first;
+  moment->no_difference = other->variant->memory.none;
+  MemoryChange than;
+  if (moment->no_difference.empty()) {
+    than = foundation == other ? change : change_of(*other, token, effort.stop);
+    const Matrix<double>& one = first_of(change.after);
+    const Matrix<double>& two = first_of(than.after);
+    if (one.rows() != two.rows() || one.cols() != two.cols())
+      moment->no_difference = fmt::format("It is {} × {} here and {} × {} there.", one.rows(), one.cols(),
+                                          two.rows(), two.cols());
+  }
+  const bool is_taken = moment->no_difference.empty();
+  moment->before = memory_of(first_of(change.before), is_taken ? &first_of(than.before) : nullptr);
+  moment->after = memory_of(first_of(change.after), is_taken ? &first_of(than.after) : nullptr);
+  moment->range = std::max(quantile(all_of(moment->before.S), nearly_shown),
+                           quantile(all_of(moment->after.S), nearly_shown));
+  add_table(*moment, *foundation, change, words_asked(*present_of(asking), token, words));
+  return moment;
+}
+
+std::size_t SideAtWord::bytes(const Value& moment) {
+  return sizeof(Value) + 4 * bytes_of(moment.after.S) + 3 * bytes_of(moment.table.after) +
+         moment.table.words.size() * (sizeof(AskedWord) + 64 * sizeof(Index));
+}
+
+std::string side_sentence(const Foundation& foundation) {
+  const Choice& choice = foundation.choice;
+  const std::optional<double> place = rail_place(choice.variant, choice.settings);
+  std::string sentence = foundation.variant->words;
+  if (place && *place != std::floor(*place)) sentence = rail_sentence(*place);
+  for (const std::string& note : foundation.inputs.notes) sentence += " " + note;
+  return sentence;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,145 @@
+#include "app/session/compared_sides.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/contract/rail.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// The last of them where there are fewer.
+std::size_t within(std::size_t index, std::size_t count) { return std::min(index, count - 1); }
+
+/// The sides as fields of the state, so that one of them can be changed.
+SessionState with_all(SessionState state) {
+  state.sides = compared_sides(state);
+  return state;
+}
+
+}  // namespace
+
+std::vector<Side> compared_sides(const SessionState& state) {
+  std::vector<Side> sides = state.sides;
+  if (sides.size() > 1) return sides;
+  for (const char* usual : {"linear", "retnet", "deltanet", "gated_deltanet"}) {
+    if (sides.size() == most_sides || sides.front().variant == usual) continue;
+    Side side = sides.front();
+    side.variant = usual;
+    side.settings = {};
+    sides.push_back(std::move(side));
+  }
+  return sides;
+}
+
+std::size_t reference_side(const SessionState& state) {
+  return within(state.compare.reference, compared_sides(state).size());
+}
+
+std::size_t handle_side(const SessionState& state) {
+  return within(state.compare.handle, compared_sides(state).size());
+}
+
+std::vector<std::size_t> side_order(const std::vector<Side>& sides) {
+  std::vector<std::size_t> order(sides.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto place = [&](std::size_t index) { return place_on_rail(sides[index]).value_or(1e9); };
+  std::ranges::stable_sort(order, {}, place);
+  return order;
+}
+
+SessionState with_side(SessionState state, Side side) {
+  state = with_all(std::move(state));
+  if (state.sides.size() == most_sides) return state;
+  state.sides.push_back(std::move(side));
+  state.compare.handle = state.sides.size() - 1;
+  return state;
+}
+
+SessionState without_side(SessionState state, std::size_t index) {
+  state = with_all(std::move(state));
+  if (state.sides.size() <= 2 || index >= state.sides.size()) return state;
+  state.compare.reference = within(state.compare.reference, state.sides.size());
+  state.compare.handle = within(state.compare.handle, state.sides.size());
+  state.sides.erase(state.sides.begin() + static_cast<std::ptrdiff_t>(index));
+  for (std::size_t* kept : {&state.compare.reference, &state.compare.handle}) {
+    if (*kept == index)
+      *kept = 0;
+    else if (*kept > index)
+      --*kept;
+  }
+  return state;
+}
+
+SessionState with_reference(SessionState state, std::size_t index) {
+  state = with_all(std::move(state));
+  state.compare.reference = within(index, state.sides.size());
+  return state;
+}
+
+SessionState with_side_as(SessionState state, std::size_t index, Side side) {
+  state = with_all(std::move(state));
+  state.sides[within(index, state.sides.size())] = std::move(side);
+  return state;
+}
+
+Side moved_on_rail(Side side, double place) {
+  const RailRule rule = rule_at(place);
+  const Variant& variant = find_variant(rule.variant);
+  side.variant = rule.variant;
+  std::erase_if(side.settings.options, [&](const auto& option) {
+    return std::ranges::find(variant.options, option.first, &Option::name) == variant.options.end();
+  });
+  const std::vector<Parameter> parameters = all_parameters(variant);
+  std::erase_if(side.settings.parameters, [&](const auto& parameter) {
+    return std::ranges::find(parameters, parameter.first, &Parameter::name) == parameters.end();
+  });
+  if (rule.position) side.settings.parameters[rail_parameter] = *rule.position;
+  return side;
+}
+
+std::optional<double> place_on_rail(const Side& side) { return rail_place(side.variant, side.settings); }
+
+Side next_side(const SessionState& state) {
+  const std::vector<Side> sides = compared_sides(state);
+  const Side& own = sides[handle_side(state)];
+  const double from = place_on_rail(own).value_or(0);
+  std::optional<double> nearest;
+  for (std::size_t stop = 0; stop < rail().size(); ++stop) {
+    const auto place = static_cast<double>(stop);
+    const bool is_taken =
+        std::ranges::any_of(sides, [&](const Side& side) { return place_on_rail(side) == place; });
+    if (!is_taken && (!nearest || std::abs(place - from) < std::abs(*nearest - from))) nearest = place;
+  }
+  Side side = own;
+  if (nearest) return moved_on_rail(side, *nearest);
+  side.precision = side.precision == Precision::f64 ? Precision::f32 : Precision::f64;
+  return side;
+}
+
+std::string otherwise(const Side& side, const Side& than) {
+  std::vector<std::string> words;
+  if (side.form != than.form || (has_chunks(side.form) && side.chunk_size != than.chunk_size))
+    words.push_back(has_chunks(side.form) ? fmt::format("{}, chunks of {}", name(side.form), side.chunk_size)
+                                          : name(side.form));
+  if (side.precision != than.precision) words.push_back(name(side.precision));
+  for (const auto& [option, value] : side.settings.options) {
+    const auto other = than.settings.options.find(option);
+    if (other == than.settings.options.end() || other->second != value)
+      words.push_back(fmt::format("{}={}", option, value));
+  }
+  for (const auto& [parameter, value] : side.settings.parameters) {
+    const auto other = than.settings.parameters.find(parameter);
+    if (parameter != rail_parameter && (other == than.settings.parameters.end() || other->second != value))
+      words.push_back(fmt::format("{}={:.4g}", parameter, value));
+  }
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : " · ") + word;
+  return all;
+}
+
+}  // namespace palimpsest

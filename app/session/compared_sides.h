@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/session/state.h"
+
+// What Compare shows side by side, and how that changes: functions of the state alone.
+
+namespace palimpsest {
+
+/// The sides: those of the state; while it has one only, beside it what is usually compared with it.
+std::vector<Side> compared_sides(const SessionState& state);
+
+/// Which of them differences are taken to, and which the rail's handle moves.
+std::size_t reference_side(const SessionState& state);
+std::size_t handle_side(const SessionState& state);
+
+/// The order in which they stand beside each other: along the rail, then those that are not on it.
+std::vector<std::size_t> side_order(const std::vector<Side>& sides);
+
+/// The state with another side, which takes the handle; at most most_sides.
+SessionState with_side(SessionState state, Side side);
+
+/// The state without a side; at least two stay.
+SessionState without_side(SessionState state, std::size_t index);
+
+/// The state with another reference.
+SessionState with_reference(SessionState state, std::size_t index);
+
+/// The state with another rule, form, precision or setting in the place of a side.
+SessionState with_side_as(SessionState state, std::size_t index, Side side);
+
+/// `side` with the rule at `place` of the rail (core/contract/rail.h). Of its settings those stay that the
+/// rule has too.
+Side moved_on_rail(Side side, double place);
+
+/// Where a side stands on the rail; nothing where it does not.
+std::optional<double> place_on_rail(const Side& side);
+
+/// The side that "add" adds: the stop of the rail nearest to the handle at which none stands yet; where all
+/// are taken, the handle's own in another precision.
+Side next_side(const SessionState& state);
+
+/// What makes a side another one than `than`, beside its rule: "chunkwise, chunks of 8", "f32",
+/// "layer_norm=true". Empty: nothing.
+std::string otherwise(const Side& side, const Side& than);
+
+}  // namespace palimpsest

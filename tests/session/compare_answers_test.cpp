@@ -1,0 +1,217 @@
+// What Compare shows: sides of the state, and what a direct run of each of them gives.
+
+#include "app/session/compare_answers.h"
+
+#include "app/session/compared_sides.h"
+#include "app/session/state_text.h"
+#include "core/contract/rail.h"
+#include "core/insight/answer_words.h"
+#include "core/insight/recall.h"
+#include "tests/catch.h"
+#include "tests/session/opened.h"
+#include "tests/session/random_states.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+std::shared_ptr<Computation> begun(const Side& side, const std::string& data) {
+  Choice choice;
+  static_cast<Side&>(choice) = side;
+  return begin(std::make_shared<const DataSet>(open_data(data)), choice);
+}
+
+SideAtWord at_word(const std::shared_ptr<Computation>& side, const std::shared_ptr<Computation>& reference,
+                   Index token) {
+  SideAtWord key;
+  key.of = side;
+  key.reference = reference;
+  key.asking = reference;
+  key.token = token;
+  return key;
+}
+
+constexpr const char* small = "preset:overwrite?T=21&K=5&V=3&seed=4";
+
+Side side_of(const char* variant, Form form = Form::recurrent, Precision precision = Precision::f64) {
+  return {.variant = variant, .form = form, .precision = precision, .chunk_size = 4};
+}
+
+}  // namespace
+
+TEST_CASE("a side's memory is what its own form and precision compute up to the word", "[compare]") {
+  const auto reference = begun(side_of("gated_deltanet"), small);
+  for (const char* variant : {"linear", "retnet_to_scalar_decay", "gla", "gated_deltanet", "kda", "titans"}) {
+    for (const Form form : all_forms) {
+      for (const Precision precision : all_precisions) {
+        const auto side = begun(side_of(variant, form, precision), small);
+        for (const Index token : {0, 6, 20}) {
+          INFO(variant << " " << name(form) << " " << name(precision) << " word " << token);
+          const auto moment = at_word(side, reference, token).compute({});
+          REQUIRE(moment->no_memory.empty());
+          Sequence first = side->sequence;
+          first.tokens = token + 1;
+          const Matrix<double> S = side->variant->rule->run(first, form, precision, 4).states.front().second;
+          CHECK(moment->after.S == S);
+          const Matrix<double> own = memory_after(*reference->variant, reference->sequence,
+                                                  *reference->trace(Form::recurrent), token + 1)
+                                         .front()
+                                         .second;
+          CHECK(moment->after.apart == S - own);
+          CHECK(moment->after.length == S.norm());
+          if (token == 0) CHECK(moment->before.S.isZero(0));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("what a side answers is the one table of answers, and the reference is no way from itself",
+          "[compare]") {
+  const auto reference = begun(side_of("deltanet"), small);
+  const auto moment = at_word(reference, reference, 15).compute({});
+  const auto words = words_asked(*reference, 15);
+  const AnswerTable table = answer_table(
+      *reference->variant, reference->sequence,
+      memory_around(*reference->variant, reference->sequence, *reference->trace(Form::recurrent), 15), words);
+  CHECK(moment->table.after == table.after);
+  CHECK(moment->table.before == table.before);
+  CHECK(moment->sentence == answer_sentence(table));
+  CHECK(moment->after.apart.isZero(0));
+  CHECK(moment->after.apart_length == 0);
+  // Every side is asked with the same words.
+  const auto other = at_word(begun(side_of("linear"), small), reference, 15).compute({});
+  REQUIRE(other->table.words.size() == words.size());
+  for (std::size_t i = 0; i < words.size(); ++i) CHECK(other->table.words[i].token == words[i].token);
+}
+
+TEST_CASE("a side without a memory, or with one of another shape, says so", "[compare]") {
+  const auto reference = begun(side_of("gated_deltanet"), small);
+  const auto softmax = begun(side_of("softmax"), small);
+  const auto none = at_word(softmax, reference, 7).compute({});
+  CHECK_FALSE(none->no_memory.empty());
+  CHECK(none->after.S.size() == 0);
+  const auto beside = at_word(reference, softmax, 7).compute({});
+  CHECK(beside->no_memory.empty());
+  CHECK(beside->no_difference == softmax->variant->memory.none);
+  CHECK(beside->after.apart.size() == 0);
+  const auto network = begun(side_of("ttt_mlp"), small);
+  CHECK_THAT(at_word(network, reference, 7).compute({})->no_difference, says("×"));
+}
+
+TEST_CASE("a side says what the rule does and what these data lack of what it takes", "[compare]") {
+  CHECK_THAT(side_sentence(*begun(side_of("deltanet"), "capture:gla_recall_l1")), says("no beta"));
+  Side between = moved_on_rail(side_of("linear"), 0.4);
+  CHECK_THAT(side_sentence(*begun(between, small)), says("γ") && says("0.40"));
+}
+
+TEST_CASE("one side alone is compared with the usual ones, until one changes them", "[compare]") {
+  SessionState state;
+  CHECK(compared_sides(state).size() == most_sides);
+  CHECK(compared_sides(state).front() == state.sides.front());
+  for (const char* own : {"linear", "retnet", "softmax", "kda"}) {
+    state.sides = {side_of(own)};
+    const std::vector<Side> sides = compared_sides(state);
+    REQUIRE(sides.size() == most_sides);
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) CHECK(sides[i].variant != sides[j].variant);
+    }
+  }
+  state.sides = {side_of("deltanet"), side_of("deltanet", Form::chunkwise)};
+  CHECK(compared_sides(state) == state.sides);
+}
+
+TEST_CASE("sides are added, taken out and made the reference", "[compare]") {
+  SessionState state;
+  state.sides = {side_of("gated_deltanet"), side_of("linear")};
+  CHECK(next_side(state).variant == "deltanet");  // the nearest stop that nobody stands at
+  state = with_side(state, next_side(state));
+  REQUIRE(state.sides.size() == 3);
+  CHECK(handle_side(state) == 2);
+  state = with_reference(state, 2);
+  CHECK(reference_side(state) == 2);
+  state = without_side(state, 1);
+  REQUIRE(state.sides.size() == 2);
+  CHECK(state.sides[1].variant == "deltanet");
+  CHECK(reference_side(state) == 1);  // the same side as before
+  CHECK(handle_side(state) == 1);
+  CHECK(without_side(state, 0).sides.size() == 2);  // two stay
+  for (int i = 0; i < 5; ++i) state = with_side(state, next_side(state));
+  CHECK(state.sides.size() == most_sides);
+  state.compare.reference = 3;
+  CHECK(reference_side(without_side(state, 3)) == 0);
+}
+
+TEST_CASE("a side on the rail goes anywhere, and stands in the order of the rail", "[compare]") {
+  Side side = side_of("gated_deltanet");
+  side.settings.parameters["scale"] = 2;
+  side = moved_on_rail(side, 0.25);
+  CHECK(side.variant == "linear_to_retnet");
+  CHECK(place_on_rail(side) == 0.25);
+  CHECK(side.settings.parameters.at("scale") == 2);
+  side = moved_on_rail(side, 4);
+  CHECK(side.variant == "deltanet");
+  CHECK_FALSE(side.settings.parameters.contains(rail_parameter));
+  CHECK(moved_on_rail(side, 7.4).variant == "titans");
+  CHECK(moved_on_rail(side, 7.6).variant == "lact");
+  CHECK(side_order({side_of("gated_deltanet"), side_of("softmax"), side_of("linear")}) ==
+        std::vector<std::size_t>{2, 0, 1});
+}
+
+TEST_CASE("what is otherwise about a side is said in words", "[compare]") {
+  const Side side = side_of("deltanet");
+  CHECK(otherwise(side, side).empty());
+  CHECK(otherwise(side_of("deltanet", Form::chunkwise, Precision::f32), side) ==
+        "chunkwise, chunks of 4 · f32");
+  Side batched = side_of("titans");
+  batched.settings.parameters["batch"] = 4;
+  CHECK(otherwise(batched, side_of("titans")) == "batch=4");
+}
+
+TEST_CASE("every change of sides is one entry of the history; where one looks is none", "[compare]") {
+  Session session;
+  open(session, small);
+  const SessionState first = session.state();
+  session.change(with_side(with_reference(first, 0), side_of("kda")));
+  CHECK(session.state().sides.size() == most_sides);
+  session.change(without_side(session.state(), 3));
+  session.change(with_reference(session.state(), 1));
+  CHECK(session.undo());
+  CHECK(session.state().compare.reference == 0);
+  CHECK(session.state().sides.size() == 3);
+  CHECK(session.undo());
+  CHECK(session.undo());
+  CHECK(session.state().sides.size() == 1);
+  CHECK_FALSE(session.can_undo());
+  SessionState looked = session.state();
+  looked.compare.before = true;
+  looked.compare.handle = 2;
+  session.change(looked);
+  CHECK_FALSE(session.can_undo());
+  CHECK(session.state().compare.before);
+  // A drag along the rail is one entry, and computes a rule between two.
+  for (const double place : {4.2, 4.4, 4.6})
+    session.change(with_side_as(session.state(), 0, moved_on_rail(session.state().sides.front(), place)),
+                   "rail");
+  session.end_merge();
+  session.wait();
+  CHECK(session.computed()->variant->id == "deltanet_to_gated_deltanet");
+  CHECK(session.computed()->sequence.parameter(rail_parameter) == Catch::Detail::Approx(0.6));
+  CHECK(session.computed()->agree);
+  CHECK(session.undo());
+  CHECK_FALSE(session.can_undo());
+  CHECK(session.state().compare.before);  // it stays
+}
+
+TEST_CASE("a state with sides and a place on the rail is written and read", "[compare]") {
+  SessionState state;
+  state.data = small;
+  state.sides = {side_of("deltanet"), moved_on_rail(side_of("linear"), 1.4)};
+  state.compare = {.reference = 1, .handle = 1, .before = true};
+  CHECK(parse_state(write_state(state)) == state);
+  CHECK(parse_state_string(state_string(state)) == state);
+  CHECK_THROWS_WITH(parse_state(R"({"data": "preset:copy", "compare": {"reference": 4}})"),
+                    says("\"reference\" is 4; expected the number of a side, 0 to 3"));
+  CHECK_THROWS_WITH(parse_state(R"({"data": "preset:copy", "compare": {"colour": 4}})"), says("colour"));
+}
