@@ -6,13 +6,13 @@
 
 #include "app/gl/context_local.h"
 #include "app/studio/application.h"
+#include "app/views/answer_cells.h"
 #include "app/views/answers.h"
 #include "app/views/panels.h"
 #include "app/views/underlined_words.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/heat_map.h"
 #include "app/widgets/text.h"
-#include "app/widgets/tooltip_place.h"
 
 namespace palimpsest {
 
@@ -20,9 +20,7 @@ namespace {
 
 using style::px;
 
-constexpr double least_number = 0.1;   // smaller ones are colour alone
-constexpr float small_number = 0.84F;  // of the usual size, where a number would not fit
-constexpr float narrow_panel = 1100;   // design pixels
+constexpr float narrow_panel = 1100;  // design pixels
 constexpr float between_tables = 44;
 constexpr float between_narrow = 26;
 constexpr float least_cell = 15;  // smaller tables cannot be read
@@ -61,107 +59,10 @@ Measures measures(const AnswerTable& table, ImVec2 room) {
   return sizes;
 }
 
-/// The other row that changes most, where one can see that.
-std::optional<Index> noticeably_changed(const AnswerTable& table) {
-  const auto& row = table.most_changed;
-  const bool is_seen = row && !(table.change.row(*row).cwiseAbs().maxCoeff() < least_number);
-  return is_seen ? row : std::nullopt;
-}
-
-/// One cell: its colour on the scale from -1 to 1, and its number where it says something.
-void draw_cell(ImVec2 from, ImVec2 size, double value) {
-  const Rgb8 paper = colour(style::colours().map, static_cast<float>(value), 1);
-  const ImVec2 to = {from.x + size.x - px(1), from.y + size.y - px(1)};
-  ImGui::GetWindowDrawList()->AddRectFilled(from, to, style::colour(paper));
-  if (std::isfinite(value) && std::abs(value) < least_number) return;
-  const std::string number = std::isfinite(value) ? fmt::format("{:.2f}", value) : std::string("none");
-  const float usual = style::font_size(style::Text::number_small);
-  ImGui::PushFont(style::font(style::Text::number_small), usual);
-  if (text_extent(number).x > size.x - px(2)) {
-    ImGui::PopFont();
-    ImGui::PushFont(style::font(style::Text::number_small), usual * small_number);
-  }
-  const ImVec2 extent = text_extent(number);
-  if (extent.x > size.x || extent.y > size.y) {
-    ImGui::PopFont();
-    return;
-  }
-  draw_text(
-      {std::round(from.x + (size.x - px(1) - extent.x) / 2), std::round(from.y + (size.y - extent.y) / 2)},
-      style::legible_on(paper), number);
-  ImGui::PopFont();
-}
-
-/// One of the tables with its title and the words above its columns. Returns the cell under the pointer.
-std::optional<Cell> draw_table(const AnswerTable& table, const Matrix<double>& values, const char* title,
-                               ImVec2 corner, const Measures& sizes) {
-  const style::Palette& c = style::colours();
-  const auto count = static_cast<Index>(table.words.size());
-  const float width = sizes.cell.x * static_cast<float>(count);
-  {
-    const style::TextStyle text(style::Text::caption);
-    const float line = text_extent("x").y;
-    const std::string fitting = shortened(title, std::max(width, px(60)));
-    draw_text({std::round(corner.x + (width - text_extent(fitting).x) / 2), corner.y}, c.text, fitting);
-    for (Index j = 0; j < count; ++j) {
-      const AskedWord& word = table.words[static_cast<std::size_t>(j)];
-      draw_centred({corner.x + static_cast<float>(j) * sizes.cell.x, corner.y + line + px(4)},
-                   sizes.cell.x - px(2), c.value, visible_label(word.text));
-    }
-  }
-  const float top = corner.y + sizes.head;
-  for (Index i = 0; i < count; ++i) {
-    for (Index j = 0; j < count; ++j) {
-      draw_cell({corner.x + static_cast<float>(j) * sizes.cell.x, top + static_cast<float>(i) * sizes.cell.y},
-                sizes.cell, values(i, j));
-    }
-  }
-  const auto frame = [&](Index row, ImU32 colour, float line) {
-    const float y = top + static_cast<float>(row) * sizes.cell.y;
-    ImGui::GetWindowDrawList()->AddRect({corner.x - px(2), y - px(2)},
-                                        {corner.x + width + px(1), y + sizes.cell.y + px(1)}, colour, px(3),
-                                        px(line));
-  };
-  if (const auto changed = noticeably_changed(table)) frame(*changed, c.dim, style::line);
-  if (table.present) frame(*table.present, c.text, style::lit_line);
-  return hovered_cell({corner.x, top}, {width, sizes.cell.y * static_cast<float>(count)}, count, count,
-                      ImGui::GetMousePos());
-}
-
 void draw_sign(const char* sign, float middle, float y) {
   const style::TextStyle text(style::Text::title);
   const ImVec2 extent = text_extent(sign);
   draw_text({std::round(middle - extent.x / 2), std::round(y - extent.y / 2)}, style::colours().dim, sign);
-}
-
-/// What the frame of a row says; empty: it has none.
-std::string_view mark_words(const AnswerTable& table, Index row) {
-  if (row == table.present) return " Thick frame: the word at the cursor.";
-  if (row == noticeably_changed(table)) return " Thin frame: the other word whose answer changes most.";
-  return {};
-}
-
-/// What the name of a row stands for, for its tooltip.
-void explain_row(const AnswerTable& table, Index row, const Rectangle& name) {
-  const AskedWord& word = table.words[static_cast<std::size_t>(row)];
-  const std::string words = fmt::format(
-      "“{}” (word {}): the memory is asked with the key stored here, which carries the words before it.{}",
-      visible_label(word.phrase), word.token, mark_words(table, row));
-  tooltip_beside(name.minimum, name.maximum, words);
-}
-
-/// What the numbers of a row come to, for the tooltip of a cell.
-void explain_cell(const AnswerTable& table, const char* title, const Matrix<double>& values, Cell cell,
-                  const Rectangle& pictures) {
-  const AskedWord& asked = table.words[static_cast<std::size_t>(cell.row)];
-  const AskedWord& found = table.words[static_cast<std::size_t>(cell.column)];
-  const std::string words = fmt::format(
-      "{}: asked as at “{}” (word {}), the answer has {:.4f} of the value of “{}”. After this step these "
-      "words' values make up {:.0f} % of that answer.{}",
-      title, visible_label(asked.phrase), asked.token, values(cell.row, cell.column),
-      visible_label(found.text), 100 * std::max(table.explained_after(cell.row), 0.0),
-      mark_words(table, cell.row));
-  tooltip_beside(pictures.minimum, pictures.maximum, words);
 }
 
 constexpr const char* how_to_read =
@@ -208,26 +109,10 @@ void draw_words(const AnswersAtPlace& answers, bool is_old, float width) {
 }
 
 void draw_tables(const AnswersAtPlace& answers, ImVec2 corner, const Measures& sizes) {
-  const style::Palette& c = style::colours();
   const AnswerTable& table = answers.table;
   const auto count = static_cast<float>(table.words.size());
   const float width = sizes.cell.x * count;
-  {
-    const style::TextStyle text(style::Text::caption);
-    for (Index i = 0; i < static_cast<Index>(table.words.size()); ++i) {
-      const AskedWord& word = table.words[static_cast<std::size_t>(i)];
-      const std::string label = shortened(visible_label(word.text), sizes.names - px(8));
-      const ImVec2 extent = text_extent(label);
-      draw_text(
-          {std::round(corner.x + sizes.names - px(8) - extent.x),
-           std::round(corner.y + sizes.head + (static_cast<float>(i) + 0.5F) * sizes.cell.y - extent.y / 2)},
-          word.is_present ? c.text : c.key, label);
-      const float row_top = corner.y + sizes.head + static_cast<float>(i) * sizes.cell.y;
-      const Rectangle name = {{corner.x, row_top}, {corner.x + sizes.names, row_top + sizes.cell.y}};
-      if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(name.minimum, name.maximum))
-        explain_row(table, i, name);
-    }
-  }
+  draw_answer_names(table, corner, sizes.names, sizes.cell.y, sizes.head);
   const float first = corner.x + sizes.names;
   const float step = width + sizes.gap;
   const float middle = corner.y + sizes.head + sizes.cell.y * count / 2;
@@ -237,10 +122,10 @@ void draw_tables(const AnswersAtPlace& answers, ImVec2 corner, const Measures& s
     const auto& [title, values] = parts[i];
     const float x = first + static_cast<float>(i) * step;
     if (i > 0) draw_sign(i == 1 ? "+" : "=", x - sizes.gap / 2, middle);
-    const auto cell = draw_table(table, *values, title, {x, corner.y}, sizes);
+    const auto cell = draw_answer_cells(table, *values, title, {x, corner.y}, sizes.cell, sizes.head);
     const Rectangle pictures = {{corner.x, corner.y},
                                 {first + 2 * step + width, corner.y + sizes.head + sizes.cell.y * count}};
-    if (cell && ImGui::IsWindowHovered()) explain_cell(table, title, *values, *cell, pictures);
+    if (cell && ImGui::IsWindowHovered()) explain_answer(table, title, *values, *cell, pictures);
   }
 }
 

@@ -1,16 +1,13 @@
 #include <fmt/format.h>
 #include <imgui.h>
-#include <imgui_internal.h>  // to own the mouse wheel while it zooms
 
 #include <algorithm>
 #include <cmath>
 
 #include "app/gl/context_local.h"
 #include "app/views/attend.h"
-#include "app/views/timeline_columns.h"
+#include "app/views/floor.h"
 #include "app/views/timeline_rows.h"
-#include "app/views/transport.h"
-#include "app/widgets/controls.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -19,8 +16,6 @@ namespace {
 
 using style::px;
 
-constexpr float transport_height = 28;
-constexpr float around = 8;
 constexpr float caption_height = 16;
 constexpr float words_height = 26;
 constexpr float least_bar = 0.02F;     // of the largest: from here on a bar is seen in any case
@@ -95,40 +90,17 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   words.cursor(position.y + px(caption_height - 2), to.y);
   ImGui::SetCursorScreenPos(position);
   ImGui::InvisibleButton("read words", size);
-  if (ImGui::IsItemActive()) {
-    application.playing = false;
-    const float x = std::clamp(ImGui::GetIO().MousePos.x, position.x, position.x + size.x - 1);
-    if (const Index token = columns.token_at(x); token != session.token())
-      application.session.go_to_token(token);
-    view.followed = application.session.token();
-  }
-  if (ImGui::IsItemHovered()) {
-    ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
-    const ImGuiIO& io = ImGui::GetIO();
-    if (io.MouseWheel != 0)
-      zoom_timeline(view, columns, session, std::pow(1.2F, io.MouseWheel), io.MousePos.x);
-    if (io.MouseWheelH != 0) view.first -= static_cast<double>(io.MouseWheelH * px(60) / view.column);
-  }
+  scrub(application, view, columns);
+  turn_wheel_over_item(view, columns, session);
 }
 
 }  // namespace
 
 void draw_attend_floor(Application& application) {
-  if (style::begin_panel("##attend floor", {0, 0},
-                         ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse) &&
-      application.session.computed() && application.session.sight().computation) {
-    const ImVec2 panel = ImGui::GetWindowPos();
-    const ImVec2 size = ImGui::GetWindowSize();
-    const float padding = px(style::panel_padding);
-    const float transport = panel.y + size.y - px(around + transport_height);
-    if (!application.session.computed()->tokens.empty())
-      draw_floor(application, {panel.x + padding, panel.y + px(10)},
-                 {panel.x + size.x - padding, transport - px(4)});
-    ImGui::SetCursorScreenPos({panel.x + padding, std::max(transport, panel.y + px(around))});
-    draw_transport(application, RowsAbove::none);
-    ImGui::Dummy({1, 1});  // where there is no room for it
-  }
-  style::end_panel();
+  draw_floor_panel(application, "##attend floor", 10, 4, RowsAbove::none, [&](ImVec2 from, ImVec2 to) {
+    const Session& session = application.session;
+    if (session.sight().computation && !session.computed()->tokens.empty()) draw_floor(application, from, to);
+  });
 }
 
 }  // namespace palimpsest

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "app/gl/context_local.h"
+#include "app/views/floor.h"
 #include "app/views/learn_rows.h"
 #include "app/views/recalled_words.h"
-#include "app/views/transport.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
@@ -21,8 +21,6 @@ namespace {
 using style::px;
 
 constexpr Index most_words = WordChoice{}.most;  // more are pinned: they share the room
-constexpr float transport_height = 28;
-constexpr float around = 8;
 constexpr float headline = 26;
 constexpr float words_height = 24;
 constexpr float caption_height = 16;
@@ -91,32 +89,21 @@ void draw_flag(const LearnRows& rows, float top, float bottom) {
 }
 
 /// The cursor follows the pointer over the words; the wheel zooms and scrolls.
-void scrub(Application& application, TimelineView& view, const TimelineColumns& columns, float top,
-           float bottom) {
+void drag_over_words(Application& application, TimelineView& view, const TimelineColumns& columns, float top,
+                     float bottom) {
   ImGui::SetCursorScreenPos({columns.position.x, top});
   ImGui::InvisibleButton("stored words", {columns.size.x, std::max(bottom - top, 1.0F)});
-  if (!ImGui::IsItemActive()) return;
-  application.playing = false;
-  const float x =
-      std::clamp(ImGui::GetIO().MousePos.x, columns.position.x, columns.position.x + columns.size.x - 1);
-  const Index token = columns.token_at(x);
-  if (token != application.session.token()) {
-    application.show_welcome = false;
-    application.session.go_to_token(token);
-  }
-  view.followed = application.session.token();
+  scrub(application, view, columns);
 }
 
 void wheel(TimelineView& view, const TimelineColumns& columns, const Session& session, float top,
            float bottom) {
-  const ImGuiIO& io = ImGui::GetIO();
   const ImVec2 to = {columns.position.x + columns.size.x, bottom};
   if (!ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows) ||
       !ImGui::IsMouseHoveringRect({columns.position.x, top}, to))
     return;
   ImGui::SetKeyOwner(ImGuiKey_MouseWheelY, ImGui::GetID("stored words"));
-  if (io.MouseWheel != 0) zoom_timeline(view, columns, session, std::pow(1.2F, io.MouseWheel), io.MousePos.x);
-  if (io.MouseWheelH != 0) view.first -= static_cast<double>(io.MouseWheelH * px(60) / view.column);
+  turn_wheel(view, columns, session);
 }
 
 /// How high the parts are.
@@ -173,7 +160,7 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   float y = position.y + px(caption_height);
   const float words_top = y + row * static_cast<float>(most_words);
   words.groups(position.y, to.y);
-  scrub(application, view, columns, y, words_top + px(words_height));
+  drag_over_words(application, view, columns, y, words_top + px(words_height));
   const auto remembered = draw_remembered(rows, courses, y, row, most_words);
   draw_headline(rows, remembered && remembered->is_alignment, from, to.x);
   words.words(words_top + px(2));
@@ -196,21 +183,11 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
 }  // namespace
 
 void draw_learn_floor(Application& application) {
-  if (style::begin_panel("##learn floor", {0, 0},
-                         ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse) &&
-      application.session.computed() && application.session.sight().computation) {
+  draw_floor_panel(application, "##learn floor", 12, 6, RowsAbove::own, [&](ImVec2 from, ImVec2 to) {
+    if (!application.session.sight().computation) return;
     begin_learn_piece();
-    const ImVec2 panel = ImGui::GetWindowPos();
-    const ImVec2 size = ImGui::GetWindowSize();
-    const float padding = px(style::panel_padding);
-    const float transport = panel.y + size.y - px(around + transport_height);
-    draw_floor(application, {panel.x + padding, panel.y + px(12)},
-               {panel.x + size.x - padding, transport - px(6)});
-    ImGui::SetCursorScreenPos({panel.x + padding, std::max(transport, panel.y + px(around))});
-    draw_transport(application, RowsAbove::own);
-    ImGui::Dummy({1, 1});  // where there is no room for it
-  }
-  style::end_panel();
+    draw_floor(application, from, to);
+  });
 }
 
 }  // namespace palimpsest

@@ -1,15 +1,13 @@
 #include <fmt/format.h>
 #include <imgui.h>
-#include <imgui_internal.h>  // to own the mouse wheel while it zooms
 
 #include "app/gl/context_local.h"
 #include "app/studio/application.h"
+#include "app/views/floor.h"
 #include "app/views/form_words.h"
 #include "app/views/panels.h"
-#include "app/views/timeline_columns.h"
 #include "app/views/timeline_rows.h"
 #include "app/views/timeline_scale.h"
-#include "app/views/transport.h"
 #include "app/views/underlined_words.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
@@ -19,8 +17,7 @@ namespace palimpsest {
 namespace {
 
 // In design pixels.
-constexpr float around = 8;  // above the words, and below the transport
-constexpr float transport_height = 28;
+constexpr float above = 8;  // the words
 constexpr float overview_height = 8;
 constexpr float overview_gap = 2;  // below the rows, and twice that below itself
 
@@ -28,16 +25,6 @@ constexpr std::size_t most_words = 12;  // that one asks about
 
 constexpr float slowest_scroll = 6;     // tokens a second, while the cursor is dragged beyond an edge
 constexpr float scroll_per_column = 4;  // more for each column's width that the pointer is away
-
-/// The wheel zooms around the pointer; sideways it scrolls.
-void wheel(TimelineView& view, const TimelineColumns& columns, const Session& session) {
-  const ImGuiIO& io = ImGui::GetIO();
-  if (!ImGui::IsItemHovered()) return;
-  ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
-  ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelX);
-  if (io.MouseWheel != 0) zoom_timeline(view, columns, session, std::pow(1.2F, io.MouseWheel), io.MousePos.x);
-  if (io.MouseWheelH != 0) view.first -= static_cast<double>(io.MouseWheelH * style::px(60) / view.column);
-}
 
 /// With Ctrl, a click asks the memory about a word as well, or no more. Returns whether it did.
 bool ask_about_word(Application& application, const TimelineColumns& columns) {
@@ -162,7 +149,7 @@ void draw_text_of(Application& application, ImVec2 from, ImVec2 to) {
   const Index bad = computed.agree ? -1 : first_bad_token(computed);
   if (!ask_about_word(application, columns)) drag(application, view, columns);
   describe_token(session, columns, bad);
-  wheel(view, columns, session);
+  turn_wheel_over_item(view, columns, session);
   draw_timeline_rows(columns, session, bad);
   if (is_longer(columns)) overview(view, columns, session.token());
 }
@@ -170,19 +157,10 @@ void draw_text_of(Application& application, ImVec2 from, ImVec2 to) {
 }  // namespace
 
 void draw_timeline(Application& application) {
-  if (style::begin_panel("##timeline panel", {0, 0},
-                         ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse) &&
-      application.session.computed()) {
-    const ImVec2 panel = ImGui::GetWindowPos();
-    const ImVec2 size = ImGui::GetWindowSize();
-    const float padding = style::px(style::panel_padding);
-    const float transport = panel.y + size.y - style::px(around + transport_height);
-    draw_text_of(application, {panel.x + style::px(timeline_gutter), panel.y + style::px(around)},
-                 {panel.x + size.x - padding, transport});
-    ImGui::SetCursorScreenPos({panel.x + padding, std::max(transport, panel.y + style::px(around))});
-    draw_transport(application);
-  }
-  style::end_panel();
+  draw_floor_panel(application, "##timeline panel", above, 0, RowsAbove::facts, [&](ImVec2 from, ImVec2 to) {
+    from.x += style::px(timeline_gutter - style::panel_padding);
+    draw_text_of(application, from, to);
+  });
 }
 
 }  // namespace palimpsest

@@ -1,0 +1,138 @@
+#include "app/views/answer_cells.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "app/widgets/style.h"
+#include "app/widgets/text.h"
+#include "app/widgets/tooltip_place.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+constexpr double least_number = 0.1;   // smaller ones are colour alone
+constexpr float small_number = 0.84F;  // of the usual size, where a number would not fit
+
+/// The other row that changes most, where one can see that.
+std::optional<Index> noticeably_changed(const AnswerTable& table) {
+  const auto& row = table.most_changed;
+  const bool is_seen = row && !(table.change.row(*row).cwiseAbs().maxCoeff() < least_number);
+  return is_seen ? row : std::nullopt;
+}
+
+/// One cell: its colour on the scale from -1 to 1, and its number where it says something.
+void draw_cell(ImVec2 from, ImVec2 size, double value) {
+  const Rgb8 paper = colour(style::colours().map, static_cast<float>(value), 1);
+  const ImVec2 to = {from.x + size.x - px(1), from.y + size.y - px(1)};
+  ImGui::GetWindowDrawList()->AddRectFilled(from, to, style::colour(paper));
+  if (std::isfinite(value) && std::abs(value) < least_number) return;
+  const std::string number = std::isfinite(value) ? fmt::format("{:.2f}", value) : std::string("none");
+  const float usual = style::font_size(style::Text::number_small);
+  ImGui::PushFont(style::font(style::Text::number_small), usual);
+  if (text_extent(number).x > size.x - px(2)) {
+    ImGui::PopFont();
+    ImGui::PushFont(style::font(style::Text::number_small), usual * small_number);
+  }
+  const ImVec2 extent = text_extent(number);
+  if (extent.x > size.x || extent.y > size.y) {
+    ImGui::PopFont();
+    return;
+  }
+  draw_text(
+      {std::round(from.x + (size.x - px(1) - extent.x) / 2), std::round(from.y + (size.y - extent.y) / 2)},
+      style::legible_on(paper), number);
+  ImGui::PopFont();
+}
+
+/// What the frame of a row says; empty: it has none.
+std::string_view mark_words(const AnswerTable& table, Index row) {
+  if (row == table.present) return " Thick frame: the word at the cursor.";
+  if (row == noticeably_changed(table)) return " Thin frame: the other word whose answer changes most.";
+  return {};
+}
+
+/// What the name of a row stands for, for its tooltip.
+void explain_row(const AnswerTable& table, Index row, const Rectangle& name) {
+  const AskedWord& word = table.words[static_cast<std::size_t>(row)];
+  const std::string words = fmt::format(
+      "“{}” (word {}): the memory is asked with the key stored here, which carries the words before it.{}",
+      visible_label(word.phrase), word.token, mark_words(table, row));
+  tooltip_beside(name.minimum, name.maximum, words);
+}
+
+}  // namespace
+
+void draw_answer_names(const AnswerTable& table, ImVec2 corner, float names, float cell_height, float head) {
+  const style::Palette& c = style::colours();
+  const style::TextStyle text(style::Text::caption);
+  for (Index i = 0; i < static_cast<Index>(table.words.size()); ++i) {
+    const AskedWord& word = table.words[static_cast<std::size_t>(i)];
+    const std::string label = shortened(visible_label(word.text), names - px(8));
+    const ImVec2 extent = text_extent(label);
+    const float row_top = corner.y + head + static_cast<float>(i) * cell_height;
+    draw_text({std::round(corner.x + names - px(8) - extent.x),
+               std::round(row_top + cell_height / 2 - extent.y / 2)},
+              word.is_present ? c.text : c.key, label);
+    const Rectangle name = {{corner.x, row_top}, {corner.x + names, row_top + cell_height}};
+    if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(name.minimum, name.maximum))
+      explain_row(table, i, name);
+  }
+}
+
+std::optional<Cell> draw_answer_cells(const AnswerTable& table, const Matrix<double>& values,
+                                      std::string_view title, ImVec2 corner, ImVec2 cell, float head) {
+  const style::Palette& c = style::colours();
+  const auto count = static_cast<Index>(table.words.size());
+  const float width = cell.x * static_cast<float>(count);
+  {
+    const style::TextStyle text(style::Text::caption);
+    const float line = text_extent("x").y;
+    if (!title.empty()) {
+      const std::string fitting = shortened(title, std::max(width, px(60)));
+      draw_text({std::round(corner.x + (width - text_extent(fitting).x) / 2), corner.y}, c.text, fitting);
+    }
+    for (Index j = 0; j < count; ++j) {
+      const AskedWord& word = table.words[static_cast<std::size_t>(j)];
+      draw_centred({corner.x + static_cast<float>(j) * cell.x, corner.y + (title.empty() ? 0 : line + px(4))},
+                   cell.x - px(2), c.value, visible_label(word.text));
+    }
+  }
+  const float top = corner.y + head;
+  for (Index i = 0; i < count; ++i) {
+    for (Index j = 0; j < count; ++j) {
+      draw_cell({corner.x + static_cast<float>(j) * cell.x, top + static_cast<float>(i) * cell.y}, cell,
+                values(i, j));
+    }
+  }
+  const auto frame = [&](Index row, ImU32 colour, float line) {
+    const float y = top + static_cast<float>(row) * cell.y;
+    ImGui::GetWindowDrawList()->AddRect({corner.x - px(2), y - px(2)},
+                                        {corner.x + width + px(1), y + cell.y + px(1)}, colour, px(3),
+                                        px(line));
+  };
+  if (const auto changed = noticeably_changed(table)) frame(*changed, c.dim, style::line);
+  if (table.present) frame(*table.present, c.text, style::lit_line);
+  return hovered_cell({corner.x, top}, {width, cell.y * static_cast<float>(count)}, count, count,
+                      ImGui::GetMousePos());
+}
+
+void explain_answer(const AnswerTable& table, std::string_view title, const Matrix<double>& values, Cell cell,
+                    const Rectangle& pictures) {
+  const AskedWord& asked = table.words[static_cast<std::size_t>(cell.row)];
+  const AskedWord& found = table.words[static_cast<std::size_t>(cell.column)];
+  const std::string words = fmt::format(
+      "{}: asked as at “{}” (word {}), the answer has {:.4f} of the value of “{}”. After this step these "
+      "words' values make up {:.0f} % of that answer.{}",
+      title, visible_label(asked.phrase), asked.token, values(cell.row, cell.column),
+      visible_label(found.text), 100 * std::max(table.explained_after(cell.row), 0.0),
+      mark_words(table, cell.row));
+  tooltip_beside(pictures.minimum, pictures.maximum, words);
+}
+
+}  // namespace palimpsest
