@@ -22,7 +22,12 @@ struct Box {
   Index columns = 0;
   Index first_row_token = -1;  // picture, as drawn: the token of its first row, where rows are tokens
   Index first_column_token = -1;
-  std::vector<std::string> row_words = {};  // what stands beside its rows where they are high enough
+  bool lies = false;  // picture: a transposed one, drawn with a row for each word all the same
+  std::vector<std::string> row_words = {};     // what stands beside its rows where they are high enough,
+  Index present_row = -1;                      // and otherwise beside this one: of the word at the cursor,
+  std::string present_word = {};               // which is this
+  std::vector<std::string> column_words = {};  // what stands below its columns, as many as there is room for;
+  std::vector<Index> column_order = {};        // the first of these comes first
   std::vector<Box> parts = {};
 
   bool operator==(const Box&) const = default;

@@ -28,7 +28,11 @@ ImU32 colour_of(const PlacedWords& placed) {
 
 void draw_words(const PlacedWords& placed, StageScene& scene) {
   const style::TextStyle text(placed.text);
-  if (placed.wrap > 0) {
+  if (placed.rises) {
+    const float foot = placed.position.y + placed.extent.y;
+    const float inset = std::floor((placed.extent.x - text_extent(placed.words).y) / 2);
+    draw_rising_text({placed.position.x + inset, foot}, colour_of(placed), placed.words);
+  } else if (placed.wrap > 0) {
     ImGui::GetWindowDrawList()->AddText(ImGui::GetFont(), ImGui::GetFontSize(), placed.position,
                                         colour_of(placed), placed.words.c_str(), nullptr, placed.wrap);
   } else {

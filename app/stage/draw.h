@@ -59,8 +59,9 @@ void draw_cells(const Box& picture, ImVec2 position, ImVec2 size, StageScene& sc
 /// The same small, to be recognised.
 void draw_thumbnail(const Box& picture, ImVec2 position, ImVec2 size, StageScene& scene);
 
-/// The words beside the rows of a picture at `position`, in `width` to its left.
-void draw_row_words(const Box& picture, ImVec2 position, float height, float width, StageScene& scene);
+/// The words beside the rows of a picture at `position`, in `width` to its left: `all`, or the present one's.
+void draw_row_words(const Box& picture, ImVec2 position, float height, float width, bool all,
+                    StageScene& scene);
 
 /// What units of a network send each other; `fade` of them.
 void draw_links(const PlacedLinks& placed, const StageScene& scene);

@@ -138,20 +138,25 @@ void draw_thumbnail(const Box& picture, ImVec2 position, ImVec2 size, StageScene
   CellsPainter(picture, position, size, scene).draw(true);
 }
 
-void draw_row_words(const Box& picture, ImVec2 position, float height, float width, StageScene& scene) {
+void draw_row_words(const Box& picture, ImVec2 position, float height, float width, bool all,
+                    StageScene& scene) {
   const style::TextStyle text(style::Text::caption);
   const float row = height / static_cast<float>(picture.rows);
   const float room = width - px(word_distance);
-  for (std::size_t i = 0; i < picture.row_words.size(); ++i) {
-    const std::string word = shortened(picture.row_words[i], room);
+  const auto place = [&](const std::string& whole, Index i) {
+    const std::string word = shortened(whole, room);
     const ImVec2 extent = text_extent(word);
-    const float middle = position.y + row * (static_cast<float>(i) + 0.5F);
+    const float line = all ? row : extent.y;
+    const float middle = std::clamp(position.y + row * (static_cast<float>(i) + 0.5F), position.y + line / 2,
+                                    position.y + std::max(height, line) - line / 2);
     const ImVec2 corner = {std::round(position.x - px(word_distance) - extent.x),
                            std::round(middle - extent.y / 2)};
-    const bool is_present = picture.first_row_token + static_cast<Index>(i) == scene.view.token;
-    draw_text(corner, is_present ? style::colours().text : style::colours().dim, word);
-    scene.pieces.push_back({{corner.x, middle - row / 2}, {corner.x + extent.x, middle + row / 2}});
-  }
+    draw_text(corner, i == picture.present_row ? style::colours().text : style::colours().dim, word);
+    scene.pieces.push_back({{corner.x, middle - line / 2}, {corner.x + extent.x, middle + line / 2}});
+  };
+  if (!all) return place(picture.present_word, picture.present_row);
+  for (std::size_t i = 0; i < picture.row_words.size(); ++i)
+    place(picture.row_words[i], static_cast<Index>(i));
 }
 
 void point_at(const CellFocus& cell, StageScene& scene) {

@@ -13,6 +13,8 @@ using style::px;
 constexpr float label_ascent = 0.81F;  // from the top of a caption to its baseline, in heights of its letters
 constexpr float words_ascent = 0.78F;  // of the words beside it
 
+const std::string words_of_lying = "one row a word";
+
 class EquationPainter {
  public:
   EquationPainter(const PictureSizes& sizes, StageScene& scene) : sizes_(sizes), scene_(scene) {}
@@ -85,7 +87,8 @@ class EquationPainter {
     const ImVec2 position = {std::round(x + extent.words + (extent.width - extent.words - extent.side) / 2),
                              std::round(axis - extent.above)};
     const ImVec2 size = {std::round(extent.side), std::round(extent.above * 2)};
-    if (extent.words > 0) draw_row_words(picture, position, size.y, extent.words, scene_);
+    if (extent.words > 0)
+      draw_row_words(picture, position, size.y, extent.words, extent.has_row_words, scene_);
     const ImVec2 end = {position.x + size.x, position.y + size.y};
     note(position, size.x, size.y);
     draw_cells(picture, position, size, scene_);
@@ -103,10 +106,11 @@ class EquationPainter {
     const Symbol& symbol = symbol_in(scene_.symbols, box.tensor);
     const ImU32 colour = waits ? style::colours().faint : style::colours().role(symbol.role);
     const style::TextStyle text(style::Text::caption);
-    const ImVec2 words = ImGui::CalcTextSize(symbol.words.c_str());
+    const std::string& said = box.lies ? words_of_lying : symbol.words;
+    const ImVec2 words = ImGui::CalcTextSize(said.c_str());
     const float letters = extent.letters.width;
     const float room = size.x + sizes_.gap() - px(4);  // not beyond a frame around the picture
-    const bool has_words = !symbol.words.empty() && letters + px(6) + words.x <= room;
+    const bool has_words = !said.empty() && letters + px(6) + words.x <= room;
     const float width = letters + (has_words ? px(6) + words.x : 0);
     const float x = position.x + (size.x - width) / 2;
     const float top = position.y + size.y + sizes_.caption_gap();
@@ -114,7 +118,7 @@ class EquationPainter {
     draw_formula(list_, {x, baseline}, box.latex, sizes_.label(), colour);
     if (has_words) {
       list_->AddText({x + letters + px(6), baseline - words.y * words_ascent},
-                     waits ? style::colours().faint : style::colours().dim, symbol.words.c_str());
+                     waits ? style::colours().faint : style::colours().dim, said.c_str());
     }
     const float height = sizes_.caption() - sizes_.caption_gap();
     note({x, top}, width, height);

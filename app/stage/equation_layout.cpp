@@ -17,7 +17,6 @@ constexpr float smallest_side = 30;  // of a matrix
 constexpr float usual_cell = 26;     // cells grow to this size,
 constexpr float largest_cell = 96;   // or, where they are few, to this one
 constexpr float largest_side = 416;  // as long as the side is no longer
-constexpr float growth = 0.45F;      // of sides with the number of cells: long sides leave room to short ones
 constexpr float term_distance = 8;   // between the rows of a stack
 constexpr float caption_distance = 8;
 constexpr float caption_height = 20;
@@ -42,11 +41,11 @@ float side(const PictureSizes& sizes, Index count, float grown) {
   return std::max(sizes.px(smallest_side), std::min(sizes.unit * grown, sizes.px(most)));
 }
 
-float grown(Index count) { return std::pow(static_cast<float>(count), growth); }
+float grown(Index count, float growth) { return std::pow(static_cast<float>(count), growth); }
 
-BoxExtent extent_of(const Box& box) {
-  BoxExtent extent{.grown_columns = grown(box.columns), .grown_rows = grown(box.rows)};
-  for (const Box& part : box.parts) extent.parts.push_back(extent_of(part));
+BoxExtent extent_of(const Box& box, float growth) {
+  BoxExtent extent{.grown_columns = grown(box.columns, growth), .grown_rows = grown(box.rows, growth)};
+  for (const Box& part : box.parts) extent.parts.push_back(extent_of(part, growth));
   return extent;
 }
 
@@ -67,16 +66,28 @@ const ImVec2& digits(const Box& box, BoxExtent& extent, float size, const Ruler&
   return extent.digits;
 }
 
-/// What the words beside the rows of a picture take; 0 where the rows are too low for them.
+/// What the words beside the rows of a picture take: all of them, or where the rows are too low for that the
+/// one of the present row.
 float words_beside(const Box& box, BoxExtent& extent, const PictureSizes& sizes, const Ruler& ruler) {
-  if (box.row_words.empty()) return 0;
-  if (2 * extent.above < static_cast<float>(box.rows) * sizes.fixed(row_of_words)) return 0;
-  if (extent.widest_word < 0) {
-    for (const std::string& word : box.row_words)
-      extent.widest_word = std::max(extent.widest_word, ruler.words(word, style::Text::caption, -1).x);
-    extent.widest_word = std::min(extent.widest_word, sizes.fixed(widest_word));
+  const float least = static_cast<float>(box.rows) * sizes.fixed(row_of_words);
+  extent.has_row_words = !box.row_words.empty() && 2 * extent.above >= least;
+  if (!extent.has_row_words && box.present_word.empty()) return 0;
+  const auto width = [&](const std::string& word) {
+    return std::min(ruler.words(word, style::Text::caption, -1).x, sizes.fixed(widest_word));
+  };
+  if (!extent.has_row_words) {
+    if (extent.present_word < 0) extent.present_word = width(box.present_word);
+    return extent.present_word + sizes.fixed(word_gap);
   }
+  for (std::size_t i = extent.widest_word < 0 ? 0 : box.row_words.size(); i < box.row_words.size(); ++i)
+    extent.widest_word = std::max(extent.widest_word, width(box.row_words[i]));
   return extent.widest_word + sizes.fixed(word_gap);
+}
+
+Index most_rows_with_words(const Box& box) {
+  auto rows = static_cast<Index>(box.row_words.size());
+  for (const Box& part : box.parts) rows = std::max(rows, most_rows_with_words(part));
+  return rows;
 }
 
 /// The column left of a stack in which the signs stand.
@@ -205,10 +216,15 @@ float PictureSizes::number() const {
   return std::clamp(number_growth * unit / scale, smallest_number, largest_number) * squeeze;
 }
 
-EquationLayout::EquationLayout(const Box& box, const Ruler& ruler)
-    : box_(&box), ruler_(&ruler), extent_(extent_of(box)) {
-  sizes_ = {
-      .scale = ruler.scale, .largest_number = ruler.largest_number, .are_few = longest_side(box) <= few};
+EquationLayout::EquationLayout(const Box& box, const Ruler& ruler, float growth)
+    : box_(&box),
+      ruler_(&ruler),
+      extent_(extent_of(box, growth)),
+      rows_with_words_(most_rows_with_words(box)) {
+  sizes_ = {.scale = ruler.scale,
+            .largest_number = ruler.largest_number,
+            .are_few = longest_side(box) <= few,
+            .growth = growth};
 }
 
 ImVec2 EquationLayout::measure(float unit, float squeeze) {
@@ -240,6 +256,17 @@ ImVec2 EquationLayout::fit(ImVec2 available, float largest_unit) {
     (size.x <= available.x && size.y <= available.y ? small : large) = middle;
   }
   return measure(small, squeeze);
+}
+
+float EquationLayout::unit_of_words() const {
+  // A little more: lengths are rounded to whole pixels.
+  return (static_cast<float>(rows_with_words_) * sizes_.fixed(row_of_words) + 1) /
+         grown(rows_with_words_, sizes_.growth);
+}
+
+float EquationLayout::row_height() const {
+  const auto rows = static_cast<float>(std::max<Index>(rows_with_words_, 1));
+  return sizes_.unit * grown(rows_with_words_, sizes_.growth) / rows;
 }
 
 void EquationLayout::visit(ImVec2 position, const VisitBox& visit) const {

@@ -13,6 +13,9 @@ namespace palimpsest {
 
 inline constexpr float row_of_words = 12;  // the height of a row beside which its word stands
 
+// How sides grow with the number of cells: long sides leave room to short ones.
+inline constexpr float usual_growth = 0.45F;
+
 /// How large the pictures of an equation are: `unit` is the length that grows with the room, `squeeze`
 /// shrinks all the rest where even the smallest pictures need more than there is.
 struct PictureSizes {
@@ -21,6 +24,7 @@ struct PictureSizes {
   float unit = 0;
   float squeeze = 1;
   bool are_few = false;  // no side has more than a few cells
+  float growth = usual_growth;
 
   float fixed(float design_pixels) const { return std::round(design_pixels * scale); }
   float px(float design_pixels) const { return fixed(design_pixels * squeeze); }
@@ -47,9 +51,11 @@ struct BoxExtent {
   FormulaSize letters = {};  // a glyph, a symbol
   float digits_size = -1;
   ImVec2 digits = {};
-  float widest_word = -1;   // beside the rows of a picture
-  float words = 0;          // picture: what they take; 0 where rows are too low for them
-  float grown_columns = 0;  // the number of cells, as sides grow with it
+  float widest_word = -1;      // beside the rows of a picture
+  float present_word = -1;     // of them, that of the word at the cursor
+  float words = 0;             // picture: what they take; 0 where there are none
+  bool has_row_words = false;  // rows are high enough for all of them; else there is the present one's
+  float grown_columns = 0;     // the number of cells, as sides grow with it
   float grown_rows = 0;
 };
 
@@ -61,7 +67,7 @@ using VisitBox = std::function<void(const Box& box, const BoxExtent& extent, flo
 class EquationLayout {
  public:
   /// Both must outlive it.
-  EquationLayout(const Box& box, const Ruler& ruler);
+  EquationLayout(const Box& box, const Ruler& ruler, float growth = usual_growth);
 
   /// The extent of the smallest pictures that can still be read: no wider than `width` if there are such.
   ImVec2 least(float width);
@@ -74,6 +80,15 @@ class EquationLayout {
   /// them.
   void visit(ImVec2 position, const VisitBox& visit) const;
 
+  /// How many rows the picture has that has most of those beside which words stand; 0 where none has any.
+  Index rows_with_words() const { return rows_with_words_; }
+
+  /// The unit from which all rows have their words.
+  float unit_of_words() const;
+
+  /// The height of a row beside which a word stands.
+  float row_height() const;
+
   float unit() const { return sizes_.unit; }
   const PictureSizes& sizes() const { return sizes_; }
 
@@ -85,6 +100,7 @@ class EquationLayout {
   const Ruler* ruler_;
   BoxExtent extent_;
   PictureSizes sizes_;
+  Index rows_with_words_ = 0;
 };
 
 }  // namespace palimpsest

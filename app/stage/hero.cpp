@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/stage/breaking.h"
 #include "app/stage/cell_words.h"
 #include "core/formula/notation.h"
 #include "core/insight/half_life.h"
@@ -84,8 +85,10 @@ class HeroBuilder {
 
   Hero build(const Operation& operation) {
     if (!(flattened(operation) || in_network(operation) || solved(operation) || overwritten(operation) ||
-          added(operation) || scaled(operation) || contracted(operation) || in_strips(operation))) {
+          added(operation) || scaled(operation) || multiplied(operation) || contracted(operation) ||
+          in_strips(operation))) {
       hero_ = {.equation = boxes("hero", operation.equation, record_, symbols_)};
+      hero_.broken = broken(hero_.equation);
     }
     return std::move(hero_);
   }
@@ -248,8 +251,13 @@ class HeroBuilder {
     const Expression result = tensor(operation.equation.result);
     if (!is_matrix(result) || is_empty(result)) return false;
     std::vector<SignedTerm> terms;
-    collect_terms(operation.equation.expression, false, terms);
+    const Factors factors = factors_of(operation.equation.expression);
+    const bool is_scaled_sum = !factors.numbers.empty() && factors.others.size() == 1;
+    collect_terms(is_scaled_sum ? factors.others[0] : operation.equation.expression, false, terms);
     if (terms.size() > 4) return false;
+    if (is_scaled_sum && terms.size() > 1) {
+      for (SignedTerm& term : terms) term.expression = factors.scaled(term.expression);
+    }
     if (terms.size() == 1) return is_outer_product(operation);
     if (!std::ranges::all_of(terms, [&](const SignedTerm& term) { return is_matrix(term.expression); }))
       return false;
@@ -257,8 +265,9 @@ class HeroBuilder {
     for (const SignedTerm& term : terms) {
       Plate plate = plate_of(term.expression, hero_.plates.empty() ? "" : term.minus ? "-" : "+");
       put_margins(plate, term.expression);
-      if (hero_.made.contains(plate.picture.tensor)) {
+      if (plate.picture.tensor != operation.equation.result)
         hero_.scale_of[plate.picture.tensor] = operation.equation.result;
+      if (hero_.made.contains(plate.picture.tensor)) {
         hero_.stands_for[plate.picture.tensor] = operation.equation.result;
       }
       hero_.plates.push_back(std::move(plate));
@@ -274,6 +283,7 @@ class HeroBuilder {
     if (!put_margins(plate, operation.equation.expression)) return false;
     plate.latex = latex_of(operation.equation);
     hero_.kind = Hero::Kind::plates;
+    hero_.alone = plate.picture.tensor;
     hero_.plates.push_back(std::move(plate));
     return true;
   }
@@ -313,10 +323,36 @@ class HeroBuilder {
     return true;
   }
 
-  /// Factors between 0 and 1, one for each row or column. Where all is kept stands blank paper.
+  /// Two matrices, cell by cell.
+  bool multiplied(const Operation& operation) {
+    const Expression& product = unwrapped(operation.equation.expression);
+    if (product.kind() != Kind::hadamard || !is_matrix(product)) return false;
+    const auto arguments = product.arguments();
+    if (!std::ranges::all_of(arguments, [&](const Expression& factor) {
+          return is_matrix(factor) && unwrapped(factor).kind() == Kind::tensor;
+        }))
+      return false;
+    hero_.kind = Hero::Kind::plates;
+    for (const Expression& factor : arguments) {
+      const std::string& tensor = unwrapped(factor).name();
+      const std::string sign = hero_.plates.empty() ? "" : "\\odot";
+      const bool is_gate = symbol_of(tensor).role == Role::gate;
+      hero_.plates.push_back(is_gate ? factors_plate(picture(factor), factor, sign) : plate_of(factor, sign));
+      if (symbol_of(tensor).role == Role::state) hero_.grows_from = tensor;
+    }
+    hero_.plates.push_back(result_plate(operation));
+    return true;
+  }
+
+  /// Factors between 0 and 1, one for each row or column.
   Plate factors_plate(const Expression& vector, bool flat) {
-    Plate plate{.picture = along(vector, flat), .sign = "\\odot"};
-    plate.latex = latex_of(vector);
+    return factors_plate(along(vector, flat), vector, "\\odot");
+  }
+
+  /// The picture of such factors: where all is kept stands blank paper.
+  Plate factors_plate(Box picture, const Expression& factors, std::string sign) {
+    Plate plate{.picture = std::move(picture), .sign = std::move(sign)};
+    plate.latex = latex_of(unwrapped(factors));
     const std::string tensor = plate.picture.tensor;
     plate.words = symbol_of(tensor).words;
     if (symbol_of(tensor).role != Role::gate) return plate;

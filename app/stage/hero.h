@@ -60,6 +60,7 @@ struct Hero {
   Kind kind = Kind::equation;
   std::vector<Plate> plates = {};
   Box equation = {};
+  Box broken = {};                     // the same on two lines; blank where it is not
   std::vector<HeroLinks> links = {};   // of a network
   std::vector<HeroChart> charts = {};  // beside the plates
   bool is_enlarged = false;            // as large as fits
@@ -69,6 +70,7 @@ struct Hero {
       {};                                                         // whose cells those are, as to the pointer
   std::map<std::string, std::string, std::less<>> scale_of = {};  // and whose colours they have
   std::vector<std::string> one_scale = {};  // pictures that are added up: these share a scale of their own
+  std::string alone = {};                   // a picture that nothing beside it is compared with
 };
 
 /// What `operation` of `phase` does, drawn from its equation and the tensors of its block alone. Formulas are

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "app/stage/breaking.h"
 #include "app/stage/layout.h"
 
 namespace palimpsest {
@@ -152,7 +153,7 @@ class PlatesLayout {
           break;
       }
     }
-    if (has_row_words(picture, size.picture.y)) size.left += words_width(picture);
+    size.left += words_width(picture, size.picture.y);
     size.above += ruler_.px(title_height);
     size.below += ruler_.px(caption_height);
     return size;
@@ -163,31 +164,38 @@ class PlatesLayout {
            height >= static_cast<float>(picture.row_words.size()) * ruler_.px(row_of_words);
   }
 
-  float words_width(const Box& picture) const {
+  float words_width(const Box& picture, float height) const {
     float width = 0;
-    for (const std::string& word : picture.row_words)
-      width = std::max(width, ruler_.words(word, style::Text::caption, -1).x);
-    return std::min(width, ruler_.px(widest_word)) + ruler_.px(word_gap);
+    if (has_row_words(picture, height)) {
+      for (const std::string& word : picture.row_words)
+        width = std::max(width, ruler_.words(word, style::Text::caption, -1).x);
+    } else {
+      width = ruler_.words(picture.present_word, style::Text::caption, -1).x;
+    }
+    return width > 0 ? std::min(width, ruler_.px(widest_word)) + ruler_.px(word_gap) : 0;
   }
 
-  /// Beside the picture, or beside what stands along its edge.
+  /// Beside the picture, or beside what stands along its edge: of all rows, or of the present one.
   void place_row_words(const Plate& plate, const PlateSize& size, ImVec2 corner) {
     const Box& picture = plate.picture;
-    if (!has_row_words(picture, size.picture.y)) return;
+    const bool all = has_row_words(picture, size.picture.y);
+    if (!all && picture.present_word.empty()) return;
     const float right =
         corner.x - ruler_.px(word_gap) -
         (has(plate, Margin::Side::left) ? thickness(plate, Margin::Side::left) + ruler_.px(margin_gap) : 0);
     const float row = size.picture.y / static_cast<float>(picture.rows);
-    for (std::size_t i = 0; i < picture.row_words.size(); ++i) {
-      const std::string word =
-          ruler_.shortened(picture.row_words[i], style::Text::caption, ruler_.px(widest_word));
+    const auto place = [&](const std::string& whole, Index i) {
+      const std::string word = ruler_.shortened(whole, style::Text::caption, ruler_.px(widest_word));
       const ImVec2 extent = ruler_.words(word, style::Text::caption, -1);
       const float middle = corner.y + row * (static_cast<float>(i) + 0.5F);
-      layout_.words.push_back({.position = {right - extent.x, middle - row / 2 + (row - extent.y) / 2},
+      layout_.words.push_back({.position = {right - extent.x, middle - extent.y / 2},
                                .words = word,
-                               .ink = Ink::dim,
-                               .extent = {extent.x, std::min(extent.y, row)}});
-    }
+                               .ink = i == picture.present_row ? Ink::text : Ink::dim,
+                               .extent = {extent.x, all ? std::min(extent.y, row) : extent.y}});
+    };
+    if (!all) return place(picture.present_word, picture.present_row);
+    for (std::size_t i = 0; i < picture.row_words.size(); ++i)
+      place(picture.row_words[i], static_cast<Index>(i));
   }
 
   float highest(float unit) const {
@@ -373,6 +381,47 @@ class PlatesLayout {
   float sign_room_ = 0;  // between two pictures
 };
 
+/// A word that rises to a strip, cut at a length.
+std::string column_word(const Box& picture, Index column, const Ruler& ruler) {
+  return ruler.shortened(picture.column_words[static_cast<std::size_t>(column)], style::Text::caption,
+                         ruler.px(widest_word));
+}
+
+/// What the words below the columns take.
+float column_words_height(const Hero& hero, const Ruler& ruler) {
+  float height = 0;
+  for (const Plate& plate : hero.plates) {
+    for (const Index column : plate.picture.column_order) {
+      const std::string word = column_word(plate.picture, column, ruler);
+      height = std::max(height, ruler.words(word, style::Text::caption, -1).x + ruler.px(word_gap));
+    }
+  }
+  return height;
+}
+
+/// Words that rise to their columns, whose foot is at `corner`: as many as have room, in the order in which
+/// they matter.
+void place_column_words(StageLayout& layout, const Box& picture, ImVec2 corner, float width,
+                        const Ruler& ruler) {
+  const float cell = width / static_cast<float>(picture.columns);
+  std::vector<float> taken;
+  for (const Index column : picture.column_order) {
+    const std::string word = column_word(picture, column, ruler);
+    const ImVec2 extent = ruler.words(word, style::Text::caption, -1);
+    const float middle = corner.x + cell * (static_cast<float>(column) + 0.5F);
+    const bool has_room = std::ranges::none_of(
+        taken, [&](float other) { return std::abs(middle - other) < ruler.px(row_of_words) - 1; });
+    if (!has_room || word.empty()) continue;
+    taken.push_back(middle);
+    const float high = std::min(extent.y, ruler.px(row_of_words) - 1);
+    layout.words.push_back({.position = {middle - high / 2, corner.y + ruler.px(word_gap / 2)},
+                            .words = word,
+                            .ink = column == picture.column_order.front() ? Ink::text : Ink::dim,
+                            .extent = {high, extent.x},
+                            .rises = true});
+  }
+}
+
 void lay_out_strips(StageLayout& layout, const Hero& hero, ImVec2 origin, ImVec2 room, const Ruler& ruler) {
   const auto count = static_cast<float>(hero.plates.size());
   const float gap = ruler.px(strip_gap);
@@ -389,14 +438,15 @@ void lay_out_strips(StageLayout& layout, const Hero& hero, ImVec2 origin, ImVec2
   number_room = std::ceil(number_room) + gap;
   name_width = std::min(name_width, ruler.px(widest_name));
   symbol = std::min(symbol, ruler.px(symbol_room));
-  const float height =
-      std::clamp((room.y - gap * (count - 1)) / count, ruler.px(lowest_strip), ruler.px(highest_strip));
+  const float below = column_words_height(hero, ruler);
+  const float height = std::clamp((room.y - below - gap * (count - 1)) / count, ruler.px(lowest_strip),
+                                  ruler.px(highest_strip));
   const float labels = name_width + symbol + ruler.px(sign_column) + 2 * gap;
   const float widest = std::max(room.x - labels - number_room, ruler.px(least_side));
   const float cell = std::min(widest / static_cast<float>(cells), ruler.px(largest_cell));
   const float whole = labels + cell * static_cast<float>(cells) + number_room;
   const float left = origin.x + std::max((room.x - whole) / 2, 0.0F);
-  float y = origin.y + std::max((room.y - count * height - gap * (count - 1)) / 2, 0.0F);
+  float y = origin.y + std::max((room.y - below - count * height - gap * (count - 1)) / 2, 0.0F);
   for (const Plate& plate : hero.plates) {
     const float middle = y + height / 2;
     const auto formula = [&](const std::string& latex, float x, float most, bool ends, Ink ink,
@@ -421,6 +471,7 @@ void lay_out_strips(StageLayout& layout, const Hero& hero, ImVec2 origin, ImVec2
     x += symbol + gap;
     const ImVec2 size = {std::floor(cell * static_cast<float>(plate.picture.columns)), std::floor(height)};
     layout.pictures.push_back({&plate.picture, {std::floor(x), std::floor(y)}, size});
+    place_column_words(layout, plate.picture, {std::floor(x), std::floor(y) + size.y}, size.x, ruler);
     const ImVec2 number = ruler.words(plate.number, style::Text::number_small, -1);
     layout.words.push_back({.position = {std::floor(x) + size.x + gap, middle - number.y / 2},
                             .words = plate.number,
@@ -499,11 +550,11 @@ void lay_out_hero(StageLayout& layout, const Hero& hero, ImVec2 origin, ImVec2 r
       lay_out_strips(layout, hero, origin, room, ruler);
       return;
     case Hero::Kind::equation: {
-      EquationLayout equation(hero.equation, ruler);
+      BreakingEquation equation(hero.equation, hero.broken, ruler);
       const ImVec2 size = equation.fit(room);
       const ImVec2 corner = {origin.x + (room.x - size.x) / 2,
                              origin.y + std::max((room.y - size.y) / 2, 0.0F)};
-      layout.equations.push_back({std::move(equation), corner});
+      layout.equations.push_back({equation.chosen(), corner});
       return;
     }
   }

@@ -24,6 +24,7 @@ struct PlacedWords {
   Role role = Role::plain;     // of another one the words take the colour
   bool is_on_picture = false;  // over cells that leave room for it
   std::string enlarges = {};   // the tensor whose picture they name; empty: none
+  bool rises = false;          // read from below
 };
 
 /// A formula at its place: the left upper corner.

@@ -66,16 +66,29 @@ Legend legend_of(const StageScene& scene, bool shared) {
   return legend;
 }
 
-Legend brief(Legend legend) {
-  legend.scale.clear();
+Legend without_beyond(Legend legend) {
   legend.beyond.clear();
   legend.width = width_of(legend);
   return legend;
 }
 
+Legend brief(Legend legend) {
+  legend.scale.clear();
+  return without_beyond(std::move(legend));
+}
+
 Legend small(Legend legend) {
   legend.bar_width = small_bar;
-  return brief(std::move(legend));
+  legend.width = width_of(legend);
+  return legend;
+}
+
+Legend fitting(const Legend& legend, float room) {
+  for (const Legend& shorter :
+       {legend, without_beyond(legend), small(without_beyond(legend)), brief(legend)}) {
+    if (shorter.width <= room) return shorter;
+  }
+  return small(brief(legend));
 }
 
 void draw(const Legend& legend, float height) {

@@ -21,11 +21,15 @@ struct Legend {
 /// That of `scene`. `shared`: tensors of one kind have one scale.
 Legend legend_of(const StageScene& scene, bool shared);
 
-/// The same without the words that are worth least.
+/// The same without the words that are worth least: how much lies beyond; then, whose scale it is.
+Legend without_beyond(Legend legend);
 Legend brief(Legend legend);
 
-/// The same with short bars too.
+/// The same with short bars.
 Legend small(Legend legend);
+
+/// As much of it as is no wider than `room`; no more than its smallest.
+Legend fitting(const Legend& legend, float room);
 
 /// At the cursor, in the middle of `height`.
 void draw(const Legend& legend, float height);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "app/session/counted.h"
+#include "app/stage/breaking.h"
 #include "app/stage/layout.h"
 
 namespace palimpsest {
@@ -19,6 +20,7 @@ constexpr float text_gap = 2;             // between title and sentence
 constexpr float line_margin = 16;         // between lines of pictures; a frame takes a third
 constexpr float least_lit_share = 0.36F;  // of the height: the line at the cursor is the largest
 constexpr float most_of_sum = 0.66F;      // of the height, for a solve row by row
+constexpr float most_with_words = 0.74F;  // for rows with words beside them
 constexpr float wide_from = 840;          // its words stand beside it from this width on
 constexpr float least_unit = 10;          // other lines may have pictures of this size in any case
 constexpr float wide_title_height = 24;   // of a line whose pictures take the whole width
@@ -43,7 +45,8 @@ class LinesLayout {
  public:
   LinesLayout(const StageView& view, ImVec2 origin, ImVec2 room, const Ruler& ruler)
       : view_(view), origin_(origin), room_(room), ruler_(ruler) {
-    for (const Box& step : view.steps) steps_.emplace_back(step, ruler);
+    for (std::size_t i = 0; i < view.steps.size(); ++i)
+      steps_.emplace_back(view.steps[i], view.broken_steps[i], ruler);
     for (const StageLine& line : view.lines) {
       rows_.push_back({.line = &line, .equation = EquationLayout(line.equation, ruler)});
       LineRow& row = rows_.back();
@@ -82,13 +85,16 @@ class LinesLayout {
   float margin(bool wide) const { return ruler_.px(line_margin) + (wide ? ruler_.px(wide_title_height) : 0); }
 
   /// Whether an equation cannot be read where it stands beside its words.
-  bool needs_width(EquationLayout& equation) const { return equation.least(width(false)).x > width(false); }
+  template <class Laid>
+  bool needs_width(Laid& equation) const {
+    return equation.least(width(false)).x > width(false);
+  }
 
   /// Whether pictures of the line at the cursor gain from the whole width, under their title.
   bool is_larger_wide() {
     if (view_.substitution) return room_.x < ruler_.px(wide_from);
     const float height = room_.y * least_lit_share;
-    return std::ranges::any_of(steps_, [&](EquationLayout& step) {
+    return std::ranges::any_of(steps_, [&](BreakingEquation& step) {
       const auto taken = [&](bool wide) { return step.fit({width(wide), height - margin(wide)}).x; };
       return needs_width(step) || taken(true) > gain_of_wide * taken(false);
     });
@@ -102,13 +108,22 @@ class LinesLayout {
     return std::max(pictures, words) + margin(row.wide);
   }
 
+  /// The height with which every row of the steps has its word, as far as that leaves something to the
+  /// others.
+  float height_with_words(bool wide) {
+    float height = 0;
+    for (BreakingEquation& step : steps_)
+      height = std::max(height, step.height_with_words(width(wide)) + margin(wide));
+    return std::min(height, room_.y * most_with_words);
+  }
+
   LitSize lit_size(bool wide, float height) {
     LitSize size;
     if (view_.substitution) {
       size.height = std::min(natural_height(*view_.substitution, ruler_) + margin(wide), height);
       return size;
     }
-    for (EquationLayout& step : steps_) {
+    for (BreakingEquation& step : steps_) {
       const float taken = step.fit({width(wide), height - margin(wide)}).y;
       size.height = std::max(size.height, taken + margin(wide));
       size.unit = std::min(size.unit, step.unit());
@@ -124,8 +139,9 @@ class LinesLayout {
     const bool wide = rows_[present].wide;
     std::vector<float> needed;
     for (LineRow& row : rows_) needed.push_back(needed_height(row));
-    const float least =
-        view_.substitution ? room_.y * most_of_sum : std::max(room_.y * least_lit_share, needed[present]);
+    const float least = view_.substitution
+                            ? room_.y * most_of_sum
+                            : std::max({room_.y * least_lit_share, needed[present], height_with_words(wide)});
     const float all = std::accumulate(needed.begin(), needed.end(), 0.0F) - needed[present];
     const float lit = lit_size(wide, least).height;
     const float room = room_.y - (lit + all > room_.y ? 2 * ruler_.px(link_height) : 0);
@@ -177,7 +193,14 @@ class LinesLayout {
   void place_row(LineRow& row, ImVec2 corner, bool lit) {
     const float height = row.height - margin(row.wide);
     if (lit && view_.substitution) return place_solve(row, corner, height);
-    const ImVec2 size = row.equation.fit({width(row.wide), height}, row.largest_unit);
+    ImVec2 size;
+    if (lit) {
+      BreakingEquation equation(row.line->equation, view_.broken, ruler_);
+      size = equation.fit({width(row.wide), height}, row.largest_unit);
+      row.equation = equation.chosen();
+    } else {
+      size = row.equation.fit({width(row.wide), height}, row.largest_unit);
+    }
     if (row.wide) {
       place_words(*row.line, corner, {room_.x, 0}, lit, false);
       layout_.equations.push_back(
@@ -196,7 +219,7 @@ class LinesLayout {
   ImVec2 origin_;
   ImVec2 room_;
   const Ruler& ruler_;
-  std::vector<EquationLayout> steps_;  // of the line at the cursor
+  std::vector<BreakingEquation> steps_;  // of the line at the cursor
   std::vector<LineRow> rows_;
   StageLayout layout_;
 };

@@ -22,6 +22,8 @@ double largest_finite(const Matrix<double>& values) {
 
 constexpr double most_beyond = 0.05;  // of a picture's numbers, on a scale that it shares
 
+constexpr double least_share = 0.1;  // of a shared scale: below, cells can hardly be told from the paper
+
 /// What part of the numbers is larger than `range`; what is not finite does not count.
 double share_beyond(const Matrix<double>& values, double range) {
   if (values.size() == 0) return 0;
@@ -118,6 +120,13 @@ double ColourRanges::beyond(const std::string& tensor) {
   const auto [known, is_new] = beyond_.try_emplace(tensor, 0);
   if (is_new) known->second = share_beyond(values_of(tensor), of(tensor).largest);
   return known->second;
+}
+
+void ColourRanges::stand_alone(const std::string& tensor) {
+  const Matrix<double>& values = values_of(tensor);
+  const double strong = nearly_largest({&values});
+  if (of(tensor).is_own || strong <= 0 || strong >= least_share * of(tensor).largest) return;
+  known_in_view_[tensor] = {strong, true};
 }
 
 void ColourRanges::join(const std::vector<std::string>& tensors) {

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <iterator>
 #include <utility>
 
+#include "app/stage/breaking.h"
 #include "app/stage/cell_words.h"
 #include "app/widgets/text.h"
 #include "core/formula/rewriting.h"
@@ -104,12 +107,17 @@ std::map<std::string, Index, std::less<>> rows_there(const Phase& phase, const C
   return rows;
 }
 
-/// Tells pictures which tokens their rows and columns are. The first one with words for its rows gets them.
+/// Tells pictures which tokens their rows and columns are. The first one of a line with words for its rows
+/// gets them.
 class TokenNames {
  public:
-  TokenNames(const Trace& trace, const Block& block, const Record& record,
+  TokenNames(const Trace& trace, const Cursor& cursor, const Record& record,
              const std::vector<std::string>& labels)
-      : trace_(trace), block_(block), record_(record), labels_(labels) {}
+      : trace_(trace),
+        block_(trace.block(cursor.block)),
+        token_(trace.token(cursor)),
+        record_(record),
+        labels_(labels) {}
 
   /// `tensor`: whose cells the picture shows.
   void name(Box& picture, const std::string& tensor, bool& has_words) const {
@@ -118,20 +126,28 @@ class TokenNames {
     if (picture.transposed) std::swap(axes.rows, axes.columns);
     picture.first_row_token = picture.rows > 1 ? axes.rows.value_or(-1) : -1;
     picture.first_column_token = picture.columns > 1 ? axes.columns.value_or(-1) : -1;
-    if (picture.first_row_token < 0 || picture.rows > most_words || has_words) return;
+    if (picture.first_row_token < 0 || has_words) return;
     has_words = true;
-    for (Index row = 0; row < picture.rows; ++row) {
-      const auto token = static_cast<std::size_t>(picture.first_row_token + row);
-      picture.row_words.push_back(token < labels_.size() ? visible_label(labels_[token]) : "");
+    const Index present = token_ - picture.first_row_token;
+    if (present >= 0 && present < picture.rows) {
+      picture.present_row = present;
+      picture.present_word = word(token_);
     }
+    if (picture.rows > most_words) return;
+    for (Index row = 0; row < picture.rows; ++row)
+      picture.row_words.push_back(word(picture.first_row_token + row));
   }
 
   void name_all(Box& box, bool& has_words) const {
     name(box, box.tensor, has_words);
-    for (Box& part : box.parts) name_all(part, has_words);
+    for (Box& part : box.parts) {
+      if (box.kind == Box::Kind::stack) has_words = false;  // each is a line
+      name_all(part, has_words);
+    }
   }
 
   void name_all(Box& equation) const {
+    lay_down(equation);
     bool has_words = false;
     name_all(equation, has_words);
   }
@@ -139,17 +155,69 @@ class TokenNames {
   void name_all(Hero& hero) const {
     bool has_words = false;
     name_all(hero.equation, has_words);
+    name_all(hero.broken);
     for (Plate& plate : hero.plates) {
       const auto other = hero.stands_for.find(plate.picture.tensor);
       name(plate.picture, other == hero.stands_for.end() ? plate.picture.tensor : other->second, has_words);
     }
+    if (hero.kind == Hero::Kind::strips) name_columns(hero);
   }
 
  private:
+  std::string word(Index token) const {
+    const auto position = static_cast<std::size_t>(token);
+    return position < labels_.size() ? visible_label(labels_[position]) : "";
+  }
+
+  /// Whether what the picture shows turned has a row for each word.
+  bool has_turned_rows(const Box& picture) const {
+    if (!picture.transposed || !record_.contains(picture.tensor)) return false;
+    const TokenAxes axes = token_axes(trace_, block_, record_.at(picture.tensor), picture.tensor);
+    return axes.rows && !axes.columns;
+  }
+
+  /// Turned, a few words would stand beside each other as tall narrow columns: draws them as rows, and with
+  /// them the vectors that they are multiplied by.
+  void lay_down(Box& box) const {
+    const auto lay = [](Box& picture) {
+      picture.transposed = false;
+      picture.lies = true;
+      std::swap(picture.rows, picture.columns);
+    };
+    bool is_any_laid = false;
+    for (Box& part : box.parts) {
+      lay_down(part);
+      if (part.columns >= part.rows || !has_turned_rows(part)) continue;
+      lay(part);
+      is_any_laid = true;
+    }
+    if (!is_any_laid) return;
+    for (Box& part : box.parts) {
+      if (part.rows == 1 && part.columns > 1 && has_turned_rows(part)) lay(part);
+    }
+  }
+
+  /// Words below the result, if it has one number for each word: first the present one, then where that is
+  /// largest.
+  void name_columns(Hero& hero) const {
+    Box& picture = hero.plates.back().picture;
+    if (picture.first_column_token < 0 || !record_.contains(picture.tensor)) return;
+    const Matrix<double>& result = record_.at(picture.tensor);
+    for (Index column = 0; column < picture.columns; ++column) {
+      picture.column_words.push_back(word(picture.first_column_token + column));
+      picture.column_order.push_back(column);
+    }
+    const Index present = token_ - picture.first_column_token;
+    std::ranges::stable_sort(picture.column_order, std::greater(), [&](Index column) {
+      return std::pair(column == present, std::abs(result.data()[column]));
+    });
+  }
+
   static constexpr Index most_words = 40;  // of a picture: the rows of more are never so high
 
   const Trace& trace_;
-  const Block& block_;
+  const Block block_;
+  const Index token_;
   const Record& record_;
   const std::vector<std::string>& labels_;
 };
@@ -183,8 +251,7 @@ StageView stage_view(const Trace& trace, const Phase& phase, const Record& recor
                  .sentence = with_label(operation.sentence, label),
                  .lit = operation.equation.result,
                  .waiting = rows_there(phase, cursor)};
-  const Block block = trace.block(cursor.block);
-  const TokenNames names(trace, block, record, labels);
+  const TokenNames names(trace, cursor, record, labels);
   if (view.one_token) {
     for (const Operation& each : phase.operations) {
       const std::string& result = each.equation.result;
@@ -217,10 +284,16 @@ StageView stage_view(const Trace& trace, const Phase& phase, const Record& recor
   }
   view.substitution = substitution_view(trace, phase, record, cursor, labels, recurrence);
   if (view.substitution) view.lines[present].sentence += "\n" + view.substitution->sentence;
-  for (const Operation* step : operations_of(phase, phase.lines[present]))
+  for (const Operation* step : operations_of(phase, phase.lines[present])) {
     view.steps.push_back(pictures("", step->equation));
+    view.broken_steps.push_back(broken(view.steps.back()));
+  }
+  view.broken = broken(view.lines[present].equation);
   for (StageLine& line : view.lines) names.name_all(line.equation);
-  for (Box& step : view.steps) names.name_all(step);
+  for (std::vector<Box>* steps : {&view.steps, &view.broken_steps}) {
+    for (Box& step : *steps) names.name_all(step);
+  }
+  names.name_all(view.broken);
   if (view.substitution) {
     for (Box* picture :
          {&view.substitution->overlap, &view.substitution->solved, &view.substitution->missing})
@@ -229,9 +302,9 @@ StageView stage_view(const Trace& trace, const Phase& phase, const Record& recor
   return view;
 }
 
-void name_tokens(Hero& hero, const Trace& trace, const Block& block, const Record& record,
+void name_tokens(Hero& hero, const Trace& trace, const Cursor& cursor, const Record& record,
                  const std::vector<std::string>& labels) {
-  TokenNames(trace, block, record, labels).name_all(hero);
+  TokenNames(trace, cursor, record, labels).name_all(hero);
 }
 
 std::string stage_place(const Trace& trace, const Phase& phase, const Cursor& cursor) {

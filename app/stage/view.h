@@ -49,7 +49,9 @@ struct StageView {
   std::vector<StageLine> lines = {};                  // else
   std::vector<Index> starts = {};                     // of each line: its first operation, -1 if it has none
   std::optional<SubstitutionView> substitution = {};  // in the line at the cursor
-  std::vector<Box> steps = {};                        // the steps of the line at the cursor
+  std::vector<Box> steps = {};                        // the steps of the line at the cursor,
+  std::vector<Box> broken_steps = {};                 // the same on two lines each; blank where none is,
+  Box broken = {};                                    // and the line's equation
   std::vector<StageFormula> rule = {};                // the whole rule; the present formula is lit
   std::string sentence = {};                          // what the step asks
   std::string lit = {};                               // the tensor that the step makes
@@ -70,7 +72,7 @@ StageView stage_view(const Trace& trace, const Phase& phase, const Record& recor
                      const Record* recurrence = nullptr);
 
 /// Tells the pictures of `hero`, which are of `record`, which tokens their rows and columns are.
-void name_tokens(Hero& hero, const Trace& trace, const Block& block, const Record& record,
+void name_tokens(Hero& hero, const Trace& trace, const Cursor& cursor, const Record& record,
                  const std::vector<std::string>& labels);
 
 /// Where in the block the step is: "step 4 of 6", "chunk 5, words 40–47 · line 2 of 4, row 2 of 8".

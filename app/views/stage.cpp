@@ -154,6 +154,7 @@ void update_view(KeptStage& kept, Application& application, const Sight& sight, 
   kept.ranges.begin_view(std::move(made));
   for (const auto& [tensor, other] : hero.scale_of) kept.ranges.follow(tensor, other);
   if (!hero.one_scale.empty() && application.view.shared_scale) kept.ranges.join(hero.one_scale);
+  if (!hero.alone.empty()) kept.ranges.stand_alone(hero.alone);
   if (kept.view->substitution) kept.ranges.join(kept.view->substitution->one_scale);
   kept.formulas = head_formulas(*kept.view, trace.symbols);
   if (computed.divergence) kept.warning = divergence_words(*computed.divergence);
@@ -175,8 +176,7 @@ void update_enlarged(KeptStage& kept, Application& application, const Sight& sig
   kept.has_figures = has_figures;
   kept.enlarged_hero = enlarged(*kept.enlarged, *kept.record, symbols, stage_latex(),
                                 has_figures ? figures.value.get() : nullptr);
-  name_tokens(kept.enlarged_hero, *sight.trace, sight.trace->block(sight.cursor.block), *kept.record,
-              sight.computation->data->labels);
+  name_tokens(kept.enlarged_hero, *sight.trace, sight.cursor, *kept.record, sight.computation->data->labels);
   kept.enlarged_record = *kept.record;
   for (const auto& [name, values] : kept.enlarged_hero.made.tensors()) kept.enlarged_record.set(name, values);
   kept.layout_key.reset();
@@ -236,8 +236,9 @@ bool draw_low_header(Application& application, const KeptStage& kept, const Lege
   form_segments(application, true);
   ImGui::SameLine(0, px(low_header_gap));
   draw_present_formula(kept.formulas, end, from.y + px(header_height) / 2, size);
-  if (const Legend fitting = small(legend); fitting.width <= end - widest * size - px(low_header_gap) - left)
-    draw(fitting, px(header_height));
+  const float legend_room = end - widest * size - px(low_header_gap) - left;
+  if (const Legend shown = fitting(legend, legend_room); shown.width <= legend_room)
+    draw(shown, px(header_height));
   ImGui::SetCursorScreenPos(from);
   ImGui::Dummy({0, px(header_height + 4) - ImGui::GetStyle().ItemSpacing.y});
   return true;
@@ -251,7 +252,7 @@ void draw_header(Application& application, const KeptStage* kept, std::optional<
   form_segments(application, false);
   ImGui::SameLine(0, px(header_gap));
   const float left = ImGui::GetCursorScreenPos().x;
-  if (legend && end - legend->width < left + px(least_place)) legend = brief(std::move(*legend));
+  if (legend) legend = fitting(*legend, end - left - px(least_place));
   if (kept) {
     const style::TextStyle text(style::Text::caption);
     const bool is_old = application.session.lookout().is_stale() && application.session.waiting();
