@@ -123,6 +123,14 @@ std::shared_ptr<const Remembered> RememberedWords::compute(const Effort& effort)
 
 std::size_t RememberedWords::bytes(const Value& remembered) { return numbers(remembered.shares.size()); }
 
+bool KeptSince::operator<(const KeptSince& other) const {
+  return is_before(other).value_or(std::tie(first, last) < std::tie(other.first, other.last));
+}
+
+std::shared_ptr<const KeptSince::Value> KeptSince::compute(const Effort&) const {
+  return std::make_shared<const Value>(kept_between(present()->sequence, first, last));
+}
+
 bool SpectraOfMemory::operator<(const SpectraOfMemory& other) const {
   return is_before(other).value_or(tokens < other.tokens);
 }

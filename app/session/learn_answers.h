@@ -82,6 +82,18 @@ struct TokenCourses {
   std::optional<Keeping> keeping = {};
 };
 
+/// What the gates leave of a token's write by a later one.
+struct KeptSince : OfFoundation {
+  using Value = std::optional<KeptBetween>;
+
+  Index first = 0;
+  Index last = 0;
+
+  bool operator<(const KeptSince& other) const;
+  std::shared_ptr<const Value> compute(const Effort& effort) const;
+  static std::size_t bytes(const Value&) { return sizeof(Value); }
+};
+
 struct CoursesOfTokens : OfFoundation {
   using Value = TokenCourses;
 

@@ -67,6 +67,7 @@ SessionState with_changes(SessionState state, const SessionState& from, const Se
   if (to.edits != from.edits) state.edits = to.edits;
   if (to.head != from.head) state.head = to.head;
   if (to.words != from.words) state.words = to.words;
+  if (to.repeated != from.repeated) state.repeated = to.repeated;
   if (to.workspace != from.workspace) state.workspace = to.workspace;
   if (to.view != from.view) state.view = to.view;
   if (to.attention != from.attention) state.attention = to.attention;
@@ -225,9 +226,12 @@ bool Session::open_state(SessionState state, std::shared_ptr<Job> job) {
           throw InputError(
               fmt::format("\"head\" is {}; expected a head of these data, 0 to {}", choice.head, heads - 1));
         }
-        if (!state.words.empty() && state.words.back() >= data->tokens) {
-          throw InputError(fmt::format("\"words\" holds {}; expected tokens of these data, 0 to {}",
-                                       state.words.back(), data->tokens - 1));
+        for (const auto& [field, tokens] :
+             {std::pair("words", &state.words), {"repeated", &state.repeated}}) {
+          if (!tokens->empty() && tokens->back() >= data->tokens) {
+            throw InputError(fmt::format("\"{}\" holds {}; expected tokens of these data, 0 to {}", field,
+                                         tokens->back(), data->tokens - 1));
+          }
         }
         return Opening{data, choice, state.place, is_saved};
       },
@@ -286,6 +290,12 @@ void Session::choose(Choice choice, std::string_view merge_key) {
 void Session::change_view(const ViewOptions& view) {
   SessionState next = state_;
   next.view = view;
+  change(std::move(next));
+}
+
+void Session::repeat(std::vector<Index> tokens) {
+  SessionState next = state_;
+  next.repeated = std::move(tokens);
   change(std::move(next));
 }
 
@@ -468,7 +478,10 @@ void Session::accept(const Job& job, std::shared_ptr<Computation> computation) {
   }
   const bool is_first = before_opening_.data.empty();
   const SessionState asked = std::exchange(state_, job.state.value_or(before_opening_));
-  if (!job.state) state_.words.clear();  // they are of other data
+  if (!job.state) {  // they are of other data
+    state_.words.clear();
+    state_.repeated.clear();
+  }
   state_.data = data().id;
   state_.set_choice(computed_->choice);
   state_.place = job.place;

@@ -57,6 +57,9 @@ class Session {
   void change_view(const ViewOptions& view);
   void change_attention(const AttentionView& attention);
 
+  /// Playing repeats from the first of these tokens, one or two, to the last; none: it goes on to the end.
+  void repeat(std::vector<Index> tokens);
+
   /// A drag is over: the next change is an entry of its own.
   void end_merge() { history_.end_merge(); }
 

@@ -15,6 +15,7 @@ void SessionState::set_choice(Choice choice) {
 bool same_but_place(const SessionState& x, const SessionState& y) {
   SessionState moved = x;
   moved.place = y.place;
+  moved.repeated = y.repeated;
   moved.workspace = y.workspace;
   moved.view = y.view;
   moved.attention = y.attention;

@@ -54,6 +54,8 @@ struct SessionState {
   std::vector<Side> sides = {Side()};  // one to four; the first is the one that is stepped through
   Place place = {};
   std::vector<Index> words = {};  // tokens that the memory is asked about, ascending; empty: the strongest
+  std::vector<Index> repeated =
+      {};  // the first and the last token that playing repeats, or one alone; empty: none
   std::string workspace = "step";
   ViewOptions view = {};
   AttentionView attention = {};

@@ -178,6 +178,7 @@ Json state_json(const SessionState& state, std::span<const EditKind> table) {
         {"phase", state.place.phase},
         {"tile", state.place.tile}}},
       {"words", state.words},
+      {"repeated", state.repeated},
       {"workspace", state.workspace},
       {"view",
        {{"theme", name(state.view.theme)},
@@ -267,8 +268,9 @@ SessionState parse_state(const std::string& text, const std::filesystem::path& f
                          std::span<const EditKind> table) {
   const json parsed = parse_json(text);
   const Fields fields(parsed);
-  std::vector<std::string_view> known = {"data",      "edits", "head",      "sides",   "place",      "words",
-                                         "workspace", "view",  "attention", "compare", "adjustments"};
+  std::vector<std::string_view> known = {"data",  "edits",     "head",     "sides",
+                                         "place", "words",     "repeated", "workspace",
+                                         "view",  "attention", "compare",  "adjustments"};
   known.insert(known.end(), side_fields.begin(), side_fields.end());
   known.insert(known.end(), place_fields.begin(), place_fields.end());
   fields.require_known(known);
@@ -303,6 +305,11 @@ SessionState parse_state(const std::string& text, const std::filesystem::path& f
     read_place(*place, state.place);
   }
   fields.read("words", state.words);
+  fields.read("repeated", state.repeated);
+  if (state.repeated.size() > 2)
+    throw InputError(
+        fmt::format("\"repeated\" holds {} tokens; expected the first and the last, or one alone",
+                    state.repeated.size()));
   fields.read("workspace", state.workspace);
   if (const auto view = fields.at("view")) read_view(*view, state.view);
   if (const auto attention = fields.at("attention")) read_attention(*attention, state.attention);

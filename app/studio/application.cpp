@@ -224,6 +224,22 @@ bool Application::animating() const {
   return playing || session.computing() || session.answers().busy() || since_step() < 0.3;
 }
 
+/// One step on; after the last of the repeated words to the first of them.
+void Application::play_step() {
+  const std::vector<Index>& repeated = session.state().repeated;
+  const bool moved = session.step(grain, 1);
+  if (repeated.empty()) {
+    playing = moved;
+  } else if (!moved || session.token() > repeated.back() || session.token() < repeated.front()) {
+    session.go_to_token(repeated.front());
+    Cursor first = session.cursor();
+    first.operation = 0;
+    session.set_cursor(first);
+  }
+  show_welcome = false;
+  notice.clear();
+}
+
 void Application::play() {
   if (!playing) {
     play_debt_ = 0;
@@ -231,7 +247,7 @@ void Application::play() {
   }
   if (session.lookout().is_stale()) return;  // no faster than the steps can be seen
   play_debt_ += std::min<double>(ImGui::GetIO().DeltaTime, 0.25) * steps_per_second;
-  for (; playing && play_debt_ >= 1; play_debt_ -= 1) step(grain, 1);
+  for (; playing && play_debt_ >= 1; play_debt_ -= 1) play_step();
 }
 
 /// The panels' part of the window, between the bars.

@@ -157,6 +157,7 @@ class Application {
   void remember_file();
   void keeping_pinned(const std::function<void()>& change);
   void play();
+  void play_step();
   void layout(float top, float bottom);
   bool open_places(const std::filesystem::path& path, const std::string& text);
   void draw_panels();

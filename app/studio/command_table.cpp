@@ -95,6 +95,23 @@ std::string no_chunk_of(const Application& application, Index size) {
 
 void play_or_pause(Application& application) { application.playing = !application.playing; }
 
+/// From one end of the range to the other, then away with it.
+void mark_repeated(Application& application) {
+  Session& session = application.session;
+  const std::vector<Index> marked = session.state().repeated;
+  const Index token = session.token();
+  if (marked.empty()) {
+    session.repeat({token});
+    application.notice = "Playing repeats this word; at another one, R repeats all up to there";
+  } else if (marked.front() == marked.back() && marked.front() != token) {
+    session.repeat({std::min(marked.front(), token), std::max(marked.front(), token)});
+    application.notice = "Playing repeats these words; R again, and it goes on to the end";
+  } else {
+    session.repeat({});
+    application.notice = "Playing goes on to the end";
+  }
+}
+
 void change_grain(Application& application) {
   switch (application.grain) {
     case Grain::operation:
@@ -158,6 +175,14 @@ void add_time(Table& table) {
       stepping("chunk.back", "one chunk back", ImGuiMod_Ctrl | ImGuiKey_LeftArrow, Grain::chunk, -1));
   table.push_back(stepping("time.end", "to the end", ImGuiKey_End, Grain::end, 1));
   table.push_back(stepping("time.start", "to the start", ImGuiKey_Home, Grain::end, -1));
+  table.push_back(
+      {.id = "time.repeat",
+       .group = "Time",
+       .words = "repeat from here, up to here, no more",
+       .key = ImGuiKey_R,
+       .perform = mark_repeated,
+       .why_not = no_steps,
+       .explained = "Marks the first, then the last word that playing goes through again and again"});
   table.push_back({.id = "time.grain",
                    .group = "Time",
                    .words = "play by operation, token or chunk",

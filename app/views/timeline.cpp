@@ -2,6 +2,7 @@
 #include <imgui.h>
 
 #include "app/gl/context_local.h"
+#include "app/session/learn_answers.h"
 #include "app/studio/application.h"
 #include "app/views/floor.h"
 #include "app/views/form_words.h"
@@ -89,13 +90,31 @@ std::string facts_words(const TokenFacts& facts, const Recall* recall, const std
   return words;
 }
 
-void describe_token(const Session& session, const TimelineColumns& columns, Index bad) {
+/// "fading since then has left 0.93 of it by “drum”": of the word under the pointer.
+std::string kept_words(Session& session, Index token) {
+  KeptSince key;
+  key.of = session.sight().computation;
+  key.first = token;
+  key.last = session.token();
+  if (!key.of.lock() || key.first >= key.last) return {};
+  const Answer<KeptSince::Value> kept = session.answers().ask(key);
+  if (!kept.value || !*kept.value) return {};
+  const KeptBetween& part = **kept.value;
+  std::string words = fmt::format("\nfading leaves {:.3g} of it until “{}”", part.mean,
+                                  visible_label(session.data().labels[static_cast<std::size_t>(key.last)]));
+  if (part.channels > 1)
+    words += fmt::format(", {:.2g} to {:.2g} over its {} channels", part.least, part.most, part.channels);
+  return words;
+}
+
+void describe_token(Session& session, const TimelineColumns& columns, Index bad) {
   if (!ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip) || ImGui::IsItemActive()) return;
   const Index token = columns.token_at(ImGui::GetIO().MousePos.x);
   const auto index = static_cast<std::size_t>(token);
   std::string words = fmt::format("word {}: “{}”", token, session.data().labels[index]);
   const Computation& computed = *session.computed();
   words += facts_words(computed.tokens[index], computed.recall(token), computed.written_by);
+  words += kept_words(session, token);
   if (token == bad) words += "\nHere the forms begin to differ.";
   tooltip(words);
 }
@@ -138,7 +157,7 @@ bool is_longer(const TimelineColumns& columns) {
 
 /// The rows, above a transport that begins at `bottom`.
 void draw_text_of(Application& application, ImVec2 from, ImVec2 to) {
-  const Session& session = application.session;
+  Session& session = application.session;
   const Computation& computed = *session.computed();
   auto& view = context_local<TimelineView>();
   const ImVec2 size = {to.x - from.x, to.y - from.y - style::px(overview_height + 3 * overview_gap)};

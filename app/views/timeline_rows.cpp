@@ -224,7 +224,20 @@ void TimelineRows::groups(float top, float bottom) {
   }
 }
 
+/// A bracket over the words that playing repeats.
+void TimelineRows::repeated(float top) const {
+  const std::vector<Index>& tokens = session_.state().repeated;
+  if (tokens.empty() || tokens.back() >= columns_.tokens) return;
+  const float left = std::round(columns_.left(tokens.front()) + px(1));
+  const float right = std::max(std::round(columns_.left(tokens.back() + 1) - px(1)), left + px(3));
+  const float line = px(1.5F);
+  list_->AddRectFilled({left, top}, {right, top + line}, colours_.text);
+  list_->AddRectFilled({left, top}, {left + line, top + px(6)}, colours_.text);
+  list_->AddRectFilled({right - line, top}, {right, top + px(6)}, colours_.text);
+}
+
 void TimelineRows::words(float top) {
+  repeated(top - px(1));
   if (!columns_.has_words()) return;
   timeline_map().underlined = underlined_words(session_);
   const std::vector<Index>& asked = timeline_map().underlined;

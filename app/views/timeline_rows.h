@@ -83,6 +83,7 @@ class TimelineRows {
   void each(Draw draw) const;
   void lane(float part, float left, float right, float top, ImU32 colour, bool upright) const;
   void error(const Bars& bars, float left, float right, float top, float bottom, Index token) const;
+  void repeated(float top) const;
   void error_numbers(Index token, float left, float bottom) const;
   void flag(float middle, float top);
 

@@ -23,4 +23,16 @@ std::optional<Keeping> keeping(const Sequence& sequence);
 /// The same of one channel alone. Throws InputError for one that there is not.
 std::optional<Keeping> keeping_of_channel(const Sequence& sequence, Index channel);
 
+/// What is left of a write, as far as the gates go, after some later tokens.
+struct KeptBetween {
+  Index channels = 1;
+  double least = 1;  // of the channel that fades most
+  double mean = 1;   // geometric, over the channels
+  double most = 1;   // of the one that stays longest
+};
+
+/// The product of the gates of tokens first + 1 to last: what token `last` still finds of what `first` wrote.
+/// Nothing where no gate makes the rule forget. Throws InputError for tokens that there are not.
+std::optional<KeptBetween> kept_between(const Sequence& sequence, Index first, Index last);
+
 }  // namespace palimpsest

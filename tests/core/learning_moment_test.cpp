@@ -306,6 +306,17 @@ TEST_CASE("half of what is kept so is left after its half-life", "[keeping]") {
     CHECK(std::abs(keeping_of_channel(each.sequence, 1)->mean[t] - alpha(t, 1)) < exact);
   }
   CHECK_THROWS_AS(keeping_of_channel(each.sequence, 3), InputError);
+  const auto left = kept_between(each.sequence, 1, 4);
+  REQUIRE(left);
+  const Vector<double> product =
+      (alpha.row(2).array() * alpha.row(3).array() * alpha.row(4).array()).transpose();
+  CHECK(left->channels == 3);
+  CHECK(std::abs(left->least - product.minCoeff()) < exact);
+  CHECK(std::abs(left->most - product.maxCoeff()) < exact);
+  CHECK(std::abs(left->mean - std::cbrt(product.prod())) < exact);
+  CHECK(kept_between(each.sequence, 3, 3)->mean == 1);
+  CHECK_THROWS_AS(kept_between(each.sequence, 4, 3), InputError);
+  CHECK_THROWS_AS(kept_between(each.sequence, 0, 6), InputError);
   CHECK_FALSE(keeping(make_case("deltanet", {.tokens = 4, .dk = 2, .dv = 2}).sequence));
 }
 

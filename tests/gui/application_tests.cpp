@@ -118,6 +118,35 @@ void plays(ImGuiTestContext* context) {
   IM_CHECK(!application->playing);  // stops by itself where nothing follows
 }
 
+void repeats_a_range(ImGuiTestContext* context) {
+  Session& session = start(context);
+  application->steps_per_second = 60;
+  application->grain = Session::Grain::token;
+  session.go_to_token(5);
+  context->KeyPress(ImGuiKey_R);
+  IM_CHECK(session.state().repeated == std::vector<Index>({5}));
+  session.go_to_token(3);
+  context->KeyPress(ImGuiKey_R);
+  IM_CHECK(session.state().repeated == std::vector<Index>({3, 5}));
+  context->KeyPress(ImGuiKey_Space);
+  bool has_ended = false;
+  int times_back = 0;
+  for (int frame = 0; frame < 1200 && times_back < 2; ++frame) {
+    context->Yield();
+    IM_CHECK_GE(session.token(), 3);
+    IM_CHECK_LE(session.token(), 5);
+    if (session.token() == 5) has_ended = true;
+    if (has_ended && session.token() == 3) ++times_back, has_ended = false;
+  }
+  IM_CHECK_EQ(times_back, 2);
+  context->KeyPress(ImGuiKey_R);
+  IM_CHECK(session.state().repeated.empty());
+  for (int frame = 0; frame < 600 && session.token() < 7; ++frame) context->Yield();
+  IM_CHECK_GE(session.token(), 7);  // on to the end
+  context->KeyPress(ImGuiKey_Space);
+  application->grain = Session::Grain::operation;
+}
+
 void drags_the_timeline(ImGuiTestContext* context) {
   Session& session = start(context);
   const ImGuiTestItemInfo timeline = context->ItemInfo("//Timeline/**/timeline");
@@ -521,6 +550,7 @@ void register_application_tests(ImGuiTestEngine* engine) {
   add(engine, "starts with a capture, paused at the first word that matters", starts);
   add(engine, "steps both ways", steps);
   add(engine, "plays and stops", plays);
+  add(engine, "repeats a range of words until that is taken back", repeats_a_range);
   add(engine, "drags the timeline", drags_the_timeline);
   add(engine, "changes the variant", changes_the_variant);
   add(engine, "changes form and chunk size", changes_form_and_chunk_size);

@@ -134,6 +134,11 @@ inline std::vector<FieldChange> field_changes() {
            if (dice.below(4) == 0) state.words.push_back(token);
          }
        }},
+      {"repeated",
+       [](State& state, Dice& dice) {
+         state.repeated = {dice.below(least_tokens - 1)};
+         if (dice.below(2) == 0) state.repeated.push_back(least_tokens - 1);
+       }},
       {"workspace",
        [](State& state, Dice& dice) {
          state.workspace = dice.below(2) == 0 ? "step" : "a \"workspace\" · 2";
@@ -162,8 +167,8 @@ inline std::vector<FieldChange> field_changes() {
 
 /// Fails to compile when a field is added that field_changes() might not know.
 inline void know_every_field(const SessionState& state) {
-  [[maybe_unused]] const auto& [data, edits, head, sides, place, words, workspace, view, attention, compare] =
-      state;
+  [[maybe_unused]] const auto& [data, edits, head, sides, place, words, repeated, workspace, view, attention,
+                                compare] = state;
   [[maybe_unused]] const auto& [variant, form, device, precision, chunk_size, settings] = sides.front();
   [[maybe_unused]] const auto& [options, parameters] = settings;
   [[maybe_unused]] const auto& [token, operation, phase, tile] = place;

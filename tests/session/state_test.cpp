@@ -109,6 +109,8 @@ TEST_CASE("what is wrong in a state is refused by name", "[state]") {
   refused(R"("view": {"colour": 1})", "\"colour\" is no field of \"view\"");
   refused(R"("words": [3, 2])", "\"words\" holds 2; expected whole numbers, ascending");
   refused(R"("words": [-1])", "\"words\" holds -1; expected whole numbers, ascending");
+  refused(R"("repeated": [3, 2])", "\"repeated\" holds 2; expected whole numbers, ascending");
+  refused(R"("repeated": [1, 2, 3])", "\"repeated\" holds 3 tokens; expected the first and the last");
   refused(R"("workspace": 1)", "\"workspace\" is number; expected a string");
   refused(R"("edits": [{"edit": "nonsense"}])", "\"edit\" is \"nonsense\"; expected one of: scale_decay, ");
   refused(R"("edits": [{"edit": "scale_keys"}])", "edit 1 (scale_keys) does not say its \"factor\"");
