@@ -10,6 +10,7 @@
 
 #include "app/session/problem.h"
 #include "app/session/scales.h"
+#include "app/session/state_text.h"
 #include "core/base/error.h"
 #include "core/contract/rail.h"
 #include "core/insight/answer_words.h"
@@ -129,6 +130,15 @@ std::size_t ComputedSide::bytes(const Value& computation) {
   for (const auto& [name, array] : *computation.inputs.arrays)
     bytes += static_cast<std::size_t>(array.size()) * sizeof(double);
   return bytes;
+}
+
+ComputedSide computed_side(const std::shared_ptr<const DataSet>& data, Choice choice, std::size_t slot) {
+  choice.chunk_size = std::clamp<Index>(choice.chunk_size, 1, largest_chunk(data->tokens));
+  SessionState alone;
+  alone.data = data->id;
+  alone.set_choice(choice);
+  std::string identity = state_string(alone);
+  return {data, std::make_shared<const Choice>(std::move(choice)), std::move(identity), slot};
 }
 
 std::string SideAtWord::question() const { return fmt::format("{} {}", slot, OfFoundation::question()); }

@@ -30,6 +30,9 @@ struct ComputedSide {
   static std::size_t bytes(const Value& computation);
 };
 
+/// The key for a choice of these data.
+ComputedSide computed_side(const std::shared_ptr<const DataSet>& data, Choice choice, std::size_t slot);
+
 /// The memory of a side around a word, as its own form and precision make it, beside the reference's.
 struct SideMoment {
   /// One of its two states: before the word, or after it.

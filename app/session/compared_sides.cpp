@@ -104,6 +104,19 @@ Side moved_on_rail(Side side, double place) {
 
 std::optional<double> place_on_rail(const Side& side) { return rail_place(side.variant, side.settings); }
 
+Side further_on_rail(const Side& side, int direction) {
+  const auto last = static_cast<double>(rail().size() - 1);
+  Side moved = side;
+  for (std::optional<double> place = place_on_rail(side); place && moved == side;) {
+    const double tenths = *place * 10;
+    const double next = direction > 0 ? std::floor(tenths + 1e-6) + 1 : std::ceil(tenths - 1e-6) - 1;
+    if (next < 0 || next > 10 * last) break;
+    place = next / 10;
+    moved = moved_on_rail(side, *place);
+  }
+  return moved;
+}
+
 Side next_side(const SessionState& state) {
   const std::vector<Side> sides = compared_sides(state);
   const Side& own = sides[handle_side(state)];

@@ -40,6 +40,10 @@ Side moved_on_rail(Side side, double place);
 /// Where a side stands on the rail; nothing where it does not.
 std::optional<double> place_on_rail(const Side& side);
 
+/// `side` a tenth of the way to the next stop further on the rail (direction 1) or back (-1), or where the
+/// rule changes next; itself at the rail's ends and beside it.
+Side further_on_rail(const Side& side, int direction);
+
 /// The side that "add" adds: the stop of the rail nearest to the handle at which none stands yet; where all
 /// are taken, the handle's own in another precision.
 Side next_side(const SessionState& state);

@@ -56,6 +56,10 @@ std::string key_name(int chord) {
       return name + "=";
     case ImGuiKey_Minus:
       return name + "-";
+    case ImGuiKey_Comma:
+      return name + ",";
+    case ImGuiKey_Period:
+      return name + ".";
     case ImGuiKey_Escape:
       return name + "Esc";
     default:

@@ -10,6 +10,7 @@
 #include "app/session/presets.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
+#include "app/studio/compare_commands.h"
 #include "core/base/error.h"
 #include "core/io/capture.h"
 
@@ -598,7 +599,7 @@ std::span<const Command> commands() {
   static const Table table = [] {
     Table rows;
     for (const auto add : {add_time, add_forms, add_changes, add_data, add_view, add_places, add_words,
-                           add_help, add_variants, add_captures, add_presets})
+                           add_compare, add_help, add_variants, add_captures, add_presets})
       add(rows);
     return rows;
   }();

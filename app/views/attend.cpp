@@ -377,16 +377,6 @@ void draw_marks(const AttendSquare& square, const AttendSight& sight, const RowO
     draw_loupe(square, {square.to().x - px(8) - side, top}, side, at ? at->row : token, column);
 }
 
-/// The scale that all colours share: of both pictures, as a round number.
-double common_range(double range) {
-  if (!(range > 0) || !std::isfinite(range)) return 1;
-  const double power = std::pow(10, std::floor(std::log10(range)));
-  for (const double step : {1.0, 2.0, 5.0, 10.0}) {
-    if (range <= step * power * (1 + 1e-9)) return step * power;
-  }
-  return 10 * power;
-}
-
 void draw_reason(const std::string& reason, ImVec2 from, ImVec2 to) {
   const style::TextStyle text(style::Text::body);
   ImGui::SetCursorScreenPos({from.x, from.y + (to.y - from.y) * 0.3F});
@@ -448,7 +438,7 @@ void draw_squares(Application& application, ImVec2 from, ImVec2 to) {
     draw_row_words(square, words, reader == WeighedBy::rule);
     draw_column_words(square, words);
   }
-  ranges.range = common_range(range);
+  ranges.range = round_above(range);
   map.range = ranges.range;
 }
 

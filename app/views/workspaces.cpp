@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include "app/views/attend.h"
+#include "app/views/compare.h"
 #include "app/views/learn.h"
 #include "app/views/panels.h"
 
@@ -22,6 +23,11 @@ std::span<const Workspace> workspaces() {
        .words = "Which words' values every answer is made of, beside softmax",
        .key = ImGuiMod_Ctrl | ImGuiKey_3,
        .panels = attend_panels()},
+      {.id = "compare",
+       .name = "Compare",
+       .words = "Two to four rules, settings, forms or precisions under one cursor",
+       .key = ImGuiMod_Ctrl | ImGuiKey_4,
+       .panels = compare_panels()},
   };
   return list;
 }

@@ -55,6 +55,15 @@ std::vector<double> round_numbers(double from, double to, int count) {
   return numbers;
 }
 
+double round_above(double range) {
+  if (!(range > 0) || !std::isfinite(range)) return 1;
+  const double power = std::pow(10, std::floor(std::log10(range)));
+  for (const double step : {1.0, 2.0, 5.0, 10.0}) {
+    if (range <= step * power * (1 + 1e-9)) return step * power;
+  }
+  return 10 * power;
+}
+
 std::string axis_number(double value, double distance) {
   const double size = std::max(std::abs(value), distance);
   if (value != 0 && (size >= 1e5 || distance < 1e-4)) return fmt::format("{:.2g}", value);

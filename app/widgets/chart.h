@@ -28,6 +28,9 @@ struct Chart {
 /// Round numbers between two, at most about `count`.
 std::vector<double> round_numbers(double from, double to, int count);
 
+/// The next of 1, 2, 5, 10, ... times a power of ten that is not below `range`; 1 where that is no scale.
+double round_above(double range);
+
 /// A number beside an axis, with as many digits as the distance to its neighbour needs.
 std::string axis_number(double value, double distance);
 

@@ -59,7 +59,7 @@ void add_look(CLI::App& command, Look& look) {
   add("--head", look.head, "which head");
   add("--scale", look.scale, "how much larger everything is drawn, 0.5 to 4");
   add("--theme", look.theme, "dark or light");
-  add("--workspace", look.workspace, "step, learn or attend");
+  add("--workspace", look.workspace, "step, learn, attend or compare");
 }
 
 /// The scale that was asked for, or `standard`.

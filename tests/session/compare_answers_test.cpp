@@ -159,6 +159,19 @@ TEST_CASE("a side on the rail goes anywhere, and stands in the order of the rail
         std::vector<std::size_t>{2, 0, 1});
 }
 
+TEST_CASE("a side goes along the rail in tenths, and over what does not join", "[compare]") {
+  Side side = further_on_rail(side_of("linear"), 1);
+  CHECK(place_on_rail(side) == 0.1);
+  for (int i = 0; i < 9; ++i) side = further_on_rail(side, 1);
+  CHECK(side.variant == "retnet");
+  CHECK(place_on_rail(further_on_rail(side, -1)) == 0.9);
+  CHECK(further_on_rail(side_of("titans"), 1).variant == "lact");
+  CHECK(further_on_rail(side_of("lact"), -1).variant == "titans");
+  CHECK(further_on_rail(side_of("lact"), 1) == side_of("lact"));
+  CHECK(further_on_rail(side_of("linear"), -1) == side_of("linear"));
+  CHECK(further_on_rail(side_of("softmax"), 1) == side_of("softmax"));
+}
+
 TEST_CASE("what is otherwise about a side is said in words", "[compare]") {
   const Side side = side_of("deltanet");
   CHECK(otherwise(side, side).empty());

@@ -1,0 +1,158 @@
+#include "app/views/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gl/context_local.h"
+#include "app/session/compared_sides.h"
+#include "app/views/underlined_words.h"
+#include "app/widgets/chart.h"
+#include "app/widgets/controls.h"
+#include "core/contract/rail.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+constexpr float rail_height = 88;
+
+/// The keys of the sides, kept while nothing that they depend on changes.
+struct SideKeys {
+  std::shared_ptr<const DataSet> data;
+  std::vector<Choice> choices;
+  std::vector<ComputedSide> keys;
+};
+
+const ComputedSide& key_of(const std::shared_ptr<const DataSet>& data, const Choice& choice,
+                           std::size_t slot) {
+  auto& known = context_local<SideKeys>();
+  if (known.data != data) known = {data, {}, {}};
+  known.choices.resize(most_sides);
+  known.keys.resize(most_sides);
+  Choice& last = known.choices[slot];
+  const bool is_same = known.keys[slot].choice && static_cast<const Side&>(last) == choice &&
+                       last.head == choice.head && last.edits == choice.edits;
+  if (is_same) return known.keys[slot];
+  last = choice;
+  return known.keys[slot] = computed_side(data, choice, slot);
+}
+
+/// The side that is stepped through is computed by the session, the others beside it.
+void ask_computed(Application& application, ComparedSide& side) {
+  Session& session = application.session;
+  if (side.index == 0) {
+    side.computed = session.sight().computation;
+    side.is_old = session.computing() && !(static_cast<const Side&>(side.computed->choice) == side.side);
+    return;
+  }
+  Choice choice = session.choice();
+  static_cast<Side&>(choice) = side.side;
+  const auto answer = session.answers().ask(key_of(session.computed()->data, choice, side.index));
+  side.computed = answer.value;
+  side.is_old = answer.stale;
+  side.reason = answer.reason;
+}
+
+void ask_moment(Application& application, ComparedSide& side, const std::shared_ptr<const Computation>& of,
+                Index token) {
+  Session& session = application.session;
+  SideAtWord key;
+  key.of = side.computed;
+  key.reference = of;
+  key.asking = session.sight().computation;
+  key.token = token;
+  key.words = {.pinned = session.state().words};
+  key.slot = side.index;
+  const auto answer = session.answers().ask(key);
+  side.moment = answer.value;
+  side.is_old = side.is_old || answer.stale;
+  if (!answer.value && !answer.under_way) side.reason = answer.reason;
+  RecallOfTokens recall;
+  recall.of = side.computed;
+  const auto errors = session.answers().ask(recall);
+  // An old line is one of other words where there are more of them.
+  const auto tokens = static_cast<std::size_t>(side.computed->sequence.tokens);
+  if (errors.value && (!*errors.value || (*errors.value)->size() == tokens)) side.recall = errors.value;
+}
+
+}  // namespace
+
+std::span<const Panel> compare_panels() {
+  static constexpr Panel list[] = {
+      {"Side by side", PanelPlace::center, draw_compare},
+      {"What each side misses", PanelPlace::bottom, draw_compare_floor},
+  };
+  return list;
+}
+
+CompareMap& compare_map() { return context_local<CompareMap>(); }
+
+ImU32 side_colour(std::size_t index) {
+  const style::Palette& c = style::colours();
+  const ImU32 colours[] = {c.text, c.dim, c.gate, c.error};
+  return colours[index % std::size(colours)];
+}
+
+std::string side_name(const Side& side) {
+  const std::optional<double> place = place_on_rail(side);
+  if (place && *place == std::floor(*place)) return rail()[static_cast<std::size_t>(*place)].name;
+  return find_variant(side.variant).label;
+}
+
+ComparedSides compared(Application& application) {
+  const SessionState& state = application.session.state();
+  const std::vector<Side> sides = compared_sides(state);
+  const std::size_t reference = reference_side(state);
+  const std::size_t handle = handle_side(state);
+  ComparedSides all;
+  for (const std::size_t index : side_order(sides)) {
+    ComparedSide& side = all.sides.emplace_back(ComparedSide{.index = index,
+                                                             .side = sides[index],
+                                                             .is_reference = index == reference,
+                                                             .has_handle = index == handle});
+    ask_computed(application, side);
+  }
+  const auto of = std::ranges::find(all.sides, true, &ComparedSide::is_reference)->computed;
+  const Index token = application.session.token();
+  double range = 0;
+  for (ComparedSide& side : all.sides) {
+    const bool is_there =
+        side.computed && of && token < side.computed->sequence.tokens && token < of->sequence.tokens;
+    if (is_there) ask_moment(application, side, of, token);
+    if (side.moment) range = std::max(range, side.moment->range);
+  }
+  all.range = round_above(range);
+  for (const ComparedSide& side : all.sides) {
+    if (!side.moment || side.moment->table.words.empty()) continue;
+    std::vector<Index> asked;
+    for (const AskedWord& word : side.moment->table.words) asked.push_back(word.token);
+    std::ranges::sort(asked);
+    name_words(std::move(asked));
+    break;
+  }
+  return all;
+}
+
+void draw_compare(Application& application) {
+  compare_map() = {};
+  const std::shared_ptr<const Computation>& computed = application.session.sight().computation;
+  if (!computed || computed->sequence.tokens == 0) {
+    if (style::begin_panel("##side by side")) {
+      style::paragraph(computed ? "This sequence has no tokens: there is nothing to compare."
+                                : "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures "
+                                  "and presets.");
+    }
+    style::end_panel();
+    return;
+  }
+  const ComparedSides all = compared(application);
+  compare_map().range = all.range;
+  draw_rail(application, all, px(rail_height));
+  draw_columns(application, all);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,488 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gl/context_local.h"
+#include "app/session/compared_sides.h"
+#include "app/stage/head.h"
+#include "app/views/answer_cells.h"
+#include "app/views/compare.h"
+#include "app/views/timeline_scale.h"
+#include "app/widgets/chart.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/formula.h"
+#include "app/widgets/icon_button.h"
+#include "app/widgets/text.h"
+#include "app/widgets/tooltip_place.h"
+#include "core/insight/rule_difference.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+// In design pixels.
+constexpr float name_height = 26;
+constexpr float line_height = 16;  // of a caption
+constexpr float body_height = 18;  // of a sentence
+constexpr float formula_height = 38;
+constexpr float low_formula_height = 30;
+constexpr float largest_formula = 21;
+constexpr float smallest_formula = 9;
+constexpr float between = 12;
+constexpr float error_height = 22;
+constexpr float low_column = 560;  // below this height there is less of everything
+constexpr float narrow_column = 340;
+
+std::vector<std::string> wrapped(const std::string& words, float width, std::size_t most) {
+  std::vector<std::string> lines;
+  const char* begin = words.c_str();
+  const char* end = begin + words.size();
+  while (begin < end) {
+    if (lines.size() + 1 == most) {
+      lines.push_back(shortened({begin, static_cast<std::size_t>(end - begin)}, width));
+      break;
+    }
+    const char* cut = ImGui::GetFont()->CalcWordWrapPosition(ImGui::GetFontSize(), begin, end, width);
+    if (cut == begin) ++cut;
+    lines.emplace_back(begin, cut);
+    begin = cut;
+    while (begin < end && *begin == ' ') ++begin;
+  }
+  return lines;
+}
+
+/// How high the parts are, the same in all columns so that their tops are aligned.
+struct Heights {
+  float width = 0;  // of what stands in a column
+  std::size_t sentence_lines = 2;
+  std::size_t answer_lines = 2;
+  std::size_t other_lines = 1;
+  float formula = 0;
+  float picture = 0;
+  float cell = 0;
+  float rows = 0;
+};
+
+/// What is written in a column, wrapped to its width.
+struct ColumnWords {
+  std::vector<std::string> sentence;
+  std::vector<std::string> answer;
+  std::vector<std::string> others;
+};
+
+std::string sentence_of(const ComparedSide& side, const ComparedSides& all) {
+  if (!side.computed) return side.reason.empty() ? "It is being computed …" : side.reason;
+  const auto reference = std::ranges::find(all.sides, true, &ComparedSide::is_reference);
+  const std::string differs = side.is_reference ? "" : otherwise(side.side, reference->side);
+  return (differs.empty() ? "" : differs + ". ") + side_sentence(*side.computed);
+}
+
+ColumnWords words_of(const ComparedSide& side, const ComparedSides& all, float width, bool is_low) {
+  ColumnWords words;
+  {
+    const style::TextStyle text(style::Text::caption);
+    words.sentence = wrapped(sentence_of(side, all), width, is_low ? 2 : 3);
+    if (side.moment) words.others = wrapped(side.moment->others, width, is_low ? 1 : 2);
+  }
+  const style::TextStyle text(style::Text::body);
+  if (side.moment) words.answer = wrapped(side.moment->sentence, width, is_low ? 2 : 3);
+  return words;
+}
+
+Heights heights_of(const ComparedSides& all, const std::vector<ColumnWords>& words, float width, float height,
+                   bool is_low) {
+  Heights heights{.width = width, .sentence_lines = 1, .answer_lines = 1, .other_lines = 0};
+  for (const ColumnWords& column : words) {
+    heights.sentence_lines = std::max(heights.sentence_lines, column.sentence.size());
+    heights.answer_lines = std::max(heights.answer_lines, column.answer.size());
+    heights.other_lines = std::max(heights.other_lines, column.others.size());
+  }
+  heights.formula = px(is_low ? low_formula_height : formula_height);
+  for (const ComparedSide& side : all.sides) {
+    if (side.moment)
+      heights.rows = std::max(heights.rows, static_cast<float>(side.moment->table.words.size()));
+  }
+  const float fixed = px(name_height) + px(line_height) * static_cast<float>(heights.sentence_lines) +
+                      heights.formula + px(line_height + 2) + px(between) + px(20) + px(line_height + 4) +
+                      px(6) + px(body_height) * static_cast<float>(heights.answer_lines) +
+                      px(line_height) * static_cast<float>(heights.other_lines) + px(error_height);
+  const float rest = std::max(height - fixed, px(60));
+  const float rows = std::max(heights.rows, 1.0F);
+  heights.cell = std::floor(std::clamp(rest * 0.45F / rows, px(8), px(28)));
+  heights.picture = std::floor(std::clamp(rest - rows * heights.cell, px(24), (width - px(between)) / 2));
+  heights.cell = std::floor(std::clamp((rest - heights.picture) / rows, px(8), px(30)));
+  return heights;
+}
+
+/// The equation of a side, with a box around what the side on its left lacks.
+struct Written {
+  const Computation* of = nullptr;
+  const Computation* beside = nullptr;
+  std::optional<style::Theme> theme;
+  std::string latex;
+};
+
+const std::string& equation_of(const ComparedSide& side, const ComparedSide* left) {
+  auto& known = context_local<std::array<Written, most_sides>>()[side.index % most_sides];
+  const Computation* beside = left ? left->computed.get() : nullptr;
+  if (known.of == side.computed.get() && known.beside == beside && known.theme == style::theme())
+    return known.latex;
+  known = {side.computed.get(), beside, style::theme(), {}};
+  const auto& trace = side.computed->trace(Form::recurrent);
+  const Line* line = trace ? rewriting_line(*trace) : nullptr;
+  if (!line) return known.latex;
+  Symbols symbols = trace->symbols;
+  const auto* other = beside ? beside->trace(Form::recurrent).get() : nullptr;
+  if (const Line* rewritten = other ? rewriting_line(*other) : nullptr)
+    symbols = boxed(symbols, lacking(*line, trace->symbols, *rewritten, other->symbols));
+  known.latex = latex(line->equation, symbols, stage_latex());
+  return known.latex;
+}
+
+/// Draws a column from top to bottom, and notes where everything lies.
+class ColumnPainter {
+ public:
+  ColumnPainter(Application& application, const ComparedSides& all, const ComparedSide& side,
+                const Heights& heights, CompareMap::Column& map, ImVec2 from)
+      : application_(application), all_(all), side_(side), heights_(heights), map_(map), at_(from) {}
+
+  void name() {
+    const ImVec2 from = at_;
+    const float right = buttons();
+    list_->AddCircleFilled({from.x + px(6), from.y + px(11)}, px(5), side_colour(side_.index));
+    const float room = right - from.x - px(34);
+    const style::TextStyle text(style::Text::title);
+    const std::string shown = shortened(side_name(side_.side), room);
+    ImGui::SetCursorScreenPos({from.x + px(18), from.y});
+    if (ImGui::InvisibleButton("another", {text_extent(shown).x + px(16), px(22)}))
+      ImGui::OpenPopup("another side");
+    const bool is_lit = ImGui::IsItemHovered();
+    {
+      const style::TextStyle body(style::Text::body);
+      tooltip("Another rule, form, precision or option for this side.");
+    }
+    draw_text({from.x + px(18), from.y + px(1)}, c_.text, shown);
+    const float arrow = from.x + px(18) + text_extent(shown).x + px(6);
+    list_->AddTriangleFilled({arrow, from.y + px(9)}, {arrow + px(8), from.y + px(9)},
+                             {arrow + px(4), from.y + px(14)}, is_lit ? c_.text : c_.dim);
+    take("name", px(name_height), right - from.x);
+    draw_side_menu(application_, side_);
+  }
+
+  void sentence(const std::vector<std::string>& lines) {
+    const style::TextStyle text(style::Text::caption);
+    draw_lines("sentence", lines, heights_.sentence_lines, px(line_height), c_.dim, sentence_of(side_, all_));
+  }
+
+  void equation(const ComparedSide* left) {
+    if (side_.computed) {
+      const std::string& latex = equation_of(side_, left);
+      map_.formula = latex;
+      float size = px(largest_formula);
+      FormulaSize extent = measure_formula(latex, size);
+      if (extent.width > heights_.width)
+        size = std::max(size * heights_.width / extent.width, px(smallest_formula));
+      extent = measure_formula(latex, size);
+      if (extent.height > heights_.formula) {
+        size *= heights_.formula / extent.height;
+        extent = measure_formula(latex, size);
+      }
+      const float x = std::max(at_.x, at_.x + (heights_.width - extent.width) / 2);
+      draw_formula(list_, {x, at_.y + (heights_.formula - extent.height) / 2 + extent.baseline}, latex, size,
+                   c_.text);
+    }
+    take("equation", heights_.formula, heights_.width);
+  }
+
+  void memories() {
+    const float side = heights_.picture;
+    const float caption = px(line_height + 2);
+    if (!side_.moment || !side_.moment->no_memory.empty()) {
+      const std::string reason = side_.moment ? side_.moment->no_memory : std::string();
+      paragraph(reason, caption + side);
+      take("memory", caption + side + px(between), heights_.width);
+      return;
+    }
+    const SideMoment& moment = *side_.moment;
+    const SideMoment::Memory& memory = is_before() ? moment.before : moment.after;
+    const float second = at_.x + heights_.width - side;
+    head(at_.x, side, is_before() ? "memory before" : "memory after", memory.length);
+    picture(fmt::format("memory {}", side_.index), memory.S, memory.version, {at_.x, at_.y + caption}, side);
+    if (side_.is_reference) {
+      head(second, side, "the reference", std::nullopt);
+      list_->AddRect({second, at_.y + caption}, {second + side, at_.y + caption + side}, c_.edge);
+    } else if (memory.apart.size() == 0) {
+      head(second, side, "no difference", std::nullopt);
+      const style::TextStyle text(style::Text::caption);
+      float y = at_.y + caption;
+      for (const std::string& line : wrapped(moment.no_difference, side, 4)) {
+        draw_text({second, y}, c_.dim, line);
+        y += px(line_height);
+      }
+    } else {
+      const auto reference = std::ranges::find(all_.sides, true, &ComparedSide::is_reference);
+      head(second, side, "minus " + side_name(reference->side), memory.apart_length);
+      picture(fmt::format("difference {}", side_.index), memory.apart, memory.apart_version,
+              {second, at_.y + caption}, side);
+    }
+    take("memory", caption + side + px(between), heights_.width);
+  }
+
+  void answers() {
+    list_->AddLine({map_.place.minimum.x, at_.y - px(between) / 2},
+                   {map_.place.maximum.x, at_.y - px(between) / 2}, c_.edge);
+    const float head_height = px(line_height + 4);
+    const float height = px(20) + head_height + heights_.cell * std::max(heights_.rows, 1.0F);
+    {
+      const style::TextStyle text(style::Text::strong);
+      draw_text(at_, c_.text, shortened("What the memory answers", heights_.width));
+    }
+    if (!side_.moment || side_.moment->table.words.empty()) {
+      at_.y += px(20);
+      paragraph(side_.moment ? side_.moment->no_table : std::string(), height - px(20));
+      at_.y -= px(20);
+      take("answers", height + px(6), heights_.width);
+      return;
+    }
+    const AnswerTable& table = side_.moment->table;
+    explained(table);
+    float names = 0;
+    {
+      const style::TextStyle text(style::Text::caption);
+      for (const AskedWord& word : table.words)
+        names = std::max(names, text_extent(visible_label(word.text)).x + px(10));
+    }
+    names = std::min(names, std::min(px(84), heights_.width * 0.22F));
+    const auto count = static_cast<float>(table.words.size());
+    const ImVec2 cell = {std::floor((heights_.width - names - px(2)) / count), heights_.cell};
+    const ImVec2 corner = {at_.x, at_.y + px(20)};
+    draw_answer_names(table, corner, names, cell.y, head_height);
+    const Matrix<double>& values = is_before() ? table.before : table.after;
+    const auto hovered =
+        draw_answer_cells(table, values, {}, {corner.x + names, corner.y}, cell, head_height);
+    const Rectangle pictures = {corner, {corner.x + heights_.width, corner.y + head_height + cell.y * count}};
+    if (hovered && ImGui::IsWindowHovered())
+      explain_answer(table, is_before() ? "before" : "after", values, *hovered, pictures);
+    take("answers", height + px(6), heights_.width);
+  }
+
+  void words(const ColumnWords& written) {
+    {
+      const style::TextStyle text(style::Text::body);
+      draw_lines("answer", written.answer, heights_.answer_lines, px(body_height), c_.text,
+                 side_.moment ? side_.moment->sentence : std::string());
+    }
+    const style::TextStyle text(style::Text::caption);
+    draw_lines("others", written.others, heights_.other_lines, px(line_height), c_.dim, {});
+  }
+
+  /// |v - S^T k| of the word, red as it finds the memory, filled as it leaves it.
+  void error(double full) {
+    const Index token = application_.session.token();
+    const style::TextStyle text(style::Text::caption);
+    const bool has_recall = side_.recall && *side_.recall;
+    if (!has_recall) {
+      if (side_.recall) draw_text(at_, c_.dim, "No memory to ask: no error.");
+      take("error", px(error_height), heights_.width);
+      return;
+    }
+    const Recall& recall = (**side_.recall)[static_cast<std::size_t>(token)];
+    const double before = std::sqrt(2 * recall.before);
+    const double after = std::sqrt(2 * recall.after);
+    const std::string numbers = fmt::format("{:.3g} → {:.3g}", before, after);
+    const std::string word =
+        visible_label(application_.session.data().labels[static_cast<std::size_t>(token)]);
+    const float numbers_width = text_extent("0.000 → 0.000").x + px(4);
+    const std::string name = shortened("error at " + word, heights_.width * 0.32F);
+    draw_text({at_.x, at_.y + px(2)}, c_.dim, name);
+    draw_text({at_.x + heights_.width - text_extent(numbers).x, at_.y + px(2)}, c_.text, numbers);
+    const float left = at_.x + heights_.width * 0.32F + px(6);
+    const float right =
+        at_.x + heights_.width - std::max(numbers_width, text_extent(numbers).x + px(4)) - px(4);
+    if (right - left > px(24)) {
+      const auto end = [&](double length) { return left + (right - left) * length_bar(length, full).part; };
+      const float top = at_.y + px(5);
+      list_->AddRectFilled({left, top}, {end(after), top + px(9)}, c_.error);
+      list_->AddRect({left, top}, {end(before), top + px(9)}, c_.error, 0, px(style::line));
+    }
+    take("error", px(error_height), heights_.width);
+  }
+
+ private:
+  bool is_before() const { return application_.session.state().compare.before; }
+
+  /// At the right of the name; returns where they begin.
+  float buttons() {
+    float right = at_.x + heights_.width;
+    const bool is_removable = all_.sides.size() > 2;
+    if (is_removable) {
+      right -= px(18);
+      ImGui::SetCursorScreenPos({right, at_.y + px(2)});
+      if (icon_button("take out", Icon::close, 18))
+        application_.session.change(without_side(application_.session.state(), side_.index));
+      tooltip("Take this side out.");
+      right -= px(10);
+    }
+    const style::TextStyle text(style::Text::caption);
+    const char* word = "reference";
+    right -= text_extent(word).x;
+    if (side_.is_reference) {
+      draw_text({right, at_.y + px(5)}, c_.text, word);
+      list_->AddRectFilled({right, at_.y + px(21)}, {right + text_extent(word).x, at_.y + px(22)}, c_.text);
+    } else {
+      ImGui::SetCursorScreenPos({right, at_.y});
+      if (style::word_button(word, 24))
+        application_.session.change(with_reference(application_.session.state(), side_.index));
+      tooltip("Take all differences to this side.");
+    }
+    if (side_.is_old) {
+      right -= px(22);
+      style::spinner({right + px(8), at_.y + px(12)}, c_.dim);
+    }
+    return right - px(8);
+  }
+
+  void explained(const AnswerTable& table) {
+    const Vector<double>& shares = is_before() ? table.explained_before : table.explained_after;
+    if (shares.size() == 0 || !shares.allFinite()) return;
+    const style::TextStyle text(style::Text::caption);
+    const std::string words =
+        fmt::format("they explain {:.0f}–{:.0f} %", 100 * std::max(shares.minCoeff(), 0.0),
+                    100 * std::max(shares.maxCoeff(), 0.0));
+    float title = 0;
+    {
+      const style::TextStyle strong(style::Text::strong);
+      title = text_extent("What the memory answers").x;
+    }
+    if (title + text_extent(words).x + px(10) > heights_.width) return;
+    draw_text({at_.x + heights_.width - text_extent(words).x, at_.y + px(2)}, c_.dim, words);
+  }
+
+  void head(float left, float width, const std::string& words, std::optional<double> length) {
+    const std::string number = length ? fmt::format("{:.3g}", *length) : std::string();
+    const style::TextStyle text(style::Text::caption);
+    const float number_width = number.empty() ? 0 : text_extent(number).x + px(6);
+    draw_text({left, at_.y}, c_.dim, shortened(words, width - number_width));
+    if (!number.empty()) draw_text({left + width - text_extent(number).x, at_.y}, c_.text, number);
+  }
+
+  void picture(const std::string& key, const Matrix<double>& numbers, std::uint64_t version, ImVec2 from,
+               float side) {
+    HeatMapLook look{.range = static_cast<float>(all_.range)};
+    look.transposed = application_.view.state_value_by_key;
+    heat_map(key, numbers, version, from, {side, side}, look);
+    list_->AddRect({from.x - 1, from.y - 1}, {from.x + side + 1, from.y + side + 1}, c_.edge);
+    if (!ImGui::IsWindowHovered()) return;
+    const Index rows = look.transposed ? numbers.cols() : numbers.rows();
+    const Index columns = look.transposed ? numbers.rows() : numbers.cols();
+    const auto cell = hovered_cell(from, {side, side}, rows, columns, ImGui::GetMousePos());
+    if (!cell) return;
+    const Index row = look.transposed ? cell->column : cell->row;
+    const Index column = look.transposed ? cell->row : cell->column;
+    tooltip_beside(from, {from.x + side, from.y + side},
+                   fmt::format("row {}, column {}: {:.5g}. Colours from −{:g} to {:g}, the same in every "
+                               "column.",
+                               row, column, numbers(row, column), all_.range, all_.range));
+  }
+
+  void paragraph(const std::string& words, float height) {
+    const style::TextStyle text(style::Text::body);
+    const auto most = static_cast<std::size_t>(std::max(height / px(body_height), 1.0F));
+    float y = at_.y;
+    for (const std::string& line : wrapped(words, heights_.width, most)) {
+      draw_text({at_.x, y}, c_.dim, line);
+      y += px(body_height);
+    }
+  }
+
+  void draw_lines(const char* part, const std::vector<std::string>& lines, std::size_t most, float height,
+                  ImU32 colour, const std::string& whole) {
+    float y = at_.y;
+    for (const std::string& line : lines) {
+      draw_text({at_.x, y}, colour, line);
+      y += height;
+    }
+    const Rectangle place = {at_, {at_.x + heights_.width, at_.y + height * static_cast<float>(most)}};
+    take(part, height * static_cast<float>(most), heights_.width);
+    const bool is_cut = !lines.empty() && lines.back().ends_with("…");
+    if (is_cut && ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(place.minimum, place.maximum))
+      tooltip_beside(place.minimum, place.maximum, whole);
+  }
+
+  void take(const char* part, float height, float width) {
+    map_.parts.emplace_back(part, Rectangle{at_, {at_.x + width, at_.y + height}});
+    at_.y += height;
+  }
+
+  Application& application_;
+  const ComparedSides& all_;
+  const ComparedSide& side_;
+  const Heights& heights_;
+  CompareMap::Column& map_;
+  ImVec2 at_;
+  const style::Palette& c_ = style::colours();
+  ImDrawList* list_ = ImGui::GetWindowDrawList();
+};
+
+/// The longest error of the word over all sides, before or after.
+double longest_error(const ComparedSides& all, Index token) {
+  double longest = 0;
+  for (const ComparedSide& side : all.sides) {
+    if (!side.recall || !*side.recall) continue;
+    const Recall& recall = (**side.recall)[static_cast<std::size_t>(token)];
+    for (const double half : {recall.before, recall.after}) {
+      if (std::isfinite(half)) longest = std::max(longest, std::sqrt(2 * half));
+    }
+  }
+  return longest;
+}
+
+}  // namespace
+
+void draw_columns(Application& application, const ComparedSides& all) {
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const auto count = static_cast<float>(all.sides.size());
+  const float gap = px(style::panel_gap);
+  const float width = std::floor((room.x - gap * (count - 1)) / count);
+  const bool is_low = room.y < px(low_column);
+  const float padding = width < px(narrow_column) || is_low ? style::low_padding : style::panel_padding;
+  const float inner = width - 2 * px(padding);
+  if (inner < px(80) || room.y < px(200)) {
+    style::paragraph("There is no room here for the sides: make the panel larger.");
+    return;
+  }
+  std::vector<ColumnWords> words;
+  for (const ComparedSide& side : all.sides) words.push_back(words_of(side, all, inner, is_low));
+  const Heights heights = heights_of(all, words, inner, room.y - 2 * px(padding), is_low);
+  const double full = longest_error(all, application.session.token());
+  for (std::size_t i = 0; i < all.sides.size(); ++i) {
+    const ComparedSide& side = all.sides[i];
+    ImGui::SetCursorScreenPos({from.x + static_cast<float>(i) * (width + gap), from.y});
+    if (style::begin_panel(fmt::format("##side {}", side.index).c_str(), {width, room.y},
+                           ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse, padding)) {
+      CompareMap::Column& map = compare_map().columns.emplace_back();
+      const ImVec2 panel = ImGui::GetWindowPos();
+      map.index = side.index;
+      map.place = {panel, {panel.x + width, panel.y + room.y}};
+      map.moment = side.moment;
+      map.reason = side.reason;
+      ColumnPainter painter(application, all, side, heights, map, ImGui::GetCursorScreenPos());
+      painter.name();
+      painter.sentence(words[i].sentence);
+      painter.equation(i > 0 ? &all.sides[i - 1] : nullptr);
+      painter.memories();
+      painter.answers();
+      painter.words(words[i]);
+      painter.error(full);
+      ImGui::SetCursorScreenPos(panel);
+      ImGui::Dummy({1, 1});  // pictures are no items
+    }
+    style::end_panel();
+  }
+}
+
+}  // namespace palimpsest

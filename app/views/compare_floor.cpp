@@ -1,0 +1,168 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gl/context_local.h"
+#include "app/views/compare.h"
+#include "app/views/floor.h"
+#include "app/views/timeline_rows.h"
+#include "app/views/timeline_scale.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+constexpr float caption_height = 16;
+constexpr float words_height = 26;
+constexpr float labels_width = 128;  // right of the words: whose line ends there
+constexpr float label_height = 15;
+
+using Errors = std::shared_ptr<const RecallOfTokens::Value>;
+
+/// The scale of all lines, kept while they stay the same.
+LengthScale scale_of(const ComparedSides& all) {
+  struct Known {
+    std::vector<Errors> of;
+    LengthScale scale;
+  };
+  auto& known = context_local<Known>();
+  std::vector<Errors> present;
+  for (const ComparedSide& side : all.sides) present.push_back(side.recall);
+  if (known.of == present) return known.scale;
+  std::vector<double> lengths;
+  for (const Errors& errors : present) {
+    if (!errors || !*errors) continue;
+    for (const Recall& recall : **errors) lengths.push_back(std::sqrt(2 * recall.after));
+  }
+  known = {std::move(present), length_scale(std::move(lengths))};
+  return known.scale;
+}
+
+/// What is left of the error after each word, as a line; of words that share a pixel the largest. Returns the
+/// height at which it ends in sight.
+float draw_line(const TimelineColumns& columns, const std::vector<Recall>& errors, double full, float top,
+                float bottom, Index present, ImU32 colour, bool is_wide) {
+  const auto y = [&](double length) { return bottom - (bottom - top) * length_bar(length, full).part; };
+  std::vector<ImVec2> reached;
+  std::vector<ImVec2> ahead;
+  const Index end = std::min<Index>(columns.end(), std::ssize(errors));
+  float last = bottom;
+  for (Index t = columns.begin(); t < end;) {
+    const float x = (columns.left(t) + columns.left(t + 1)) / 2;
+    double longest = 0;
+    const Index first = t;
+    do {
+      const double length = std::sqrt(2 * errors[static_cast<std::size_t>(t)].after);
+      longest = std::isfinite(length) ? std::max(longest, length) : full;
+      ++t;
+    } while (t < end && columns.left(t + 1) - columns.left(first) < 1);
+    last = y(longest);
+    if (first <= present) reached.push_back({x, last});
+    if (t > present) ahead.push_back({x, last});
+  }
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float width = px(is_wide ? 2.0F : 1.5F);
+  const auto draw = [&](const std::vector<ImVec2>& points, ImU32 ink) {
+    list->AddPolyline(points.data(), static_cast<int>(points.size()), ink, width);
+  };
+  draw(ahead, style::mix(style::colours().panel, colour, 0.45F));
+  draw(reached, colour);
+  if (present >= columns.begin() && present < end)
+    list->AddCircleFilled({(columns.left(present) + columns.left(present + 1)) / 2,
+                           y(std::sqrt(2 * errors[static_cast<std::size_t>(present)].after))},
+                          px(3.5F), colour);
+  return last;
+}
+
+/// Whose line ends where, each beside its end or as near as the others let it.
+struct LineLabel {
+  std::string words;
+  ImU32 colour;
+  float y;
+};
+
+void draw_labels(std::vector<LineLabel> labels, float left, float width, float top, float bottom) {
+  const style::TextStyle text(style::Text::caption);
+  std::ranges::stable_sort(labels, {}, &LineLabel::y);
+  const float height = std::min(px(label_height),
+                                (bottom - top) / static_cast<float>(std::max<std::size_t>(labels.size(), 1)));
+  float free = top;
+  for (LineLabel& label : labels) {
+    label.y = std::max(label.y - height / 2, free);
+    free = label.y + height;
+  }
+  float end = bottom;
+  for (auto label = labels.rbegin(); label != labels.rend(); ++label) {
+    label->y = std::min(label->y, end - height);
+    end = label->y;
+  }
+  for (const LineLabel& label : labels) {
+    const std::string shown = shortened(label.words, width);
+    draw_text({left, label.y}, label.colour, shown);
+    compare_map().labels.push_back({{left, label.y}, {left + text_extent(shown).x, label.y + height}});
+  }
+}
+
+void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
+  const Session& session = application.session;
+  const style::Palette& c = style::colours();
+  auto& view = context_local<TimelineView>();
+  const ImVec2 position = {from.x + px(timeline_gutter - style::panel_padding), from.y};
+  const ImVec2 size = {to.x - position.x - px(labels_width), to.y - position.y};
+  if (size.x < px(60) || size.y < px(80)) return;
+  const ComparedSides all = compared(application);
+  const LengthScale scale = scale_of(all);
+  const TimelineColumns columns = timeline_columns(view, session, position, size);
+  const float words_top = position.y + px(caption_height);
+  const float top = words_top + px(words_height) + px(6);
+  const float bottom = to.y - px(3);
+  std::vector<LineLabel> labels;
+  {
+    TimelineRows words(columns, session);
+    words.groups(position.y, to.y);
+    words.words(words_top + px(2));
+    {
+      const style::TextStyle number(style::Text::number_small);
+      words.name(fmt::format("{:.3g}", scale.full), top, c.dim);
+      words.name("0", bottom - px(2), c.dim);
+    }
+    const style::TextStyle text(style::Text::caption);
+    words.name("error left", (top + bottom) / 2 - (bottom - top > px(70) ? px(8) : 0), c.error);
+    if (bottom - top > px(70))
+      words.name(fmt::format("max {:.3g}", scale.largest), (top + bottom) / 2 + px(8), c.error);
+    for (const ComparedSide& side : all.sides) {
+      const bool has_line = side.recall && *side.recall;
+      const ImU32 colour = side_colour(side.index);
+      if (has_line) {
+        const float end = draw_line(columns, **side.recall, scale.full, top, bottom, session.token(), colour,
+                                    side.is_reference);
+        labels.push_back({side_name(side.side), colour, end});
+      } else if (side.recall) {
+        labels.push_back({side_name(side.side) + ": no error", colour, bottom});
+      }
+    }
+    words.cursor(position.y + px(caption_height - 2), to.y);
+  }
+  draw_labels(std::move(labels), position.x + size.x + px(12), px(labels_width - 12), top - px(6), to.y);
+  ImGui::SetCursorScreenPos(position);
+  ImGui::InvisibleButton("errors", size);
+  scrub(application, view, columns);
+  turn_wheel_over_item(view, columns, session);
+}
+
+}  // namespace
+
+void draw_compare_floor(Application& application) {
+  compare_map().labels.clear();
+  draw_floor_panel(application, "##compare floor", 10, 4, RowsAbove::none, [&](ImVec2 from, ImVec2 to) {
+    const Session& session = application.session;
+    if (session.sight().computation && !session.computed()->tokens.empty()) draw_floor(application, from, to);
+  });
+}
+
+}  // namespace palimpsest

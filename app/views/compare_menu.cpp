@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/session/compared_sides.h"
+#include "app/views/compare.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+constexpr float list_width = 240;
+constexpr float list_height = 220;
+
+/// A line to choose; true when it was.
+bool line(const std::string& words, bool is_chosen) {
+  const style::TextStyle text(is_chosen ? style::Text::strong : style::Text::body);
+  return ImGui::Selectable(words.c_str(), is_chosen, ImGuiSelectableFlags_NoAutoClosePopups);
+}
+
+void rules(Side& side) {
+  style::caption("Rule");
+  ImGui::BeginChild("rules", {px(list_width), px(list_height)});
+  for (const Variant& variant : variants()) {
+    const bool is_chosen = variant.id == side.variant;
+    if (line(fmt::format("{}###{}", variant.label, variant.id), is_chosen) && !is_chosen) {
+      side.variant = variant.id;
+      side.settings = {};
+    }
+    tooltip(variant.words);
+    if (is_chosen && ImGui::IsWindowAppearing()) ImGui::SetScrollHereY();
+  }
+  ImGui::EndChild();
+}
+
+void forms(Side& side, const Computation* computed) {
+  style::caption("Form");
+  for (const Form form : all_forms) {
+    const std::string missing = computed ? computed->form(form).missing : std::string();
+    ImGui::BeginDisabled(!missing.empty());
+    if (line(name(form), side.form == form)) side.form = form;
+    ImGui::EndDisabled();
+    if (!missing.empty()) tooltip(missing);
+  }
+  if (!has_chunks(side.form)) return;
+  for (const Index chunk : {side.chunk_size / 2, side.chunk_size * 2}) {
+    const bool fits = chunk >= 1 && (!computed || chunk <= largest_chunk(computed->sequence.tokens));
+    if (fits && line(fmt::format("chunks of {}", chunk), false)) side.chunk_size = chunk;
+  }
+}
+
+void precisions(Side& side) {
+  style::caption("Precision");
+  for (const Precision precision : all_precisions) {
+    if (line(name(precision), side.precision == precision)) side.precision = precision;
+  }
+}
+
+/// The options of the rule, and whole or bounded numbers that it takes.
+void settings(Side& side, const Computation* computed) {
+  const Variant& variant = find_variant(side.variant);
+  for (const Option& option : variant.options) {
+    style::caption(option.name);
+    for (const std::string& value : option.values) {
+      const auto given = side.settings.options.find(option.name);
+      const bool is_chosen =
+          given == side.settings.options.end() ? value == option.values.front() : given->second == value;
+      if (line(fmt::format("{}###{} {}", value, option.name, value), is_chosen))
+        side.settings.options[option.name] = value;
+    }
+  }
+  for (const Parameter& parameter : all_parameters(variant)) {
+    double value = parameter.standard.value_or(parameter.stand_in);
+    if (computed && computed->sequence.settings.parameters.contains(parameter.name))
+      value = computed->sequence.parameter(parameter.name);
+    if (const auto given = side.settings.parameters.find(parameter.name);
+        given != side.settings.parameters.end())
+      value = given->second;
+    ImGui::SetNextItemWidth(px(90));
+    const bool is_typed = ImGui::InputDouble(parameter.name.c_str(), &value, 0, 0, "%.5g",
+                                             ImGuiInputTextFlags_EnterReturnsTrue);
+    tooltip(parameter.meaning);
+    if (is_typed && value >= parameter.minimum && value <= parameter.maximum)
+      side.settings.parameters[parameter.name] = parameter.whole ? std::floor(value) : value;
+  }
+}
+
+}  // namespace
+
+void draw_side_menu(Application& application, const ComparedSide& side) {
+  const style::TextStyle text(style::Text::body);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(12), px(12)));
+  if (ImGui::BeginPopup("another side", ImGuiWindowFlags_NoMove)) {
+    if (ImGui::IsKeyPressed(ImGuiKey_Escape, false)) ImGui::CloseCurrentPopup();
+    Side next = side.side;
+    rules(next);
+    ImGui::SameLine(0, px(16));
+    ImGui::BeginChild("how", {px(200), px(list_height + 20)});
+    forms(next, side.computed.get());
+    precisions(next);
+    settings(next, side.computed.get());
+    ImGui::EndChild();
+    if (!(next == side.side))
+      application.session.change(with_side_as(application.session.state(), side.index, std::move(next)));
+    ImGui::EndPopup();
+  }
+  ImGui::PopStyleVar();
+}
+
+}  // namespace palimpsest
