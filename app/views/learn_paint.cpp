@@ -20,6 +20,7 @@ namespace {
 
 using style::px;
 
+constexpr float channel_line = 14;     // on which one chooses the channel
 constexpr double reach_top = 2.4;      // the axis of beta |k|^2: a little beyond its edge
 constexpr double longest_life = 3000;  // words
 constexpr double shortest_life = 0.5;
@@ -202,7 +203,7 @@ void draw_half_lives(const LearnRows& rows, const TokenCourses& courses, const L
   }
   const Keeping& keeping = *courses.keeping;
   const char* symbol = keeping.forgets ? "f" : keeping.array == "alpha" ? "\\alpha" : "\\gamma";
-  draw_row_name(rows, row, symbol, c.gate, "half-life");
+  draw_row_name(rows, row, symbol, c.gate, "half-life", keeping.channels > 1 ? px(channel_line) : 0);
   const Chart chart{.from = {rows.columns.position.x, row.top},
                     .to = {rows.columns.position.x + rows.columns.size.x, row.bottom},
                     .bottom = shortest_life,
@@ -245,15 +246,17 @@ void draw_half_lives(const LearnRows& rows, const TokenCourses& courses, const L
             });
   if (keeping.channels < 2) return;
   // Which channel is looked at, below the row's name.
-  ImGui::SetCursorScreenPos({rows.gutter, row.bottom - px(14)});
+  ImGui::SetCursorScreenPos({rows.gutter, row.bottom - px(channel_line)});
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(px(6), 0));
-  if (style::word_button("<##channel", 14)) channel = channel < 0 ? keeping.channels - 1 : channel - 1;
+  if (style::word_button("<##channel", channel_line))
+    channel = channel < 0 ? keeping.channels - 1 : channel - 1;
   ImGui::SameLine();
   const std::string words =
       shown < 0 ? fmt::format("all {}", keeping.channels) : fmt::format("row {}", shown);
-  style::word_button((words + "##which channel").c_str(), 14);
+  style::word_button((words + "##which channel").c_str(), channel_line);
   ImGui::SameLine();
-  if (style::word_button(">##channel", 14)) channel = channel + 1 < keeping.channels ? channel + 1 : -1;
+  if (style::word_button(">##channel", channel_line))
+    channel = channel + 1 < keeping.channels ? channel + 1 : -1;
   ImGui::PopStyleVar();
 }
 

@@ -184,13 +184,15 @@ void each_column(const TimelineColumns& columns,
 }
 
 void draw_row_name(const LearnRows& rows, const LearnRow& row, const std::string& symbol, ImU32 colour,
-                   std::string_view words) {
+                   std::string_view words, float below) {
   const style::TextStyle text(style::Text::caption);
   const float line = text_extent("x").y;
   const float baseline = row.top + ImGui::GetFontBaked()->Ascent;
   if (!symbol.empty()) learn_formula({rows.gutter, baseline}, symbol, px(15), colour);
   const float width = rows.columns.position.x - rows.gutter - px(26);
-  if (row.bottom - row.top >= 2 * line)
+  if (below > 0 && row.bottom - row.top < 2 * line + below)
+    learn_text({rows.gutter + px(18), row.top}, style::colours().dim, shortened(words, width - px(18)));
+  else if (row.bottom - row.top >= 2 * line)
     learn_text({rows.gutter, row.top + line + px(1)}, style::colours().dim, shortened(words, width));
 }
 

@@ -66,8 +66,9 @@ void draw_errors(const LearnRows& rows, TimelineRows& words, const LearnRow& row
 /// How large the memory has grown, on a log scale.
 void draw_growth(const LearnRows& rows, const LearnRow& row);
 
-/// What a row is called, left of it: a symbol and words.
+/// What a row is called, left of it: a symbol and words. `below`: what is needed under both, in screen
+/// pixels.
 void draw_row_name(const LearnRows& rows, const LearnRow& row, const std::string& symbol, ImU32 colour,
-                   std::string_view words);
+                   std::string_view words, float below = 0);
 
 }  // namespace palimpsest

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "app/widgets/heat_map.h"
@@ -24,6 +26,10 @@ struct Glyph {
 inline std::vector<Glyph> drawn_glyphs() {
   std::vector<Glyph> glyphs;
   for (const ImDrawList* list : ImGui::GetDrawData()->CmdLists) {
+    // Not what the list says: a window's name may have been replaced since.
+    const auto& windows = ImGui::GetCurrentContext()->Windows;
+    const auto owner = std::ranges::find(windows, list, &ImGuiWindow::DrawList);
+    const std::string name = owner == windows.end() ? "" : (*owner)->Name;
     for (const ImDrawCmd& command : list->CmdBuffer) {
       if (command.UserCallback || command.TexRef._TexData != ImGui::GetIO().Fonts->TexData) continue;
       const ImDrawIdx* index = list->IdxBuffer.Data + command.IdxOffset;
@@ -44,7 +50,7 @@ inline std::vector<Glyph> drawn_glyphs() {
               {{from.pos, to.pos},
                {{command.ClipRect.x, command.ClipRect.y}, {command.ClipRect.z, command.ClipRect.w}},
                from.col,
-               list->_OwnerName ? list->_OwnerName : ""});
+               name});
         }
         i += is_letter ? 6 : 3;
       }
@@ -62,20 +68,35 @@ inline bool scrolls(const std::string& name, int axis) {
   return false;
 }
 
-/// What is wrong with the letters of the last frame: one is cut where nothing scrolls, or lies over another
-/// of its window. Empty if nothing is. `rolls`: a part of the name of windows whose text is moved sideways
-/// below an edge of their own.
-inline std::string letter_fault(const std::vector<std::string>& rolls) {
+/// Whether the letter is cut at the side by an edge that was drawn for it: one inside its window. Words that
+/// roll past, such as the floor's, end there; all others end at the edge of their window, or with "…".
+inline bool is_cut_by_own_edge(const Glyph& glyph) {
+  const ImGuiWindow* window = ImGui::FindWindowByName(glyph.window.c_str());
+  if (!window) return false;
+  const bool left = glyph.place.minimum.x < glyph.clip.minimum.x;
+  const bool right = glyph.place.maximum.x > glyph.clip.maximum.x;
+  return (left && glyph.clip.minimum.x > window->InnerClipRect.Min.x + 1) ||
+         (right && glyph.clip.maximum.x < window->InnerClipRect.Max.x - 1);
+}
+
+/// What is wrong with the letters of the last frame, once for each line of text: one is cut where nothing
+/// scrolls, or lies over another of its window.
+inline std::vector<std::string> letter_faults() {
   std::vector<Glyph> glyphs = drawn_glyphs();
   std::ranges::sort(glyphs, {}, [](const Glyph& glyph) { return glyph.place.minimum.y; });
-  constexpr float slack = 2;
-  const auto words = [](const Glyph& glyph) {
-    return "at " + std::to_string(glyph.place.minimum.x) + ", " + std::to_string(glyph.place.minimum.y) +
-           " in " + glyph.window;
+  constexpr float slack = 1;
+  constexpr float line = 8;
+  std::set<std::tuple<std::string, std::string, int>> lines;
+  std::vector<std::string> faults;
+  const auto add = [&](const char* what, const Glyph& glyph) {
+    if (!lines.emplace(what, glyph.window, static_cast<int>(glyph.place.minimum.y / line)).second) return;
+    faults.push_back(std::string(what) + " at " + std::to_string(static_cast<int>(glyph.place.minimum.x)) +
+                     ", " + std::to_string(static_cast<int>(glyph.place.minimum.y)) + " in " + glyph.window);
   };
   for (std::size_t i = 0; i < glyphs.size(); ++i) {
-    const Rectangle& place = glyphs[i].place;
-    const Rectangle& clip = glyphs[i].clip;
+    const Glyph& glyph = glyphs[i];
+    const Rectangle& place = glyph.place;
+    const Rectangle& clip = glyph.clip;
     const bool is_seen = place.maximum.x > clip.minimum.x && place.minimum.x < clip.maximum.x &&
                          place.maximum.y > clip.minimum.y && place.minimum.y < clip.maximum.y;
     if (!is_seen) continue;
@@ -83,26 +104,19 @@ inline std::string letter_fault(const std::vector<std::string>& rolls) {
         place.minimum.x < clip.minimum.x - slack || place.maximum.x > clip.maximum.x + slack;
     const bool is_cut_above =
         place.minimum.y < clip.minimum.y - slack || place.maximum.y > clip.maximum.y + slack;
-    const bool does_roll = std::ranges::any_of(
-        rolls, [&](const std::string& part) { return glyphs[i].window.find(part) != std::string::npos; });
-    if (is_cut_aside && !does_roll && !scrolls(glyphs[i].window, 0)) return "cut aside " + words(glyphs[i]);
-    if (is_cut_above && !scrolls(glyphs[i].window, 1)) return "cut above or below " + words(glyphs[i]);
+    if (is_cut_aside && !scrolls(glyph.window, 0) && !is_cut_by_own_edge(glyph)) add("cut aside", glyph);
+    if (is_cut_above && !scrolls(glyph.window, 1)) add("cut above or below", glyph);
     for (std::size_t j = i + 1; j < glyphs.size() && glyphs[j].place.minimum.y < place.maximum.y; ++j) {
       const Rectangle& other = glyphs[j].place;
-      if (glyphs[j].window != glyphs[i].window) continue;
+      if (glyphs[j].window != glyph.window) continue;
       const float width =
           std::min(place.maximum.x, other.maximum.x) - std::max(place.minimum.x, other.minimum.x);
       const float height =
           std::min(place.maximum.y, other.maximum.y) - std::max(place.minimum.y, other.minimum.y);
-      if (width <= slack || height <= slack) continue;
-      const auto area = [](const Rectangle& one) {
-        return (one.maximum.x - one.minimum.x) * (one.maximum.y - one.minimum.y);
-      };
-      if (width * height > 0.35F * std::min(area(place), area(other)))
-        return "one over another " + words(glyphs[i]);
+      if (width > slack && height > slack) add("one over another", glyph);
     }
   }
-  return {};
+  return faults;
 }
 
 }  // namespace palimpsest::testing
