@@ -83,7 +83,7 @@ void draw_tile(const PlacedTile& placed, StageScene& scene) {
   if (ImGui::InvisibleButton(fmt::format("step {}", tile.operation).c_str(), placed.extent))
     scene.wanted = tile.operation;
   const bool is_pointed = ImGui::IsItemHovered() || ImGui::IsItemFocused();
-  tooltip(tile.sentence);
+  tooltip(fmt::format("{}: {}", tile.words, tile.sentence));
   const ImVec2 end = {placed.position.x + placed.extent.x, placed.position.y + placed.extent.y};
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (is_pointed) list->AddRectFilled(placed.position, end, style::mix(c.panel, c.edge, 0.5F), style::px(6));

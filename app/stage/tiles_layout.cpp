@@ -26,8 +26,10 @@ constexpr float thin_thumbnail = 12;  // of a vector
 constexpr float equation_size = 15;
 constexpr float words_line = 18;  // below the rest of a tile
 
-/// "what is kept" as "kept", "memory after" as "after".
-std::string brief(const std::string& words) {
+/// "what is kept" as "kept", "memory after" as "after", "what is left of each key, as gates say" as "left of
+/// each key".
+std::string brief(std::string words) {
+  words = words.substr(0, words.find(','));
   for (const std::string_view start : {"what is ", "what ", "the ", "memory "}) {
     if (words.starts_with(start) && words.size() > start.size()) return words.substr(start.size());
   }

@@ -14,6 +14,7 @@
 #include "app/studio/bars.h"
 #include "app/studio/guarded.h"
 #include "app/studio/own_folder.h"
+#include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
 #include "core/base/error.h"
 #include "core/io/file.h"
@@ -376,6 +377,7 @@ void Application::draw(float usual_scale) {
     show_data = show_keys = show_palette = show_open = show_save = show_places = false;
     session.set_message(overlay_problem);
   }
+  tell_cut_words();
   hovered_before_ = hovered;
   if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) session.end_merge();
 }

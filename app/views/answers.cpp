@@ -80,10 +80,16 @@ void draw_line(const AnswersAtPlace& answers, bool is_old, float width) {
     ImGui::TextUnformatted("What the memory answers.");
   }
   ImGui::SameLine(0, px(6));
-  const std::string sentence =
-      shortened(answers.sentence, std::max(width - (ImGui::GetCursorPosX() - left), px(20)));
-  const style::TextStyle text(style::Text::body, is_old ? style::colours().dim : style::colours().text);
-  ImGui::TextUnformatted(sentence.c_str());
+  const float room = std::max(width - (ImGui::GetCursorPosX() - left), px(20));
+  // In smaller letters where it does not fit.
+  const bool is_long = [&] {
+    const style::TextStyle text(style::Text::body);
+    return text_extent(answers.sentence).x > room;
+  }();
+  const style::TextStyle text(is_long ? style::Text::caption : style::Text::body,
+                              is_old ? style::colours().dim : style::colours().text);
+  if (is_long) ImGui::SetCursorPosY(ImGui::GetCursorPosY() + px(1));
+  ImGui::TextUnformatted(shortened(answers.sentence, room).c_str());
   tooltip(fmt::format("{}{} {} {}", is_old ? std::string(of_before) + " " : std::string(), answers.sentence,
                       answers.output_sentence, how_to_read));
 }

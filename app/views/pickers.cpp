@@ -40,8 +40,10 @@ std::string data_title(const Session& session) {
   return session.data().title.empty() ? "Open…" : session.data().title;
 }
 
+const std::string opens_list = " ▾";
+
 std::string variant_label(const Application& application) {
-  return find_variant(application.session.choice().variant).label + " ▾###variant";
+  return find_variant(application.session.choice().variant).label + opens_list + "###variant";
 }
 
 /// The rules that have what is typed in their names or sentences.
@@ -110,12 +112,16 @@ void data_picker(Application& application, float width) {
   command_button(application, "data.list", [&] { return style::pill_button(label.c_str()); });
 }
 
-float variant_picker_width(const Application& application) {
-  return style::pill_size(variant_label(application).c_str()).x;
+float variant_picker_width() {
+  float widest = 0;
+  for (const Variant& variant : variants())
+    widest = std::max(widest, style::pill_size((variant.label + opens_list).c_str()).x);
+  return widest;
 }
 
 void variant_picker(Application& application) {
-  if (style::pill_button(variant_label(application).c_str())) ImGui::OpenPopup("variant list");
+  if (style::pill_button(variant_label(application).c_str(), false, 0, variant_picker_width()))
+    ImGui::OpenPopup("variant list");
   tooltip("The rule by which the memory is rewritten",
           key_name(find_command(application, "variant.next").key));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(style::px(8), style::px(8)));

@@ -13,7 +13,8 @@ float data_picker_width(const Application& application);
 /// The same for the variants.
 void variant_picker(Application& application);
 
-/// How wide that pill is.
-float variant_picker_width(const Application& application);
+/// How wide that pill is: as wide as the longest name, so that nothing beside it moves when another rule is
+/// chosen.
+float variant_picker_width();
 
 }  // namespace palimpsest

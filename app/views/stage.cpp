@@ -259,9 +259,14 @@ void draw_header(Application& application, const KeptStage* kept, std::optional<
     const std::string words =
         is_old ? "of the previous choice" : fmt::format("{} · {}", kept->place, kept->view->sentence);
     const float room = end - (legend ? legend->width + px(header_gap) : 0) - left;
-    const std::string& fitting = is_old || text_extent(words).x <= room ? words : kept->place;
-    if (room >= px(least_place)) {
-      const std::string shown = shortened(fitting, room);
+    // Rather less than what would be cut: the transport says the rest.
+    const std::size_t last = kept->place.rfind("· ");
+    const std::string brief = last == std::string::npos ? kept->place : kept->place.substr(last + 3);
+    std::string shown;
+    for (const std::string& said : {words, is_old ? words : kept->place, is_old ? words : brief}) {
+      if (shown.empty() && text_extent(said).x <= room) shown = said;
+    }
+    if (!shown.empty()) {
       draw_text({left, from.y + std::floor((px(header_height) - text_extent(shown).y) / 2)},
                 style::colours().dim, shown);
     }

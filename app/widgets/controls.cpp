@@ -274,9 +274,9 @@ ImVec2 pill_size(const char* label) {
   return {std::ceil(text_size(shown_part(label)).x) + 2 * px(pill_padding), px(pill_height)};
 }
 
-bool pill_button(const char* label, bool selected, ImU32 colour) {
+bool pill_button(const char* label, bool selected, ImU32 colour, float width) {
   const Palette& c = colours();
-  const ImVec2 size = pill_size(label);
+  const ImVec2 size = {width > 0 ? width : pill_size(label).x, pill_size(label).y};
   const float rounding = size.y / 2;
   ImRect box;
   const Press state = press(label, size, rounding, box);

@@ -25,7 +25,7 @@ void paragraph(std::string_view text);
 
 /// A word in a rounded outline, filled when selected; true when pressed. `colour` tints outline and word (the
 /// agreement badge), 0 takes the text's.
-bool pill_button(const char* label, bool selected = false, ImU32 colour = 0);
+bool pill_button(const char* label, bool selected = false, ImU32 colour = 0, float width = 0);
 
 /// The size that pill_button will take.
 ImVec2 pill_size(const char* label);

@@ -7,6 +7,7 @@
 
 #include "app/gl/context_local.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/cut_words.h"
 #include "app/widgets/style.h"
 #include "app/widgets/tooltip_place.h"
 
@@ -101,7 +102,9 @@ std::string shortened(std::string_view text, float width) {
   if (rest <= 0) return {};
   const char* cut = text.data();
   ImGui::GetFont()->CalcTextSizeA(ImGui::GetFontSize(), rest, 0, text.data(), end_of(text), &cut);
-  return std::string(text.data(), cut) + "…";
+  std::string shown = std::string(text.data(), cut) + "…";
+  remember_cut(shown, text);
+  return shown;
 }
 
 std::string scientific(double value) {
@@ -126,8 +129,11 @@ std::string visible_label(std::string_view label) {
 ImVec2 text_extent(std::string_view text) { return ImGui::CalcTextSize(text.data(), end_of(text)); }
 
 void draw_text(ImVec2 position, ImU32 colour, std::string_view text) {
-  ImGui::GetWindowDrawList()->AddText({std::floor(position.x), std::floor(position.y)}, colour, text.data(),
-                                      end_of(text));
+  const ImVec2 corner = {std::floor(position.x), std::floor(position.y)};
+  ImGui::GetWindowDrawList()->AddText(corner, colour, text.data(), end_of(text));
+  if (!text.ends_with("…")) return;
+  const ImVec2 extent = text_extent(text);
+  offer_whole(corner, {corner.x + extent.x, corner.y + extent.y}, text);
 }
 
 void draw_rising_text(ImVec2 position, ImU32 colour, std::string_view text) {
@@ -142,6 +148,9 @@ void draw_rising_text(ImVec2 position, ImU32 colour, std::string_view text) {
     ImVec2& vertex = list->VtxBuffer[i].pos;
     vertex = {to.x + (vertex.y - corner.y), to.y - (vertex.x - corner.x)};
   }
+  if (!text.ends_with("…")) return;
+  const ImVec2 extent = text_extent(text);
+  offer_whole({to.x, to.y - extent.x}, {to.x + extent.y, to.y}, text);
 }
 
 void draw_centred(ImVec2 position, float width, ImU32 colour, std::string_view text) {
