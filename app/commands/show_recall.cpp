@@ -6,6 +6,7 @@
 #include "app/commands/show_views.h"
 #include "app/session/learn_answers.h"
 #include "app/session/memory_answers.h"
+#include "core/insight/remembered.h"
 
 namespace palimpsest {
 
@@ -34,9 +35,11 @@ ShownNumbers show_recall(const ShownPlace& place) {
                 {"moments", recall->moments},
                 {"shares", json_of(recall->shares)},
                 {"alignment", recall->is_alignment}};
-  shown.text = recall->is_alignment
-                   ? "How well the answer to each word's key lies along its value, after every token:\n"
-                   : "How much of each word's value is in the answer to its key, after every token:\n";
+  shown.text =
+      recall->is_alignment
+          ? "How well the answer to each word's key lies along its value, after every token.\n" +
+                compared_by_direction(*place.computation->variant) + "\n"
+          : std::string("How much of each word's value is in the answer to its key, after every token:\n");
   std::vector<std::vector<std::string>> rows = {{""}};
   for (const Index token : recall->tokens) rows.front().push_back(place.numbered(token));
   rows.front().push_back("");

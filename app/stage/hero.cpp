@@ -90,6 +90,7 @@ class HeroBuilder {
       hero_ = {.equation = boxes("hero", operation.equation, record_, symbols_)};
       hero_.broken = broken(hero_.equation);
     }
+    add_flattening(operation);
     return std::move(hero_);
   }
 
@@ -526,6 +527,36 @@ class HeroBuilder {
     hero_.kind = Hero::Kind::plates;
     hero_.charts.push_back(std::move(chart));
     return true;
+  }
+
+  /// Beside a step of those that flatten singular values: what these are by now.
+  void add_flattening(const Operation& operation) {
+    if (hero_.kind != Hero::Kind::plates || !hero_.charts.empty()) return;
+    for (const Operation& other : phase_.operations) {
+      const Expression& all = unwrapped(other.equation.expression);
+      if (all.kind() != Kind::function || all.name() != "spectra") continue;
+      const auto steps = all.arguments();
+      const auto found = std::ranges::find_if(steps, [&](const Expression& step) {
+        return step.kind() == Kind::tensor && step.name() == operation.equation.result;
+      });
+      const Matrix<double>& spectra = record_.at(other.equation.result);
+      if (found == steps.end() || found == steps.begin() ||
+          spectra.cols() != static_cast<Index>(steps.size()))
+        continue;
+      const auto count = static_cast<Index>(found - steps.begin()) + 1;
+      const std::string name = "made for the picture: singular values so far";
+      hero_.made.set(name, spectra.leftCols(count));
+      HeroChart chart{
+          .tensor = name,
+          .low = flat_from,
+          .high = flat_to,
+          .title = "singular values",
+          .words = fmt::format("{:.2g} to {:.2g} before, now {:.2g} to {:.2g}",
+                               spectra.col(count - 2).minCoeff(), spectra.col(count - 2).maxCoeff(),
+                               spectra.col(count - 1).minCoeff(), spectra.col(count - 1).maxCoeff())};
+      for (Index i = 0; i < count; ++i) chart.columns.push_back(latex_of(steps[static_cast<std::size_t>(i)]));
+      hero_.charts.push_back(std::move(chart));
+    }
   }
 
   /// A symmetric system, and how one comes to its solution step by step.

@@ -35,7 +35,8 @@ constexpr float word_gap = 8;      // with its distance
 constexpr float margin_letters = 14;
 constexpr float number_size = 28;
 
-constexpr float share_beside_chart = 0.5F;  // of the width, for pictures beside lines
+constexpr float share_beside_chart = 0.5F;     // of the width, for pictures beside lines,
+constexpr float share_of_many_plates = 0.72F;  // and where there are more than two
 constexpr float share_of_enlarged = 0.66F;
 constexpr float chart_gap = 32;
 
@@ -532,7 +533,9 @@ void lay_out_network(StageLayout& layout, const Hero& hero, ImVec2 origin, ImVec
 void lay_out_hero(StageLayout& layout, const Hero& hero, ImVec2 origin, ImVec2 room, const Ruler& ruler) {
   switch (hero.kind) {
     case Hero::Kind::plates: {
-      const float share = hero.is_enlarged ? share_of_enlarged : share_beside_chart;
+      const float share = hero.is_enlarged         ? share_of_enlarged
+                          : hero.plates.size() > 2 ? share_of_many_plates
+                                                   : share_beside_chart;
       const float plates = hero.plates.empty() ? 0 : hero.charts.empty() ? room.x : room.x * share;
       if (plates > 0) PlatesLayout(layout, hero, ruler).place(origin, {plates, room.y});
       const float left = plates > 0 ? plates + ruler.px(chart_gap) : 0;

@@ -55,7 +55,7 @@ void draw_headline(const LearnRows& rows, bool is_alignment, ImVec2 from, float 
   float x = from.x;
   ImGui::SetCursorScreenPos(from);
   ImGui::InvisibleButton("what is measured", {std::max(right - from.x, 1.0F), px(headline - 4)});
-  tooltip(legend.measure);
+  tooltip(recalled_measure(is_alignment, *rows.computed.variant));
   {
     const style::TextStyle text(style::Text::strong);
     learn_text(from, c.text, legend.title);

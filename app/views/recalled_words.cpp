@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/insight/recalled_part.h"
+#include "core/insight/remembered.h"
 
 namespace palimpsest {
 
@@ -46,10 +47,15 @@ const RecalledLegend& recalled_legend(bool is_alignment) {
   static constexpr RecalledLegend directions = {
       "Which way each stored word's answer points", "along its value, 0 to 100 %", "the other way",
       "Asked with the key of a stored word, the cosine between the answer and that word's value: 100 % "
-      "where it points the same way, however short it is. This memory divides its answers, solves for them "
-      "or is a network. Step measures how much of the value is in the answer, which can be little where the "
-      "direction is right."};
+      "where it points the same way, however short it is. Step measures how much of the value is in the "
+      "answer, which can be little where the direction is right."};
   return is_alignment ? directions : shares;
+}
+
+std::string recalled_measure(bool is_alignment, const Variant& variant) {
+  std::string words(recalled_legend(is_alignment).measure);
+  if (is_alignment) words += " " + compared_by_direction(variant);
+  return words;
 }
 
 }  // namespace palimpsest

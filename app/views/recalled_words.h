@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/contract/variant.h"
+
 namespace palimpsest {
 
 /// What a lane of Learn is at one word. Shares are those of Remembered.
@@ -28,5 +30,8 @@ struct RecalledLegend {
   std::string_view measure;
 };
 const RecalledLegend& recalled_legend(bool is_alignment);
+
+/// What is measured, and what exactly is asked of the memory of `variant`.
+std::string recalled_measure(bool is_alignment, const Variant& variant);
 
 }  // namespace palimpsest

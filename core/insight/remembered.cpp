@@ -58,6 +58,29 @@ bool answers_by_length(const Variant& variant) {
 
 }  // namespace
 
+std::string compared_by_direction(const Variant& variant) {
+  if (answers_by_length(variant)) return {};
+  const auto has_state = [&](const char* name) {
+    return std::ranges::find(variant.states, name, &State::name) != variant.states.end();
+  };
+  if (!answers_linearly(variant) && !variant.memory.answers)
+    return "The memory is asked with the key as with a query, and divides its answer by the sum of its "
+           "weights: "
+           "the length says nothing of what is stored.";
+  if (has_state("Hkk"))
+    return "The best linear memory of all words so far is solved for and asked with the key; its ridge "
+           "shortens "
+           "the answers.";
+  if (variant.memory.answers)
+    return "The inner model is asked with the key as the rule asks it with a query, at the weights after the "
+           "last "
+           "whole batch. It is trained by gradients, so that answers come near their values little by "
+           "little.";
+  return "The memory is asked with the key itself, S⊤k, as it stands then. How far a step goes is the rule's "
+         "own: "
+         "the length of an answer is no share of the value.";
+}
+
 Remembered remembered(const Variant& variant, const Sequence& sequence, std::span<const Index> tokens,
                       std::span<const Index> moments, std::stop_token stop,
                       const std::function<void(double)>& progress) {

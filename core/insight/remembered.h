@@ -3,6 +3,7 @@
 #include <functional>
 #include <span>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "core/contract/variant.h"
@@ -19,8 +20,11 @@ struct Remembered {
   /// below 5 % of the largest cut off: a write of strength 1 into an empty memory answers 1. Aligned:
   /// <answer, v> / (|answer| |v|), 0 where one of them is 0.
   Matrix<double> shares = {};
-  bool is_alignment = false;  // the memory divides its answers, solves for them or is a network
+  bool is_alignment = false;  // see compared_by_direction()
 };
+
+/// What exactly is asked where only the direction of the answers is compared; empty where shares are told.
+std::string compared_by_direction(const Variant& variant);
 
 /// In one walk that keeps no states. Throws InputError for tokens or moments that do not exist, Unsupported
 /// where there is no memory to ask, Cancelled. `progress` hears how much is done, from 0 to 1.

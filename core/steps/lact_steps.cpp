@@ -65,7 +65,8 @@ struct LactSteps {
     steps.add({"gather",
                Purpose::gathered,
                "Gathered so far",
-               "The gradient of the batch, up to here.",
+               token ? "The gradient of the batch: what all its words up to “{token}” ask for, added up."
+                     : "The gradient of the batch: what all its words up to here ask for, added up.",
                {after("G"), goes_on ? tensor(before("G")) + tensor("update") : tensor("update")}});
     steps.line("Gathered, not yet written", "The gradient of the batch grows; the memory waits.", after("G"),
                {"update"}, 2);
@@ -129,8 +130,10 @@ struct LactSteps {
     steps.add({"momentum",
                Purpose::momentum,
                shown.momentum ? "With what came before" : "What is to be learned",
-               shown.momentum ? "The gradient of this batch, and a part of the last step's."
-                              : "The gradient of this batch.",
+               shown.momentum
+                   ? "What all words of the batch ask for, added up, and a part of the last step's direction."
+                   : "What all words of the batch ask for, added up. There is no momentum here: nothing of "
+                     "the last step's direction is kept.",
                {after("M"), shown.momentum ? tensor("momentum") * tensor(before("M")) + G : G}});
     steps.line("The direction of the step", "What the whole batch asks for.", after("M"));
     if (shown.muon) newton_schulz(steps);

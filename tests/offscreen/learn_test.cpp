@@ -303,3 +303,17 @@ TEST_CASE("words beside points of the loss keep apart", "[learn]") {
     }
   }
 }
+
+TEST_CASE("where directions are compared a lane says what is asked of this memory", "[learn]") {
+  const auto said = [](const char* id) { return recalled_measure(true, find_variant(id)); };
+  CHECK(said("kernel").find("divides its answer") != std::string::npos);
+  CHECK(said("mesanet").find("solved for") != std::string::npos);
+  CHECK(said("ttt_mlp").find("inner model") != std::string::npos);
+  CHECK(said("ttt_linear").find("inner model") != std::string::npos);
+  CHECK(said("lact").find("asked with the key itself") != std::string::npos);
+  for (const char* id : {"lact", "ttt_linear", "ttt_mlp", "mamba", "mesanet"}) {
+    CAPTURE(id);
+    CHECK(said(id).find("divides") == std::string::npos);
+  }
+  CHECK(recalled_measure(false, find_variant("deltanet")) == recalled_legend(false).measure);
+}

@@ -250,6 +250,20 @@ TEST_CASE("the step at the cursor is drawn as what it is", "[stage]") {
       CHECK(hero.links[0].links.size() > 10);
       seen["network"] = operation.id;
     }
+    if (view.one_token && hero.kind == Hero::Kind::plates && hero.plates.size() == 3) {
+      const Expression& made = operation.equation.expression;
+      if (made.kind() == Expression::Kind::hadamard) seen["cell by cell"] = operation.id;
+      if (operation.id == "certainty") seen["a scaled difference"] = operation.id;
+      if (operation.id == "step_3" && hero.charts.size() == 1) {
+        CHECK(hero.made.at(hero.charts[0].tensor) == record.at("spectra").leftCols(4));
+        seen["flattening"] = operation.id;
+      }
+    }
+    if (!hero.alone.empty()) {
+      CHECK(hero.plates.size() == 1);
+      CHECK(hero.alone == operation.equation.result);
+      seen["alone"] = operation.id;
+    }
     for (const HeroChart& chart : hero.charts)
       seen[chart.is_logarithmic ? "solve" : "flattened"] = operation.id;
     if (!view.substitution) return;
@@ -261,7 +275,8 @@ TEST_CASE("the step at the cursor is drawn as what it is", "[stage]") {
     CHECK(view.lines[view.present].sentence.find(solve.sentence) != std::string::npos);
   });
   CHECK(substitutions > 20);
-  for (const char* each : {"overwrite", "two halves", "network", "solve", "flattened"}) {
+  for (const char* each : {"overwrite", "two halves", "network", "solve", "flattened", "cell by cell",
+                           "a scaled difference", "flattening", "alone"}) {
     CAPTURE(each);
     CHECK(seen.contains(each));
   }
