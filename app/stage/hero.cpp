@@ -275,6 +275,7 @@ class HeroBuilder {
     }
     const Expression& first = unwrapped(terms[0].expression);
     if (first.kind() == Kind::tensor && !terms[0].minus) hero_.grows_from = first.name();
+    hero_.alone = operation.equation.result;
     hero_.plates.push_back(result_plate(operation));
     return true;
   }
@@ -546,14 +547,16 @@ class HeroBuilder {
       const auto count = static_cast<Index>(found - steps.begin()) + 1;
       const std::string name = "made for the picture: singular values so far";
       hero_.made.set(name, spectra.leftCols(count));
-      HeroChart chart{
-          .tensor = name,
-          .low = flat_from,
-          .high = flat_to,
-          .title = "singular values",
-          .words = fmt::format("{:.2g} to {:.2g} before, now {:.2g} to {:.2g}",
-                               spectra.col(count - 2).minCoeff(), spectra.col(count - 2).maxCoeff(),
-                               spectra.col(count - 1).minCoeff(), spectra.col(count - 1).maxCoeff())};
+      const auto alike = [&](Index column) {
+        return ((spectra.col(column).array() >= flat_from) && (spectra.col(column).array() <= flat_to))
+            .count();
+      };
+      HeroChart chart{.tensor = name,
+                      .low = flat_from,
+                      .high = flat_to,
+                      .title = "singular values",
+                      .words = fmt::format("alike by now: {} of {} directions, {} before", alike(count - 1),
+                                           spectra.rows(), alike(count - 2))};
       for (Index i = 0; i < count; ++i) chart.columns.push_back(latex_of(steps[static_cast<std::size_t>(i)]));
       hero_.charts.push_back(std::move(chart));
     }

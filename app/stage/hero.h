@@ -70,7 +70,7 @@ struct Hero {
       {};                                                         // whose cells those are, as to the pointer
   std::map<std::string, std::string, std::less<>> scale_of = {};  // and whose colours they have
   std::vector<std::string> one_scale = {};  // pictures that are added up: these share a scale of their own
-  std::string alone = {};                   // a picture that nothing beside it is compared with
+  std::string alone = {};                   // a result beside which is only what it is made of
 };
 
 /// What `operation` of `phase` does, drawn from its equation and the tensors of its block alone. Formulas are

@@ -22,7 +22,7 @@ double largest_finite(const Matrix<double>& values) {
 
 constexpr double most_beyond = 0.05;  // of a picture's numbers, on a scale that it shares
 
-constexpr double least_share = 0.1;  // of a shared scale: below, cells can hardly be told from the paper
+constexpr double least_share = 0.1;  // of a scale: below, cells can hardly be told from the paper
 
 /// What part of the numbers is larger than `range`; what is not finite does not count.
 double share_beyond(const Matrix<double>& values, double range) {
@@ -124,9 +124,10 @@ double ColourRanges::beyond(const std::string& tensor) {
 
 void ColourRanges::stand_alone(const std::string& tensor) {
   const Matrix<double>& values = values_of(tensor);
-  const double strong = nearly_largest({&values});
-  if (of(tensor).is_own || strong <= 0 || strong >= least_share * of(tensor).largest) return;
-  known_in_view_[tensor] = {strong, true};
+  const ColourRange shared = of(tensor);
+  if (shared.is_own || share_beyond(values, least_share * shared.largest) >= most_beyond) return;
+  const double own = nearly_largest({&values});
+  if (own > 0) known_in_view_[tensor] = {own, true};
 }
 
 void ColourRanges::join(const std::vector<std::string>& tensors) {

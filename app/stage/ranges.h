@@ -38,8 +38,8 @@ class ColourRanges {
   /// From now on `tensor` has the colours of `other`.
   void follow(const std::string& tensor, const std::string& other) { followed_[tensor] = other; }
 
-  /// From now on `tensor`, which nothing beside it is compared with, has a scale of its own if that of its
-  /// kind leaves nearly all of it next to the paper.
+  /// From now on `tensor`, which stands beside nothing but what it is made of, has a scale of its own if that
+  /// of its kind leaves all but a twentieth of it next to the paper.
   void stand_alone(const std::string& tensor);
 
   /// From now on `tensors`, which are added up, have one scale of their own, which nearly all of their

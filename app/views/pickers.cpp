@@ -1,5 +1,6 @@
 #include "app/views/pickers.h"
 
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -20,6 +21,8 @@ namespace palimpsest {
 
 namespace {
 
+constexpr float narrow_window = 1500;
+constexpr float narrow_variant_pill = 168;  // in one
 constexpr float variant_width = 380;
 
 /// A popup `width` screen pixels wide below the last item, moved to the left where the window ends. Esc
@@ -41,10 +44,6 @@ std::string data_title(const Session& session) {
 }
 
 const std::string opens_list = " ▾";
-
-std::string variant_label(const Application& application) {
-  return find_variant(application.session.choice().variant).label + opens_list + "###variant";
-}
 
 /// The rules that have what is typed in their names or sentences.
 std::vector<const Variant*> rules_with(std::string_view typed) {
@@ -116,13 +115,17 @@ float variant_picker_width() {
   float widest = 0;
   for (const Variant& variant : variants())
     widest = std::max(widest, style::pill_size((variant.label + opens_list).c_str()).x);
-  return widest;
+  const bool is_narrow = ImGui::GetMainViewport()->WorkSize.x < style::px(narrow_window);
+  return is_narrow ? std::min(widest, style::px(narrow_variant_pill)) : widest;
 }
 
 void variant_picker(Application& application) {
-  if (style::pill_button(variant_label(application).c_str(), false, 0, variant_picker_width()))
+  const float width = variant_picker_width();
+  const std::string& name = find_variant(application.session.choice().variant).label;
+  const std::string label = shortened(name, width - style::pill_size(opens_list.c_str()).x);
+  if (style::pill_button((label + opens_list + "###variant").c_str(), false, 0, width))
     ImGui::OpenPopup("variant list");
-  tooltip("The rule by which the memory is rewritten",
+  tooltip(fmt::format("{}: the rule by which the memory is rewritten", name),
           key_name(find_command(application, "variant.next").key));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(style::px(8), style::px(8)));
   if (begin_list("variant list", style::px(variant_width + 16))) {

@@ -468,3 +468,35 @@ TEST_CASE("on the stage nothing overlaps and nothing leaves the panel", "[stage]
     }
   }
 }
+
+TEST_CASE("an update that is faint on the memory's scale has its own, and the legend says so", "[stage]") {
+  Application application;
+  Offscreen offscreen(1280, 800);
+  const auto largest = [&](const std::string& variant, const std::string& operation,
+                           const std::string& tensor) {
+    open(application, "capture:gated_deltanet_overwrite_l1", variant, Form::recurrent);
+    go_to(application, 42, operation);
+    offscreen.pass([&] { application.draw(offscreen.scale()); });
+    const Sight& sight = application.session.sight();
+    const Trace& trace = *sight.trace;
+    const Phase& phase = trace.phase(trace.block(sight.cursor.block));
+    ColourRanges ranges(*sight.computation, trace, phase, *sight.record, true);
+    const StageView view =
+        stage_view(trace, phase, *sight.record, sight.cursor, sight.computation->data->labels);
+    ranges.begin_view(view.hero.made);
+    for (const auto& [one, other] : view.hero.scale_of) ranges.follow(one, other);
+    if (!view.hero.alone.empty()) ranges.stand_alone(view.hero.alone);
+    return ranges.of(tensor);
+  };
+  for (const char* variant : {"linear", "lightning", "value_decay"}) {
+    CAPTURE(variant);
+    const ColourRange alone = largest(variant, "update", "update");
+    CHECK(alone.is_own);
+    // Where it is added to the memory, both have one scale.
+    const ColourRange term = largest(variant, "write", "update");
+    const ColourRange sum = largest(variant, "write", "S_after");
+    CHECK(term.largest == sum.largest);
+    CHECK_FALSE(sum.is_own);
+    CHECK(alone.largest < 0.5 * sum.largest);
+  }
+}
