@@ -1,6 +1,5 @@
 #include "app/views/pickers.h"
 
-#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -21,8 +20,6 @@ namespace palimpsest {
 
 namespace {
 
-constexpr float narrow_window = 1500;
-constexpr float narrow_variant_pill = 168;  // in one
 constexpr float variant_width = 380;
 
 /// A popup `width` screen pixels wide below the last item, moved to the left where the window ends. Esc
@@ -115,17 +112,14 @@ float variant_picker_width() {
   float widest = 0;
   for (const Variant& variant : variants())
     widest = std::max(widest, style::pill_size((variant.label + opens_list).c_str()).x);
-  const bool is_narrow = ImGui::GetMainViewport()->WorkSize.x < style::px(narrow_window);
-  return is_narrow ? std::min(widest, style::px(narrow_variant_pill)) : widest;
+  return widest;
 }
 
 void variant_picker(Application& application) {
-  const float width = variant_picker_width();
-  const std::string& name = find_variant(application.session.choice().variant).label;
-  const std::string label = shortened(name, width - style::pill_size(opens_list.c_str()).x);
-  if (style::pill_button((label + opens_list + "###variant").c_str(), false, 0, width))
-    ImGui::OpenPopup("variant list");
-  tooltip(fmt::format("{}: the rule by which the memory is rewritten", name),
+  const std::string label =
+      find_variant(application.session.choice().variant).label + opens_list + "###variant";
+  if (style::pill_button(label.c_str(), false, 0, variant_picker_width())) ImGui::OpenPopup("variant list");
+  tooltip("The rule by which the memory is rewritten",
           key_name(find_command(application, "variant.next").key));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(style::px(8), style::px(8)));
   if (begin_list("variant list", style::px(variant_width + 16))) {

@@ -20,6 +20,7 @@ namespace {
 constexpr float widest_data_pill = 420;
 constexpr float least_data_pill = 150;  // beside what the text tells
 constexpr float palette_width = 36;
+constexpr float around_story = 16;
 
 /// The bar's window across the top of the viewport, with its rounded surface drawn.
 void begin_bar(float height) {
@@ -134,10 +135,11 @@ void draw_top_bar(Application& application, float height) {
   const float palette =
       ImGui::GetWindowWidth() - style::px(style::panel_gap + style::panel_padding) - style::px(palette_width);
   const float agreement = palette - style::px(16) - badge;
-  ImGui::SameLine(0, style::px(24));
-  const float pickers = variant_picker_width() + style::px(least_data_pill) + 2 * gap + style::px(24);
+  ImGui::SameLine(0, style::px(around_story));
+  const float pickers =
+      variant_picker_width() + style::px(least_data_pill) + 2 * gap + style::px(around_story);
   draw_story_line(application, agreement - ImGui::GetCursorPosX() - pickers, style::px(28));
-  ImGui::SameLine(0, style::px(24));
+  ImGui::SameLine(0, style::px(around_story));
   const float room = agreement - ImGui::GetCursorPosX() - variant_picker_width() - 2 * gap;
   const float data_width =
       std::min({data_picker_width(application), std::max(room, style::px(80)), style::px(widest_data_pill)});

@@ -150,6 +150,21 @@ void says_beside_a_form_what_it_is(ImGuiTestContext* context) {
   IM_CHECK_LE(tip->Pos.y + tip->Size.y, button.RectFull.Min.y);  // above: the formula lies below
 }
 
+void keeps_the_pills_in_place(ImGuiTestContext* context) {
+  Session& session = start_program(context);
+  const auto left = [&](const char* item) { return context->ItemInfo(item).RectFull.Min.x; };
+  const float variant = left("//Top bar/###variant");
+  const float data = left("//Top bar/###data");
+  for (const char* id : {"value_decay_delta", "gla", "rls"}) {
+    Choice choice = session.choice();
+    choice.variant = id;
+    session.choose(std::move(choice));
+    settle(context);
+    IM_CHECK_EQ(left("//Top bar/###variant"), variant);
+    IM_CHECK_EQ(left("//Top bar/###data"), data);
+  }
+}
+
 }  // namespace
 
 void register_step_tests(ImGuiTestEngine* engine) {
@@ -162,6 +177,7 @@ void register_step_tests(ImGuiTestEngine* engine) {
   add_program_test(engine, "steps by the welcome", steps_by_the_welcome);
   add_program_test(engine, "follows the story", follows_the_story);
   add_program_test(engine, "says beside a form what it is", says_beside_a_form_what_it_is);
+  add_program_test(engine, "keeps the pills in place whatever the rule", keeps_the_pills_in_place);
 }
 
 }  // namespace palimpsest
