@@ -78,6 +78,19 @@ bool has_matrix(std::vector<Piece>::const_iterator from, std::vector<Piece>::con
                      [](const Piece& piece) { return piece.box->columns > 1 && piece.box->rows > 1; });
 }
 
+/// Takes the sign from the end of the line: "^2 +" where a function writes it so. "·" where there is none,
+/// for two factors.
+Box sign_after(Box& line) {
+  Box& last = line.parts.back();
+  const std::size_t end =
+      last.kind == Box::Kind::glyph ? last.latex.find_last_not_of(' ') : std::string::npos;
+  if (end == std::string::npos || end == 0 || (last.latex[end] != '+' && last.latex[end] != '-'))
+    return {.kind = Box::Kind::glyph, .latex = "\\cdot"};
+  Box sign{.kind = Box::Kind::glyph, .latex = last.latex.substr(end, 1)};
+  last.latex.resize(end);
+  return sign;
+}
+
 Box line_of(std::vector<Piece>::const_iterator from, std::vector<Piece>::const_iterator to) {
   Box line{.kind = Box::Kind::row};
   for (; from != to; ++from) line.parts.push_back(*from->box);
@@ -109,10 +122,10 @@ Box broken(const Box& equation) {
   if (best == 0) return {};
   const auto at = pieces.cbegin() + static_cast<std::ptrdiff_t>(best);
   const bool sign = is_sign(*at->box);
+  Box first = line_of(pieces.cbegin(), at);
+  Box between = sign ? *at->box : sign_after(first);
   Box lines{.kind = Box::Kind::stack};
-  lines.parts.push_back(line_of(pieces.cbegin(), at));
-  lines.parts.push_back(sign ? *at->box : Box{.kind = Box::Kind::glyph, .latex = "\\cdot"});
-  lines.parts.push_back(line_of(sign ? at + 1 : at, pieces.cend()));
+  lines.parts = {std::move(first), std::move(between), line_of(sign ? at + 1 : at, pieces.cend())};
   return {.kind = Box::Kind::row, .parts = {equation.parts[0], equation.parts[1], std::move(lines)}};
 }
 

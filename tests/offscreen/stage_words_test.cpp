@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <set>
 
 #include "app/session/block_record.h"
 #include "app/session/computation.h"
@@ -90,8 +91,11 @@ TEST_CASE("wide equations of a chunk have words beside their rows at 1280 x 800"
 }
 
 TEST_CASE("an equation breaks between factors and terms, and loses no piece", "[stage]") {
-  for (const char* variant : {"kda", "mesanet", "comba", "rls", "gated_deltanet"}) {
-    at_step(variant, "scores", [&](const StageView& view) {
+  std::set<std::string> signs;
+  for (const auto& [variant, operation] :
+       {std::pair("kda", "scores"), std::pair("mesanet", "solve"), std::pair("comba", "scores"),
+        std::pair("rls", "gains"), std::pair("ttt_mlp", "output")}) {
+    at_step(variant, operation, [&](const StageView& view) {
       for (std::size_t i = 0; i < view.steps.size(); ++i) {
         const auto pictures = [](const Box& box) {
           std::vector<std::string> tensors;
@@ -104,8 +108,16 @@ TEST_CASE("an equation breaks between factors and terms, and loses no piece", "[
           return tensors;
         };
         if (view.broken_steps[i].parts.empty()) continue;
+        // No line ends with a sign: it stands before the next.
+        const Box& lines = view.broken_steps[i].parts[2];
+        REQUIRE(lines.parts.size() == 3);
+        const std::string& end = lines.parts[0].parts.back().latex;
+        CHECK_FALSE((end.ends_with("+") || end.ends_with("-") || end.ends_with("\\cdot")));
+        signs.insert(lines.parts[1].latex);
         CHECK(pictures(view.broken_steps[i]) == pictures(view.steps[i]));
       }
     });
   }
+  CHECK(signs.contains("+"));
+  CHECK(signs.contains("\\cdot"));
 }
