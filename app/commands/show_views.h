@@ -42,6 +42,12 @@ ShownNumbers show_gates(const ShownPlace& place);
 /// What the output of the token is made of, beside softmax: `attention`.
 ShownNumbers show_attention(const ShownPlace& place);
 
+/// How far every form and precision is from the recurrence at every word, and what is lost: `lens`.
+ShownNumbers show_lens(const ShownPlace& place);
+
+/// What every fault does to the form, and where it is first seen: `faults`.
+ShownNumbers show_faults(const ShownPlace& place);
+
 /// Rows of numbers as nested lists.
 nlohmann::ordered_json json_of(const Matrix<double>& rows);
 nlohmann::ordered_json json_of(const Vector<double>& numbers);

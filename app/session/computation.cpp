@@ -9,6 +9,8 @@
 #include "core/base/error.h"
 #include "core/contract/disagreement.h"
 #include "core/insight/write_strength.h"
+#include "core/proof/edited_trace.h"
+#include "core/proof/faults.h"
 #include "core/rules/row_rule.h"
 
 namespace palimpsest {
@@ -30,7 +32,7 @@ std::uint64_t next_version() {
 
 /// The same judgement as verify()'s.
 void judge(const Foundation& foundation, Form which, FormResult& form, const std::stop_token& stop) {
-  const std::scoped_lock lock(foundation.judging);
+  const std::scoped_lock lock(foundation.right ? foundation.right->judging : foundation.judging);
   ReferenceRun& reference = *foundation.reference;
   const Tolerance allowed =
       tolerance(*foundation.variant, foundation.sequence.settings, which, foundation.choice.precision);
@@ -202,8 +204,59 @@ bool Computation::is_complete() const {
   return knows_recall && knows_divergence && std::ranges::all_of(forms, is_known);
 }
 
-std::shared_ptr<Computation> begin(std::shared_ptr<const DataSet> data, const Choice& choice,
-                                   std::stop_token stop) {
+namespace {
+
+/// The steps of the choice's form with its fault in them; null where that changes nothing, and why.
+std::shared_ptr<const Trace> faulty_steps(const Computation& right, const InjectedFault& injected,
+                                          std::string& reason) {
+  const Fault& fault = find_fault(injected.id);
+  const FormResult& result = right.form(injected.form);
+  if (!right.trace(injected.form)) {
+    reason = result.missing;
+    return nullptr;
+  }
+  const Choice& choice = right.choice;
+  std::shared_ptr<const Trace> exact = right.trace(injected.form);
+  if (choice.precision != Precision::f64)  // equations are carried out in f64
+    exact =
+        right.variant->rule->trace(right.sequence, injected.form, Precision::f64, choice.chunk_size, budget);
+  std::optional<Equations> faulty = with_fault(fault, {exact->phases, exact->symbols});
+  if (!faulty) {
+    reason = fmt::format("It takes {}, and the {} form has none in its equations.", fault.needs,
+                         name(injected.form));
+    return nullptr;
+  }
+  return std::make_shared<const EditedTrace>(std::move(exact), *std::move(faulty));
+}
+
+/// `right` with the fault of the choice in its form.
+std::shared_ptr<Computation> with_fault_in(std::shared_ptr<Computation> right, Findings found,
+                                           const Choice& choice) {
+  auto result = std::make_shared<Computation>();
+  result->data = right->data;
+  result->variant = right->variant;
+  result->choice = choice;
+  result->inputs = right->inputs;
+  result->sequence = right->sequence;
+  result->reference = right->reference;
+  result->scales = right->scales;
+  result->traces = right->traces;
+  result->capture_error = right->capture_error;
+  static_cast<Findings&>(*result) = std::move(found);
+  const auto form = static_cast<std::size_t>(choice.fault.form);
+  if (auto steps = faulty_steps(*right, choice.fault, result->no_fault)) {
+    FormResult faulty;
+    faulty.trace = steps.get();
+    result->traces[form] = std::move(steps);
+    result->forms[form] = std::make_shared<const FormResult>(std::move(faulty));
+  }
+  result->right = std::move(right);
+  sum_up(*result);
+  return result;
+}
+
+std::shared_ptr<Computation> begin_right(std::shared_ptr<const DataSet> data, const Choice& choice,
+                                         const std::stop_token& stop) {
   auto result = std::make_shared<Computation>();
   result->data = std::move(data);
   result->choice = choice;
@@ -222,6 +275,37 @@ std::shared_ptr<Computation> begin(std::shared_ptr<const DataSet> data, const Ch
   return result;
 }
 
+}  // namespace
+
+bool same_numbers(const Choice& x, const Choice& y) {
+  return x.variant == y.variant && x.precision == y.precision && x.chunk_size == y.chunk_size &&
+         x.head == y.head && x.settings == y.settings && x.edits == y.edits && x.fault.id == y.fault.id &&
+         (x.fault.id.empty() || x.fault.form == y.fault.form);
+}
+
+Earlier as_earlier(const std::shared_ptr<Computation>& computation) {
+  if (!computation) return {};
+  const std::shared_ptr<Computation>& right = computation->right ? computation->right : computation;
+  return {right, *right};
+}
+
+std::shared_ptr<Computation> begin(std::shared_ptr<const DataSet> data, const Choice& choice,
+                                   std::stop_token stop, const Earlier& earlier) {
+  Choice without = choice;
+  without.fault = {};
+  const bool serves =
+      earlier.right && earlier.right->data == data && same_numbers(earlier.right->choice, without);
+  std::shared_ptr<Computation> right = serves ? earlier.right : begin_right(std::move(data), without, stop);
+  if (choice.fault.id.empty()) return right;
+  Findings found = serves ? earlier.found : Findings(*right);
+  return with_fault_in(std::move(right), std::move(found), choice);
+}
+
+std::shared_ptr<const Foundation> without_fault(const std::shared_ptr<const Computation>& computation) {
+  if (computation && computation->right) return computation->right;
+  return computation;
+}
+
 const Output& FormResult::output() const {
   static const Output nothing;
   return computed ? *computed : nothing;
@@ -237,10 +321,13 @@ FormResult compared(const Foundation& foundation, Form form, std::stop_token sto
   result.is_compared = true;
   const Choice& choice = foundation.choice;
   try {
-    if (result.trace->block_count() > 0) keep_states(*result.trace, stop, told);
+    const auto* const edited = dynamic_cast<const EditedTrace*>(result.trace);
+    if (!edited && result.trace->block_count() > 0) keep_states(*result.trace, stop, told);
     const bool is_reference = form == Form::recurrent && choice.precision == Precision::f64;
     Output output;
-    if (is_reference)
+    if (edited)
+      output = edited->run(stop);
+    else if (is_reference)
       output = foundation.reference->expected();
     else if (const Output* made = result.trace->output())
       output = *made;

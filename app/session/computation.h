@@ -64,6 +64,8 @@ struct LiveComputation {
 /// How many computations there are in this process. A session needs one, and another while it changes.
 int live_computations();
 
+struct Computation;
+
 /// What all answers about one choice are computed from. Never changed, and read by many threads at once.
 struct Foundation {
   std::shared_ptr<const DataSet> data;
@@ -71,7 +73,7 @@ struct Foundation {
   Choice choice;
   Inputs inputs;
   Sequence sequence;                        // as the chosen precision holds it
-  std::unique_ptr<ReferenceRun> reference;  // what the f64 recurrence makes of it
+  std::shared_ptr<ReferenceRun> reference;  // what the f64 recurrence makes of it
   KindScales scales;                        // how large its numbers are
   std::array<std::shared_ptr<const Trace>, std::size(all_forms)> traces;  // of the forms that exist
   mutable std::mutex judging;                       // of the reference, which remembers how numbers amplify
@@ -79,6 +81,8 @@ struct Foundation {
   mutable std::optional<Vector<double>> strengths;  // how strongly every token writes (word_strengths)
   std::optional<double>
       capture_error;  // this head's distance to the output in the file, if the inputs are the file's own
+  std::shared_ptr<Computation> right = nullptr;  // the same without the fault of the choice; null: none is in
+  std::string no_fault = {};  // why the fault of the choice changes nothing here; empty: it does, or is none
   LiveComputation live{};
 
   const std::shared_ptr<const Trace>& trace(Form form) const {
@@ -86,8 +90,8 @@ struct Foundation {
   }
 };
 
-/// All that is known of one choice. Built away from the window's thread, which then adds what is answered.
-struct Computation : Foundation {
+/// What is found out about a choice.
+struct Findings {
   std::array<std::shared_ptr<const FormResult>, std::size(all_forms)> forms;
   std::vector<TokenFacts> tokens;
   std::string written_by;                // what TokenFacts::written is: WriteStrengths::rate
@@ -101,7 +105,10 @@ struct Computation : Foundation {
   double tolerance = 0;               // what that must stay below
   bool agree = true;                  // all forms that are compared stay within what they are allowed
   std::uint64_t version = 0;          // changes with all of this
+};
 
+/// All that is known of one choice. Built away from the window's thread, which then adds what is answered.
+struct Computation : Foundation, Findings {
   const FormResult& form(Form form) const { return *forms[static_cast<std::size_t>(form)]; }
 
   /// How well the memory knows a token; null where that is not known (yet).
@@ -114,6 +121,18 @@ struct Computation : Foundation {
   bool is_complete() const;
 };
 
+/// Whether two choices give the same numbers.
+bool same_numbers(const Choice& x, const Choice& y);
+
+/// What was computed for another choice, as far as it is known: it serves again where only the fault differs.
+struct Earlier {
+  std::shared_ptr<Computation> right = nullptr;  // without a fault; null: there is none
+  Findings found = {};                           // about it
+};
+
+/// `computation` as what the next one may take over.
+Earlier as_earlier(const std::shared_ptr<Computation>& computation);
+
 /// The most tokens whose n x n matrices are made: the parallel form of longer sequences is missing.
 inline constexpr Index most_tokens_at_once = 4096;
 
@@ -124,10 +143,13 @@ inline constexpr Index most_tokens_measured = 4096;
 /// The largest chunk that can be chosen for this many tokens.
 Index largest_chunk(Index tokens);
 
-/// Begins with one head: its inputs, the reference and the steps of every form. Throws InputError,
-/// Unsupported or Cancelled.
+/// Begins with one head: its inputs, the reference and the steps of every form, those with a fault in them
+/// too. Throws InputError, Unsupported or Cancelled.
 std::shared_ptr<Computation> begin(std::shared_ptr<const DataSet> data, const Choice& choice,
-                                   std::stop_token stop = {});
+                                   std::stop_token stop = {}, const Earlier& earlier = {});
+
+/// `computation` without its fault; itself where it has none.
+std::shared_ptr<const Foundation> without_fault(const std::shared_ptr<const Computation>& computation);
 
 /// What comes of a form that has steps, compared with the reference; `progress` hears how far it is, from 0
 /// to 1. Throws Cancelled; any other failure is said in `missing`.

@@ -18,6 +18,18 @@ VerifyCase data_case(const Variant& variant, std::shared_ptr<const DataSet> data
   return made;
 }
 
+DataSet data_of_case(const VerifyCase& verified) {
+  DataSet data;
+  data.id = data_of(verified);
+  data.title = data.id;
+  data.rule = verified.variant->id;
+  data.arrays = verified.arrays ? *verified.arrays()
+                                : random_arrays(*verified.variant, verified.given, verified.random);
+  data.source = "a case of palimpsest verify";
+  measure(data);
+  return data;
+}
+
 std::vector<VerifyCase> preset_cases(std::span<const Variant> variants) {
   constexpr Index chunk_size = 64;
   std::vector<VerifyCase> cases;

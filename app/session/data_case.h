@@ -14,6 +14,9 @@ namespace palimpsest {
 VerifyCase data_case(const Variant& variant, std::shared_ptr<const DataSet> data, const Settings& given,
                      Index chunk_size);
 
+/// The data of a case, to be opened: arrays of one head, with the variant for a rule.
+DataSet data_of_case(const VerifyCase& verified);
+
 /// Every preset as a case of each of `variants`, in chunks of 64: 257 and 1100 tokens, and one of 4096.
 std::vector<VerifyCase> preset_cases(std::span<const Variant> variants);
 

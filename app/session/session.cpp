@@ -38,14 +38,10 @@ Choice first_choice(Choice choice, const DataSet& data) {
     choice.settings = {};
   }
   choice.edits = {};
+  choice.fault = {};
   choice.chunk_size = std::min(usual_chunk(data.tokens), largest_chunk(data.tokens));
   choice.head = opening_head(data, choice);
   return choice;
-}
-
-bool same_numbers(const Choice& x, const Choice& y) {
-  return x.variant == y.variant && x.precision == y.precision && x.chunk_size == y.chunk_size &&
-         x.head == y.head && x.settings == y.settings && x.edits == y.edits;
 }
 
 /// `state` with what differs between `from` and `to` changed in the same way.
@@ -72,6 +68,9 @@ SessionState with_changes(SessionState state, const SessionState& from, const Se
   if (to.view != from.view) state.view = to.view;
   if (to.attention != from.attention) state.attention = to.attention;
   if (to.compare != from.compare) state.compare = to.compare;
+  const InjectedFault fault = to.prove.fault != from.prove.fault ? to.prove.fault : state.prove.fault;
+  if (to.prove != from.prove) state.prove = to.prove;
+  state.prove.fault = fault;
   return state;
 }
 
@@ -121,6 +120,7 @@ struct Session::Opening {
   Choice choice;
   Place place;
   bool is_saved = false;  // the place must be there
+  Earlier earlier = {};
 };
 
 /// Data and a choice that are asked for, and what has come of it once it is answered.
@@ -146,7 +146,7 @@ struct Session::JobDone {
   bool operator<(const JobDone& other) const { return job.owner_before(other.job); }
   std::shared_ptr<const Job> compute(const Effort& effort) const {
     const Opening opening = job->make();
-    job->computation = begin(opening.data, opening.choice, effort.stop);
+    job->computation = begin(opening.data, opening.choice, effort.stop, opening.earlier);
     job->place = opening.place;
     if (opening.is_saved) require_place(*job->computation, opening.place);
     return job;
@@ -299,6 +299,12 @@ void Session::repeat(std::vector<Index> tokens) {
   change(std::move(next));
 }
 
+void Session::change_prove(const ProveState& prove) {
+  SessionState next = state_;
+  next.prove = prove;
+  change(std::move(next));
+}
+
 void Session::change_attention(const AttentionView& attention) {
   SessionState next = state_;
   next.attention = attention;
@@ -308,12 +314,14 @@ void Session::change_attention(const AttentionView& attention) {
 /// Takes over a state of the data that are open, and computes what is new in it.
 void Session::adopt(SessionState next, bool always_compute) {
   const bool recompute = always_compute || !same_numbers(next.choice(), choice());
+  const bool is_faulty = !next.prove.fault.id.empty() || computed_->right;
   state_ = std::move(next);
   place_cursor();
   if (!recompute) return;
   message_.clear();
-  start(std::make_shared<Job>(false), [data = computed_->data, choice = choice(), place = state_.place] {
-    return Opening{data, choice, place};
+  start(std::make_shared<Job>(false), [data = computed_->data, choice = choice(), place = state_.place,
+                                       earlier = is_faulty ? as_earlier(computed_) : Earlier()] {
+    return Opening{data, choice, place, false, earlier};
   });
   fetch();
 }
@@ -346,6 +354,8 @@ void Session::go_to(SessionState state) {
   state.attention = state_.attention;
   state.compare.handle = state_.compare.handle;
   state.compare.before = state_.compare.before;
+  const InjectedFault fault = std::exchange(state.prove, state_.prove).fault;
+  state.prove.fault = fault;
   if (state.data == data().id) {
     const bool gives_up = is_opening();  // what it has stopped is computed again
     state.place = state_.place;

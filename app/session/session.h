@@ -59,6 +59,8 @@ class Session {
 
   /// Playing repeats from the first of these tokens, one or two, to the last; none: it goes on to the end.
   void repeat(std::vector<Index> tokens);
+  /// Makes a form wrong, or right again: an entry of the history if the fault differs.
+  void change_prove(const ProveState& prove);
 
   /// A drag is over: the next change is an entry of its own.
   void end_merge() { history_.end_merge(); }

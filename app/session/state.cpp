@@ -4,11 +4,13 @@
 
 namespace palimpsest {
 
-Choice SessionState::choice() const { return {{sides.front()}, head, edits}; }
+Choice SessionState::choice() const { return {{sides.front()}, head, edits, prove.fault}; }
 
 void SessionState::set_choice(Choice choice) {
   head = choice.head;
   edits = std::move(choice.edits);
+  prove.fault.id = std::move(choice.fault.id);
+  if (!prove.fault.id.empty()) prove.fault.form = choice.fault.form;
   sides.front() = static_cast<Side&&>(choice);
 }
 
@@ -21,6 +23,8 @@ bool same_but_place(const SessionState& x, const SessionState& y) {
   moved.attention = y.attention;
   moved.compare.handle = y.compare.handle;
   moved.compare.before = y.compare.before;
+  moved.prove = y.prove;
+  moved.prove.fault = x.prove.fault;
   return moved == y;
 }
 

@@ -6,6 +6,7 @@
 #include "app/session/attention_view.h"
 #include "app/session/compare_view.h"
 #include "app/session/edits.h"
+#include "app/session/prove_view.h"
 #include "app/session/view_options.h"
 #include "core/base/matrix.h"
 #include "core/contract/variant.h"
@@ -34,6 +35,7 @@ inline constexpr std::size_t most_sides = 4;
 struct Choice : Side {
   Index head = 0;  // over batches and heads: batch * heads + head
   Edits edits = {};
+  InjectedFault fault = {};
 };
 
 /// Where one looks, in words that outlast a change of variant, form or chunk size.
@@ -60,6 +62,7 @@ struct SessionState {
   ViewOptions view = {};
   AttentionView attention = {};
   CompareView compare = {};
+  ProveState prove = {};
 
   bool operator==(const SessionState&) const = default;
 

@@ -12,6 +12,8 @@
 #include "app/session/json_fields.h"
 #include "core/base/error.h"
 #include "core/io/utf8.h"
+#include "core/proof/faults.h"
+#include "core/proof/fragile_forms.h"
 
 namespace palimpsest {
 
@@ -152,6 +154,17 @@ void read_compare(const Fields& fields, CompareView& view) {
   fields.read("before", view.before);
 }
 
+void read_prove(const Fields& fields, ProveState& prove) {
+  fields.require_known({"fault", "form", "lens", "fragile", "breaks"});
+  fields.read("fault", prove.fault.id);
+  if (!prove.fault.id.empty()) find_fault(prove.fault.id);
+  fields.read("form", all_forms, prove.fault.form);
+  fields.read("lens", all_proof_lenses, prove.lens);
+  fields.read("fragile", prove.fragile);
+  if (!prove.fragile.empty()) find_fragile_form(prove.fragile);
+  fields.read("breaks", prove.breaks);
+}
+
 /// Refuses fields of an earlier version beside what has taken their place.
 void require_one_way(const Fields& fields, const char* present,
                      const std::vector<std::string_view>& earlier) {
@@ -198,6 +211,12 @@ Json state_json(const SessionState& state, std::span<const EditKind> table) {
        {{"reference", state.compare.reference},
         {"handle", state.compare.handle},
         {"before", state.compare.before}}},
+      {"prove",
+       {{"fault", state.prove.fault.id},
+        {"form", name(state.prove.fault.form)},
+        {"lens", name(state.prove.lens)},
+        {"fragile", state.prove.fragile},
+        {"breaks", state.prove.breaks}}},
   };
 }
 
@@ -268,9 +287,9 @@ SessionState parse_state(const std::string& text, const std::filesystem::path& f
                          std::span<const EditKind> table) {
   const json parsed = parse_json(text);
   const Fields fields(parsed);
-  std::vector<std::string_view> known = {"data",  "edits",     "head",     "sides",
-                                         "place", "words",     "repeated", "workspace",
-                                         "view",  "attention", "compare",  "adjustments"};
+  std::vector<std::string_view> known = {"data",    "edits",    "head",       "sides", "place",
+                                         "words",   "repeated", "workspace",  "view",  "attention",
+                                         "compare", "prove",    "adjustments"};
   known.insert(known.end(), side_fields.begin(), side_fields.end());
   known.insert(known.end(), place_fields.begin(), place_fields.end());
   fields.require_known(known);
@@ -314,6 +333,7 @@ SessionState parse_state(const std::string& text, const std::filesystem::path& f
   if (const auto view = fields.at("view")) read_view(*view, state.view);
   if (const auto attention = fields.at("attention")) read_attention(*attention, state.attention);
   if (const auto compare = fields.at("compare")) read_compare(*compare, state.compare);
+  if (const auto prove = fields.at("prove")) read_prove(*prove, state.prove);
   return state;
 }
 

@@ -125,26 +125,47 @@ void Application::drop(const std::vector<std::filesystem::path>& paths) {
 }
 
 void Application::ask_where_to_save(bool pins) {
+  propose_file(pins ? "places" : "palimpsest");
+  saves_pins = pins;
+  text_name.clear();
+  show_save = true;
+}
+
+void Application::ask_where_to_save_text(const std::string& name, std::string text) {
+  propose_file(name);
+  saves_pins = false;
+  text_name = name;
+  text_to_save = std::move(text);
+  show_save = true;
+}
+
+/// The first file of this name that is not there yet.
+void Application::propose_file(const std::string& name) {
   const std::filesystem::path folder =
       save_path.empty() ? own_folder(*this) : std::filesystem::path(save_path).parent_path();
   std::filesystem::path path;
   std::error_code absent;
   for (int number = 1; path.empty() || std::filesystem::exists(path, absent); ++number)
-    path = folder / fmt::format("{}-{}.json", pins ? "places" : "palimpsest", number);
+    path = folder / fmt::format("{}-{}.json", name, number);
   save_path = path.string();
-  saves_pins = pins;
-  show_save = true;
 }
 
 std::string Application::save_to(const std::filesystem::path& path) {
+  const bool is_text = !text_name.empty();
   try {
-    const std::string text = saves_pins ? write_places(places.all()) : session.to_json() + '\n';
+    const std::string text = is_text      ? text_to_save
+                             : saves_pins ? write_places(places.all())
+                                          : session.to_json() + '\n';
     replace_file(path, std::as_bytes(std::span(text)));
   } catch (const InputError& error) {
     return error.what();
   }
-  if (!saves_pins) palimpsest::remember_file(*this, path);
-  notice = fmt::format("{} saved in {}", saves_pins ? "These places are" : "This place is", path.string());
+  if (!saves_pins && !is_text) palimpsest::remember_file(*this, path);
+  notice = fmt::format("{} saved in {}",
+                       is_text      ? "The " + text_name + " is"
+                       : saves_pins ? "These places are"
+                                    : "This place is",
+                       path.string());
   return {};
 }
 

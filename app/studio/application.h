@@ -100,8 +100,10 @@ class Application {
   bool show_open = false;
   std::string open_path;  // what is typed in the open dialog
   bool show_save = false;
-  bool saves_pins = false;  // what the save dialog is about
-  std::string save_path;    // what is typed in it
+  bool saves_pins = false;   // what the save dialog is about;
+  std::string text_to_save;  // or a text of this name,
+  std::string text_name;     // as "report"; empty: a place or pins
+  std::string save_path;     // what is typed in it
   bool show_places = false;
 
   /// Opens the capture that greets a newcomer, at a word where something happens. Problems are left in
@@ -118,6 +120,9 @@ class Application {
   /// Asks where the present place is to be saved, to be opened again or given to `render --session`; or, with
   /// `pins`, all pinned ones.
   void ask_where_to_save(bool pins);
+
+  /// The same about a text made now, called `name` in words.
+  void ask_where_to_save_text(const std::string& name, std::string text);
 
   /// Saves what was asked about. Returns why it cannot be written; empty if it is.
   std::string save_to(const std::filesystem::path& path);
@@ -155,6 +160,7 @@ class Application {
 
  private:
   void remember_file();
+  void propose_file(const std::string& name);
   void keeping_pinned(const std::function<void()>& change);
   void play();
   void play_step();

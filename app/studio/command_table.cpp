@@ -13,6 +13,7 @@
 #include "app/studio/compare_commands.h"
 #include "core/base/error.h"
 #include "core/io/capture.h"
+#include "core/proof/faults.h"
 
 namespace palimpsest {
 
@@ -554,6 +555,30 @@ void add_help(Table& table) {
                    .perform = [](Application& a) { a.quit(); }});
 }
 
+std::string no_fault_in(const Application& application) {
+  return unless(!application.session.state().prove.fault.id.empty(), "nothing is wrong on purpose");
+}
+
+/// Mistakes that can be made on purpose, in the form that is looked at.
+void add_faults(Table& table) {
+  table.push_back({.id = "fault.out",
+                   .group = "Prove",
+                   .words = "take the fault out",
+                   .perform = choosing([](Choice& choice) { choice.fault.id.clear(); }),
+                   .why_not = no_fault_in,
+                   .explained = "The equations are right again."});
+  for (const Fault& fault : faults()) {
+    table.push_back({.id = "fault." + fault.id,
+                     .group = "Prove",
+                     .words = "make it wrong: " + fault.label,
+                     .perform = choosing([id = fault.id](Choice& choice) {
+                       choice.fault = {id, choice.fault.id.empty() ? choice.form : choice.fault.form};
+                     }),
+                     .why_not = nothing_open,
+                     .explained = fault.sentence});
+  }
+}
+
 void add_variants(Table& table) {
   for (const Variant& variant : variants()) {
     table.push_back({.id = "variant." + variant.id,
@@ -599,7 +624,7 @@ std::span<const Command> commands() {
   static const Table table = [] {
     Table rows;
     for (const auto add : {add_time, add_forms, add_changes, add_data, add_view, add_places, add_words,
-                           add_compare, add_help, add_variants, add_captures, add_presets})
+                           add_compare, add_help, add_faults, add_variants, add_captures, add_presets})
       add(rows);
     return rows;
   }();

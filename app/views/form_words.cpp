@@ -132,7 +132,33 @@ Index first_bad_token(const Computation& computed) {
   return first;
 }
 
+namespace {
+
+/// What a form with a fault in it comes to; empty while that is not known.
+std::string fault_in_words(const Computation& computed) {
+  const Form form = computed.choice.fault.form;
+  const FormResult& result = computed.form(form);
+  if (!result.missing.empty()) return fmt::format("{} cannot be carried out", name(form));
+  if (!result.is_compared) return {};
+  const Index bad = result.first_bad_token;
+  if (bad < 0) return {};
+  const std::string word = visible_label(computed.data->labels[static_cast<std::size_t>(bad)]);
+  return fmt::format("{} parts at {} “{}” · {}", name(form), bad, word, scientific(result.residual()));
+}
+
+}  // namespace
+
+bool has_fault_in(const Computation& computed) { return computed.right && computed.no_fault.empty(); }
+
+bool is_in_order(const Computation& computed) {
+  return computed.agree &&
+         !(has_fault_in(computed) && !computed.form(computed.choice.fault.form).missing.empty());
+}
+
 std::string agreement_words(const Computation& computed) {
+  if (has_fault_in(computed)) {
+    if (std::string words = fault_in_words(computed); !words.empty()) return words;
+  }
   if (computed.agree) {
     const auto count = [&](bool says_nothing) {
       return std::ranges::count_if(computed.forms, [&](const auto& form) {

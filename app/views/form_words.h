@@ -18,6 +18,12 @@ std::string form_work(const FormResult& result, const Computation& computed, Ind
 /// From which token on the memory runs away, why, and what that does to the pictures.
 std::string divergence_words(const Divergence& divergence);
 
+/// Whether a form is wrong on purpose.
+bool has_fault_in(const Computation& computed);
+
+/// Whether all forms agree, and one that is wrong on purpose can be carried out.
+bool is_in_order(const Computation& computed);
+
 /// "3 forms agree · 4.4e-16", or from which token on they differ.
 std::string agreement_words(const Computation& computed);
 

@@ -58,7 +58,11 @@ std::vector<Group> mouse() {
           {"Mouse in Attend",
            {{"wheel on the weights", "nearer or farther"},
             {"drag the weights", "other rows into view"},
-            {"click a row", "go to that word"}}}};
+            {"click a row", "go to that word"}}},
+          {"Mouse in Prove",
+           {{"click a sentence", "make it wrong, or right again"},
+            {"rest on a word's lines", "their numbers"},
+            {"click a cell of the grid", "go to its worst case"}}}};
 }
 
 /// The commands that have a key, then the mouse.

@@ -82,7 +82,10 @@ void draw_save_dialog(Application& application) {
   if (ImGui::IsWindowAppearing()) dialog = {.folder = {}, .problem = {}, .asks = true};
   {
     const style::TextStyle text(style::Text::title);
-    ImGui::TextUnformatted(application.saves_pins ? "Save the pinned places" : "Save this place");
+    const std::string title = !application.text_name.empty() ? "Save the " + application.text_name
+                              : application.saves_pins       ? std::string("Save the pinned places")
+                                                             : std::string("Save this place");
+    ImGui::TextUnformatted(title.c_str());
   }
   ImGui::Dummy({0, style::px(4)});
   if (std::exchange(dialog.asks, false)) ImGui::SetKeyboardFocusHere();

@@ -12,6 +12,7 @@
 #include "app/views/story_line.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
+#include "core/proof/faults.h"
 
 namespace palimpsest {
 
@@ -102,13 +103,29 @@ void agreement_badge(Application& application, const Computation& computed) {
   }
   const style::Palette& c = style::colours();
   const Index bad = computed.agree ? -1 : first_bad_token(computed);
-  if (style::pill_button(label.c_str(), false, computed.agree ? c.good : c.alarm) && bad >= 0) {
+  if (style::pill_button(label.c_str(), false, is_in_order(computed) ? c.good : c.alarm) && bad >= 0) {
     application.playing = false;
     application.show_welcome = false;
     application.session.go_to_token(bad);
   }
   tooltip(agreement_explained(computed) +
           (bad >= 0 ? "\nA click goes to the first token at which they differ." : ""));
+}
+
+/// What is wrong on purpose, in every workspace, and the way out. Returns whether a fault is in.
+bool fault_pill(Application& application, float room) {
+  const InjectedFault& fault = application.session.state().prove.fault;
+  if (fault.id.empty()) return false;
+  const style::Palette& c = style::colours();
+  const std::string in_full = fmt::format("{}, {}", find_fault(fault.id).label, name(fault.form));
+  const float beside = style::pill_size("").x + text_extent("wrong on purpose:   ×").x;
+  std::string words =
+      shortened("wrong on purpose: " + in_full, std::max(room, style::px(120)) - style::pill_size("  ×").x);
+  if (room < beside + style::px(60))
+    words = shortened(find_fault(fault.id).label, std::max(room, style::px(120)) - style::pill_size("  ×").x);
+  command_button(application, "fault.out",
+                 [&] { return style::pill_button((words + "  ×###fault").c_str(), false, c.alarm); });
+  return true;
 }
 
 /// "Ctrl P": a newcomer's way to everything else.
@@ -138,7 +155,8 @@ void draw_top_bar(Application& application, float height) {
   ImGui::SameLine(0, style::px(around_story));
   const float pickers =
       variant_picker_width() + style::px(least_data_pill) + 2 * gap + style::px(around_story);
-  draw_story_line(application, agreement - ImGui::GetCursorPosX() - pickers, style::px(28));
+  const float between = agreement - ImGui::GetCursorPosX() - pickers;
+  if (!fault_pill(application, between)) draw_story_line(application, between, style::px(28));
   ImGui::SameLine(0, style::px(around_story));
   const float room = agreement - ImGui::GetCursorPosX() - variant_picker_width() - 2 * gap;
   const float data_width =

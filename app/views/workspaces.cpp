@@ -6,6 +6,7 @@
 #include "app/views/compare.h"
 #include "app/views/learn.h"
 #include "app/views/panels.h"
+#include "app/views/prove.h"
 
 namespace palimpsest {
 
@@ -28,6 +29,12 @@ std::span<const Workspace> workspaces() {
        .words = "Two to four rules, settings, forms or precisions under one cursor",
        .key = ImGuiMod_Ctrl | ImGuiKey_4,
        .panels = compare_panels()},
+      {.id = "prove",
+       .name = "Prove",
+       .words = "How far every form and precision is from the recurrence, and what a mistake would do",
+       .key = ImGuiMod_Ctrl | ImGuiKey_5,
+       .panels = prove_panels(),
+       .floor_part = 0.5F},
   };
   return list;
 }

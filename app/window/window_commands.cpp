@@ -22,6 +22,7 @@
 #include "app/window/window.h"
 #include "core/base/error.h"
 #include "core/io/file.h"
+#include "core/proof/faults.h"
 
 namespace palimpsest {
 
@@ -41,6 +42,7 @@ struct Look {
   std::optional<std::string> scale = {};
   std::optional<std::string> theme = {};
   std::optional<std::string> workspace = {};
+  std::optional<std::string> fault = {};
 };
 
 void add_look(CLI::App& command, Look& look) {
@@ -59,7 +61,8 @@ void add_look(CLI::App& command, Look& look) {
   add("--head", look.head, "which head");
   add("--scale", look.scale, "how much larger everything is drawn, 0.5 to 4");
   add("--theme", look.theme, "dark or light");
-  add("--workspace", look.workspace, "step, learn, attend or compare");
+  add("--workspace", look.workspace, "step, learn, attend, compare or prove");
+  add("--fault", look.fault, "put this mistake into the form (see verify --faults)");
 }
 
 /// The scale that was asked for, or `standard`.
@@ -104,7 +107,7 @@ void dress(Application& application, const Look& look) {
 /// Whether nothing was asked for that says what is to be seen.
 bool asks_for_nothing(const Look& look) {
   return !look.file && !look.session && !look.state && !look.capture && !look.at && !look.variant &&
-         !look.form && !look.chunk && !look.head;
+         !look.form && !look.chunk && !look.head && !look.fault;
 }
 
 /// A saved place has its own; its file and that of pinned places are JSON.
@@ -155,9 +158,12 @@ void prepare(Application& application, const Look& look) {
     if (const Index heads = session.data().heads * session.data().batches; choice.head >= heads)
       throw InputError(fmt::format("--head is {}; expected a head from 0 to {}", choice.head, heads - 1));
   }
+  if (look.fault) choice.fault = {find_fault(*look.fault).id, choice.form};
   session.choose(std::move(choice));
   session.wait_for_choice();
   require(session.message().empty(), session);
+  if (look.fault && !session.computed()->no_fault.empty())
+    throw Unsupported(fmt::format("--fault {}: {}", *look.fault, session.computed()->no_fault));
   dress(application, look);
   if (look.at) go_to(session, *look.at);
   session.wait_for_place();

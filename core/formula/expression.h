@@ -127,6 +127,11 @@ struct LatexStyle {
   std::string lit;
   /// If set, [1, 1] tensors are written as their numbers from this record.
   const Record* numbers = nullptr;
+  /// The name of a subexpression that stands in a box of `box_colour`; with `boxes_sign` the sign in the
+  /// middle of that sum or difference alone.
+  std::string boxed = {};
+  std::string box_colour = {};
+  bool boxes_sign = false;
 };
 
 /// LaTeX of the right-hand side alone.

@@ -100,19 +100,9 @@ class Writer {
         return {within(argument(0), Precedence::hadamard) + R"( \odot )" +
                     within(argument(1), Precedence::product),
                 Precedence::hadamard};
-      case Expression::Kind::sum: {
-        // a + (b + c) needs no brackets, but a negative number does.
-        const auto [left, right] = std::pair(argument(0), argument(1));
-        return {.latex = left.latex + " + " + bracketed(right, right.begins_with_minus),
-                .binds = Precedence::sum,
-                .begins_with_minus = left.begins_with_minus};
-      }
-      case Expression::Kind::difference: {
-        const auto [left, right] = std::pair(argument(0), argument(1));
-        return {.latex = left.latex + " - " + within(right, Precedence::hadamard),
-                .binds = Precedence::sum,
-                .begins_with_minus = left.begins_with_minus};
-      }
+      case Expression::Kind::sum:
+      case Expression::Kind::difference:
+        return write_sum(expression, lit, false);
       case Expression::Kind::diagonal:
         return {fmt::format(R"(\mathrm{{Diag}}\left({}\right))", argument(0).latex)};
       case Expression::Kind::function:
@@ -121,6 +111,24 @@ class Writer {
         return write_named(expression, lit);
     }
     return {};
+  }
+
+  std::string boxed(const std::string& latex) const {
+    return style_.box_colour.empty()
+               ? fmt::format(R"(\boxed{{{}}})", latex)
+               : fmt::format(R"(\fgcolor{{{}}}{{\boxed{{{}}}}})", style_.box_colour, latex);
+  }
+
+  /// a + (b + c) needs no brackets, but a negative number does.
+  Part write_sum(const Expression& expression, bool lit, bool boxes_sign) const {
+    const Part left = write(expression.arguments()[0], lit);
+    const Part right = write(expression.arguments()[1], lit);
+    const bool adds = expression.kind() == Expression::Kind::sum;
+    const std::string sign = adds ? "+" : "-";
+    return {.latex = left.latex + " " + (boxes_sign ? "{" + boxed(sign) + "}" : sign) + " " +
+                     (adds ? bracketed(right, right.begins_with_minus) : within(right, Precedence::hadamard)),
+            .binds = Precedence::sum,
+            .begins_with_minus = left.begins_with_minus};
   }
 
   /// The transpose of a number is the number.
@@ -158,6 +166,11 @@ class Writer {
   }
 
   Part write_named(const Expression& expression, bool lit) const {
+    if (!style_.boxed.empty() && expression.name() == style_.boxed) {
+      const Expression& piece = expression.arguments()[0];
+      if (style_.boxes_sign) return write_sum(piece, lit, true);
+      return {.latex = boxed(write(piece, lit).latex)};
+    }
     const bool chosen = !all_lit() && expression.name() == style_.lit;
     Part part = write(expression.arguments()[0], lit || chosen);
     if (chosen) {

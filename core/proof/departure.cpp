@@ -47,6 +47,7 @@ std::optional<Departure> departure_of(const Trace& trace, Index index, const Ope
                       .expected = worst.expected};
   const Index rows = rows_per_token(trace, block, operation, expected, right);
   if (rows == 0 || got.rows() != expected.rows() || got.cols() != expected.cols()) return departure;
+  departure.rows_per_token = rows;
   const std::vector<double> errors = errors_by_row(result, got, expected);
   const auto off = std::ranges::find_if(errors, [&](double error) { return error > tolerance; });
   const Index row = off - errors.begin();

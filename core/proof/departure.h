@@ -22,6 +22,7 @@ struct Departure {
   Index column = 0;
   double got = 0;
   double expected = 0;
+  Index rows_per_token = 0;  // of the result; 0: its rows are no tokens
 };
 
 /// "token 3, block 1 (its phase), operation error (What is missing): error[2, 0] is 0.5, expected 0.25": the

@@ -225,6 +225,8 @@ class Verification {
     result.worst = judgement.disagreement;
     result.amplification = judgement.amplification;
     result.reproduction = command();
+    result.worst_case = std::make_shared<const VerifyCase>(verified);
+    result.worst_chunk = comparison.chunk_size;
   }
 
   const VerifyPlan& plan_;

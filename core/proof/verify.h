@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "core/contract/disagreement.h"
 #include "core/contract/variant.h"
+#include "core/proof/verify_case.h"
 #include "core/proof/verify_plan.h"
 #include "core/rules/backend.h"
 
@@ -38,7 +40,9 @@ struct VerifyResult {
   AmplifiedRuns amplified = {};
   std::string exception = {};     // why the tolerance is not the usual one; mostly empty
   std::string reproduction = {};  // the command line that runs the worst case
-  std::string message = {};       // what was thrown instead of a result; mostly empty
+  std::shared_ptr<const VerifyCase> worst_case = nullptr;  // itself,
+  Index worst_chunk = 1;                                   // in chunks of so many tokens
+  std::string message = {};  // what was thrown instead of a result; mostly empty
 
   /// What the worst error must stay below.
   double allowed() const { return tolerance * amplification; }

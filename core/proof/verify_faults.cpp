@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/parallel_for.h"
 #include "core/contract/footprint.h"
+#include "core/proof/fault_run.h"
 #include "core/proof/faults.h"
 
 namespace palimpsest {
@@ -168,35 +169,26 @@ class FaultVerification {
   void attempt_fault(const VerifyCase& verified, ReferenceRun& reference, Trace& trace, Index chunk_size,
                      bool is_first_size, Attempt& attempt) {
     const Fault& fault = *row_faults_[attempt.row];
-    const std::optional<Equations> faulty = with_fault(fault, {trace.phases, trace.symbols});
-    if (!faulty) {
+    const auto judge = [&](const Output& output) {
+      const Tolerance allowed =
+          tolerance(*verified.variant, reference.sequence().settings, trace.form, Precision::f64);
+      return reference.judge(output, trace.form, chunk_size, allowed, stop_);
+    };
+    std::optional<FaultRun> run = run_with(fault, trace, judge, stop_);
+    if (!run) {
       attempt.without = fmt::format("it takes {}, and this form has none in its equations", fault.needs);
       return;
     }
-    const Comparison comparison = compare_steps(trace, *faulty, step_tolerance, stop_);
     FaultyResult result = attempt.result;
     result.data = data_of(verified);
     result.chunk_size = chunk_size;
-    result.departure = comparison.departure;
-    result.message = comparison.message;
+    result.departure = std::move(run->departure);
+    result.message = std::move(run->message);
+    result.judgement = std::move(run->judgement);
     result.reproduction = fmt::format(
         "{} --fault {}", reproduction(verified, cpu_backend().name(), trace.form, Precision::f64, chunk_size),
         fault.id);
-    if (comparison.message.empty()) {
-      const Tolerance allowed =
-          tolerance(*verified.variant, reference.sequence().settings, trace.form, Precision::f64);
-      result.judgement = reference.judge(comparison.output, result.form, chunk_size, allowed, stop_);
-      // Where rounding is amplified, the right equations depart from the engine as well.
-      if (result.departure && result.judgement.passed() && is_no_change(trace, comparison))
-        result.departure = {};
-    }
     if (is_first_size || is_worse(result, attempt.result)) attempt.result = std::move(result);
-  }
-
-  /// Whether equations with a fault in them give just what the right ones give, which are off themselves.
-  bool is_no_change(Trace& trace, const Comparison& faulty) const {
-    const Comparison right = compare_steps(trace, {trace.phases, trace.symbols}, step_tolerance, stop_);
-    return right.departure && compare(faulty.output, right.output).error == 0;
   }
 
   static bool is_worse(const FaultyResult& a, const FaultyResult& b) {

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <memory>
 #include <span>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/contract/output.h"
@@ -30,15 +33,43 @@ class StepError : public Error {
   Record made;            // what the operations of the block before it read and made
 };
 
+/// Carries out the blocks of a form one after the other, as interpret() does. A copy goes on from where it
+/// was copied. `trace` and `phases` must live as long.
+class BlockInterpreter {
+ public:
+  BlockInterpreter(const Trace& trace, std::span<const Phase> phases);
+
+  /// The block that comes next.
+  Index next() const { return next_; }
+
+  /// All that the operations of the next block read and make. Throws as interpret() does.
+  Record step(const Interpreting& how = {});
+
+  /// Every tensor as the last block that has it left it.
+  const Record& latest() const { return latest_; }
+
+ private:
+  Record carried_out(Index index, const Block& block, const Record& recorded, const Interpreting& how) const;
+  Record brought(const Phase& phase, const Block& block, const Record& recorded) const;
+  void keep(const Block& block, const Record& record);
+
+  const Trace* trace_;
+  std::span<const Phase> phases_;
+  Index next_ = 0;
+  Record latest_;
+  // To the phase after, by first token.
+  std::map<std::pair<std::string, Index>, std::shared_ptr<const Matrix<double>>> handed_;
+};
+
 /// Carries out a form by its equations alone: block after block, operations in order, each reading what the
 /// equations before it made and what Phase::carries brings from earlier blocks. From the trace's own records
 /// come only the rows of the sequence, its parameters and what the form starts from. `phases` are those of
 /// the trace, or edited ones with as many blocks. Gives what Rule::run() gives; of an empty sequence, which
 /// has no blocks, no rows and no states. Throws StepError where an equation cannot be carried out, Cancelled
 /// when asked to stop.
-Output interpret(Trace& trace, std::span<const Phase> phases, const Interpreting& how = {});
+Output interpret(const Trace& trace, std::span<const Phase> phases, const Interpreting& how = {});
 
 /// The same with the trace's own equations.
-Output interpret(Trace& trace, const Interpreting& how = {});
+Output interpret(const Trace& trace, const Interpreting& how = {});
 
 }  // namespace palimpsest

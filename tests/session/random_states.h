@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/session/session.h"
+#include "core/proof/fragile_forms.h"
 #include "tests/catch.h"
 #include "tests/session/opened.h"
 
@@ -162,19 +163,35 @@ inline std::vector<FieldChange> field_changes() {
       {"handle",
        [](State& state, Dice& dice) { state.compare.handle = static_cast<std::size_t>(dice.below(4)); }},
       {"before", [](State& state, Dice&) { state.compare.before = !state.compare.before; }},
+      {"fault",
+       [](State& state, Dice& dice) {
+         // That can be carried out whatever the sizes are.
+         const std::string ids[] = {"", "solve-sign", "write-sign", "strength-forgotten", "edge-lost"};
+         state.prove.fault.id = dice.one_of(ids);
+       }},
+      {"form of the fault",
+       [](State& state, Dice& dice) { state.prove.fault.form = dice.one_of(all_forms); }},
+      {"lens", [](State& state, Dice& dice) { state.prove.lens = dice.one_of(all_proof_lenses); }},
+      {"fragile",
+       [](State& state, Dice& dice) {
+         state.prove.fragile = dice.below(3) == 0 ? std::string() : dice.one_of(fragile_forms()).way.id;
+       }},
+      {"breaks", [](State& state, Dice&) { state.prove.breaks = !state.prove.breaks; }},
   };
 }
 
 /// Fails to compile when a field is added that field_changes() might not know.
 inline void know_every_field(const SessionState& state) {
   [[maybe_unused]] const auto& [data, edits, head, sides, place, words, repeated, workspace, view, attention,
-                                compare] = state;
+                                compare, prove] = state;
   [[maybe_unused]] const auto& [variant, form, device, precision, chunk_size, settings] = sides.front();
   [[maybe_unused]] const auto& [options, parameters] = settings;
   [[maybe_unused]] const auto& [token, operation, phase, tile] = place;
   [[maybe_unused]] const auto& [theme, shared_scale, state_value_by_key, in_numbers, growth] = view;
   [[maybe_unused]] const auto& [shares, diagonal, mask, gates, chunks, sharpness, channel] = attention;
   [[maybe_unused]] const auto& [reference, handle, before] = compare;
+  [[maybe_unused]] const auto& [fault, lens, fragile, breaks] = prove;
+  [[maybe_unused]] const auto& [fault_id, fault_form] = fault;
 }
 
 }  // namespace palimpsest::testing

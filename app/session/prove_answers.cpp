@@ -1,0 +1,316 @@
+#include "app/session/prove_answers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <thread>
+#include <tuple>
+
+#include "app/session/devices.h"
+#include "app/session/scales.h"
+#include "core/base/error.h"
+#include "core/proof/edited_trace.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr Index largest_block = 64;  // of fragile forms: what a kernel takes at once
+constexpr double nothing_lost = 1e-10;
+
+std::uint64_t next_version() {
+  static std::atomic<std::uint64_t> version{0};
+  return ++version;
+}
+
+constexpr Index most_rows = 64;  // of a tensor that is shown
+constexpr Index most_columns = 128;
+constexpr double usual_part = 0.98;  // of its numbers have colours of their own
+
+/// The first of `most` places around `middle`, of so many.
+Index first_around(Index middle, Index most, Index count) {
+  return std::clamp<Index>(middle - most / 2, 0, std::max<Index>(count - most, 0));
+}
+
+void cut(Matrix<double>& matrix, Index row, Index column) {
+  if (matrix.size() == 0) return;
+  matrix = Matrix<double>(matrix.block(row, column, std::min(most_rows, matrix.rows() - row),
+                                       std::min(most_columns, matrix.cols() - column)));
+}
+
+/// Cuts the tensors to what is shown, and finds the range of their colours.
+void make_showable(WrongPlace& place) {
+  WrongTensor& tensor = place.tensor;
+  const Departure& at = tensor.departure;
+  const bool starts_above = at.rows_per_token > 0 && at.row < most_rows;
+  place.first_row = starts_above ? 0 : first_around(at.row, most_rows, tensor.should_be.rows());
+  place.first_column = first_around(at.column, most_columns, tensor.should_be.cols());
+  const bool fits =
+      tensor.is.rows() == tensor.should_be.rows() && tensor.is.cols() == tensor.should_be.cols();
+  if (!fits) tensor.is.resize(0, 0);
+  cut(tensor.should_be, place.first_row, place.first_column);
+  cut(tensor.is, place.first_row, place.first_column);
+  std::vector<double> sizes;
+  for (const Matrix<double>* const each : {&tensor.should_be, &tensor.is}) {
+    for (const double number : each->reshaped()) {
+      if (std::isfinite(number)) sizes.push_back(std::abs(number));
+    }
+  }
+  const double range = quantile(std::move(sizes), usual_part);
+  if (range > 0) place.range = range;
+  if (!fits || tensor.is.size() == 0) return;
+  place.apart = tensor.is - tensor.should_be;
+  place.beyond = static_cast<double>((place.apart.array().abs() > place.range).count()) /
+                 static_cast<double>(place.apart.size());
+}
+
+std::size_t bytes_of(const std::vector<double>& numbers) { return numbers.size() * sizeof(double); }
+
+/// The steps of a form in f64, of its own: records are made in the order in which they are compared.
+std::unique_ptr<Trace> own_trace(const Foundation& foundation, Form form) {
+  return foundation.variant->rule->trace(foundation.sequence, form, Precision::f64,
+                                         foundation.choice.chunk_size);
+}
+
+/// Why there is no such form here; empty if there is.
+std::string no_form(const Foundation& foundation, Form form) {
+  if (foundation.trace(form)) return {};
+  const auto missing = foundation.variant->rule->missing(form, foundation.sequence.settings);
+  return missing ? *missing : fmt::format("The {} form is not made of so many tokens.", name(form));
+}
+
+Judgement judged(const Foundation& foundation, Form form, const Output& output, const std::stop_token& stop) {
+  const std::scoped_lock lock(foundation.judging);
+  ReferenceRun& reference = *foundation.reference;
+  const Tolerance allowed =
+      tolerance(*foundation.variant, foundation.sequence.settings, form, Precision::f64);
+  if (foundation.sequence.tokens > most_tokens_measured)
+    return {.disagreement = compare(output, reference.expected()), .tolerance = allowed};
+  return reference.judge(output, form, foundation.choice.chunk_size, allowed, stop);
+}
+
+Seen as_computed(const Foundation& foundation, Form form, const std::stop_token& stop) {
+  Seen seen{.lens = {.form = form, .chunk_size = foundation.choice.chunk_size}};
+  const Output& expected = foundation.reference->expected();
+  const Output output = form == Form::recurrent
+                            ? expected
+                            : foundation.variant->rule->run(foundation.sequence, form, Precision::f64,
+                                                            foundation.choice.chunk_size, stop);
+  seen.errors = errors_by_row("o", output.o, expected.o);
+  seen.worst = compare(output, expected);
+  return seen;
+}
+
+/// Where the engine works in f64 on what f32 holds, nothing is rounded twice.
+Seen looked_through(const Foundation& foundation, Form form, Arithmetic arithmetic,
+                    const std::stop_token& stop) {
+  return look(*foundation.variant, foundation.inputs.arrays, foundation.inputs.settings,
+              {.form = form, .arithmetic = arithmetic, .chunk_size = foundation.choice.chunk_size}, 0, stop);
+}
+
+bool has_decays(const Variant& variant, const Arrays& arrays) {
+  return std::ranges::any_of(variant.inputs, [&](const Input& input) {
+    return input.range == Range::decay && has_tokens(input) &&
+           (arrays.contains(input.name) || arrays.contains("g"));
+  });
+}
+
+/// Whether the fragile form has its like among the steps of a form of these numbers.
+bool applies(const FragileForm& fragile, const Variant& variant, const Sequence& sequence, Form form,
+             Index chunk_size) {
+  if (variant.rule->missing(form, sequence.settings)) return false;
+  const auto trace = variant.rule->trace(sequence, form, Precision::f64, chunk_size);
+  return with_fault(fragile.way, {trace->phases, trace->symbols}).has_value();
+}
+
+/// The inputs of the open data for a rule, those of the present one first.
+HeldInputs inputs_for(const Foundation& foundation, const Variant& variant) {
+  if (&variant == foundation.variant)
+    return held_inputs(variant, foundation.inputs.arrays, foundation.inputs.settings, Precision::f64);
+  const Inputs inputs =
+      make_inputs(*foundation.data, foundation.choice.head, variant, {}, foundation.choice.edits);
+  return held_inputs(variant, inputs.arrays, inputs.settings, Precision::f64);
+}
+
+}  // namespace
+
+std::string ProofLine::question() const {
+  return fmt::format("{} {} {}", name(form), palimpsest::name(arithmetic), OfFoundation::question());
+}
+
+bool ProofLine::operator<(const ProofLine& other) const {
+  return is_before(other).value_or(std::tuple(form, arithmetic) < std::tuple(other.form, other.arithmetic));
+}
+
+std::shared_ptr<const Seen> ProofLine::compute(const Effort& effort) const {
+  const std::shared_ptr<const Foundation> foundation = present();
+  Seen none{.lens = {.form = form, .arithmetic = arithmetic}};
+  none.message = no_form(*foundation, form);
+  if (!none.message.empty()) return std::make_shared<const Seen>(std::move(none));
+  try {
+    return std::make_shared<const Seen>(arithmetic == Arithmetic::f64
+                                            ? as_computed(*foundation, form, effort.stop)
+                                            : looked_through(*foundation, form, arithmetic, effort.stop));
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const Error& error) {  // rounded arrays that are out of range
+    none.message = error.what();
+    return std::make_shared<const Seen>(std::move(none));
+  }
+}
+
+std::size_t ProofLine::bytes(const Seen& line) {
+  return sizeof line + bytes_of(line.errors) + line.lost.size() * sizeof(LostNumber);
+}
+
+bool FaultHere::operator<(const FaultHere& other) const {
+  return is_before(other).value_or(std::tie(form, fault) < std::tie(other.form, other.fault));
+}
+
+std::shared_ptr<const FaultFigures> FaultHere::compute(const Effort& effort) const {
+  const std::shared_ptr<const Foundation> foundation = present();
+  FaultFigures figures;
+  figures.without = no_form(*foundation, form);
+  if (!figures.without.empty()) return std::make_shared<const FaultFigures>(std::move(figures));
+  const Fault& wrong = find_fault(fault);
+  const std::unique_ptr<Trace> trace = own_trace(*foundation, form);
+  const auto judge = [&](const Output& output) { return judged(*foundation, form, output, effort.stop); };
+  std::optional<FaultRun> run = run_with(wrong, *trace, judge, effort.stop);
+  if (!run) {
+    figures.without = fmt::format("needs {}", wrong.needs);
+    return std::make_shared<const FaultFigures>(std::move(figures));
+  }
+  if (!run->departure && !wrong.silent.empty() && !run->noticed())
+    figures.without = fmt::format("changes no number: {}", wrong.silent);
+  figures.message = std::move(run->message);
+  figures.judgement = std::move(run->judgement);
+  figures.departure = std::move(run->departure);
+  if (!figures.message.empty()) return std::make_shared<const FaultFigures>(std::move(figures));
+  figures.errors = errors_by_row("o", run->output.o, foundation->reference->expected().o);
+  const auto off =
+      std::ranges::find_if(figures.errors, [&](double error) { return error > figures.judgement.allowed(); });
+  if (off != figures.errors.end()) figures.first_wrong = off - figures.errors.begin();
+  return std::make_shared<const FaultFigures>(std::move(figures));
+}
+
+std::size_t FaultHere::bytes(const FaultFigures& figures) {
+  return sizeof figures + bytes_of(figures.errors);
+}
+
+bool WrongHere::operator<(const WrongHere& other) const {
+  return is_before(other).value_or(std::tie(form, fault) < std::tie(other.form, other.fault));
+}
+
+std::shared_ptr<const WrongHere::Value> WrongHere::compute(const Effort& effort) const {
+  const FaultHere key{{of}, form, fault};
+  const std::shared_ptr<const FaultFigures> figures = key.compute(effort);
+  if (!figures->departure || !figures->without.empty()) return std::make_shared<const Value>(std::nullopt);
+  std::shared_ptr<const Trace> right = own_trace(*present(), form);
+  std::optional<Equations> faulty = with_fault(find_fault(fault), {right->phases, right->symbols});
+  const EditedTrace edited(std::move(right), *std::move(faulty));
+  WrongPlace place{.tensor = wrong_tensor(edited, *figures->departure, effort.stop),
+                   .symbols = edited.symbols};
+  place.version = next_version();
+  make_showable(place);
+  return std::make_shared<const Value>(std::move(place));
+}
+
+std::size_t WrongHere::bytes(const Value& place) {
+  if (!place) return sizeof place;
+  return static_cast<std::size_t>(place->tensor.is.size() + place->tensor.should_be.size()) * sizeof(double);
+}
+
+bool FragileFigures::holds() const { return run && run->worst.error <= nothing_lost; }
+
+bool FragileHere::operator<(const FragileHere& other) const {
+  return is_before(other).value_or(std::tie(fragile, breaks) < std::tie(other.fragile, other.breaks));
+}
+
+std::shared_ptr<const FragileFigures> FragileHere::compute(const Effort& effort) const {
+  const std::shared_ptr<const Foundation> foundation = present();
+  const FragileForm& form_of = find_fragile_form(fragile);
+  FragileFigures figures;
+  const Index tokens = foundation->sequence.tokens;
+  figures.chunk_size = std::clamp<Index>(tokens, 1, largest_block);
+  const Variant* const tried[] = {foundation->variant, &find_variant("gated_deltanet"),
+                                  &find_variant("softmax")};
+  for (const Variant* const variant : tried) {
+    HeldInputs inputs = inputs_for(*foundation, *variant);
+    for (const Form form : {Form::chunkwise, Form::parallel}) {
+      if (form == Form::parallel && tokens > most_tokens_at_once) continue;
+      const bool needs_decays = fragile != "doubled-inverse" && !form_of.always_wrong;
+      if (needs_decays && !has_decays(*variant, *inputs.arrays)) continue;
+      if (!applies(form_of, *variant, inputs.sequence, form, figures.chunk_size)) continue;
+      const FragileData data = fragile_data(form_of, *variant, *inputs.arrays,
+                                            form == Form::parallel ? tokens : figures.chunk_size, breaks);
+      const HeldInputs held = held_inputs(*variant, std::make_shared<const Arrays>(data.arrays),
+                                          inputs.sequence.settings, Precision::f64);
+      figures.variant = variant;
+      figures.form = form;
+      figures.data_words = data.words;
+      figures.run = run_fragile(form_of, *variant, held.sequence, form, figures.chunk_size, effort.stop);
+      return std::make_shared<const FragileFigures>(std::move(figures));
+    }
+  }
+  figures.reason = fmt::format("It needs {}, and neither this rule nor those that stand in for it have that.",
+                               form_of.way.needs);
+  return std::make_shared<const FragileFigures>(std::move(figures));
+}
+
+std::size_t FragileHere::bytes(const FragileFigures& figures) {
+  return sizeof figures + (figures.run ? 2 * bytes_of(figures.run->errors) : 0);
+}
+
+std::shared_ptr<const DigitsHere::Value> DigitsHere::compute(const Effort& effort) const {
+  const std::shared_ptr<const Foundation> foundation = present();
+  if (foundation->sequence.tokens > most_tokens_measured) return std::make_shared<const Value>();
+  const std::scoped_lock lock(foundation->judging);
+  return std::make_shared<const Value>(
+      digits_lost(*foundation->reference, forms_of(*foundation), foundation->choice.chunk_size, effort.stop));
+}
+
+bool VerifiedVariant::operator<(const VerifiedVariant& other) const {
+  return std::tie(variant, with_long_texts) < std::tie(other.variant, other.with_long_texts);
+}
+
+std::shared_ptr<const VerifyReport> VerifiedVariant::compute(const Effort& effort) const {
+  VerifyPlan plan = with_long_texts ? thorough_plan() : VerifyPlan();
+  plan.variants = {variant};
+  plan.backends.clear();
+  for (const Backend* backend : backends()) {
+    if (unavailable(*backend).empty()) plan.backends.push_back(backend);
+  }
+  plan.jobs = std::max(1U, std::thread::hardware_concurrency() / 2);  // the rest is for what is looked at
+  const auto told = [&](const VerifyProgress& now) {
+    if (effort.progress && now.total > 0)
+      effort.progress(static_cast<double>(now.done) / static_cast<double>(now.total));
+  };
+  VerifyReport report = verify(plan, variants(), told, effort.stop);
+  if (!report.complete()) throw Cancelled();
+  return std::make_shared<const VerifyReport>(std::move(report));
+}
+
+std::size_t VerifiedVariant::bytes(const VerifyReport& report) {
+  return sizeof report + report.results.size() * sizeof(VerifyResult) +
+         report.missing.size() * sizeof(MissingForm);
+}
+
+std::vector<Form> forms_of(const Foundation& foundation) {
+  std::vector<Form> forms;
+  for (const Form form : all_forms) {
+    if (foundation.trace(form)) forms.push_back(form);
+  }
+  return forms;
+}
+
+std::string size_words(const FaultFigures& figures) {
+  if (!figures.without.empty()) return "none";
+  if (!figures.message.empty()) return "cannot be carried out";
+  const double error = figures.judgement.disagreement.error;
+  if (!std::isfinite(error)) return "no number";
+  return error >= 0.01 ? fmt::format("{:.2f}", error) : fmt::format("{:.1e}", error);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <imgui.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/session/prove_answers.h"
+#include "app/studio/application.h"
+#include "app/studio/workspaces.h"
+#include "app/widgets/heat_map.h"
+
+// What the panels of Prove share.
+
+namespace palimpsest {
+
+/// The panels of Prove.
+std::span<const Panel> prove_panels();
+
+void draw_prove(Application& application);
+void draw_prove_faults(Application& application);
+void draw_prove_grid(Application& application);
+void draw_prove_floor(Application& application);
+
+/// What Prove drew last: what the tests look at.
+struct ProveMap {
+  struct Line {
+    std::string words;
+    Rectangle label = {};
+  };
+  struct Cells {
+    int agree = 0;
+    int part = 0;
+    int no_form = 0;
+    int no_device = 0;
+    int waiting = 0;
+  };
+  std::vector<Line> lines;         // on the floor
+  Index flag = -1;                 // the token at the flag
+  Rectangle chart = {};            // what the lines lie in
+  int marks = 0;                   // of numbers that are lost
+  std::string headline;            // beside the question
+  std::string operation;           // the first that is off
+  std::vector<Rectangle> tensors;  // should be, is, the difference
+  Rectangle floor_text = {};       // the words below the lines
+  std::vector<std::string> said;   // sentences in the middle
+  Cells cells;                     // of the grid
+};
+
+/// That of the current Dear ImGui context.
+ProveMap& prove_map();
+
+/// The form that Prove looks at: the one with the fault, else the one that is stepped through.
+Form proof_form(const Application& application);
+
+/// Looks at another one; a fault goes with it.
+void choose_proof_form(Application& application, Form form);
+
+/// Puts a fault into the form that is looked at; an empty id takes it out.
+void inject(Application& application, const std::string& fault);
+
+/// An answer's key about the numbers without a fault.
+template <class Key>
+Key about_proof(const Application& application) {
+  Key key;
+  key.of = without_fault(application.session.sight().computation);
+  return key;
+}
+
+/// What the present fault does; nothing where none is in.
+Answer<FaultFigures> ask_present_fault(Application& application);
+
+/// A fragile form as it is looked at.
+Answer<FragileFigures> ask_present_fragile(Application& application);
+
+/// The centre while a fragile form is looked at, and while nothing is wrong.
+void draw_fragile_form(Application& application);
+void draw_proof(Application& application);
+
+/// "gates underflow": what became of a number on its way through an arithmetic.
+std::string lost_words(const Application& application, const Seen& seen, const LostNumber& lost);
+
+/// "12 holds": a token with its word.
+std::string numbered_word(const Computation& computed, Index token);
+
+}  // namespace palimpsest

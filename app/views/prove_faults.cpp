@@ -1,0 +1,215 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+
+#include "app/session/counted.h"
+#include "app/views/prove.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/text.h"
+#include "core/proof/fragile_forms.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+constexpr float row_height = 19;
+constexpr float low_row = 17;
+constexpr float low_panel = 420;
+constexpr float dot = 4;
+
+/// How a row of the list looks.
+struct ListRow {
+  const char* label;
+  std::string number;
+  std::string sentence;  // below it while it is chosen
+  bool is_chosen = false;
+  bool is_dim = false;
+  ImU32 colour = 0;  // of what is chosen
+};
+
+float height_of_row() { return px(ImGui::GetWindowHeight() < px(low_panel) ? low_row : row_height); }
+
+/// Text that wraps within `width`; returns where it ends.
+float draw_wrapped(ImVec2 from, float width, ImU32 colour, const std::string& words) {
+  const char* begin = words.c_str();
+  const char* const end = begin + words.size();
+  float y = from.y;
+  while (begin < end) {
+    const char* cut = ImGui::GetFont()->CalcWordWrapPosition(ImGui::GetFontSize(), begin, end, width);
+    draw_text({from.x, y}, colour, std::string_view(begin, static_cast<std::size_t>(cut - begin)));
+    y += text_extent("x").y + px(1);
+    begin = cut;
+    while (begin < end && *begin == ' ') ++begin;
+  }
+  return y;
+}
+
+/// A row that can be pressed: a dot, its words, a number. Returns whether it was.
+bool draw_row(const ListRow& row) {
+  const style::Palette& c = style::colours();
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float height = height_of_row();
+  const bool pressed = ImGui::InvisibleButton(row.label, {width, height});
+  const bool lit = ImGui::IsItemHovered() || ImGui::IsItemFocused();
+  if (!row.sentence.empty() && !row.is_chosen) tooltip(row.sentence);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImU32 ink = row.is_chosen ? row.colour : row.is_dim ? (lit ? c.dim : c.faint) : lit ? c.text : c.dim;
+  const ImVec2 middle = {from.x + px(6), from.y + height / 2};
+  if (row.is_chosen)
+    list->AddCircleFilled(middle, px(dot), row.colour);
+  else
+    list->AddCircle(middle, px(dot), ink, 0, px(1));
+  float number_width = 0;
+  {
+    const style::TextStyle text(style::Text::number_small);
+    number_width = text_extent(row.number).x;
+    draw_text({from.x + width - number_width, middle.y - text_extent("x").y / 2}, ink, row.number);
+  }
+  const style::TextStyle text(row.is_chosen ? style::Text::strong : style::Text::caption);
+  const std::string words = shortened(row.label, width - number_width - px(26));
+  draw_text({from.x + px(18), middle.y - text_extent("x").y / 2},
+            row.is_chosen ? c.text
+            : row.is_dim  ? ink
+            : lit         ? c.text
+                          : c.dim,
+            words);
+  if (row.is_chosen) {
+    const style::TextStyle small(style::Text::caption);
+    const float end =
+        draw_wrapped({from.x + px(18), from.y + height + px(1)}, width - px(26), c.dim, row.sentence);
+    list->AddRect({from.x - px(4), from.y - px(2)}, {from.x + width + px(4), end + px(3)}, row.colour, px(4),
+                  px(1));
+    ImGui::SetCursorScreenPos({from.x, from.y + height});
+    ImGui::Dummy({width, end + px(4) - from.y - height});
+  }
+  return pressed;
+}
+
+struct Listed {
+  const Fault* fault;
+  Answer<FaultFigures> figures;
+};
+
+std::string number_of(const Answer<FaultFigures>& figures) {
+  if (figures.value && !figures.stale) return size_words(*figures.value);
+  return figures.reason.empty() ? "…" : "?";
+}
+
+void draw_title() {
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const style::Palette& c = style::colours();
+  float end = from.x;
+  {
+    const style::TextStyle text(style::Text::strong);
+    draw_text(from, c.text, "Make it wrong");
+    end += text_extent("Make it wrong").x + px(12);
+  }
+  const style::TextStyle text(style::Text::caption);
+  const std::string words = shortened("off by", from.x + width - end);
+  draw_text({from.x + width - text_extent(words).x, from.y + px(2)}, c.dim, words);
+  ImGui::Dummy({width, px(22)});
+  ImGui::SetCursorScreenPos({end, from.y});
+  ImGui::SetCursorScreenPos({from.x, from.y + px(24)});
+}
+
+/// The faults that the form can have, then those for which it lacks a part.
+void draw_faults(Application& application) {
+  const style::Palette& c = style::colours();
+  const Form form = proof_form(application);
+  const std::string chosen = application.session.state().prove.fault.id;
+  std::vector<Listed> possible;
+  std::vector<Listed> impossible;
+  Index noticed = 0;
+  Index known = 0;
+  // The newest wish is granted first.
+  for (std::size_t i = faults().size(); i-- > 0;) {
+    const Fault& fault = faults()[i];
+    auto key = about_proof<FaultHere>(application);
+    key.form = form;
+    key.fault = fault.id;
+    Listed listed{&fault, application.session.answers().ask(key, Urgency::later)};
+    const bool is_known = listed.figures.value && !listed.figures.stale;
+    const bool lacks = is_known && !listed.figures.value->without.empty();
+    if (is_known) ++known;
+    if (is_known && !lacks && listed.figures.value->noticed()) ++noticed;
+    (lacks ? impossible : possible).push_back(std::move(listed));
+  }
+  std::ranges::reverse(possible);
+  std::ranges::reverse(impossible);
+  for (const Listed& each : possible) {
+    const bool is_chosen = each.fault->id == chosen;
+    const ListRow row{.label = each.fault->label.c_str(),
+                      .number = number_of(each.figures),
+                      .sentence = each.fault->sentence,
+                      .is_chosen = is_chosen,
+                      .colour = c.alarm};
+    if (draw_row(row)) inject(application, is_chosen ? std::string() : each.fault->id);
+  }
+  style::caption(known < std::ssize(faults())
+                     ? fmt::format("{} of {} tried", known, faults().size())
+                     : fmt::format("{} can go wrong in the {} form here, {} noticed.", possible.size(),
+                                   name(form),
+                                   noticed == std::ssize(possible) ? fmt::format("all {} are", noticed)
+                                                                   : fmt::format("{} are", noticed)));
+  if (impossible.empty()) return;
+  ImGui::Dummy({0, px(4)});
+  style::caption(
+      fmt::format("{} this form lacks a part for", counted(std::ssize(impossible), "fault", "faults")));
+  for (const Listed& each : impossible) {
+    const bool is_chosen = each.fault->id == chosen;
+    const ListRow row{.label = each.fault->label.c_str(),
+                      .number = {},
+                      .sentence = each.figures.value->without + ". " + each.fault->sentence,
+                      .is_chosen = is_chosen,
+                      .is_dim = true,
+                      .colour = c.alarm};
+    if (!draw_row(row)) continue;
+    if (is_chosen)
+      inject(application, "");
+    else
+      application.refusal = fmt::format("“{}” cannot be put into the {} form: it {}", each.fault->label,
+                                        name(form), each.figures.value->without);
+  }
+}
+
+void draw_fragile_list(Application& application) {
+  const style::Palette& c = style::colours();
+  Session& session = application.session;
+  style::caption("Right on paper, not in numbers");
+  for (const FragileForm& fragile : fragile_forms()) {
+    const bool is_chosen = session.state().prove.fragile == fragile.way.id;
+    ImGui::PushID("fragile");
+    const bool pressed = draw_row({.label = fragile.way.label.c_str(),
+                                   .number = {},
+                                   .sentence = fragile.way.sentence,
+                                   .is_chosen = is_chosen,
+                                   .colour = c.strength});
+    ImGui::PopID();
+    if (!pressed) continue;
+    ProveState prove = session.state().prove;
+    prove.fragile = is_chosen ? std::string() : fragile.way.id;
+    prove.fault.id.clear();
+    session.change_prove(prove);
+  }
+}
+
+}  // namespace
+
+void draw_prove_faults(Application& application) {
+  if (style::begin_panel("##make it wrong") && application.session.sight().computation) {
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, px(1)));
+    draw_title();
+    draw_faults(application);
+    ImGui::Dummy({0, px(8)});
+    draw_fragile_list(application);
+    ImGui::PopStyleVar();
+  }
+  style::end_panel();
+}
+
+}  // namespace palimpsest

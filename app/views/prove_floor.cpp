@@ -1,0 +1,489 @@
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_internal.h>  // to own the mouse wheel while it zooms
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gl/context_local.h"
+#include "app/views/form_words.h"
+#include "app/views/prove.h"
+#include "app/views/timeline_columns.h"
+#include "app/views/timeline_rows.h"
+#include "app/views/transport.h"
+#include "app/widgets/chart.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/segments.h"
+#include "app/widgets/text.h"
+#include "core/proof/fragile_forms.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+constexpr float transport_height = 28;
+constexpr float around = 8;
+constexpr float headline = 30;
+constexpr float caption_height = 16;
+constexpr float words_height = 24;
+constexpr float rows_height = 74;  // of what a word keeps, writes and misses
+constexpr float least_chart = 120;
+constexpr double exact = 1e-17;  // where an error of 0 is drawn, below all others
+constexpr double largest = 1e1;  // and what is larger, or no number
+constexpr double usual_least = 1e-16;
+
+/// What a line over the words shows.
+struct FloorLine {
+  std::string words;
+  std::shared_ptr<const void> owner;  // of what follows
+  const std::vector<double>* errors = nullptr;
+  ImU32 colour = 0;
+  float width = 1.5F;
+  float dash = 0;  // 0: drawn through
+  bool is_wrong = false;
+};
+
+ImU32 colour_of(Form form) {
+  const style::Palette& c = style::colours();
+  switch (form) {
+    case Form::recurrent:
+      return c.text;
+    case Form::chunkwise:
+      return c.gate;
+    case Form::two_pass:
+      return c.query;
+    case Form::parallel:
+      return c.strength;
+  }
+  return c.text;
+}
+
+/// The lines that are wanted and there by now, and those that are still computed.
+struct FloorLines {
+  std::vector<FloorLine> lines;
+  std::vector<std::shared_ptr<const Seen>> seen;  // through an arithmetic: what is lost there
+  int awaited = 0;
+};
+
+void add_line(FloorLines& all, const Answer<Seen>& answer, FloorLine line, Index tokens) {
+  if (!answer.value || answer.stale) {
+    if (answer.reason.empty()) ++all.awaited;
+    return;
+  }
+  if (static_cast<Index>(answer.value->errors.size()) != tokens) return;
+  line.owner = answer.value;
+  line.errors = &answer.value->errors;
+  all.lines.push_back(std::move(line));
+}
+
+void add_forms(Application& application, FloorLines& all) {
+  const Computation& computed = *application.session.sight().computation;
+  const ProveState& prove = application.session.state().prove;
+  auto key = about_proof<ProofLine>(application);
+  for (const Form form : all_forms) {
+    if (!computed.trace(form)) continue;
+    key.form = form;
+    const bool is_reference = form == Form::recurrent;
+    const bool has_fault = !prove.fault.id.empty() && prove.fault.form == form;
+    add_line(
+        all, application.session.answers().ask(key, Urgency::later),
+        {.words = is_reference ? std::string("recurrent f64: what all are measured against")
+                               : fmt::format("{} f64{}", name(form), has_fault ? ", without the fault" : ""),
+         .owner = nullptr,
+         .colour = colour_of(form)},
+        computed.sequence.tokens);
+  }
+}
+
+void add_precisions(Application& application, FloorLines& all) {
+  const style::Palette& c = style::colours();
+  const Computation& computed = *application.session.sight().computation;
+  auto key = about_proof<ProofLine>(application);
+  key.form = proof_form(application);
+  if (!computed.trace(key.form)) return;
+  for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::bf16, Arithmetic::f16}) {
+    key.arithmetic = arithmetic;
+    const Answer<Seen> answer = application.session.answers().ask(key, Urgency::later);
+    add_line(all, answer,
+             {.words = fmt::format("{} {}", name(key.form), name(arithmetic)),
+              .owner = nullptr,
+              .colour = c.dim,
+              .dash = arithmetic == Arithmetic::f32    ? 7.0F
+                      : arithmetic == Arithmetic::bf16 ? 4.0F
+                                                       : 2.0F},
+             computed.sequence.tokens);
+    if (answer.value && !answer.stale) all.seen.push_back(answer.value);
+  }
+}
+
+FloorLines floor_lines(Application& application) {
+  const style::Palette& c = style::colours();
+  const ProveState& prove = application.session.state().prove;
+  const Index tokens = application.session.sight().computation->sequence.tokens;
+  FloorLines all;
+  if (!prove.fragile.empty() && prove.fault.id.empty()) {
+    const Answer<FragileFigures> answer = ask_present_fragile(application);
+    if (!answer.value || answer.stale) {
+      ++all.awaited;
+    } else if (answer.value->run && std::ssize(answer.value->run->errors) == tokens) {
+      const FragileRun& run = *answer.value->run;
+      const bool holds = answer.value->holds();
+      all.lines.push_back({.words = fmt::format("{} f64, as it should be", name(answer.value->form)),
+                           .owner = answer.value,
+                           .errors = &run.right_errors,
+                           .colour = c.text});
+      all.lines.push_back({.words = find_fragile_form(prove.fragile).way.label,
+                           .owner = answer.value,
+                           .errors = &run.errors,
+                           .colour = holds ? c.strength : c.alarm,
+                           .width = 2.5F,
+                           .is_wrong = !holds});
+    }
+    return all;
+  }
+  if (prove.lens != ProofLens::precisions) add_forms(application, all);
+  if (prove.lens != ProofLens::forms) add_precisions(application, all);
+  const Answer<FaultFigures> fault = ask_present_fault(application);
+  if (fault.value && !fault.stale && std::ssize(fault.value->errors) == tokens) {
+    all.lines.push_back(
+        {.words = fmt::format("{}, {}", name(prove.fault.form), find_fault(prove.fault.id).label),
+         .owner = fault.value,
+         .errors = &fault.value->errors,
+         .colour = c.alarm,
+         .width = 2.5F,
+         .is_wrong = true});
+  } else if (!prove.fault.id.empty() && !fault.value) {
+    ++all.awaited;
+  }
+  return all;
+}
+
+double shown_error(double error) {
+  if (!(error < largest)) return largest;  // what is no number too
+  return std::max(error, exact);
+}
+
+/// Points of a line, one for every visible column of at least two pixels.
+std::vector<ImVec2> points_of(const Chart& chart, const TimelineColumns& columns,
+                              const std::vector<double>& errors) {
+  std::vector<ImVec2> points;
+  const float step = std::max(px(1.5F), 2.0F);
+  for (Index first = columns.begin(); first < columns.end();) {
+    Index end = first + 1;
+    while (end < columns.end() && columns.left(end + 1) - columns.left(first) <= step) ++end;
+    double worst = 0;
+    for (Index t = first; t < end; ++t) {
+      const double error = errors[static_cast<std::size_t>(t)];
+      worst = std::max(worst, std::isnan(error) ? largest : error);
+    }
+    const float x = (columns.left(first) + columns.left(end)) / 2;
+    points.push_back({x, chart.y(shown_error(worst))});
+    first = end;
+  }
+  return points;
+}
+
+/// A line through points, in dashes of a length along it.
+void draw_points(ImDrawList* list, const std::vector<ImVec2>& points, const FloorLine& line) {
+  const float width = std::max(px(line.width), 1.0F);
+  if (line.dash <= 0) {
+    list->AddPolyline(points.data(), static_cast<int>(points.size()), line.colour, width, ImDrawFlags_None);
+    return;
+  }
+  const float dash = px(line.dash);
+  float gone = 0;
+  bool draws = true;
+  for (std::size_t i = 0; i + 1 < points.size(); ++i) {
+    ImVec2 from = points[i];
+    const ImVec2 to = points[i + 1];
+    float left = std::hypot(to.x - from.x, to.y - from.y);
+    while (left > 0.01F) {
+      const float piece = std::min(dash - gone, left);
+      const ImVec2 end = {from.x + (to.x - from.x) * piece / left, from.y + (to.y - from.y) * piece / left};
+      if (draws) list->AddLine(from, end, line.colour, width);
+      from = end;
+      left -= piece;
+      gone += piece;
+      if (gone < dash - 0.01F) continue;
+      gone = 0;
+      draws = !draws;
+    }
+  }
+}
+
+bool overlap(const Rectangle& a, const Rectangle& b) {
+  return a.minimum.x < b.maximum.x && b.minimum.x < a.maximum.x && a.minimum.y < b.maximum.y &&
+         b.minimum.y < a.maximum.y;
+}
+
+/// Writes what a line is beside it, where no other label is: from the right, above it or below.
+void draw_label(const Chart& chart, const std::vector<ImVec2>& points, const FloorLine& line,
+                std::vector<Rectangle>& taken) {
+  if (points.empty()) return;
+  const style::TextStyle text(style::Text::caption);
+  const ImVec2 size = text_extent(line.words);
+  const float step = std::max((chart.to.x - chart.from.x) / 24, px(24));
+  const auto y_at = [&](float x) {
+    const auto next = std::ranges::lower_bound(points, x, {}, &ImVec2::x);
+    return next == points.end() ? points.back().y : next->y;
+  };
+  const auto place_at = [&](float right, float offset) {
+    const float y = std::clamp(y_at(right - size.x / 2) + offset, chart.from.y, chart.to.y - size.y);
+    return Rectangle{{right - size.x - px(3), y}, {right + px(3), y + size.y}};
+  };
+  const float last = std::min(chart.to.x - px(8), std::max(points.back().x, chart.from.x + size.x + px(12)));
+  for (const float offset : {-size.y - px(2), px(3), -size.y / 2, -2 * size.y - px(6), size.y + px(8)}) {
+    for (float right = last; right - size.x > chart.from.x + px(8); right -= step) {
+      const Rectangle place = place_at(right, offset);
+      if (std::ranges::any_of(taken, [&](const Rectangle& other) { return overlap(place, other); })) continue;
+      taken.push_back(place);
+      ImGui::GetWindowDrawList()->AddRectFilled(place.minimum, place.maximum,
+                                                style::with_alpha(style::colours().panel, 0.86F), px(2));
+      draw_text({place.minimum.x + px(3), place.minimum.y}, line.colour, line.words);
+      prove_map().lines.push_back({line.words, place});
+      return;
+    }
+  }
+}
+
+void draw_axis(const Chart& chart, float gutter, double allowed) {
+  const style::Palette& c = style::colours();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const style::TextStyle text(style::Text::number_small);
+  const float line = text_extent("x").y;
+  const float tolerance_y = chart.y(allowed);
+  const float exact_y = chart.y(exact);
+  const int every = chart.to.y - chart.from.y < px(190) ? 4 : 2;
+  for (int power = 1; power >= -15; power -= every) {
+    const float y = chart.y(std::pow(10.0, power));
+    list->AddLine({chart.from.x, y}, {chart.to.x, y}, style::with_alpha(c.edge, 0.7F));
+    if (std::abs(y - tolerance_y) < line || std::abs(y - exact_y) < line) continue;
+    const std::string number = fmt::format("1e{:+03d}", power);
+    draw_text({chart.from.x - px(10) - text_extent(number).x, y - line / 2}, c.dim, number);
+  }
+  list->AddLine({chart.from.x, exact_y}, {chart.to.x, exact_y}, c.edge);
+  draw_text({chart.from.x - px(10) - text_extent("exact").x, exact_y - line / 2}, c.dim, "exact");
+  list->AddLine({chart.from.x, tolerance_y}, {chart.to.x, tolerance_y}, c.good, px(1.5F));
+  const style::TextStyle caption(style::Text::caption);
+  draw_text({gutter, tolerance_y - text_extent("x").y / 2}, c.good, "tolerance");
+}
+
+/// The first wrong word: a line down to its word, and a flag with it.
+void draw_flag(const Computation& computed, const Chart& chart, const TimelineColumns& columns, Index token,
+               float bottom, std::vector<Rectangle>& taken) {
+  const style::Palette& c = style::colours();
+  prove_map().flag = token;
+  if (token < columns.begin() || token >= columns.end()) return;
+  const float x = (columns.left(token) + columns.left(token + 1)) / 2;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddLine({x, chart.from.y}, {x, bottom}, c.alarm, px(1));
+  const style::TextStyle text(style::Text::caption);
+  const std::string words =
+      fmt::format("first wrong word: “{}”, token {}",
+                  visible_label(computed.data->labels[static_cast<std::size_t>(token)]), token);
+  const ImVec2 size = text_extent(words);
+  const float width = size.x + px(22);
+  const bool to_left = x + width > chart.to.x;
+  const float from = to_left ? x - width : x;
+  const ImVec2 minimum = {from, chart.from.y};
+  const ImVec2 maximum = {from + width, chart.from.y + size.y + px(6)};
+  const float notch = px(8);
+  const ImVec2 flag[] = {
+      minimum, {maximum.x, minimum.y}, {maximum.x - (to_left ? 0 : notch), (minimum.y + maximum.y) / 2},
+      maximum, {minimum.x, maximum.y}, {minimum.x + (to_left ? notch : 0), (minimum.y + maximum.y) / 2}};
+  list->AddConcavePolyFilled(flag, 6, c.alarm);
+  draw_text({from + px(to_left ? 14 : 6), minimum.y + px(3)}, style::legible_on(style::bytes(c.alarm)),
+            words);
+  taken.push_back({minimum, maximum});
+}
+
+/// Where numbers are lost in a precision: the first of every kind, on the exact line.
+void draw_marks(Application& application, const FloorLines& all, const Chart& chart,
+                const TimelineColumns& columns) {
+  const style::Palette& c = style::colours();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  float lane = 0;
+  for (const auto& seen : all.seen) {
+    if (seen->lost.empty()) continue;
+    const float y = chart.to.y - px(7) - lane;
+    lane += px(11);
+    std::string told;
+    float told_at = 0;
+    for (const LostNumber& lost : seen->lost) {
+      if (lost.token < columns.begin() || lost.token >= columns.end()) continue;
+      const float x = (columns.left(lost.token) + columns.left(lost.token + 1)) / 2;
+      const bool is_zero = lost.as == LostNumber::As::zero;
+      const ImU32 ink = is_zero ? c.gate : c.alarm;
+      const float tip = is_zero ? px(5) : -px(5);  // down where it underflows, up where it overflows
+      list->AddTriangleFilled({x - px(4), y - tip / 2}, {x + px(4), y - tip / 2}, {x, y + tip / 2}, ink);
+      ++prove_map().marks;
+      if (std::abs(ImGui::GetIO().MousePos.x - x) < px(6) &&
+          std::abs(ImGui::GetIO().MousePos.y - y) < px(6)) {
+        told += (told.empty() ? "" : "\n") + lost_words(application, *seen, lost);
+        told_at = x;
+      }
+    }
+    if (!told.empty() && told_at > 0 && ImGui::IsWindowHovered()) ImGui::SetTooltip("%s", told.c_str());
+  }
+}
+
+void draw_lens_choice(Application& application, float right, float y) {
+  ProveState prove = application.session.state().prove;
+  float width = 0;
+  for (const ProofLens lens : all_proof_lenses) width += style::segment_size(name(lens)).x;
+  float x = right - width;
+  for (const ProofLens lens : all_proof_lenses) {
+    ImGui::SetCursorScreenPos({x, y});
+    x += style::segment_size(name(lens)).x;
+    if (!style::segment_button(name(lens), lens == prove.lens,
+                               {.first = lens == ProofLens::forms, .last = lens == ProofLens::both}))
+      continue;
+    prove.lens = lens;
+    application.session.change_prove(prove);
+  }
+}
+
+void draw_headline(Application& application, const FloorLines& all, ImVec2 from, float right) {
+  const style::Palette& c = style::colours();
+  const bool is_fragile = !application.session.state().prove.fragile.empty();
+  if (!is_fragile) draw_lens_choice(application, right, from.y - px(2));
+  float x = from.x;
+  {
+    const style::TextStyle text(style::Text::strong);
+    draw_text(from, c.text, "How far from the recurrence, word by word");
+    x += text_extent("How far from the recurrence, word by word").x + px(14);
+  }
+  const style::TextStyle text(style::Text::caption);
+  const float room = right - x - px(260);
+  const std::string words =
+      all.awaited > 0 ? fmt::format("{} more being computed …", all.awaited)
+                      : std::string("largest difference at a word, as a share of the largest output");
+  if (room > px(100)) draw_text({x, from.y + px(2)}, c.dim, shortened(words, room));
+}
+
+void tell_values(const Computation& computed, const FloorLines& all, const Chart& chart,
+                 const TimelineColumns& columns) {
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  if (!ImGui::IsItemHovered() || ImGui::IsItemActive() || mouse.y > chart.to.y - px(12)) return;
+  const Index token = columns.token_at(mouse.x);
+  std::string words = numbered_word(computed, token);
+  for (const FloorLine& line : all.lines)
+    words += fmt::format("\n{}: {}", line.words, scientific((*line.errors)[static_cast<std::size_t>(token)]));
+  ImGui::SetTooltip("%s", words.c_str());
+}
+
+void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
+  const Session& session = application.session;
+  const Computation& computed = *session.sight().computation;
+  const style::Palette& c = style::colours();
+  auto& view = context_local<TimelineView>();
+  const FloorLines all = floor_lines(application);
+  draw_headline(application, all, from, to.x);
+  const ImVec2 position = {from.x + px(timeline_gutter - style::panel_padding), from.y + px(headline)};
+  const ImVec2 size = {to.x - position.x, to.y - position.y};
+  if (size.x < px(60) || size.y < px(80)) return;
+  const TimelineColumns columns = timeline_columns(view, session, position, size);
+  TimelineRows words(columns, session);
+  const bool has_rows = size.y >= px(least_chart + words_height + caption_height + rows_height) &&
+                        (words.has_kept() || words.has_written() || words.has_errors());
+  const float chart_bottom = to.y - px(caption_height + words_height + (has_rows ? rows_height : 0));
+  const Chart chart{.from = {position.x, position.y + px(4)},
+                    .to = {position.x + size.x, chart_bottom - px(8)},
+                    .bottom = exact / 2,
+                    .top = largest * 2,
+                    .logarithmic = true};
+  prove_map().chart = {chart.from, chart.to};
+  words.groups(to.y - px(caption_height), to.y);
+  const Form form = proof_form(application);
+  const double allowed = tolerance(*computed.variant, computed.sequence.settings, form, Precision::f64).error;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImGui::SetCursorScreenPos(position);
+  ImGui::InvisibleButton("proved words", size);
+  const bool is_hovered = ImGui::IsItemHovered();
+  if (ImGui::IsItemActive()) {
+    application.playing = false;
+    const float x = std::clamp(ImGui::GetIO().MousePos.x, position.x, position.x + size.x - 1);
+    if (const Index token = columns.token_at(x); token != session.token())
+      application.session.go_to_token(token);
+    view.followed = application.session.token();
+  }
+  tell_values(computed, all, chart, columns);
+  list->PushClipRectFullScreen();  // rows are clipped to the words
+  draw_axis(chart, from.x, allowed);
+  list->PopClipRect();
+  std::vector<Rectangle> taken;
+  Index flag = -1;
+  if (const Answer<FaultFigures> fault = ask_present_fault(application);
+      fault.value && !fault.stale && fault.value->departure)
+    flag = fault.value->departure->token;
+  if (!all.lines.empty() && all.lines.back().is_wrong && flag < 0) {
+    const auto off =
+        std::ranges::find_if(*all.lines.back().errors, [&](double error) { return !(error <= allowed); });
+    if (off != all.lines.back().errors->end()) flag = off - all.lines.back().errors->begin();
+  }
+  if (flag >= 0) draw_flag(computed, chart, columns, flag, chart_bottom + px(words_height), taken);
+  std::vector<std::vector<ImVec2>> points;
+  list->PushClipRect(chart.from, {chart.to.x, chart.to.y + px(4)}, true);
+  for (const FloorLine& line : all.lines) {
+    points.push_back(points_of(chart, columns, *line.errors));
+    draw_points(list, points.back(), line);
+  }
+  for (std::size_t i = all.lines.size(); i-- > 0;) draw_label(chart, points[i], all.lines[i], taken);
+  list->PopClipRect();
+  draw_marks(application, all, chart, columns);
+  const float words_top = chart_bottom;
+  words.words(words_top + px(2));
+  prove_map().floor_text = {{position.x, words_top}, {position.x + size.x, words_top + px(words_height)}};
+  float bottom = words_top + px(words_height);
+  if (has_rows) {
+    const style::TextStyle text(style::Text::caption);
+    float row = bottom;
+    if (words.has_kept()) {
+      words.kept(row);
+      words.name("kept", row + px(4), c.gate);
+      row += px(12);
+    }
+    if (words.has_written()) {
+      words.written(row);
+      words.name("written", row + px(4), c.strength);
+      row += px(12);
+    }
+    if (words.has_errors()) {
+      words.errors(row + px(4), bottom + px(rows_height) - px(3));
+      words.name("before, after", (row + bottom + px(rows_height)) / 2, c.alarm);
+    }
+    bottom += px(rows_height);
+  }
+  words.cursor(words_top, bottom);
+  if (is_hovered) {
+    ImGui::SetKeyOwner(ImGuiKey_MouseWheelY, ImGui::GetID("proved words"));
+    const ImGuiIO& io = ImGui::GetIO();
+    if (io.MouseWheel != 0)
+      zoom_timeline(view, columns, session, std::pow(1.2F, io.MouseWheel), io.MousePos.x);
+    if (io.MouseWheelH != 0) view.first -= static_cast<double>(io.MouseWheelH * px(60) / view.column);
+  }
+}
+
+}  // namespace
+
+void draw_prove_floor(Application& application) {
+  if (style::begin_panel("##prove floor", {0, 0},
+                         ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse) &&
+      application.session.computed() && application.session.sight().computation) {
+    const ImVec2 panel = ImGui::GetWindowPos();
+    const ImVec2 size = ImGui::GetWindowSize();
+    const float padding = px(style::panel_padding);
+    const float transport = panel.y + size.y - px(around + transport_height);
+    if (!application.session.computed()->tokens.empty())
+      draw_floor(application, {panel.x + padding, panel.y + px(12)},
+                 {panel.x + size.x - padding, transport - px(4)});
+    ImGui::SetCursorScreenPos({panel.x + padding, std::max(transport, panel.y + px(around))});
+    draw_transport(application, RowsAbove::none);
+    ImGui::Dummy({1, 1});  // where there is no room for it
+  }
+  style::end_panel();
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,205 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/session/counted.h"
+#include "app/views/awaited.h"
+#include "app/views/form_words.h"
+#include "app/views/prove.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/formula.h"
+#include "app/widgets/text.h"
+
+// The centre while nothing is wrong: what is measured, how far every form and precision is, and why.
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+constexpr float table_width = 460;
+constexpr float row_height = 22;
+constexpr std::size_t most_lost = 6;
+
+struct TableRow {
+  std::string words;
+  Answer<Seen> seen;
+  double allowed = 0;  // 0: nothing is promised
+};
+
+std::vector<TableRow> rows_of(Application& application) {
+  const Computation& computed = *application.session.sight().computation;
+  std::vector<TableRow> rows;
+  auto key = about_proof<ProofLine>(application);
+  for (const Form form : forms_of(computed)) {
+    key.form = form;
+    key.arithmetic = Arithmetic::f64;
+    const double allowed =
+        tolerance(*computed.variant, computed.sequence.settings, form, Precision::f64).error;
+    rows.push_back({fmt::format("{}, f64", form_label(form)),
+                    application.session.answers().ask(key, Urgency::later), allowed});
+  }
+  key.form = proof_form(application);
+  for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::bf16, Arithmetic::f16}) {
+    key.arithmetic = arithmetic;
+    rows.push_back({fmt::format("{}, {}", form_label(key.form), name(arithmetic)),
+                    application.session.answers().ask(key, Urgency::later)});
+  }
+  return rows;
+}
+
+Index worst_token(const Seen& seen) {
+  if (seen.errors.empty()) return -1;
+  return std::ranges::max_element(seen.errors) - seen.errors.begin();
+}
+
+void draw_table(const Computation& computed, const std::vector<TableRow>& rows, float width) {
+  const style::Palette& c = style::colours();
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float number_at = from.x + width * 0.36F;
+  const float place_at = from.x + width * 0.56F;
+  float y = from.y;
+  {
+    const style::TextStyle text(style::Text::caption);
+    draw_text({number_at, y}, c.dim, shortened("largest difference", place_at - number_at - px(6)));
+    draw_text({place_at, y}, c.dim, shortened("where", from.x + width - place_at));
+    y += px(18);
+  }
+  for (const TableRow& row : rows) {
+    const Seen* const seen = row.seen.value.get();
+    const style::TextStyle text(style::Text::caption);
+    draw_text({from.x, y}, c.text, shortened(row.words, number_at - from.x - px(6)));
+    std::string number = row.seen.under_way || !seen ? "…" : scientific(seen->worst.error);
+    std::string place;
+    ImU32 ink = c.text;
+    if (seen && !seen->message.empty()) {
+      number = "none";
+      place = seen->message;
+    } else if (seen && !seen->errors.empty()) {
+      const bool fits = row.allowed > 0 && seen->worst.error <= row.allowed;
+      if (fits) ink = c.good;
+      const bool parts = row.allowed > 0 && !fits;
+      if (parts) ink = c.alarm;
+      place = seen->worst.error == 0     ? "nowhere: it is what all are measured against"
+              : seen->worst.array == "o" ? "at " + numbered_word(computed, worst_token(*seen))
+                                         : fmt::format("in {} after the last word", seen->worst.array);
+    }
+    {
+      const style::TextStyle digits(style::Text::number_small);
+      draw_text({number_at, y}, ink, number);
+    }
+    draw_text({place_at, y}, c.dim, shortened(place, from.x + width - place_at));
+    y += px(row_height);
+  }
+  ImGui::Dummy({width, y - from.y});
+}
+
+/// "That is the proof", from the numbers.
+std::string verdict(const std::vector<TableRow>& rows, const Computation& computed) {
+  double worst = 0;
+  double allowed = 0;
+  int forms = 0;
+  for (const TableRow& row : rows) {
+    if (row.allowed == 0) continue;
+    if (!row.seen.value || row.seen.under_way) return "The forms are being computed and compared …";
+    if (!row.seen.value->message.empty()) continue;
+    ++forms;
+    worst = std::max(worst, row.seen.value->worst.error);
+    allowed = std::max(allowed, row.allowed);
+  }
+  const Matrix<double>& o = computed.reference->expected().o;
+  if (!(worst <= allowed))
+    return fmt::format(
+        "They part by {} of the largest number, where {} is usual: these data multiply rounding on the way. "
+        "Nothing is wrong in the equations.",
+        scientific(worst), scientific(allowed));
+  return fmt::format(
+      "Nowhere. {} give the same {} outputs and the same memory from {}: the largest difference is {} of the "
+      "largest number, {} is allowed. That is the proof.",
+      counted(forms, "form", "forms"), o.size(), counted(computed.sequence.tokens, "word", "words"),
+      scientific(worst), scientific(allowed));
+}
+
+void say(const std::string& words) {
+  prove_map().said.push_back(words);
+  style::paragraph(words);
+}
+
+void draw_lost(const Application& application, const std::vector<TableRow>& rows) {
+  std::size_t said = 0;
+  std::size_t all = 0;
+  for (const TableRow& row : rows) {
+    if (!row.seen.value || row.seen.stale) continue;
+    for (const LostNumber& lost : row.seen.value->lost) {
+      ++all;
+      if (said >= most_lost) continue;
+      if (said++ == 0) style::caption("Numbers that are lost on the way");
+      const style::TextStyle text(style::Text::caption);
+      say(lost_words(application, *row.seen.value, lost));
+    }
+  }
+  if (all > said) style::caption(fmt::format("and {} more", all - said));
+}
+
+}  // namespace
+
+std::string lost_words(const Application& application, const Seen& seen, const LostNumber& lost) {
+  const Computation& computed = *application.session.sight().computation;
+  const char* const became = lost.as == LostNumber::As::zero       ? "underflows to 0"
+                             : lost.as == LostNumber::As::infinite ? "overflows"
+                                                                   : "is no number";
+  return fmt::format(
+      "{}: {}{} {} at {}{}, where it is {:.2g}", name(seen.lens.arithmetic), lost.is_gate ? "the gate " : "",
+      lost.tensor, became, numbered_word(computed, lost.token),
+      lost.title.empty() ? " as it comes in" : fmt::format(" ({})", lost.title), lost.expected);
+}
+
+void draw_proof(Application& application) {
+  const Computation& computed = *application.session.sight().computation;
+  const std::vector<TableRow> rows = rows_of(application);
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const bool is_wide = room.x > px(900);
+  const float left = is_wide ? room.x * 0.5F - px(16) : std::min(room.x * 0.52F, px(table_width));
+  ImGui::BeginChild("what is measured", {left, room.y});
+  {
+    const style::TextStyle text(style::Text::body);
+    say(verdict(rows, computed));
+  }
+  ImGui::Dummy({0, px(4)});
+  draw_table(computed, rows, ImGui::GetContentRegionAvail().x);
+  ImGui::EndChild();
+  ImGui::SetCursorScreenPos({from.x + left + px(24), from.y});
+  ImGui::BeginChild("why digits are lost", {room.x - left - px(24), room.y});
+  style::caption("What is measured");
+  formula(R"(\max_v |o_{t,v} - o'_{t,v}|\ /\ \max |o'|)", px(16), style::colours().text);
+  {
+    const style::TextStyle text(style::Text::caption);
+    style::paragraph(
+        "at every word t, o' from the f64 recurrence: the badge and verify say the largest of them. A memory "
+        "is "
+        "measured the same way after the last word.");
+  }
+  const Answer<std::vector<DigitsLost>> digits =
+      application.session.answers().ask(about_proof<DigitsHere>(application), Urgency::later);
+  style::caption("Why a sum over many words loses digits");
+  const bool is_known = digits.value && !digits.stale;
+  {
+    const style::TextStyle text(style::Text::caption);
+    if (is_known && !digits.value->empty())
+      say(in_words(*digits.value));
+    else if (is_known)
+      say(fmt::format("It is measured up to {} words.", most_tokens_measured));
+    else if (digits.reason.empty())
+      style::paragraph("being measured: the recurrence is run with rounding errors of known size …");
+    else
+      style::paragraph(digits.reason);
+  }
+  draw_lost(application, rows);
+  ImGui::EndChild();
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,211 @@
+// What Prove shows of a fault: its steps, the place in the formula, the first wrong tensor; fragile forms on
+// data that break them and data that do not; how many digits a sum loses.
+
+#include <cmath>
+
+#include "core/contract/disagreement.h"
+#include "core/formula/rewriting.h"
+#include "core/proof/digits_lost.h"
+#include "core/proof/edited_trace.h"
+#include "core/proof/fault_run.h"
+#include "core/proof/faults.h"
+#include "core/proof/fragile_run.h"
+#include "core/proof/wrong_tensor.h"
+#include "tests/catch.h"
+#include "tests/core/cases.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+constexpr Index chunk_size = 4;
+
+/// A case in which a fault can show, as in faults_test.cpp.
+Case revealing(const Variant& variant, Settings given) {
+  given.parameters["scale"] = 0.625;
+  return random_case(variant, given, {.tokens = 18, .dk = 6, .dv = 6, .initial_state = true, .seed = 1});
+}
+
+std::shared_ptr<const EditedTrace> edited(const Case& each, const char* fault, Form form) {
+  std::shared_ptr<const Trace> trace = each.trace(form, chunk_size);
+  auto faulty = with_fault(find_fault(fault), {trace->phases, trace->symbols});
+  if (!faulty) return nullptr;
+  return std::make_shared<const EditedTrace>(std::move(trace), *std::move(faulty));
+}
+
+FormulaChange change_of(const char* variant, const char* fault, Form form, const char* operation) {
+  const auto trace = edited(revealing(find_variant(variant), {}), fault, form);
+  REQUIRE(trace);
+  return formula_change(trace->right().phases.front(), trace->phases.front(), operation);
+}
+
+bool same(const Record& a, const Record& b) {
+  for (const auto& [name, value] : a.tensors()) {
+    if (!b.contains(name) || b.at(name).rows() != value.rows() || b.at(name) != value) return false;
+  }
+  return true;
+}
+
+std::shared_ptr<const Arrays> arrays_of(const Case& each) { return each.arrays; }
+
+}  // namespace
+
+TEST_CASE("the records of an edited trace are those of its equations, in whatever order they are asked for",
+          "[prove]") {
+  for (const Form form : all_forms) {
+    const Case each = revealing(find_variant("gated_deltanet"), {});
+    const auto trace = edited(each, "strength-forgotten", form);
+    REQUIRE(trace);
+    std::vector<Record> expected;
+    const Output output =
+        interpret(trace->right(), trace->phases,
+                  {.visit = [&](Index, const Record& record) { expected.push_back(record); }});
+    REQUIRE(std::ssize(expected) == trace->block_count());
+    const Index last = trace->block_count() - 1;
+    for (const Index block :
+         {last, Index{0}, last / 2, last / 2 + (last > 0 ? 1 : 0), last / 3, last, last / 2}) {
+      INFO(name(form) << " block " << block);
+      CHECK(same(*trace->shared_record(block), expected[static_cast<std::size_t>(block)]));
+    }
+    CHECK(trace->run().o == output.o);
+  }
+}
+
+TEST_CASE("the wrong piece of a formula is the smallest that differs", "[prove]") {
+  const FormulaChange solve = change_of("deltanet", "solve-sign", Form::chunkwise, "solve");
+  REQUIRE(solve.piece);
+  REQUIRE(solve.should_be);
+  CHECK(is_call(*solve.piece, "negative"));
+  CHECK(solve.piece->arguments()[0] == *solve.should_be);
+  CHECK_FALSE(solve.is_sign);
+  const FormulaChange write = change_of("gated_deltanet", "write-sign", Form::recurrent, "write");
+  REQUIRE(write.piece);
+  CHECK(write.is_sign);
+  CHECK(write.piece->kind() == Expression::Kind::difference);
+  CHECK(write.should_be->kind() == Expression::Kind::sum);
+  const FormulaChange start = change_of("deltanet", "initial-state-dropped", Form::recurrent, "read");
+  CHECK_THAT(start.carried, says("0"));
+  CHECK_FALSE(start.should_be);
+}
+
+TEST_CASE("a changed piece stands in a box, of a sign the sign alone", "[prove]") {
+  const FormulaChange solve = change_of("deltanet", "solve-sign", Form::chunkwise, "solve");
+  const Symbols symbols =
+      edited(revealing(find_variant("deltanet"), {}), "solve-sign", Form::chunkwise)->symbols;
+  LatexStyle style{.colour = nullptr, .lit = {}, .numbers = nullptr, .boxed = changed_piece};
+  CHECK_THAT(latex(solve.is, symbols, style), says(R"(\boxed{-N})"));
+  const FormulaChange write = change_of("gated_deltanet", "write-sign", Form::recurrent, "write");
+  style.boxes_sign = true;
+  CHECK_THAT(latex(write.is, symbols, style), says(R"(\boxed{-})"));
+  // Without a box it is the formula as it was.
+  const auto plain = edited(revealing(find_variant("deltanet"), {}), "solve-sign", Form::chunkwise);
+  const auto& operations = plain->phases.front().operations;
+  const auto operation = std::ranges::find(operations, "solve", &Operation::id);
+  CHECK(latex(solve.is, symbols) == latex(operation->equation, symbols));
+}
+
+TEST_CASE("every fault in every form that can have it has a place in a formula and a wrong tensor",
+          "[prove]") {
+  int shown = 0;
+  int explained = 0;
+  for (const Variant& variant : variants()) {
+    for (const Settings& given : option_choices(variant)) {
+      const Case each = revealing(variant, given);
+      for (const Form form : each.forms()) {
+        for (const Fault& fault : faults()) {
+          const auto trace = edited(each, fault.id.c_str(), form);
+          if (!trace) continue;
+          const auto right = each.trace(form, chunk_size);
+          const Comparison comparison = compare_steps(*right, {trace->phases, trace->symbols});
+          if (!comparison.departure || !comparison.message.empty()) continue;
+          INFO(fault.id << " in " << each.words << " " << name(form));
+          const Departure& at = *comparison.departure;
+          const WrongTensor wrong = wrong_tensor(*trace, at);
+          REQUIRE(wrong.is.size() > 0);
+          CHECK(wrong.is(at.row, at.column) == at.got);
+          CHECK(wrong.should_be(at.row, at.column) == at.expected);
+          if (at.rows_per_token > 0) {
+            // Rows of tokens before it are right.
+            const std::vector<double> errors = errors_by_row(at.tensor, wrong.is, wrong.should_be);
+            for (Index row = 0; row < at.row; ++row)
+              CHECK(errors[static_cast<std::size_t>(row)] <= step_tolerance);
+          }
+          CHECK((wrong.change.piece.has_value() || !wrong.change.carried.empty()));
+          const double largest = wrong.should_be.cwiseAbs().maxCoeff();
+          if (wrong.why_is) {
+            CHECK(std::abs(wrong.why_is->value - at.got) <= 1e-9 * std::max(largest, std::abs(at.got)));
+            ++explained;
+          }
+          ++shown;
+        }
+      }
+    }
+  }
+  CHECK(shown > 500);
+  CHECK(explained > shown / 2);
+}
+
+TEST_CASE("a fault is carried out as verify does it", "[prove]") {
+  const Case each = revealing(find_variant("gated_deltanet"), {});
+  const auto trace = each.trace(Form::chunkwise, chunk_size);
+  ReferenceRun reference(*each.variant,
+                         held_inputs(*each.variant, arrays_of(each), each.settings, Precision::f64),
+                         Precision::f64);
+  const auto judge = [&](const Output& output) {
+    return reference.judge(output, Form::chunkwise, chunk_size, Tolerance{1e-10});
+  };
+  const auto run = run_with(find_fault("solve-sign"), *trace, judge);
+  REQUIRE(run);
+  CHECK(run->noticed());
+  REQUIRE(run->departure);
+  CHECK(run->departure->operation == "solve");
+  CHECK(run->departure->token == 1);
+  CHECK(run->judgement.disagreement.error == compare(run->output, reference.expected()).error);
+  CHECK_FALSE(run_with(find_fault("multiplicative-mask"), *trace, judge));
+}
+
+TEST_CASE("every fragile form breaks on data made for it, and holds on others of the same words", "[prove]") {
+  constexpr Index tokens = 80;
+  for (const FragileForm& fragile : fragile_forms()) {
+    const Variant& variant = find_variant(fragile.always_wrong ? "softmax" : "gated_deltanet");
+    const Case each = random_case(variant, {}, {.tokens = tokens, .dk = 16, .dv = 5, .seed = 3});
+    const Form form = fragile.always_wrong ? Form::parallel : Form::chunkwise;
+    for (const bool breaks : {true, false}) {
+      INFO(fragile.way.id << (breaks ? " breaks" : " holds"));
+      const FragileData data = fragile_data(fragile, variant, *arrays_of(each), 64, breaks);
+      const Case changed = bound(variant, each.settings, data.arrays);
+      const auto run = run_fragile(fragile, variant, changed.sequence, form, 64);
+      REQUIRE(run);
+      REQUIRE(run->change);
+      CHECK(std::ssize(run->errors) == tokens);
+      // The right form is right on the same numbers.
+      CHECK(run->right_worst.error <= 1e-10);
+      if (breaks || fragile.always_wrong)
+        CHECK(run->worst.error > 1e-3);
+      else
+        CHECK(run->worst.error <= 1e-10);
+      if (breaks && !fragile.always_wrong) CHECK_FALSE(data.words.empty());
+      if (breaks && std::isinf(run->worst.error)) CHECK_FALSE(run->broken.empty());
+    }
+  }
+}
+
+TEST_CASE("a sum over more tokens at once multiplies rounding by no less, and the sentence has the figures",
+          "[prove]") {
+  const Case each = random_case(find_variant("deltanet"), {}, {.tokens = 65, .dk = 6, .dv = 5, .seed = 2});
+  ReferenceRun reference(*each.variant,
+                         held_inputs(*each.variant, arrays_of(each), each.settings, Precision::f64),
+                         Precision::f64);
+  const auto lost = digits_lost(reference, {Form::recurrent, Form::chunkwise, Form::parallel}, 16);
+  REQUIRE(lost.size() == 3);
+  CHECK(lost[0].at_once == 1);
+  CHECK(lost[1].at_once == 16);
+  CHECK(lost[2].at_once == 65);
+  for (const DigitsLost& form : lost) {
+    CHECK(form.factor >= 1);
+    CHECK(form.factor == std::max(1.0, reference.amplification(form.form, 16).of("o")));
+  }
+  CHECK_THAT(in_words(lost), says("65"));
+  CHECK(in_words({}).empty());
+}

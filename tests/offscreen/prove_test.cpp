@@ -1,0 +1,162 @@
+#include "app/views/prove.h"
+
+#include <imgui.h>
+
+#include "app/studio/application.h"
+#include "app/views/form_words.h"
+#include "app/window/offscreen.h"
+#include "tests/catch.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+void draw_prove_fully(Application& application, Offscreen& offscreen) {
+  const auto draw = [&] { application.draw(offscreen.scale()); };
+  for (int i = 0; i < 5; ++i) {
+    offscreen.pass(draw);
+    application.session.wait();
+    application.session.answers().wait();
+  }
+  offscreen.pass(draw);
+  REQUIRE(application.undrawn() == "");
+}
+
+void choose(Application& application, const std::string& variant, Form form) {
+  Choice choice = application.session.choice();
+  choice.variant = variant;
+  choice.form = form;
+  application.session.choose(std::move(choice));
+  application.session.wait();
+}
+
+bool overlap(const Rectangle& a, const Rectangle& b) {
+  return a.minimum.x < b.maximum.x && b.minimum.x < a.maximum.x && a.minimum.y < b.maximum.y &&
+         b.minimum.y < a.maximum.y;
+}
+
+/// Nothing of what was drawn is cut or lies over another thing.
+void check_places(int width, int height) {
+  const ProveMap& map = prove_map();
+  for (std::size_t i = 0; i < map.lines.size(); ++i) {
+    INFO(map.lines[i].words);
+    CHECK(map.lines[i].label.minimum.x >= map.chart.minimum.x);
+    CHECK(map.lines[i].label.maximum.x <= map.chart.maximum.x);
+    CHECK(map.lines[i].label.maximum.y <= map.floor_text.minimum.y + 1);
+    for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(map.lines[i].label, map.lines[j].label));
+  }
+  CHECK(map.floor_text.maximum.y < static_cast<float>(height));
+  for (const Rectangle& tensor : map.tensors) {
+    CHECK(tensor.minimum.x > 0);
+    CHECK(tensor.maximum.x < static_cast<float>(width));
+    CHECK(tensor.maximum.y < map.chart.minimum.y);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Prove shows every variant with and without a fault, at every size, in both themes", "[prove]") {
+  Application application;
+  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=6"));
+  application.session.wait();
+  application.enter("prove");
+  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
+    Offscreen offscreen(width, height);
+    for (const char* variant : {"softmax", "linear", "gated_deltanet", "kda", "mesanet", "ttt_mlp", "lact"}) {
+      for (const Theme theme : all_themes) {
+        if (theme == Theme::light && width == 1280 && std::string(variant) != "gated_deltanet") continue;
+        CAPTURE(variant, width);
+        application.change_view([&](ViewOptions& view) { view.theme = theme; });
+        inject(application, "");
+        choose(application, variant, Form::chunkwise);
+        draw_prove_fully(application, offscreen);
+        CHECK(prove_map().flag == -1);
+        CHECK(prove_map().lines.size() >= 2);
+        CHECK_FALSE(prove_map().said.empty());
+        check_places(width, height);
+        inject(application, "strength-forgotten");
+        draw_prove_fully(application, offscreen);
+        check_places(width, height);
+        const auto figures = ask_present_fault(application);
+        REQUIRE(figures.value);
+        if (!figures.value->departure) continue;
+        CHECK(prove_map().flag == figures.value->departure->token);
+        CHECK(prove_map().operation == figures.value->departure->operation);
+        CHECK(prove_map().tensors.size() == 3);
+      }
+    }
+  }
+}
+
+TEST_CASE("every fault can be drawn in Prove and stepped through in Step, in every form", "[prove]") {
+  Application application;
+  REQUIRE(application.session.open_named("preset:overwrite?T=11&K=4&V=4"));
+  application.session.wait();
+  Offscreen offscreen(1280, 800);
+  int stepped = 0;
+  for (const char* variant : {"gated_deltanet", "softmax", "titans", "ttt_linear"}) {
+    for (const Form form : all_forms) {
+      inject(application, "");
+      choose(application, variant, form);
+      if (!application.session.computed()->form(form).missing.empty()) continue;
+      for (const Fault& fault : faults()) {
+        CAPTURE(variant, name(form), fault.id);
+        application.enter("prove");
+        inject(application, fault.id);
+        application.session.wait();
+        if (!application.session.computed()->no_fault.empty()) continue;
+        draw_prove_fully(application, offscreen);
+        application.enter("step");
+        draw_prove_fully(application, offscreen);
+        const auto figures = ask_present_fault(application);
+        REQUIRE(figures.value);
+        if (figures.value->noticed() && figures.value->first_wrong >= 0) {
+          CHECK_FALSE(is_in_order(*application.session.computed()));
+          CHECK_THAT(agreement_words(*application.session.computed()), says(name(form)));
+        }
+        ++stepped;
+      }
+    }
+  }
+  CHECK(stepped > 40);
+}
+
+TEST_CASE("Prove shows every fragile form on data that break it and data that do not", "[prove]") {
+  Application application;
+  REQUIRE(application.session.open_named("preset:random?T=70&K=16&V=5&seed=2"));
+  application.session.wait();
+  application.enter("prove");
+  choose(application, "gated_deltanet", Form::chunkwise);
+  Offscreen offscreen(1280, 800);
+  for (const FragileForm& fragile : fragile_forms()) {
+    for (const bool breaks : {true, false}) {
+      CAPTURE(fragile.way.id, breaks);
+      ProveState prove = application.session.state().prove;
+      prove.fragile = fragile.way.id;
+      prove.breaks = breaks;
+      application.session.change_prove(prove);
+      draw_prove_fully(application, offscreen);
+      REQUIRE(prove_map().lines.size() == 2);
+      CHECK((prove_map().flag >= 0) == (breaks || fragile.always_wrong));
+      check_places(1280, 800);
+    }
+  }
+}
+
+TEST_CASE("Prove with nothing open, with one token and with many", "[prove]") {
+  Application application;
+  application.enter("prove");
+  Offscreen offscreen(1280, 800);
+  offscreen.pass([&] { application.draw(1); });
+  CHECK(application.undrawn() == "");
+  for (const char* data : {"preset:random?T=1&K=1&V=1&seed=1", "preset:random?T=1500&K=4&V=3&seed=1"}) {
+    REQUIRE(application.session.open_named(data));
+    application.session.wait();
+    draw_prove_fully(application, offscreen);
+    check_places(1280, 800);
+    inject(application, "write-sign");
+    draw_prove_fully(application, offscreen);
+    check_places(1280, 800);
+  }
+}
