@@ -88,7 +88,8 @@ void lay_out(unsigned dockspace, const Workspace& workspace, ImVec2 size) {
   };
   const float inner = std::max(size.x - style::px(16), 1.0F);
   const std::size_t wide = inner > style::px(wide_window) ? 1 : 0;
-  const float left_side = std::min(style::px(left_width[wide]), inner * 0.3F);  // the stage keeps most
+  const float left_side =
+      std::min(style::px(left_width[wide] + workspace.wider_left), inner * 0.3F);  // the stage keeps most
   const float right_side = std::min(style::px(right_width[wide]), inner * 0.3F);
   const float timeline = workspace.floor_part > 0 ? workspace.floor_part * size.y : floor_height(size.y);
 

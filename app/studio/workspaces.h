@@ -26,6 +26,7 @@ struct Workspace {
   int key;            // ImGuiKeyChord that leads to it; 0: none
   std::span<const Panel> panels;
   float floor_part = 0;  // of the height that the floor takes; 0: what the timeline needs
+  float wider_left = 0;  // by how much the left column is wider than usual, in design pixels
 };
 
 /// The one list of workspaces, in app/views; the program starts in the first.

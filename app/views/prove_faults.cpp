@@ -27,7 +27,8 @@ struct ListRow {
   std::string sentence;  // below it while it is chosen
   bool is_chosen = false;
   bool is_dim = false;
-  ImU32 colour = 0;  // of what is chosen
+  ImU32 colour = 0;         // of what is chosen
+  ImU32 number_colour = 0;  // 0: that of the words
 };
 
 float height_of_row() { return px(ImGui::GetWindowHeight() < px(low_panel) ? low_row : row_height); }
@@ -67,7 +68,8 @@ bool draw_row(const ListRow& row) {
   {
     const style::TextStyle text(style::Text::number_small);
     number_width = text_extent(row.number).x;
-    draw_text({from.x + width - number_width, middle.y - text_extent("x").y / 2}, ink, row.number);
+    draw_text({from.x + width - number_width, middle.y - text_extent("x").y / 2},
+              row.number_colour != 0 && !row.is_chosen ? row.number_colour : ink, row.number);
   }
   const style::TextStyle text(row.is_chosen ? style::Text::strong : style::Text::caption);
   const std::string words = shortened(row.label, width - number_width - px(26));
@@ -93,6 +95,17 @@ struct Listed {
   const Fault* fault;
   Answer<FaultFigures> figures;
 };
+
+/// Where it is off by how much; the badge tells the largest of these.
+std::string by_array(const FaultFigures& figures) {
+  if (figures.errors.empty()) return {};
+  const double outputs = std::ranges::max(figures.errors);
+  const Disagreement& worst = figures.judgement.disagreement;
+  if (!figures.noticed()) return " On these data it changes nothing that is noticed.";
+  std::string words = fmt::format(" Outputs are off by {}", scientific(outputs));
+  if (worst.array != "o") words += fmt::format(", {} by {}", worst.array, scientific(worst.error));
+  return words + ".";
+}
 
 std::string number_of(const Answer<FaultFigures>& figures) {
   if (figures.value && !figures.stale) return size_words(*figures.value);
@@ -143,11 +156,14 @@ void draw_faults(Application& application) {
   std::ranges::reverse(impossible);
   for (const Listed& each : possible) {
     const bool is_chosen = each.fault->id == chosen;
+    const bool is_known = each.figures.value && !each.figures.stale;
+    const bool is_unnoticed = is_known && !each.figures.value->noticed();
     const ListRow row{.label = each.fault->label.c_str(),
                       .number = number_of(each.figures),
-                      .sentence = each.fault->sentence,
+                      .sentence = each.fault->sentence + (is_known ? by_array(*each.figures.value) : ""),
                       .is_chosen = is_chosen,
-                      .colour = c.alarm};
+                      .colour = c.alarm,
+                      .number_colour = is_unnoticed ? c.good : 0};
     if (draw_row(row)) inject(application, is_chosen ? std::string() : each.fault->id);
   }
   style::caption(known < std::ssize(faults())

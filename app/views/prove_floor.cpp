@@ -32,7 +32,6 @@ constexpr float rows_height = 74;  // of what a word keeps, writes and misses
 constexpr float least_chart = 120;
 constexpr double exact = 1e-17;  // where an error of 0 is drawn, below all others
 constexpr double largest = 1e1;  // and what is larger, or no number
-constexpr double usual_least = 1e-16;
 
 /// What a line over the words shows.
 struct FloorLine {
@@ -225,25 +224,37 @@ void draw_label(const Chart& chart, const std::vector<ImVec2>& points, const Flo
   const style::TextStyle text(style::Text::caption);
   const ImVec2 size = text_extent(line.words);
   const float step = std::max((chart.to.x - chart.from.x) / 24, px(24));
-  const auto y_at = [&](float x) {
-    const auto next = std::ranges::lower_bound(points, x, {}, &ImVec2::x);
-    return next == points.end() ? points.back().y : next->y;
-  };
-  const auto place_at = [&](float right, float offset) {
-    const float y = std::clamp(y_at(right - size.x / 2) + offset, chart.from.y, chart.to.y - size.y);
-    return Rectangle{{right - size.x - px(3), y}, {right + px(3), y + size.y}};
+  // How high the line lies over the words of its label.
+  const auto span = [&](float from, float to) {
+    std::pair<float, float> heights = {1e9F, -1e9F};
+    for (const ImVec2& point : points) {
+      if (point.x < from - step || point.x > to + step) continue;
+      heights = {std::min(heights.first, point.y), std::max(heights.second, point.y)};
+    }
+    return heights;
   };
   const float last = std::min(chart.to.x - px(8), std::max(points.back().x, chart.from.x + size.x + px(12)));
-  for (const float offset : {-size.y - px(2), px(3), -size.y / 2, -2 * size.y - px(6), size.y + px(8)}) {
-    for (float right = last; right - size.x > chart.from.x + px(8); right -= step) {
-      const Rectangle place = place_at(right, offset);
-      if (std::ranges::any_of(taken, [&](const Rectangle& other) { return overlap(place, other); })) continue;
-      taken.push_back(place);
-      ImGui::GetWindowDrawList()->AddRectFilled(place.minimum, place.maximum,
-                                                style::with_alpha(style::colours().panel, 0.86F), px(2));
-      draw_text({place.minimum.x + px(3), place.minimum.y}, line.colour, line.words);
-      prove_map().lines.push_back({line.words, place});
-      return;
+  for (const bool touches : {false, true}) {
+    for (const float rows : {0.0F, 1.0F, 2.0F}) {
+      for (float right = last; right - size.x > chart.from.x + px(8); right -= step) {
+        const auto [high, low] = span(right - size.x, right);
+        if (high > low) continue;
+        const float beside = rows * (size.y + px(2));
+        for (const float y : {high - size.y - px(3) - beside, low + px(3) + beside}) {
+          const bool is_inside = y >= chart.from.y && y + size.y <= chart.to.y + px(4);
+          if (!is_inside && !touches) continue;
+          const float top = std::clamp(y, chart.from.y, chart.to.y + px(4) - size.y);
+          const Rectangle place = {{right - size.x - px(3), top}, {right + px(3), top + size.y}};
+          if (std::ranges::any_of(taken, [&](const Rectangle& other) { return overlap(place, other); }))
+            continue;
+          taken.push_back(place);
+          ImGui::GetWindowDrawList()->AddRectFilled(place.minimum, place.maximum,
+                                                    style::with_alpha(style::colours().panel, 0.86F), px(2));
+          draw_text({place.minimum.x + px(3), place.minimum.y}, line.colour, line.words);
+          prove_map().lines.push_back({line.words, place});
+          return;
+        }
+      }
     }
   }
 }

@@ -22,7 +22,9 @@ namespace {
 using style::px;
 
 constexpr float largest_cell = 14;
-constexpr float least_cell = 6;
+constexpr float least_cell = 5;
+constexpr float unused_cell = 4;
+constexpr float least_row = 12;  // what a name needs
 constexpr float between_precisions = 5;
 constexpr float largest_names = 110;
 constexpr float head_height = 62;  // the forms' names, upright
@@ -196,10 +198,10 @@ std::string cell_words(const Variant& variant, const GridColumn& column, bool is
       result->reproduction);
 }
 
-void draw_cell(ImDrawList* list, ImVec2 from, float size, bool is_usable, bool is_missing,
+void draw_cell(ImDrawList* list, ImVec2 from, ImVec2 size, bool is_usable, bool is_missing,
                const VerifyResult* result) {
   const style::Palette& c = style::colours();
-  const ImVec2 to = {from.x + size - px(2), from.y + size - px(2)};
+  const ImVec2 to = {from.x + size.x - px(size.x < px(8) ? 1 : 2), from.y + size.y - px(2)};
   ProveMap::Cells& cells = prove_map().cells;
   if (!is_usable) {
     list->AddRect(from, to, style::with_alpha(c.edge, 0.6F), px(2));
@@ -219,51 +221,102 @@ void draw_cell(ImDrawList* list, ImVec2 from, float size, bool is_usable, bool i
   }
 }
 
+/// What the colours mean, left of the forms' names.
+void draw_meanings(ImVec2 from, float width) {
+  const style::Palette& c = style::colours();
+  const style::TextStyle text(style::Text::caption);
+  struct Meaning {
+    const char* words;
+    ImU32 fill;
+    ImU32 outline;
+    bool hatched;
+  };
+  const Meaning meanings[] = {{"agrees", c.good, 0, false},
+                              {"parts", c.alarm, 0, false},
+                              {"no such form", 0, c.edge, true},
+                              {"no device", 0, c.edge, false}};
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  float y = from.y;
+  for (const Meaning& meaning : meanings) {
+    const ImVec2 corner = {from.x, y + px(3)};
+    const ImVec2 to = {corner.x + px(9), corner.y + px(9)};
+    if (meaning.fill != 0) list->AddRectFilled(corner, to, meaning.fill, px(2));
+    if (meaning.outline != 0) list->AddRect(corner, to, meaning.outline, px(2));
+    if (meaning.hatched) hatch(list, corner, to, c.dim);
+    draw_text({from.x + px(14), y}, c.dim, shortened(meaning.words, width - px(14)));
+    y += px(15);
+  }
+}
+
+/// Where the columns of the grid lie: those of a device that cannot be used are narrow.
+struct GridPlaces {
+  std::vector<float> left;
+  std::vector<float> width;
+  float end = 0;
+};
+
+GridPlaces places_of_columns(float from, float to, const std::vector<bool>& usable) {
+  const auto groups = static_cast<float>(usable.size() / std::size(all_forms));
+  const auto used = static_cast<float>(std::ranges::count(usable, true));
+  const auto unused = static_cast<float>(usable.size()) - used;
+  const float room = to - from - (groups - 1) * px(between_precisions) - unused * px(unused_cell);
+  const float cell = std::floor(std::clamp(room / std::max(used, 1.0F), px(least_cell), px(largest_cell)));
+  GridPlaces places;
+  float x = from;
+  for (std::size_t i = 0; i < usable.size(); ++i) {
+    if (i > 0 && i % std::size(all_forms) == 0) x += px(between_precisions);
+    places.left.push_back(x);
+    places.width.push_back(usable[i] ? cell : px(unused_cell));
+    x += places.width.back();
+  }
+  places.end = x;
+  return places;
+}
+
+void draw_heads(const GridPlaces& places, const std::vector<bool>& usable, float top) {
+  const style::Palette& c = style::colours();
+  const std::vector<GridColumn>& columns = columns_of_grid();
+  {
+    const style::TextStyle text(style::Text::number_small);
+    for (std::size_t i = 0; i < columns.size(); i += std::size(all_forms)) {
+      const bool is_first_of_device = i == 0 || columns[i].backend != columns[i - 1].backend;
+      std::string words;
+      if (columns[i].backend == &cpu_backend())
+        words = name(columns[i].precision);
+      else if (is_first_of_device)
+        words = columns[i].backend->name();
+      draw_text({places.left[i], top}, c.dim, words);
+    }
+  }
+  const style::TextStyle text(style::Text::caption);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (!usable[i] || places.width[i] < px(10)) continue;
+    draw_rising_text({places.left[i] + (places.width[i] - px(2) - text_extent("x").y) / 2,
+                      top + px(head_height + device_height - 3)},
+                     c.dim, name(columns[i].form));
+  }
+}
+
 void draw_cells(Application& application, const ProofGrid& grid, ImVec2 from, ImVec2 to) {
   const style::Palette& c = style::colours();
   const std::vector<GridColumn>& columns = columns_of_grid();
   const auto rows = static_cast<float>(variants().size());
-  const auto groups = static_cast<float>(columns.size() / std::size(all_forms));
-  const float names = std::min(px(largest_names), (to.x - from.x) * 0.4F);
-  const float by_width = (to.x - from.x - names - px(6) - (groups - 1) * px(between_precisions)) /
-                         static_cast<float>(columns.size());
+  const float names = std::min(px(largest_names), (to.x - from.x) * 0.46F);
   const float top = from.y + px(head_height + device_height);
-  const float cell =
-      std::floor(std::clamp(std::min(by_width, (to.y - top) / rows), px(least_cell), px(largest_cell)));
-  const auto left_of = [&](std::size_t i) {
-    return from.x + names + px(6) + static_cast<float>(i) * cell +
-           std::floor(static_cast<float>(i / std::size(all_forms))) * px(between_precisions);
-  };
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  {
-    const style::TextStyle text(style::Text::number_small);
-    for (std::size_t i = 0; i < columns.size(); i += std::size(all_forms)) {
-      const bool is_cpu = columns[i].backend == &cpu_backend();
-      const std::string words = is_cpu                                   ? name(columns[i].precision)
-                                : columns[i].precision == Precision::f64 ? columns[i].backend->name()
-                                                                         : "";
-      draw_text({left_of(i), from.y}, c.dim, words);
-    }
-  }
-  {
-    const style::TextStyle text(style::Text::caption);
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      const bool has_names = cell >= px(9) && columns[i].backend == &cpu_backend();
-      if (!has_names) continue;
-      draw_rising_text({left_of(i) + (cell - px(2) - text_extent("x").y) / 2, top - px(3)}, c.dim,
-                       name(columns[i].form));
-    }
-  }
-  const std::string& present = application.session.choice().variant;
-  float y = top;
-  const ImVec2 mouse = ImGui::GetIO().MousePos;
-  const ImVec2 grid_end = {left_of(columns.size() - 1) + cell, top + rows * cell};
-  ImGui::SetCursorScreenPos({left_of(0), top});
-  const bool pressed = ImGui::InvisibleButton(
-      "cells", {std::max(grid_end.x - left_of(0), 1.0F), std::max(grid_end.y - top, 1.0F)});
-  const bool is_hovered = ImGui::IsItemHovered();
+  const float height = std::floor(std::clamp((to.y - top) / rows, px(least_row), px(largest_cell)));
   std::vector<bool> usable;
   for (const GridColumn& column : columns) usable.push_back(!cannot_be_used(*column.backend));
+  const GridPlaces places = places_of_columns(from.x + names + px(6), to.x, usable);
+  draw_meanings(from, names);
+  draw_heads(places, usable, from.y);
+  const std::string& present = application.session.choice().variant;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  ImGui::SetCursorScreenPos({places.left.front(), top});
+  const bool pressed = ImGui::InvisibleButton(
+      "cells", {std::max(places.end - places.left.front(), 1.0F), std::max(rows * height, 1.0F)});
+  const bool is_hovered = ImGui::IsItemHovered();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  float y = top;
   std::size_t index = 0;
   for (const Variant& variant : variants()) {
     const std::vector<bool>& missing = missing_cells()[index++];
@@ -271,27 +324,24 @@ void draw_cells(Application& application, const ProofGrid& grid, ImVec2 from, Im
     const ProofGrid::Row* row = found == grid.reports.end() ? nullptr : &found->second;
     {
       const style::TextStyle text(style::Text::caption);
-      const bool is_present = variant.id == present;
       const std::string label = shortened(variant.label, names);
-      const bool has_room = cell >= px(11) || is_present;
-      if (has_room)
-        draw_text({from.x + names - text_extent(label).x, y + (cell - px(2) - text_extent("x").y) / 2},
-                  is_present ? c.text : c.dim, label);
+      draw_text({from.x + names - text_extent(label).x, y + (height - px(1) - text_extent("x").y) / 2},
+                variant.id == present ? c.text : c.dim, label);
     }
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      const bool is_missing = missing[i];
       const VerifyResult* result = row ? row->cells[i] : nullptr;
-      const ImVec2 at = {left_of(i), y};
-      draw_cell(list, at, cell, usable[i], is_missing, result);
+      const ImVec2 at = {places.left[i], y};
+      const ImVec2 end = {at.x + places.width[i], at.y + height};
+      draw_cell(list, at, {places.width[i], height}, usable[i], missing[i], result);
       const bool is_under =
-          is_hovered && mouse.x >= at.x && mouse.x < at.x + cell && mouse.y >= at.y && mouse.y < at.y + cell;
+          is_hovered && mouse.x >= at.x && mouse.x < end.x && mouse.y >= at.y && mouse.y < end.y;
       if (!is_under) continue;
-      list->AddRect({at.x - px(1), at.y - px(1)}, {at.x + cell - px(1), at.y + cell - px(1)}, c.text, px(2));
-      ImGui::SetTooltip("%s", cell_words(variant, columns[i], is_missing, result, !row).c_str());
+      list->AddRect({at.x - px(1), at.y - px(1)}, {end.x - px(1), end.y - px(1)}, c.text, px(2));
+      ImGui::SetTooltip("%s", cell_words(variant, columns[i], missing[i], result, !row).c_str());
       if (pressed && result) go_to_worst(application, *result);
       if (pressed && !result) application.refusal = "This cell has no worst case: nothing was run in it.";
     }
-    y += cell;
+    y += height;
   }
 }
 
@@ -350,10 +400,9 @@ void draw_legend_line(const ProofGrid& grid) {
     runs += row.report->runs();
     cases += row.report->cases;
   }
-  const std::string words =
-      runs == 0     ? std::string("green agrees, red parts, hatched has no such form, faint no device")
-      : failed == 0 ? fmt::format("{} comparisons in {} cases, all agree", runs, cases)
-                    : fmt::format("{} of {} comparisons part", failed, runs);
+  const std::string words = runs == 0     ? std::string("of every cell the worst case is one click away")
+                            : failed == 0 ? fmt::format("{} comparisons in {} cases, all agree", runs, cases)
+                                          : fmt::format("{} of {} comparisons part", failed, runs);
   ImGui::PushStyleColor(ImGuiCol_Text, style::colours().dim);
   ImGui::PushTextWrapPos(0);
   ImGui::TextUnformatted(words.c_str());

@@ -21,7 +21,9 @@ namespace {
 using style::px;
 
 constexpr float table_width = 460;
-constexpr float row_height = 22;
+constexpr float row_height = 21;
+constexpr float high_row = 29;  // where there is room
+constexpr float high_table = 360;
 constexpr std::size_t most_lost = 6;
 
 struct TableRow {
@@ -60,17 +62,19 @@ void draw_table(const Computation& computed, const std::vector<TableRow>& rows, 
   const style::Palette& c = style::colours();
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float number_at = from.x + width * 0.36F;
-  const float place_at = from.x + width * 0.56F;
+  const float place_at = from.x + width * 0.58F;
+  const float row_step = px(ImGui::GetWindowHeight() >= px(high_table) ? high_row : row_height);
+  const style::Text words_style = row_step > px(row_height) ? style::Text::body : style::Text::caption;
   float y = from.y;
   {
     const style::TextStyle text(style::Text::caption);
     draw_text({number_at, y}, c.dim, shortened("largest difference", place_at - number_at - px(6)));
     draw_text({place_at, y}, c.dim, shortened("where", from.x + width - place_at));
-    y += px(18);
+    y += px(20);
   }
   for (const TableRow& row : rows) {
     const Seen* const seen = row.seen.value.get();
-    const style::TextStyle text(style::Text::caption);
+    const style::TextStyle text(words_style);
     draw_text({from.x, y}, c.text, shortened(row.words, number_at - from.x - px(6)));
     std::string number = row.seen.under_way || !seen ? "…" : scientific(seen->worst.error);
     std::string place;
@@ -88,11 +92,12 @@ void draw_table(const Computation& computed, const std::vector<TableRow>& rows, 
                                          : fmt::format("in {} after the last word", seen->worst.array);
     }
     {
-      const style::TextStyle digits(style::Text::number_small);
+      const style::TextStyle digits(words_style == style::Text::body ? style::Text::number
+                                                                     : style::Text::number_small);
       draw_text({number_at, y}, ink, number);
     }
     draw_text({place_at, y}, c.dim, shortened(place, from.x + width - place_at));
-    y += px(row_height);
+    y += row_step;
   }
   ImGui::Dummy({width, y - from.y});
 }
@@ -166,16 +171,16 @@ void draw_proof(Application& application) {
   const float left = is_wide ? room.x * 0.5F - px(16) : std::min(room.x * 0.52F, px(table_width));
   ImGui::BeginChild("what is measured", {left, room.y});
   {
-    const style::TextStyle text(style::Text::body);
+    const style::TextStyle text(is_wide ? style::Text::title : style::Text::body);
     say(verdict(rows, computed));
   }
-  ImGui::Dummy({0, px(4)});
+  ImGui::Dummy({0, px(is_wide ? 14 : 4)});
   draw_table(computed, rows, ImGui::GetContentRegionAvail().x);
   ImGui::EndChild();
   ImGui::SetCursorScreenPos({from.x + left + px(24), from.y});
   ImGui::BeginChild("why digits are lost", {room.x - left - px(24), room.y});
   style::caption("What is measured");
-  formula(R"(\max_v |o_{t,v} - o'_{t,v}|\ /\ \max |o'|)", px(16), style::colours().text);
+  formula(R"(\max_v |o_{t,v} - o'_{t,v}|\ /\ \max |o'|)", px(is_wide ? 20 : 16), style::colours().text);
   {
     const style::TextStyle text(style::Text::caption);
     style::paragraph(
@@ -183,6 +188,7 @@ void draw_proof(Application& application) {
         "is "
         "measured the same way after the last word.");
   }
+  ImGui::Dummy({0, px(6)});
   const Answer<std::vector<DigitsLost>> digits =
       application.session.answers().ask(about_proof<DigitsHere>(application), Urgency::later);
   style::caption("Why a sum over many words loses digits");

@@ -34,7 +34,8 @@ std::span<const Workspace> workspaces() {
        .words = "How far every form and precision is from the recurrence, and what a mistake would do",
        .key = ImGuiMod_Ctrl | ImGuiKey_5,
        .panels = prove_panels(),
-       .floor_part = 0.5F},
+       .floor_part = 0.5F,
+       .wider_left = 44},
   };
   return list;
 }

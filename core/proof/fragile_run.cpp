@@ -47,31 +47,31 @@ Array with_log_decays(const Array& decays, bool are_logs,
   });
 }
 
-/// The logarithms of the decays multiplied, so that their sums over a block reach `least` in every channel,
-/// or stay below `most`.
-Array with_decays_of(const Array& decays, bool are_logs, Index block, std::optional<double> least,
-                     double most) {
+/// The same decay at every token, so that so many tokens keep just exp(-sum).
+Array with_even_decays(const Array& decays, bool are_logs, Index together, double sum) {
+  const double each = -sum / static_cast<double>(std::max<Index>(together, 1));
+  return with_log_decays(decays, are_logs, [=](Index, double) { return each; });
+}
+
+/// The logarithms of the decays divided where a block would keep less than exp(-most).
+Array with_gentle_decays(const Array& decays, bool are_logs, Index block, double most) {
   const Index tokens = decays.shape.empty() ? 0 : decays.shape.front();
   const Index channels = tokens > 0 ? decays.size() / tokens : 0;
-  std::vector<double> factors;
+  std::vector<double> largest(static_cast<std::size_t>(channels), 0.0);  // sum over a block
   for (Index channel = 0; channel < channels; ++channel) {
-    double largest = 0;  // of the blocks' sums
     for (Index first = 0; first < tokens; first += block) {
       double sum = 0;
       for (Index t = first; t < std::min(first + block, tokens); ++t) {
         const double decay = decays[t * channels + channel];
-        sum -= are_logs ? decay : std::log(decay);
+        sum -= std::max(are_logs ? decay : std::log(decay), std::log(least_gate));
       }
-      largest = std::max(largest, sum);
+      double& most_of_channel = largest[static_cast<std::size_t>(channel)];
+      most_of_channel = std::max(most_of_channel, sum);
     }
-    factors.push_back(least ? *least / largest : std::min(1.0, most / largest));
   }
-  const double each =
-      least ? -*least / static_cast<double>(std::max<Index>(std::min(block, tokens) - 1, 1)) : 0;
   return with_log_decays(decays, are_logs, [&](Index i, double log_decay) {
-    const double factor = factors[static_cast<std::size_t>(i % channels)];
-    if (std::isfinite(factor) && factor > 0 && std::isfinite(log_decay)) return log_decay * factor;
-    return least ? each : std::max(log_decay, std::log(least_gate));
+    const double of_channel = largest[static_cast<std::size_t>(i % channels)];
+    return std::max(log_decay, std::log(least_gate)) * (most / std::max(of_channel, most));
   });
 }
 
@@ -144,11 +144,16 @@ FragileData fragile_data(const FragileForm& fragile, const Variant& variant, con
     make_alike(variant, data.arrays);
     data.words = "keys of length 1 around one direction, beta 1, nothing fades";
   } else if (id == "divided-decays" || id == "late-mask") {
-    for (const std::string& name : decays)
-      data.arrays.at(name) =
-          with_decays_of(arrays.at(name), name == "g", block,
-                         breaks ? std::optional(beyond_the_range) : std::nullopt, within_the_range);
-    data.words = breaks ? fmt::format("the gates to a power, so that a block keeps only exp(−{:.0f})",
+    const Index tokens =
+        arrays.contains("k") && !arrays.at("k").shape.empty() ? arrays.at("k").shape.front() : block;
+    const Index together = std::min(block, tokens);
+    for (const std::string& name : decays) {
+      const Array& given = arrays.at(name);
+      data.arrays.at(name) = breaks ? with_even_decays(given, name == "g", together, beyond_the_range)
+                                    : with_gentle_decays(given, name == "g", block, within_the_range);
+    }
+    data.words = breaks ? fmt::format("every gate is {:.1e}, so that {} tokens keep exp(−{:.0f})",
+                                      std::exp(-beyond_the_range / static_cast<double>(together)), together,
                                       beyond_the_range)
                         : fmt::format("no block keeps less than exp(−{:.0f})", within_the_range);
   } else if (id == "log-differences") {
