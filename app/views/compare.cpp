@@ -76,7 +76,8 @@ void ask_moment(Application& application, ComparedSide& side, const std::shared_
   const auto errors = session.answers().ask(recall);
   // An old line is one of other words where there are more of them.
   const auto tokens = static_cast<std::size_t>(side.computed->sequence.tokens);
-  if (errors.value && (!*errors.value || (*errors.value)->size() == tokens)) side.recall = errors.value;
+  if (errors.value && (errors.value->tokens.empty() || errors.value->tokens.size() == tokens))
+    side.recall = errors.value;
 }
 
 }  // namespace

@@ -283,13 +283,13 @@ class ColumnPainter {
   void error(double full) {
     const Index token = application_.session.token();
     const style::TextStyle text(style::Text::caption);
-    const bool has_recall = side_.recall && *side_.recall;
+    const bool has_recall = side_.recall && !side_.recall->tokens.empty();
     if (!has_recall) {
       if (side_.recall) draw_text(at_, c_.dim, "No memory to ask: no error.");
       take("error", px(error_height), heights_.width);
       return;
     }
-    const Recall& recall = (**side_.recall)[static_cast<std::size_t>(token)];
+    const Recall& recall = side_.recall->tokens[static_cast<std::size_t>(token)];
     const double before = std::sqrt(2 * recall.before);
     const double after = std::sqrt(2 * recall.after);
     const std::string numbers = fmt::format("{:.3g} → {:.3g}", before, after);
@@ -431,8 +431,8 @@ class ColumnPainter {
 double longest_error(const ComparedSides& all, Index token) {
   double longest = 0;
   for (const ComparedSide& side : all.sides) {
-    if (!side.recall || !*side.recall) continue;
-    const Recall& recall = (**side.recall)[static_cast<std::size_t>(token)];
+    if (!side.recall || side.recall->tokens.empty()) continue;
+    const Recall& recall = side.recall->tokens[static_cast<std::size_t>(token)];
     for (const double half : {recall.before, recall.after}) {
       if (std::isfinite(half)) longest = std::max(longest, std::sqrt(2 * half));
     }

@@ -36,8 +36,8 @@ LengthScale scale_of(const ComparedSides& all) {
   if (known.of == present) return known.scale;
   std::vector<double> lengths;
   for (const Errors& errors : present) {
-    if (!errors || !*errors) continue;
-    for (const Recall& recall : **errors) lengths.push_back(std::sqrt(2 * recall.after));
+    if (!errors) continue;
+    for (const Recall& recall : errors->tokens) lengths.push_back(std::sqrt(2 * recall.after));
   }
   known = {std::move(present), length_scale(std::move(lengths))};
   return known.scale;
@@ -136,11 +136,11 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
     if (bottom - top > px(70))
       words.name(fmt::format("max {:.3g}", scale.largest), (top + bottom) / 2 + px(8), c.error);
     for (const ComparedSide& side : all.sides) {
-      const bool has_line = side.recall && *side.recall;
+      const bool has_line = side.recall && !side.recall->tokens.empty();
       const ImU32 colour = side_colour(side.index);
       if (has_line) {
-        const float end = draw_line(columns, **side.recall, scale.full, top, bottom, session.token(), colour,
-                                    side.is_reference);
+        const float end = draw_line(columns, side.recall->tokens, scale.full, top, bottom, session.token(),
+                                    colour, side.is_reference);
         labels.push_back({side_name(side.side), colour, end});
       } else if (side.recall) {
         labels.push_back({side_name(side.side) + ": no error", colour, bottom});

@@ -210,7 +210,7 @@ TEST_CASE("every change of sides is one entry of the history; where one looks is
   session.end_merge();
   session.wait();
   CHECK(session.computed()->variant->id == "deltanet_to_gated_deltanet");
-  CHECK(session.computed()->sequence.parameter(rail_parameter) == Catch::Detail::Approx(0.6));
+  CHECK(session.computed()->sequence.parameter(rail_parameter) == Approx(0.6));
   CHECK(session.computed()->agree);
   CHECK(session.undo());
   CHECK_FALSE(session.can_undo());
