@@ -114,6 +114,8 @@ std::span<const ShownView> shown_views() {
       {"gates", "how much every token keeps, for how long, and how far it steps", show_gates},
       {"attention", "what an output is made of, beside softmax, and what is left of the words it reads",
        show_attention},
+      {"compare", "the memories and answers of several rules side by side, and what each misses",
+       show_compare},
       {"lens", "how far every form and precision is from the recurrence, word by word, and what is lost",
        show_lens},
       {"faults", "what every mistake does to the form, and the token and step where it is first seen",

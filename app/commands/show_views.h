@@ -42,6 +42,8 @@ ShownNumbers show_gates(const ShownPlace& place);
 /// What the output of the token is made of, beside softmax: `attention`.
 ShownNumbers show_attention(const ShownPlace& place);
 
+/// The memories, answers and errors of the sides that Compare shows at first: `compare`.
+ShownNumbers show_compare(const ShownPlace& place);
 /// How far every form and precision is from the recurrence at every word, and what is lost: `lens`.
 ShownNumbers show_lens(const ShownPlace& place);
 

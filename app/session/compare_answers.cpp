@@ -158,7 +158,9 @@ std::shared_ptr<const SideMoment> SideAtWord::compute(const Effort& effort) cons
   const std::shared_ptr<const Foundation> other = present_of(reference);
   auto moment = std::make_shared<SideMoment>();
   moment->no_memory = foundation->variant->memory.none;
+  moment->no_table = "There is no memory to ask. Attend shows what it reads.";
   if (!moment->no_memory.empty()) return moment;
+  moment->no_table.clear();
   const MemoryChange change = change_of(*foundation, token, effort.stop);
   moment->state = change.after.front().first;
   moment->no_difference = other->variant->memory.none;

@@ -8,7 +8,6 @@
 #include "app/gl/context_local.h"
 #include "app/session/compared_sides.h"
 #include "app/views/underlined_words.h"
-#include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
 #include "core/contract/rail.h"
 
@@ -119,14 +118,18 @@ ComparedSides compared(Application& application) {
   }
   const auto of = std::ranges::find(all.sides, true, &ComparedSide::is_reference)->computed;
   const Index token = application.session.token();
-  double range = 0;
+  double logarithms = 0;
+  int counted = 0;
   for (ComparedSide& side : all.sides) {
     const bool is_there =
         side.computed && of && token < side.computed->sequence.tokens && token < of->sequence.tokens;
     if (is_there) ask_moment(application, side, of, token);
-    if (side.moment) range = std::max(range, side.moment->range);
+    if (!side.moment || !(side.moment->range > 0)) continue;
+    logarithms += std::log(side.moment->range);
+    ++counted;
   }
-  all.range = round_above(range);
+  // Between a memory that only adds up and one that corrects, so that both can be seen.
+  if (counted > 0) all.range = std::exp(logarithms / counted);
   for (const ComparedSide& side : all.sides) {
     if (!side.moment || side.moment->table.words.empty()) continue;
     std::vector<Index> asked;

@@ -41,7 +41,7 @@ struct ComparedSide {
 /// All sides in the order in which they stand, and the scale of their memories.
 struct ComparedSides {
   std::vector<ComparedSide> sides;
-  double range = 1;
+  double range = 1;  // the mean, of their logarithms, of what 95 % of each one's numbers lie within
 };
 
 /// Asks for them as they are wanted in this frame.
@@ -60,7 +60,8 @@ struct CompareMap {
     Rectangle place = {};
     std::vector<std::pair<std::string, Rectangle>> parts;  // from top to bottom
     std::shared_ptr<const SideMoment> moment;
-    std::string formula;  // its LaTeX
+    std::string formula;             // its LaTeX
+    std::vector<std::string> boxed;  // its symbols that the side on its left lacks
     std::string reason;
   };
   std::vector<Column> columns;

@@ -36,6 +36,8 @@ constexpr float error_height = 22;
 constexpr float low_column = 560;  // below this height there is less of everything
 constexpr float narrow_column = 340;
 
+constexpr double least_part = 0.02;  // of the common scale: a smaller difference has its own
+
 std::vector<std::string> wrapped(const std::string& words, float width, std::size_t most) {
   std::vector<std::string> lines;
   const char* begin = words.c_str();
@@ -111,9 +113,9 @@ Heights heights_of(const ComparedSides& all, const std::vector<ColumnWords>& wor
                       px(line_height) * static_cast<float>(heights.other_lines) + px(error_height);
   const float rest = std::max(height - fixed, px(60));
   const float rows = std::max(heights.rows, 1.0F);
-  heights.cell = std::floor(std::clamp(rest * 0.45F / rows, px(8), px(28)));
+  heights.cell = std::floor(std::clamp(rest * 0.52F / rows, px(8), px(28)));
   heights.picture = std::floor(std::clamp(rest - rows * heights.cell, px(24), (width - px(between)) / 2));
-  heights.cell = std::floor(std::clamp((rest - heights.picture) / rows, px(8), px(30)));
+  heights.cell = std::floor(std::clamp((rest - heights.picture) / rows, px(8), px(38)));
   return heights;
 }
 
@@ -123,23 +125,32 @@ struct Written {
   const Computation* beside = nullptr;
   std::optional<style::Theme> theme;
   std::string latex;
+  std::vector<std::string> lacking;  // the symbols in boxes
 };
 
-const std::string& equation_of(const ComparedSide& side, const ComparedSide* left) {
+const Written& equation_of(const ComparedSide& side, const ComparedSide* left) {
   auto& known = context_local<std::array<Written, most_sides>>()[side.index % most_sides];
   const Computation* beside = left ? left->computed.get() : nullptr;
   if (known.of == side.computed.get() && known.beside == beside && known.theme == style::theme())
-    return known.latex;
-  known = {side.computed.get(), beside, style::theme(), {}};
+    return known;
+  known = {side.computed.get(), beside, style::theme(), {}, {}};
   const auto& trace = side.computed->trace(Form::recurrent);
   const Line* line = trace ? rewriting_line(*trace) : nullptr;
-  if (!line) return known.latex;
-  Symbols symbols = trace->symbols;
+  if (!line) return known;
   const auto* other = beside ? beside->trace(Form::recurrent).get() : nullptr;
-  if (const Line* rewritten = other ? rewriting_line(*other) : nullptr)
-    symbols = boxed(symbols, lacking(*line, trace->symbols, *rewritten, other->symbols));
+  if (const Line* rewritten = other ? rewriting_line(*other) : nullptr) {
+    for (const std::string& tensor : lacking(*line, trace->symbols, *rewritten, other->symbols)) {
+      const auto symbol = trace->symbols.find(tensor);
+      if (symbol != trace->symbols.end()) known.lacking.push_back(symbol->second.latex);
+    }
+  }
+  Symbols symbols = trace->symbols;
+  for (auto& [name, symbol] : symbols) {  // room for their boxes
+    if (std::ranges::find(known.lacking, symbol.latex) != known.lacking.end())
+      symbol.latex = fmt::format("{{\\,{}\\,{{}}}}", symbol.latex);
+  }
   known.latex = latex(line->equation, symbols, stage_latex());
-  return known.latex;
+  return known;
 }
 
 /// Draws a column from top to bottom, and notes where everything lies.
@@ -155,9 +166,10 @@ class ColumnPainter {
     list_->AddCircleFilled({from.x + px(6), from.y + px(11)}, px(5), side_colour(side_.index));
     const float room = right - from.x - px(34);
     const style::TextStyle text(style::Text::title);
-    const std::string shown = shortened(side_name(side_.side), room);
+    const std::string whole = find_variant(side_.side.variant).label;
+    const std::string shown = text_extent(whole).x <= room ? whole : shortened(side_name(side_.side), room);
     ImGui::SetCursorScreenPos({from.x + px(18), from.y});
-    if (ImGui::InvisibleButton("another", {text_extent(shown).x + px(16), px(22)}))
+    if (ImGui::InvisibleButton(fmt::format("another {}", side_.index).c_str(), {text_extent(shown).x + px(16), px(22)}))
       ImGui::OpenPopup("another side");
     const bool is_lit = ImGui::IsItemHovered();
     {
@@ -179,8 +191,10 @@ class ColumnPainter {
 
   void equation(const ComparedSide* left) {
     if (side_.computed) {
-      const std::string& latex = equation_of(side_, left);
+      const Written& written = equation_of(side_, left);
+      const std::string& latex = written.latex;
       map_.formula = latex;
+      map_.boxed = written.lacking;
       float size = px(largest_formula);
       FormulaSize extent = measure_formula(latex, size);
       if (extent.width > heights_.width)
@@ -191,8 +205,12 @@ class ColumnPainter {
         extent = measure_formula(latex, size);
       }
       const float x = std::max(at_.x, at_.x + (heights_.width - extent.width) / 2);
-      draw_formula(list_, {x, at_.y + (heights_.formula - extent.height) / 2 + extent.baseline}, latex, size,
-                   c_.text);
+      const float top = std::round(at_.y + (heights_.formula - extent.height) / 2);
+      draw_formula(list_, {x, top + extent.baseline}, latex, size, c_.text);
+      for (const SymbolPlace& place : symbol_places(latex, size, written.lacking)) {
+        list_->AddRect({x + place.from.x - px(3), top + place.from.y - px(3)},
+                       {x + place.to.x + px(3), top + place.to.y + px(3)}, c_.dim, px(4), px(style::line));
+      }
     }
     take("equation", heights_.formula, heights_.width);
   }
@@ -209,8 +227,9 @@ class ColumnPainter {
     const SideMoment& moment = *side_.moment;
     const SideMoment::Memory& memory = is_before() ? moment.before : moment.after;
     const float second = at_.x + heights_.width - side;
-    head(at_.x, side, is_before() ? "memory before" : "memory after", memory.length);
-    picture(fmt::format("memory {}", side_.index), memory.S, memory.version, {at_.x, at_.y + caption}, side);
+    head(at_.x, side, memory_words(memory.S), memory.length);
+    picture(fmt::format("memory {}", side_.index), memory.S, memory.version, {at_.x, at_.y + caption}, side,
+            all_.range);
     if (side_.is_reference) {
       head(second, side, "the reference", std::nullopt);
       list_->AddRect({second, at_.y + caption}, {second + side, at_.y + caption + side}, c_.edge);
@@ -224,9 +243,18 @@ class ColumnPainter {
       }
     } else {
       const auto reference = std::ranges::find(all_.sides, true, &ComparedSide::is_reference);
-      head(second, side, "minus " + side_name(reference->side), memory.apart_length);
+      std::string than = "minus " + side_name(reference->side);
+      const double largest = memory.apart.cwiseAbs().maxCoeff();
+      const bool is_tiny = largest > 0 && largest < least_part * all_.range;
+      const double range = is_tiny ? largest : all_.range;
+      if (is_tiny) than = fmt::format("own scale ±{:.0e}", largest);
+      {
+        const style::TextStyle text(style::Text::caption);
+        if (text_extent(than).x + px(44) > side && !is_tiny) than = "minus reference";
+      }
+      head(second, side, than, is_tiny ? std::nullopt : std::optional(memory.apart_length));
       picture(fmt::format("difference {}", side_.index), memory.apart, memory.apart_version,
-              {second, at_.y + caption}, side);
+              {second, at_.y + caption}, side, range);
     }
     take("memory", caption + side + px(between), heights_.width);
   }
@@ -321,7 +349,7 @@ class ColumnPainter {
     if (is_removable) {
       right -= px(18);
       ImGui::SetCursorScreenPos({right, at_.y + px(2)});
-      if (icon_button("take out", Icon::close, 18))
+      if (icon_button(fmt::format("take out {}", side_.index).c_str(), Icon::close, 18))
         application_.session.change(without_side(application_.session.state(), side_.index));
       tooltip("Take this side out.");
       right -= px(10);
@@ -334,7 +362,7 @@ class ColumnPainter {
       list_->AddRectFilled({right, at_.y + px(21)}, {right + text_extent(word).x, at_.y + px(22)}, c_.text);
     } else {
       ImGui::SetCursorScreenPos({right, at_.y});
-      if (style::word_button(word, 24))
+      if (style::word_button(fmt::format("{}##{}", word, side_.index).c_str(), 24))
         application_.session.change(with_reference(application_.session.state(), side_.index));
       tooltip("Take all differences to this side.");
     }
@@ -361,6 +389,15 @@ class ColumnPainter {
     draw_text({at_.x + heights_.width - text_extent(words).x, at_.y + px(2)}, c_.dim, words);
   }
 
+  /// Which memory, and how much of it lies beyond the colours if that is noticeable.
+  std::string memory_words(const Matrix<double>& S) const {
+    const auto beyond = static_cast<double>((S.array().abs() > all_.range).count());
+    const double share = beyond / static_cast<double>(std::max<Index>(S.size(), 1));
+    const char* which = is_before() ? "before" : "after";
+    if (share < 0.055) return fmt::format("memory {}", which);  // the scale is made for 5 %
+    return fmt::format("{}, {:.0f} % beyond", which, 100 * share);
+  }
+
   void head(float left, float width, const std::string& words, std::optional<double> length) {
     const std::string number = length ? fmt::format("{:.3g}", *length) : std::string();
     const style::TextStyle text(style::Text::caption);
@@ -370,8 +407,8 @@ class ColumnPainter {
   }
 
   void picture(const std::string& key, const Matrix<double>& numbers, std::uint64_t version, ImVec2 from,
-               float side) {
-    HeatMapLook look{.range = static_cast<float>(all_.range)};
+               float side, double range) {
+    HeatMapLook look{.range = static_cast<float>(range)};
     look.transposed = application_.view.state_value_by_key;
     heat_map(key, numbers, version, from, {side, side}, look);
     list_->AddRect({from.x - 1, from.y - 1}, {from.x + side + 1, from.y + side + 1}, c_.edge);
@@ -383,9 +420,9 @@ class ColumnPainter {
     const Index row = look.transposed ? cell->column : cell->row;
     const Index column = look.transposed ? cell->row : cell->column;
     tooltip_beside(from, {from.x + side, from.y + side},
-                   fmt::format("row {}, column {}: {:.5g}. Colours from −{:g} to {:g}, the same in every "
-                               "column.",
-                               row, column, numbers(row, column), all_.range, all_.range));
+                   fmt::format("row {}, column {}: {:.5g}. Colours from −{:.2g} to {:.2g}{}.", row, column,
+                               numbers(row, column), range, range,
+                               range == all_.range ? ", the same in every column" : ": its own scale"));
   }
 
   void paragraph(const std::string& words, float height) {

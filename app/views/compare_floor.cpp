@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/gl/context_local.h"
+#include "app/session/compared_sides.h"
 #include "app/views/compare.h"
 #include "app/views/floor.h"
 #include "app/views/timeline_rows.h"
@@ -79,12 +80,43 @@ float draw_line(const TimelineColumns& columns, const std::vector<Recall>& error
   return last;
 }
 
+/// The colours of every memory above, and what they end at.
+void draw_scale(ImVec2 from, float width, double range) {
+  const style::Palette& c = style::colours();
+  const style::TextStyle text(style::Text::number_small);
+  const std::string least = fmt::format("−{:.2g}", range);
+  const std::string most = fmt::format("{:.2g}", range);
+  const float height = text_extent("x").y;
+  draw_text(from, c.dim, least);
+  draw_text({from.x + width - text_extent(most).x, from.y}, c.dim, most);
+  const float left = from.x + text_extent(least).x + px(6);
+  const float right = from.x + width - text_extent(most).x - px(6);
+  const float top = from.y + (height - px(8)) / 2;
+  for (float x = left; x < right; x += 1) {
+    const float part = 2 * (x - left) / (right - left) - 1;
+    ImGui::GetWindowDrawList()->AddRectFilled({x, top}, {x + 1, top + px(8)},
+                                              style::colour(colour(c.map, part, 1)));
+  }
+  ImGui::SetCursorScreenPos(from);
+  ImGui::InvisibleButton("scale of the memories", {width, height});
+  tooltip("The colours of all memories and differences above: one scale for every side.");
+}
+
 /// Whose line ends where, each beside its end or as near as the others let it.
 struct LineLabel {
   std::string words;
   ImU32 colour;
   float y;
 };
+
+/// A side by its rule, or by what is otherwise about it where others have the same.
+std::string line_name(const ComparedSide& side, const ComparedSides& all) {
+  const auto has_rule = [&](const ComparedSide& other) { return other.side.variant == side.side.variant; };
+  if (std::ranges::count_if(all.sides, has_rule) == 1) return side_name(side.side);
+  const auto reference = std::ranges::find(all.sides, true, &ComparedSide::is_reference);
+  const std::string words = otherwise(side.side, reference->side);
+  return words.empty() ? side_name(side.side) : words;
+}
 
 void draw_labels(std::vector<LineLabel> labels, float left, float width, float top, float bottom) {
   const style::TextStyle text(style::Text::caption);
@@ -141,13 +173,14 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
       if (has_line) {
         const float end = draw_line(columns, side.recall->tokens, scale.full, top, bottom, session.token(),
                                     colour, side.is_reference);
-        labels.push_back({side_name(side.side), colour, end});
+        labels.push_back({line_name(side, all), colour, end});
       } else if (side.recall) {
         labels.push_back({side_name(side.side) + ": no error", colour, bottom});
       }
     }
     words.cursor(position.y + px(caption_height - 2), to.y);
   }
+  draw_scale({position.x + size.x + px(12), position.y}, px(labels_width - 12), all.range);
   draw_labels(std::move(labels), position.x + size.x + px(12), px(labels_width - 12), top - px(6), to.y);
   ImGui::SetCursorScreenPos(position);
   ImGui::InvisibleButton("errors", size);

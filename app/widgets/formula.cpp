@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -104,9 +105,16 @@ FormulaSize size_of(const FormulaExtent& extent) {
 // Smaller letters are a stain. Where a panel has no room at all, the size asked for may be negative.
 constexpr float smallest_letters = 2;  // pixels of the picture
 
+constexpr float readable = 32;  // pixels, where only the symbols matter
+
 bool is_drawn(float size_px) { return size_px * density() >= smallest_letters; }
 
 float whole(float coordinate) { return std::round(coordinate * density()) / density(); }
+
+const std::vector<FormulaMark>& marks_of(Layout& found) {
+  if (!found.marks) found.marks = found.formula->marks();
+  return *found.marks;
+}
 
 // Remembers which symbol the pointer is on. `from`: the upper left corner of the formula.
 void point_at(ImVec2 from, FormulaSize size, const std::string& latex, float size_px) {
@@ -115,12 +123,11 @@ void point_at(ImVec2 from, FormulaSize size, const std::string& latex, float siz
     return;
   const float pixels = size_px * density();
   Layout& found = layout(latex, pixels);
-  if (!found.marks) found.marks = found.formula->marks();
   const ImVec2 mouse = ImGui::GetMousePos();
   const float x = (mouse.x - from.x) * density();
   const float y = (mouse.y - from.y) * density();
   const float around = pixels * 0.08F;
-  for (const FormulaMark& mark : *found.marks) {
+  for (const FormulaMark& mark : marks_of(found)) {
     if (x < mark.left - around || x > mark.right + around || y < mark.top - around ||
         y > mark.bottom + around)
       continue;
@@ -136,12 +143,29 @@ const PointedSymbol* pointed_symbol() {
 }
 
 PointedSymbol first_symbol(const std::string& latex) {
-  constexpr float readable = 32;  // pixels
   Layout& found = layout(latex, readable);
-  if (!found.formula) return {};
-  if (!found.marks) found.marks = found.formula->marks();
-  if (found.marks->empty()) return {};
+  if (!found.formula || marks_of(found).empty()) return {};
   return {found.marks->front().letter, found.marks->front().symbol};
+}
+
+std::vector<SymbolPlace> symbol_places(const std::string& latex, float size_px,
+                                       const std::vector<std::string>& symbols) {
+  if (!is_drawn(size_px)) return {};
+  std::vector<std::string> wanted;
+  for (const std::string& symbol : symbols) {
+    Layout& alone = layout(symbol, readable);
+    if (!alone.formula) continue;
+    for (const FormulaMark& mark : marks_of(alone)) wanted.push_back(mark.symbol);
+  }
+  std::vector<SymbolPlace> places;
+  Layout& found = layout(latex, size_px * density());
+  if (!found.formula || wanted.empty()) return places;
+  for (const FormulaMark& mark : marks_of(found)) {
+    if (std::ranges::find(wanted, mark.symbol) == wanted.end()) continue;
+    places.push_back(
+        {{mark.left / density(), mark.top / density()}, {mark.right / density(), mark.bottom / density()}});
+  }
+  return places;
 }
 
 FormulaSize measure_formula(const std::string& latex, float size_px) {

@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <string>
+#include <vector>
 
 namespace palimpsest {
 
@@ -40,6 +41,15 @@ const PointedSymbol* pointed_symbol();
 
 /// The first symbol of a formula; without letters where it has none or cannot be read.
 PointedSymbol first_symbol(const std::string& latex);
+
+/// Where symbols stand in a formula: every place of a letter of `symbols` (LaTeX too), in screen pixels from
+/// the upper left corner of its extent.
+struct SymbolPlace {
+  ImVec2 from;
+  ImVec2 to;
+};
+std::vector<SymbolPlace> symbol_places(const std::string& latex, float size_px,
+                                       const std::vector<std::string>& symbols);
 
 /// How many formulas are measured for the next frames, each at its size.
 int cached_layouts();

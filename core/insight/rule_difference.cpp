@@ -1,7 +1,5 @@
 #include "core/insight/rule_difference.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -59,14 +57,6 @@ std::vector<std::string> lacking(const Line& line, const Symbols& symbols, const
     tensors.push_back(each.tensor);
   }
   return tensors;
-}
-
-Symbols boxed(Symbols symbols, const std::vector<std::string>& tensors) {
-  for (const std::string& tensor : tensors) {
-    const auto symbol = symbols.find(tensor);
-    if (symbol != symbols.end()) symbol->second.latex = fmt::format("\\boxed{{{}}}", symbol->second.latex);
-  }
-  return symbols;
 }
 
 }  // namespace palimpsest

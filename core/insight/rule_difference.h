@@ -15,7 +15,4 @@ const Line* rewriting_line(const Trace& trace);
 std::vector<std::string> lacking(const Line& line, const Symbols& symbols, const Line& other,
                                  const Symbols& other_symbols);
 
-/// `symbols` with a box around those of these tensors.
-Symbols boxed(Symbols symbols, const std::vector<std::string>& tensors);
-
 }  // namespace palimpsest

@@ -209,6 +209,34 @@ TEST_CASE("show recall and gates write a number for every token", "[show]") {
   CHECK_THAT(show("gates").out, says("half is left after tokens"));
 }
 
+TEST_CASE("show compare: the sides that Compare shows at first", "[show]") {
+  const nlohmann::json shown = numbers("compare", {"--at", "42"});
+  REQUIRE(shown["sides"].size() == 4);
+  CHECK(shown["sides"][0]["variant"] == "gated_deltanet");
+  const auto own = computed();
+  for (const nlohmann::json& side : shown["sides"]) {
+    const auto computation = computed(side["variant"].get<std::string>().c_str());
+    const Matrix<double> S =
+        memory_after(*computation->variant, computation->sequence, *computation->trace(Form::recurrent), 43)
+            .front()
+            .second;
+    CAPTURE(side["variant"]);
+    CHECK(matrix(side["memory"]["after"]) == S);
+    CHECK(side["memory"]["length_after"] == S.norm());
+    const auto recalls = recall(*computation->variant, computation->sequence);
+    CHECK(side["error"]["after"] == std::sqrt(2 * (*recalls)[42].after));
+    CHECK(side["errors_after"].size() == 94);
+  }
+  CHECK(shown["sides"][0]["memory"]["difference_length"] == 0);
+  const nlohmann::json between =
+      numbers("compare", {"--at", "42", "--variant", "linear_to_retnet", "--param", "position=0.4"});
+  CHECK(between["sides"][0]["parameters"]["position"] == 0.4);
+  CHECK_THAT(between["sides"][0]["does"].get<std::string>(), says("0.40"));
+  const Ran ran = show("compare", {"--at", "42", "--variant", "softmax"});
+  CHECK_THAT(ran.out, says("keeps every key and value") && says("RetNet"));
+  CHECK_THAT(show("compare", {"--at", "42"}).out, says("it now answers"));
+}
+
 TEST_CASE("show says what it cannot show, and what there is", "[show]") {
   const auto refuses = [](const Ran& ran, int status, const std::string& words) {
     CHECK(ran.status == status);

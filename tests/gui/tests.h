@@ -43,14 +43,15 @@ void register_data_tests(ImGuiTestEngine* engine);
 void register_learn_tests(ImGuiTestEngine* engine);
 void register_step_tests(ImGuiTestEngine* engine);
 void register_attend_tests(ImGuiTestEngine* engine);
+void register_compare_tests(ImGuiTestEngine* engine);
 void register_prove_tests(ImGuiTestEngine* engine);
 void register_lecture_tests(ImGuiTestEngine* engine);
 
 /// Every function that registers GUI tests: the runner calls them in this order.
 inline constexpr void (*gui_tests[])(ImGuiTestEngine*) = {
-    register_window_tests, register_application_tests, register_palette_tests, register_layout_tests,
-    register_data_tests,   register_learn_tests,       register_step_tests,    register_attend_tests,
-    register_prove_tests,  register_lecture_tests,
+    register_window_tests,  register_application_tests, register_palette_tests, register_layout_tests,
+    register_data_tests,    register_learn_tests,       register_step_tests,    register_attend_tests,
+    register_compare_tests, register_prove_tests,       register_lecture_tests,
 };
 
 }  // namespace palimpsest

@@ -1,0 +1,97 @@
+#include <imgui.h>
+#include <imgui_te_context.h>
+#include <imgui_te_engine.h>
+
+#include "app/session/compared_sides.h"
+#include "app/studio/application.h"
+#include "app/views/compare.h"
+#include "tests/gui/tests.h"
+
+// Compare: a person drags the rail's handle, adds a side, takes one out, makes one the reference.
+
+namespace palimpsest {
+
+namespace {
+
+void finish(ImGuiTestContext* context, Session& session) {
+  settle(context);
+  session.answers().wait();
+  settle(context);
+}
+
+Session& enter_compare(ImGuiTestContext* context) {
+  Session& session = start_program(context);
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_4);
+  context->Yield(2);
+  session.go_to_token(42);
+  finish(context, session);
+  return session;
+}
+
+void opens_with_four_sides(ImGuiTestContext* context) {
+  Session& session = enter_compare(context);
+  IM_CHECK_STR_EQ(program().workspace().id, "compare");
+  IM_CHECK_EQ(compare_map().columns.size(), std::size_t{4});
+  for (const CompareMap::Column& column : compare_map().columns) IM_CHECK(column.moment != nullptr);
+  IM_CHECK_EQ(session.state().sides.size(), std::size_t{1});  // looking changes nothing
+  IM_CHECK(!session.can_undo());
+}
+
+void drags_the_handle(ImGuiTestContext* context) {
+  Session& session = enter_compare(context);
+  const ImVec2 handle = compare_map().handle;
+  const std::vector<ImVec2> stops = compare_map().stops;
+  IM_CHECK_EQ(stops.size(), std::size_t{9});
+  const float half = (stops[3].x + stops[4].x) / 2;
+  context->MouseMoveToPos(handle);
+  context->MouseDown(0);
+  context->MouseMoveToPos({half + (stops[5].x - half) * 0.8F, handle.y});
+  context->MouseMoveToPos({(stops[4].x + stops[5].x) / 2, handle.y});
+  context->MouseUp(0);
+  finish(context, session);
+  IM_CHECK_STR_EQ(session.computed()->variant->id.c_str(), "deltanet_to_gated_deltanet");
+  IM_CHECK(session.computed()->agree);
+  IM_CHECK(program().undrawn().empty());
+  IM_CHECK(session.undo());  // the drag is one entry
+  IM_CHECK(!session.can_undo());
+  finish(context, session);
+  IM_CHECK_STR_EQ(session.computed()->variant->id.c_str(), "gated_deltanet");
+  context->KeyPress(ImGuiKey_Period);
+  finish(context, session);
+  IM_CHECK_STR_EQ(session.computed()->variant->id.c_str(), "gated_deltanet_to_kda");
+  context->KeyPress(ImGuiKey_Comma);
+  finish(context, session);
+  IM_CHECK_STR_EQ(session.computed()->variant->id.c_str(), "gated_deltanet");
+}
+
+void changes_the_sides(ImGuiTestContext* context) {
+  Session& session = enter_compare(context);
+  context->KeyPress(ImGuiKey_A);  // four are shown: there is no room for another
+  context->Yield(2);
+  IM_CHECK(!program().refusal.empty());
+  IM_CHECK(!session.can_undo());
+  context->ItemClick("//Side by side/**/take out 1");
+  finish(context, session);
+  IM_CHECK_EQ(session.state().sides.size(), std::size_t{3});
+  IM_CHECK_EQ(compare_map().columns.size(), std::size_t{3});
+  context->ItemClick("//Side by side/**/reference##2");
+  finish(context, session);
+  IM_CHECK_EQ(session.state().compare.reference, std::size_t{2});
+  context->KeyPress(ImGuiKey_A);
+  finish(context, session);
+  IM_CHECK_EQ(compare_map().columns.size(), std::size_t{4});
+  for (int i = 0; i < 3; ++i) IM_CHECK(session.undo());
+  IM_CHECK(!session.can_undo());
+  finish(context, session);
+  IM_CHECK_EQ(session.state().sides.size(), std::size_t{1});
+}
+
+}  // namespace
+
+void register_compare_tests(ImGuiTestEngine* engine) {
+  add_program_test(engine, "Compare opens with four sides", opens_with_four_sides);
+  add_program_test(engine, "the rail's handle is dragged and moved by keys", drags_the_handle);
+  add_program_test(engine, "sides are added, taken out and made the reference", changes_the_sides);
+}
+
+}  // namespace palimpsest
