@@ -53,7 +53,7 @@ void add_compare(std::vector<Command>& table) {
                    .explained = "The nearest rule on the rail that is not shown yet"});
   table.push_back({.id = "compare.remove",
                    .group = "Compare",
-                   .words = "take the side with the handle out",
+                   .words = "take this side out",
                    .key = ImGuiKey_X,
                    .perform =
                        [](Application& a) {
@@ -65,17 +65,19 @@ void add_compare(std::vector<Command>& table) {
                          if (std::string reason = not_here(a); !reason.empty()) return reason;
                          const bool is_least = compared_sides(a.session.state()).size() <= 2;
                          return std::string(is_least ? "two sides are the least to compare" : "");
-                       }});
+                       },
+                   .explained = "The side with the rail's handle"});
   table.push_back({.id = "compare.reference",
                    .group = "Compare",
-                   .words = "make the side with the handle the reference",
+                   .words = "take differences to this side",
                    .key = ImGuiKey_R,
                    .perform =
                        [](Application& a) {
                          const SessionState& state = a.session.state();
                          a.session.change(with_reference(state, handle_side(state)));
                        },
-                   .why_not = not_here});
+                   .why_not = not_here,
+                   .explained = "The side with the rail's handle becomes the reference"});
   table.push_back({.id = "compare.handle",
                    .group = "Compare",
                    .words = "give the handle to the next side",

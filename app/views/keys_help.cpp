@@ -59,21 +59,35 @@ std::vector<Group> mouse() {
            {{"wheel on the weights", "nearer or farther"},
             {"drag the weights", "other rows into view"},
             {"click a row", "go to that word"}}},
+          {"Mouse in Compare",
+           {{"drag the handle", "one symbol moves"},
+            {"click a stop", "bring the handle there"},
+            {"click a side's name", "another rule or form"}}},
           {"Mouse in Prove",
            {{"click a sentence", "make it wrong, or right again"},
             {"rest on a word's lines", "their numbers"},
             {"click a cell of the grid", "go to its worst case"}}}};
 }
 
-/// The commands that have a key, then the mouse.
+/// Whether a group belongs to a workspace that is not the present one: "Compare", "Mouse in Compare".
+bool is_elsewhere(std::string_view group, const Application& application) {
+  return std::ranges::any_of(application.workspaces(), [&](const Workspace& workspace) {
+    return &workspace != &application.workspace() && group.ends_with(workspace.name);
+  });
+}
+
+/// The commands that have a key, then the mouse; of those for one workspace what can be done in the present
+/// one.
 std::vector<Group> groups(const Application& application) {
   std::vector<Group> all;
   for (const Command& command : application.commands()) {
-    if (command.key == 0) continue;
+    if (command.key == 0 || is_elsewhere(command.group, application)) continue;
     if (all.empty() || all.back().name != command.group) all.push_back({command.group, {}});
     all.back().rows.push_back({key_name(command.key), command.words});
   }
-  for (Group& group : mouse()) all.push_back(std::move(group));
+  for (Group& group : mouse()) {
+    if (!is_elsewhere(group.name, application)) all.push_back(std::move(group));
+  }
   return all;
 }
 

@@ -19,9 +19,10 @@ namespace palimpsest {
 namespace {
 
 constexpr float widest_data_pill = 420;
-constexpr float least_data_pill = 150;  // beside what the text tells
+constexpr float least_data_pill = 132;  // beside what the text tells
 constexpr float palette_width = 36;
 constexpr float around_story = 16;
+constexpr float tab_gap = 12;
 
 /// The bar's window across the top of the viewport, with its rounded surface drawn.
 void begin_bar(float height) {
@@ -62,7 +63,7 @@ void workspace_tabs(Application& application) {
                                       style::colours().faint, style::px(1));
   ImGui::Dummy({style::px(1), style::px(28)});
   for (const Workspace& workspace : application.workspaces()) {
-    ImGui::SameLine(0, style::px(16));
+    ImGui::SameLine(0, style::px(tab_gap));
     const bool present = &workspace == &application.workspace();
     command_button(application, std::string("workspace.") + workspace.id,
                    [&] { return style::tab_button(workspace.name, present); });
