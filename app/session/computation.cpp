@@ -215,6 +215,8 @@ std::shared_ptr<const Trace> faulty_steps(const Computation& right, const Inject
     reason = result.missing;
     return nullptr;
   }
+  reason = too_long_to_edit(injected.form, right.sequence.tokens);
+  if (!reason.empty()) return nullptr;
   const Choice& choice = right.choice;
   std::shared_ptr<const Trace> exact = right.trace(injected.form);
   if (choice.precision != Precision::f64)  // equations are carried out in f64
@@ -276,6 +278,15 @@ std::shared_ptr<Computation> begin_right(std::shared_ptr<const DataSet> data, co
 }
 
 }  // namespace
+
+std::string too_long_to_edit(Form form, Index tokens) {
+  if (form != Form::parallel || tokens <= most_tokens_edited_at_once) return {};
+  return fmt::format(
+      "Every equation of the parallel form makes a matrix of all pairs of tokens: it is carried out up to "
+      "{}, and "
+      "here are {}. The chunkwise form shows the same in pieces.",
+      most_tokens_edited_at_once, tokens);
+}
 
 bool same_numbers(const Choice& x, const Choice& y) {
   return x.variant == y.variant && x.precision == y.precision && x.chunk_size == y.chunk_size &&

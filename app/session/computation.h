@@ -136,6 +136,13 @@ Earlier as_earlier(const std::shared_ptr<Computation>& computation);
 /// The most tokens whose n x n matrices are made: the parallel form of longer sequences is missing.
 inline constexpr Index most_tokens_at_once = 4096;
 
+/// The most tokens whose n x n matrices are made once more for every equation: those of a parallel form that
+/// is carried out with other equations or numbers.
+inline constexpr Index most_tokens_edited_at_once = 1024;
+
+/// Why a form of so many tokens is not carried out by its equations; empty if it is.
+std::string too_long_to_edit(Form form, Index tokens);
+
 /// The most tokens for which a form beyond its tolerance is asked whether its numbers amplify rounding: that
 /// takes more than a dozen recurrences.
 inline constexpr Index most_tokens_measured = 4096;

@@ -1,5 +1,7 @@
 #include "app/session/data_case.h"
 
+#include <algorithm>
+
 #include "app/session/inputs.h"
 #include "app/session/presets.h"
 
@@ -25,6 +27,15 @@ DataSet data_of_case(const VerifyCase& verified) {
   data.rule = verified.variant->id;
   data.arrays = verified.arrays ? *verified.arrays()
                                 : random_arrays(*verified.variant, verified.given, verified.random);
+  // What the rule makes itself still has to be there for a sequence; it is not taken.
+  for (const std::string& made : verified.variant->makes) {
+    const auto like = std::ranges::find_if(
+        data.arrays, [](const auto& each) { return each.first == "q" || each.first == "v"; });
+    if (like == data.arrays.end() || data.arrays.contains(made)) continue;
+    Array nothing(like->second.shape,
+                  std::vector<double>(static_cast<std::size_t>(like->second.size()), 0.0));
+    data.arrays[made] = std::move(nothing);
+  }
   data.source = "a case of palimpsest verify";
   measure(data);
   return data;

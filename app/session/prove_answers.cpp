@@ -70,8 +70,9 @@ std::size_t bytes_of(const std::vector<double>& numbers) { return numbers.size()
 
 /// The steps of a form in f64, of its own: records are made in the order in which they are compared.
 std::unique_ptr<Trace> own_trace(const Foundation& foundation, Form form) {
+  constexpr std::size_t budget = std::size_t{16} << 20;  // bytes: several are under way at once
   return foundation.variant->rule->trace(foundation.sequence, form, Precision::f64,
-                                         foundation.choice.chunk_size);
+                                         foundation.choice.chunk_size, budget);
 }
 
 /// Why there is no such form here; empty if there is.
@@ -148,6 +149,8 @@ std::shared_ptr<const Seen> ProofLine::compute(const Effort& effort) const {
   const std::shared_ptr<const Foundation> foundation = present();
   Seen none{.lens = {.form = form, .arithmetic = arithmetic}};
   none.message = no_form(*foundation, form);
+  if (none.message.empty() && arithmetic != Arithmetic::f64)
+    none.message = too_long_to_edit(form, foundation->sequence.tokens);
   if (!none.message.empty()) return std::make_shared<const Seen>(std::move(none));
   try {
     return std::make_shared<const Seen>(arithmetic == Arithmetic::f64
@@ -173,6 +176,7 @@ std::shared_ptr<const FaultFigures> FaultHere::compute(const Effort& effort) con
   const std::shared_ptr<const Foundation> foundation = present();
   FaultFigures figures;
   figures.without = no_form(*foundation, form);
+  if (figures.without.empty()) figures.without = too_long_to_edit(form, foundation->sequence.tokens);
   if (!figures.without.empty()) return std::make_shared<const FaultFigures>(std::move(figures));
   const Fault& wrong = find_fault(fault);
   const std::unique_ptr<Trace> trace = own_trace(*foundation, form);
@@ -239,7 +243,7 @@ std::shared_ptr<const FragileFigures> FragileHere::compute(const Effort& effort)
   for (const Variant* const variant : tried) {
     HeldInputs inputs = inputs_for(*foundation, *variant);
     for (const Form form : {Form::chunkwise, Form::parallel}) {
-      if (form == Form::parallel && tokens > most_tokens_at_once) continue;
+      if (!too_long_to_edit(form, tokens).empty()) continue;
       const bool needs_decays = fragile != "doubled-inverse" && !form_of.always_wrong;
       if (needs_decays && !has_decays(*variant, *inputs.arrays)) continue;
       if (!applies(form_of, *variant, inputs.sequence, form, figures.chunk_size)) continue;

@@ -346,9 +346,9 @@ void draw_centre(Application& application, ImVec2 from, ImVec2 to) {
                   from, to.x);
     ImGui::SetCursorScreenPos(below);
     if (lacks)
-      style::paragraph(fmt::format("“{}” is not in: the {} form of {} {}.", fault.label,
-                                   name(proof_form(application)), computed.variant->label,
-                                   figures.value->without));
+      style::paragraph(
+          fmt::format("“{}” is not in. {}", fault.label,
+                      computed.no_fault.empty() ? "It " + figures.value->without + "." : computed.no_fault));
     else if (is_known)
       draw_wrong(application, *figures.value, below, to);
     else

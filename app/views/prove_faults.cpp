@@ -188,7 +188,7 @@ void draw_faults(Application& application) {
     if (is_chosen)
       inject(application, "");
     else
-      application.refusal = fmt::format("“{}” cannot be put into the {} form: it {}", each.fault->label,
+      application.refusal = fmt::format("“{}” cannot be put into the {} form here: {}", each.fault->label,
                                         name(form), each.figures.value->without);
   }
 }

@@ -59,6 +59,21 @@ ImU32 colour_of(Form form) {
   return c.text;
 }
 
+/// The coarser an arithmetic, the shorter; 0: drawn through.
+float dash_of(Arithmetic arithmetic) {
+  switch (arithmetic) {
+    case Arithmetic::f64:
+      return 0;
+    case Arithmetic::f32:
+      return 7;
+    case Arithmetic::bf16:
+      return 4;
+    case Arithmetic::f16:
+      break;
+  }
+  return 2;
+}
+
 /// The lines that are wanted and there by now, and those that are still computed.
 struct FloorLines {
   std::vector<FloorLine> lines;
@@ -102,16 +117,16 @@ void add_precisions(Application& application, FloorLines& all) {
   auto key = about_proof<ProofLine>(application);
   key.form = proof_form(application);
   if (!computed.trace(key.form)) return;
-  for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::bf16, Arithmetic::f16}) {
+  const bool has_f64 = application.session.state().prove.lens == ProofLens::both;  // among the forms
+  for (const Arithmetic arithmetic : all_arithmetics) {
+    if (arithmetic == Arithmetic::f64 && has_f64) continue;
     key.arithmetic = arithmetic;
     const Answer<Seen> answer = application.session.answers().ask(key, Urgency::later);
     add_line(all, answer,
              {.words = fmt::format("{} {}", name(key.form), name(arithmetic)),
               .owner = nullptr,
-              .colour = c.dim,
-              .dash = arithmetic == Arithmetic::f32    ? 7.0F
-                      : arithmetic == Arithmetic::bf16 ? 4.0F
-                                                       : 2.0F},
+              .colour = arithmetic == Arithmetic::f64 ? colour_of(key.form) : c.dim,
+              .dash = dash_of(arithmetic)},
              computed.sequence.tokens);
     if (answer.value && !answer.stale) all.seen.push_back(answer.value);
   }

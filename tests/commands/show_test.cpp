@@ -5,6 +5,7 @@
 #include "app/session/learn_answers.h"
 #include "app/session/memory_answers.h"
 #include "app/session/presets.h"
+#include "app/session/prove_answers.h"
 #include "app/session/who_wrote.h"
 #include "core/insight/provenance.h"
 #include "core/io/file.h"
@@ -296,4 +297,36 @@ TEST_CASE("numbers that are not finite are told with the place of the first", "[
   const std::string json = folder / "numbers.json";
   CHECK_THAT(show("recall", {"--words", "0", "--json", json}, file).error, says("in the file they are null"));
   CHECK(show("recall").error.empty());
+}
+
+TEST_CASE("show lens and faults: the numbers are those of Prove") {
+  const auto foundation = computed();
+  const nlohmann::json lens = numbers("lens", {"--form", "chunkwise", "--chunk", "8", "--head", "0"});
+  REQUIRE(lens["lines"].size() == 7);  // four forms, and one of them in three precisions more
+  auto line = ProofLine();
+  line.of = foundation;
+  line.form = Form::parallel;
+  CHECK(lens["lines"][3]["form"] == "parallel");
+  CHECK(lens["lines"][3]["errors"].get<std::vector<double>>() == line.compute({})->errors);
+  CHECK(lens["lines"][4]["arithmetic"] == "f32");
+  CHECK(lens["sums"].size() == 4);
+  const nlohmann::json faulty = numbers("faults", {"--form", "chunkwise", "--chunk", "8", "--head", "0"});
+  REQUIRE(faulty["faults"].size() == faults().size());
+  for (const nlohmann::json& each : faulty["faults"]) {
+    auto key = FaultHere();
+    key.of = foundation;
+    key.form = Form::chunkwise;
+    key.fault = each["fault"].get<std::string>();
+    const auto figures = key.compute({});
+    INFO(key.fault);
+    CHECK(each.contains("without") == !figures->without.empty());
+    if (!figures->without.empty()) continue;
+    CHECK(each["noticed"] == figures->noticed());
+    CHECK(each["off_by"].get<double>() == figures->judgement.disagreement.error);
+    if (!figures->departure) continue;
+    CHECK(each["departure"]["token"].get<Index>() == figures->departure->token);
+    CHECK(each["departure"]["operation"] == figures->departure->operation);
+  }
+  CHECK_THAT(show("faults", {"--form", "chunkwise"}).out, says("solve-sign"));
+  CHECK_THAT(show("lens").out, says("tolerance"));
 }

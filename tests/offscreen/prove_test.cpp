@@ -160,3 +160,24 @@ TEST_CASE("Prove with nothing open, with one token and with many", "[prove]") {
     check_places(1280, 800);
   }
 }
+
+TEST_CASE("Prove marks the gates that underflow in a precision", "[prove]") {
+  Application application;
+  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=6"));
+  application.session.wait();
+  application.enter("prove");
+  choose(application, "gated_deltanet", Form::chunkwise);
+  Offscreen offscreen(1920, 1080);
+  draw_prove_fully(application, offscreen);
+  CHECK(prove_map().marks == 0);
+  Choice choice = application.session.choice();
+  choice.edits.push_back({.kind = "paint_gate", .array = "alpha", .numbers = {3, 7, 1e-9}});
+  application.session.choose(std::move(choice));
+  draw_prove_fully(application, offscreen);
+  REQUIRE(application.session.message().empty());
+  CHECK(prove_map().marks > 0);
+  CHECK(std::ranges::any_of(prove_map().said, [](const std::string& words) {
+    return words.starts_with("f16: the gate") &&
+           words.find("underflows to 0 at token 3") != std::string::npos;
+  }));
+}
