@@ -8,12 +8,12 @@
 #include "app/session/paths.h"
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
+#include "app/session/prove_answers.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/studio/compare_commands.h"
 #include "core/base/error.h"
 #include "core/io/capture.h"
-#include "core/proof/faults.h"
 
 namespace palimpsest {
 

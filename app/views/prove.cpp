@@ -12,7 +12,6 @@
 #include "app/widgets/formula.h"
 #include "app/widgets/segments.h"
 #include "app/widgets/text.h"
-#include "core/proof/fragile_forms.h"
 
 namespace palimpsest {
 

@@ -7,7 +7,6 @@
 #include "app/views/prove.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
-#include "core/proof/fragile_forms.h"
 
 namespace palimpsest {
 

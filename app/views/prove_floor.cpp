@@ -15,7 +15,6 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/segments.h"
 #include "app/widgets/text.h"
-#include "core/proof/fragile_forms.h"
 
 namespace palimpsest {
 

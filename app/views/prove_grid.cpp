@@ -21,13 +21,13 @@ namespace {
 
 using style::px;
 
-constexpr float largest_cell = 14;
+constexpr float largest_cell = 15;
 constexpr float least_cell = 5;
 constexpr float unused_cell = 4;
-constexpr float least_row = 12;  // what a name needs
+constexpr float least_row = 13;  // what a name needs
 constexpr float between_precisions = 5;
 constexpr float largest_names = 110;
-constexpr float head_height = 62;  // the forms' names, upright
+constexpr float head_height = 57;  // the forms' names, upright
 constexpr float device_height = 15;
 constexpr std::size_t at_once = 2;  // variants that are being verified
 
@@ -290,7 +290,7 @@ void draw_heads(const GridPlaces& places, const std::vector<bool>& usable, float
   }
   const style::TextStyle text(style::Text::caption);
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (!usable[i] || places.width[i] < px(10)) continue;
+    if (!usable[i] || places.width[i] < px(9)) continue;
     draw_rising_text({places.left[i] + (places.width[i] - px(2) - text_extent("x").y) / 2,
                       top + px(head_height + device_height - 3)},
                      c.dim, name(columns[i].form));
@@ -400,9 +400,9 @@ void draw_legend_line(const ProofGrid& grid) {
     runs += row.report->runs();
     cases += row.report->cases;
   }
-  const std::string words = runs == 0     ? std::string("of every cell the worst case is one click away")
-                            : failed == 0 ? fmt::format("{} comparisons in {} cases, all agree", runs, cases)
-                                          : fmt::format("{} of {} comparisons part", failed, runs);
+  if (runs == 0) return;
+  const std::string words = failed == 0 ? fmt::format("{} comparisons in {} cases, all agree", runs, cases)
+                                        : fmt::format("{} of {} comparisons part", failed, runs);
   ImGui::PushStyleColor(ImGuiCol_Text, style::colours().dim);
   ImGui::PushTextWrapPos(0);
   ImGui::TextUnformatted(words.c_str());

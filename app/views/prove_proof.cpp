@@ -24,7 +24,7 @@ constexpr float table_width = 460;
 constexpr float row_height = 21;
 constexpr float high_row = 29;  // where there is room
 constexpr float high_table = 360;
-constexpr std::size_t most_lost = 6;
+constexpr std::size_t most_lost = 2;  // of an arithmetic
 
 struct TableRow {
   std::string words;
@@ -68,8 +68,8 @@ void draw_table(const Computation& computed, const std::vector<TableRow>& rows, 
   float y = from.y;
   {
     const style::TextStyle text(style::Text::caption);
-    draw_text({number_at, y}, c.dim, shortened("largest difference", place_at - number_at - px(6)));
-    draw_text({place_at, y}, c.dim, shortened("where", from.x + width - place_at));
+    draw_text({number_at, y}, c.dim, shortened("off by", place_at - number_at - px(6)));
+    draw_text({place_at, y}, c.dim, shortened("most", from.x + width - place_at));
     y += px(20);
   }
   for (const TableRow& row : rows) {
@@ -87,7 +87,7 @@ void draw_table(const Computation& computed, const std::vector<TableRow>& rows, 
       if (fits) ink = c.good;
       const bool parts = row.allowed > 0 && !fits;
       if (parts) ink = c.alarm;
-      place = seen->worst.error == 0     ? "nowhere: it is what all are measured against"
+      place = seen->worst.error == 0     ? "the reference"
               : seen->worst.array == "o" ? "at " + numbered_word(computed, worst_token(*seen))
                                          : fmt::format("in {} after the last word", seen->worst.array);
     }
@@ -138,12 +138,12 @@ void draw_lost(const Application& application, const std::vector<TableRow>& rows
   std::size_t all = 0;
   for (const TableRow& row : rows) {
     if (!row.seen.value || row.seen.stale) continue;
-    for (const LostNumber& lost : row.seen.value->lost) {
-      ++all;
-      if (said >= most_lost) continue;
+    const std::vector<LostNumber>& lost = row.seen.value->lost;
+    all += lost.size();
+    for (std::size_t i = 0; i < std::min(lost.size(), most_lost); ++i) {
       if (said++ == 0) style::caption("Numbers that are lost on the way");
       const style::TextStyle text(style::Text::caption);
-      say(lost_words(application, *row.seen.value, lost));
+      say(lost_words(application, *row.seen.value, lost[i]));
     }
   }
   if (all > said) style::caption(fmt::format("and {} more", all - said));

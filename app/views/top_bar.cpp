@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/session/prove_answers.h"
 #include "app/studio/application.h"
 #include "app/studio/bars.h"
 #include "app/studio/command.h"
@@ -12,7 +13,6 @@
 #include "app/views/story_line.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
-#include "core/proof/faults.h"
 
 namespace palimpsest {
 

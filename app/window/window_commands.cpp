@@ -16,13 +16,13 @@
 #include "app/session/last_place.h"
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
+#include "app/session/prove_answers.h"
 #include "app/studio/application.h"
 #include "app/window/bench_command.h"
 #include "app/window/offscreen.h"
 #include "app/window/window.h"
 #include "core/base/error.h"
 #include "core/io/file.h"
-#include "core/proof/faults.h"
 
 namespace palimpsest {
 
