@@ -476,10 +476,18 @@ class HeroBuilder {
     return true;
   }
 
-  /// Vectors that are added up or multiplied, or what a function makes a vector of.
+  /// Whether a function makes one number of a vector: its largest, its sum.
+  bool is_number_of_vector(const Operation& operation) const {
+    const Expression& function = unwrapped(operation.equation.expression);
+    if (function.kind() != Kind::function || !is_number(function)) return false;
+    const auto arguments = function.arguments();
+    return arguments.size() == 1 && arguments[0].kind() == Kind::tensor && is_vector(arguments[0]);
+  }
+
+  /// Vectors that are added up or multiplied, or what a function makes of a vector.
   bool in_strips(const Operation& operation) {
     const Expression result = tensor(operation.equation.result);
-    if (!is_vector(result) || is_empty(result)) return false;
+    if (is_empty(result) || !(is_vector(result) || is_number_of_vector(operation))) return false;
     std::vector<std::pair<std::string, Expression>> strips;
     std::vector<SignedTerm> terms;
     collect_terms(operation.equation.expression, false, terms);
@@ -502,7 +510,7 @@ class HeroBuilder {
       Plate plate{.picture = along(vector, true), .sign = std::move(sign)};
       plate.name = symbol_of(plate.picture.tensor).words;
       plate.latex = latex_of(unwrapped(vector));
-      plate.number = length_words(plate.picture.tensor);
+      if (plate.picture.kind == Box::Kind::picture) plate.number = length_words(plate.picture.tensor);
       if (hero_.made.contains(plate.picture.tensor)) {
         hero_.scale_of[plate.picture.tensor] = operation.equation.result;
         hero_.stands_for[plate.picture.tensor] = operation.equation.result;

@@ -470,9 +470,17 @@ void lay_out_strips(StageLayout& layout, const Hero& hero, ImVec2 origin, ImVec2
     x += ruler.px(sign_column);
     formula(plate.latex, x + symbol, symbol, true, Ink::text, plate.picture.tensor);
     x += symbol + gap;
+    if (plate.picture.kind == Box::Kind::number) {
+      const float digits = std::min(ruler.largest_number, number_size);
+      const ImVec2 size = ruler.number(plate.picture.digits, digits);
+      layout.pictures.push_back({&plate.picture, {std::floor(x), std::floor(middle - size.y / 2)}, size});
+      y += height + gap;
+      continue;
+    }
     const ImVec2 size = {std::floor(cell * static_cast<float>(plate.picture.columns)), std::floor(height)};
     layout.pictures.push_back({&plate.picture, {std::floor(x), std::floor(y)}, size});
     place_column_words(layout, plate.picture, {std::floor(x), std::floor(y) + size.y}, size.x, ruler);
+    if (!plate.picture.column_order.empty()) y += below;
     const ImVec2 number = ruler.words(plate.number, style::Text::number_small, -1);
     layout.words.push_back({.position = {std::floor(x) + size.x + gap, middle - number.y / 2},
                             .words = plate.number,

@@ -197,10 +197,14 @@ class TokenNames {
     }
   }
 
-  /// Words below the result, if it has one number for each word: first the present one, then where that is
-  /// largest.
+  /// Words below the last strip, if it has one number for each word: first the present one, then where that
+  /// is largest. What is made of it may be one number.
   void name_columns(Hero& hero) const {
-    Box& picture = hero.plates.back().picture;
+    const auto strip = std::ranges::find_if(hero.plates.rbegin(), hero.plates.rend(), [](const Plate& plate) {
+      return plate.picture.kind == Box::Kind::picture;
+    });
+    if (strip == hero.plates.rend()) return;
+    Box& picture = strip->picture;
     if (picture.first_column_token < 0 || !record_.contains(picture.tensor)) return;
     const Matrix<double>& result = record_.at(picture.tensor);
     for (Index column = 0; column < picture.columns; ++column) {

@@ -6,6 +6,7 @@
 #include "app/views/attend.h"
 #include "app/views/learn.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -30,7 +31,9 @@ void draw_title(const Computation& computed, Index token) {
   {
     const style::TextStyle title(style::Text::title);
     const float width = ImGui::GetContentRegionAvail().x;
-    ImGui::TextUnformatted(shortened(fmt::format("“{} …”", text), width).c_str());
+    const std::string shown = shortened(fmt::format("“{} …”", text), width);
+    ImGui::TextUnformatted(shown.c_str());
+    offer_whole(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), shown);
   }
 }
 

@@ -17,6 +17,7 @@
 #include "app/views/story_line.h"
 #include "app/views/what_to_look_at.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -69,8 +70,9 @@ bool title_line(const std::string& title, const std::string& problem, bool is_op
   {
     const style::TextStyle text(style::Text::title);
     ImGui::AlignTextToFramePadding();
-    ImGui::TextUnformatted(
-        shortened(title, ImGui::GetContentRegionAvail().x - width - style::px(24)).c_str());
+    const std::string shown = shortened(title, ImGui::GetContentRegionAvail().x - width - style::px(24));
+    ImGui::TextUnformatted(shown.c_str());
+    offer_whole(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), shown);
   }
   ImGui::SameLine();
   align_right(width);

@@ -259,6 +259,13 @@ TEST_CASE("the step at the cursor is drawn as what it is", "[stage]") {
         seen["flattening"] = operation.id;
       }
     }
+    if (view.one_token && hero.kind == Hero::Kind::strips && operation.id == "peak") {
+      CHECK(hero.plates.back().picture.kind == Box::Kind::number);
+      const Box& strip = hero.plates.front().picture;
+      REQUIRE(static_cast<Index>(strip.column_words.size()) == strip.columns);
+      CHECK(strip.column_order.front() == 15);  // the word at the cursor comes first
+      seen["words below a strip"] = operation.id;
+    }
     if (!hero.alone.empty()) {
       CHECK(hero.alone == operation.equation.result);
       if (hero.plates.size() == 1) seen["alone"] = operation.id;
@@ -275,7 +282,7 @@ TEST_CASE("the step at the cursor is drawn as what it is", "[stage]") {
   });
   CHECK(substitutions > 20);
   for (const char* each : {"overwrite", "two halves", "network", "solve", "flattened", "cell by cell",
-                           "a scaled difference", "flattening", "alone"}) {
+                           "a scaled difference", "flattening", "alone", "words below a strip"}) {
     CAPTURE(each);
     CHECK(seen.contains(each));
   }
