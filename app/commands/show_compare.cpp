@@ -44,15 +44,15 @@ ShownSide shown_side(const ShownPlace& place, const Side& side, std::size_t inde
 }
 
 std::optional<std::pair<double, double>> error_of(const ShownSide& shown, Index token) {
-  if (!*shown.recall) return std::nullopt;
-  const Recall& recall = (**shown.recall)[static_cast<std::size_t>(token)];
+  if (shown.recall->tokens.empty()) return std::nullopt;
+  const Recall& recall = shown.recall->tokens[static_cast<std::size_t>(token)];
   return std::pair(std::sqrt(2 * recall.before), std::sqrt(2 * recall.after));
 }
 
 Json errors_json(const ShownSide& shown) {
-  if (!*shown.recall) return nullptr;
+  if (shown.recall->tokens.empty()) return nullptr;
   auto errors = Json::array();
-  for (const Recall& recall : **shown.recall) errors.push_back(std::sqrt(2 * recall.after));
+  for (const Recall& recall : shown.recall->tokens) errors.push_back(std::sqrt(2 * recall.after));
   return errors;
 }
 
