@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 #include <imgui_impl_opengl3.h>
+#include <imgui_internal.h>  // for room for hooks
 
 #include <algorithm>
 
@@ -12,6 +13,14 @@
 
 namespace palimpsest {
 
+namespace {
+
+// Every context_local() adds a hook, and may do so while Dear ImGui goes through them: the test engine runs
+// tests in one. They must not move then.
+constexpr int most_hooks = 512;
+
+}  // namespace
+
 Canvas::Canvas() {
   if (const int version = epoxy_gl_version(); !epoxy_is_desktop_gl() || version < 33) {
     throw Error(
@@ -19,6 +28,7 @@ Canvas::Canvas() {
   }
   IMGUI_CHECKVERSION();
   context_ = ImGui::CreateContext();
+  context_->Hooks.reserve(most_hooks);
   make_current();
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;  // settings are ours to keep
