@@ -104,10 +104,10 @@ void mark_repeated(Application& application) {
   const Index token = session.token();
   if (marked.empty()) {
     session.repeat({token});
-    application.notice = "Playing repeats this word; at another one, R repeats all up to there";
+    application.notice = "Playing repeats this word; at another one, this again repeats all up to there";
   } else if (marked.front() == marked.back() && marked.front() != token) {
     session.repeat({std::min(marked.front(), token), std::max(marked.front(), token)});
-    application.notice = "Playing repeats these words; R again, and it goes on to the end";
+    application.notice = "Playing repeats these words; once more, and it goes on to the end";
   } else {
     session.repeat({});
     application.notice = "Playing goes on to the end";
@@ -181,7 +181,7 @@ void add_time(Table& table) {
       {.id = "time.repeat",
        .group = "Time",
        .words = "repeat from here, up to here, no more",
-       .key = ImGuiKey_R,
+       .key = ImGuiMod_Shift | ImGuiKey_Space,
        .perform = mark_repeated,
        .why_not = no_steps,
        .explained = "Marks the first, then the last word that playing goes through again and again"});

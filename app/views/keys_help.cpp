@@ -161,7 +161,7 @@ void draw_keys_help(Application& application) {
   }
   ImGui::Dummy({0, style::px(4)});
   const std::vector<std::vector<Group>> all = columns(groups(application));
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(2)));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(1)));
   for (const std::vector<Group>& column : all) {
     if (&column != &all.front()) ImGui::SameLine(0, style::px(20));
     draw_column(column);

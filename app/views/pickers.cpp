@@ -112,13 +112,15 @@ float variant_picker_width() {
   float widest = 0;
   for (const Variant& variant : variants())
     widest = std::max(widest, style::pill_size((variant.label + opens_list).c_str()).x);
-  return widest;
+  return std::min(widest, style::px(ImGui::GetWindowWidth() < style::px(narrow_bar) ? 160 : 240));
 }
 
 void variant_picker(Application& application) {
-  const std::string label =
-      find_variant(application.session.choice().variant).label + opens_list + "###variant";
-  if (style::pill_button(label.c_str(), false, 0, variant_picker_width())) ImGui::OpenPopup("variant list");
+  const float width = variant_picker_width();
+  const float room = width - style::pill_size("").x - text_extent(opens_list).x;
+  const std::string name = shortened(find_variant(application.session.choice().variant).label, room);
+  const std::string label = name + opens_list + "###variant";
+  if (style::pill_button(label.c_str(), false, 0, width)) ImGui::OpenPopup("variant list");
   tooltip("The rule by which the memory is rewritten",
           key_name(find_command(application, "variant.next").key));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(style::px(8), style::px(8)));

@@ -17,4 +17,7 @@ void variant_picker(Application& application);
 /// chosen.
 float variant_picker_width();
 
+/// A bar narrower than so many design pixels says less: its tabs need the room.
+inline constexpr float narrow_bar = 1400;
+
 }  // namespace palimpsest

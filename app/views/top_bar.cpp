@@ -53,17 +53,18 @@ void program_name() {
   const ImVec2 from = ImGui::GetCursorScreenPos();
   draw_text({from.x, from.y + (style::px(28) - extent.y) / 2}, style::colours().text, "Palimpsest");
   ImGui::Dummy({extent.x, style::px(28)});
-}
-
-void workspace_tabs(Application& application) {
-  if (application.workspaces().size() < 2) return;
   ImGui::SameLine(0, style::px(16));
   const ImVec2 line = ImGui::GetCursorScreenPos();
   ImGui::GetWindowDrawList()->AddLine({line.x, line.y + style::px(6)}, {line.x, line.y + style::px(22)},
                                       style::colours().faint, style::px(1));
   ImGui::Dummy({style::px(1), style::px(28)});
+  ImGui::SameLine(0, style::px(tab_gap));
+}
+
+void workspace_tabs(Application& application) {
+  if (application.workspaces().size() < 2) return;
   for (const Workspace& workspace : application.workspaces()) {
-    ImGui::SameLine(0, style::px(tab_gap));
+    if (&workspace != &application.workspaces().front()) ImGui::SameLine(0, style::px(tab_gap));
     const bool present = &workspace == &application.workspace();
     command_button(application, std::string("workspace.") + workspace.id,
                    [&] { return style::tab_button(workspace.name, present); });
@@ -141,7 +142,7 @@ void palette_button(Application& application) {
 
 void draw_top_bar(Application& application, float height) {
   begin_bar(height);
-  program_name();
+  if (ImGui::GetWindowWidth() >= style::px(narrow_bar)) program_name();
   workspace_tabs(application);
   const Computation* computed = application.session.computed();
   const float gap = ImGui::GetStyle().ItemSpacing.x;

@@ -206,8 +206,8 @@ void drag_to_picture(Person& person, int changes, UiTimes& times) {
   times.slider_processor = spread(std::move(processor));
 }
 
-/// From entering Attend, with the sequence open, to its pictures.
-PictureTimes weights_to_picture(Person& person, const UiBench& bench) {
+/// From entering Attend, with the sequence open, to its pictures; nothing where there is no room for them.
+std::optional<PictureTimes> weights_to_picture(Person& person, const UiBench& bench) {
   open_sequence(person, sequence(bench.tokens, bench.channels));
   person.settle();
   const auto squares = [](auto is_good) {
@@ -226,6 +226,7 @@ PictureTimes weights_to_picture(Person& person, const UiBench& bench) {
     if (times.coarse == 0 && squares(&AttendMap::Square::is_covered)) times.coarse = now();
     if (squares([](const AttendMap::Square& square) { return square.parts == square.wanted; }))
       times.fine = now();
+    if (frame == settling_frames && attend_map().squares.empty()) return std::nullopt;
     person.rest();
   }
   return times;

@@ -123,10 +123,10 @@ void repeats_a_range(ImGuiTestContext* context) {
   application->steps_per_second = 60;
   application->grain = Session::Grain::token;
   session.go_to_token(5);
-  context->KeyPress(ImGuiKey_R);
+  context->KeyPress(ImGuiMod_Shift | ImGuiKey_Space);
   IM_CHECK(session.state().repeated == std::vector<Index>({5}));
   session.go_to_token(3);
-  context->KeyPress(ImGuiKey_R);
+  context->KeyPress(ImGuiMod_Shift | ImGuiKey_Space);
   IM_CHECK(session.state().repeated == std::vector<Index>({3, 5}));
   context->KeyPress(ImGuiKey_Space);
   bool has_ended = false;
@@ -139,7 +139,7 @@ void repeats_a_range(ImGuiTestContext* context) {
     if (has_ended && session.token() == 3) ++times_back, has_ended = false;
   }
   IM_CHECK_EQ(times_back, 2);
-  context->KeyPress(ImGuiKey_R);
+  context->KeyPress(ImGuiMod_Shift | ImGuiKey_Space);
   IM_CHECK(session.state().repeated.empty());
   for (int frame = 0; frame < 600 && session.token() < 7; ++frame) context->Yield();
   IM_CHECK_GE(session.token(), 7);  // on to the end
