@@ -44,6 +44,13 @@ std::size_t handle_side(const SessionState& state) {
   return within(state.compare.handle, compared_sides(state).size());
 }
 
+Choice choice_of(const SessionState& state, const Side& side) {
+  Choice choice = state.choice();
+  static_cast<Side&>(choice) = side;
+  for (const auto& [kind, value] : side.sliders) set_slider(choice.edits, kind, value);
+  return choice;
+}
+
 std::vector<std::size_t> side_order(const std::vector<Side>& sides) {
   std::vector<std::size_t> order(sides.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -60,9 +67,17 @@ SessionState with_side(SessionState state, Side side) {
   return state;
 }
 
+std::string why_it_stays(const SessionState& state, std::size_t index) {
+  const std::vector<Side> sides = compared_sides(state);
+  if (sides.size() <= 2) return "two sides are the least to compare";
+  if (index == 0 && !sides[1].sliders.empty())
+    return "the next side has sliders of its own: it cannot be the one that is stepped through";
+  return {};
+}
+
 SessionState without_side(SessionState state, std::size_t index) {
+  if (!why_it_stays(state, index).empty()) return state;
   state = with_all(std::move(state));
-  if (state.sides.size() <= 2 || index >= state.sides.size()) return state;
   state.compare.reference = within(state.compare.reference, state.sides.size());
   state.compare.handle = within(state.compare.handle, state.sides.size());
   state.sides.erase(state.sides.begin() + static_cast<std::ptrdiff_t>(index));
@@ -149,6 +164,16 @@ std::string otherwise(const Side& side, const Side& than) {
     const auto other = than.settings.parameters.find(parameter);
     if (parameter != rail_parameter && (other == than.settings.parameters.end() || other->second != value))
       words.push_back(fmt::format("{}={:.4g}", parameter, value));
+  }
+  for (const auto& [kind, value] : side.sliders) {
+    if (kind == "scale_decay")
+      words.push_back(fmt::format("α to the power of {:.3g}", value));
+    else if (kind == "scale_strength")
+      words.push_back(fmt::format("β × {:.3g}", value));
+    else if (kind == "scale_keys")
+      words.push_back(fmt::format("k × {:.3g}", value));
+    else
+      words.push_back(fmt::format("{}={:.3g}", kind, value));
   }
   std::string all;
   for (const std::string& word : words) all += (all.empty() ? "" : " · ") + word;

@@ -18,13 +18,19 @@ std::vector<Side> compared_sides(const SessionState& state);
 std::size_t reference_side(const SessionState& state);
 std::size_t handle_side(const SessionState& state);
 
+/// What is computed for a side: its rule on the data with their edits, with sliders of its own.
+Choice choice_of(const SessionState& state, const Side& side);
+
 /// The order in which they stand beside each other: along the rail, then those that are not on it.
 std::vector<std::size_t> side_order(const std::vector<Side>& sides);
 
 /// The state with another side, which takes the handle; at most most_sides.
 SessionState with_side(SessionState state, Side side);
 
-/// The state without a side; at least two stay.
+/// Why a side cannot be taken out; empty if it can.
+std::string why_it_stays(const SessionState& state, std::size_t index);
+
+/// The state without a side; unchanged if that stays.
 SessionState without_side(SessionState state, std::size_t index);
 
 /// The state with another reference.

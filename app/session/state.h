@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct Side {
   Precision precision = Precision::f64;
   Index chunk_size = 8;
   Settings settings = {};
+  // Sliders of its own in the place of the data's (edits.h), by kind; the first side has none.
+  std::map<std::string, double, std::less<>> sliders = {};
 
   bool operator==(const Side&) const = default;
 };

@@ -23,6 +23,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+const EditKind& find_kind(const std::string& id, std::span<const EditKind> table) {
+  std::vector<std::string_view> known;
+  for (const EditKind& kind : table) {
+    if (kind.id == id) return kind;
+    known.emplace_back(kind.id);
+  }
+  throw InputError(fmt::format("\"edit\" is \"{}\"; expected one of: {}", shown(id), fmt::join(known, ", ")));
+}
+
 Json side_json(const Side& side) {
   return {{"variant", side.variant},
           {"form", name(side.form)},
@@ -30,11 +39,12 @@ Json side_json(const Side& side) {
           {"precision", name(side.precision)},
           {"chunk_size", side.chunk_size},
           {"options", side.settings.options},
-          {"parameters", side.settings.parameters}};
+          {"parameters", side.settings.parameters},
+          {"sliders", side.sliders}};
 }
 
-const std::vector<std::string_view> side_fields = {"variant",    "form",    "device",    "precision",
-                                                   "chunk_size", "options", "parameters"};
+const std::vector<std::string_view> side_fields = {"variant",    "form",    "device",     "precision",
+                                                   "chunk_size", "options", "parameters", "sliders"};
 
 void read_side(const Fields& fields, Side& side) {
   fields.read("variant", side.variant);
@@ -47,15 +57,15 @@ void read_side(const Fields& fields, Side& side) {
   if (side.chunk_size == 0) throw InputError("\"chunk_size\" is 0; expected a whole number from 1");
   fields.read("options", side.settings.options);
   fields.read("parameters", side.settings.parameters);
-}
-
-const EditKind& find_kind(const std::string& id, std::span<const EditKind> table) {
-  std::vector<std::string_view> known;
-  for (const EditKind& kind : table) {
-    if (kind.id == id) return kind;
-    known.emplace_back(kind.id);
+  fields.read("sliders", side.sliders);
+  for (const auto& [id, value] : side.sliders) {
+    const EditKind& kind = find_kind(id, edit_kinds());
+    if (!kind.neutral) throw InputError(fmt::format("\"{}\" is no slider", shown(id)));
+    const EditField& field = kind.fields.front();
+    if (value >= field.minimum && value <= field.maximum) continue;
+    throw InputError(fmt::format("the slider \"{}\" is {}; expected a number from {:g} to {:g}", id, value,
+                                 field.minimum, field.maximum));
   }
-  throw InputError(fmt::format("\"edit\" is \"{}\"; expected one of: {}", shown(id), fmt::join(known, ", ")));
 }
 
 Json edit_json(const Edit& edit, std::span<const EditKind> table) {
@@ -143,11 +153,8 @@ void read_compare(const Fields& fields, CompareView& view) {
   fields.require_known({"reference", "handle", "before"});
   const auto read_side_number = [&](const char* field, std::size_t& side) {
     auto number = static_cast<Index>(side);
-    fields.read(field, number);
+    fields.read(field, number, 0, static_cast<Index>(most_sides) - 1);
     side = static_cast<std::size_t>(number);
-    if (side < most_sides) return;
-    throw InputError(
-        fmt::format("\"{}\" is {}; expected the number of a side, 0 to {}", field, number, most_sides - 1));
   };
   read_side_number("reference", view.reference);
   read_side_number("handle", view.handle);
@@ -318,6 +325,8 @@ SessionState parse_state(const std::string& text, const std::filesystem::path& f
   if (state.sides.empty() || state.sides.size() > most_sides)
     throw InputError(
         fmt::format("\"sides\" has {} entries; expected 1 to {}", state.sides.size(), most_sides));
+  if (!state.sides.front().sliders.empty())
+    throw InputError("the first side has \"sliders\"; its own are the \"edits\" of the data");
   read_place(fields, state.place);
   if (const auto place = fields.at("place")) {
     place->require_known(place_fields);

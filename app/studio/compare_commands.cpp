@@ -63,8 +63,7 @@ void add_compare(std::vector<Command>& table) {
                    .why_not =
                        [](const Application& a) {
                          if (std::string reason = not_here(a); !reason.empty()) return reason;
-                         const bool is_least = compared_sides(a.session.state()).size() <= 2;
-                         return std::string(is_least ? "two sides are the least to compare" : "");
+                         return why_it_stays(a.session.state(), handle_side(a.session.state()));
                        },
                    .explained = "The side with the rail's handle"});
   table.push_back({.id = "compare.reference",

@@ -48,8 +48,7 @@ void ask_computed(Application& application, ComparedSide& side) {
     side.is_old = session.computing() && !(static_cast<const Side&>(side.computed->choice) == side.side);
     return;
   }
-  Choice choice = session.choice();
-  static_cast<Side&>(choice) = side.side;
+  const Choice choice = choice_of(session.state(), side.side);
   const auto answer = session.answers().ask(key_of(session.computed()->data, choice, side.index));
   side.computed = answer.value;
   side.is_old = answer.stale;

@@ -169,7 +169,8 @@ class ColumnPainter {
     const std::string whole = find_variant(side_.side.variant).label;
     const std::string shown = text_extent(whole).x <= room ? whole : shortened(side_name(side_.side), room);
     ImGui::SetCursorScreenPos({from.x + px(18), from.y});
-    if (ImGui::InvisibleButton(fmt::format("another {}", side_.index).c_str(), {text_extent(shown).x + px(16), px(22)}))
+    if (ImGui::InvisibleButton(fmt::format("another {}", side_.index).c_str(),
+                               {text_extent(shown).x + px(16), px(22)}))
       ImGui::OpenPopup("another side");
     const bool is_lit = ImGui::IsItemHovered();
     {
@@ -345,8 +346,7 @@ class ColumnPainter {
   /// At the right of the name; returns where they begin.
   float buttons() {
     float right = at_.x + heights_.width;
-    const bool is_removable = all_.sides.size() > 2;
-    if (is_removable) {
+    if (why_it_stays(application_.session.state(), side_.index).empty()) {
       right -= px(18);
       ImGui::SetCursorScreenPos({right, at_.y + px(2)});
       if (icon_button(fmt::format("take out {}", side_.index).c_str(), Icon::close, 18))

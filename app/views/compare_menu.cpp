@@ -89,6 +89,33 @@ void settings(Side& side, const Computation* computed) {
   }
 }
 
+/// What goes in, for this side alone; the first side's are the data's, in Step.
+void sliders(Side& side) {
+  struct Slider {
+    const char* kind;
+    const char* symbol;
+    const char* words;
+    Role role;
+  };
+  static constexpr Slider all[] = {
+      {"scale_decay", "\\alpha", "to the power of", Role::gate},
+      {"scale_strength", "\\beta", "times", Role::strength},
+      {"scale_keys", "k", "times##keys", Role::key},
+  };
+  style::caption("For this side alone");
+  for (const Slider& each : all) {
+    const auto own = side.sliders.find(each.kind);
+    double value = own == side.sliders.end() ? 1 : own->second;
+    if (!style::slider(each.symbol, each.words, &value,
+                       {.minimum = 0, .maximum = 3, .reset = 1, .role = each.role}))
+      continue;
+    if (value == 1)
+      side.sliders.erase(each.kind);
+    else
+      side.sliders[each.kind] = value;
+  }
+}
+
 }  // namespace
 
 void draw_side_menu(Application& application, const ComparedSide& side) {
@@ -103,9 +130,12 @@ void draw_side_menu(Application& application, const ComparedSide& side) {
     forms(next, side.computed.get());
     precisions(next);
     settings(next, side.computed.get());
+    if (side.index > 0) sliders(next);
     ImGui::EndChild();
+    if (ImGui::IsMouseReleased(0)) application.session.end_merge();
     if (!(next == side.side))
-      application.session.change(with_side_as(application.session.state(), side.index, std::move(next)));
+      application.session.change(with_side_as(application.session.state(), side.index, std::move(next)),
+                                 "side menu");
     ImGui::EndPopup();
   }
   ImGui::PopStyleVar();

@@ -182,6 +182,38 @@ TEST_CASE("what is otherwise about a side is said in words", "[compare]") {
   CHECK(otherwise(batched, side_of("titans")) == "batch=4");
 }
 
+TEST_CASE("a side has sliders of its own, in the place of the data's", "[compare]") {
+  SessionState state;
+  state.data = small;
+  set_slider(state.edits, "scale_strength", 0.7);
+  set_slider(state.edits, "scale_keys", 0.9);
+  Side half = side_of("deltanet");
+  half.sliders["scale_strength"] = 0.5;
+  state.sides = {side_of("deltanet"), half, side_of("linear")};
+  CHECK(otherwise(half, state.sides[0]) == "β × 0.5");
+  const auto data = std::make_shared<const DataSet>(open_data(small));
+  const auto computed = begin(data, choice_of(state, half));
+  Choice direct;
+  static_cast<Side&>(direct) = side_of("deltanet");
+  set_slider(direct.edits, "scale_strength", 0.5);
+  set_slider(direct.edits, "scale_keys", 0.9);
+  CHECK(computed->reference->expected().o == begin(data, direct)->reference->expected().o);
+  CHECK(computed->reference->expected().o !=
+        begin(data, choice_of(state, state.sides[0]))->reference->expected().o);
+  CHECK(computed_side(data, choice_of(state, half), 1).identity !=
+        computed_side(data, choice_of(state, state.sides[0]), 1).identity);
+  CHECK(parse_state(write_state(state)) == state);
+  CHECK_THAT(why_it_stays(state, 0), says("sliders of its own"));
+  CHECK(without_side(state, 0) == state);
+  CHECK(without_side(state, 1).sides.size() == 2);
+  CHECK_THROWS_WITH(parse_state(R"({"data": "preset:copy", "sides": [{"sliders": {"scale_keys": 2}}]})"),
+                    says("the first side has"));
+  CHECK_THROWS_WITH(parse_state(R"({"data": "preset:copy", "sides": [{}, {"sliders": {"set_cell": 2}}]})"),
+                    says("is no slider"));
+  CHECK_THROWS_WITH(parse_state(R"({"data": "preset:copy", "sides": [{}, {"sliders": {"scale_keys": -2}}]})"),
+                    says("expected a number from 0"));
+}
+
 TEST_CASE("every change of sides is one entry of the history; where one looks is none", "[compare]") {
   Session session;
   open(session, small);
@@ -225,6 +257,6 @@ TEST_CASE("a state with sides and a place on the rail is written and read", "[co
   CHECK(parse_state(write_state(state)) == state);
   CHECK(parse_state_string(state_string(state)) == state);
   CHECK_THROWS_WITH(parse_state(R"({"data": "preset:copy", "compare": {"reference": 4}})"),
-                    says("\"reference\" is 4; expected the number of a side, 0 to 3"));
+                    says("\"reference\" is 4; expected a whole number from 0 to 3"));
   CHECK_THROWS_WITH(parse_state(R"({"data": "preset:copy", "compare": {"colour": 4}})"), says("colour"));
 }

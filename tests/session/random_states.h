@@ -123,6 +123,10 @@ inline std::vector<FieldChange> field_changes() {
        }},
       {"parameters",
        [](State& state, Dice& dice) { state.sides[0].settings.parameters["scale"] = 0.1 + dice.share(); }},
+      {"sliders of the last side",
+       [](State& state, Dice& dice) {
+         if (state.sides.size() > 1) state.sides.back().sliders["scale_strength"] = dice.share();
+       }},
       {"token", [](State& state, Dice& dice) { state.place.token = dice.below(least_tokens); }},
       {"operation",
        [](State& state, Dice& dice) { state.place.operation = dice.below(2) == 0 ? "write" : "output"; }},
@@ -184,7 +188,8 @@ inline std::vector<FieldChange> field_changes() {
 inline void know_every_field(const SessionState& state) {
   [[maybe_unused]] const auto& [data, edits, head, sides, place, words, repeated, workspace, view, attention,
                                 compare, prove] = state;
-  [[maybe_unused]] const auto& [variant, form, device, precision, chunk_size, settings] = sides.front();
+  [[maybe_unused]] const auto& [variant, form, device, precision, chunk_size, settings, sliders] =
+      sides.front();
   [[maybe_unused]] const auto& [options, parameters] = settings;
   [[maybe_unused]] const auto& [token, operation, phase, tile] = place;
   [[maybe_unused]] const auto& [theme, shared_scale, state_value_by_key, in_numbers, growth] = view;
