@@ -13,8 +13,9 @@ namespace {
 
 using style::px;
 
+constexpr float menu_width = 484;
 constexpr float list_width = 240;
-constexpr float list_height = 220;
+constexpr float list_height = 340;
 
 /// A line to choose; true when it was.
 bool line(const std::string& words, bool is_chosen) {
@@ -120,6 +121,10 @@ void sliders(Side& side) {
 
 void draw_side_menu(Application& application, const ComparedSide& side) {
   const style::TextStyle text(style::Text::body);
+  const ImVec2 below = {ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + px(4)};
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  const float end = viewport->WorkPos.x + viewport->WorkSize.x - px(style::panel_gap);
+  ImGui::SetNextWindowPos({std::min(below.x, end - px(menu_width)), below.y});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(12), px(12)));
   if (ImGui::BeginPopup("another side", ImGuiWindowFlags_NoMove)) {
     if (ImGui::IsKeyPressed(ImGuiKey_Escape, false)) ImGui::CloseCurrentPopup();

@@ -1,4 +1,5 @@
 #include <imgui.h>
+#include <imgui_internal.h>  // the popup that is open
 #include <imgui_te_context.h>
 #include <imgui_te_engine.h>
 
@@ -86,11 +87,39 @@ void changes_the_sides(ImGuiTestContext* context) {
   IM_CHECK_EQ(session.state().sides.size(), std::size_t{1});
 }
 
+/// Opens the menu of side 1, chooses a line of it, and closes it.
+void choose_in_menu(ImGuiTestContext* context, const char* line) {
+  context->ItemClick("//Side by side/**/another 1");
+  context->Yield(3);
+  const auto& popups = ImGui::GetCurrentContext()->OpenPopupStack;
+  IM_CHECK_EQ(popups.Size, 1);
+  context->SetRef(popups.back().Window->ID);
+  context->ItemClick(line);
+  context->Yield(2);
+  context->KeyPress(ImGuiKey_Escape);
+  context->Yield(2);
+}
+
+void chooses_another_way_to_compute_a_side(ImGuiTestContext* context) {
+  Session& session = enter_compare(context);
+  choose_in_menu(context, "**/f32");
+  IM_CHECK(session.state().sides[1].precision == Precision::f32);
+  choose_in_menu(context, "**/chunkwise");
+  IM_CHECK(session.state().sides[1].form == Form::chunkwise);
+  finish(context, session);
+  IM_CHECK(program().undrawn().empty());
+  for (const CompareMap::Column& column : compare_map().columns) {
+    if (column.index == 1) IM_CHECK(column.moment && column.moment->no_memory.empty());
+  }
+}
+
 }  // namespace
 
 void register_compare_tests(ImGuiTestEngine* engine) {
   add_program_test(engine, "Compare opens with four sides", opens_with_four_sides);
   add_program_test(engine, "the rail's handle is dragged and moved by keys", drags_the_handle);
+  add_program_test(engine, "a side is computed in another form and precision",
+                   chooses_another_way_to_compute_a_side);
   add_program_test(engine, "sides are added, taken out and made the reference", changes_the_sides);
 }
 
