@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "app/gl/context_local.h"
 #include "app/session/counted.h"
 #include "app/views/prove.h"
 #include "app/widgets/controls.h"
@@ -108,6 +109,7 @@ std::string by_array(const FaultFigures& figures) {
 
 std::string number_of(const Answer<FaultFigures>& figures) {
   if (figures.value && !figures.stale) return size_words(*figures.value);
+  if (!figures.under_way && figures.reason.empty()) return {};
   return figures.reason.empty() ? "…" : "?";
 }
 
@@ -129,6 +131,27 @@ void draw_title() {
   ImGui::SetCursorScreenPos({from.x, from.y + px(24)});
 }
 
+/// Long texts take seconds for every fault: there each is tried when it is chosen, unless all are asked for.
+constexpr Index most_tokens_tried = 1024;
+
+struct TriedFaults {
+  std::string of;  // data and form for which all are
+};
+
+/// Whether all faults are tried unasked; else a way to ask for it.
+bool tries_all(Application& application) {
+  const Computation& computed = *application.session.sight().computation;
+  const Index tokens = computed.sequence.tokens;
+  if (tokens <= most_tokens_tried) return true;
+  auto& tried = context_local<TriedFaults>();
+  const std::string present =
+      fmt::format("{} {} {}", computed.data->id, computed.choice.variant, name(proof_form(application)));
+  if (tried.of == present) return true;
+  if (style::word_button("try all", 20)) tried.of = present;
+  tooltip(fmt::format("Of {} tokens each takes a while; a click on one tries it alone.", tokens));
+  return false;
+}
+
 /// The faults that the form can have, then those for which it lacks a part.
 void draw_faults(Application& application) {
   const style::Palette& c = style::colours();
@@ -138,13 +161,15 @@ void draw_faults(Application& application) {
   std::vector<Listed> impossible;
   Index noticed = 0;
   Index known = 0;
+  const bool all = tries_all(application);
   // The newest wish is granted first.
   for (std::size_t i = faults().size(); i-- > 0;) {
     const Fault& fault = faults()[i];
     auto key = about_proof<FaultHere>(application);
     key.form = form;
     key.fault = fault.id;
-    Listed listed{&fault, application.session.answers().ask(key, Urgency::later)};
+    Listed listed{&fault, {}};
+    if (all || fault.id == chosen) listed.figures = application.session.answers().ask(key, Urgency::later);
     const bool is_known = listed.figures.value && !listed.figures.stale;
     const bool lacks = is_known && !listed.figures.value->without.empty();
     if (is_known) ++known;
@@ -165,12 +190,14 @@ void draw_faults(Application& application) {
                       .number_colour = is_unnoticed ? c.good : 0};
     if (draw_row(row)) inject(application, is_chosen ? std::string() : each.fault->id);
   }
-  style::caption(known < std::ssize(faults())
-                     ? fmt::format("{} of {} tried", known, faults().size())
-                     : fmt::format("{} can go wrong in the {} form here, {} noticed.", possible.size(),
-                                   name(form),
-                                   noticed == std::ssize(possible) ? fmt::format("all {} are", noticed)
-                                                                   : fmt::format("{} are", noticed)));
+  if (all) {
+    style::caption(known < std::ssize(faults())
+                       ? fmt::format("{} of {} tried", known, faults().size())
+                       : fmt::format("{} can go wrong in the {} form here, {} noticed.", possible.size(),
+                                     name(form),
+                                     noticed == std::ssize(possible) ? fmt::format("all {} are", noticed)
+                                                                     : fmt::format("{} are", noticed)));
+  }
   if (impossible.empty()) return;
   ImGui::Dummy({0, px(4)});
   style::caption(

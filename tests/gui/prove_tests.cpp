@@ -24,6 +24,12 @@ Session& enter_prove(ImGuiTestContext* context) {
   return session;
 }
 
+/// Items out of sight cannot be found.
+void see_the_end_of_the_list(ImGuiTestContext* context) {
+  context->ScrollToBottom(context->WindowInfo("//Make it wrong/##make it wrong").ID);
+  context->Yield(2);
+}
+
 void makes_it_wrong_and_right_again(ImGuiTestContext* context) {
   Session& session = enter_prove(context);
   IM_CHECK_STR_EQ(program().workspace().id, "prove");
@@ -51,6 +57,7 @@ void makes_it_wrong_and_right_again(ImGuiTestContext* context) {
 
 void refuses_what_a_form_cannot_have(ImGuiTestContext* context) {
   Session& session = enter_prove(context);
+  see_the_end_of_the_list(context);
   context->ItemClick("//Make it wrong/**/Momentum dropped");
   context->Yield(2);
   IM_CHECK(!program().refusal.empty());
@@ -65,6 +72,7 @@ void looks_through_other_lenses(ImGuiTestContext* context) {
   IM_CHECK(session.state().prove.lens == ProofLens::forms);
   IM_CHECK_EQ(prove_map().lines.size(), std::size_t{4});
   IM_CHECK(!session.can_undo() || session.state().prove.fault.id.empty());
+  see_the_end_of_the_list(context);
   context->ItemClick("//Make it wrong/**/Keys divided by their decay");
   settle(context);
   session.answers().wait();
@@ -75,6 +83,7 @@ void looks_through_other_lenses(ImGuiTestContext* context) {
   session.answers().wait();
   settle(context);
   IM_CHECK_EQ(prove_map().flag, -1);
+  see_the_end_of_the_list(context);
   context->ItemClick("//Make it wrong/**/Keys divided by their decay");
   context->Yield(2);
   IM_CHECK(session.state().prove.fragile.empty());
