@@ -314,6 +314,8 @@ std::string size_words(const FaultFigures& figures) {
   if (!figures.message.empty()) return "cannot be carried out";
   const double error = figures.judgement.disagreement.error;
   if (!std::isfinite(error)) return "no number";
+  if (error >= 1000) return fmt::format("{:.1e}", error);
+  if (error >= 1000) return fmt::format("{:.1e}", error);
   return error >= 0.01 ? fmt::format("{:.2f}", error) : fmt::format("{:.1e}", error);
 }
 

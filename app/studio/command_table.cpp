@@ -8,7 +8,6 @@
 #include "app/session/paths.h"
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
-#include "app/session/prove_answers.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/studio/compare_commands.h"
@@ -559,7 +558,6 @@ std::string no_fault_in(const Application& application) {
   return unless(!application.session.state().prove.fault.id.empty(), "nothing is wrong on purpose");
 }
 
-/// Mistakes that can be made on purpose, in the form that is looked at.
 void add_faults(Table& table) {
   table.push_back({.id = "fault.out",
                    .group = "Prove",
@@ -567,16 +565,6 @@ void add_faults(Table& table) {
                    .perform = choosing([](Choice& choice) { choice.fault.id.clear(); }),
                    .why_not = no_fault_in,
                    .explained = "The equations are right again."});
-  for (const Fault& fault : faults()) {
-    table.push_back({.id = "fault." + fault.id,
-                     .group = "Prove",
-                     .words = "make it wrong: " + fault.label,
-                     .perform = choosing([id = fault.id](Choice& choice) {
-                       choice.fault = {id, choice.fault.id.empty() ? choice.form : choice.fault.form};
-                     }),
-                     .why_not = nothing_open,
-                     .explained = fault.sentence});
-  }
 }
 
 void add_variants(Table& table) {

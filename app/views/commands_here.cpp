@@ -1,4 +1,5 @@
 #include "app/views/commands_here.h"
+#include "app/views/prove.h"
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -144,6 +145,17 @@ void add_sliders(std::vector<Command>& all) {
   }
 }
 
+/// Mistakes that can be made on purpose, in the form that is looked at.
+void add_faults(std::vector<Command>& all) {
+  for (const Fault& fault : faults()) {
+    all.push_back({.id = "fault." + fault.id,
+                   .group = "Prove",
+                   .words = "make it wrong: " + fault.label,
+                   .perform = [id = fault.id](Application& a) { inject(a, id); },
+                   .explained = fault.sentence});
+  }
+}
+
 /// What stands in a panel and is no word of its title.
 std::string_view words_in_panel(std::string_view title) {
   constexpr std::pair<std::string_view, std::string_view> known[] = {
@@ -156,6 +168,8 @@ std::string_view words_in_panel(std::string_view title) {
       {"Timeline", "text tokens floor errors"},
       {"How far may it step?", "loss gradient momentum muon newton schulz keys capacity spectrum"},
       {"Error at this word", "check divergence interference"},
+      {"Where do they part?", "proof fault mistake formula precision f32 bf16 f16 digits"},
+      {"Everything that can be checked", "verify grid report tolerance devices"},
       {"What each stored word still answers", "recall half-life beta alpha strengths gates paint"}};
   const auto found = std::ranges::find(known, title, [](const auto& row) { return row.first; });
   return found == std::end(known) ? std::string_view() : found->second;
@@ -170,6 +184,7 @@ std::vector<Command> commands_here(const Application& application, std::string_v
   add_words(all, application, typed);
   add_steps(all, application);
   add_panels(all, application);
+  if (application.session.computed()) add_faults(all);
   return all;
 }
 

@@ -142,7 +142,10 @@ std::string fault_in_words(const Computation& computed) {
   if (!result.is_compared) return {};
   const Index bad = result.first_bad_token;
   if (bad < 0) return {};
+  constexpr std::size_t short_word = 8;  // that has room in the top bar
   const std::string word = visible_label(computed.data->labels[static_cast<std::size_t>(bad)]);
+  if (word.size() > short_word)
+    return fmt::format("{} parts at token {} · {}", name(form), bad, scientific(result.residual()));
   return fmt::format("{} parts at {} “{}” · {}", name(form), bad, word, scientific(result.residual()));
 }
 

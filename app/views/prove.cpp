@@ -26,7 +26,7 @@ constexpr float least_word_row = 11;
 constexpr float title_height = 22;
 constexpr float caption_height = 16;
 constexpr float arithmetic_height = 40;
-constexpr float strip_height = 26;  // of a tensor that is one column
+constexpr float strip_height = 64;  // of a tensor that is one column
 constexpr float largest_formula = 24;
 
 LatexStyle boxed_style(const FormulaChange& change) {
@@ -188,6 +188,7 @@ void draw_row_words(const Computation& computed, const WrongPlace& place, ImVec2
   const float row_height = height / static_cast<float>(rows);
   const float line = text_extent("x").y;
   const float wrong_middle = from.y + (static_cast<float>(at.row - place.first_row) + 0.5F) * row_height;
+  const float clear = row_height >= px(least_word_row) ? row_height * 0.9F : line;  // of the wrong one
   float end = from.y - line;
   for (Index row = 0; row < rows; ++row) {
     const Index token = place.tensor.first_token + (place.first_row + row) / at.rows_per_token;
@@ -196,8 +197,7 @@ void draw_row_words(const Computation& computed, const WrongPlace& place, ImVec2
     const float middle = from.y + (static_cast<float>(row) + 0.5F) * row_height;
     const bool is_wrong = token == at.token;
     const bool has_room = row_height >= px(least_word_row) || middle - line / 2 >= end + px(2);
-    if (!is_wrong && (!has_room || std::abs(middle - wrong_middle) < std::min(line, row_height * 0.9F)))
-      continue;
+    if (!is_wrong && (!has_room || std::abs(middle - wrong_middle) < clear)) continue;
     end = middle + line / 2;
     const std::string word = shortened(visible_label(computed.data->labels[static_cast<std::size_t>(token)]),
                                        px(words_beside - 12));
@@ -325,7 +325,9 @@ void draw_wrong(Application& application, const FaultFigures& figures, ImVec2 fr
                   picture);
     draw_text({x[2] + picture - text_extent(scale).x, below}, c.dim, scale);
   }
-  draw_arithmetic(application, place, {from.x, std::max(to.y - px(arithmetic_height), top + height + px(22))},
+  draw_arithmetic(application, place,
+                  {from.x, is_column ? top + height + px(30)
+                                     : std::max(to.y - px(arithmetic_height), top + height + px(22))},
                   width);
 }
 
