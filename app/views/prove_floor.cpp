@@ -27,7 +27,8 @@ constexpr float around = 8;
 constexpr float headline = 30;
 constexpr float caption_height = 16;
 constexpr float words_height = 24;
-constexpr float rows_height = 74;  // of what a word keeps, writes and misses
+constexpr float row_height = 12;  // of what a word keeps and writes
+constexpr float errors_height = 50;
 constexpr float least_chart = 120;
 constexpr double exact = 1e-17;  // where an error of 0 is drawn, below all others
 constexpr double largest = 1e1;  // and what is larger, or no number
@@ -411,6 +412,8 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   if (size.x < px(60) || size.y < px(80)) return;
   const TimelineColumns columns = timeline_columns(view, session, position, size);
   TimelineRows words(columns, session);
+  const float rows_height = (words.has_kept() ? row_height : 0) + (words.has_written() ? row_height : 0) +
+                            (words.has_errors() ? errors_height : 0);
   const bool has_rows = size.y >= px(least_chart + words_height + caption_height + rows_height) &&
                         (words.has_kept() || words.has_written() || words.has_errors());
   const float chart_bottom = to.y - px(caption_height + words_height + (has_rows ? rows_height : 0));
@@ -457,6 +460,8 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   }
   for (std::size_t i = all.lines.size(); i-- > 0;) draw_label(chart, points[i], all.lines[i], taken);
   list->PopClipRect();
+  // Over the lines, which keep clear of it only with their labels.
+  if (flag >= 0) draw_flag(computed, chart, columns, flag, chart_bottom + px(words_height), taken);
   draw_marks(application, all, chart, columns);
   const float words_top = chart_bottom;
   words.words(words_top + px(2));
@@ -468,12 +473,12 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
     if (words.has_kept()) {
       words.kept(row);
       words.name("kept", row + px(4), c.gate);
-      row += px(12);
+      row += px(row_height);
     }
     if (words.has_written()) {
       words.written(row);
       words.name("written", row + px(4), c.strength);
-      row += px(12);
+      row += px(row_height);
     }
     if (words.has_errors()) {
       words.errors(row + px(4), bottom + px(rows_height) - px(3));

@@ -158,7 +158,9 @@ void draw_top_bar(Application& application, float height) {
   const float pickers =
       variant_picker_width() + style::px(least_data_pill) + 2 * gap + style::px(around_story);
   const float between = agreement - ImGui::GetCursorPosX() - pickers;
-  if (!fault_pill(application, between)) draw_story_line(application, between, style::px(28));
+  const float beside_data =
+      std::max(between - style::px(96), style::px(160));  // whose name is to be read too
+  if (!fault_pill(application, beside_data)) draw_story_line(application, between, style::px(28));
   ImGui::SameLine(0, style::px(around_story));
   const float room = agreement - ImGui::GetCursorPosX() - variant_picker_width() - 2 * gap;
   const float data_width =
