@@ -118,12 +118,19 @@ TEST_CASE("faults here: every fault in every form of every variant lands where v
                         .chunk_sizes = {4}};
     plan.cases = revealing_plan();
     plan.cases.cases = {verified};
+    std::shared_ptr<const DataSet> data;
+    try {
+      data = std::make_shared<const DataSet>(data_of_case(verified));
+    } catch (const InputError&) {  // several keys a token: no file of heads holds them
+      CHECK(variant.id == "deltaproduct");
+      continue;
+    }
     const FaultReport report = verify_faults(plan);
     Choice choice;
     choice.variant = variant.id;
     choice.settings = settings;
     choice.chunk_size = 4;
-    const auto computation = begin(std::make_shared<const DataSet>(data_of_case(verified)), choice);
+    const auto computation = begin(data, choice);
     for (const FaultyResult& result : report.results) {
       INFO(result.fault << " in " << result.variant << " " << name(result.form));
       auto key = about<FaultHere>(computation);
