@@ -8,6 +8,7 @@
 #include "app/stage/cell_focus.h"
 #include "app/stage/layout.h"
 #include "app/stage/ranges.h"
+#include "app/widgets/formula.h"
 #include "app/widgets/heat_map.h"
 
 namespace palimpsest {
@@ -28,11 +29,13 @@ struct StageScene {
   double fade = 1;            // 0 just after a step, then 1: the lit picture grows
   bool numbers = true;        // values as text where cells have room
 
-  std::optional<CellFocus> focus = {};  // framed, with
-  std::vector<Cells> sources = {};      // what it was made from
+  std::optional<PointedSymbol> pointed = {};  // in a formula: pictures of its tensor are framed
+  std::optional<CellFocus> focus = {};        // framed, with
+  std::vector<Cells> sources = {};            // what it was made from
 
-  std::optional<CellFocus> hovered = {};  // out: the cell under the mouse
-  bool clicked = false;                   // out: and it was clicked
+  std::vector<Rectangle> pointed_pictures = {};  // out: where these are
+  std::optional<CellFocus> hovered = {};         // out: the cell under the mouse
+  bool clicked = false;                          // out: and it was clicked
   std::optional<std::string> enlarge =
       {};                               // out: the tensor whose picture is to have all the room, or no more
   std::optional<double> scrubbed = {};  // out: as `fade`, held by the mouse

@@ -51,6 +51,13 @@ class CellsPainter {
       const Cell next = picture_.transposed ? Cell{0, finished} : Cell{finished, 0};
       draw_waiting(cell_rectangle(position_, size_, picture_.rows, picture_.columns, next).minimum, end);
     }
+    if (scene_.pointed && first_symbol(symbol.latex) == *scene_.pointed) {
+      const float beside = style::px(2);
+      ImGui::GetWindowDrawList()->AddRect({position_.x - beside, position_.y - beside},
+                                          {end.x + beside, end.y + beside}, style::colours().accent,
+                                          style::px(2), style::px(style::lit_line));
+      scene_.pointed_pictures.push_back({position_, end});
+    }
     if (is_thumbnail) return;
     frame_token();
     if (scene_.numbers && !grows) draw_cell_numbers(picture_, position_, size_, finished, scene_);

@@ -102,6 +102,23 @@ void keep_in_sight(Index operation) {
   if (!is_seen) ImGui::SetScrollHereY(0.5F);
 }
 
+/// A box around every place of a symbol in a formula whose upper left corner is at `corner`.
+void frame_symbol(const std::string& symbol, const std::string& text, float size, ImVec2 corner) {
+  for (const SymbolPlace& place : symbol_places(text, size, {symbol})) {
+    const float beside = style::px(2);
+    const ImVec2 from = {corner.x + place.from.x - beside, corner.y + place.from.y - beside};
+    const ImVec2 to = {corner.x + place.to.x + beside, corner.y + place.to.y + beside};
+    ImGui::GetWindowDrawList()->AddRect(from, to, style::colours().accent, style::px(3), style::px(1));
+  }
+}
+
+/// What is pointed at or held on the Stage; empty if that is nothing.
+std::string symbol_in_focus(const Application& application, const Symbols& symbols) {
+  if (application.focus_is_usual() || !application.focus()) return {};
+  const auto found = symbols.find(application.focus()->tensor);
+  return found == symbols.end() ? std::string() : found->second.latex;
+}
+
 /// One line; returns whether it is hovered.
 bool draw_line(const Operation& operation, const std::string& text, const std::string& result, bool present,
                Application& application, Index index) {
@@ -130,8 +147,12 @@ bool draw_line(const Operation& operation, const std::string& text, const std::s
                         style::colours().text);
   }
   const float below = style::px(result.empty() ? 0 : result_height);
-  draw_formula(list, {from.x + indent, from.y + (item.y - below - extent.height) / 2 + extent.baseline}, text,
-               size, style::colours().text);
+  const ImVec2 corner = {from.x + indent, from.y + (item.y - below - extent.height) / 2};
+  draw_formula(list, {corner.x, corner.y + extent.baseline}, text, size, style::colours().text);
+  if (const Sight& sight = application.session.sight(); sight.trace) {
+    const std::string symbol = symbol_in_focus(application, sight.trace->symbols);
+    if (!symbol.empty()) frame_symbol(symbol, text, size, corner);
+  }
   if (!result.empty()) {
     const style::TextStyle caption(style::Text::caption);
     draw_text({from.x + indent, from.y + item.y - below - style::px(2)},

@@ -17,6 +17,7 @@
 #include "app/views/form_words.h"
 #include "app/views/panels.h"
 #include "app/views/shown.h"
+#include "app/views/symbol_tip.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/segments.h"
 #include "app/widgets/text.h"
@@ -358,6 +359,7 @@ void draw_stage(Application& application) {
               : application.view.growth ? std::clamp(application.since_step() / growing_seconds, 0.0, 1.0)
                                         : 1,
       .numbers = application.view.numbers,
+      .pointed = symbol_under_pointer(),
       .focus = application.focus(),
       .sources = updated_sources(kept, application.focus(), *trace, block),
   };
@@ -379,6 +381,7 @@ void draw_stage(Application& application) {
     stage_map().panel = panel_surface();
   }
   stage_map().pieces = std::move(scene.pieces);
+  stage_map().pointed = std::move(scene.pointed_pictures);
   style::end_panel();
   if (scene.hovered) application.hovered = scene.hovered;
   if (scene.clicked) application.pinned = scene.hovered;

@@ -12,6 +12,7 @@ namespace palimpsest {
 struct StageMap {
   Rectangle panel{};
   std::vector<Rectangle> pieces;          // pictures, captions, signs, titles
+  std::vector<Rectangle> pointed;         // pictures of the symbol under the pointer
   std::vector<EnlargingPlace> enlarging;  // where a click enlarges a picture
   int views = 0;                          // made so far
   int layouts = 0;

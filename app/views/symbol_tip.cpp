@@ -39,6 +39,8 @@ void say(const SymbolMeaning& known) {
 
 }  // namespace
 
+const std::optional<PointedSymbol>& symbol_under_pointer() { return context_local<Resting>().symbol; }
+
 void draw_symbol_tip(const Application& application) {
   auto& resting = context_local<Resting>();
   const PointedSymbol* pointed = pointed_symbol();

@@ -5,11 +5,13 @@
 #include <imgui.h>
 #include <imgui_internal.h>
 
+#include <algorithm>
 #include <set>
 
 #include "app/session/presets.h"
 #include "app/session/session.h"
 #include "app/studio/application.h"
+#include "app/views/stage.h"
 #include "app/widgets/formula_painter.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
@@ -155,4 +157,36 @@ TEST_CASE("a symbol on a slider says what it is in the place of the slider's own
   }
   CHECK(symbols >= 2);
   CHECK(in_place_of_another >= 1);
+}
+
+TEST_CASE("a symbol that the pointer is on frames its pictures, wherever it stands", "[glossary]") {
+  Application application;
+  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=5"));
+  application.session.wait();
+  application.session.go_to_token(5);
+  Offscreen offscreen(1920, 1080);
+  const auto draw = [&] { application.draw(offscreen.scale()); };
+  for (int i = 0; i < 6; ++i) {
+    offscreen.pass(draw);
+    application.session.answers().wait();
+  }
+  const Symbols& symbols = application.session.sight().trace->symbols;
+  std::set<std::string> framed;
+  for (float y = 400; y < 900; y += 6) {  // down the lines of the rule
+    for (float x = 30; x < 240; x += 8) {
+      ImGui::GetIO().AddMousePosEvent(x, y);
+      offscreen.pass(draw);
+      if (!pointed_symbol()) continue;
+      const PointedSymbol pointed = *pointed_symbol();
+      offscreen.pass(draw);
+      if (framed.contains(pointed.symbol) || stage_map().pointed.empty()) continue;
+      framed.insert(pointed.symbol);
+      const auto is_it = [&](const auto& named) { return first_symbol(named.second.latex) == pointed; };
+      CHECK(std::ranges::any_of(symbols, is_it));
+    }
+  }
+  CHECK(framed.size() >= 3);
+  ImGui::GetIO().AddMousePosEvent(1, 1);
+  for (int i = 0; i < 2; ++i) offscreen.pass(draw);
+  CHECK(stage_map().pointed.empty());
 }
