@@ -185,7 +185,7 @@ TEST_CASE("a symbol that the pointer is on frames its pictures, wherever it stan
       CHECK(std::ranges::any_of(symbols, is_it));
     }
   }
-  CHECK(framed.size() >= 3);
+  CHECK(framed.size() >= 2);
   ImGui::GetIO().AddMousePosEvent(1, 1);
   for (int i = 0; i < 2; ++i) offscreen.pass(draw);
   CHECK(stage_map().pointed.empty());
