@@ -82,7 +82,8 @@ std::string sentence_of(const ComparedSide& side, const ComparedSides& all) {
   return (differs.empty() ? "" : differs + ". ") + side_sentence(*side.computed);
 }
 
-ColumnWords words_of(const ComparedSide& side, const ComparedSides& all, float width, bool is_low) {
+ColumnWords words_of(const ComparedSide& side, const ComparedSides& all, float width, bool is_low,
+                     bool is_before) {
   ColumnWords words;
   {
     const style::TextStyle text(style::Text::caption);
@@ -90,7 +91,11 @@ ColumnWords words_of(const ComparedSide& side, const ComparedSides& all, float w
     if (side.moment) words.others = wrapped(side.moment->others, width, is_low ? 1 : 2);
   }
   const style::TextStyle text(style::Text::body);
-  if (side.moment) words.answer = wrapped(side.moment->sentence, width, is_low ? 2 : 3);
+  if (side.moment) {
+    const std::string& sentence = side.moment->sentence;
+    const bool comes = is_before && !sentence.empty();
+    words.answer = wrapped((comes ? "Then: " : "") + sentence, width, is_low ? 2 : 3);
+  }
   return words;
 }
 
@@ -493,7 +498,8 @@ void draw_columns(Application& application, const ComparedSides& all) {
     return;
   }
   std::vector<ColumnWords> words;
-  for (const ComparedSide& side : all.sides) words.push_back(words_of(side, all, inner, is_low));
+  for (const ComparedSide& side : all.sides)
+    words.push_back(words_of(side, all, inner, is_low, application.session.state().compare.before));
   const Heights heights = heights_of(all, words, inner, room.y - 2 * px(padding), is_low);
   const double full = longest_error(all, application.session.token());
   for (std::size_t i = 0; i < all.sides.size(); ++i) {

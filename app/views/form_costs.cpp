@@ -134,7 +134,7 @@ void draw_form_costs(Application& application) {
   const auto answer = application.session.answers().ask(
       FormCosts{computation, application.session.choice().chunk_size}, Urgency::later);
   if (!answer.value) {
-    if (!answer.reason.empty()) style::caption(answer.reason);
+    style::caption(answer.reason.empty() ? "is being counted" : answer.reason);
     return;
   }
   const std::vector<CostRow>& rows = *answer.value;

@@ -140,6 +140,11 @@ std::string written_distance(const ComparedRows& compared, Form form) {
   return scientific(compare("U", compared.numbers(form), compared.numbers(Form::recurrent)).error);
 }
 
+/// Whether a fault is in this form on purpose.
+bool is_faulty(const Computation& computed, Form form) {
+  return !computed.choice.fault.id.empty() && computed.choice.fault.form == form;
+}
+
 /// The form's name, which is lit for the present form and switches to the others, and its residual.
 void heading(Application& application, Form form, const FormResult& result, const ComparedRows& compared) {
   const style::Palette& c = style::colours();
@@ -172,10 +177,11 @@ void heading(Application& application, Form form, const FormResult& result, cons
   });
   if (exists && ImGui::GetIO().MousePos.x >= number) tooltip(residual_words(application, result));
   const style::TextStyle style(style::Text::number_small);
-  const ImU32 colour = !result.is_compared          ? c.dim
-                       : !result.judgement.passed() ? c.alarm
-                       : result.amplified.empty()   ? c.good
-                                                    : c.text;
+  const ImU32 colour = !result.is_compared ? c.dim
+                       : !result.judgement.passed() || is_faulty(*application.session.computed(), form)
+                           ? c.alarm
+                       : result.amplified.empty() ? c.good
+                                                  : c.text;
   draw_text({number, from.y + style::px(1)}, colour, residual);
 }
 
@@ -237,7 +243,8 @@ void draw_form(Application& application, Form form, const ComparedRows& compared
     one_line(result.missing);
   } else {
     strip(application, form, compared, token);
-    if (!result.amplified.empty()) one_line(result.amplified);
+    const bool is_from_rounding = !is_faulty(*application.session.computed(), form);
+    if (!result.amplified.empty() && is_from_rounding) one_line(result.amplified);
     first_difference(application, result);
   }
   ImGui::Dummy({0, style::px(4)});
@@ -327,7 +334,8 @@ void draw_forms(Application& application) {
   const Index token = std::min<Index>(application.session.token(), computed->sequence.tokens - 1);
   const Sight& sight = application.session.sight();
   std::optional<ComparedRows> compared;
-  if (is_at_a_write(sight) && sight.computation.get() == computed)
+  // What a faulty recurrence writes is nothing to measure the others by.
+  if (is_at_a_write(sight) && sight.computation.get() == computed && !is_faulty(*computed, Form::recurrent))
     compared = written_rows(application, token);
   if (!compared) compared = output_rows(*computed, token);
   cost_map() = {};

@@ -1,5 +1,6 @@
 #include "app/views/pickers.h"
 
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -38,6 +39,15 @@ float list_height() { return std::min(ImGui::GetMainViewport()->WorkSize.y * 0.6
 
 std::string data_title(const Session& session) {
   return session.data().title.empty() ? "Open…" : session.data().title;
+}
+
+/// What the title leaves open: which head, and whether something was changed.
+std::string data_state(const Session& session) {
+  std::string words;
+  if (session.data().heads * session.data().batches > 1)
+    words += fmt::format(" · head {}", session.choice().head);
+  if (!session.choice().edits.empty()) words += " · changed";
+  return words;
 }
 
 const std::string opens_list = " ▾";
@@ -98,13 +108,16 @@ void list_of_rules(Application& application) {
 }  // namespace
 
 float data_picker_width(const Application& application) {
-  return style::pill_size((data_title(application.session) + " ▾").c_str()).x;
+  return style::pill_size((data_title(application.session) + data_state(application.session) + " ▾").c_str())
+      .x;
 }
 
 void data_picker(Application& application, float width) {
   const std::string title = data_title(application.session);
   const float padding = style::pill_size("").x;
-  const std::string label = shortened(title, width - padding - text_extent(" ▾").x) + " ▾###data";
+  constexpr float roomy = 210;  // narrower ones keep to the title
+  const std::string state = (width >= style::px(roomy) ? data_state(application.session) : "") + " ▾";
+  const std::string label = shortened(title, width - padding - text_extent(state).x) + state + "###data";
   command_button(application, "data.list", [&] { return style::pill_button(label.c_str()); });
 }
 

@@ -232,33 +232,46 @@ bool overlap(const Rectangle& a, const Rectangle& b) {
          b.minimum.y < a.maximum.y;
 }
 
-/// Writes what a line is beside it, where no other label is: from the right, above it or below.
-void draw_label(const Chart& chart, const std::vector<ImVec2>& points, const FloorLine& line,
-                std::vector<Rectangle>& taken) {
+/// How high a line lies between two places.
+std::pair<float, float> heights_between(const std::vector<ImVec2>& points, float from, float to) {
+  std::pair<float, float> heights = {1e9F, -1e9F};
+  for (const ImVec2& point : points) {
+    if (point.x < from || point.x > to) continue;
+    heights = {std::min(heights.first, point.y), std::max(heights.second, point.y)};
+  }
+  return heights;
+}
+
+/// Writes what line `index` is beside it, where no other label is and no other line is nearer: from the
+/// right, above it or below.
+void draw_label(const Chart& chart, const std::vector<std::vector<ImVec2>>& all, std::size_t index,
+                const FloorLine& line, std::vector<Rectangle>& taken) {
+  const std::vector<ImVec2>& points = all[index];
   if (points.empty()) return;
   const style::TextStyle text(style::Text::caption);
   const ImVec2 size = text_extent(line.words);
   const float step = std::max((chart.to.x - chart.from.x) / 24, px(24));
-  // How high the line lies over the words of its label.
-  const auto span = [&](float from, float to) {
-    std::pair<float, float> heights = {1e9F, -1e9F};
-    for (const ImVec2& point : points) {
-      if (point.x < from - step || point.x > to + step) continue;
-      heights = {std::min(heights.first, point.y), std::max(heights.second, point.y)};
-    }
-    return heights;
+  const auto away = [&](const std::vector<ImVec2>& of, float from, float to, float y) {
+    const auto [high, low] = heights_between(of, from - step, to + step);
+    return high > low ? 1e9F : std::max({high - y, y - low, 0.0F});
+  };
+  const auto is_nearest = [&](float from, float to, float y) {
+    const float own = away(points, from, to, y);
+    return std::ranges::none_of(
+        all, [&](const auto& other) { return &other != &points && away(other, from, to, y) < own; });
   };
   const float last = std::min(chart.to.x - px(8), std::max(points.back().x, chart.from.x + size.x + px(12)));
   for (const bool touches : {false, true}) {
     for (const float rows : {0.0F, 1.0F, 2.0F}) {
       for (float right = last; right - size.x > chart.from.x + px(8); right -= step) {
-        const auto [high, low] = span(right - size.x, right);
+        const auto [high, low] = heights_between(points, right - size.x - step, right + step);
         if (high > low) continue;
         const float beside = rows * (size.y + px(2));
         for (const float y : {high - size.y - px(3) - beside, low + px(3) + beside}) {
           const bool is_inside = y >= chart.from.y && y + size.y <= chart.to.y + px(4);
           if (!is_inside && !touches) continue;
           const float top = std::clamp(y, chart.from.y, chart.to.y + px(4) - size.y);
+          if (!touches && !is_nearest(right - size.x, right, top + size.y / 2)) continue;
           const Rectangle place = {{right - size.x - px(3), top}, {right + px(3), top + size.y}};
           if (std::ranges::any_of(taken, [&](const Rectangle& other) { return overlap(place, other); }))
             continue;
@@ -405,7 +418,11 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   const Computation& computed = *session.sight().computation;
   const style::Palette& c = style::colours();
   auto& view = context_local<TimelineView>();
-  const FloorLines all = floor_lines(application);
+  FloorLines all = floor_lines(application);
+  // While other data come, what is shown may be of other words than the lines.
+  std::erase_if(all.lines, [&](const FloorLine& line) {
+    return line.errors->size() != session.computed()->tokens.size();
+  });
   draw_headline(application, all, from, to.x);
   const ImVec2 position = {from.x + px(timeline_gutter - style::panel_padding), from.y + px(headline)};
   const ImVec2 size = {to.x - position.x, to.y - position.y};
@@ -458,7 +475,7 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
     points.push_back(points_of(chart, columns, *line.errors));
     draw_points(list, points.back(), line);
   }
-  for (std::size_t i = all.lines.size(); i-- > 0;) draw_label(chart, points[i], all.lines[i], taken);
+  for (std::size_t i = all.lines.size(); i-- > 0;) draw_label(chart, points, i, all.lines[i], taken);
   list->PopClipRect();
   // Over the lines, which keep clear of it only with their labels.
   if (flag >= 0) draw_flag(computed, chart, columns, flag, chart_bottom + px(words_height), taken);

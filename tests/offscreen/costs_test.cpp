@@ -76,3 +76,24 @@ TEST_CASE("the knob's numbers do not lie on its bars", "[costs]") {
     }
   }
 }
+
+TEST_CASE("costs can be asked for in little room, before they are counted", "[costs]") {
+  Application application;
+  Offscreen offscreen(1280, 800);
+  application.open_first_capture();
+  application.session.wait();
+  draw(application, offscreen);
+  cost_map() = {};
+  // Along the title of the forms' panel, where the name "costs" is.
+  for (float y = 58; y < 90 && cost_map().forms.empty(); y += 8) {
+    for (float x = 1040; x < 1180 && cost_map().forms.empty(); x += 8) {
+      ImGui::GetIO().AddMousePosEvent(x, y);
+      for (const bool down : {true, false}) {
+        ImGui::GetIO().AddMouseButtonEvent(ImGuiMouseButton_Left, down);
+        offscreen.pass([&] { application.draw(1); });
+      }
+      draw(application, offscreen);
+    }
+  }
+  CHECK(cost_map().forms.size() == 4);
+}
