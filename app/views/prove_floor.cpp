@@ -189,7 +189,7 @@ std::vector<ImVec2> points_of(const Chart& chart, const TimelineColumns& columns
     while (end < columns.end() && columns.left(end + 1) - columns.left(first) <= step) ++end;
     double worst = 0;
     for (Index t = first; t < end; ++t) {
-      const double error = errors[static_cast<std::size_t>(t)];
+      const double error = errors.at(static_cast<std::size_t>(t));
       worst = std::max(worst, std::isnan(error) ? largest : error);
     }
     const float x = (columns.left(first) + columns.left(end)) / 2;

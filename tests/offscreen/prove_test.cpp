@@ -181,3 +181,27 @@ TEST_CASE("Prove marks the gates that underflow in a precision", "[prove]") {
            words.find("underflows to 0 at token 3") != std::string::npos;
   }));
 }
+
+TEST_CASE("while other data come, Prove draws no line over words that it is not of", "[prove]") {
+  Application application;
+  Offscreen offscreen(1280, 800);
+  application.open_first_capture();
+  application.session.wait();
+  application.enter("prove");
+  draw_prove_fully(application, offscreen);
+  const char* data[] = {"preset:random?T=300&K=4&V=4", "preset:copy?T=12&K=4&V=4",
+                        "preset:recall?T=150&K=6&V=6"};
+  for (int round = 0; round < 2; ++round) {
+    for (const char* id : data) {
+      CAPTURE(id);
+      application.session.open_named(id);
+      application.session.change_prove({.fault = {.id = "write-sign", .form = Form::chunkwise}});
+      for (int i = 0; i < 400 && (application.session.data().id != id || i < 20); ++i) {
+        offscreen.pass([&] { application.draw(1); });
+        REQUIRE(application.undrawn() == "");
+      }
+      application.session.wait();
+      application.session.change_prove({});
+    }
+  }
+}
