@@ -221,6 +221,15 @@ void draw_cell(ImDrawList* list, ImVec2 from, ImVec2 size, bool is_usable, bool 
   }
 }
 
+/// What a cell says, in lines that leave the other panels in sight.
+void say_of_cell(const std::string& words) {
+  if (!ImGui::BeginTooltip()) return;
+  ImGui::PushTextWrapPos(px(380));
+  ImGui::TextUnformatted(words.c_str());
+  ImGui::PopTextWrapPos();
+  ImGui::EndTooltip();
+}
+
 /// What the colours mean, left of the forms' names.
 void draw_meanings(ImVec2 from, float width) {
   const style::Palette& c = style::colours();
@@ -337,7 +346,7 @@ void draw_cells(Application& application, const ProofGrid& grid, ImVec2 from, Im
           is_hovered && mouse.x >= at.x && mouse.x < end.x && mouse.y >= at.y && mouse.y < end.y;
       if (!is_under) continue;
       list->AddRect({at.x - px(1), at.y - px(1)}, {end.x - px(1), end.y - px(1)}, c.text, px(2));
-      ImGui::SetTooltip("%s", cell_words(variant, columns[i], missing[i], result, !row).c_str());
+      say_of_cell(cell_words(variant, columns[i], missing[i], result, !row));
       if (pressed && result) go_to_worst(application, *result);
       if (pressed && !result) application.refusal = "This cell has no worst case: nothing was run in it.";
     }

@@ -41,6 +41,7 @@ struct ExplainedCell {
   std::optional<CellFocus> cell;
   std::weak_ptr<const Record> record;
   bool turned = false;
+  std::optional<style::Theme> theme;  // whose colours the LaTeX has
 
   std::string symbol;  // LaTeX
   std::string indices;
@@ -137,11 +138,14 @@ const ExplainedCell& answer_for(const CellFocus& cell, const Application& applic
   auto& answer = context_local<ExplainedCell>();
   const std::shared_ptr<const Record>& record = application.session.sight().record;
   const bool turned = application.view.state_value_by_key;
-  if (answer.cell == cell && answer.record.lock() == record && answer.turned == turned) return answer;
+  if (answer.cell == cell && answer.record.lock() == record && answer.turned == turned &&
+      answer.theme == style::theme())
+    return answer;
   ExplainedCell fresh;
   fresh.cell = cell;
   fresh.record = record;
   fresh.turned = turned;
+  fresh.theme = style::theme();
   fill(fresh, application);
   answer = std::move(fresh);
   return answer;
