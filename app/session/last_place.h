@@ -16,8 +16,7 @@ std::filesystem::path last_place_file();
 class LastPlace {
  public:
   /// An empty path keeps nothing.
-  explicit LastPlace(const std::filesystem::path& file)
-      : path_(file), file_(file, "last places") {}
+  explicit LastPlace(const std::filesystem::path& file) : path_(file), file_(file, "last places") {}
 
   /// Comes back to what is kept and computes it. Returns whether that worked; problem() says why not. Where
   /// nothing is kept there is no problem.

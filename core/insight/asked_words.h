@@ -49,8 +49,8 @@ std::string phrase_before(std::span<const std::string> labels, Index token);
 /// The words to ask at `token`, by their tokens. Unless they are pinned: at most `most` distinct texts whose
 /// strongest write up to `token` is at least half as strong as the strongest of all, the strongest ones; the
 /// word at the cursor takes the place of the last, if it writes at all. All strong occurrences so far of a
-/// text, at most the 64 strongest, count as one word. `labels` and `strengths` (WriteStrengths) hold one entry
-/// per token. Throws InputError for a token that there is not.
+/// text, at most the 64 strongest, count as one word. `labels` and `strengths` (WriteStrengths) hold one
+/// entry per token. Throws InputError for a token that there is not.
 std::vector<AskedWord> asked_words(std::span<const std::string> labels, const Vector<double>& strengths,
                                    Index token, const WordChoice& choice = {});
 

@@ -187,7 +187,9 @@ TEST_CASE("effective attention: a window anywhere is a part of the whole") {
         };
         check_same(part.A, in_window(all.A));
         if (all.A_plain.size() > 0) check_same(part.A_plain, in_window(all.A_plain));
-        if (with_initial) check_same(part.Q0, all.Q0(Eigen::seqN(window.first_row, window.rows, window.row_step), Eigen::all));
+        if (with_initial)
+          check_same(part.Q0,
+                     all.Q0(Eigen::seqN(window.first_row, window.rows, window.row_step), Eigen::all));
         if (all.denominators.size() > 0)
           check_same(part.denominators,
                      all.denominators(Eigen::seqN(window.first_row, window.rows, window.row_step)));
