@@ -161,10 +161,8 @@ void draw_sphere(TurnedSphere& turned, const LearnRoom& room, const KeyPicture& 
     const ImVec2 extent = text_extent(words);
     const ImVec2 at = {found->at.x + px(8), found->at.y - extent.y / 2};
     const Rectangle place = {at, {at.x + extent.x, at.y + extent.y}};
-    const bool overlaps = std::ranges::any_of(taken, [&](const Rectangle& other) {
-      return place.minimum.x < other.maximum.x && other.minimum.x < place.maximum.x &&
-             place.minimum.y < other.maximum.y && other.minimum.y < place.maximum.y;
-    });
+    const bool overlaps =
+        std::ranges::any_of(taken, [&](const Rectangle& other) { return overlap(place, other); });
     if (overlaps) continue;
     taken.push_back(place);
     draw_text(at, found->token == token ? c.text : c.dim, words);

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 #include <imgui.h>
-#include <imgui_internal.h>  // to own the mouse wheel while it zooms
 
 #include <algorithm>
 #include <cmath>
 
 #include "app/gl/context_local.h"
+#include "app/views/floor.h"
 #include "app/views/form_words.h"
 #include "app/views/prove.h"
 #include "app/views/timeline_columns.h"
@@ -22,8 +22,6 @@ namespace {
 
 using style::px;
 
-constexpr float transport_height = 28;
-constexpr float around = 8;
 constexpr float headline = 30;
 constexpr float caption_height = 16;
 constexpr float words_height = 24;
@@ -225,11 +223,6 @@ void draw_points(ImDrawList* list, const std::vector<ImVec2>& points, const Floo
       draws = !draws;
     }
   }
-}
-
-bool overlap(const Rectangle& a, const Rectangle& b) {
-  return a.minimum.x < b.maximum.x && b.minimum.x < a.maximum.x && a.minimum.y < b.maximum.y &&
-         b.minimum.y < a.maximum.y;
 }
 
 /// How high a line lies between two places.
@@ -446,14 +439,8 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImGui::SetCursorScreenPos(position);
   ImGui::InvisibleButton("proved words", size);
-  const bool is_hovered = ImGui::IsItemHovered();
-  if (ImGui::IsItemActive()) {
-    application.playing = false;
-    const float x = std::clamp(ImGui::GetIO().MousePos.x, position.x, position.x + size.x - 1);
-    if (const Index token = columns.token_at(x); token != session.token())
-      application.session.go_to_token(token);
-    view.followed = application.session.token();
-  }
+  scrub(application, view, columns);
+  turn_wheel_over_item(view, columns, session);
   tell_values(computed, all, chart, columns);
   list->PushClipRectFullScreen();  // rows are clipped to the words
   draw_axis(chart, from.x, allowed);
@@ -504,33 +491,15 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
     bottom += px(rows_height);
   }
   words.cursor(words_top, bottom);
-  if (is_hovered) {
-    ImGui::SetKeyOwner(ImGuiKey_MouseWheelY, ImGui::GetID("proved words"));
-    const ImGuiIO& io = ImGui::GetIO();
-    if (io.MouseWheel != 0)
-      zoom_timeline(view, columns, session, std::pow(1.2F, io.MouseWheel), io.MousePos.x);
-    if (io.MouseWheelH != 0) view.first -= static_cast<double>(io.MouseWheelH * px(60) / view.column);
-  }
 }
 
 }  // namespace
 
 void draw_prove_floor(Application& application) {
-  if (style::begin_panel("##prove floor", {0, 0},
-                         ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse) &&
-      application.session.computed() && application.session.sight().computation) {
-    const ImVec2 panel = ImGui::GetWindowPos();
-    const ImVec2 size = ImGui::GetWindowSize();
-    const float padding = px(style::panel_padding);
-    const float transport = panel.y + size.y - px(around + transport_height);
-    if (!application.session.computed()->tokens.empty())
-      draw_floor(application, {panel.x + padding, panel.y + px(12)},
-                 {panel.x + size.x - padding, transport - px(4)});
-    ImGui::SetCursorScreenPos({panel.x + padding, std::max(transport, panel.y + px(around))});
-    draw_transport(application, RowsAbove::none);
-    ImGui::Dummy({1, 1});  // where there is no room for it
-  }
-  style::end_panel();
+  draw_floor_panel(application, "##prove floor", 12, 4, RowsAbove::none, [&](ImVec2 from, ImVec2 to) {
+    const bool has_words = !application.session.computed()->tokens.empty();
+    if (has_words && application.session.sight().computation) draw_floor(application, from, to);
+  });
 }
 
 }  // namespace palimpsest

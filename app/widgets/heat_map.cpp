@@ -154,6 +154,11 @@ std::optional<Cell> hovered_cell(ImVec2 position, ImVec2 size, Index rows, Index
               .column = (2 * x + 1) * columns / (2 * rectangle.width)};
 }
 
+bool overlap(const Rectangle& a, const Rectangle& b, float slack) {
+  return a.minimum.x + slack < b.maximum.x && b.minimum.x + slack < a.maximum.x &&
+         a.minimum.y + slack < b.maximum.y && b.minimum.y + slack < a.maximum.y;
+}
+
 Rectangle cell_rectangle(ImVec2 position, ImVec2 size, Index rows, Index columns, Cell cell) {
   const PixelRectangle rectangle = rectangle_at(position, size);
   const auto corner = [&](Index row, Index column) {

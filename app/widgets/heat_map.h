@@ -52,11 +52,16 @@ struct Cell {
 /// in its middle.
 std::optional<Cell> hovered_cell(ImVec2 position, ImVec2 size, Index rows, Index columns, ImVec2 mouse);
 
-/// The rectangle of a drawn cell on the screen (for frames), in whole pixels.
+/// A place on the screen.
 struct Rectangle {
   ImVec2 minimum;
   ImVec2 maximum;
 };
+
+/// Whether two rectangles share more than `slack` pixels both ways.
+bool overlap(const Rectangle& a, const Rectangle& b, float slack = 0);
+
+/// The rectangle of a drawn cell on the screen (for frames), in whole pixels.
 Rectangle cell_rectangle(ImVec2 position, ImVec2 size, Index rows, Index columns, Cell cell);
 
 }  // namespace palimpsest

@@ -5,23 +5,12 @@
 #include "app/studio/application.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
+#include "tests/offscreen/drawn.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
 
 namespace {
-
-/// Draws until everything that is asked for is there.
-void draw_attend_fully(Application& application, Offscreen& offscreen) {
-  const auto draw = [&] { application.draw(offscreen.scale()); };
-  for (int i = 0; i < 5; ++i) {
-    offscreen.pass(draw);
-    application.session.wait();
-    application.session.answers().wait();
-  }
-  offscreen.pass(draw);
-  REQUIRE(application.undrawn() == "");
-}
 
 void choose(Application& application, const char* variant) {
   Choice choice = application.session.choice();
@@ -43,7 +32,7 @@ TEST_CASE("Attend shows every variant at every size, or says why not", "[attend]
       CAPTURE(variant.id, width);
       choose(application, variant.id.c_str());
       application.session.go_to_token(15);
-      draw_attend_fully(application, offscreen);
+      draw_fully(application, offscreen);
       const AttendMap& map = attend_map();
       REQUIRE(map.row);
       CHECK(map.reason == map.row->reason);
@@ -73,7 +62,7 @@ TEST_CASE("both pictures of Attend share one scale, whatever is switched", "[att
     AttentionView view;
     change(view);
     application.session.change_attention(view);
-    draw_attend_fully(application, offscreen);
+    draw_fully(application, offscreen);
     REQUIRE(attend_map().squares.size() == 2);
     CHECK(attend_map().squares[0].parts == attend_map().squares[0].wanted);
     return attend_map().range;
@@ -96,7 +85,7 @@ TEST_CASE("Attend shows a long text coarsely, then row by row", "[attend]") {
   choose(application, "retnet");
   Offscreen offscreen(1280, 800);
   application.session.go_to_token(1400);
-  draw_attend_fully(application, offscreen);
+  draw_fully(application, offscreen);
   REQUIRE(attend_map().squares.size() == 2);
   CHECK(attend_map().squares[0].wanted == 6);  // of 256 rows
   CHECK(attend_map().squares[0].parts == 6);
@@ -111,7 +100,7 @@ TEST_CASE("Attend with nothing open, with no token and with one", "[attend]") {
   for (const char* data : {"preset:random?T=1&K=1&V=1&seed=1", "preset:random?T=2&K=1&V=2&seed=1"}) {
     REQUIRE(application.session.open_named(data));
     application.session.wait();
-    draw_attend_fully(application, offscreen);
+    draw_fully(application, offscreen);
     CHECK(attend_map().row->words.size() <= 1);
   }
 }

@@ -7,23 +7,12 @@
 #include "app/window/offscreen.h"
 #include "core/contract/rail.h"
 #include "tests/catch.h"
+#include "tests/offscreen/drawn.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
 
 namespace {
-
-/// Draws until everything that is asked for is there.
-void draw_compare_fully(Application& application, Offscreen& offscreen) {
-  const auto draw = [&] { application.draw(offscreen.scale()); };
-  for (int i = 0; i < 5; ++i) {
-    offscreen.pass(draw);
-    application.session.wait();
-    application.session.answers().wait();
-  }
-  offscreen.pass(draw);
-  REQUIRE(application.undrawn() == "");
-}
 
 void open(Application& application, const char* data) {
   REQUIRE(application.session.open_named(data));
@@ -37,11 +26,6 @@ void show(Application& application, std::vector<Side> sides) {
   next.compare = {};
   application.session.change(std::move(next));
   application.session.wait();
-}
-
-bool overlap(const Rectangle& a, const Rectangle& b) {
-  return a.minimum.x < b.maximum.x - 0.5F && b.minimum.x < a.maximum.x - 0.5F &&
-         a.minimum.y < b.maximum.y - 0.5F && b.minimum.y < a.maximum.y - 0.5F;
 }
 
 bool contains(const Rectangle& outer, const Rectangle& inner) {
@@ -64,21 +48,22 @@ void check_layout(int width, int height, std::size_t columns) {
       INFO(name << " of side " << column.index);
       CHECK(contains(column.place, place));
       CHECK(place.minimum.y == map.columns[0].parts[i].second.minimum.y);
-      for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(place, column.parts[j].second));
+      for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(place, column.parts[j].second, 0.5F));
     }
   }
   for (std::size_t i = 0; i < map.columns.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(map.columns[i].place, map.columns[j].place));
+    for (std::size_t j = 0; j < i; ++j)
+      CHECK_FALSE(overlap(map.columns[i].place, map.columns[j].place, 0.5F));
   }
   REQUIRE(map.stop_words.size() == rail().size());
   for (std::size_t i = 0; i < map.stop_words.size(); ++i) {
     CHECK(contains(window, map.stop_words[i]));
     CHECK(map.stop_words[i].maximum.y <= map.columns[0].place.minimum.y);
-    if (i > 0) CHECK_FALSE(overlap(map.stop_words[i], map.stop_words[i - 1]));
+    if (i > 0) CHECK_FALSE(overlap(map.stop_words[i], map.stop_words[i - 1], 0.5F));
   }
   for (std::size_t i = 0; i < map.labels.size(); ++i) {
     CHECK(contains(window, map.labels[i]));
-    for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(map.labels[i], map.labels[j]));
+    for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(map.labels[i], map.labels[j], 0.5F));
   }
 }
 
@@ -99,7 +84,7 @@ TEST_CASE("Compare shows every place of the rail in both themes and sizes, nothi
         show(application,
              {own, moved_on_rail({}, place < 4 ? 5 : 1), {.variant = "deltaproduct"}, {.variant = "gla"}});
         application.session.go_to_token(15);
-        draw_compare_fully(application, offscreen);
+        draw_fully(application, offscreen);
         check_layout(width, height, 4);
         const CompareMap& map = compare_map();
         const auto column = std::ranges::find(map.columns, std::size_t{0}, &CompareMap::Column::index);
@@ -124,7 +109,7 @@ TEST_CASE("Compare shows every rule beside another, or says why not", "[compare]
     CAPTURE(variant.id);
     show(application, {{.variant = "deltanet"}, {.variant = variant.id}});
     application.session.go_to_token(15);
-    draw_compare_fully(application, offscreen);
+    draw_fully(application, offscreen);
     check_layout(1280, 800, 2);
     for (const CompareMap::Column& column : compare_map().columns) {
       REQUIRE(column.moment);
@@ -138,7 +123,7 @@ TEST_CASE("Compare boxes the symbol that the side on the left lacks", "[compare]
   open(application, "capture:gated_deltanet_overwrite_l1");
   Offscreen offscreen(1920, 1080);
   application.session.go_to_token(42);
-  draw_compare_fully(application, offscreen);
+  draw_fully(application, offscreen);
   const CompareMap& map = compare_map();
   REQUIRE(map.columns.size() == 4);  // linear, RetNet, DeltaNet, Gated DeltaNet
   CHECK(map.columns[0].boxed.empty());
@@ -146,11 +131,11 @@ TEST_CASE("Compare boxes the symbol that the side on the left lacks", "[compare]
   CHECK(map.columns[2].boxed == std::vector<std::string>{"\\beta_t", "\\hat v_t"});
   CHECK(map.columns[3].boxed == std::vector<std::string>{"\\alpha_t"});
   show(application, {{.variant = "gated_deltanet"}, {.variant = "kda"}});
-  draw_compare_fully(application, offscreen);
+  draw_fully(application, offscreen);
   CHECK(compare_map().columns[1].boxed == std::vector<std::string>{"\\alpha_t"});  // Diag(alpha)
   show(application,
        {{.variant = "gated_deltanet"}, {.variant = "gated_deltanet", .precision = Precision::f32}});
-  draw_compare_fully(application, offscreen);
+  draw_fully(application, offscreen);
   CHECK(compare_map().columns[1].boxed.empty());
 }
 
@@ -160,14 +145,14 @@ TEST_CASE("Compare keeps what it shows until a moved side is there", "[compare]"
   Offscreen offscreen(1280, 800);
   show(application, {{.variant = "gated_deltanet"}, {.variant = "linear"}});
   application.session.go_to_token(15);
-  draw_compare_fully(application, offscreen);
+  draw_fully(application, offscreen);
   const auto before = compare_map().columns[0].moment;
   REQUIRE(before);
   const SessionState state = application.session.state();
   application.session.change(with_side_as(state, 1, moved_on_rail(state.sides[1], 4)));
   offscreen.pass([&] { application.draw(offscreen.scale()); });
   CHECK(compare_map().columns[0].moment);
-  draw_compare_fully(application, offscreen);
+  draw_fully(application, offscreen);
   REQUIRE(compare_map().columns[0].moment);
   CHECK(compare_map().columns[0].moment != before);
   CHECK_FALSE(compare_map().columns[0].moment->after.S.isApprox(before->after.S));
@@ -181,8 +166,8 @@ TEST_CASE("Compare with nothing open, with one token, and with too little room",
   CHECK(application.undrawn() == "");
   CHECK(compare_map().columns.empty());
   open(application, "preset:random?T=1&K=1&V=1&seed=1");
-  draw_compare_fully(application, offscreen);
+  draw_fully(application, offscreen);
   check_layout(1280, 800, 4);
   Offscreen small(420, 300);
-  draw_compare_fully(application, small);
+  draw_fully(application, small);
 }

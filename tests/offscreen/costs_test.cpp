@@ -27,11 +27,6 @@ void choose(Application& application, Form form) {
   application.session.wait();
 }
 
-bool overlap(const Rectangle& x, const Rectangle& y) {
-  return x.minimum.x < y.maximum.x && y.minimum.x < x.maximum.x && x.minimum.y < y.maximum.y &&
-         y.minimum.y < x.maximum.y;
-}
-
 void check_apart(const std::vector<Rectangle>& numbers, const std::vector<Rectangle>& bars) {
   CHECK_FALSE(numbers.empty());
   for (std::size_t i = 0; i < numbers.size(); ++i) {

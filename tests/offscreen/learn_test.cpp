@@ -12,23 +12,12 @@
 #include "app/views/underlined_words.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
+#include "tests/offscreen/drawn.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
 
 namespace {
-
-/// Draws until everything that is asked for is there.
-void draw_all(Application& application, Offscreen& offscreen) {
-  const auto draw = [&] { application.draw(offscreen.scale()); };
-  for (int i = 0; i < 4; ++i) {
-    offscreen.pass(draw);
-    application.session.wait();
-    application.session.answers().wait();
-  }
-  offscreen.pass(draw);
-  REQUIRE(application.undrawn() == "");
-}
 
 /// The capture that greets a newcomer, at "drum", which overwrites "key".
 void open_overwrite(Application& application, const char* variant) {
@@ -87,7 +76,7 @@ TEST_CASE("Learn shows every variant at every size, or says why not", "[learn]")
       application.session.choose(std::move(choice));
       application.session.wait();
       application.session.go_to_token(15);
-      draw_all(application, offscreen);
+      draw_fully(application, offscreen);
       CHECK(words_of(learn_map().beyond) == "");
       const bool is_empty = learn_map().reason.empty() == variant.loss.problems.operator bool();
       CHECK(is_empty);
@@ -110,12 +99,12 @@ TEST_CASE("Learn follows the words that Step asks", "[learn]") {
       application.session.wait();
       application.session.go_to_token(token);
       application.enter("step");
-      draw_all(application, offscreen);
+      draw_fully(application, offscreen);
       REQUIRE(answers_map().shown);
       std::vector<Index> asked;
       for (const AskedWord& word : answers_map().shown->table.words) asked.push_back(word.token);
       application.enter("learn");
-      draw_all(application, offscreen);
+      draw_fully(application, offscreen);
       CHECK(learn_lanes() == asked);
       CHECK(underlined_words(application.session) == asked);
     }
@@ -134,7 +123,7 @@ TEST_CASE("a step that is too long is beyond the edge, and says which token runs
   application.session.wait();
   application.session.go_to_token(20);
   Offscreen offscreen(1920, 1080);
-  draw_all(application, offscreen);
+  draw_fully(application, offscreen);
   CHECK(words_of(learn_map().beyond) == "");
   CHECK(application.session.computed()->divergence.has_value());
   const Rectangle& loss = learn_map().loss;
@@ -167,7 +156,7 @@ TEST_CASE("the pages about keys and about capacity are drawn, or say why not", "
           learn_page() = page;
           application.draw(offscreen.scale());
         });
-        draw_all(application, offscreen);
+        draw_fully(application, offscreen);
         CHECK(words_of(learn_map().beyond) == "");
       }
     }
@@ -188,7 +177,7 @@ TEST_CASE("Learn is drawn at every size, however small", "[learn]") {
         learn_page() = page;
         application.draw(offscreen.scale());
       });
-      draw_all(application, offscreen);
+      draw_fully(application, offscreen);
     }
   }
 }
@@ -204,7 +193,7 @@ TEST_CASE("an answer that overshoots is not green", "[learn]") {
     paint(choice.edits, "beta", 42, 42, beta);
     application.session.choose(std::move(choice));
     application.session.wait();
-    draw_all(application, offscreen);
+    draw_fully(application, offscreen);
     const auto lane = std::ranges::find(learn_map().lanes, Index{42}, &LearnMap::Lane::token);
     REQUIRE(lane != learn_map().lanes.end());
     const float height = lane->place.maximum.y - lane->place.minimum.y;
@@ -243,7 +232,7 @@ TEST_CASE("the first words beyond the edges are named, and a click goes there", 
   application.session.go_to_token(20);
   for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
     Offscreen offscreen(width, height);
-    draw_all(application, offscreen);
+    draw_fully(application, offscreen);
     CHECK(words_of(learn_map().beyond) == "");
     click(application, offscreen, link_to("diverges from 42 “drum”"));
     CHECK(application.session.token() == 42);
@@ -255,7 +244,7 @@ TEST_CASE("the first words beyond the edges are named, and a click goes there", 
   application.session.choose(std::move(choice));
   application.session.wait();
   Offscreen offscreen(1280, 800);
-  draw_all(application, offscreen);
+  draw_fully(application, offscreen);
   CHECK(learn_map().links.empty());
 }
 
@@ -266,10 +255,10 @@ TEST_CASE("from inside a batch a click goes to the word after which it is writte
   const Index last = 42 / size * size + size - 1;
   REQUIRE(last != 42);
   Offscreen offscreen(1280, 800);
-  draw_all(application, offscreen);
+  draw_fully(application, offscreen);
   click(application, offscreen, link_to(fmt::format("words {} to {} make one", 42 / size * size, last)));
   CHECK(application.session.token() == last);
-  draw_all(application, offscreen);
+  draw_fully(application, offscreen);
   CHECK(learn_map().links.empty());
 }
 
@@ -287,7 +276,7 @@ TEST_CASE("words beside points of the loss keep apart", "[learn]") {
         if (std::string_view(variant) == "gated_deltanet") paint(choice.edits, "beta", 42, 42, beta);
         application.session.choose(std::move(choice));
         application.session.wait();
-        draw_all(application, offscreen);
+        draw_fully(application, offscreen);
         const std::vector<Rectangle>& tags = learn_map().tags;
         CHECK(tags.size() >= 2);
         for (std::size_t i = 0; i < tags.size(); ++i) {

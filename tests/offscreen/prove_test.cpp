@@ -6,22 +6,12 @@
 #include "app/views/form_words.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
+#include "tests/offscreen/drawn.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
 
 namespace {
-
-void draw_prove_fully(Application& application, Offscreen& offscreen) {
-  const auto draw = [&] { application.draw(offscreen.scale()); };
-  for (int i = 0; i < 5; ++i) {
-    offscreen.pass(draw);
-    application.session.wait();
-    application.session.answers().wait();
-  }
-  offscreen.pass(draw);
-  REQUIRE(application.undrawn() == "");
-}
 
 void choose(Application& application, const std::string& variant, Form form) {
   Choice choice = application.session.choice();
@@ -29,11 +19,6 @@ void choose(Application& application, const std::string& variant, Form form) {
   choice.form = form;
   application.session.choose(std::move(choice));
   application.session.wait();
-}
-
-bool overlap(const Rectangle& a, const Rectangle& b) {
-  return a.minimum.x < b.maximum.x && b.minimum.x < a.maximum.x && a.minimum.y < b.maximum.y &&
-         b.minimum.y < a.maximum.y;
 }
 
 /// Nothing of what was drawn is cut or lies over another thing.
@@ -70,13 +55,13 @@ TEST_CASE("Prove shows every variant with and without a fault, at every size, in
         application.change_view([&](ViewOptions& view) { view.theme = theme; });
         inject(application, "");
         choose(application, variant, Form::chunkwise);
-        draw_prove_fully(application, offscreen);
+        draw_fully(application, offscreen);
         CHECK(prove_map().flag == -1);
         CHECK(prove_map().lines.size() >= 2);
         CHECK_FALSE(prove_map().said.empty());
         check_places(width, height);
         inject(application, "strength-forgotten");
-        draw_prove_fully(application, offscreen);
+        draw_fully(application, offscreen);
         check_places(width, height);
         const auto figures = ask_present_fault(application);
         REQUIRE(figures.value);
@@ -106,9 +91,9 @@ TEST_CASE("every fault can be drawn in Prove and stepped through in Step, in eve
         inject(application, fault.id);
         application.session.wait();
         if (!application.session.computed()->no_fault.empty()) continue;
-        draw_prove_fully(application, offscreen);
+        draw_fully(application, offscreen);
         application.enter("step");
-        draw_prove_fully(application, offscreen);
+        draw_fully(application, offscreen);
         const auto figures = ask_present_fault(application);
         REQUIRE(figures.value);
         if (figures.value->noticed() && figures.value->first_wrong >= 0) {
@@ -136,7 +121,7 @@ TEST_CASE("Prove shows every fragile form on data that break it and data that do
       prove.fragile = fragile.way.id;
       prove.breaks = breaks;
       application.session.change_prove(prove);
-      draw_prove_fully(application, offscreen);
+      draw_fully(application, offscreen);
       REQUIRE(prove_map().lines.size() == 2);
       CHECK((prove_map().flag >= 0) == (breaks || fragile.always_wrong));
       check_places(1280, 800);
@@ -153,10 +138,10 @@ TEST_CASE("Prove with nothing open, with one token and with many", "[prove]") {
   for (const char* data : {"preset:random?T=1&K=1&V=1&seed=1", "preset:random?T=1500&K=4&V=3&seed=1"}) {
     REQUIRE(application.session.open_named(data));
     application.session.wait();
-    draw_prove_fully(application, offscreen);
+    draw_fully(application, offscreen);
     check_places(1280, 800);
     inject(application, "write-sign");
-    draw_prove_fully(application, offscreen);
+    draw_fully(application, offscreen);
     check_places(1280, 800);
   }
 }
@@ -168,12 +153,12 @@ TEST_CASE("Prove marks the gates that underflow in a precision", "[prove]") {
   application.enter("prove");
   choose(application, "gated_deltanet", Form::chunkwise);
   Offscreen offscreen(1920, 1080);
-  draw_prove_fully(application, offscreen);
+  draw_fully(application, offscreen);
   CHECK(prove_map().marks == 0);
   Choice choice = application.session.choice();
   choice.edits.push_back({.kind = "paint_gate", .array = "alpha", .numbers = {3, 7, 1e-9}});
   application.session.choose(std::move(choice));
-  draw_prove_fully(application, offscreen);
+  draw_fully(application, offscreen);
   REQUIRE(application.session.message().empty());
   CHECK(prove_map().marks > 0);
   CHECK(std::ranges::any_of(prove_map().said, [](const std::string& words) {
@@ -188,7 +173,7 @@ TEST_CASE("while other data come, Prove draws no line over words that it is not 
   application.open_first_capture();
   application.session.wait();
   application.enter("prove");
-  draw_prove_fully(application, offscreen);
+  draw_fully(application, offscreen);
   const char* data[] = {"preset:random?T=300&K=4&V=4", "preset:copy?T=12&K=4&V=4",
                         "preset:recall?T=150&K=6&V=6"};
   for (int round = 0; round < 2; ++round) {

@@ -30,11 +30,6 @@ bool is_inside(const Rectangle& piece, const Rectangle& panel) {
          piece.minimum.y >= panel.minimum.y - slack && piece.maximum.y <= panel.maximum.y + slack;
 }
 
-bool overlap(const Rectangle& a, const Rectangle& b) {
-  return a.minimum.x + slack < b.maximum.x && b.minimum.x + slack < a.maximum.x &&
-         a.minimum.y + slack < b.maximum.y && b.minimum.y + slack < a.maximum.y;
-}
-
 std::string words(const Rectangle& piece) {
   return fmt::format("[{:.0f}, {:.0f}] to [{:.0f}, {:.0f}]", piece.minimum.x, piece.minimum.y,
                      piece.maximum.x, piece.maximum.y);
@@ -46,7 +41,7 @@ std::string fault(const StageMap& map) {
   for (std::size_t i = 0; i < map.pieces.size(); ++i) {
     if (!is_inside(map.pieces[i], map.panel)) return words(map.pieces[i]) + " leaves the panel";
     for (std::size_t j = 0; j < i; ++j) {
-      if (overlap(map.pieces[i], map.pieces[j]))
+      if (overlap(map.pieces[i], map.pieces[j], slack))
         return words(map.pieces[j]) + " overlaps " + words(map.pieces[i]);
     }
   }
