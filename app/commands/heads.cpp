@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/parallel_for.h"
 
 namespace palimpsest {
 
@@ -89,11 +87,6 @@ void add_handed_over(const Variant& variant, const SequenceBatch& batch, Precisi
 
 }  // namespace
 
-unsigned heads_at_once(double work, unsigned threads) {
-  if (work * threads <= byte_limit) return threads;
-  return static_cast<unsigned>(std::max(byte_limit / work, 1.0));
-}
-
 Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceBatch& batch, Form form,
                  Precision precision, Index chunk_size, std::stop_token stop) {
   if (batch.heads.empty()) {
@@ -111,13 +104,8 @@ Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceB
                     batch.heads.size(), batch.heads.front().tokens, batch.heads.front().dk,
                     batch.heads.front().dv, results / 1e9, largest_results / 1e9));
   }
-  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-  const unsigned threads = backend.name() == "cpu" ? heads_at_once(footprint.work, cores) : 1;
-  std::vector<Output> outputs(batch.heads.size());
-  parallel_for(static_cast<Index>(outputs.size()), threads, [&](Index i) {
-    const auto head = static_cast<std::size_t>(i);
-    outputs[head] = backend.run(variant, batch.heads[head], form, precision, chunk_size, stop);
-  });
+  const std::vector<Output> outputs =
+      backend.run_heads(variant, batch.heads, form, precision, chunk_size, std::move(stop));
 
   const auto of_every_head = [&](auto part) {
     std::vector<const Matrix<double>*> heads;

@@ -7,9 +7,6 @@
 
 namespace palimpsest {
 
-/// How many heads of which each takes `work` bytes may be computed at the same time by so many threads.
-unsigned heads_at_once(double work, unsigned threads);
-
 /// Runs every head of every batch: `o` and the final states under their contract names, with the axes of
 /// heads and batches that q has, as double for f64 and as float for f32. The CPU takes a head per thread, as
 /// far as memory goes; results do not depend on their number. Throws InputError if there is no head at all,

@@ -18,6 +18,9 @@
 
 namespace palimpsest {
 
+template <class Scalar>
+class Engines;
+
 /// The matrices that a rule carries from block to block.
 template <class Scalar>
 using Carried = std::vector<Matrix<Scalar>>;
@@ -34,8 +37,12 @@ template <class Scalar>
 class Walk {
  public:
   /// `batch`: tokens of an inner batch, whose end no chunk crosses; none: the whole sequence.
-  Walk(const Sequence& sequence, Form form, Index chunk_size, Index batch = std::numeric_limits<Index>::max())
-      : sequence_(sequence), form_(form), pieces_(pieces(sequence.tokens, form, chunk_size, batch)) {}
+  Walk(const Sequence& sequence, Form form, Index chunk_size, const Engines<Scalar>& engines,
+       Index batch = std::numeric_limits<Index>::max())
+      : sequence_(sequence),
+        form_(form),
+        engines_(engines),
+        pieces_(pieces(sequence.tokens, form, chunk_size, batch)) {}
   virtual ~Walk() = default;
 
   const Sequence& sequence() const { return sequence_; }
@@ -101,6 +108,7 @@ class Walk {
 
   Sequence sequence_;
   Form form_;
+  const Engines<Scalar>& engines_;  // what a block is computed with
   InnerBatches pieces_;
 
  private:

@@ -2,15 +2,26 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <thread>
+
 #include "core/base/error.h"
+#include "core/base/parallel_for.h"
 
 namespace palimpsest {
+
+unsigned heads_at_once(double work, unsigned threads) {
+  if (work * threads <= byte_limit) return threads;
+  return static_cast<unsigned>(std::max(byte_limit / work, 1.0));
+}
 
 namespace {
 
 class CpuBackend : public Backend {
  public:
   std::string name() const override { return "cpu"; }
+
+  const DeviceEngines& engines() const override { return cpu_engines(); }
 
   std::optional<std::string> missing(const Variant& variant, const Settings& settings, Form form,
                                      Precision) const override {
@@ -20,6 +31,19 @@ class CpuBackend : public Backend {
   Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision,
              Index chunk_size, std::stop_token stop) const override {
     return variant.rule->run(sequence, form, precision, chunk_size, std::move(stop));
+  }
+
+  std::vector<Output> run_heads(const Variant& variant, std::span<const Sequence> heads, Form form,
+                                Precision precision, Index chunk_size, std::stop_token stop) const override {
+    if (heads.empty()) return {};
+    const Footprint footprint = variant.rule->footprint(heads.front(), form, precision, chunk_size);
+    const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+    std::vector<Output> outputs(heads.size());
+    parallel_for(static_cast<Index>(heads.size()), heads_at_once(footprint.work, cores), [&](Index i) {
+      const auto head = static_cast<std::size_t>(i);
+      outputs[head] = run(variant, heads[head], form, precision, chunk_size, stop);
+    });
+    return outputs;
   }
 };
 

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "core/contract/variant.h"
 #include "core/rules/rule.h"
@@ -21,10 +23,21 @@ class Backend {
   virtual std::optional<std::string> missing(const Variant& variant, const Settings& settings, Form form,
                                              Precision precision) const = 0;
 
+  /// The engines that it computes with. Throws Unsupported with the reason where none can be used.
+  virtual const DeviceEngines& engines() const = 0;
+
   /// Runs one head. Throws Unsupported with the reason of missing().
   virtual Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision,
                      Index chunk_size, std::stop_token stop = {}) const = 0;
+
+  /// Runs all heads of a batch, several at once as memory allows: [B H]. Throws as run() does.
+  virtual std::vector<Output> run_heads(const Variant& variant, std::span<const Sequence> heads, Form form,
+                                        Precision precision, Index chunk_size,
+                                        std::stop_token stop = {}) const = 0;
 };
+
+/// How many heads of which each takes `work` bytes may be computed at the same time by so many threads.
+unsigned heads_at_once(double work, unsigned threads);
 
 /// The engines of core on the processor: every form that exists.
 const Backend& cpu_backend();

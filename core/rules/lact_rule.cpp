@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/costs/costs.h"
+#include "core/engines/engines.h"
 #include "core/engines/lact.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/walk_rule.h"
@@ -37,8 +38,8 @@ enum Carry { weights, direction, gradient };
 template <class Scalar>
 class LactWalk : public Walk<Scalar> {
  public:
-  LactWalk(const Sequence& sequence, Form form, Index chunk_size)
-      : Walk<Scalar>(sequence, form, chunk_size, inner_batch(sequence.settings)),
+  LactWalk(const Sequence& sequence, Form form, Index chunk_size, const Engines<Scalar>& engines)
+      : Walk<Scalar>(sequence, form, chunk_size, engines, inner_batch(sequence.settings)),
         shown_(shown_of(sequence, form, chunk_size)) {
     if (shown_.muon) update_.muon = newton_schulz_steps(sequence.option("newton_schulz"));
     if (shown_.weight_norm) update_.column_norm = lact_column_norm<Scalar>(sequence);
@@ -57,8 +58,8 @@ class LactWalk : public Walk<Scalar> {
 
   NamedStates states_after(Index tokens, const Carried<Scalar>& carried) const override {
     Carried<Scalar> updated = carried;
-    lact_update(update_, carried[gradient], momentum(this->pieces_.batch_of(tokens - 1)), updated[weights],
-                updated[direction]);
+    engines_.lact_update(update_, carried[gradient], momentum(this->pieces_.batch_of(tokens - 1)),
+                         updated[weights], updated[direction], nullptr);
     return states(updated);
   }
 
@@ -73,6 +74,7 @@ class LactWalk : public Walk<Scalar> {
 
   using Walk<Scalar>::sequence_;
   using Walk<Scalar>::form_;
+  using Walk<Scalar>::engines_;
 
   LactShown shown_;
   LactUpdate<Scalar> update_;
@@ -137,6 +139,7 @@ class BatchWalk : public LactWalk<Scalar> {
   using LactWalk<Scalar>::pieces_;
   using LactWalk<Scalar>::shown_;
   using LactWalk<Scalar>::update_;
+  using LactWalk<Scalar>::engines_;
 
   static constexpr Index gathering = 0;
   static constexpr Index updating = 1;
@@ -172,7 +175,7 @@ class BatchWalk : public LactWalk<Scalar> {
       this->record_input("q", block, *recorder);
       (*recorder)(name, S);
     }
-    return this->rows(block).scaled_q() * S;
+    return engines_.read(this->rows(block).scaled_q(), S);
   }
 
   Matrix<Scalar> gather(const Block& block, Carried<Scalar>& carried, Recorder* recorder) const {
@@ -186,13 +189,13 @@ class BatchWalk : public LactWalk<Scalar> {
     if (!shown_.update_first) O = read(block, "S_start", S, recorder);
     Matrix<Scalar> R = rows("v");
     if (shown_.l2) {
-      const Matrix<Scalar> old = K * S;
+      const Matrix<Scalar> old = engines_.read(K, S);
       R -= old;
       if (recorder) recorder->rows("r", token(), R);
       if (recorder) (*recorder)(token() ? "old" : "OLD", token() ? Matrix<Scalar>(old.transpose()) : old);
     }
     Matrix<Scalar> added = Matrix<Scalar>::Zero(G.rows(), G.cols());
-    lact_gather(K, R, eta, added);
+    engines_.lact_gather(K, R, eta, added);
     if (recorder) {
       this->record_input("k", block, *recorder);
       this->record_input("v", block, *recorder);
@@ -217,8 +220,8 @@ class BatchWalk : public LactWalk<Scalar> {
       if (update_.column_norm) (*recorder)("column_norm", update_.column_norm->transpose());
       record_coefficients(*recorder);
     }
-    lact_update(update_, carried[gradient], this->momentum(batch), carried[weights], carried[direction],
-                recorder);
+    engines_.lact_update(update_, carried[gradient], this->momentum(batch), carried[weights],
+                         carried[direction], recorder);
     carried[gradient].setZero();
     if (!recorder) return;
     (*recorder)(after("M"), carried[direction]);
@@ -240,8 +243,8 @@ class BatchWalk : public LactWalk<Scalar> {
 template <class Scalar>
 class ScanWalk : public LactWalk<Scalar> {
  public:
-  ScanWalk(const Sequence& sequence, Form form, Index chunk_size)
-      : LactWalk<Scalar>(sequence, form, chunk_size),
+  ScanWalk(const Sequence& sequence, Form form, Index chunk_size, const Engines<Scalar>& engines)
+      : LactWalk<Scalar>(sequence, form, chunk_size, engines),
         batches_(sequence.tokens, inner_batch(sequence.settings), inner_batch(sequence.settings)) {}
 
   Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
@@ -258,15 +261,16 @@ class ScanWalk : public LactWalk<Scalar> {
     const Matrix<Scalar> K = rows("k");
     const Matrix<Scalar> V = rows("v");
     const Vector<Scalar> eta = rows("eta");
-    const LactScan<Scalar> scan = lact_scan<Scalar>(K, V, eta, first, momenta, update_.muon, carried[weights],
-                                                    carried[direction], stop);
+    const LactScan<Scalar> scan = engines_.lact_scan(K, V, eta, first, momenta, update_.muon,
+                                                     carried[weights], carried[direction], stop);
     const Matrix<Scalar> Q = rows.scaled_q();
     Matrix<Scalar> O(T, sequence_.dv);
     for (Index c = 0; c < N; ++c) {
       const Index begin = first[static_cast<std::size_t>(c)];
       const Index count = batches_.batch_size(c);
       const Index read = shown_.update_first ? c + 1 : c;
-      O.middleRows(begin, count) = Q.middleRows(begin, count) * scan.weights.middleRows(read * dk, dk);
+      O.middleRows(begin, count) =
+          engines_.read(Q.middleRows(begin, count), scan.weights.middleRows(read * dk, dk));
     }
     if (recorder) record(*recorder, this->block(index), first, momenta, scan, carried);
     carried[weights] = scan.weights.bottomRows(dk);
@@ -289,6 +293,7 @@ class ScanWalk : public LactWalk<Scalar> {
   using LactWalk<Scalar>::sequence_;
   using LactWalk<Scalar>::shown_;
   using LactWalk<Scalar>::update_;
+  using LactWalk<Scalar>::engines_;
 
   void record(Recorder& recorder, const Block& block, const std::vector<Index>& first,
               const Vector<Scalar>& momenta, const LactScan<Scalar>& scan,
@@ -348,10 +353,12 @@ std::string nonlinear(const Settings& settings) {
 
 std::shared_ptr<const Rule> lact_rule() {
   return walk_rule(
-      []<class Scalar>(const Sequence& sequence, Form form,
-                       Index chunk_size) -> std::unique_ptr<const Walk<Scalar>> {
-        if (form == Form::parallel) return std::make_unique<ScanWalk<Scalar>>(sequence, form, chunk_size);
-        return std::make_unique<BatchWalk<Scalar>>(sequence, form, chunk_size);
+      EngineKind::lact,
+      []<class Scalar>(const Sequence& sequence, Form form, Index chunk_size,
+                       const Engines<Scalar>& engines) -> std::unique_ptr<const Walk<Scalar>> {
+        if (form == Form::parallel)
+          return std::make_unique<ScanWalk<Scalar>>(sequence, form, chunk_size, engines);
+        return std::make_unique<BatchWalk<Scalar>>(sequence, form, chunk_size, engines);
       },
       [](const Sequence& sequence, Form form, Index chunk_size) {
         return lact_steps(shown_of(sequence, form, chunk_size));

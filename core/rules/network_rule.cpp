@@ -1,6 +1,7 @@
 #include "core/rules/network_rule.h"
 
 #include "core/costs/costs.h"
+#include "core/engines/engines.h"
 #include "core/operator/checkpoints.h"
 #include "core/rules/walk_rule.h"
 #include "core/steps/network_steps.h"
@@ -22,8 +23,9 @@ std::optional<LayerNorm<Scalar>> layer_norm_of(const Sequence& sequence) {
 template <class Scalar>
 class NetworkWalk : public Walk<Scalar> {
  public:
-  NetworkWalk(const Sequence& sequence, NetworkPlan plan, Form form, Index chunk_size)
-      : Walk<Scalar>(sequence, form, chunk_size, inner_batch(sequence.settings)),
+  NetworkWalk(const Sequence& sequence, NetworkPlan plan, Form form, Index chunk_size,
+              const Engines<Scalar>& engines)
+      : Walk<Scalar>(sequence, form, chunk_size, engines, inner_batch(sequence.settings)),
         network_(std::move(plan), layer_norm_of<Scalar>(sequence)) {}
 
   /// The weights that the batch starts from, then the sums of its gradients: 0.
@@ -48,8 +50,8 @@ class NetworkWalk : public Walk<Scalar> {
     const Piece piece = pieces_.piece(index);
     const NetworkRows<Scalar> rows = rows_of(piece);
     if (recorder) record(this->block(index), rows, *recorder);
-    return form_ == Form::recurrent ? network_.primal(rows, carried, recorder)
-                                    : network_.dual(rows, carried, recorder);
+    return form_ == Form::recurrent ? this->engines_.network_primal(network_, rows, carried, recorder)
+                                    : this->engines_.network_dual(network_, rows, carried, recorder);
   }
 
   /// After the last batch, which may be shorter, the weights are those of its last token.
@@ -193,8 +195,11 @@ std::function<Matrix<double>(const Sequence&, const NamedStates&, const Matrix<d
 
 std::shared_ptr<const Rule> network_rule(NetworkPlanOf plan) {
   return walk_rule(
-      [plan]<class Scalar>(const Sequence& sequence, Form form, Index chunk_size) {
-        return std::make_unique<NetworkWalk<Scalar>>(sequence, plan(sequence.settings), form, chunk_size);
+      EngineKind::network,
+      [plan]<class Scalar>(const Sequence& sequence, Form form, Index chunk_size,
+                           const Engines<Scalar>& engines) {
+        return std::make_unique<NetworkWalk<Scalar>>(sequence, plan(sequence.settings), form, chunk_size,
+                                                     engines);
       },
       [plan](const Sequence& sequence, Form form, Index chunk_size) {
         return network_steps(plan(sequence.settings), shown(sequence, form, chunk_size));

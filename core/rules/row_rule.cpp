@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/costs/row.h"
 #include "core/engines/chunkwise.h"
+#include "core/engines/engines.h"
 #include "core/engines/parallel.h"
 #include "core/engines/parts.h"
 #include "core/engines/recurrent.h"
@@ -36,9 +37,9 @@ void stop_if_asked(const std::stop_token& stop) {
 
 template <class Scalar>
 Matrix<Scalar> run_parallel(const RowRule& rule, const Sequence& sequence, Matrix<Scalar>& S,
-                            const std::stop_token& stop) {
+                            const std::stop_token& stop, const Engines<Scalar>& engines) {
   const Program<Scalar> program = rule.encoder().encode<Scalar>(sequence, 0, sequence.tokens);
-  return parallel(program, S, nullptr, stop);
+  return engines.parallel(program, S, nullptr, stop);
 }
 
 /// Calls visit(first, count, program) for the rows of one block of tokens after the other.
@@ -55,16 +56,17 @@ void for_each_block(const RowRule& rule, const Sequence& sequence, Index block_s
 /// Every token reads the memory after the last one.
 template <class Scalar>
 void read_finished(const RowRule& rule, const Sequence& sequence, const Matrix<Scalar>& S, Index block_size,
-                   const std::stop_token& stop, Matrix<Scalar>& read) {
-  for_each_block<Scalar>(
-      rule, sequence, block_size, stop,
-      [&](Index first, Index count, const auto& program) { read.middleRows(first, count) = program.q * S; });
+                   const std::stop_token& stop, const Engines<Scalar>& engines, Matrix<Scalar>& read) {
+  for_each_block<Scalar>(rule, sequence, block_size, stop,
+                         [&](Index first, Index count, const auto& program) {
+                           read.middleRows(first, count) = engines.read(program.q, S);
+                         });
 }
 
 /// Runs blocks of `block_size` tokens through `engine`, then the reads at the end if the program wants them.
 template <class Scalar, class Engine>
 Matrix<Scalar> run_blocks(const RowRule& rule, const Sequence& sequence, Matrix<Scalar>& S, Index block_size,
-                          const std::stop_token& stop, Engine engine) {
+                          const std::stop_token& stop, const Engines<Scalar>& engines, Engine engine) {
   Matrix<Scalar> read(sequence.tokens, S.cols());
   bool reads_at_end = false;
   for_each_block<Scalar>(rule, sequence, block_size, stop,
@@ -73,14 +75,14 @@ Matrix<Scalar> run_blocks(const RowRule& rule, const Sequence& sequence, Matrix<
                            reads_at_end = program.structure.read_at == ReadAt::end;
                            if (!reads_at_end) read.middleRows(first, count) = o;
                          });
-  if (reads_at_end) read_finished(rule, sequence, S, block_size, stop, read);
+  if (reads_at_end) read_finished(rule, sequence, S, block_size, stop, engines, read);
   return read;
 }
 
 /// First the states of all chunks, then all outputs: no chunk of the second pass waits for another.
 template <class Scalar>
 Matrix<Scalar> run_two_passes(const RowRule& rule, const Sequence& sequence, Matrix<Scalar>& S,
-                              Index chunk_size, const std::stop_token& stop) {
+                              Index chunk_size, const std::stop_token& stop, const Engines<Scalar>& engines) {
   struct Pass {
     Matrix<Scalar> S_in;
     Matrix<Scalar> U;
@@ -89,43 +91,86 @@ Matrix<Scalar> run_two_passes(const RowRule& rule, const Sequence& sequence, Mat
   bool reads_at_end = false;
   for_each_block<Scalar>(rule, sequence, chunk_size, stop, [&](Index, Index, const auto& program) {
     Matrix<Scalar> S_in = S;
-    Matrix<Scalar> U = chunk_state(program, S);
+    Matrix<Scalar> U = engines.chunk_state(program, S, nullptr);
     reads_at_end = program.structure.read_at == ReadAt::end;
     if (!reads_at_end) first_pass.push_back({std::move(S_in), std::move(U)});
   });
   Matrix<Scalar> read(sequence.tokens, S.cols());
   if (reads_at_end) {
-    read_finished(rule, sequence, S, chunk_size, stop, read);
+    read_finished(rule, sequence, S, chunk_size, stop, engines, read);
     return read;
   }
-  for_each_block<Scalar>(rule, sequence, chunk_size, stop,
-                         [&](Index first, Index count, const auto& program) {
-                           const Pass& made = first_pass[static_cast<std::size_t>(first / chunk_size)];
-                           read.middleRows(first, count) = chunk_outputs(program, made.S_in, made.U);
-                         });
+  for_each_block<Scalar>(
+      rule, sequence, chunk_size, stop, [&](Index first, Index count, const auto& program) {
+        const Pass& made = first_pass[static_cast<std::size_t>(first / chunk_size)];
+        read.middleRows(first, count) = engines.chunk_outputs(program, made.S_in, made.U, nullptr);
+      });
   return read;
 }
 
 template <class Scalar>
 Output run_row_program(const RowRule& rule, const Sequence& sequence, Form form, Index chunk_size,
-                       const std::stop_token& stop) {
+                       const std::stop_token& stop, const Engines<Scalar>& engines) {
   Matrix<Scalar> S = rule.initial_state<Scalar>(sequence);
   Matrix<Scalar> read;
   if (form == Form::parallel) {
-    read = run_parallel<Scalar>(rule, sequence, S, stop);
+    read = run_parallel<Scalar>(rule, sequence, S, stop, engines);
   } else if (form == Form::two_pass) {
-    read = run_two_passes<Scalar>(rule, sequence, S, chunk_size, stop);
+    read = run_two_passes<Scalar>(rule, sequence, S, chunk_size, stop, engines);
   } else if (form == Form::chunkwise) {
-    read = run_blocks<Scalar>(rule, sequence, S, chunk_size, stop,
-                              [](const auto& program, auto& state) { return chunk(program, state); });
+    read = run_blocks<Scalar>(
+        rule, sequence, S, chunk_size, stop, engines,
+        [&](const auto& program, auto& state) { return engines.chunk(program, state, nullptr); });
   } else {
     const Index rows = rows_at_a_time(form, sequence.tokens, chunk_size, S.rows());
-    read = run_blocks<Scalar>(rule, sequence, S, rows, stop,
-                              [](const auto& program, auto& state) { return recurrent(program, state); });
+    read = run_blocks<Scalar>(rule, sequence, S, rows, stop, engines, [&](const auto& program, auto& state) {
+      return engines.recurrent(program, state, nullptr);
+    });
   }
   stop_if_asked(stop);
   return {rule.finish<Scalar>(read, sequence).template cast<double>(),
           rule.named_states<Scalar>(S, sequence)};
+}
+
+/// Tokens of every head that are encoded at a time: whole chunks, as many as fit into about a gigabyte.
+template <class Scalar>
+Index tokens_at_once(Form form, Index tokens, Index chunk_size, const Program<Scalar>& empty, Index heads) {
+  if (form == Form::parallel) return tokens;
+  const Index numbers = empty.structure.rows_per_read * (6 * empty.k.cols() + 3 * empty.v.cols() + 8) * heads;
+  const Index fitting = std::max<Index>((Index{1} << 30) / (numbers * Index{sizeof(Scalar)}), 1);
+  return has_chunks(form) ? std::max(fitting / chunk_size, Index{1}) * chunk_size : fitting;
+}
+
+/// All heads at once, some tokens at a time.
+template <class Scalar>
+std::vector<Output> run_row_heads(const RowRule& rule, std::span<const Sequence> heads, Form form,
+                                  Index chunk_size, const std::stop_token& stop,
+                                  const Engines<Scalar>& engines) {
+  const Index tokens = heads.front().tokens;
+  const Program<Scalar> empty = rule.encoder().encode<Scalar>(heads.front(), 0, 0);
+  const bool reads_at_end = empty.structure.read_at == ReadAt::end;
+  std::vector<Matrix<Scalar>> S;
+  std::vector<Matrix<Scalar>> read;
+  for (const Sequence& head : heads) {
+    S.push_back(rule.initial_state<Scalar>(head));
+    read.emplace_back(tokens, empty.v.cols());
+  }
+  const Index at_once = tokens_at_once(form, tokens, chunk_size, empty, static_cast<Index>(heads.size()));
+  for (Index first = 0; first < tokens; first += at_once) {
+    stop_if_asked(stop);
+    const Index count = std::min(at_once, tokens - first);
+    std::vector<Program<Scalar>> programs;
+    for (const Sequence& head : heads) programs.push_back(rule.encoder().encode<Scalar>(head, first, count));
+    const auto o = engines.row_heads()->run(form, programs, chunk_size, S, stop);
+    for (std::size_t h = 0; h < heads.size() && !reads_at_end; ++h) read[h].middleRows(first, count) = o[h];
+  }
+  std::vector<Output> outputs;
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    if (reads_at_end) read_finished(rule, heads[h], S[h], at_once, stop, engines, read[h]);
+    outputs.push_back({rule.finish<Scalar>(read[h], heads[h]).template cast<double>(),
+                       rule.named_states<Scalar>(S[h], heads[h])});
+  }
+  return outputs;
 }
 
 /// The rows with nothing to write and nothing to erase.
@@ -142,18 +187,19 @@ Program<Scalar> without_writes(Program<Scalar> program) {
 template <class Scalar>
 Matrix<double> row_answers(const RowRule& rule, const Sequence& sequence, Form form, Index chunk_size,
                            const std::stop_token& stop) {
+  const Engines<Scalar>& engines = cpu_engines().in<Scalar>();
   Matrix<Scalar> S = rule.initial_state<Scalar>(sequence);
   Matrix<Scalar> read;
   if (form == Form::parallel) {
     Program<Scalar> program = rule.encoder().encode<Scalar>(sequence, 0, sequence.tokens);
     read = parallel(without_writes(std::move(program)), S, nullptr, stop);
   } else if (has_chunks(form)) {
-    read = run_blocks<Scalar>(rule, sequence, S, chunk_size, stop, [](const auto& program, auto& state) {
-      return chunk_answers(without_writes(program), state);
-    });
+    read = run_blocks<Scalar>(
+        rule, sequence, S, chunk_size, stop, engines,
+        [](const auto& program, auto& state) { return chunk_answers(without_writes(program), state); });
   } else {
     const Index rows = rows_at_a_time(form, sequence.tokens, chunk_size, S.rows());
-    read = run_blocks<Scalar>(rule, sequence, S, rows, stop, [](const auto& program, auto& state) {
+    read = run_blocks<Scalar>(rule, sequence, S, rows, stop, engines, [](const auto& program, auto& state) {
       return recurrent(without_writes(program), state);
     });
   }
@@ -248,12 +294,26 @@ Matrix<double> program_state(const NamedStates& states) {
 }
 
 Output RowRule::run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-                    std::stop_token stop) const {
+                    std::stop_token stop, const DeviceEngines& engines) const {
   require_chunk_size(chunk_size);
   if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
   require_footprint(footprint(sequence, form, precision, chunk_size), sequence, form, chunk_size);
-  return precision == Precision::f64 ? run_row_program<double>(*this, sequence, form, chunk_size, stop)
-                                     : run_row_program<float>(*this, sequence, form, chunk_size, stop);
+  return precision == Precision::f64
+             ? run_row_program<double>(*this, sequence, form, chunk_size, stop, engines.f64)
+             : run_row_program<float>(*this, sequence, form, chunk_size, stop, engines.f32);
+}
+
+std::vector<Output> RowRule::run_heads(std::span<const Sequence> heads, Form form, Precision precision,
+                                       Index chunk_size, std::stop_token stop,
+                                       const DeviceEngines& engines) const {
+  if (heads.empty() || !engines.f64.row_heads() || !engines.f32.row_heads())
+    return Rule::run_heads(heads, form, precision, chunk_size, std::move(stop), engines);
+  require_chunk_size(chunk_size);
+  if (const auto reason = missing(form, heads.front().settings)) throw Unsupported(*reason);
+  require_footprint(footprint(heads.front(), form, precision, chunk_size), heads.front(), form, chunk_size);
+  return precision == Precision::f64
+             ? run_row_heads<double>(*this, heads, form, chunk_size, stop, engines.f64)
+             : run_row_heads<float>(*this, heads, form, chunk_size, stop, engines.f32);
 }
 
 Matrix<double> RowRule::answers(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
@@ -350,10 +410,11 @@ std::optional<Cost> RowRule::cost(const Sequence& sequence, Form form, Index chu
 }
 
 std::unique_ptr<Trace> RowRule::trace(const Sequence& sequence, Form form, Precision precision,
-                                      Index chunk_size, std::size_t budget) const {
+                                      Index chunk_size, std::size_t budget,
+                                      const DeviceEngines& engines) const {
   require_chunk_size(chunk_size);
   if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
-  return make_row_trace(*this, sequence, form, precision, chunk_size, budget);
+  return make_row_trace(*this, sequence, form, precision, chunk_size, budget, engines);
 }
 
 Amplification RowRule::amplification(const Sequence& sequence, Form form, Index chunk_size,

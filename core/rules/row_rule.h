@@ -33,8 +33,12 @@ class RowRule : public Rule {
         states_(std::move(states)) {}
 
   std::optional<std::string> missing(Form form, const Settings& settings) const override;
-  Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-             std::stop_token stop = {}) const override;
+  EngineKind kind(Form, const Settings&) const override { return EngineKind::rows; }
+  Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size, std::stop_token stop,
+             const DeviceEngines& engines) const override;
+  std::vector<Output> run_heads(std::span<const Sequence> heads, Form form, Precision precision,
+                                Index chunk_size, std::stop_token stop,
+                                const DeviceEngines& engines) const override;
   Matrix<double> answers(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                          std::stop_token stop = {}) const override;
   void walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const override;
@@ -42,7 +46,7 @@ class RowRule : public Rule {
   Footprint footprint(const Sequence& sequence, Form form, Precision precision,
                       Index chunk_size) const override;
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-                               std::size_t budget) const override;
+                               std::size_t budget, const DeviceEngines& engines) const override;
   std::optional<Cost> cost(const Sequence& sequence, Form form, Index chunk_size) const override;
 
   Amplification amplification(const Sequence& sequence, Form form, Index chunk_size,

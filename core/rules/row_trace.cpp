@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/engines/chunkwise.h"
+#include "core/engines/engines.h"
 #include "core/engines/parallel.h"
 #include "core/engines/recurrent.h"
 #include "core/operator/checkpoints.h"
@@ -29,9 +30,11 @@ Index block_size(Form form, Index tokens, Index chunk_size) {
 template <class Scalar>
 class RowTrace : public ComputedTrace {
  public:
-  RowTrace(const RowRule& rule, const Sequence& sequence, Form new_form, Index chunk_size, std::size_t budget)
+  RowTrace(const RowRule& rule, const Sequence& sequence, Form new_form, Index chunk_size, std::size_t budget,
+           const Engines<Scalar>& engines)
       : ComputedTrace(kept_records),
         rule_(rule),
+        engines_(engines),
         sequence_(sequence),
         size_(block_size(new_form, sequence.tokens, chunk_size)),
         write_blocks_((sequence.tokens + size_ - 1) / size_),
@@ -99,10 +102,10 @@ class RowTrace : public ComputedTrace {
   /// Carries the state over the rows of a block. Returns what they read, or, in the first of two passes,
   /// write.
   Matrix<Scalar> advance(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder) const {
-    if (form == Form::recurrent) return recurrent(program, S, recorder);
-    if (form == Form::chunkwise) return chunk(program, S, recorder);
-    if (form == Form::two_pass) return chunk_state(program, S, recorder);
-    return parallel(program, S, recorder, stop());
+    if (form == Form::recurrent) return engines_.recurrent(program, S, recorder);
+    if (form == Form::chunkwise) return engines_.chunk(program, S, recorder);
+    if (form == Form::two_pass) return engines_.chunk_state(program, S, recorder);
+    return engines_.parallel(program, S, recorder, stop());
   }
 
   Matrix<Scalar> state_before(Index block_index) const {
@@ -118,9 +121,9 @@ class RowTrace : public ComputedTrace {
     Recorder recorder(record);
     const Program<Scalar> program = rule_.encoder().encode<Scalar>(sequence_, token, 1);
     Matrix<Scalar> S = state_before(token);
-    for (Index earlier = 0; earlier < step; ++earlier) recurrent(program.row(earlier), S);
+    for (Index earlier = 0; earlier < step; ++earlier) engines_.recurrent(program.row(earlier), S, nullptr);
     const Program<Scalar> row = program.row(step);
-    const Matrix<Scalar> read = recurrent(row, S, &recorder);
+    const Matrix<Scalar> read = engines_.recurrent(row, S, &recorder);
     record_inputs({0, token, 1}, row, record);
     record_outputs(read, recorder);
     return record;
@@ -142,11 +145,11 @@ class RowTrace : public ComputedTrace {
     } else if (structure_.read_at == ReadAt::after_row) {
       const Matrix<Scalar> S = state_before(block.first_token / size_);
       Matrix<Scalar> S_after = S;
-      read = chunk_outputs(program, S, chunk_state(program, S_after), &recorder);
+      read = engines_.chunk_outputs(program, S, engines_.chunk_state(program, S_after, nullptr), &recorder);
     } else {
       const Matrix<Scalar> S = state_before(write_blocks_);
       recorder("S_final", S);
-      read = program.q * S;
+      read = engines_.read(program.q, S);
     }
     record_inputs(block, program, record);
     record_outputs(read, recorder);
@@ -278,6 +281,7 @@ class RowTrace : public ComputedTrace {
   }
 
   const RowRule& rule_;
+  const Engines<Scalar>& engines_;
   Sequence sequence_;
   Index size_;
   Index write_blocks_;
@@ -292,11 +296,12 @@ class RowTrace : public ComputedTrace {
 }  // namespace
 
 std::unique_ptr<Trace> make_row_trace(const RowRule& rule, const Sequence& sequence, Form form,
-                                      Precision precision, Index chunk_size, std::size_t budget) {
+                                      Precision precision, Index chunk_size, std::size_t budget,
+                                      const DeviceEngines& engines) {
   if (precision == Precision::f64) {
-    return std::make_unique<RowTrace<double>>(rule, sequence, form, chunk_size, budget);
+    return std::make_unique<RowTrace<double>>(rule, sequence, form, chunk_size, budget, engines.f64);
   }
-  return std::make_unique<RowTrace<float>>(rule, sequence, form, chunk_size, budget);
+  return std::make_unique<RowTrace<float>>(rule, sequence, form, chunk_size, budget, engines.f32);
 }
 
 }  // namespace palimpsest

@@ -8,6 +8,14 @@
 
 namespace palimpsest {
 
+std::vector<Output> Rule::run_heads(std::span<const Sequence> heads, Form form, Precision precision,
+                                    Index chunk_size, std::stop_token stop,
+                                    const DeviceEngines& engines) const {
+  std::vector<Output> outputs;
+  for (const Sequence& head : heads) outputs.push_back(run(head, form, precision, chunk_size, stop, engines));
+  return outputs;
+}
+
 std::optional<std::string> Rule::missing(Form form, const Settings&) const {
   if (form != Form::two_pass) return std::nullopt;
   return "A chunk makes its outputs on the way to the next memory here; no pass makes the memories alone.";

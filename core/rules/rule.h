@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "core/contract/footprint.h"
 #include "core/contract/output.h"
 #include "core/contract/sequence.h"
+#include "core/engines/device_engines.h"
 #include "core/operator/work.h"
 #include "core/steps/trace.h"
 
@@ -31,10 +33,19 @@ class Rule {
   /// all but the two passes.
   virtual std::optional<std::string> missing(Form form, const Settings& settings) const;
 
+  /// The engines that this form computes with.
+  virtual EngineKind kind(Form form, const Settings& settings) const = 0;
+
   /// Outputs and final state of one head. `chunk_size` >= 1 is the form's chunk and never changes a result.
-  /// Throws Unsupported with the reason where the form is missing, Cancelled when asked to stop.
+  /// Throws Unsupported with the reason where the form is missing, Cancelled when asked to stop, Error with
+  /// the device's words where it fails.
   virtual Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-                     std::stop_token stop = {}) const = 0;
+                     std::stop_token stop = {}, const DeviceEngines& engines = cpu_engines()) const = 0;
+
+  /// The same for all heads of a batch, at once where the device can: [B H]. Throws as run() does.
+  virtual std::vector<Output> run_heads(std::span<const Sequence> heads, Form form, Precision precision,
+                                        Index chunk_size, std::stop_token stop,
+                                        const DeviceEngines& engines) const;
 
   /// What the queries of a sequence get if its tokens write nothing: only its initial state answers, faded as
   /// its gates say. The mixed case of the chunkwise form, queries that lie wholly after a block of keys: no
@@ -68,8 +79,8 @@ class Rule {
 
   /// The steps of one form, values on demand in at most about `budget` bytes of checkpoints.
   virtual std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision,
-                                       Index chunk_size,
-                                       std::size_t budget = std::size_t{128} << 20) const = 0;
+                                       Index chunk_size, std::size_t budget = std::size_t{128} << 20,
+                                       const DeviceEngines& engines = cpu_engines()) const = 0;
 
   /// One column of the memory as a row program (core/operator/channel.h): that of a value channel, or, beyond
   /// them, one that the rule keeps besides. Throws Unsupported with the reason where the memory is no linear

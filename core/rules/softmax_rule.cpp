@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/costs/costs.h"
+#include "core/engines/engines.h"
 #include "core/engines/softmax.h"
 #include "core/operator/channel.h"
 #include "core/rules/effective_attention.h"
@@ -14,16 +15,16 @@ namespace {
 
 template <class Scalar>
 Output run_softmax(const Sequence& sequence, const KeyFading& fading, Form form, Index chunk_size,
-                   const std::stop_token& stop) {
+                   const std::stop_token& stop, const Engines<Scalar>& engines) {
   const KeyValueCache<Scalar> cache(sequence, fading);
   const Index T = sequence.tokens;
   const Index p = cache.earlier;
   const Matrix<Scalar> Q = sequence.at("q").all<Scalar>() * static_cast<Scalar>(sequence.parameter("scale"));
   Matrix<Scalar> o(T, sequence.dv);
-  if (form == Form::parallel) o = softmax_dense<Scalar>(Q, cache.K, cache.V, p, nullptr, cache.bias(0, T));
+  if (form == Form::parallel) o = engines.softmax_dense(Q, cache.K, cache.V, p, nullptr, cache.bias(0, T));
   for (Index t = 0; form == Form::recurrent && t < T; ++t) {
     if (stop.stop_requested()) throw Cancelled();
-    o.row(t) = softmax_stream<Scalar>(Q.row(t), cache.K.topRows(p + t + 1), cache.V.topRows(p + t + 1),
+    o.row(t) = engines.softmax_stream(Q.row(t), cache.K.topRows(p + t + 1), cache.V.topRows(p + t + 1),
                                       nullptr, cache.bias(t, 1));
   }
   for (Index first = 0; form == Form::chunkwise && first < T; first += chunk_size) {
@@ -34,11 +35,11 @@ Output run_softmax(const Sequence& sequence, const KeyFading& fading, Form form,
     SoftmaxState<Scalar> state(count, sequence.dv);
     for (Index first_key = 0; first_key < keys; first_key += chunk_size) {
       const Index key_count = std::min(chunk_size, keys - first_key);
-      softmax_tile<Scalar>(Q.middleRows(first, count), cache.K.middleRows(first_key, key_count),
+      engines.softmax_tile(Q.middleRows(first, count), cache.K.middleRows(first_key, key_count),
                            cache.V.middleRows(first_key, key_count), p + first, first_key, state, nullptr,
                            bias.size() == 0 ? bias : Matrix<Scalar>(bias.middleCols(first_key, key_count)));
     }
-    o.middleRows(first, count) = state.output();
+    o.middleRows(first, count) = engines.softmax_output(state);
   }
   if (stop.stop_requested()) throw Cancelled();
   return {o.template cast<double>(), cache.states(fading)};
@@ -90,13 +91,16 @@ class SoftmaxRule : public Rule {
     return "There is no memory that a first pass could make: every query looks at the keys themselves.";
   }
 
-  Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-             std::stop_token stop) const override {
+  EngineKind kind(Form, const Settings&) const override { return EngineKind::softmax; }
+
+  Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size, std::stop_token stop,
+             const DeviceEngines& engines) const override {
     require_chunk_size(chunk_size);
     if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
     require_footprint(footprint(sequence, form, precision, chunk_size), sequence, form, chunk_size);
-    return precision == Precision::f64 ? run_softmax<double>(sequence, fading_, form, chunk_size, stop)
-                                       : run_softmax<float>(sequence, fading_, form, chunk_size, stop);
+    return precision == Precision::f64
+               ? run_softmax<double>(sequence, fading_, form, chunk_size, stop, engines.f64)
+               : run_softmax<float>(sequence, fading_, form, chunk_size, stop, engines.f32);
   }
 
   Footprint footprint(const Sequence& sequence, Form form, Precision precision,
@@ -126,10 +130,10 @@ class SoftmaxRule : public Rule {
   }
 
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-                               std::size_t) const override {
+                               std::size_t, const DeviceEngines& engines) const override {
     require_chunk_size(chunk_size);
     if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
-    return make_softmax_trace(sequence, fading_, form, precision, chunk_size);
+    return make_softmax_trace(sequence, fading_, form, precision, chunk_size, engines);
   }
 
   Channel channel(const Sequence&, Index) const override {

@@ -1,6 +1,7 @@
 #include "core/rules/walk_rule.h"
 
 #include "core/base/error.h"
+#include "core/engines/engines.h"
 #include "core/operator/checkpoints.h"
 #include "core/steps/walk_trace.h"
 
@@ -47,11 +48,11 @@ Output run_walk(const Walk<Scalar>& walk, const std::stop_token& stop) {
 
 template <class Use>
 auto WalkRule::with_walk(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-                         Use use) const {
+                         const DeviceEngines& engines, Use use) const {
   require_chunk_size(chunk_size);
   if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
-  return precision == Precision::f64 ? use(walk_f64_(sequence, form, chunk_size))
-                                     : use(walk_f32_(sequence, form, chunk_size));
+  return precision == Precision::f64 ? use(walk_f64_(sequence, form, chunk_size, engines.f64))
+                                     : use(walk_f32_(sequence, form, chunk_size, engines.f32));
 }
 
 std::optional<std::string> WalkRule::missing(Form form, const Settings& settings) const {
@@ -60,8 +61,8 @@ std::optional<std::string> WalkRule::missing(Form form, const Settings& settings
 }
 
 Output WalkRule::run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-                     std::stop_token stop) const {
-  return with_walk(sequence, form, precision, chunk_size, [&](const auto& walk) {
+                     std::stop_token stop, const DeviceEngines& engines) const {
+  return with_walk(sequence, form, precision, chunk_size, engines, [&](const auto& walk) {
     require_footprint(run_footprint(*walk), sequence, form, chunk_size);
     return run_walk(*walk, stop);
   });
@@ -69,20 +70,21 @@ Output WalkRule::run(const Sequence& sequence, Form form, Precision precision, I
 
 Footprint WalkRule::footprint(const Sequence& sequence, Form form, Precision precision,
                               Index chunk_size) const {
-  return with_walk(sequence, form, precision, chunk_size,
+  return with_walk(sequence, form, precision, chunk_size, cpu_engines(),
                    [](const auto& walk) { return run_footprint(*walk); });
 }
 
 std::unique_ptr<Trace> WalkRule::trace(const Sequence& sequence, Form form, Precision precision,
-                                       Index chunk_size, std::size_t budget) const {
-  return with_walk(sequence, form, precision, chunk_size, [&](auto walk) {
+                                       Index chunk_size, std::size_t budget,
+                                       const DeviceEngines& engines) const {
+  return with_walk(sequence, form, precision, chunk_size, engines, [&](auto walk) {
     require_record_footprint(record_footprint(*walk), sequence, form, chunk_size);
     return make_walk_trace(std::move(walk), steps_(sequence, form, chunk_size), chunk_size, budget);
   });
 }
 
 void WalkRule::walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const {
-  const std::unique_ptr<const Walk<double>> walk = walk_f64_(sequence, Form::recurrent, 1);
+  const std::unique_ptr<const Walk<double>> walk = walk_f64_(sequence, Form::recurrent, 1, cpu_engines().f64);
   Carried<double> carried = walk->initial();
   if (!visit(0, walk->states(carried))) return;
   for (Index index = 0; index < walk->block_count(); ++index) {
@@ -95,13 +97,14 @@ void WalkRule::walk_states(const Sequence& sequence, const VisitStates& visit, s
 }
 
 std::optional<Cost> WalkRule::cost(const Sequence& sequence, Form form, Index chunk_size) const {
-  return with_walk(sequence, form, Precision::f64, chunk_size,
+  return with_walk(sequence, form, Precision::f64, chunk_size, cpu_engines(),
                    [&](const auto& walk) { return walk->cost(chunk_size); });
 }
 
 Channel WalkRule::channel(const Sequence& sequence, Index column) const {
   if (nonlinear_) throw Unsupported(nonlinear_(sequence.settings));
-  std::optional<Channel> channel = walk_f64_(sequence, Form::recurrent, 1)->channel(column);
+  std::optional<Channel> channel =
+      walk_f64_(sequence, Form::recurrent, 1, cpu_engines().f64)->channel(column);
   return channel ? *std::move(channel) : Rule::channel(sequence, column);
 }
 

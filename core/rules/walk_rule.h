@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/engines/device_engines.h"
 #include "core/operator/walk.h"
 #include "core/rules/rule.h"
 #include "core/steps/phase.h"
@@ -15,28 +16,31 @@ namespace palimpsest {
 class WalkRule : public Rule {
  public:
   template <class Scalar>
-  using WalkOf = std::function<std::unique_ptr<const Walk<Scalar>>(const Sequence&, Form, Index chunk_size)>;
+  using WalkOf = std::function<std::unique_ptr<const Walk<Scalar>>(const Sequence&, Form, Index chunk_size,
+                                                                   const Engines<Scalar>&)>;
   using StepsOf = std::function<Steps(const Sequence&, Form, Index chunk_size)>;
   using MissingOf = std::function<std::optional<std::string>(Form, const Settings&)>;
   using NonlinearOf = std::function<std::string(const Settings&)>;
 
   /// `missing` says why a form does not exist; empty: all do that Rule has. `nonlinear` says why the memory
   /// is no linear function of the values; empty: the walk has channels.
-  WalkRule(WalkOf<double> walk_f64, WalkOf<float> walk_f32, StepsOf steps, MissingOf missing,
+  WalkRule(EngineKind kind, WalkOf<double> walk_f64, WalkOf<float> walk_f32, StepsOf steps, MissingOf missing,
            NonlinearOf nonlinear)
-      : walk_f64_(std::move(walk_f64)),
+      : kind_(kind),
+        walk_f64_(std::move(walk_f64)),
         walk_f32_(std::move(walk_f32)),
         steps_(std::move(steps)),
         missing_(std::move(missing)),
         nonlinear_(std::move(nonlinear)) {}
 
   std::optional<std::string> missing(Form form, const Settings& settings) const override;
-  Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-             std::stop_token stop = {}) const override;
+  EngineKind kind(Form, const Settings&) const override { return kind_; }
+  Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size, std::stop_token stop,
+             const DeviceEngines& engines) const override;
   Footprint footprint(const Sequence& sequence, Form form, Precision precision,
                       Index chunk_size) const override;
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-                               std::size_t budget) const override;
+                               std::size_t budget, const DeviceEngines& engines) const override;
   void walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const override;
   std::optional<Cost> cost(const Sequence& sequence, Form form, Index chunk_size) const override;
   Channel channel(const Sequence& sequence, Index column) const override;
@@ -44,8 +48,10 @@ class WalkRule : public Rule {
  private:
   /// What `use` makes of the walk in this precision. Throws Unsupported where the form is missing.
   template <class Use>
-  auto with_walk(const Sequence& sequence, Form form, Precision precision, Index chunk_size, Use use) const;
+  auto with_walk(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+                 const DeviceEngines& engines, Use use) const;
 
+  EngineKind kind_;
   WalkOf<double> walk_f64_;
   WalkOf<float> walk_f32_;
   StepsOf steps_;
@@ -54,17 +60,18 @@ class WalkRule : public Rule {
 };
 
 /// A rule from one generic function `std::unique_ptr<const Walk<Scalar>> walk<Scalar>(const Sequence&, Form,
-/// Index chunk_size)`.
+/// Index chunk_size, const Engines<Scalar>&)`.
 template <class Function>
-std::shared_ptr<const Rule> walk_rule(Function walk, WalkRule::StepsOf steps,
+std::shared_ptr<const Rule> walk_rule(EngineKind kind, Function walk, WalkRule::StepsOf steps,
                                       WalkRule::MissingOf missing = {},
                                       WalkRule::NonlinearOf nonlinear = {}) {
   return std::make_shared<WalkRule>(
-      [walk](const Sequence& sequence, Form form, Index chunk_size) {
-        return walk.template operator()<double>(sequence, form, chunk_size);
+      kind,
+      [walk](const Sequence& sequence, Form form, Index chunk_size, const Engines<double>& engines) {
+        return walk.template operator()<double>(sequence, form, chunk_size, engines);
       },
-      [walk](const Sequence& sequence, Form form, Index chunk_size) {
-        return walk.template operator()<float>(sequence, form, chunk_size);
+      [walk](const Sequence& sequence, Form form, Index chunk_size, const Engines<float>& engines) {
+        return walk.template operator()<float>(sequence, form, chunk_size, engines);
       },
       std::move(steps), std::move(missing), std::move(nonlinear));
 }

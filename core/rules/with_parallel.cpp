@@ -20,9 +20,22 @@ class WithParallel : public Rule {
     return choose(form, settings).missing(form, settings);
   }
 
-  Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-             std::stop_token stop) const override {
-    return choose(form, sequence.settings).run(sequence, form, precision, chunk_size, std::move(stop));
+  Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size, std::stop_token stop,
+             const DeviceEngines& engines) const override {
+    return choose(form, sequence.settings)
+        .run(sequence, form, precision, chunk_size, std::move(stop), engines);
+  }
+
+  std::vector<Output> run_heads(std::span<const Sequence> heads, Form form, Precision precision,
+                                Index chunk_size, std::stop_token stop,
+                                const DeviceEngines& engines) const override {
+    if (heads.empty()) return {};
+    return choose(form, heads.front().settings)
+        .run_heads(heads, form, precision, chunk_size, std::move(stop), engines);
+  }
+
+  EngineKind kind(Form form, const Settings& settings) const override {
+    return choose(form, settings).kind(form, settings);
   }
 
   void walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const override {
@@ -46,8 +59,8 @@ class WithParallel : public Rule {
   }
 
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-                               std::size_t budget) const override {
-    return choose(form, sequence.settings).trace(sequence, form, precision, chunk_size, budget);
+                               std::size_t budget, const DeviceEngines& engines) const override {
+    return choose(form, sequence.settings).trace(sequence, form, precision, chunk_size, budget, engines);
   }
 
   Channel channel(const Sequence& sequence, Index column) const override {

@@ -4,7 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/contract/output.h"
-#include "core/engines/softmax.h"
+#include "core/engines/engines.h"
 #include "core/steps/computed_trace.h"
 #include "core/steps/phase.h"
 
@@ -240,8 +240,13 @@ Symbols softmax_symbols(Form form, const KeyFading& fading) {
 template <class Scalar>
 class SoftmaxTrace : public ComputedTrace {
  public:
-  SoftmaxTrace(const Sequence& sequence, const KeyFading& fading, Form new_form, Index chunk_size)
-      : sequence_(sequence), fading_(fading), cache_(sequence, fading), chunk_size_(chunk_size) {
+  SoftmaxTrace(const Sequence& sequence, const KeyFading& fading, Form new_form, Index chunk_size,
+               const Engines<Scalar>& engines)
+      : sequence_(sequence),
+        fading_(fading),
+        cache_(sequence, fading),
+        chunk_size_(chunk_size),
+        engines_(engines) {
     form = new_form;
     tokens = sequence.tokens;
     groups = groups_of(form, tokens, chunk_size, 1);
@@ -325,7 +330,7 @@ class SoftmaxTrace : public ComputedTrace {
       recorder("K_cache", K);
       recorder("V_cache", V);
       record_decays(block, 0, bias, recorder);
-      softmax_stream<Scalar>(Q.row(0), K, V, &recorder, bias);
+      engines_.softmax_stream(Q.row(0), K, V, &recorder, bias);
       return record;
     }
     recorder("Q", q);
@@ -335,7 +340,7 @@ class SoftmaxTrace : public ComputedTrace {
       recorder("K_cache", cache_.K);
       recorder("V_cache", cache_.V);
       record_decays(block, 0, bias, recorder);
-      const Matrix<Scalar> O = softmax_dense(Q, cache_.K, cache_.V, cache_.earlier, &recorder, bias);
+      const Matrix<Scalar> O = engines_.softmax_dense(Q, cache_.K, cache_.V, cache_.earlier, &recorder, bias);
       output_ = {O.template cast<double>(), states(record)};
       return record;
     }
@@ -352,10 +357,10 @@ class SoftmaxTrace : public ComputedTrace {
         recorder("V", V);
         record_decays(block, first_key, tile, recorder);
       }
-      softmax_tile(Q, K, V, cache_.earlier + block.first_token, first_key, state,
-                   is_last ? &recorder : nullptr, tile);
+      engines_.softmax_tile(Q, K, V, cache_.earlier + block.first_token, first_key, state,
+                            is_last ? &recorder : nullptr, tile);
     }
-    if (block.phase == 1) recorder("O", state.output());
+    if (block.phase == 1) recorder("O", engines_.softmax_output(state));
     return record;
   }
 
@@ -363,6 +368,7 @@ class SoftmaxTrace : public ComputedTrace {
   KeyFading fading_;
   KeyValueCache<Scalar> cache_;
   Index chunk_size_;
+  const Engines<Scalar>& engines_;
   bool scaled_ = false;
   std::vector<Index> chunk_start_;  // the first block of each chunk of queries
   Index block_total_ = 0;
@@ -371,10 +377,11 @@ class SoftmaxTrace : public ComputedTrace {
 }  // namespace
 
 std::unique_ptr<Trace> make_softmax_trace(const Sequence& sequence, const KeyFading& fading, Form form,
-                                          Precision precision, Index chunk_size) {
+                                          Precision precision, Index chunk_size,
+                                          const DeviceEngines& engines) {
   if (precision == Precision::f64)
-    return std::make_unique<SoftmaxTrace<double>>(sequence, fading, form, chunk_size);
-  return std::make_unique<SoftmaxTrace<float>>(sequence, fading, form, chunk_size);
+    return std::make_unique<SoftmaxTrace<double>>(sequence, fading, form, chunk_size, engines.f64);
+  return std::make_unique<SoftmaxTrace<float>>(sequence, fading, form, chunk_size, engines.f32);
 }
 
 }  // namespace palimpsest

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/contract/sequence.h"
+#include "core/engines/device_engines.h"
 #include "core/steps/trace.h"
 
 namespace palimpsest {
@@ -41,6 +42,7 @@ struct KeyValueCache {
 /// by chunk_size keys (chunkwise), or the whole matrix (parallel). Nothing is carried from token to token but
 /// the cache, so no checkpoints are needed.
 std::unique_ptr<Trace> make_softmax_trace(const Sequence& sequence, const KeyFading& fading, Form form,
-                                          Precision precision, Index chunk_size);
+                                          Precision precision, Index chunk_size,
+                                          const DeviceEngines& engines);
 
 }  // namespace palimpsest

@@ -1,5 +1,5 @@
-#include "core/engines/mamba.h"
 #include "core/costs/costs.h"
+#include "core/engines/engines.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/walk_rule.h"
 #include "core/steps/mamba_steps.h"
@@ -12,8 +12,8 @@ namespace {
 template <class Scalar>
 class MambaWalk : public Walk<Scalar> {
  public:
-  MambaWalk(const Sequence& sequence, Form form, Index chunk_size)
-      : Walk<Scalar>(sequence, form, chunk_size), A_(sequence.at("A").template all<Scalar>()) {
+  MambaWalk(const Sequence& sequence, Form form, Index chunk_size, const Engines<Scalar>& engines)
+      : Walk<Scalar>(sequence, form, chunk_size, engines), A_(sequence.at("A").template all<Scalar>()) {
     if (sequence.has("D")) D_ = sequence.at("D").template all<Scalar>().transpose();
   }
 
@@ -30,8 +30,8 @@ class MambaWalk : public Walk<Scalar> {
         .q = given.scaled_q(), .k = given("k"), .v = given("v"), .delta = given("delta"), .A = A_, .D = D_};
     if (recorder) this->record_inputs(block, *recorder);
     Matrix<Scalar>& S = carried.front();
-    if (form_ == Form::recurrent) return mamba_recurrent(rows, S, recorder);
-    return mamba_scan(rows, S, recorder, stop);
+    if (form_ == Form::recurrent) return engines_.mamba_recurrent(rows, S, recorder);
+    return engines_.mamba_scan(rows, S, recorder, stop);
   }
 
   std::vector<std::pair<std::string, Matrix<double>>> states(const Carried<Scalar>& carried) const override {
@@ -74,6 +74,7 @@ class MambaWalk : public Walk<Scalar> {
  private:
   using Walk<Scalar>::sequence_;
   using Walk<Scalar>::form_;
+  using Walk<Scalar>::engines_;
 
   Matrix<Scalar> A_;  // [K, V]
   Matrix<Scalar> D_;  // [1, V], or empty
@@ -125,8 +126,10 @@ Variant mamba() {
                .problems = mamba_problems},
       .memory = {.pairs = stored},
       .rule = walk_rule(
-          []<class Scalar>(const Sequence& sequence, Form form, Index chunk_size) {
-            return std::make_unique<MambaWalk<Scalar>>(sequence, form, chunk_size);
+          EngineKind::mamba,
+          []<class Scalar>(const Sequence& sequence, Form form, Index chunk_size,
+                           const Engines<Scalar>& engines) {
+            return std::make_unique<MambaWalk<Scalar>>(sequence, form, chunk_size, engines);
           },
           mamba_steps),
   };

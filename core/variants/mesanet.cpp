@@ -1,7 +1,7 @@
 #include <Eigen/Cholesky>
 
 #include "core/costs/costs.h"
-#include "core/engines/mesanet.h"
+#include "core/engines/engines.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/mesa_system.h"
 #include "core/rules/walk_rule.h"
@@ -15,7 +15,8 @@ namespace {
 template <class Scalar>
 class MesaWalk : public Walk<Scalar> {
  public:
-  MesaWalk(const Sequence& sequence, Form form, Index chunk_size) : Walk<Scalar>(sequence, form, chunk_size) {
+  MesaWalk(const Sequence& sequence, Form form, Index chunk_size, const Engines<Scalar>& engines)
+      : Walk<Scalar>(sequence, form, chunk_size, engines) {
     require_state(sequence, sequence.dk, sequence.dk + sequence.dv);
   }
 
@@ -35,9 +36,9 @@ class MesaWalk : public Walk<Scalar> {
     const MesaRows<Scalar> rows = mesa_rows<Scalar>(sequence_, block.first_token, block.count);
     if (recorder) this->record_inputs(block, *recorder);
     MesaState<Scalar>& H = carried.front();
-    if (form_ == Form::recurrent) return mesa_recurrent(rows, H, recorder);
-    if (form_ == Form::chunkwise) return mesa_chunk(rows, H, recorder, stop);
-    return mesa_parallel(rows, H, recorder, stop);
+    if (form_ == Form::recurrent) return engines_.mesa_recurrent(rows, H, recorder);
+    if (form_ == Form::chunkwise) return engines_.mesa_chunk(rows, H, recorder, stop);
+    return engines_.mesa_parallel(rows, H, recorder, stop);
   }
 
   std::vector<std::pair<std::string, Matrix<double>>> states(const Carried<Scalar>& carried) const override {
@@ -102,6 +103,7 @@ class MesaWalk : public Walk<Scalar> {
  private:
   using Walk<Scalar>::sequence_;
   using Walk<Scalar>::form_;
+  using Walk<Scalar>::engines_;
 };
 
 /// Hkk + ridge: [K, K].
@@ -167,8 +169,10 @@ Variant mesanet() {
                .problems = mesanet_problems},
       .memory = {.answers = answers},
       .rule = walk_rule(
-          []<class Scalar>(const Sequence& sequence, Form form, Index chunk_size) {
-            return std::make_unique<MesaWalk<Scalar>>(sequence, form, chunk_size);
+          EngineKind::mesanet,
+          []<class Scalar>(const Sequence& sequence, Form form, Index chunk_size,
+                           const Engines<Scalar>& engines) {
+            return std::make_unique<MesaWalk<Scalar>>(sequence, form, chunk_size, engines);
           },
           mesanet_steps),
   };

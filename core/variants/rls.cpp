@@ -1,10 +1,5 @@
-#include <Eigen/Cholesky>
-
-#include "core/base/error.h"
 #include "core/costs/costs.h"
-#include "core/engines/chunkwise.h"
-#include "core/engines/parallel.h"
-#include "core/engines/recurrent.h"
+#include "core/engines/engines.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
 #include "core/rules/walk_rule.h"
@@ -15,13 +10,6 @@ namespace palimpsest {
 
 namespace {
 
-/// The inverse of a symmetric positive definite matrix, exactly symmetric.
-template <class Scalar>
-Matrix<Scalar> inverse(const Matrix<Scalar>& R) {
-  const Matrix<Scalar> P = R.ldlt().solve(Matrix<Scalar>::Identity(R.rows(), R.cols()));
-  return (P + P.transpose()) / Scalar(2);
-}
-
 /// P and S are carried. Once the gains b_t = beta_t P_t k_t are known, which takes the keys alone, S is a row
 /// program: the delta rule that erases with k and writes along b.
 template <class Scalar>
@@ -30,8 +18,9 @@ class LeastSquaresWalk : public Walk<Scalar> {
   using Walk<Scalar>::Walk;
 
   Carried<Scalar> initial() const override {
-    const Matrix<double> P = sequence_.has("initial_P") ? square(sequence_.at("initial_P"))
-                                                        : inverse(square(sequence_.at("ridge")));
+    const Matrix<double> P = sequence_.has("initial_P")
+                                 ? square(sequence_.at("initial_P"))
+                                 : symmetric_inverse<double>(square(sequence_.at("ridge")));
     const Matrix<double> S = given_or_zero(sequence_, "initial_S", sequence_.dk, sequence_.dv);
     return {P.template cast<Scalar>(), S.template cast<Scalar>()};
   }
@@ -40,15 +29,14 @@ class LeastSquaresWalk : public Walk<Scalar> {
                          const std::stop_token& stop) const override {
     const Block block = this->block(index);
     const Rows<Scalar> rows = this->rows(block);
-    const Matrix<Scalar> gamma = rows("gamma");
-    const Matrix<Scalar> beta = rows("beta");
+    const LeastSquaresKeys<Scalar> keys{rows("k"), rows("gamma"), rows("beta")};
     const bool by_token = form_ == Form::recurrent;
     Matrix<Scalar>& P = carried[0];
     Matrix<Scalar>& S = carried[1];
     if (recorder) {
       this->record_inputs(block, *recorder);
-      (*recorder)("gamma", gamma);
-      (*recorder)("beta", beta);
+      (*recorder)("gamma", keys.gamma);
+      (*recorder)("beta", keys.beta);
       (*recorder)(by_token ? "P_before" : "P_in", P);
     }
 
@@ -56,15 +44,17 @@ class LeastSquaresWalk : public Walk<Scalar> {
                             .q = rows.scaled_q(),
                             .k = {},
                             .v = rows("v"),
-                            .a = rows("k")};
-    program.k = form_ == Form::parallel ? solved_gains(program.a, gamma, beta, P, stop)
-                                        : gains(program.a, gamma, beta, P, by_token ? recorder : nullptr);
+                            .a = keys.k};
+    program.k = form_ == Form::parallel
+                    ? engines_.solved_least_squares_gains(keys, P, stop)
+                    : engines_.least_squares_gains(keys, P, by_token ? recorder : nullptr);
     if (recorder) {
       recorder->rows("b", by_token, program.k);
       (*recorder)(by_token ? "P_after" : "P_out", P);
     }
-    if (by_token) return recurrent(program, S, recorder);
-    return form_ == Form::chunkwise ? chunk(program, S, recorder) : parallel(program, S, recorder, stop);
+    if (by_token) return engines_.recurrent(program, S, recorder);
+    return form_ == Form::chunkwise ? engines_.chunk(program, S, recorder)
+                                    : engines_.parallel(program, S, recorder, stop);
   }
 
   std::vector<std::pair<std::string, Matrix<double>>> states(const Carried<Scalar>& carried) const override {
@@ -79,7 +69,7 @@ class LeastSquaresWalk : public Walk<Scalar> {
     Matrix<double> P = start[0].template cast<double>();
     const auto all = [&](const char* name) { return sequence.at(name).rows<double>(0, sequence.tokens); };
     const auto directions = std::make_shared<const Matrix<double>>(
-        LeastSquaresWalk<double>::gains(all("k"), all("gamma"), all("beta"), P, nullptr));
+        least_squares_gains<double>({all("k"), all("gamma"), all("beta")}, P));
     return Channel{
         .tokens = sequence.tokens,
         .initial = start[1].col(column).template cast<double>(),
@@ -102,43 +92,10 @@ class LeastSquaresWalk : public Walk<Scalar> {
     return {2 * this->number_size(recorded) * n * n, "its n x n matrices"};
   }
 
-  /// Key by key, after Sherman and Morrison. P stays exactly symmetric. [L, K].
-  static Matrix<Scalar> gains(const Matrix<Scalar>& K, const Matrix<Scalar>& gamma,
-                              const Matrix<Scalar>& beta, Matrix<Scalar>& P, Recorder* recorder) {
-    Matrix<Scalar> all(K.rows(), K.cols());
-    for (Index t = 0; t < K.rows(); ++t) {
-      const Vector<Scalar> k = K.row(t).transpose();
-      const Vector<Scalar> along = P * k;
-      const Scalar share = beta(t, 0) / (gamma(t, 0) + beta(t, 0) * k.dot(along));
-      all.row(t) = share * along.transpose();
-      const Matrix<Scalar> seen = along * along.transpose();
-      P = (P - share * seen) / gamma(t, 0);
-      if (recorder) (*recorder)("along", along);
-    }
-    return all;
-  }
-
  private:
-  /// Every token for itself: one solve with R_t = gamma_t R_{t-1} + beta_t k_t k_t^T, the inverse of P_t. [L,
-  /// K].
-  static Matrix<Scalar> solved_gains(const Matrix<Scalar>& K, const Matrix<Scalar>& gamma,
-                                     const Matrix<Scalar>& beta, Matrix<Scalar>& P,
-                                     const std::stop_token& stop) {
-    Matrix<Scalar> R = inverse(P);
-    Matrix<Scalar> all(K.rows(), K.cols());
-    for (Index t = 0; t < K.rows(); ++t) {
-      if (stop.stop_requested()) throw Cancelled();
-      const Vector<Scalar> k = K.row(t).transpose();
-      const Matrix<Scalar> seen = k * k.transpose();
-      R = gamma(t, 0) * R + beta(t, 0) * seen;
-      all.row(t) = beta(t, 0) * R.ldlt().solve(k).transpose();
-    }
-    P = inverse(R);
-    return all;
-  }
-
   using Walk<Scalar>::sequence_;
   using Walk<Scalar>::form_;
+  using Walk<Scalar>::engines_;
 };
 
 /// The squared error of this token alone, one step preconditioned with P_t, the inverse of what all keys up
@@ -148,7 +105,7 @@ std::vector<InnerProblem> rls_problems(const InnerContext& context) {
   const Matrix<double> beta = row_of(context, "beta");
   const Matrix<double>& S = state_of(context.before, "S");
   Matrix<double> P = state_of(context.before, "P");
-  LeastSquaresWalk<double>::gains(k, row_of(context, "gamma"), beta, P, nullptr);
+  least_squares_gains<double>({k, row_of(context, "gamma"), beta}, P);
   return {{.first_token = context.token,
            .names = {"S"},
            .terms = {{squared_loss(one_pair(k, row_of(context, "v"), beta(0, 0))), P}},
@@ -253,8 +210,10 @@ Variant rls() {
                        "S_{t-1}^{\\top}k_t)^{\\top}",
                .problems = rls_problems},
       .rule = walk_rule(
-          []<class Scalar>(const Sequence& sequence, Form form, Index chunk_size) {
-            return std::make_unique<LeastSquaresWalk<Scalar>>(sequence, form, chunk_size);
+          EngineKind::least_squares,
+          []<class Scalar>(const Sequence& sequence, Form form, Index chunk_size,
+                           const Engines<Scalar>& engines) {
+            return std::make_unique<LeastSquaresWalk<Scalar>>(sequence, form, chunk_size, engines);
           },
           steps),
   };

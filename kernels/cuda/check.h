@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
 #include <string>
 
 #include "core/base/error.h"
@@ -14,6 +15,10 @@ inline void check_cuda(cudaError_t status, const char* call, const char* file, i
   throw Error(std::string(call) + " failed at " + file + ":" + std::to_string(line) + ": " +
               cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
 }
+
+/// `bytes` > 0 bytes of device memory that holds NaN, out of the pool that the device keeps between runs.
+/// Throws Error saying what was wanted, what is free and what to do where it has not enough.
+void* allocate_on_device(std::size_t bytes);
 
 }  // namespace palimpsest
 

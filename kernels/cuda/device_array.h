@@ -1,30 +1,36 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <utility>
 
 #include "kernels/cuda/check.h"
 
 namespace palimpsest {
 
-/// `size` elements of device memory, freed at the end. Fresh memory holds NaN, so that what a kernel forgets
-/// to write is seen.
+/// `size` elements of device memory out of the device's pool, given back at the end. Fresh memory holds NaN,
+/// so that what a kernel forgets to write is seen. Throws Error saying how much was wanted and how much is
+/// free where the device has not enough.
 template <class Scalar>
 class DeviceArray {
  public:
+  DeviceArray() = default;
   explicit DeviceArray(std::size_t size) : size_(size) {
     if (size_ == 0) return;
-    CHECK_CUDA(cudaMalloc(&data_, bytes(size_)));
-    const cudaError_t poisoned = cudaMemset(data_, 0xff, bytes(size_));
-    if (poisoned != cudaSuccess) cudaFree(data_);
-    CHECK_CUDA(poisoned);
+    data_ = static_cast<Scalar*>(allocate_on_device(bytes(size_)));
   }
-  ~DeviceArray() { cudaFree(data_); }
+  ~DeviceArray() { release(); }
   DeviceArray(DeviceArray&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  DeviceArray& operator=(DeviceArray&& other) noexcept {
+    if (this == &other) return *this;
+    release();
+    data_ = std::exchange(other.data_, nullptr);
+    size_ = std::exchange(other.size_, 0);
+    return *this;
+  }
   DeviceArray(const DeviceArray&) = delete;
   DeviceArray& operator=(const DeviceArray&) = delete;
-  DeviceArray& operator=(DeviceArray&&) = delete;
 
   Scalar* data() { return data_; }
   const Scalar* data() const { return data_; }
@@ -32,16 +38,20 @@ class DeviceArray {
 
   /// Copies the first `count` elements from the host.
   void upload(const Scalar* from, std::size_t count) {
-    CHECK_CUDA(cudaMemcpy(data_, from, bytes(count), cudaMemcpyHostToDevice));
+    if (count > 0) CHECK_CUDA(cudaMemcpy(data_, from, bytes(count), cudaMemcpyHostToDevice));
   }
 
   /// Copies the first `count` elements to the host, once the kernels before it are done.
   void download(Scalar* to, std::size_t count) const {
-    CHECK_CUDA(cudaMemcpy(to, data_, bytes(count), cudaMemcpyDeviceToHost));
+    if (count > 0) CHECK_CUDA(cudaMemcpy(to, data_, bytes(count), cudaMemcpyDeviceToHost));
   }
 
  private:
   static std::size_t bytes(std::size_t count) { return count * sizeof(Scalar); }
+
+  void release() noexcept {
+    if (data_) cudaFreeAsync(data_, nullptr);
+  }
 
   Scalar* data_ = nullptr;
   std::size_t size_ = 0;

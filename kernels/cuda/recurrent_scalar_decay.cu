@@ -25,7 +25,7 @@
 #include <bit>
 
 #include "kernels/cuda/check.h"
-#include "kernels/cuda/row_programs.h"
+#include "kernels/cuda/recurrent_scalar_decay.h"
 
 namespace palimpsest {
 
@@ -363,7 +363,6 @@ void launch(const RowPrograms<Scalar>& programs) {
 
 }  // namespace
 
-/// Needs K <= 896.
 template <class Scalar>
 void recurrent_scalar_decay(const RowPrograms<Scalar>& programs) {
   if (programs.K <= 32) return launch<Scalar, Shape<8, 4>>(programs);

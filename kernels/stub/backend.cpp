@@ -17,9 +17,17 @@ class NoCudaBackend : public Backend {
     return cuda_unavailable();
   }
 
+  const DeviceEngines& engines() const override { throw Unsupported(cuda_unavailable()); }
+
   Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision, Index,
              std::stop_token) const override {
     throw Unsupported(*missing(variant, sequence.settings, form, precision));
+  }
+
+  std::vector<Output> run_heads(const Variant& variant, std::span<const Sequence> heads, Form form,
+                                Precision precision, Index, std::stop_token) const override {
+    if (heads.empty()) return {};
+    throw Unsupported(*missing(variant, heads.front().settings, form, precision));
   }
 };
 

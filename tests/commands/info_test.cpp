@@ -29,10 +29,13 @@ class ChoosyRule : public Rule {
     if (form != Form::parallel || !refused) return Rule::missing(form, settings);
     return "the update is not linear.";
   }
-  Output run(const Sequence&, Form, Precision, Index, std::stop_token) const override { return {}; }
+  EngineKind kind(Form, const Settings&) const override { return EngineKind::softmax; }
+  Output run(const Sequence&, Form, Precision, Index, std::stop_token, const DeviceEngines&) const override {
+    return {};
+  }
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-                               std::size_t budget) const override {
-    return find_variant("softmax").rule->trace(sequence, form, precision, chunk_size, budget);
+                               std::size_t budget, const DeviceEngines& engines) const override {
+    return find_variant("softmax").rule->trace(sequence, form, precision, chunk_size, budget, engines);
   }
 };
 
@@ -264,7 +267,12 @@ TEST_CASE("options that exclude each other are not asked about") {
       variant.rule->run(bind(variant, arrays, complete).heads.front(), Form::recurrent, Precision::f64, 1);
       return std::nullopt;
     }
+    const DeviceEngines& engines() const override { return cpu_engines(); }
     Output run(const Variant&, const Sequence&, Form, Precision, Index, std::stop_token) const override {
+      return {};
+    }
+    std::vector<Output> run_heads(const Variant&, std::span<const Sequence>, Form, Precision, Index,
+                                  std::stop_token) const override {
       return {};
     }
   };

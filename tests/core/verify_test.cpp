@@ -58,8 +58,8 @@ class Faulty : public Rule {
   }
 
   Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-             std::stop_token stop) const override {
-    Output output = rule_->run(sequence, form, precision, chunk_size, stop);
+             std::stop_token stop, const DeviceEngines& engines) const override {
+    Output output = rule_->run(sequence, form, precision, chunk_size, stop, engines);
     if (form != Form::chunkwise || sequence.tokens < 17) return output;
     const Index last = output.o.cols() - 1;  // random cases may have a single channel
     if (fault_ == Fault::drifts) output.o(16, std::min<Index>(2, last)) *= 1 + 1e-3;
@@ -70,9 +70,11 @@ class Faulty : public Rule {
   }
 
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-                               std::size_t budget) const override {
-    return rule_->trace(sequence, form, precision, chunk_size, budget);
+                               std::size_t budget, const DeviceEngines& engines) const override {
+    return rule_->trace(sequence, form, precision, chunk_size, budget, engines);
   }
+
+  EngineKind kind(Form form, const Settings& settings) const override { return rule_->kind(form, settings); }
 
  private:
   std::shared_ptr<const Rule> rule_;

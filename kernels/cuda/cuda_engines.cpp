@@ -1,0 +1,163 @@
+#include "kernels/cuda/cuda_engines.h"
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "kernels/cuda/products.h"
+#include "kernels/cuda/row_engines.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// Throws Unsupported: the kind has no kernels.
+[[noreturn]] void refuse(EngineKind kind) {
+  throw Unsupported(fmt::format("there are no CUDA kernels for {} yet. The CPU computes it", describe(kind)));
+}
+
+template <class Scalar>
+class CudaRowHeads : public RowHeads<Scalar> {
+ public:
+  std::vector<Matrix<Scalar>> run(Form form, std::span<const Program<Scalar>> heads, Index chunk_size,
+                                  std::span<Matrix<Scalar>> states,
+                                  const std::stop_token& stop) const override {
+    return cuda::run_rows(form, heads, chunk_size, states, stop);
+  }
+};
+
+template <class Scalar>
+class CudaEngines : public Engines<Scalar> {
+ public:
+  using Rows = Matrix<Scalar>;
+
+  Rows recurrent(const Program<Scalar>& program, Rows& S, Recorder* recorder) const override {
+    return cuda::recurrent(program, S, recorder);
+  }
+  Rows chunk(const Program<Scalar>& program, Rows& S, Recorder* recorder) const override {
+    return cuda::chunk(program, S, recorder);
+  }
+  Rows chunk_state(const Program<Scalar>& program, Rows& S, Recorder* recorder) const override {
+    return cuda::chunk_state(program, S, recorder);
+  }
+  Rows chunk_outputs(const Program<Scalar>& program, const Rows& S_before, const Rows& U,
+                     Recorder* recorder) const override {
+    return cuda::chunk_outputs(program, S_before, U, recorder);
+  }
+  Rows parallel(const Program<Scalar>& program, Rows& S, Recorder* recorder,
+                const std::stop_token&) const override {
+    return cuda::parallel(program, S, recorder);
+  }
+  const RowHeads<Scalar>* row_heads() const override { return &row_heads_; }
+
+  Rows read(const Rows& Q, const Rows& S) const override { return cuda::read(Q, S); }
+
+  RowVector<Scalar> softmax_stream(const RowVector<Scalar>&, const Rows&, const Rows&, Recorder*,
+                                   const Rows&) const override {
+    refuse(EngineKind::softmax);
+  }
+  void softmax_tile(const Rows&, const Rows&, const Rows&, Index, Index, SoftmaxState<Scalar>&, Recorder*,
+                    const Rows&) const override {
+    refuse(EngineKind::softmax);
+  }
+  Rows softmax_output(const SoftmaxState<Scalar>&) const override { refuse(EngineKind::softmax); }
+  Rows softmax_dense(const Rows&, const Rows&, const Rows&, Index, Recorder*, const Rows&) const override {
+    refuse(EngineKind::softmax);
+  }
+
+  Rows mamba_recurrent(const MambaRows<Scalar>&, Rows&, Recorder*) const override {
+    refuse(EngineKind::mamba);
+  }
+  Rows mamba_scan(const MambaRows<Scalar>&, Rows&, Recorder*, const std::stop_token&) const override {
+    refuse(EngineKind::mamba);
+  }
+
+  Rows network_primal(const InnerNetwork<Scalar>&, const NetworkRows<Scalar>&, Carried<Scalar>&,
+                      Recorder*) const override {
+    refuse(EngineKind::network);
+  }
+  Rows network_dual(const InnerNetwork<Scalar>&, const NetworkRows<Scalar>&, Carried<Scalar>&,
+                    Recorder*) const override {
+    refuse(EngineKind::network);
+  }
+
+  void lact_gather(const Rows&, const Rows&, const Vector<Scalar>&, Rows&) const override {
+    refuse(EngineKind::lact);
+  }
+  void lact_update(const LactUpdate<Scalar>&, const Rows&, Scalar, Rows&, Rows&, Recorder*) const override {
+    refuse(EngineKind::lact);
+  }
+  LactScan<Scalar> lact_scan(const Rows&, const Rows&, const Vector<Scalar>&, const std::vector<Index>&,
+                             const Vector<Scalar>&, const std::optional<NewtonSchulz>&, const Rows&,
+                             const Rows&, const std::stop_token&) const override {
+    refuse(EngineKind::lact);
+  }
+
+  Rows mesa_recurrent(const MesaRows<Scalar>&, MesaState<Scalar>&, Recorder*) const override {
+    refuse(EngineKind::mesanet);
+  }
+  Rows mesa_chunk(const MesaRows<Scalar>&, MesaState<Scalar>&, Recorder*,
+                  const std::stop_token&) const override {
+    refuse(EngineKind::mesanet);
+  }
+  Rows mesa_parallel(const MesaRows<Scalar>&, MesaState<Scalar>&, Recorder*,
+                     const std::stop_token&) const override {
+    refuse(EngineKind::mesanet);
+  }
+
+  Rows least_squares_gains(const LeastSquaresKeys<Scalar>&, Rows&, Recorder*) const override {
+    refuse(EngineKind::least_squares);
+  }
+  Rows solved_least_squares_gains(const LeastSquaresKeys<Scalar>&, Rows&,
+                                  const std::stop_token&) const override {
+    refuse(EngineKind::least_squares);
+  }
+
+ private:
+  CudaRowHeads<Scalar> row_heads_;
+};
+
+}  // namespace
+
+const DeviceEngines& cuda_engines() {
+  static const CudaEngines<double> f64;
+  static const CudaEngines<float> f32;
+  static const DeviceEngines engines = {f64, f32};
+  return engines;
+}
+
+bool has_cuda_kernels(EngineKind kind) {
+  switch (kind) {
+    case EngineKind::rows:
+      return true;
+    case EngineKind::softmax:
+    case EngineKind::mamba:
+    case EngineKind::network:
+    case EngineKind::lact:
+    case EngineKind::mesanet:
+    case EngineKind::least_squares:
+      return false;
+  }
+  return false;
+}
+
+const char* describe(EngineKind kind) {
+  switch (kind) {
+    case EngineKind::rows:
+      return "row programs";
+    case EngineKind::softmax:
+      return "attention over a cache of keys";
+    case EngineKind::mamba:
+      return "a decay of every cell of the state";
+    case EngineKind::network:
+      return "inner networks";
+    case EngineKind::lact:
+      return "updates of whole batches";
+    case EngineKind::mesanet:
+      return "a solve per query";
+    case EngineKind::least_squares:
+      return "recursive least squares";
+  }
+  return "";
+}
+
+}  // namespace palimpsest

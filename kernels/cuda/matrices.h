@@ -1,0 +1,81 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/base/matrix.h"
+#include "kernels/cuda/device_array.h"
+#include "kernels/cuda/row_programs.h"
+
+namespace palimpsest {
+
+/// Matrices of the same shape one after the other in device memory, one per head: [H, rows, columns].
+template <class Scalar>
+class DeviceMatrices {
+ public:
+  DeviceMatrices() = default;
+
+  /// Room for `heads` of them.
+  DeviceMatrices(Index heads, Index rows, Index columns)
+      : heads_(heads),
+        rows_(rows),
+        columns_(columns),
+        numbers_(static_cast<std::size_t>(heads * rows * columns)) {}
+
+  /// One matrix.
+  explicit DeviceMatrices(const Matrix<Scalar>& matrix) : DeviceMatrices(1, matrix.rows(), matrix.cols()) {
+    numbers_.upload(matrix.data(), numbers_.size());
+  }
+
+  /// Those that `of(head)` gives, uploaded at once.
+  template <class Of>
+  static DeviceMatrices of_heads(Index heads, Of of) {
+    const Matrix<Scalar>& first = of(Index{0});
+    DeviceMatrices all(heads, first.rows(), first.cols());
+    std::vector<Scalar> packed;
+    packed.reserve(all.numbers_.size());
+    for (Index head = 0; head < heads; ++head) {
+      const Matrix<Scalar>& matrix = of(head);
+      packed.insert(packed.end(), matrix.data(), matrix.data() + matrix.size());
+    }
+    all.numbers_.upload(packed.data(), packed.size());
+    return all;
+  }
+
+  Index heads() const { return heads_; }
+  Index rows() const { return rows_; }
+  Index columns() const { return columns_; }
+  Scalar* data() { return numbers_.data(); }
+  const Scalar* data() const { return numbers_.data(); }
+
+  /// As kernels take rows: [1, rows, H, columns].
+  template <class Element = const Scalar>
+  DeviceRows<Element> view() {
+    return {.data = numbers_.data(),
+            .batch_stride = 0,
+            .token_stride = columns_,
+            .head_stride = rows_ * columns_};
+  }
+
+  /// The matrix of every head, once the kernels before it are done.
+  std::vector<Matrix<Scalar>> download() const {
+    std::vector<Scalar> packed(numbers_.size());
+    numbers_.download(packed.data(), packed.size());
+    std::vector<Matrix<Scalar>> all;
+    for (Index head = 0; head < heads_; ++head)
+      all.push_back(
+          Eigen::Map<const Matrix<Scalar>>(packed.data() + head * rows_ * columns_, rows_, columns_));
+    return all;
+  }
+
+  /// The only matrix.
+  Matrix<Scalar> matrix() const { return std::move(download().front()); }
+
+ private:
+  Index heads_ = 0;
+  Index rows_ = 0;
+  Index columns_ = 0;
+  DeviceArray<Scalar> numbers_;
+};
+
+}  // namespace palimpsest

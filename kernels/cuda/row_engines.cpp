@@ -1,0 +1,427 @@
+#include "kernels/cuda/row_engines.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/engines/decay_scores.h"
+#include "kernels/cuda/chunk_rows.h"
+#include "kernels/cuda/matrices.h"
+#include "kernels/cuda/recurrent_rows.h"
+#include "kernels/cuda/recurrent_scalar_decay.h"
+
+namespace palimpsest::cuda {
+
+namespace {
+
+/// How gates lie on the device.
+enum class Gates { as_given, as_alpha };
+
+/// Times of readers on the device.
+class DeviceTimes {
+ public:
+  DeviceTimes() = default;
+  explicit DeviceTimes(const std::vector<Reader>& readers)
+      : decays_(readers.size()), writes_(readers.size()) {
+    std::vector<std::int64_t> decays;
+    std::vector<std::int64_t> writes;
+    for (const Reader& reader : readers) {
+      if (!decays.empty() && reader.decays < decays.back())
+        throw Error("a reader reads before the one in front of it; the CUDA kernels need them in order");
+      decays.push_back(reader.decays);
+      writes.push_back(reader.writes);
+    }
+    decays_.upload(decays.data(), decays.size());
+    writes_.upload(writes.data(), writes.size());
+  }
+
+  ReaderTimes view() const { return {decays_.data(), writes_.data()}; }
+
+ private:
+  DeviceArray<std::int64_t> decays_;
+  DeviceArray<std::int64_t> writes_;
+};
+
+/// The programs of all heads, uploaded once, with their states and room for what they read.
+template <class Scalar>
+class RowsOnDevice {
+ public:
+  /// `reads`: whether there are any; a program that reads the final state may leave them to others.
+  RowsOnDevice(std::span<const Program<Scalar>> heads, std::span<const Matrix<Scalar>> states, bool reads,
+               Gates gates)
+      : structure_(heads.front().structure) {
+    const Program<Scalar>& first = heads.front();
+    const auto count = static_cast<Index>(heads.size());
+    const auto upload = [&](DeviceMatrices<Scalar>& to, auto of) {
+      to = DeviceMatrices<Scalar>::of_heads(
+          count, [&](Index head) -> decltype(auto) { return of(heads[static_cast<std::size_t>(head)]); });
+      return to.view();
+    };
+    const auto upload_if = [&](bool has, DeviceMatrices<Scalar>& to,
+                               const Matrix<Scalar> Program<Scalar>::*of) {
+      return has ? upload(to, [of](const Program<Scalar>& p) -> const Matrix<Scalar>& { return p.*of; })
+                 : DeviceRows<const Scalar>();
+    };
+    using P = Program<Scalar>;
+    const bool has_parts = !structure_.parts.empty();
+    programs_.heads = count;
+    programs_.T = first.rows();
+    programs_.K = first.k.cols();
+    programs_.V = first.v.cols();
+    programs_.R = reads ? first.reads() : 0;
+    programs_.rows_per_read = structure_.rows_per_read;
+    programs_.parts = structure_.part_count();
+    programs_.has_parts = has_parts;
+    programs_.erase = structure_.erase != Erase::none;
+    programs_.erases_undecayed = structure_.erase == Erase::undecayed;
+    programs_.writes_value = structure_.writes_value;
+    programs_.decays_by_channel = structure_.decay == Decay::key;
+    programs_.gates_are_logs = gates == Gates::as_given && structure_.gates_are_logs;
+    programs_.q = upload_if(true, q_, &P::q);
+    programs_.k = upload_if(true, k_, &P::k);
+    programs_.v = upload_if(true, v_, &P::v);
+    programs_.a = structure_.erase_key ? upload_if(true, a_, &P::a) : programs_.k;
+    if (structure_.decay != Decay::none) {
+      programs_.alpha = gates == Gates::as_given
+                            ? upload_if(true, gate_, &P::gate)
+                            : upload(gate_, [](const Program<Scalar>& p) { return p.alpha(); });
+    }
+    programs_.beta = upload_if(structure_.beta, beta_, &P::beta);
+    programs_.mu = upload_if(structure_.value_decay, mu_, &P::mu);
+    programs_.k_plain = upload_if(structure_.plain_write, k_plain_, &P::k_plain);
+    programs_.v_plain = upload_if(structure_.plain_write, v_plain_, &P::v_plain);
+    programs_.transition = upload_if(has_parts, transition_, &P::transition);
+    programs_.inject = upload_if(has_parts, inject_, &P::inject);
+    programs_.erase_sight = upload_if(has_parts && programs_.erase, erase_sight_, &P::erase_sight);
+    programs_.read_sight = upload_if(has_parts, read_sight_, &P::read_sight);
+    erases_ = DeviceTimes(first.erase_readers());
+    reads_ = DeviceTimes(first.output_readers());
+    programs_.erases = erases_.view();
+    programs_.reads = reads_.view();
+    S_ = DeviceMatrices<Scalar>::of_heads(
+        count, [&](Index head) -> const Matrix<Scalar>& { return states[static_cast<std::size_t>(head)]; });
+    programs_.initial_state = S_.data();
+    programs_.final_state = S_.data();
+    o_ = DeviceMatrices<Scalar>(count, programs_.R, programs_.V);
+    programs_.o = o_.template view<Scalar>();
+  }
+
+  const RowPrograms<Scalar>& programs() const { return programs_; }
+  const Structure& structure() const { return structure_; }
+  const DeviceMatrices<Scalar>& S() const { return S_; }
+  const DeviceMatrices<Scalar>& o() const { return o_; }
+  const DeviceMatrices<Scalar>& read_sight() const { return read_sight_; }
+
+ private:
+  Structure structure_;
+  RowPrograms<Scalar> programs_;
+  DeviceMatrices<Scalar> q_, k_, v_, a_, gate_, beta_, mu_, k_plain_, v_plain_, transition_, inject_,
+      erase_sight_, read_sight_, S_, o_;
+  DeviceTimes erases_, reads_;
+};
+
+/// The tables of some chunks on the device.
+template <class Scalar>
+class ChunkTables {
+ public:
+  /// `L`: rows of a chunk; `keeps_states`: whether the state before each is kept, for two passes.
+  ChunkTables(const RowPrograms<Scalar>& rows, Index L, Index count, bool keeps_states) {
+    const Index H = rows.batches * rows.heads * count;
+    const Index gates = rows.decays_by_channel ? rows.K : 1;
+    const Index p = rows.parts;
+    const Index reads = std::min(L / rows.rows_per_read, Index{rows.R});
+    const auto room = [&](DeviceMatrices<Scalar>& to, bool wanted, Index height, Index width) -> Scalar* {
+      if (!wanted) return nullptr;
+      to = DeviceMatrices<Scalar>(H, height, width);
+      return to.data();
+    };
+    view = {.count = count, .L = L, .reads = reads};
+    view.P = room(P, true, reads, L);
+    view.N = room(N, rows.erase, L, L);
+    view.P_plain = room(P_plain, rows.k_plain.data, reads, L);
+    view.N_plain = room(N_plain, rows.k_plain.data && rows.erase, L, L);
+    view.g_in = room(g_in, rows.alpha.data, L, gates);
+    view.g_out = room(g_out, rows.alpha.data, L, gates);
+    view.m_in = room(m_in, rows.mu.data, L, rows.V);
+    view.m_out = room(m_out, rows.mu.data, L, rows.V);
+    view.faded = room(faded, rows.mu.data, L, rows.V);
+    view.sight_in = room(sight_in, rows.has_parts, reads, p);
+    view.erase_sight_in = room(erase_sight_in, rows.has_parts && rows.erase, L, p);
+    view.weights_out = room(weights_out, rows.has_parts, L, p);
+    view.total = room(total, rows.has_parts, p, p);
+    view.U = room(U, true, L, rows.V);
+    view.S_in = room(S_in, keeps_states, p * rows.K, rows.V);
+  }
+
+  /// Numbers that one chunk of all heads takes, rather too many.
+  static double numbers(const RowPrograms<Scalar>& rows, Index L) {
+    const auto n = static_cast<double>(L);
+    const auto K = static_cast<double>(rows.K);
+    const auto V = static_cast<double>(rows.V);
+    const double matrices = (rows.erase ? 2 : 1) * (rows.k_plain.data ? 2 : 1);
+    return static_cast<double>(rows.batches * rows.heads) *
+           (matrices * n * n + n * (2 * K + 4 * V) + static_cast<double>(rows.parts) * K * V);
+  }
+
+  Chunks<Scalar> view;
+  DeviceMatrices<Scalar> P, N, P_plain, N_plain, g_in, g_out, m_in, m_out, faded, sight_in, erase_sight_in,
+      weights_out, total, U, S_in;
+};
+
+template <class Scalar>
+void record_row(const Structure& structure, const std::string& when, const Matrix<Scalar>& S,
+                Recorder& record) {
+  if (structure.parts.empty()) return record("S_" + when, S);
+  const Index K = S.rows() / structure.part_count();
+  for (Index i = 0; i < structure.part_count(); ++i)
+    record(structure.parts[static_cast<std::size_t>(i)] + ("_" + when), S.middleRows(i * K, K));
+}
+
+/// What a trace asks of one chunk of one head besides its tables.
+template <class Scalar>
+struct TapRoom {
+  DeviceMatrices<Scalar> R, inter, intra, S_written;
+
+  explicit TapRoom(const RowsOnDevice<Scalar>& rows, Index reads)
+      : R(1, rows.programs().T, rows.programs().V),
+        inter(1, reads, rows.programs().V),
+        intra(1, reads, rows.programs().V),
+        S_written(1, rows.programs().parts * rows.programs().K, rows.programs().V) {}
+
+  ChunkTap<Scalar> view() { return {R.data(), inter.data(), intra.data(), S_written.data()}; }
+};
+
+/// What is left of each write for every pair: [readers, L].
+template <class Scalar>
+Matrix<Scalar> weights(const RowsOnDevice<Scalar>& rows, const Chunks<Scalar>& chunks,
+                       const ReaderTimes& readers, const DeviceRows<const Scalar>& sight, bool are_reads) {
+  DeviceMatrices<Scalar> W(1, are_reads ? chunks.reads : chunks.L, chunks.L);
+  make_chunk_weights(rows.programs(), chunks, readers, sight, are_reads, W.data());
+  return W.matrix();
+}
+
+template <class Scalar>
+void record_decays(const RowsOnDevice<Scalar>& rows, const ChunkTables<Scalar>& tables, Recorder& record) {
+  const Structure& structure = rows.structure();
+  const RowPrograms<Scalar>& programs = rows.programs();
+  const bool erases = structure.erase != Erase::none;
+  if (structure.value_decay) {
+    const Matrix<Scalar> m_in = tables.m_in.matrix();
+    record("m_in", m_in);
+    record("m_out", tables.m_out.matrix());
+    record("m_total", m_in.bottomRows(1).transpose());
+  }
+  if (!structure.parts.empty()) {
+    record("G", weights(rows, tables.view, programs.reads, programs.read_sight, true));
+    record("g_in", tables.sight_in.matrix());
+    record("g_out", tables.weights_out.matrix());
+    record("g_total", tables.total.matrix());
+    if (!erases) return;
+    record("G_erase", weights(rows, tables.view, programs.erases, programs.erase_sight, false));
+    record("g_erase", tables.erase_sight_in.matrix());
+    return;
+  }
+  if (structure.decay == Decay::none) return;
+  const bool reads_early = structure.erase == Erase::undecayed;
+  const Matrix<Scalar> g_in = tables.g_in.matrix();
+  record("g_in", g_in);
+  record("g_out", tables.g_out.matrix());
+  record("g_total", g_in.bottomRows(1).transpose());
+  if (reads_early) record("g_before", one_row_earlier<Scalar>(g_in, 1));
+  if (structure.decay != Decay::scalar) return;
+  std::vector<Reader> after_each_row;
+  for (Index i = 1; i <= programs.T; ++i) after_each_row.push_back({.decays = i, .writes = i});
+  const DeviceTimes times(after_each_row);
+  const Matrix<Scalar> G = weights(rows, tables.view, times.view(), {}, false);
+  record("G", G);
+  if (reads_early) record("G_before", one_row_earlier<Scalar>(G, 0));
+}
+
+template <class Scalar>
+void record_writes(const RowsOnDevice<Scalar>& rows, const ChunkTables<Scalar>& tables,
+                   const TapRoom<Scalar>& tap, Recorder& record) {
+  if (rows.structure().erase == Erase::none) return;
+  if (rows.structure().plain_write) record("N_plain", tables.N_plain.matrix());
+  record("N", tables.N.matrix());
+  record("R", tap.R.matrix());
+  record("U", tables.U.matrix());
+}
+
+template <class Scalar>
+void record_reads(const RowsOnDevice<Scalar>& rows, const ChunkTables<Scalar>& tables,
+                  const TapRoom<Scalar>& tap, Recorder& record) {
+  if (rows.programs().R == 0) return;
+  if (rows.structure().plain_write) record("P_plain", tables.P_plain.matrix());
+  record("P", tables.P.matrix());
+  record("O_inter", tap.inter.matrix());
+  record("O_intra", tap.intra.matrix());
+}
+
+enum class Pass { both, states };
+
+/// All rows of one program as one chunk.
+template <class Scalar>
+Matrix<Scalar> whole_chunk(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder, bool reads,
+                           Pass pass) {
+  if (program.rows() == 0) return Matrix<Scalar>(0, program.v.cols());
+  RowsOnDevice<Scalar> rows({&program, 1}, {&S, 1}, reads && pass == Pass::both, Gates::as_given);
+  ChunkTables<Scalar> tables(rows.programs(), program.rows(), 1, false);
+  TapRoom<Scalar> tap(rows, tables.view.reads);
+  make_chunk_tables(rows.programs(), tables.view);
+  chain_chunks(rows.programs(), tables.view, pass == Pass::both, tap.view());
+  if (recorder) {
+    (*recorder)("S_in", S);
+    record_decays(rows, tables, *recorder);
+    record_writes(rows, tables, tap, *recorder);
+    record_reads(rows, tables, tap, *recorder);
+  }
+  S = rows.S().matrix();
+  if (recorder) {
+    (*recorder)("S_written", tap.S_written.matrix());
+    (*recorder)("S_out", S);
+  }
+  return pass == Pass::states ? tables.U.matrix() : rows.o().matrix();
+}
+
+/// Whether recurrent_scalar_decay() computes it.
+bool has_one_decay_per_token(const Structure& structure, Index K) {
+  // All fields by name: whoever adds one to Structure is asked here whether the kernel knows it.
+  const auto& [decay, gates_are_logs, value_decay, erase, erase_key, beta, writes_value, decay_by_key,
+               plain_write, read_at, rows_per_read, parts] = structure;
+  return K <= recurrent_scalar_decay_largest_K && decay != Decay::key && !value_decay &&
+         erase != Erase::undecayed && !erase_key && writes_value && !plain_write &&
+         read_at == ReadAt::after_row && rows_per_read == 1 && parts.empty();
+}
+
+/// Chunks of all heads whose tables fit into about a gigabyte at the same time.
+template <class Scalar>
+Index chunks_at_once(const RowPrograms<Scalar>& rows, Index L) {
+  constexpr double room = double{1 << 30} / sizeof(Scalar);
+  constexpr Index most_blocks = 65535;  // of a grid's second axis
+  return std::clamp<Index>(static_cast<Index>(room / ChunkTables<Scalar>::numbers(rows, L)), 1, most_blocks);
+}
+
+template <class Scalar>
+void run_chunks(Form form, const RowsOnDevice<Scalar>& rows, Index chunk_size, const std::stop_token& stop) {
+  const RowPrograms<Scalar>& programs = rows.programs();
+  const Index tokens = programs.T / programs.rows_per_read;
+  const Index L = (form == Form::parallel ? tokens : std::min(chunk_size, tokens)) * programs.rows_per_read;
+  if (L == 0) return;
+  const Index all = (programs.T + L - 1) / L;
+  const Index at_once = std::min(all, chunks_at_once(programs, L));
+  ChunkTables<Scalar> tables(programs, L, at_once, form == Form::two_pass);
+  for (Index first = 0; first < all; first += at_once) {
+    if (stop.stop_requested()) throw Cancelled();
+    tables.view.first_row = first * L;
+    tables.view.count = std::min(at_once, all - first);
+    make_chunk_tables(programs, tables.view);
+    chain_chunks(programs, tables.view, form != Form::two_pass);
+    if (form == Form::two_pass) chunk_reads(programs, tables.view);
+  }
+}
+
+}  // namespace
+
+template <class Scalar>
+Matrix<Scalar> recurrent(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder) {
+  const Structure& structure = program.structure;
+  const bool reads = structure.read_at == ReadAt::after_row;
+  const bool erases = structure.erase != Erase::none;
+  RowsOnDevice<Scalar> rows({&program, 1}, {&S, 1}, reads, Gates::as_alpha);
+  const Index V = program.v.cols();
+  const Index K = program.k.cols();
+  if (!recorder || program.rows() == 0) {
+    recurrent_rows(rows.programs());
+    S = rows.S().matrix();
+    return rows.o().matrix();
+  }
+  DeviceMatrices<Scalar> before(S), moved(S), old(1, 1, V), error(1, 1, V), update(1, K, V), plain(1, K, V);
+  recurrent_rows(rows.programs(), RecurrentTap<Scalar>{before.data(), moved.data(), old.data(), error.data(),
+                                                       update.data(), plain.data()});
+  S = rows.S().matrix();
+  record_row(structure, "before", before.matrix(), *recorder);
+  if (!structure.parts.empty()) {
+    record_row(structure, "moved", moved.matrix(), *recorder);
+  } else if (structure.decay != Decay::none || structure.value_decay) {
+    record_row(structure, "decayed", moved.matrix(), *recorder);
+  }
+  if (erases) (*recorder)("old", old.matrix().transpose());
+  if (erases) (*recorder)("error", error.matrix().transpose());
+  (*recorder)("update", update.matrix());
+  if (structure.plain_write) (*recorder)("plain_update", plain.matrix());
+  record_row(structure, "after", S, *recorder);
+  return rows.o().matrix();
+}
+
+template <class Scalar>
+Matrix<Scalar> chunk(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder) {
+  return whole_chunk(program, S, recorder, program.structure.read_at == ReadAt::after_row, Pass::both);
+}
+
+template <class Scalar>
+Matrix<Scalar> chunk_state(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder) {
+  return whole_chunk(program, S, recorder, false, Pass::states);
+}
+
+template <class Scalar>
+Matrix<Scalar> chunk_outputs(const Program<Scalar>& program, const Matrix<Scalar>& S_before,
+                             const Matrix<Scalar>& U, Recorder* recorder) {
+  if (program.rows() == 0) return Matrix<Scalar>(0, program.v.cols());
+  const bool reads = program.structure.read_at == ReadAt::after_row;
+  RowsOnDevice<Scalar> rows({&program, 1}, {&S_before, 1}, reads, Gates::as_given);
+  ChunkTables<Scalar> tables(rows.programs(), program.rows(), 1, true);
+  TapRoom<Scalar> tap(rows, tables.view.reads);
+  make_chunk_tables(rows.programs(), tables.view);
+  tables.U = DeviceMatrices<Scalar>(U);
+  tables.view.U = tables.U.data();
+  tables.S_in = DeviceMatrices<Scalar>(S_before);
+  tables.view.S_in = tables.S_in.data();
+  chunk_reads(rows.programs(), tables.view, tap.view());
+  if (recorder) {
+    (*recorder)("S_in", S_before);
+    if (program.structure.erase != Erase::none) (*recorder)("U", U);
+    record_decays(rows, tables, *recorder);
+    record_reads(rows, tables, tap, *recorder);
+  }
+  return rows.o().matrix();
+}
+
+template <class Scalar>
+Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder) {
+  if (program.rows() == 0) return Matrix<Scalar>(0, program.v.cols());
+  return whole_chunk(program, S, recorder, true, Pass::both);
+}
+
+template <class Scalar>
+std::vector<Matrix<Scalar>> run_rows(Form form, std::span<const Program<Scalar>> heads, Index chunk_size,
+                                     std::span<Matrix<Scalar>> states, const std::stop_token& stop) {
+  const Structure& structure = heads.front().structure;
+  const bool is_recurrent = form == Form::recurrent;
+  RowsOnDevice<Scalar> rows(heads, states, structure.read_at == ReadAt::after_row,
+                            is_recurrent ? Gates::as_alpha : Gates::as_given);
+  if (!is_recurrent) {
+    run_chunks(form, rows, chunk_size, stop);
+  } else if (has_one_decay_per_token(structure, heads.front().k.cols())) {
+    recurrent_scalar_decay(rows.programs());
+  } else {
+    recurrent_rows(rows.programs());
+  }
+  std::vector<Matrix<Scalar>> S = rows.S().download();
+  std::ranges::move(S, states.begin());
+  return rows.o().download();
+}
+
+#define PALIMPSEST_INSTANTIATE(Scalar)                                                         \
+  template Matrix<Scalar> recurrent(const Program<Scalar>&, Matrix<Scalar>&, Recorder*);       \
+  template Matrix<Scalar> chunk(const Program<Scalar>&, Matrix<Scalar>&, Recorder*);           \
+  template Matrix<Scalar> chunk_state(const Program<Scalar>&, Matrix<Scalar>&, Recorder*);     \
+  template Matrix<Scalar> chunk_outputs(const Program<Scalar>&, const Matrix<Scalar>&,         \
+                                        const Matrix<Scalar>&, Recorder*);                     \
+  template Matrix<Scalar> parallel(const Program<Scalar>&, Matrix<Scalar>&, Recorder*);        \
+  template std::vector<Matrix<Scalar>> run_rows(Form, std::span<const Program<Scalar>>, Index, \
+                                                std::span<Matrix<Scalar>>, const std::stop_token&);
+PALIMPSEST_INSTANTIATE(double)
+PALIMPSEST_INSTANTIATE(float)
+#undef PALIMPSEST_INSTANTIATE
+
+}  // namespace palimpsest::cuda

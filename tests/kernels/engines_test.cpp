@@ -1,0 +1,111 @@
+// What a trace shows is what the device computed: every tensor that the CUDA engines keep is the one that the
+// engines of core keep, of every step of every variant and form.
+
+#include <cmath>
+#include <limits>
+
+#include "core/contract/disagreement.h"
+#include "core/steps/interpreted.h"
+#include "kernels/cuda_backend.h"
+#include "tests/catch.h"
+#include "tests/core/cases.h"
+#include "tests/kernels/gpu.h"
+
+using namespace palimpsest;
+
+namespace {
+
+/// max|X - Y| / max(1, max|Y|), where both are finite; infinite where their shapes or infinities differ.
+double difference(const Matrix<double>& X, const Matrix<double>& Y) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (X.rows() != Y.rows() || X.cols() != Y.cols()) return infinity;
+  double furthest = 0;
+  double largest = 1;
+  for (Index i = 0; i < X.size(); ++i) {
+    const double x = X.data()[i];
+    const double y = Y.data()[i];
+    if (x == y) continue;
+    if (!std::isfinite(x) || !std::isfinite(y)) return infinity;
+    furthest = std::max(furthest, std::abs(x - y));
+    largest = std::max(largest, std::abs(y));
+  }
+  return furthest / largest;
+}
+
+/// Calls `visit(each, form)` for every form of every case of this size that the device computes.
+template <class Visit>
+void for_every_form(const RandomCase& random, Visit visit) {
+  for (const testing::Case& each : testing::all_cases(random)) {
+    for (const Form form : each.forms()) {
+      if (cuda_backend().missing(*each.variant, each.settings, form, Precision::f64)) continue;
+      INFO(each.words << ' ' << name(form));
+      visit(each, form);
+    }
+  }
+}
+
+std::unique_ptr<Trace> trace_on_device(const testing::Case& each, Form form, Index chunk_size) {
+  return each.variant->rule->trace(each.sequence, form, Precision::f64, chunk_size, std::size_t{1} << 24,
+                                   cuda_backend().engines());
+}
+
+std::vector<std::string> names(const Record& record) {
+  std::vector<std::string> all;
+  for (const auto& [name, tensor] : record.tensors()) all.push_back(name);
+  return all;
+}
+
+void compare_every_tensor(const RandomCase& random, Index chunk_size) {
+  for_every_form(random, [&](const testing::Case& each, Form form) {
+    const auto expected = each.trace(form, chunk_size);
+    const auto got = trace_on_device(each, form, chunk_size);
+    REQUIRE(got->block_count() == expected->block_count());
+    for (Index index = 0; index < expected->block_count(); ++index) {
+      const Record& mine = got->record(index);
+      const Record& theirs = expected->record(index);
+      INFO("block " << index);
+      CHECK(names(mine) == names(theirs));
+      for (const auto& [tensor, value] : theirs.tensors()) {
+        INFO(tensor);
+        if (mine.contains(tensor)) CHECK(difference(mine.at(tensor), value) <= each.allowed(1e-10));
+      }
+    }
+  });
+}
+
+}  // namespace
+
+TEST_CASE("every tensor that the CUDA engines keep is the one of the processor") {
+  if (!testing::has_gpu()) return;
+  compare_every_tensor({.tokens = 17, .dk = 12, .dv = 12, .seed = 3}, 5);
+  compare_every_tensor({.tokens = 9, .dk = 6, .dv = 9, .seed = 4}, 16);
+}
+
+TEST_CASE("the equations alone give what the CUDA engines give") {
+  if (!testing::has_gpu()) return;
+  for_every_form({.tokens = 11, .dk = 8, .dv = 8, .seed = 5}, [](const testing::Case& each, Form form) {
+    const Output run = cuda_backend().run(*each.variant, each.sequence, form, Precision::f64, 4);
+    CHECK(compare(interpret(*trace_on_device(each, form, 4)), run).error <= each.allowed(1e-10));
+  });
+}
+
+TEST_CASE("all heads at once give what every head gives by itself") {
+  if (!testing::has_gpu()) return;
+  const std::vector<testing::Case> others = testing::all_cases({.tokens = 33, .dk = 8, .dv = 8, .seed = 7});
+  std::size_t next = 0;
+  for (const testing::Case& each : testing::all_cases({.tokens = 33, .dk = 8, .dv = 8, .seed = 6})) {
+    Sequence other = others[next++].sequence;
+    other.settings = each.settings;
+    const std::vector<Sequence> heads = {each.sequence, other, each.sequence};
+    for (const Form form : each.forms()) {
+      if (cuda_backend().missing(*each.variant, each.settings, form, Precision::f64)) continue;
+      INFO(each.words << ' ' << name(form));
+      const auto got = cuda_backend().run_heads(*each.variant, heads, form, Precision::f64, 8);
+      REQUIRE(got.size() == heads.size());
+      for (std::size_t head = 0; head < heads.size(); ++head) {
+        const Output alone = cpu_backend().run(*each.variant, heads[head], form, Precision::f64, 8);
+        CHECK(compare(got[head], alone).error <= each.allowed(1e-10));
+      }
+    }
+  }
+}
