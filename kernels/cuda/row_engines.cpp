@@ -264,7 +264,7 @@ template <class Scalar>
 Matrix<Scalar> whole_chunk(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder, bool reads,
                            Pass pass) {
   if (program.rows() == 0) return Matrix<Scalar>(0, program.v.cols());
-  RowsOnDevice<Scalar> rows({&program, 1}, {&S, 1}, reads && pass == Pass::both, Gates::as_given);
+  RowsOnDevice<Scalar> rows({&program, 1}, {&S, 1}, reads, Gates::as_given);
   ChunkTables<Scalar> tables(rows.programs(), program.rows(), 1, false);
   TapRoom<Scalar> tap(rows, tables.view.reads);
   make_chunk_tables(rows.programs(), tables.view);
@@ -273,7 +273,7 @@ Matrix<Scalar> whole_chunk(const Program<Scalar>& program, Matrix<Scalar>& S, Re
     (*recorder)("S_in", S);
     record_decays(rows, tables, *recorder);
     record_writes(rows, tables, tap, *recorder);
-    record_reads(rows, tables, tap, *recorder);
+    if (pass == Pass::both) record_reads(rows, tables, tap, *recorder);
   }
   S = rows.S().matrix();
   if (recorder) {
@@ -360,7 +360,8 @@ Matrix<Scalar> chunk(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder
 
 template <class Scalar>
 Matrix<Scalar> chunk_state(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder) {
-  return whole_chunk(program, S, recorder, false, Pass::states);
+  // The decays of the reads are known already.
+  return whole_chunk(program, S, recorder, program.structure.read_at == ReadAt::after_row, Pass::states);
 }
 
 template <class Scalar>
