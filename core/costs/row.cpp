@@ -78,15 +78,16 @@ Rows<double> exact_rows(const Structure& structure, const RowSizes& sizes, doubl
   return exact;
 }
 
-/// The same of `tokens` in symbols, for rows in whole sub-chunks and reads after their own token.
+/// The same of `tokens` in symbols, for rows in whole sub-chunks and reads after or before their own token.
 Rows<Polynomial> symbolic_rows(const Structure& structure, const RowSizes& sizes, const Polynomial& tokens) {
   const Polynomial steps = structure.rows_per_read > 1 ? Polynomial::symbol("n_h") : Polynomial(1);
   const Polynomial rows = tokens * steps;
   const Polynomial c = Polynomial::symbol("c");
   const Polynomial inside = (c + 1) / 2;  // on average
   const double erase_decay = structure.erase == Erase::decayed ? 1 : 0;
-  const bool at_end = structure.read_at == ReadAt::end;
-  const Polynomial writes = at_end ? tokens * rows : tokens * (rows + steps) / 2;
+  const bool before = structure.read_at == ReadAt::before_row;
+  const Polynomial up_to_own = before ? rows - steps : rows + steps;
+  const Polynomial writes = structure.reads_on_the_way() ? tokens * up_to_own / 2 : tokens * rows;
   const Polynomial erased = rows * (rows - 1) / 2;
   return {.rows = rows,
           .reads = tokens,
@@ -98,10 +99,10 @@ Rows<Polynomial> symbolic_rows(const Structure& structure, const RowSizes& sizes
                      .writes = erased,
                      .inside = rows * inside},
           .outputs = {.readers = tokens,
-                      .decayed = tokens,
+                      .decayed = before ? tokens - 1 : tokens,
                       .decays = writes,
                       .writes = writes,
-                      .inside = tokens * inside},
+                      .inside = before ? tokens * inside - c : tokens * inside},
           .pairs = rows * (c - 1) / 2,
           .starts = rows * (rows / c - 1) / 2};
 }
@@ -166,7 +167,7 @@ class Counter {
       chunk_from_start(rows_.outputs);
       product(rows_.reads, p_ * rows_.k, rows_.v);
       if (structure_.value_decay) {
-        scaled(rows_.reads * rows_.v + rows_.triangle() * rows_.v);
+        scaled(rows_.outputs.decayed * rows_.v + rows_.triangle() * rows_.v);
         masked_product(rows_.outputs.writes, rows_.outputs.writes, rows_.v);
       } else {
         masked_product(rows_.reads * rows_.rows, rows_.outputs.writes, rows_.v);
@@ -226,7 +227,7 @@ class Counter {
       // The running products once for every row, then a mask of its own for every channel.
       scaled(Number(2) * (rows_.rows - Number(1)) * rows_.v + rows_.triangle() * rows_.v);
       if (erases) scaled(rows_.rows * rows_.rows * rows_.v);
-      scaled(rows_.outputs.writes * rows_.v + rows_.reads * rows_.v);
+      scaled(rows_.outputs.writes * rows_.v + rows_.outputs.decayed * rows_.v);
     }
     carry(true);
     const Number kinds = structure_.plain_write ? 2 : 1;

@@ -30,7 +30,7 @@ std::vector<Index> rows_before(const std::vector<Reader>& readers) {
 template <class Scalar>
 void record_decays(const Program<Scalar>& program, const ChunkDecay<Scalar>& decay, Recorder& record) {
   const Structure& structure = program.structure;
-  const bool reads_early = structure.erase == Erase::undecayed;
+  const bool reads_early = structure.reads_early();
   if (structure.decay == Decay::scalar) {
     record("G", decay.mask());
     if (reads_early) record("G_before", one_row_earlier<Scalar>(decay.mask(), 0));
@@ -70,7 +70,7 @@ class Chunk {
         record_(record) {
     if (!record) return;
     record_decays(program, decay_, *record);
-    if (structure_.value_decay) value_decay_.record(*record);
+    if (structure_.value_decay) value_decay_.record(structure_.read_at == ReadAt::before_row, *record);
   }
 
   /// (I + N) U = V - (g o A) S - N+ V+

@@ -218,7 +218,7 @@ struct DecayNotes {
     record("g_out", walk.since_write(from_start.rows()).matrix());
     record("g_total", from_start.bottomRows(1).transpose());
     if (structure.decay == Decay::scalar) record("G", G);
-    if (structure.erase != Erase::undecayed) return;
+    if (!structure.reads_early()) return;
     record("g_before", one_row_earlier<Scalar>(from_start, 1));
     if (structure.decay == Decay::scalar) record("G_before", one_row_earlier<Scalar>(G, 0));
   }
@@ -367,6 +367,7 @@ Matrix<Scalar> parallel_with(Walking walk, const Program<Scalar>& program, Matri
       Matrix<Scalar> m_out(n, program.v.cols());
       for (Index c = 0; c < m_out.cols(); ++c) m_out.col(c) = ChannelMask<Scalar>(program.mu.col(c)).to_end;
       (*record)("m_in", m_in);
+      if (structure.read_at == ReadAt::before_row) (*record)("m_before", one_row_earlier<Scalar>(m_in, 1));
       (*record)("m_out", m_out);
       (*record)("m_total", m_in.bottomRows(1).transpose());
     }

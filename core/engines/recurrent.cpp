@@ -19,6 +19,7 @@ template <class Scalar>
 Matrix<Scalar> recurrent_parts(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder) {
   const Structure& structure = program.structure;
   const Index K = program.k.cols();
+  const bool reads_first = structure.read_at == ReadAt::before_row;
   Matrix<Scalar> o(program.reads(), program.v.cols());
   for (Index r = 0; r < program.rows(); ++r) {
     Recorder* record = r == program.rows() - 1 ? recorder : nullptr;
@@ -26,6 +27,10 @@ Matrix<Scalar> recurrent_parts(const Program<Scalar>& program, Matrix<Scalar>& S
       return x * seen<Scalar>(S, sight);
     };
     const auto erase = [&] { return read_with(program.erase_keys().row(r), program.erase_sight.row(r)); };
+    const auto read = [&] {
+      if (r < program.reads()) o.row(r) = read_with(program.q.row(r), program.read_sight.row(r));
+    };
+    if (reads_first) read();
     Matrix<Scalar> u = program.v.row(r);
     Matrix<Scalar> old;
     if (record) record_parts(structure, S, "_before", *record);
@@ -46,7 +51,7 @@ Matrix<Scalar> recurrent_parts(const Program<Scalar>& program, Matrix<Scalar>& S
       (*record)("update", update);
       record_parts(structure, S, "_after", *record);
     }
-    if (r < program.reads()) o.row(r) = read_with(program.q.row(r), program.read_sight.row(r));
+    if (!reads_first) read();
   }
   return o;
 }
@@ -57,16 +62,24 @@ template <class Scalar>
 Matrix<Scalar> recurrent(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder) {
   const Structure& structure = program.structure;
   if (!structure.parts.empty()) return recurrent_parts(program, S, recorder);
-  const bool reads = structure.read_at == ReadAt::after_row;
+  const bool reads = structure.reads_on_the_way();
+  const bool reads_first = structure.read_at == ReadAt::before_row;
   const Index N = program.rows();
   const Matrix<Scalar> alpha = program.alpha();
   Matrix<Scalar> o(reads ? program.reads() : 0, program.v.cols());
   Vector<Scalar> u(program.v.cols());
+  // o = S^T q
+  const auto read_at = [&](Index r) {
+    const Index read = r / structure.rows_per_read;
+    if (reads && r % structure.rows_per_read == structure.reading_row() && read < program.reads())
+      o.row(read).noalias() = program.q.row(read) * S;
+  };
 
   for (Index r = 0; r < N; ++r) {
     Recorder* record = r == N - 1 ? recorder : nullptr;
     const auto a = program.erase_keys().row(r).transpose();  // [K]
     if (record) (*record)("S_before", S);
+    if (reads_first) read_at(r);
 
     // S_{r-1}^T a
     if (structure.erase == Erase::undecayed) {
@@ -100,11 +113,7 @@ Matrix<Scalar> recurrent(const Program<Scalar>& program, Matrix<Scalar>& S, Reco
       S.noalias() += program.k_plain.row(r).transpose() * program.v_plain.row(r);
     }
     if (record) (*record)("S_after", S);
-
-    // o = S^T q
-    const bool is_last = (r + 1) % structure.rows_per_read == 0;
-    if (const Index read = r / structure.rows_per_read; reads && is_last && read < program.reads())
-      o.row(read).noalias() = program.q.row(read) * S;
+    if (!reads_first) read_at(r);
   }
   return o;
 }

@@ -1,5 +1,7 @@
 #include "core/engines/value_decay.h"
 
+#include "core/engines/decay_scores.h"
+
 namespace palimpsest {
 
 template <class Scalar>
@@ -69,8 +71,9 @@ Matrix<Scalar> ChunkValueDecay<Scalar>::read(const Matrix<Scalar>& P, const Matr
 }
 
 template <class Scalar>
-void ChunkValueDecay<Scalar>::record(Recorder& record) const {
+void ChunkValueDecay<Scalar>::record(bool reads_before, Recorder& record) const {
   record("m_in", cumulative_);
+  if (reads_before) record("m_before", one_row_earlier<Scalar>(cumulative_, 1));
   record("m_out", remaining_);
   record("m_total", cumulative_.bottomRows(1).transpose());
 }

@@ -30,8 +30,8 @@ class ChunkValueDecay {
   /// O_s = sum_{j<=i} P_sj (mu_{j+1:i} o U_j), i = after[s]. P: [R, L], U: [L, V].
   Matrix<Scalar> read(const Matrix<Scalar>& P, const Matrix<Scalar>& U, std::span<const Index> after) const;
 
-  /// Hands mu_{1:i}, mu_{j+1:L} and mu_{1:L} to a trace.
-  void record(Recorder& record) const;
+  /// Hands mu_{1:i}, mu_{j+1:L} and mu_{1:L} to a trace; mu_{1:i-1} too where outputs read before their row.
+  void record(bool reads_before, Recorder& record) const;
 
  private:
   bool exists_;

@@ -27,8 +27,9 @@ enum class Erase {
 
 /// Which state the output reads.
 enum class ReadAt {
-  after_row,  // o_t = S_t^T q_t
-  end,        // o_t = S_N^T q_t: not causal
+  after_row,   // o_t = S_t^T q_t
+  before_row,  // o_t = S_{t-1}^T q_t: before the decay too
+  end,         // o_t = S_N^T q_t: not causal
 };
 
 /// Everything about a row program that does not depend on the numbers.
@@ -49,6 +50,15 @@ struct Structure {
                                 // one, S
 
   Index part_count() const { return parts.empty() ? 1 : static_cast<Index>(parts.size()); }
+
+  /// Whether every token reads at its own time, not the memory after the last one.
+  bool reads_on_the_way() const { return read_at != ReadAt::end; }
+
+  /// Whether anything reads the memory as the row before left it: an output, or an erase.
+  bool reads_early() const { return read_at == ReadAt::before_row || erase == Erase::undecayed; }
+
+  /// Which of a token's rows its read belongs to.
+  Index reading_row() const { return read_at == ReadAt::before_row ? 0 : rows_per_read - 1; }
 };
 
 /// When a vector reads the state: after so many decays and so many writes of the rows at hand. Of a state in
@@ -63,7 +73,7 @@ struct Reader {
 ///   S~  = Diag(alpha_r) S_{r-1} Diag(mu_r)
 ///   u_r = v_r - S~^T a_r      (only v_r without erase; mu_r o S_{r-1}^T a_r where it reads undecayed)
 ///   S_r = S~ + beta_r k_r u_r^T + k+_r v+_r^T
-///   o_s = S_r^T q_s, r the last row of the read's token   (or S_N^T q_s)
+///   o_s = S_r^T q_s, r the last row of the read's token   (or S_{r-1}^T q_s, r the first; or S_N^T q_s)
 /// With parts X^1 .. X^p, one above the other in the state [p K, V] (eq. U'):
 ///   X~ = (T_r x I) X_{r-1},  X_r = X~ + (c_r x beta_r k_r) u_r^T,  and S^T x is read as (sum_i h_i X^i)^T x
 template <class Scalar>
@@ -90,17 +100,17 @@ struct Program {
   Index rows() const { return k.rows(); }
   Index reads() const { return q.rows(); }
 
-  /// Row `r` alone; the read belongs to the last row of its token.
+  /// Row `r` alone, with the read of its token where it is the one that it belongs to.
   Program row(Index r) const {
     const auto one_row = [r](const Matrix<Scalar>& rows) {
       return rows.size() == 0 ? rows : Matrix<Scalar>(rows.middleRows(r, 1));
     };
     const Index steps = structure.rows_per_read;
-    const bool is_last = (r + 1) % steps == 0;
+    const Index reads_here = r % steps == structure.reading_row() ? 1 : 0;
     Structure one = structure;
     one.rows_per_read = 1;
     return {.structure = one,
-            .q = q.middleRows(r / steps, is_last ? 1 : 0),
+            .q = q.middleRows(r / steps, reads_here),
             .k = one_row(k),
             .v = one_row(v),
             .a = one_row(a),
@@ -112,8 +122,7 @@ struct Program {
             .transition = one_row(transition),
             .inject = one_row(inject),
             .erase_sight = one_row(erase_sight),
-            .read_sight =
-                read_sight.size() == 0 ? read_sight : read_sight.middleRows(r / steps, is_last ? 1 : 0)};
+            .read_sight = read_sight.size() == 0 ? read_sight : read_sight.middleRows(r / steps, reads_here)};
   }
 
   /// The vectors that the erase reads with: [N, K].
@@ -145,11 +154,23 @@ struct Program {
   std::vector<Reader> output_readers() const {
     std::vector<Reader> readers;
     for (Index s = 0; s < reads(); ++s) {
-      const Index own = structure.read_at == ReadAt::end ? rows() : (s + 1) * structure.rows_per_read;
-      const Index row = read_after.empty() ? own : read_after[static_cast<std::size_t>(s)];
+      const Index row = read_after.empty() ? rows_before_read(s) : read_after[static_cast<std::size_t>(s)];
       readers.push_back({row, row, sight(read_sight, s)});
     }
     return readers;
+  }
+
+  /// How many rows are written when token `s` reads, where nothing else is said.
+  Index rows_before_read(Index s) const {
+    switch (structure.read_at) {
+      case ReadAt::after_row:
+        return (s + 1) * structure.rows_per_read;
+      case ReadAt::before_row:
+        return s * structure.rows_per_read;
+      case ReadAt::end:
+        break;
+    }
+    return rows();
   }
 
   /// T_r: [p, p].

@@ -282,7 +282,8 @@ void read_before_write(EquationEditor& equations) {
   equations.replace({Purpose::scores}, whole([&](const Expression& x) -> Changed {
                       if (is_call(x, "lower")) return call("strictly_lower", {first(x)});
                       const bool is_gated = is(x, Kind::hadamard) && is(first(x), Kind::product) &&
-                                            equations.is(second(x), Role::gate);
+                                            equations.is(second(x), Role::gate) &&
+                                            second(x) != tensor("G_before");
                       if (is_gated || is_call(x, "decay_scores")) return call("strictly_lower", {x});
                       return std::nullopt;
                     }));

@@ -76,6 +76,7 @@ class Queries {
       through(channel_.rows(first, end - first), first * h);
       end = first;
     }
+    join(0);  // who reads before the first row meets no write, only what was there
     if (to_start) read_ += F_ * channel_.initial;
   }
 
@@ -147,6 +148,7 @@ class Writes {
   void go_on(bool from_start, const std::stop_token& stop) {
     const Index h = channel_.rows_per_token;
     const Index end = end_of(readers_, h);
+    if (from_start) answer(0);
     for (Index first = from_start ? 0 : window_.first_column; first < end; first += tokens_at_a_time) {
       if (stop.stop_requested()) throw Cancelled();
       through(channel_.rows(first, std::min(tokens_at_a_time, end - first)), first * h);

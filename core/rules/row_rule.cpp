@@ -72,7 +72,7 @@ Matrix<Scalar> run_blocks(const RowRule& rule, const Sequence& sequence, Matrix<
   for_each_block<Scalar>(rule, sequence, block_size, stop,
                          [&](Index first, Index count, const auto& program) {
                            const Matrix<Scalar> o = engine(program, S);
-                           reads_at_end = program.structure.read_at == ReadAt::end;
+                           reads_at_end = !program.structure.reads_on_the_way();
                            if (!reads_at_end) read.middleRows(first, count) = o;
                          });
   if (reads_at_end) read_finished(rule, sequence, S, block_size, stop, engines, read);
@@ -92,7 +92,7 @@ Matrix<Scalar> run_two_passes(const RowRule& rule, const Sequence& sequence, Mat
   for_each_block<Scalar>(rule, sequence, chunk_size, stop, [&](Index, Index, const auto& program) {
     Matrix<Scalar> S_in = S;
     Matrix<Scalar> U = engines.chunk_state(program, S, nullptr);
-    reads_at_end = program.structure.read_at == ReadAt::end;
+    reads_at_end = !program.structure.reads_on_the_way();
     if (!reads_at_end) first_pass.push_back({std::move(S_in), std::move(U)});
   });
   Matrix<Scalar> read(sequence.tokens, S.cols());
@@ -148,7 +148,7 @@ std::vector<Output> run_row_heads(const RowRule& rule, std::span<const Sequence>
                                   const Engines<Scalar>& engines) {
   const Index tokens = heads.front().tokens;
   const Program<Scalar> empty = rule.encoder().encode<Scalar>(heads.front(), 0, 0);
-  const bool reads_at_end = empty.structure.read_at == ReadAt::end;
+  const bool reads_at_end = !empty.structure.reads_on_the_way();
   std::vector<Matrix<Scalar>> S;
   std::vector<Matrix<Scalar>> read;
   for (const Sequence& head : heads) {
@@ -225,9 +225,8 @@ ChannelReads reads_of(const Encoder& encoder, const Sequence& sequence, Index fi
   if (!structure.parts.empty()) reads.q = spread<double>(program.read_sight.topRows(count), reads.q);
   const std::vector<Reader> readers = program.output_readers();
   for (Index s = 0; s < count; ++s) {
-    reads.after.push_back(structure.read_at == ReadAt::end ? sequence.tokens * structure.rows_per_read
-                                                           : first * structure.rows_per_read +
-                                                                 readers[static_cast<std::size_t>(s)].writes);
+    const Index writes = first * structure.rows_per_read + readers[static_cast<std::size_t>(s)].writes;
+    reads.after.push_back(structure.reads_on_the_way() ? writes : sequence.tokens * structure.rows_per_read);
   }
   return reads;
 }
@@ -341,7 +340,7 @@ void RowRule::walk_states(const Sequence& sequence, const VisitStates& visit, st
 }
 
 bool RowRule::is_causal(const Sequence& sequence) const {
-  return encoder_.encode<double>(sequence, 0, 0).structure.read_at == ReadAt::after_row;
+  return encoder_.encode<double>(sequence, 0, 0).structure.reads_on_the_way();
 }
 
 Footprint RowRule::footprint(const Sequence& sequence, Form form, Precision precision,
@@ -363,7 +362,7 @@ Footprint RowRule::footprint(const Sequence& sequence, Form form, Precision prec
   const double numbers = rows * (8 * K + 6 * V) + 3 * K * V + matrices * rows * rows + T * V;
   // What the first pass leaves to the second: the state before every chunk, and what all rows write.
   const double chunks = std::ceil(T / static_cast<double>(std::max<Index>(tokens, 1)));
-  const double passed_on = form == Form::two_pass && structure.read_at == ReadAt::after_row
+  const double passed_on = form == Form::two_pass && structure.reads_on_the_way()
                                ? chunks * K * V + T * static_cast<double>(structure.rows_per_read) * V
                                : 0;
   // A rule may hand on a number of each key channel besides the state: what it divides by.

@@ -58,7 +58,7 @@ class RowTrace : public ComputedTrace {
   }
 
   Block block(Index index) const override {
-    if (steps_ > 1) return {(index + 1) % steps_ == 0 ? 1 : 0, index / steps_, 1};
+    if (steps_ > 1) return {phase_of(index % steps_), index / steps_, 1};
     const Index first = index % write_blocks_ * size_;
     return {.phase = index / write_blocks_,
             .first_token = first,
@@ -87,6 +87,12 @@ class RowTrace : public ComputedTrace {
  private:
   /// Two passes are walked through side by side: a chunk's block of one and of the other.
   static constexpr std::size_t kept_records = 2;
+
+  /// Which of the two phases a step of a token is: the token reads in the first or in the last of them.
+  Index phase_of(Index step) const {
+    if (structure_.read_at == ReadAt::before_row) return step == 0 ? 0 : 1;
+    return step == steps_ - 1 ? 1 : 0;
+  }
 
   Record compute(Index index) const override {
     return steps_ > 1 ? compute_step(index / steps_, index % steps_) : compute_block(block(index));
@@ -142,7 +148,7 @@ class RowTrace : public ComputedTrace {
         output_ = {rule_.finish<Scalar>(read, sequence_).template cast<double>(),
                    rule_.named_states<Scalar>(S, sequence_)};
       }
-    } else if (structure_.read_at == ReadAt::after_row) {
+    } else if (structure_.reads_on_the_way()) {
       const Matrix<Scalar> S = state_before(block.first_token / size_);
       Matrix<Scalar> S_after = S;
       read = engines_.chunk_outputs(program, S, engines_.chunk_state(program, S_after, nullptr), &recorder);
@@ -215,7 +221,10 @@ class RowTrace : public ComputedTrace {
         recorder("erase_times", times(program.erase_readers()));
       }
     }
-    if (structure_.rows_per_read > 1) recorder("last_steps", last_steps(program));
+    if (structure_.rows_per_read > 1) {
+      const bool first = structure_.read_at == ReadAt::before_row;
+      recorder(first ? "first_steps" : "last_steps", reading_steps(program));
+    }
     if (scaled_) recorder("scale", sequence_.parameter("scale"));
     for (const std::string& array : notation_.arrays)
       recorder(array, sequence_.at(array).template all<Scalar>());
@@ -266,10 +275,12 @@ class RowTrace : public ComputedTrace {
     return table;
   }
 
-  /// [R, N]: 1 where row n is the last of the rows of token r.
-  static Matrix<Scalar> last_steps(const Program<Scalar>& program) {
+  /// [R, N]: 1 where row n is the one of the rows of token r that its read belongs to.
+  static Matrix<Scalar> reading_steps(const Program<Scalar>& program) {
+    const Structure& structure = program.structure;
     Matrix<Scalar> picks = Matrix<Scalar>::Zero(program.reads(), program.rows());
-    for (Index s = 0; s < program.reads(); ++s) picks(s, (s + 1) * program.structure.rows_per_read - 1) = 1;
+    for (Index s = 0; s < program.reads(); ++s)
+      picks(s, s * structure.rows_per_read + structure.reading_row()) = 1;
     return picks;
   }
 

@@ -89,12 +89,16 @@ struct TokenSteps {
                {"update", "plain_update", "S_decayed", "error"}, 3);
   }
 
+  bool reads_first() const { return structure.read_at == ReadAt::before_row; }
+
   void output(PhaseBuilder& steps, const std::string& state) const {
     steps.add_all(notation.token_query);
     steps.add({"output",
                Purpose::output,
                "What comes out",
-               "What does the memory answer to the query of “{token}”?",
+               reads_first()
+                   ? "What does the memory answer to the query of “{token}”, before “{token}” is written?"
+                   : "What does the memory answer to the query of “{token}”?",
                {notation.token.o, transpose(tensor(state)) * query()}});
     steps.add_all(notation.token_after);
     std::vector<std::string> inlined;
@@ -127,47 +131,58 @@ struct ChunkSteps {
 
   bool has_parts() const { return !structure.parts.empty(); }
   bool decays_keys() const { return structure.decay != Decay::none; }
-  bool asks_on_the_way() const { return reads && structure.read_at == ReadAt::after_row; }
+  bool asks_on_the_way() const { return reads && structure.reads_on_the_way(); }
+  bool asks_early() const { return reads && structure.read_at == ReadAt::before_row; }
+  bool asks_late() const { return reads && structure.read_at == ReadAt::after_row; }
   bool erases() const { return writes && structure.erase != Erase::none; }
-  /// Whether anything in between reads the memory as it has faded by then: a query, or an erase.
-  bool reads_on_the_way() const { return asks_on_the_way() || (writes && structure.erase == Erase::decayed); }
-  bool reads_early() const { return writes && structure.erase == Erase::undecayed && decays_keys(); }
+  /// Whether anything in between reads the memory as it has faded by its own row: a query, or an erase.
+  bool reads_faded() const { return asks_late() || (writes && structure.erase == Erase::decayed); }
+  bool erases_early() const { return writes && structure.erase == Erase::undecayed && decays_keys(); }
+  /// The same of the memory as the row before left it.
+  bool reads_early() const { return asks_early() || erases_early(); }
   bool picks_rows() const { return structure.rows_per_read > 1; }
+
+  /// The rows of a table that belong to the queries, where it has several for each.
+  Expression at_reads(const char* table) const {
+    if (!picks_rows()) return tensor(table);
+    return tensor(asks_early() ? "first_steps" : "last_steps") * tensor(table);
+  }
 
   /// Vectors that read the state carried in, decayed as far as the row that reads.
   Expression erase_from_start() const {
     if (has_parts()) return call("spread", {tensor("g_erase"), A()});
     if (!decays_keys()) return A();
-    return hadamard(tensor(reads_early() ? "g_before" : "g_in"), A());
+    return hadamard(tensor(erases_early() ? "g_before" : "g_in"), A());
   }
   Expression query_from_start() const {
     if (has_parts()) return call("spread", {tensor("g_in"), Q()});
     if (!decays_keys()) return Q();
-    return hadamard(picks_rows() ? tensor("last_steps") * tensor("g_in") : tensor("g_in"), Q());
+    return hadamard(at_reads(asks_early() ? "g_before" : "g_in"), Q());
   }
 
   /// What each row's erase finds of the writes Y before it.
   Expression erase_scores(const Expression& Y) const {
     if (has_parts()) return hadamard(A() * transpose(Y), tensor("G_erase"));
     if (structure.decay == Decay::key) {
-      return reads_early() ? call("decay_scores_before", {A(), Y, tensor("alpha")})
-                           : call("strictly_lower", {call("decay_scores", {A(), Y, tensor("alpha")})});
+      return erases_early() ? call("decay_scores_before", {A(), Y, tensor("alpha")})
+                            : call("strictly_lower", {call("decay_scores", {A(), Y, tensor("alpha")})});
     }
     const Expression products = A() * transpose(Y);
     if (!decays_keys()) return call("strictly_lower", {products});
-    return reads_early() ? hadamard(products, tensor("G_before"))
-                         : call("strictly_lower", {hadamard(products, tensor("G"))});
+    return erases_early() ? hadamard(products, tensor("G_before"))
+                          : call("strictly_lower", {hadamard(products, tensor("G"))});
   }
 
-  /// What each query finds of the writes Y up to its own token.
+  /// What each query finds of the writes Y up to its own token, or before it.
   Expression query_scores(const Expression& Y) const {
     if (has_parts()) return hadamard(Q() * transpose(Y), tensor("G"));
     if (structure.read_at == ReadAt::end)
       return Q() * transpose(decays_keys() ? hadamard(tensor("g_out"), Y) : Y);
-    if (structure.decay == Decay::key) return call("decay_scores", {Q(), Y, tensor("alpha")});
+    if (structure.decay == Decay::key)
+      return call(asks_early() ? "decay_scores_before" : "decay_scores", {Q(), Y, tensor("alpha")});
     const Expression products = Q() * transpose(Y);
-    if (!decays_keys()) return call("lower", {products});
-    return hadamard(products, picks_rows() ? tensor("last_steps") * tensor("G") : tensor("G"));
+    if (!decays_keys()) return call(asks_early() ? "strictly_lower" : "lower", {products});
+    return hadamard(products, at_reads(asks_early() ? "G_before" : "G"));
   }
 
   void decays(PhaseBuilder& steps) const {
@@ -220,7 +235,7 @@ struct ChunkSteps {
 
   void key_decays(PhaseBuilder& steps) const {
     const Expression alpha = tensor("alpha");
-    if (structure.decay == Decay::scalar && reads_on_the_way()) {
+    if (structure.decay == Decay::scalar && reads_faded()) {
       steps.add({"mask",
                  Purpose::mask,
                  "Kept since",
@@ -234,7 +249,7 @@ struct ChunkSteps {
                  "How much of what token j wrote is left just before token i comes in?",
                  {"G_before", call("decay_mask_before", {alpha})}});
     }
-    if (reads_on_the_way()) {
+    if (reads_faded()) {
       steps.add({"fade_in",
                  Purpose::fade_in,
                  "Kept from the start",
@@ -263,12 +278,19 @@ struct ChunkSteps {
 
   void value_decays(PhaseBuilder& steps) const {
     const Expression mu = tensor("mu");
-    if (asks_on_the_way() || erases()) {
+    if (asks_late() || erases()) {
       steps.add({"value_fade_in",
                  Purpose::fade_in,
                  "Values kept from the start",
                  "How much of each value channel carried in is left at each token?",
                  {"m_in", call("cumulative_decay", {mu})}});
+    }
+    if (asks_early()) {
+      steps.add({"value_fade_before",
+                 Purpose::fade_in,
+                 "Values kept until just before",
+                 "How much of each value channel carried in is left just before each token?",
+                 {"m_before", call("cumulative_decay_before", {mu})}});
     }
     if (!writes) return;
     steps.add({"value_fade_out",
@@ -299,7 +321,9 @@ struct ChunkSteps {
                  {"P_plain", query_scores(K_plain())}});
     }
     steps.line("Who reads whom",
-               at_end  ? "Every query meets every key: nothing is masked."
+               at_end ? "Every query meets every key: nothing is masked."
+               : asks_early()
+                   ? "The mask is strict: no token meets its own key. What it keeps of the past fades."
                : whole ? "All pairs at once; the mask keeps the past and lets it fade."
                        : "Only inside the chunk. The mask keeps the past and lets it fade.",
                structure.plain_write ? "P_plain" : "P", {}, 1);
@@ -348,15 +372,16 @@ struct ChunkSteps {
   void outputs(PhaseBuilder& steps) const {
     const Expression S = tensor("S_in");
     Expression before = structure.read_at == ReadAt::end ? Q() * kept(S) : query_from_start() * S;
-    if (structure.value_decay && structure.read_at == ReadAt::after_row)
-      before = hadamard(tensor("m_in"), before);
+    if (structure.value_decay && structure.reads_on_the_way())
+      before = hadamard(tensor(asks_early() ? "m_before" : "m_in"), before);
     steps.add({"inter",
                Purpose::inter,
                "From before",
                "What does the memory carried in answer?",
                {"O_inter", before}});
+    const char* read_fading = asks_early() ? "read_fading_before" : "read_fading";
     Expression inside =
-        structure.value_decay ? call("read_fading", {tensor("P"), U(), tensor("mu")}) : tensor("P") * U();
+        structure.value_decay ? call(read_fading, {tensor("P"), U(), tensor("mu")}) : tensor("P") * U();
     if (structure.plain_write) inside = inside + tensor("P_plain") * V_plain();
     steps.add({"intra",
                Purpose::intra,
@@ -412,6 +437,8 @@ struct ChunkSteps {
 
 Phase token_phase(const TokenSteps& token, bool write, bool output) {
   PhaseBuilder steps(write ? "token by token" : "every token reads the finished memory");
+  const bool reads_first = output && token.reads_first();
+  if (reads_first) token.output(steps, "S_before");
   if (write) {
     steps.add_all(token.notation.token_before);
     token.write(steps);
@@ -420,7 +447,7 @@ Phase token_phase(const TokenSteps& token, bool write, bool output) {
   } else {
     steps.carry({{"S_after", "S_final"}});
   }
-  if (output) token.output(steps, write ? "S_after" : "S_final");
+  if (output && !reads_first) token.output(steps, write ? "S_after" : "S_final");
   return steps.take();
 }
 
@@ -490,7 +517,10 @@ std::vector<Phase> row_phases(const Structure& structure, const Notation& notati
   if (form != Form::recurrent)
     return chunk_phases({structure, notation, scaled, form == Form::parallel}, form);
   const TokenSteps token{structure, notation, scaled};
-  if (structure.rows_per_read > 1) return {token_phase(token, true, false), token_phase(token, true, true)};
+  if (structure.rows_per_read > 1) {
+    const bool first = token.reads_first();
+    return {token_phase(token, true, first), token_phase(token, true, !first)};
+  }
   if (structure.read_at == ReadAt::end)
     return {token_phase(token, true, false), token_phase(token, false, true)};
   return {token_phase(token, true, true)};
@@ -543,7 +573,9 @@ Symbols row_symbols(const Structure& structure, const Notation& notation, Form f
                     {"g_erase", {"g^{e}", Role::gate, "left from the start for the error"}},
                     {"G_before", {"G^{-}", Role::gate, "kept until just before"}},
                     {"g_before", {"g^{-}", Role::gate, "kept from the start until just before"}},
+                    {"m_before", {"m^{-}", Role::gate, "values kept from the start until just before"}},
                     {"last_steps", {"E", Role::plain, "picks the last step of each token"}},
+                    {"first_steps", {"E^{1}", Role::plain, "picks the first step of each token"}},
                     {"P_plain", {"P^{+}", Role::plain, "who reads what was added"}},
                     {"N_plain", {"N^{+}", Role::plain, "what was added overlaps"}},
                     {"P", {"P", Role::plain, "who reads whom"}},

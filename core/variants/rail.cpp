@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/rules/read_order.h"
 #include "core/rules/row_rule.h"
 
 namespace palimpsest {
@@ -268,7 +269,8 @@ Variant joined(const RailStop& lower, const RailStop& upper, const Path& path) {
   joint.parameters.push_back(position_parameter(lower, upper));
   joint.derive = [path](Sequence& sequence) { move_symbols(path, sequence); };
   joint.rule = std::make_shared<RowRule>(
-      make_encoder([path]<class Scalar>(const Rows<Scalar>& rows) { return encode(path, rows); }),
+      in_either_order(
+          make_encoder([path]<class Scalar>(const Rows<Scalar>& rows) { return encode(path, rows); })),
       [path](const Settings& settings) { return notation(path, settings); }, false);
   return joint;
 }

@@ -81,13 +81,16 @@ std::vector<Structure> structures() {
       if (logs && decay == Decay::none) continue;
       for (const Erase erase : {Erase::none, Erase::decayed, Erase::undecayed}) {
         for (const int choice : {0, 1, 2, 4, 5, 6}) {  // a second write and value decay do not go together
-          all.push_back({.decay = decay,
-                         .gates_are_logs = logs,
-                         .value_decay = (choice & 1) != 0,
-                         .erase = erase,
-                         .beta = (choice & 1) != 0,
-                         .plain_write = (choice & 2) != 0,
-                         .rows_per_read = (choice & 4) != 0 ? 3 : 1});
+          for (const ReadAt read_at : {ReadAt::after_row, ReadAt::before_row}) {
+            all.push_back({.decay = decay,
+                           .gates_are_logs = logs,
+                           .value_decay = (choice & 1) != 0,
+                           .erase = erase,
+                           .beta = (choice & 1) != 0,
+                           .plain_write = (choice & 2) != 0,
+                           .read_at = read_at,
+                           .rows_per_read = (choice & 4) != 0 ? 3 : 1});
+          }
         }
       }
       all.push_back({.decay = decay, .gates_are_logs = logs, .read_at = ReadAt::end});
@@ -95,6 +98,7 @@ std::vector<Structure> structures() {
   }
   for (const Erase erase : {Erase::none, Erase::decayed, Erase::undecayed}) {
     all.push_back({.erase = erase, .beta = true, .parts = "SM"});
+    all.push_back({.erase = erase, .beta = true, .read_at = ReadAt::before_row, .parts = "SM"});
     all.push_back({.erase = erase, .parts = "SMF"});
   }
   return all;
@@ -103,7 +107,10 @@ std::vector<Structure> structures() {
 std::string words(const Structure& s) {
   return "decay " + std::to_string(int(s.decay)) + (s.gates_are_logs ? " logs" : "") + ", erase " +
          std::to_string(int(s.erase)) + (s.value_decay ? ", value decay" : "") + (s.beta ? ", beta" : "") +
-         (s.plain_write ? ", plain write" : "") + (s.read_at == ReadAt::end ? ", read at the end" : "") +
+         (s.plain_write ? ", plain write" : "") +
+         (s.read_at == ReadAt::end          ? ", read at the end"
+          : s.read_at == ReadAt::before_row ? ", read before"
+                                            : "") +
          ", rows " + std::to_string(s.rows_per_read) + ", parts " + std::to_string(s.parts.size());
 }
 
@@ -119,7 +126,7 @@ Counts run_counted(const Structure& structure, Index tokens, Index K, Index V, F
       if (form == Form::two_pass) {
         const Matrix<Counted> S_in = S;
         const Matrix<Counted> U = chunk_state(program, S);
-        if (structure.read_at == ReadAt::after_row) chunk_outputs(program, S_in, U);
+        if (structure.reads_on_the_way()) chunk_outputs(program, S_in, U);
       }
       if (form == Form::parallel) parallel(program, S);
       if (structure.read_at == ReadAt::end && form != Form::parallel) S = Matrix<Counted>(S + 0 * S);

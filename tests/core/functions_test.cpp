@@ -101,6 +101,12 @@ TEST_CASE("early reads see one decay less and not the write of their own row") {
         for (Index d = 0; d < K && j < i; ++d) score += X(i, d) * Y(j, d) * decays(alpha, j + 1, i - 1, d);
         return score;
       });
+      const Matrix<double> P = random_matrix(random, L, L);
+      check_cells(of("read_fading_before", {P, X, alpha}), L, K, [&](Index i, Index d) {
+        double read = 0;
+        for (Index j = 0; j < i; ++j) read += P(i, j) * X(j, d) * decays(alpha, j + 1, i - 1, d);
+        return read;
+      });
     }
   }
 }

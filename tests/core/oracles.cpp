@@ -54,14 +54,21 @@ struct Head {
   }
 };
 
-/// S_t = step(S_{t-1}, t); o_t = S_t^T q_t.
+/// Whether o_t = S_{t-1}^T q_t.
+bool reads_before(const Head& head) {
+  const auto order = head.settings.options.find("order");
+  return order != head.settings.options.end() && order->second == "apply_first";
+}
+
+/// S_t = step(S_{t-1}, t); o_t = S_t^T q_t, or S_{t-1}^T q_t.
 template <class Step>
 Output recurrence(const Head& head, Step step) {
   Dense S = head.initial_state();
   Matrix<double> o(head.tokens(), head.dv());
   for (Index t = 0; t < head.tokens(); ++t) {
+    const Dense before = S;
     S = step(S, t);
-    o.row(t) = (S.transpose() * head.q(t)).transpose();
+    o.row(t) = ((reads_before(head) ? before : S).transpose() * head.q(t)).transpose();
   }
   return {o, {{"S", S}}};
 }
@@ -257,6 +264,7 @@ Output deltaproduct(const Head& head) {
   Dense S = head.has("initial_state") ? head.initial_state() : Dense::Zero(head.dk(), dv);
   Matrix<double> o(head.tokens(), dv);
   for (Index t = 0; t < head.tokens(); ++t) {
+    const Dense before = S;
     if (decays) S *= head.alpha(t)(0);
     for (Index j = 0; j < h; ++j) {
       const Column k = step_row("k", t, j, head.dk());
@@ -264,7 +272,7 @@ Output deltaproduct(const Head& head) {
       const double beta = head.arrays.at("beta")[t * h + j];
       S += beta * k * (v.transpose() - k.transpose() * S).eval();
     }
-    o.row(t) = (S.transpose() * head.q(t)).transpose();
+    o.row(t) = ((reads_before(head) ? before : S).transpose() * head.q(t)).transpose();
   }
   return {o, {{"S", S}}};
 }
@@ -278,10 +286,11 @@ Output titans(const Head& head) {
   Matrix<double> o(head.tokens(), head.dv());
   for (Index t = 0; t < head.tokens(); ++t) {
     if (t % batch == 0) at = S;
+    const Dense before = S;
     const Dense gradient = head.k(t) * (at.transpose() * head.k(t) - head.v(t)).transpose();
     M = head.row("eta", t)(0) * M - head.row("theta", t)(0) * gradient;
     S = (1 - head.row("forget", t)(0)) * S + M;
-    o.row(t) = (S.transpose() * head.q(t)).transpose();
+    o.row(t) = ((reads_before(head) ? before : S).transpose() * head.q(t)).transpose();
   }
   return {o, {{"S", S}, {"M", M}}};
 }
@@ -449,13 +458,17 @@ Output double_softmax(const Head& head) {
   const auto read = [&](Index t) {
     Column q = (head.q(t).array() - head.q(t).maxCoeff()).exp();
     q /= q.sum();
-    o.row(t) = q.cwiseQuotient(weights).transpose() * sums;
+    if (weights.maxCoeff() == 0)
+      o.row(t).setZero();  // no key before
+    else
+      o.row(t) = q.cwiseQuotient(weights).transpose() * sums;
   };
   for (Index t = 0; t < n; ++t) {
+    if (causal && reads_before(head)) read(t);
     const Column weight = head.k(t).array().exp();
     weights += weight;
     sums += weight * head.v(t).transpose();
-    if (causal) read(t);
+    if (causal && !reads_before(head)) read(t);
   }
   for (Index t = 0; t < n && !causal; ++t) read(t);
   const Column log_z = weights.array().log();

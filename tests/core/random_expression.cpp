@@ -113,9 +113,9 @@ RandomExpressions::Possible RandomExpressions::by_hand(Index rows, Index columns
   possible["solve_fading"] = [=, this] {
     return std::vector{call("strictly_lower", {bounded(rows, rows)}), matrix(), bounded(rows, columns)};
   };
-  possible["read_fading"] = [=, this] {
-    return std::vector{bounded(rows, rows), matrix(), bounded(rows, columns)};
-  };
+  for (const char* name : {"read_fading", "read_fading_before"}) {
+    possible[name] = [=, this] { return std::vector{bounded(rows, rows), matrix(), bounded(rows, columns)}; };
+  }
   possible["parts_from_start"] = [=, this] {  // [rows, columns], columns parts
     const Index L = upto(3);
     return std::vector{leaf(L, columns * columns), grow(rows, columns, depth), leaf(rows, 2)};

@@ -41,6 +41,16 @@ TEST_CASE("outputs read the memory after the token's own write", "[reading]") {
   }
 }
 
+TEST_CASE("outputs with the order apply_first read the memory before the token's own write", "[reading]") {
+  for (const char* id : {"linear", "gla", "deltanet", "kda", "value_decay", "deltaproduct", "titans"}) {
+    CAPTURE(id);
+    const Case each = random_case(find_variant(id), {.options = {{"order", "apply_first"}}}, random_sizes);
+    const Output output = each.run(Form::recurrent);
+    for (const Index token : {0, 4, 8})
+      CHECK(apart(read_moments(*each.variant, each.sequence, token).before, output.o.row(token)) <= exact);
+  }
+}
+
 TEST_CASE("linear attention read before its write lacks (q k) v", "[reading]") {
   const Case each = random_case(find_variant("linear"), {}, random_sizes);
   const ReadMoments read = read_moments(*each.variant, each.sequence, 6);

@@ -24,11 +24,14 @@ Matrix<double> solve_fading(Arguments a) {
   return U;
 }
 
-/// O_i = sum_{j<=i} P_ij (mu_{j+1:i} o U_j).
+/// O_i = sum_{j<=l} P_ij (mu_{j+1:l} o U_j), l the last row that is written and faded when row i reads: i, or
+/// `rows_early` rows before it.
+template <Index rows_early>
 Matrix<double> read_fading(Arguments a) {
   Matrix<double> O = Matrix<double>::Zero(a[1].rows(), a[1].cols());
   for (Index i = 0; i < O.rows(); ++i) {
-    for (Index j = 0; j <= i; ++j) O.row(i) += a[0](i, j) * left_of(a[1], a[2], j, i);
+    const Index last = i - rows_early;
+    for (Index j = 0; j <= last; ++j) O.row(i) += a[0](i, j) * left_of(a[1], a[2], j, last);
   }
   return O;
 }
@@ -40,35 +43,39 @@ double kept(CallCell& cell, Index j, Index i, Index channel) {
   return total;
 }
 
-/// sum_j X_ij (mu_{j+1:i} o Y_j) over the first `count` rows j; y(j) is Y_j.
-Term faded_sum(CallCell& cell, Index count, const char* sign, const std::function<Term(Subscript)>& y) {
+/// sum_j X_ij (mu_{j+1:last} o Y_j) over the first `count` rows j; y(j) is Y_j.
+Term faded_sum(CallCell& cell, Index count, Index last, const std::string& rows,
+               const std::function<Term(Subscript)>& y) {
   const Index row = cell.row();
   const Index column = cell.column();
   cell.reads(0, row, 0, 1, count);
-  cell.reads(2, 0, column, row + 1, 1);
+  cell.reads(2, 0, column, last + 1, 1);
   return sum(
       {.count = count,
        .letter = 'j',
-       .value = [&](Index j) { return cell.value(0, row, j) * kept(cell, j, row, column) * y(j).value; },
+       .value = [&](Index j) { return cell.value(0, row, j) * kept(cell, j, last, column) * y(j).value; },
        .term =
            [&](const Subscript& j) {
-             const std::string decays = fmt::format("{}[{}+1:{}]", cell.name(2), j.text(), row);
-             return cell.at(0, row, j) * symbol(decays, kept(cell, j.index, row, column)) * y(j);
+             const std::string decays = fmt::format("{}[{}+1:{}]", cell.name(2), j.text(), last);
+             return cell.at(0, row, j) * symbol(decays, kept(cell, j.index, last, column)) * y(j);
            }},
-      fmt::format("Σ_{{j{}{}}}", sign, row));
+      fmt::format("Σ_{{j{}}}", rows));
 }
 
 Term explain_solve_fading(CallCell& cell) {
   Term right_side = cell.at(1, cell.row(), cell.column());
   if (cell.row() == 0) return right_side;
   cell.reads_own(0, cell.column(), cell.row(), 1);
-  return right_side -
-         faded_sum(cell, cell.row(), "<", [&](const Subscript& j) { return cell.own(j, cell.column()); });
+  return right_side - faded_sum(cell, cell.row(), cell.row(), fmt::format("<{}", cell.row()),
+                                [&](const Subscript& j) { return cell.own(j, cell.column()); });
 }
 
+template <Index rows_early>
 Term explain_read_fading(CallCell& cell) {
-  cell.reads(1, 0, cell.column(), cell.row() + 1, 1);
-  return faded_sum(cell, cell.row() + 1, "≤",
+  const Index last = cell.row() - rows_early;
+  if (last < 0) return number(0);
+  cell.reads(1, 0, cell.column(), last + 1, 1);
+  return faded_sum(cell, last + 1, last, fmt::format("≤{}", last),
                    [&](const Subscript& j) { return cell.at(1, j, cell.column()); });
 }
 
@@ -84,8 +91,13 @@ std::vector<Function> value_decay_functions() {
           "decays in between"),
       function("read_fading", "[L, L], [L, D], [L, D] -> [L, D]",
                {R"(\left(#1 \odot #3_{j+1:i}\right) #2)", Precedence::product, Precedence::product},
-               read_fading, explain_read_fading,
+               read_fading<0>, explain_read_fading<0>,
                "the rows written so far, each channel faded by its own decays in between"),
+      function("read_fading_before", "[L, L], [L, D], [L, D] -> [L, D]",
+               {R"(\left(#1 \odot #3_{j+1:i-1}\right) #2)", Precedence::product, Precedence::product},
+               read_fading<1>, explain_read_fading<1>,
+               "the rows written before this one, each channel faded by its own decays before the token's "
+               "own"),
   };
 }
 
