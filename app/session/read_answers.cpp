@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "app/session/session.h"
+#include "core/insight/written_together.h"
+#include "core/rules/read_order.h"
+
 namespace palimpsest {
 
 std::shared_ptr<const ReadMoments> ReadNow::compute(const Effort& effort) const {
@@ -14,25 +18,41 @@ std::size_t ReadNow::bytes(const Value& read) {
   return static_cast<std::size_t>(read.before.size() + read.after.size()) * sizeof(double);
 }
 
+bool is_read_before(const Settings& settings) {
+  const auto order = settings.options.find(read_order_option);
+  return order != settings.options.end() && order->second == reads_before;
+}
+
+std::string no_read_choice(const Foundation& foundation) {
+  return no_read_order(*foundation.variant, foundation.sequence.settings);
+}
+
+void choose_read(Session& session, bool before) {
+  Choice choice = session.choice();
+  choice.settings.options[read_order_option] = before ? reads_before : reads_after;
+  session.choose(std::move(choice));
+}
+
 std::string reading_in_words(const Foundation& foundation, const ReadMoments* read) {
-  const auto& options = foundation.sequence.settings.options;
-  const auto is = [&](const char* name, const char* value) {
-    const auto found = options.find(name);
-    return found != options.end() && found->second == value;
-  };
-  if (is("causal", "false")) return "Read after the last word: every word sees all of them.";
-  const std::string apart =
-      read ? fmt::format(": {:.2g} % of this output apart", 100 * read->difference()) : std::string();
-  if (is("order", "apply_first"))
-    return fmt::format("Read before the batch is written. With the order update_first it is read after it{}.",
-                       apart);
-  if (is("order", "update_first"))
-    return fmt::format("Read after the batch is written. With the order apply_first it is read before it{}.",
-                       apart);
-  return fmt::format(
-      "Read after the write, so the word sees itself. Some papers read before it{}. This rule has no such "
-      "setting.",
-      apart);
+  const Sequence& sequence = foundation.sequence;
+  const bool before = is_read_before(sequence.settings);
+  std::string apart;
+  if (const double own = read ? (before ? read->before : read->after).stableNorm() : 0; own > 0)
+    apart =
+        fmt::format(": {:.2g} % of this output apart", 100 * (read->after - read->before).stableNorm() / own);
+  if (const std::string reason = no_read_choice(foundation); !reason.empty()) {
+    const bool is_causal = foundation.variant->rule->is_causal(sequence);
+    return read && is_causal ? fmt::format("Some papers read before the write{}. {}", apart, reason) : reason;
+  }
+  if (sequence.tokens > 0 && written_together(*foundation.variant, sequence, 0)) {
+    return before ? fmt::format("Read before the batch is written. Other code reads after it{}.", apart)
+                  : fmt::format("Read after the batch is written. Other code reads before it{}.", apart);
+  }
+  return before ? fmt::format(
+                      "Read before the write, so the word does not see itself. Most papers read after it{}.",
+                      apart)
+                : fmt::format("Read after the write, so the word sees itself. Some papers read before it{}.",
+                              apart);
 }
 
 }  // namespace palimpsest

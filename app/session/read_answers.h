@@ -5,6 +5,8 @@
 
 namespace palimpsest {
 
+class Session;
+
 /// What a token's query gets before and after the token's own write: an answer.
 struct ReadNow : OfFoundation {
   using Value = ReadMoments;
@@ -16,8 +18,17 @@ struct ReadNow : OfFoundation {
   static std::size_t bytes(const Value& read);
 };
 
-/// Which memory the outputs of a computation read, in a sentence; `read` of the token at the cursor, null
-/// while it is not known.
+/// Whether outputs read the memory before their own update (core/rules/read_order.h).
+bool is_read_before(const Settings& settings);
+
+/// Why the outputs of a computation can read one memory only; empty where choose_read() has an effect.
+std::string no_read_choice(const Foundation& foundation);
+
+/// Lets the session's rule read before its own update, or after it: a setting of the rule as any other.
+void choose_read(Session& session, bool before);
+
+/// Which memory the outputs of a computation read, or why there is but one that they can, in a sentence;
+/// `read` of the token at the cursor, null while it is not known.
 std::string reading_in_words(const Foundation& foundation, const ReadMoments* read);
 
 }  // namespace palimpsest

@@ -8,6 +8,7 @@
 #include "app/session/paths.h"
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
+#include "app/session/read_answers.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/studio/compare_commands.h"
@@ -262,6 +263,19 @@ void add_forms(Table& table) {
                      .perform = choosing([size](Choice& choice) { choice.chunk_size = size; }),
                      .why_not = [size](const Application& a) { return no_chunk_of(a, size); }});
   }
+  table.push_back({.id = "form.read",
+                   .group = "Form",
+                   .words = "o reads S after its own write, or before it",
+                   .perform =
+                       [](Application& a) {
+                         const Settings& settings = a.session.computed()->sequence.settings;
+                         choose_read(a.session, !is_read_before(settings));
+                       },
+                   .why_not = [](const Application& a) -> std::string {
+                     const Computation* computed = a.session.computed();
+                     if (!computed) return "nothing is open yet";
+                     return no_read_choice(*computed);
+                   }});
 }
 
 void add_changes(Table& table) {

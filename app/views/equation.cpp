@@ -198,6 +198,29 @@ void draw_numbers(WrittenLines& lines, Index block, Index index, const Operation
   fitted_formula(lines.numbers, line_size);
 }
 
+/// One of the two memories that an output can read.
+struct ReadMemory {
+  const char* words;
+  bool is_before;
+  const char* explained;
+};
+
+/// "after" and "before": the switch between them.
+void draw_read_switch(Session& session, bool is_before) {
+  constexpr ReadMemory memories[] = {
+      {"after###read after", false, "o reads S once the word has written: the word sees itself."},
+      {"before###read before", true,
+       "o reads the S that the word before left, neither faded nor written by this one. The read comes "
+       "first; "
+       "in the forms of many words the mask is strict, so that nobody reads itself."}};
+  for (const ReadMemory& memory : memories) {
+    if (&memory != memories) ImGui::SameLine(0, style::px(14));
+    if (style::tab_button(memory.words, memory.is_before == is_before) && memory.is_before != is_before)
+      choose_read(session, memory.is_before);
+    tooltip(memory.explained);
+  }
+}
+
 /// Below a step that reads: which memory, as papers differ in that.
 void draw_reading(Application& application, const Operation& operation) {
   if (operation.purpose != Purpose::output) return;
@@ -207,8 +230,9 @@ void draw_reading(Application& application, const Operation& operation) {
   key.of = sight.computation;
   key.token = sight.trace->token(sight.cursor);
   const Answer<ReadMoments> answer = session.answers().ask(key, Urgency::later);
-  if (!answer.reason.empty()) return;  // nothing is carried that a word writes
   style::caption("Before the write or after it?");
+  if (no_read_choice(*sight.computation).empty())
+    draw_read_switch(session, is_read_before(sight.computation->sequence.settings));
   const bool is_known = answer.value && answer.value->token == key.token;
   style::paragraph(reading_in_words(*sight.computation, is_known ? answer.value.get() : nullptr));
 }

@@ -51,9 +51,8 @@ std::string no_read_order(const Variant& variant, const Settings& settings) {
     return "Every word reads the memory after the last one: there is no own update to read before.";
   if (option_of(variant, read_order_option)) return "";
   const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
-  if (rows && rows->normalised())
-    return "What is read is divided by the sum of the weights, and before the first word there is none.";
-  if (!variant.memory.none.empty()) return variant.memory.none;
+  if ((rows && rows->normalised()) || !variant.memory.none.empty())
+    return "What comes out is an average over the words so far: before the first there is none.";
   return "This rule always reads after its own update.";
 }
 

@@ -62,6 +62,28 @@ void chooses_a_form_by_its_heading(ImGuiTestContext* context) {
   IM_CHECK(session.choice().form == Form::recurrent);
 }
 
+/// Below the line that reads: after the write, or before it.
+void chooses_which_memory_is_read(ImGuiTestContext* context) {
+  Session& session = enter_form(context, Form::recurrent);
+  const auto last = static_cast<Index>(session.trace()->phases[0].operations.size()) - 1;
+  session.set_cursor({session.cursor().block, last, 0});  // what comes out
+  settle(context);
+  context->ItemClick("//Equation/**/###read before");
+  settle(context);
+  IM_CHECK_STR_EQ(session.choice().settings.options["order"].c_str(), "apply_first");
+  IM_CHECK_EQ(session.cursor().operation, 0);  // it comes first, and the cursor stays with it
+  IM_CHECK_EQ(session.token(), 42);
+  context->ItemClick("//Equation/**/###read after");
+  settle(context);
+  IM_CHECK_EQ(session.cursor().operation, last);
+  session.undo();
+  settle(context);
+  IM_CHECK_STR_EQ(session.choice().settings.options["order"].c_str(), "apply_first");
+  perform(find_command(program(), "form.read"), program());
+  settle(context);
+  IM_CHECK_STR_EQ(session.choice().settings.options["order"].c_str(), "update_first");
+}
+
 void picks_a_head(ImGuiTestContext* context) {
   Session& session = enter_form(context, Form::recurrent);
   context->ItemClick("//Data/**/head/2");
@@ -170,6 +192,7 @@ void keeps_the_pills_in_place(ImGuiTestContext* context) {
 void register_step_tests(ImGuiTestEngine* engine) {
   add_program_test(engine, "turns the knob", turns_the_knob);
   add_program_test(engine, "chooses a form by its heading", chooses_a_form_by_its_heading);
+  add_program_test(engine, "chooses which memory is read", chooses_which_memory_is_read);
   add_program_test(engine, "picks a head", picks_a_head);
   add_program_test(engine, "explains the largest number by itself", explains_the_largest);
   add_program_test(engine, "closes a message", closes_a_message);
