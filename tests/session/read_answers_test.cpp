@@ -26,9 +26,10 @@ std::string words_of(const Computation& computed) {
 
 TEST_CASE("the read before the own update is a setting of the rule, which is taken back as any other") {
   Session session;
-  Choice choice;
-  choice.data = "preset:random?T=9&K=4&V=4";
+  REQUIRE(session.open_named("preset:random?T=9&K=4&V=4"));
+  Choice choice = session.choice();
   choice.variant = "gated_deltanet";
+  choice.form = Form::recurrent;
   session.choose(choice);
   session.wait();
   const Index token = 3;
@@ -48,7 +49,7 @@ TEST_CASE("the read before the own update is a setting of the rule, which is tak
   const ReadMoments read = read_moments(*after->variant, after->sequence, token);
   const auto output = [&](const Computation& computed) {
     const Trace& trace = *computed.form(Form::recurrent).trace;
-    return trace.record(trace.block_of(token, 0)).at("o").col(0).eval();
+    return trace.shared_record(trace.block_of(token, 0))->at("o").col(0).eval();
   };
   CHECK((output(*before) - read.before).cwiseAbs().maxCoeff() <= 1e-12);
   CHECK((output(*after) - read.after).cwiseAbs().maxCoeff() <= 1e-12);
