@@ -255,7 +255,7 @@ TEST_CASE("wrong values of the command line are refused in one line", "[run]") {
   refused({"--param", "gamma"}, "expected NAME=VALUE");
   refused({"--param", "=1"}, "expected NAME=VALUE");
   refused({"--param", "gamma=0.5", "--param", "gamma=0.6"}, "given twice");
-  refused({"--param", "delta=0.5"}, "retnet has no parameter \"delta\"; it takes: scale, gamma");
+  refused({"--param", "delta=0.5"}, "retnet has no parameter \"delta\"; it takes: order, scale, gamma");
   refused({}, run.input() + ": parameter gamma is missing");
   refused({"--form", "serial"},
           "no form \"serial\"; expected one of: recurrent, chunkwise, two-pass, parallel");

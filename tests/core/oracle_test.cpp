@@ -80,9 +80,12 @@ TEST_CASE("a gate of exactly 0 forgets exactly") {
     const bool log_gates = each.arrays->contains("g");
     if (!log_gates && !each.arrays->contains("alpha")) continue;
     const auto* rows = dynamic_cast<const RowRule*>(each.variant->rule.get());
-    const bool reads_before_decay =
-        rows && rows->encoder().encode<double>(each.sequence, 0, 0).structure.erase == Erase::undecayed;
-    if (reads_before_decay) continue;  // it writes back what it has read before everything was forgotten
+    const Structure structure =
+        rows ? rows->encoder().encode<double>(each.sequence, 0, 0).structure : Structure{};
+    // It writes back what it has read before everything was forgotten.
+    if (structure.erase == Erase::undecayed) continue;
+    // The first token that writes nothing still reads the write before it.
+    const Index silenced = structure.read_at == ReadAt::before_row ? 9 : 10;
     const double nothing = log_gates ? -std::numeric_limits<double>::infinity() : 0.0;
     const Case forgetful =
         changed(each, log_gates ? "g" : "alpha", [&](double, std::size_t) { return nothing; });
@@ -90,7 +93,7 @@ TEST_CASE("a gate of exactly 0 forgets exactly") {
     for (const Form form : each.forms()) {
       for (const Precision precision : all_precisions) {
         INFO(each.words << " " << name(form) << " " << name(precision));
-        CHECK(silent.run(form, precision, 7).o.bottomRows(10).cwiseAbs().maxCoeff() == 0);
+        CHECK(silent.run(form, precision, 7).o.bottomRows(silenced).cwiseAbs().maxCoeff() == 0);
       }
     }
   }

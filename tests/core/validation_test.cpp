@@ -163,9 +163,9 @@ TEST_CASE("arrays that a variant does not know are listed, not refused") {
 
 TEST_CASE("options and parameters are checked by name and range") {
   CHECK(refusal_of("retnet", {.parameters = {{"gama", 0.5}}}) ==
-        R"(retnet has no parameter "gama"; it takes: scale, gamma)");
+        R"(retnet has no parameter "gama"; it takes: order, scale, gamma)");
   CHECK(refusal_of("linear", {.options = {{"direction", "left"}}}) ==
-        R"(linear has no parameter "direction"; it takes: causal, scale)");
+        R"(linear has no parameter "direction"; it takes: causal, order, scale)");
   CHECK(refusal_of("retnet", {.parameters = {{"gamma", 1.5}}}) ==
         "parameter gamma of retnet is 1.5; expected a number in [0, 1]");
   CHECK(refusal_of("retnet", {.parameters = {{"gamma", quiet_nan}}}) ==

@@ -243,12 +243,12 @@ TEST_CASE("progress counts up; asked to stop, verify reports what is done") {
   VerifyPlan plan{.variants = {"linear", "retnet"}, .lengths = {2}, .keeps = false};
   const VerifyReport whole =
       verify(plan, variants(), [&](const VerifyProgress& now) { seen.push_back(now); });
-  // 2 sizes x with and without state, for two choices of options and one
-  REQUIRE(seen.size() == 12);
+  // 2 sizes x with and without state, for four choices of options and two
+  REQUIRE(seen.size() == 24);
   CHECK(seen.front().variant == "linear");
   CHECK(seen.front().done == 1);
-  CHECK(seen.back().done == 12);
-  CHECK(seen.back().total == 12);
+  CHECK(seen.back().done == 24);
+  CHECK(seen.back().total == 24);
   CHECK(seen.back().worst_f32 > seen.back().worst_f64);
   CHECK(whole.complete());
 
@@ -259,7 +259,7 @@ TEST_CASE("progress counts up; asked to stop, verify reports what is done") {
   const VerifyReport part = verify(plan, variants(), after_three, stop.get_token());
   CHECK_FALSE(part.complete());
   CHECK(part.cases == 3);
-  CHECK(part.planned == 12);
+  CHECK(part.planned == 24);
   CHECK(part.runs() < whole.runs());
   CHECK(nlohmann::json::parse(to_json(part))["complete"] == false);
   plan.variants = {"nothing"};
