@@ -18,6 +18,8 @@ std::size_t ReadNow::bytes(const Value& read) {
   return static_cast<std::size_t>(read.before.size() + read.after.size()) * sizeof(double);
 }
 
+bool is_read_option(const Option& option) { return option.name == read_order_option; }
+
 bool is_read_before(const Settings& settings) {
   const auto order = settings.options.find(read_order_option);
   return order != settings.options.end() && order->second == reads_before;

@@ -18,6 +18,9 @@ struct ReadNow : OfFoundation {
   static std::size_t bytes(const Value& read);
 };
 
+/// Whether the option says when outputs read the memory (core/rules/read_order.h).
+bool is_read_option(const Option& option);
+
 /// Whether outputs read the memory before their own update (core/rules/read_order.h).
 bool is_read_before(const Settings& settings);
 

@@ -8,6 +8,7 @@
 
 #include "app/gl/context_local.h"
 #include "app/session/gates.h"
+#include "app/session/read_answers.h"
 #include "app/session/write_reach.h"
 #include "app/studio/application.h"
 #include "app/views/form_words.h"
@@ -267,13 +268,19 @@ bool is_changed(const Choice& choice) {
 void adjusting(Application& application) {
   const Computation& computed = *application.session.computed();
   const Variant& variant = *computed.variant;
-  for (const Option& row : variant.options) option(application, computed, row);
+  const auto options = [&](bool are_of_read) {
+    for (const Option& row : variant.options) {
+      if (is_read_option(row) == are_of_read) option(application, computed, row);
+    }
+  };
+  options(false);
   decay(application, computed);
   strength(application, computed);
   other_gates(application);
   key_length(application);
   stability(application, application.session.trace());
   for (const Parameter& row : all_parameters(variant)) parameter(application, computed, row);
+  options(true);  // nearly every rule has it, and its switch stands at the equation too
   if (is_changed(application.session.choice()) && style::pill_button("as it was")) {
     change(application, [](Choice& choice) {
       choice.edits = {};
