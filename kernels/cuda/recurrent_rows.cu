@@ -52,6 +52,15 @@ __global__ void walk_columns(const RowPrograms<Scalar> rows, const RecurrentTap<
     const auto keep = [&](Scalar* copy) {
       for (std::int64_t k = 0; k < p * K; ++k) copy[k * V + c] = S[k * V];
     };
+    // o_c = S_c^T q
+    const auto read = [&] {
+      const std::int64_t s = r / rows.rows_per_read;
+      const std::int64_t own = rows.reads_first ? 0 : rows.rows_per_read - 1;
+      if (r % rows.rows_per_read != own || s >= rows.R) return;
+      row_of(rows.o, s)[c] = seen(row_of(rows.q, s), rows.has_parts ? row_of(rows.read_sight, s) : nullptr);
+    };
+    if (rows.reads_first) read();
+
     const Scalar* const h_erase = rows.has_parts ? row_of(rows.erase_sight, r) : nullptr;
     if (is_tapped) keep(tap.S_before);
 
@@ -108,11 +117,7 @@ __global__ void walk_columns(const RowPrograms<Scalar> rows, const RecurrentTap<
       tap.error[c] = u;
     }
 
-    // o_c = S_c^T q
-    const std::int64_t s = r / rows.rows_per_read;
-    if ((r + 1) % rows.rows_per_read == 0 && s < rows.R) {
-      row_of(rows.o, s)[c] = seen(row_of(rows.q, s), rows.has_parts ? row_of(rows.read_sight, s) : nullptr);
-    }
+    if (!rows.reads_first) read();
   }
 }
 

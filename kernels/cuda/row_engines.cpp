@@ -70,6 +70,7 @@ class RowsOnDevice {
     programs_.V = first.v.cols();
     programs_.R = reads ? first.reads() : 0;
     programs_.rows_per_read = structure_.rows_per_read;
+    programs_.reads_first = structure_.read_at == ReadAt::before_row;
     programs_.parts = structure_.part_count();
     programs_.has_parts = has_parts;
     programs_.erase = structure_.erase != Erase::none;
@@ -208,6 +209,7 @@ void record_decays(const RowsOnDevice<Scalar>& rows, const ChunkTables<Scalar>& 
   if (structure.value_decay) {
     const Matrix<Scalar> m_in = tables.m_in.matrix();
     record("m_in", m_in);
+    if (structure.read_at == ReadAt::before_row) record("m_before", one_row_earlier<Scalar>(m_in, 1));
     record("m_out", tables.m_out.matrix());
     record("m_total", m_in.bottomRows(1).transpose());
   }
@@ -222,7 +224,7 @@ void record_decays(const RowsOnDevice<Scalar>& rows, const ChunkTables<Scalar>& 
     return;
   }
   if (structure.decay == Decay::none) return;
-  const bool reads_early = structure.erase == Erase::undecayed;
+  const bool reads_early = structure.reads_early();
   const Matrix<Scalar> g_in = tables.g_in.matrix();
   record("g_in", g_in);
   record("g_out", tables.g_out.matrix());
@@ -325,7 +327,7 @@ void run_chunks(Form form, const RowsOnDevice<Scalar>& rows, Index chunk_size, c
 template <class Scalar>
 Matrix<Scalar> recurrent(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder) {
   const Structure& structure = program.structure;
-  const bool reads = structure.read_at == ReadAt::after_row;
+  const bool reads = structure.reads_on_the_way();
   const bool erases = structure.erase != Erase::none;
   RowsOnDevice<Scalar> rows({&program, 1}, {&S, 1}, reads, Gates::as_alpha);
   const Index V = program.v.cols();
@@ -355,20 +357,20 @@ Matrix<Scalar> recurrent(const Program<Scalar>& program, Matrix<Scalar>& S, Reco
 
 template <class Scalar>
 Matrix<Scalar> chunk(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder) {
-  return whole_chunk(program, S, recorder, program.structure.read_at == ReadAt::after_row, Pass::both);
+  return whole_chunk(program, S, recorder, program.structure.reads_on_the_way(), Pass::both);
 }
 
 template <class Scalar>
 Matrix<Scalar> chunk_state(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder) {
   // The decays of the reads are known already.
-  return whole_chunk(program, S, recorder, program.structure.read_at == ReadAt::after_row, Pass::states);
+  return whole_chunk(program, S, recorder, program.structure.reads_on_the_way(), Pass::states);
 }
 
 template <class Scalar>
 Matrix<Scalar> chunk_outputs(const Program<Scalar>& program, const Matrix<Scalar>& S_before,
                              const Matrix<Scalar>& U, Recorder* recorder) {
   if (program.rows() == 0) return Matrix<Scalar>(0, program.v.cols());
-  const bool reads = program.structure.read_at == ReadAt::after_row;
+  const bool reads = program.structure.reads_on_the_way();
   RowsOnDevice<Scalar> rows({&program, 1}, {&S_before, 1}, reads, Gates::as_given);
   ChunkTables<Scalar> tables(rows.programs(), program.rows(), 1, true);
   TapRoom<Scalar> tap(rows, tables.view.reads);
@@ -398,7 +400,7 @@ std::vector<Matrix<Scalar>> run_rows(Form form, std::span<const Program<Scalar>>
                                      std::span<Matrix<Scalar>> states, const std::stop_token& stop) {
   const Structure& structure = heads.front().structure;
   const bool is_recurrent = form == Form::recurrent;
-  RowsOnDevice<Scalar> rows(heads, states, structure.read_at == ReadAt::after_row,
+  RowsOnDevice<Scalar> rows(heads, states, structure.reads_on_the_way(),
                             is_recurrent ? Gates::as_alpha : Gates::as_given);
   if (!is_recurrent) {
     run_chunks(form, rows, chunk_size, stop);

@@ -50,6 +50,7 @@ struct RowPrograms {
   // What only the plain kernels know (recurrent_rows.cu, chunk_rows.cu).
   std::int64_t R = 0;                         // reads; 0 where the program reads the final state
   std::int64_t rows_per_read = 1;             // rows of the state of one token
+  bool reads_first = false;                   // o_t = S_{t-1}^T q_t, before the first row of its token
   std::int64_t parts = 1;                     // p
   bool has_parts = false;                     // the state is several side by side (momentum), even if one
   bool decays_by_channel = false;             // alpha is [B, T, H, K]
