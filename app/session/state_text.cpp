@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "app/session/devices.h"
+#include "app/session/foreign_json.h"
 #include "app/session/json_fields.h"
 #include "core/base/error.h"
 #include "core/io/utf8.h"
@@ -172,6 +173,22 @@ void read_prove(const Fields& fields, ProveState& prove) {
   fields.read("breaks", prove.breaks);
 }
 
+/// Refuses JSON that has nothing to do with a session: where neither the data are named nor all fields known,
+/// the names of fields alone would say little.
+void require_session(const json& read, const std::vector<std::string_view>& known) {
+  const char* expected =
+      "expected a session that was saved here (an object with \"data\", \"sides\", \"place\") or pinned "
+      "places";
+  if (!read.is_object())
+    throw InputError(fmt::format("this seems to be {}; {}", seems_to_be(read), expected));
+  if (read.contains("data")) return;
+  for (const auto& field : read.items()) {
+    if (std::ranges::find(known, field.key()) != known.end()) continue;
+    throw InputError(fmt::format("this seems to be {}; {}. \"{}\" is no field of the session",
+                                 seems_to_be(read), expected, shown(field.key())));
+  }
+}
+
 /// Refuses fields of an earlier version beside what has taken their place.
 void require_one_way(const Fields& fields, const char* present,
                      const std::vector<std::string_view>& earlier) {
@@ -293,12 +310,13 @@ std::string write_state(const SessionState& state, std::span<const EditKind> tab
 SessionState parse_state(const std::string& text, const std::filesystem::path& folder,
                          std::span<const EditKind> table) {
   const json parsed = parse_json(text);
-  const Fields fields(parsed);
   std::vector<std::string_view> known = {"data",    "edits",    "head",       "sides", "place",
                                          "words",   "repeated", "workspace",  "view",  "attention",
                                          "compare", "prove",    "adjustments"};
   known.insert(known.end(), side_fields.begin(), side_fields.end());
   known.insert(known.end(), place_fields.begin(), place_fields.end());
+  require_session(parsed, known);
+  const Fields fields(parsed);
   fields.require_known(known);
   require_one_way(fields, "sides", side_fields);
   require_one_way(fields, "place", place_fields);

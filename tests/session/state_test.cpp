@@ -119,10 +119,34 @@ TEST_CASE("what is wrong in a state is refused by name", "[state]") {
           "\"row\" is no field of edit 1; known: edit, factor");
 }
 
+TEST_CASE("JSON of something else is refused with what it seems to be and what was expected", "[state]") {
+  const std::pair<const char*, const char*> others[] = {
+      {R"({"name": "x", "version": "1", "dependencies": {}})", "a description of a package"},
+      {R"({"cells": [], "metadata": {}, "nbformat": 4})", "a Jupyter notebook"},
+      {R"({"theme": "dark", "scale": 1, "recent_files": []})", "the settings of Palimpsest"},
+      {R"({"a": 1, "b": 2, "c": 3, "d": 4, "e": 5})",
+       R"(an object with the fields "a", "b", "c", "d" and 1 more)"},
+      {R"({"head": 1, "colour": "red"})", R"(an object with the fields "colour", "head")"},
+      {"[1, 2]", "a list of 2 entries"},
+      {"\"words\"", "a string"},
+  };
+  for (const auto& [text, words] : others) {
+    CAPTURE(text);
+    CHECK_THROWS_WITH(parse_state(text), says(fmt::format("this seems to be {}; expected a session that was "
+                                                          "saved here (an object with \"data\", \"sides\", "
+                                                          "\"place\") or pinned places",
+                                                          words)));
+  }
+  // The first field that no session has is named; of a session the known fields are.
+  CHECK_THROWS_WITH(parse_state(R"({"head": 1, "colour": "red"})"),
+                    says("\"colour\" is no field of the session"));
+  CHECK_THROWS_WITH(parse_state(R"({"head": 1})"), says("it does not say which \"data\" it belongs to"));
+}
+
 TEST_CASE("brackets in brackets are refused at any depth, wherever they stand", "[state]") {
   const std::size_t depth = 400'000;  // a call for each would overrun any usual stack
   const std::string deep = std::string(depth, '[') + std::string(depth, ']');
-  CHECK_THROWS_WITH(parse_state(deep), says("the session is array; expected an object"));
+  CHECK_THROWS_WITH(parse_state(deep), says("this seems to be a list of 1 entry; expected a session"));
   refused("\"words\": " + deep, "\"words\" holds array; expected whole numbers, ascending");
   refused("\"words\": [1, " + deep + "]", "\"words\" holds array; expected whole numbers, ascending");
   refused("\"edits\": " + deep, "edit 1 is array; expected an object");
