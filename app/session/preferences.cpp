@@ -33,6 +33,7 @@ void for_each_field(Visit visit) {
   visit(&Preferences::layout);
   visit(&Preferences::own_workspaces);
   visit(&Preferences::recent_files);
+  visit(&Preferences::closed_stories);
 }
 
 }  // namespace
@@ -46,6 +47,7 @@ std::string write_preferences(const Preferences& preferences) {
       {"layout", preferences.layout},
       {"own_workspaces", preferences.own_workspaces},
       {"recent_files", preferences.recent_files},
+      {"closed_stories", preferences.closed_stories},
   };
   return written.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
@@ -70,6 +72,9 @@ Preferences parse_preferences(const std::string& text) {
   fields.read("own_workspaces", preferences.own_workspaces);
   fields.read("recent_files", preferences.recent_files);
   if (preferences.recent_files.size() > most_recent_files) preferences.recent_files.resize(most_recent_files);
+  fields.read("closed_stories", preferences.closed_stories);
+  if (preferences.closed_stories.size() > most_closed_stories)
+    preferences.closed_stories.resize(most_closed_stories);
   return preferences;
 }
 

@@ -17,12 +17,14 @@ struct Preferences {
   std::string layout;                       // Dear ImGui's text of where the panels lie
   std::vector<std::string> own_workspaces;  // whose panels somebody moved
 
-  std::vector<std::string> recent_files;  // paths of own data, the last one first
+  std::vector<std::string> recent_files;    // paths of own data, the last one first
+  std::vector<std::string> closed_stories;  // data whose story was put away, the last one first
 
   bool operator==(const Preferences&) const = default;
 };
 
 inline constexpr std::size_t most_recent_files = 12;
+inline constexpr std::size_t most_closed_stories = 64;
 
 inline constexpr double least_scale = 0.5;
 inline constexpr double most_scale = 4;

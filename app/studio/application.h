@@ -97,6 +97,7 @@ class Application {
   std::vector<std::string> recent_commands;  // ids of those done in the palette, the last one first
   bool show_data = false;                    // the page of all data
   std::vector<std::string> recent_files;     // paths of own data that were open, the last one first
+  std::vector<std::string> closed_stories;   // data whose story was put away, the last one first
   bool show_open = false;
   std::string open_path;  // what is typed in the open dialog
   bool show_save = false;

@@ -106,7 +106,7 @@ void words_to_see(Application& application, const std::string& id, const Preview
   if (const auto token = word_links(*look)) {
     const Session& session = application.session;
     open_head(application, id, preview, session.data().id == id ? session.choice().head : 0, token);
-    bring_story_back();
+    bring_story_back(application);
     wish.opened = true;
   }
   ImGui::SetCursorScreenPos(from);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "app/gl/context_local.h"
+#include "app/session/preferences.h"
 #include "app/studio/application.h"
 #include "app/widgets/icon_button.h"
 #include "app/widgets/style.h"
@@ -23,11 +24,17 @@ constexpr float cross = 20;
 constexpr float cross_gap = 8;
 constexpr float between_words = 12;
 
-/// For which data the line is put away, and what it says now.
+/// What the line says now.
 struct StoryLine {
-  std::string closed_for;
   std::string shown;
+  Rectangle cross = {};
 };
+
+/// Puts the story of the data away.
+void put_away(std::vector<std::string>& closed, const std::string& id) {
+  closed.insert(closed.begin(), id);
+  closed.resize(std::min(closed.size(), most_closed_stories));
+}
 
 std::string link_words(const WordToSee& word) { return fmt::format("{} “{}”", word.token, word.label); }
 
@@ -69,16 +76,21 @@ std::optional<Index> word_links(const FirstLook& look) {
   return pressed;
 }
 
-void bring_story_back() { context_local<StoryLine>().closed_for.clear(); }
+void bring_story_back(Application& application) {
+  std::erase(application.closed_stories, application.session.data().id);
+}
 
 const std::string& shown_story() { return context_local<StoryLine>().shown; }
+
+const Rectangle& story_cross() { return context_local<StoryLine>().cross; }
 
 void draw_story_line(Application& application, float room, float height) {
   auto& kept = context_local<StoryLine>();
   kept.shown.clear();
   const std::string& id = application.session.data().id;
   const FirstLook* look = first_look(id);
-  if (!look || kept.closed_for == id) return;
+  const std::vector<std::string>& closed = application.closed_stories;
+  if (!look || std::ranges::find(closed, id) != closed.end()) return;
   const style::Palette& c = style::colours();
   const std::string story = look->story;
   const float story_width = [&] {
@@ -101,8 +113,9 @@ void draw_story_line(Application& application, float room, float height) {
     go_to(application, *token);
   }
   ImGui::SetCursorScreenPos({from.x + width + px(cross_gap), from.y + (height - px(cross)) / 2});
-  if (icon_button("close story", Icon::close, cross)) kept.closed_for = id;
-  tooltip("Puts this away; D, Data, says more and has these links too.");
+  if (icon_button("close story", Icon::close, cross)) put_away(application.closed_stories, id);
+  kept.cross = {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+  tooltip("Puts this away, for good; D, Data, says more and has these links too.");
   ImGui::SetCursorScreenPos(from);
   ImGui::Dummy({width + px(cross_gap + cross), height});
   kept.shown = story;

@@ -4,23 +4,27 @@
 #include <string>
 
 #include "app/views/what_to_look_at.h"
+#include "app/widgets/heat_map.h"
 
 namespace palimpsest {
 
 class Application;
 
 /// What the open text tells and where to look, in two lines at the cursor and `height` high: the words are
-/// links that move the cursor, a cross puts it away until other data are opened. Draws nothing where there is
-/// nothing to tell or less room than it takes.
+/// links that move the cursor, a cross puts it away for these data, in later starts too. Draws nothing where
+/// there is nothing to tell or less room than it takes.
 void draw_story_line(Application& application, float room, float height);
 
-/// Shows the line again.
-void bring_story_back();
+/// Shows the line of the open data again.
+void bring_story_back(Application& application);
 
 /// The words of a text at which something happens, as links in a line; returns the one that was pressed.
 std::optional<Index> word_links(const FirstLook& look);
 
 /// What stands in the line: what the tests look at. Empty: it is not shown.
 const std::string& shown_story();
+
+/// The cross that puts it away, on the screen.
+const Rectangle& story_cross();
 
 }  // namespace palimpsest

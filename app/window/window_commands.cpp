@@ -325,6 +325,7 @@ Preferences preferences(const Application& application, const Window& window, co
   now.theme = application.view.theme == style::Theme::light ? "light" : "dark";
   now.scale = application.zoom;
   now.recent_files = application.recent_files;
+  now.closed_stories = application.closed_stories;
   std::tie(now.width, now.height) = window.size();
   if (std::exchange(ImGui::GetIO().WantSaveIniSettings, false)) {
     const OwnLayout own = application.panel_layout().own(application.workspaces());
@@ -349,6 +350,7 @@ void show_window(const Look& look, StartTimes* times = nullptr) {
   Application application;
   application.places = PinnedPlaces(kept_places.read());
   application.recent_files = kept.read().recent_files;
+  application.closed_stories = kept.read().closed_stories;
   Look first = look;
   require_theme(first);
   LastPlace last(last_place_file());

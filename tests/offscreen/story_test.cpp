@@ -4,6 +4,7 @@
 
 #include <imgui.h>
 
+#include "app/session/preferences.h"
 #include "app/session/presets.h"
 #include "app/studio/application.h"
 #include "app/widgets/text.h"
@@ -49,4 +50,46 @@ TEST_CASE("a newcomer reads what the text tells, in a small window too", "[story
   application.session.wait();
   for (int turn = 0; turn < 3; ++turn) offscreen.pass([&] { application.draw(1); });
   CHECK(shown_story().empty());
+}
+
+TEST_CASE("a story that was put away stays away, for its data alone", "[story]") {
+  Application application;
+  Offscreen offscreen(1280, 800);
+  const auto draw = [&] {
+    application.session.wait();
+    for (int turn = 0; turn < 3; ++turn) offscreen.pass([&] { application.draw(1); });
+  };
+  application.open_first_capture();
+  draw();
+  const std::string story = shown_story();
+  REQUIRE_FALSE(story.empty());
+  const std::string id = application.session.data().id;
+  const Rectangle cross = story_cross();
+  ImGuiIO& io = ImGui::GetIO();
+  io.AddMousePosEvent((cross.minimum.x + cross.maximum.x) / 2, (cross.minimum.y + cross.maximum.y) / 2);
+  draw();
+  io.AddMouseButtonEvent(ImGuiMouseButton_Left, true);
+  draw();
+  io.AddMouseButtonEvent(ImGuiMouseButton_Left, false);
+  io.AddMousePosEvent(5, 700);
+  draw();
+  CHECK(shown_story().empty());
+  CHECK(application.closed_stories == std::vector<std::string>{id});
+  REQUIRE(application.session.open_named("capture:gla_recall_l1"));
+  draw();
+  CHECK_FALSE(shown_story().empty());
+  application.open_first_capture();
+  draw();
+  CHECK(shown_story().empty());
+  // As the next start has it from the settings.
+  Application next;
+  next.closed_stories = parse_preferences(write_preferences({.closed_stories = {id}})).closed_stories;
+  Offscreen another(1280, 800);
+  next.open_first_capture();
+  next.session.wait();
+  for (int turn = 0; turn < 3; ++turn) another.pass([&] { next.draw(1); });
+  CHECK(shown_story().empty());
+  bring_story_back(next);
+  for (int turn = 0; turn < 3; ++turn) another.pass([&] { next.draw(1); });
+  CHECK(shown_story() == story);
 }

@@ -19,7 +19,8 @@ Preferences some() {
           .height = 801,
           .layout = "[Window][Däta]\nPos=1,2\n",
           .own_workspaces = {"step", "learn"},
-          .recent_files = {"/home/dä/mine.npz", "/tmp/x.npz"}};
+          .recent_files = {"/home/dä/mine.npz", "/tmp/x.npz"},
+          .closed_stories = {"capture:gla_recall_l1"}};
 }
 
 /// An environment variable, put back at the end.
