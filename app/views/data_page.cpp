@@ -1,5 +1,6 @@
 #include "app/views/data_page.h"
 
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -29,8 +30,10 @@ constexpr float narrow = 1280;
 struct DataPage {
   std::vector<DataEntry> entries;
   FilterBox filter;
-  std::string chosen;    // id, for a preset with its sizes
-  bool scrolls = false;  // the chosen row is to be brought into sight
+  std::string chosen;     // id, for a preset with its sizes
+  bool scrolls = false;   // the chosen row is to be brought into sight
+  bool is_empty = false;  // nothing has the words of the filter
+  std::string previewed = {};
 };
 
 std::string_view key_of(std::string_view id) { return id.substr(0, id.find('?')); }
@@ -90,7 +93,6 @@ bool rows(DataPage& page, const std::vector<const DataEntry*>& left) {
     if (selected && page.scrolls) ImGui::SetScrollHereY();
   }
   page.scrolls = false;
-  if (left.empty()) style::caption("Nothing here has these words.");
   return opens;
 }
 
@@ -110,6 +112,7 @@ bool list(DataPage& page, Application& application, ImVec2 size) {
   const bool entered = page.filter.draw("Find data", size.x);
   const std::vector<const DataEntry*> left = filtered(page.entries, page.filter.typed);
   move(page, left);
+  page.is_empty = left.empty();
   const float below = style::px(40);
   ImGui::BeginChild("entries", {size.x, size.y - ImGui::GetItemRectSize().y - below - style::px(8)});
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(4)));
@@ -121,7 +124,20 @@ bool list(DataPage& page, Application& application, ImVec2 size) {
   return opens || (entered && !left.empty());
 }
 
+/// In the place of a preview, where nothing is left to preview.
+void nothing_matches(DataPage& page) {
+  style::paragraph(fmt::format("Nothing matches “{}”.", page.filter.typed));
+  style::caption("The filter looks for every word that is typed in the names, groups and texts of the data.");
+  ImGui::Dummy({0, style::px(4)});
+  if (style::pill_button("Show all data")) {
+    page.filter.typed.clear();
+    page.scrolls = true;
+  }
+}
+
 }  // namespace
+
+const std::string& previewed_data() { return context_local<DataPage>().previewed; }
 
 void draw_data_page(Application& application) {
   if (!begin_card("All data", application.show_data)) return;
@@ -138,7 +154,10 @@ void draw_data_page(Application& application) {
   ImGui::GetWindowDrawList()->AddLine({at.x - style::px(12), at.y}, {at.x - style::px(12), at.y + size.y},
                                       style::colours().edge, style::px(style::line));
   ImGui::BeginChild("details", {size.x - column - style::px(24), size.y});
-  if (!page.chosen.empty()) {
+  page.previewed = page.is_empty ? "" : page.chosen;
+  if (page.is_empty) {
+    nothing_matches(page);
+  } else if (!page.chosen.empty()) {
     const DataWish wish = data_details(application, page.chosen, page.entries, asked);
     if (wish.choose) {
       page.filter.typed.clear();

@@ -2,7 +2,6 @@
 
 #include <imgui.h>
 #include <imgui_internal.h>  // to scroll no further than needed
-#include <imgui_stdlib.h>
 
 #include <algorithm>
 #include <string>
@@ -16,6 +15,7 @@
 #include "app/views/card.h"
 #include "app/views/commands_here.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/filter_box.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -35,31 +35,19 @@ constexpr float above_and_below = 330;    // of the window's height: all but the
 constexpr std::size_t most_remembered = 8;
 
 struct PaletteState {
-  std::string typed;
+  FilterBox line;
   int chosen = 0;
   bool scrolls = false;            // the chosen row is to be brought into sight
   std::vector<Command> here = {};  // what is found in what is open
   std::string looked_for = {};     // and by which words
 };
 
-int next_row(ImGuiInputTextCallbackData* data) {
-  auto& palette = *static_cast<PaletteState*>(data->UserData);
-  palette.chosen += data->EventKey == ImGuiKey_DownArrow ? 1 : -1;
-  palette.scrolls = true;
-  return 0;
-}
-
 /// The line to type in; true on Enter. The arrow keys go through the rows meanwhile.
 bool typed_words(PaletteState& palette, float width) {
-  ImGui::SetNextItemWidth(width);
-  if (ImGui::IsWindowAppearing() || !ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
-  const bool entered = ImGui::InputTextWithHint(
-      "##words", "What is to be done, or found?", &palette.typed,
-      ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackHistory, next_row, &palette);
-  if (ImGui::IsItemEdited()) {
-    palette.chosen = 0;
-    palette.scrolls = true;
-  }
+  const bool entered = palette.line.draw("What is to be done, or found?", width, true);
+  palette.chosen += palette.line.moved;
+  if (palette.line.changed) palette.chosen = 0;
+  if (palette.line.changed || palette.line.moved != 0) palette.scrolls = true;
   return entered;
 }
 
@@ -158,6 +146,8 @@ void remember(std::vector<std::string>& recent, const std::string& id) {
 
 }  // namespace
 
+const std::string& palette_words() { return context_local<PaletteState>().line.typed; }
+
 void draw_palette(Application& application) {
   if (!begin_card("Commands", application.show_palette, CardPlace::top)) return;
   auto& palette = context_local<PaletteState>();
@@ -172,12 +162,12 @@ void draw_palette(Application& application) {
                        style::px(row_height);
 
   const bool entered = typed_words(palette, width);
-  if (palette.looked_for != palette.typed) {
-    palette.here = commands_here(application, palette.typed);
-    palette.looked_for = palette.typed;
+  if (palette.looked_for != palette.line.typed) {
+    palette.here = commands_here(application, palette.line.typed);
+    palette.looked_for = palette.line.typed;
   }
-  const auto found =
-      search({application.commands(), palette.here}, palette.typed, application.recent_commands, more_words);
+  const auto found = search({application.commands(), palette.here}, palette.line.typed,
+                            application.recent_commands, more_words);
   palette.chosen = std::clamp(palette.chosen, 0, std::max(static_cast<int>(found.size()) - 1, 0));
   const Command* wanted = rows(found, application, palette, {width, height});
   const Command* chosen = found.empty() ? nullptr : found[static_cast<std::size_t>(palette.chosen)];
