@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <vector>
 
 #include "app/gl/context_local.h"
 #include "app/widgets/chart.h"
@@ -128,17 +128,20 @@ void draw_headline(Application& application, ImVec2 from, float right) {
   if (view != before) session.change_attention(view);
 }
 
-/// The words of an axis: all that there is room for, or only those that say something.
+/// The words of an axis: first those that say something, then others, each where it touches none before.
 class AxisWords {
  public:
   AxisWords(const AttendSquare& square, const RowOfWeights* row)
       : square_(square), unit_(square.side / static_cast<float>(square.block.count)) {
-    told_.insert(square.application.session.token());
+    tell(square.application.session.token());
     if (row) {
-      for (const ReadWord& word : row->words) told_.insert(word.token);
+      for (const ReadWord& word : row->words) tell(word.token);
     }
     step_ = std::max<Index>(static_cast<Index>(std::ceil(px(least_word) / unit_)), 1);
-    in_lanes_ = !square.is_small && static_cast<float>(step_) * unit_ < text_extent("x").y;
+    const float height = text_extent("x").y;
+    const float every_other = 2 * static_cast<float>(step_) * unit_;
+    in_lanes_ = !square.is_small && every_other / 2 < height;
+    apart_ = in_lanes_ ? std::min(every_other, height) : height;
   }
 
   bool in_lanes() const { return in_lanes_; }
@@ -146,22 +149,29 @@ class AxisWords {
   /// Calls `draw(token, middle, is_told, lane)` for every word from `first` on, `middle` along the axis.
   template <class Draw>
   void each(Index first, bool asks, const Draw& draw) const {
-    Index drawn = 0;
-    float end = -1e9F;  // of what was written last, where words share a lane
-    const Index present = square_.application.session.token();
+    std::vector<float> lanes[2];
+    const auto place = [&](Index token, bool is_told, int wished) {
+      const float middle = (static_cast<float>(token - first) + 0.5F) * unit_;
+      const auto is_free = [&](int lane) {
+        return std::ranges::none_of(lanes[lane],
+                                    [&](float other) { return std::abs(other - middle) < apart_ - 0.5F; });
+      };
+      for (const int lane : {wished, in_lanes_ ? 1 - wished : wished}) {
+        if (!is_free(lane)) continue;
+        lanes[lane].push_back(middle);
+        draw(token, middle, is_told, static_cast<float>(lane));
+        return;
+      }
+    };
     const Index count = std::min(square_.block.count, square_.computed.sequence.tokens - first);
-    for (Index i = 0; i < count; ++i) {
-      const Index token = first + i;
-      const bool is_told = asks ? token == present : told_.contains(token);
-      const auto is_near = [&](Index other) { return other != token && std::abs(other - token) < step_; };
-      const bool has_room = !square_.is_small && i % step_ == 0 &&
-                            !(asks ? is_near(present) : std::ranges::any_of(told_, is_near));
-      if (!is_told && !has_room) continue;
-      const float middle = (static_cast<float>(i) + 0.5F) * unit_;
-      const float height = text_extent("x").y;
-      if (!in_lanes_ && !is_told && middle - height / 2 < end) continue;
-      end = middle + height / 2;
-      draw(token, middle, is_told, in_lanes_ && drawn++ % 2 == 1 ? 1.0F : 0.0F);
+    const std::span<const Index> told = asks ? std::span(told_).first(1) : std::span(told_);
+    const auto is_in = [&](Index token) { return token >= first && token < first + count; };
+    for (const Index token : told) {
+      if (is_in(token)) place(token, true, 0);
+    }
+    for (Index i = 0; i < count && !square_.is_small; i += step_) {
+      if (std::ranges::find(told, first + i) == told.end())
+        place(first + i, false, in_lanes_ ? static_cast<int>(i / step_ % 2) : 0);
     }
   }
 
@@ -170,11 +180,16 @@ class AxisWords {
   }
 
  private:
+  void tell(Index token) {
+    if (std::ranges::find(told_, token) == told_.end()) told_.push_back(token);
+  }
+
   const AttendSquare& square_;
   float unit_;
+  float apart_ = 0;  // the middles of two words in one lane, at least
   Index step_ = 1;
   bool in_lanes_ = false;
-  std::set<Index> told_;  // the present word and those that it reads most
+  std::vector<Index> told_;  // the present word and those that it reads most, the most first
 };
 
 /// In two lanes, so that neighbours do not touch.
@@ -196,6 +211,7 @@ void draw_column_words(const AttendSquare& square, const AxisWords& words) {
   const float lane = words.in_lanes() ? room / 2 : room;
   words.each(square.block.first_column, false, [&](Index token, float middle, bool is_told, float at) {
     const std::string word = words.word(token, lane - px(4));
+    attend_map().columns.push_back({square.by, token, square.from.x + middle, at});
     draw_rising_text({square.from.x + middle - text_extent(word).y / 2,
                       square.to().y + px(6) + at * lane + text_extent(word).x},
                      is_told ? c.text : c.dim, word);

@@ -41,7 +41,15 @@ struct AttendMap {
     int parts = 0;            // of the picture that are there
     int wanted = 0;
   };
+  /// A word below the columns of a square.
+  struct ColumnWord {
+    WeighedBy by = WeighedBy::rule;
+    Index token = 0;
+    float middle = 0;  // of its line, on the screen
+    float lane = 0;
+  };
   std::vector<Square> squares;
+  std::vector<ColumnWord> columns;
   AttentionBlock block = {};
   double range = 0;    // of the colours
   std::string reason;  // why the rule has no weights

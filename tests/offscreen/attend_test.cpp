@@ -2,6 +2,9 @@
 
 #include <imgui.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "app/studio/application.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
@@ -46,6 +49,30 @@ TEST_CASE("Attend shows every variant at every size, or says why not", "[attend]
       }
       if (has_keys) CHECK(map.squares.back().by == WeighedBy::softmax);
       CHECK(map.range > 0);
+    }
+  }
+}
+
+TEST_CASE("words below the columns touch no others", "[attend]") {
+  Application application;
+  application.open_first_capture();
+  application.session.wait();
+  application.enter("attend");
+  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
+    Offscreen offscreen(width, height);
+    for (const Index token : {42, 43, 63, 80}) {
+      application.session.go_to_token(token);
+      draw_fully(application, offscreen);
+      const auto& words = attend_map().columns;
+      REQUIRE(words.size() >= 8);
+      CHECK(std::ranges::count(words, token, &AttendMap::ColumnWord::token) == 2);  // in both squares
+      for (std::size_t i = 0; i < words.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+          if (words[i].by != words[j].by || words[i].lane != words[j].lane) continue;
+          CAPTURE(width, token, words[i].token, words[j].token);
+          CHECK(std::abs(words[i].middle - words[j].middle) > 11);  // letters are 10 high
+        }
+      }
     }
   }
 }
