@@ -46,7 +46,10 @@ struct LearnMap {
   std::vector<Rectangle> tags;                           // words beside points of the loss
   Rectangle strengths;                                   // the rows that can be painted; empty: there is none
   Rectangle gates;
-  std::string reason;  // why there is no picture of a step; empty: there is one
+  Rectangle errors;
+  std::string told;       // of the bar under the pointer
+  float sliders_top = 0;  // where they begin, as if nothing were scrolled
+  std::string reason;     // why there is no picture of a step; empty: there is one
 };
 
 /// That of the current Dear ImGui context.

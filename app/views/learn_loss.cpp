@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "app/gl/context_local.h"
 #include "app/session/edits.h"
@@ -19,7 +20,8 @@ namespace {
 using style::px;
 
 constexpr float numbers_width = 50;  // left of the axis
-constexpr float below_axis = 42;     // its numbers and words
+constexpr float below_axis = 42;     // its numbers and words,
+constexpr float axis_line = 16;      // and a second line of them
 constexpr float dot_size = 6.5F;
 constexpr double least_strength = 1e-4;  // of the axis: with none at all there would be no loss to see
 
@@ -41,10 +43,12 @@ std::string strength_symbol(const std::string& array) {
 
 double per_rate(const LearningMoment& moment) { return moment.strength ? moment.strength->per_rate : 1; }
 
-/// The numbers at the sides of the chart: all of a bowl that has a floor, and what the step comes to.
-Chart chart_of(const LearningMoment& moment, const LearnRoom& room) {
+/// The numbers at the sides of the chart, which has so many lines below it: all of a bowl that has a floor,
+/// and what the step comes to.
+Chart chart_of(const LearningMoment& moment, const LearnRoom& room, std::size_t lines_below) {
+  const float below = below_axis + axis_line * static_cast<float>(lines_below - 1);
   Chart chart{.from = {room.from.x + px(numbers_width), room.from.y},
-              .to = {room.to.x, room.to.y - px(below_axis)}};
+              .to = {room.to.x, room.to.y - px(below)}};
   chart.right = moment.rates.back() * per_rate(moment);
   const LearningStep& step = moment.step;
   const auto [least, most] = std::ranges::minmax(moment.losses);
@@ -186,23 +190,34 @@ const char* stability_words(const LearningMoment& moment) {
   return is_this_step ? "stable below 2 / |k|² =" : "the rule's own step is stable below";
 }
 
-/// What the axis is, below its numbers.
-void draw_axis_words(const LearnScene& scene, const Chart& chart) {
-  const style::Palette& c = style::colours();
-  const LearningMoment& moment = scene.moment;
+/// What the axis is, below its numbers: one line where it fits into `width`, else two.
+std::vector<std::string> axis_words(const LearningMoment& moment, float width) {
   const style::TextStyle text(style::Text::caption);
   const double unit = per_rate(moment);
-  std::string words = "step size along the gradient";
+  const std::string axis = "step size along the gradient";
+  const std::string drag = moment.strength ? "drag the dot" : "this step has no number to drag";
   const bool is_parabola = moment.edge == moment.parabola_edge;
+  std::string stable;
   if (!is_parabola && std::isfinite(moment.parabola_edge))
-    words +=
-        fmt::format("; dashed: the parabola at this point, stable below {:.3g}", moment.parabola_edge * unit);
+    stable =
+        fmt::format("dashed: the parabola at this point, stable below {:.3g}", moment.parabola_edge * unit);
   else if (moment.step.stability && std::isfinite(moment.step.stability->largest_rate) && moment.outer)
-    words += fmt::format("   {} {:.3g}", stability_words(moment), moment.step.stability->largest_rate * unit);
-  words += moment.strength ? "   drag the dot" : "   this step has no number to drag";
-  words = shortened(words, chart.to.x - chart.from.x);
-  const float width = text_extent(words).x;
-  learn_text({(chart.from.x + chart.to.x - width) / 2, chart.to.y + px(24)}, c.dim, words);
+    stable = fmt::format("{} {:.3g}", stability_words(moment), moment.step.stability->largest_rate * unit);
+  const std::string gap = "   ";
+  if (stable.empty()) return {axis + gap + drag};
+  const std::string all = axis + gap + stable + gap + drag;
+  if (text_extent(all).x <= width) return {all};
+  return {axis + gap + drag, stable};
+}
+
+void draw_axis_words(const std::vector<std::string>& lines, const Chart& chart) {
+  const style::TextStyle text(style::Text::caption);
+  float y = chart.to.y + px(24);
+  for (const std::string& line : lines) {
+    const std::string words = shortened(line, chart.to.x - chart.from.x);
+    learn_text({(chart.from.x + chart.to.x - text_extent(words).x) / 2, y}, style::colours().dim, words);
+    y += px(axis_line);
+  }
 }
 
 /// Words beside a point, inside the chart, on panel so that curves do not cross them; where nothing of
@@ -288,7 +303,8 @@ void draw_loss(const LearnScene& scene, const LearnRoom& room) {
   const LearningStep& step = moment.step;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const double unit = per_rate(moment);
-  Chart chart = chart_of(moment, room);
+  const std::vector<std::string> lines = axis_words(moment, room.width() - px(numbers_width));
+  Chart chart = chart_of(moment, room, lines.size());
   if (const auto& dragged = context_local<DraggedDot>(); dragged.active) chart.right = dragged.right;
   LearnMap& map = learn_map();
   map.loss = {chart.from, chart.to};
@@ -310,7 +326,7 @@ void draw_loss(const LearnScene& scene, const LearnRoom& room) {
   }
   const ImU32 ink = scene.is_old ? style::mix(c.panel, c.strength, 0.5F) : c.strength;
   curve(list, chart, xs, moment.losses, ink, px(2.5F));
-  draw_axis_words(scene, chart);
+  draw_axis_words(lines, chart);
   double loss = loss_on_line(moment, at / unit);
   const ImVec2 dot = {std::clamp(chart.x(at), chart.from.x, chart.to.x),
                       std::clamp(chart.y(loss), chart.from.y, chart.to.y)};

@@ -8,6 +8,7 @@
 
 #include "app/gl/context_local.h"
 #include "app/session/edits.h"
+#include "app/views/bar_words.h"
 #include "app/views/learn_rows.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
@@ -49,12 +50,13 @@ double within(const Computation& computed, const std::string& array, double valu
 /// Lets a row be painted; `value_at(token, y)` is what the array gets there.
 void paint_row(const LearnRows& rows, const char* id, const LearnRow& row, const std::string& array,
                std::optional<Index> channel, const std::string& refusal,
+               const std::function<std::string(Index)>& words,
                const std::function<double(Index token, float y)>& value_at) {
   ImGui::SetCursorScreenPos({rows.columns.position.x, row.top});
   ImGui::InvisibleButton(id, {rows.columns.size.x, std::max(row.bottom - row.top, 1.0F)});
   if (ImGui::IsItemHovered() && refusal.empty()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   if (!ImGui::IsItemActive())
-    tooltip(refusal.empty() ? "Drag the bars to paint; with Shift an even ramp." : refusal);
+    tell_bar(rows, words, refusal.empty() ? "Drag the bars to paint; with Shift an even ramp." : refusal);
   auto& stroke = context_local<Stroke>();
   if (!ImGui::IsItemActive()) {
     if (ImGui::IsItemDeactivated()) stroke.active = false;
@@ -170,10 +172,12 @@ void draw_strengths(const LearnRows& rows, const TokenCourses& courses, const Le
   learn_map().strengths = {chart.from, chart.to};
   const std::string refusal =
       strengths.array.empty() ? "every word of this rule steps equally far: it has no strength to paint" : "";
-  paint_row(rows, "paint strengths", row, strengths.array, std::nullopt, refusal, [&](Index token, float y) {
-    const double squares = strengths.squares[token];
-    return squares > 0 ? std::max(chart.value_at_y(y), 0.0) / squares : 0;
-  });
+  const auto said = [&](Index token) { return strength_bar_words(rows.computed, strengths, token); };
+  paint_row(rows, "paint strengths", row, strengths.array, std::nullopt, refusal, said,
+            [&](Index token, float y) {
+              const double squares = strengths.squares[token];
+              return squares > 0 ? std::max(chart.value_at_y(y), 0.0) / squares : 0;
+            });
 }
 
 void draw_reach_edges(const LearnRows& rows, const ReachEdges& edges, float top) {
@@ -236,8 +240,9 @@ void draw_half_lives(const LearnRows& rows, const TokenCourses& courses, const L
   const Index shown = channel;
   const std::string refusal =
       keeping.array.empty() ? "this rule has one fixed decay: its slider stands on the right" : "";
+  const auto said = [&](Index token) { return keeping_bar_words(rows.computed, keeping, shown, token); };
   paint_row(rows, "paint gates", row, keeping.array, shown >= 0 ? std::optional(shown) : std::nullopt,
-            refusal, [&](Index, float y) {
+            refusal, said, [&](Index, float y) {
               const double tokens = chart.value_at_y(y);
               const double kept = tokens >= 0.95 * longest_life    ? 1
                                   : tokens <= 1.05 * shortest_life ? 0

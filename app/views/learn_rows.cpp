@@ -8,6 +8,7 @@
 
 #include "app/gl/context_local.h"
 #include "app/session/memory_answers.h"
+#include "app/views/bar_words.h"
 #include "app/views/recalled_words.h"
 #include "app/views/underlined_words.h"
 #include "app/widgets/chart.h"
@@ -115,6 +116,12 @@ void draw_remembered_word(const LearnRows& rows, const Remembered& remembered, I
     ImGui::SetTooltip("%s", recalled_words(*hovered).c_str());
 }
 
+/// An item over a row, for its tooltip.
+void cover_row(const LearnRows& rows, const LearnRow& row) {
+  ImGui::SetCursorScreenPos({rows.columns.position.x, row.top});
+  ImGui::Dummy({rows.columns.size.x, std::max(row.bottom - row.top, 1.0F)});
+}
+
 void draw_word_name(const LearnRows& rows, Index token, float top, float height) {
   const style::Palette& c = style::colours();
   const bool here = token == rows.token;
@@ -183,6 +190,14 @@ void each_column(const TimelineColumns& columns,
   }
 }
 
+void tell_bar(const LearnRows& rows, const std::function<std::string(Index)>& words, std::string_view more) {
+  if (!ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled)) return;
+  const std::string said = words(rows.columns.token_at(ImGui::GetMousePos().x));
+  if (said.empty() && more.empty()) return;
+  learn_map().told = said;
+  tooltip(said + (said.empty() || more.empty() ? "" : "\n") + std::string(more));
+}
+
 void draw_row_name(const LearnRows& rows, const LearnRow& row, const std::string& symbol, ImU32 colour,
                    std::string_view words, float below) {
   const style::TextStyle text(style::Text::caption);
@@ -232,6 +247,10 @@ void draw_errors(const LearnRows& rows, TimelineRows& words, const LearnRow& row
   const style::Palette& c = style::colours();
   ImDrawList* list = ImGui::GetWindowDrawList();
   words.errors(row.top, row.bottom);
+  learn_map().errors = {{rows.columns.position.x, row.top},
+                        {rows.columns.position.x + rows.columns.size.x, row.bottom}};
+  cover_row(rows, row);
+  tell_bar(rows, [&](Index token) { return error_bar_words(rows.computed, token); });
   const BesideColumns gutter;
   {
     const style::TextStyle number(style::Text::number_small);
@@ -255,6 +274,8 @@ void draw_growth(const LearnRows& rows, const LearnRow& row) {
   const style::Palette& c = style::colours();
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_row_name(rows, row, "|S|", c.text, "on a log axis");
+  cover_row(rows, row);
+  tell_bar(rows, [&](Index token) { return growth_bar_words(rows.computed, token); });
   const auto size_of = [&](Index token) {
     const Recall* recall = rows.computed.recall(token);
     return recall ? recall->root_mean_square : 0;

@@ -66,6 +66,11 @@ void draw_errors(const LearnRows& rows, TimelineRows& words, const LearnRow& row
 /// How large the memory has grown, on a log scale.
 void draw_growth(const LearnRows& rows, const LearnRow& row);
 
+/// Tells in a tooltip what the bar of the row under the pointer is, in the `words` of its token, with what
+/// can be done there (`more`). The row is the last item.
+void tell_bar(const LearnRows& rows, const std::function<std::string(Index)>& words,
+              std::string_view more = {});
+
 /// What a row is called, left of it: a symbol and words. `below`: what is needed under both, in screen
 /// pixels.
 void draw_row_name(const LearnRows& rows, const LearnRow& row, const std::string& symbol, ImU32 colour,

@@ -35,12 +35,13 @@ void losses(const LearningMoment& moment) {
   const float width = ImGui::GetContentRegionAvail().x;
   const std::string before = loss_number(step.loss_before);
   const std::string after = loss_number(step.loss_after);
-  const auto line = [&](style::Text size) {
+  // As large as the longest have room, so that what stands below does not move.
+  const auto longest = [](style::Text size) {
     const style::TextStyle text(size);
-    return text_extent(before + "  →  " + after).x;
+    return text_extent("8.88e-88 → 8.88e-88").x;
   };
   const style::Text size =
-      line(style::Text::number_large) <= width ? style::Text::number_large : style::Text::number;
+      longest(style::Text::number_large) <= width ? style::Text::number_large : style::Text::number;
   const style::TextStyle text(size);
   float x = from.x;
   for (const auto& [words, colour] : {std::pair(before, c.text), std::pair(std::string(" → "), c.faint),
@@ -74,6 +75,27 @@ std::string left_words(const LearningMoment& moment) {
   if (step.loss_before > 0 && step.loss_after >= 0)
     return fmt::format("{:.2g} of the error is left.", step.loss_after / step.loss_before);
   return "This loss has no floor: it falls as long as the step goes on.";
+}
+
+/// How high the sentence about the step can become at this width while the step is made longer or shorter.
+float sentence_height(const std::string& present) {
+  static constexpr const char* longest[] = {
+      "The step is 88.88 times as long as it may be: it lands farther from the word than it began.",
+      "0.888 of the miss is left, on the far side: 1 − 8.88. Squared, 0.00088 of the error."};
+  const float width = ImGui::GetContentRegionAvail().x;
+  float height = ImGui::CalcTextSize(present.c_str(), nullptr, false, width).y;
+  for (const char* words : longest)
+    height = std::max(height, ImGui::CalcTextSize(words, nullptr, false, width).y);
+  return height;
+}
+
+/// A sentence in the place that it has whatever it says: what stands below does not move.
+void steady_sentence(const std::string& sentence) {
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float height = sentence_height(sentence);
+  style::paragraph(sentence);
+  ImGui::SetCursorScreenPos(from);
+  ImGui::Dummy({1, height});
 }
 
 /// The directions that the memory uses, strongest first.
@@ -134,19 +156,21 @@ void draw_learn_side(Application& application) {
         const LearningMoment& moment = **answer.value;
         style::caption(moment.step.problem.token_count > 1 ? "Loss of this batch" : "Error at this word");
         losses(moment);
-        style::paragraph(left_words(moment));
+        steady_sentence(left_words(moment));
       }
     } else if (computed.sequence.tokens > 0) {
       style::caption("What it learns");
       style::paragraph(computed.variant->loss.words);
     }
+    learn_map().sliders_top = ImGui::GetCursorScreenPos().y + ImGui::GetScrollY();
+    adjusting(application);
+    // Below the sliders: it comes and goes while they are dragged.
     if (computed.divergence) {
       const style::TextStyle text(style::Text::body, style::colours().alarm);
       ImGui::PushTextWrapPos(0);
       ImGui::TextUnformatted(divergence_words(*computed.divergence).c_str());
       ImGui::PopTextWrapPos();
     }
-    adjusting(application);
     spectrum(application);
   }
   style::end_panel();

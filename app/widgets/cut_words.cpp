@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "app/gl/context_local.h"
 #include "app/widgets/tooltip_place.h"
@@ -25,6 +26,8 @@ struct PointedWords {
 struct CutWords {
   std::map<std::string, std::string, std::less<>> whole;
   std::optional<PointedWords> pointed;
+  std::vector<CutPiece> drawn = {};  // in this frame
+  std::vector<CutPiece> before = {};
 };
 
 CutWords& cut_words() { return context_local<CutWords>(); }
@@ -42,11 +45,13 @@ void remember_cut(std::string_view shown, std::string_view whole) {
 }
 
 void offer_whole(ImVec2 minimum, ImVec2 maximum, std::string_view shown) {
-  if (!shown.ends_with("…") || !ImGui::IsMouseHoveringRect(minimum, maximum) ||
-      !ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem))
-    return;
+  if (!shown.ends_with("…")) return;
   const auto found = cut_words().whole.find(shown);
-  if (found != cut_words().whole.end()) cut_words().pointed = PointedWords{minimum, maximum, found->second};
+  if (found == cut_words().whole.end()) return;
+  cut_words().drawn.push_back({found->second, ImGui::GetCurrentWindow()->Name});
+  if (ImGui::IsMouseHoveringRect(minimum, maximum) &&
+      ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem))
+    cut_words().pointed = PointedWords{minimum, maximum, found->second};
 }
 
 void tell_cut_words() {
@@ -57,6 +62,9 @@ void tell_cut_words() {
   if (pointed && !is_told && context.MouseStationaryTimer >= rest)
     tooltip_beside(pointed->minimum, pointed->maximum, pointed->whole);
   pointed.reset();
+  cut_words().before = std::exchange(cut_words().drawn, {});
 }
+
+const std::vector<CutPiece>& drawn_cut_words() { return cut_words().before; }
 
 }  // namespace palimpsest
