@@ -46,7 +46,7 @@ const std::array<Column, 3> columns = {{
 }};
 
 /// Why a form costs what it costs.
-std::string explained(const std::vector<CostRow>& rows, const CostRow& row) {
+std::string explained(const std::vector<CostRow>& rows, const CostRow& row, bool of_one_word) {
   if (!row.missing.empty()) return row.missing;
   switch (row.form) {
     case Form::recurrent:
@@ -54,6 +54,9 @@ std::string explained(const std::vector<CostRow>& rows, const CostRow& row) {
              "back "
              "every time.";
     case Form::chunkwise:
+      if (const auto other = std::ranges::find(rows, Form::recurrent, &CostRow::form);
+          of_one_word && other != rows.end())
+        return one_word_words(row.flops, other->flops, false);
       return "The words of a chunk at once, by matrix products; the state is fetched and written back once a "
              "chunk.";
     case Form::two_pass: {
@@ -128,6 +131,16 @@ std::string two_pass_words(bool takes_more) {
                "to fetch again.";
 }
 
+std::string one_word_words(double chunkwise, double recurrent, bool has_scores) {
+  if (chunkwise == recurrent)
+    return fmt::format("One word in a chunk counts what the recurrent form counts: {} FLOPs.",
+                       in_thousands(recurrent));
+  return fmt::format(
+      "C = 1 counts {} FLOPs, the recurrent form {}: a chunk of one word {}.", in_thousands(chunkwise),
+      in_thousands(recurrent),
+      has_scores ? "still makes its scores (1 × 1) and products with them" : "is still computed as a chunk");
+}
+
 void draw_form_costs(Application& application) {
   const auto computation = application.session.sight().computation;
   if (!computation) return;
@@ -158,7 +171,7 @@ void draw_form_costs(Application& application) {
         ImGui::InvisibleButton(fmt::format("{} cost", form_label(row.form)).c_str(), {room, px(row_height)});
     if (pressed) perform(find_command(application, fmt::format("form.{}", name(row.form))), application);
     const bool lit = present || ImGui::IsItemHovered();
-    tooltip(explained(rows, row));
+    tooltip(explained(rows, row, application.session.choice().chunk_size == 1));
     {
       const style::TextStyle text(style::Text::caption);
       draw_text({from.x, y}, lit ? c.text : c.dim, form_label(row.form));

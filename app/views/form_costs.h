@@ -22,6 +22,10 @@ std::string in_bytes(double value);
 /// Whether two-pass takes more than chunkwise with one chunk size, in a sentence.
 std::string two_pass_words(bool takes_more);
 
+/// Why a chunk of one word counts other FLOPs than the recurrent form, in a sentence; `has_scores`: its
+/// form compares the words of a chunk with each other.
+std::string one_word_words(double chunkwise, double recurrent, bool has_scores);
+
 /// The costs of the forms as they were drawn last: what the tests look at.
 struct CostMap {
   std::vector<Rectangle> numbers;

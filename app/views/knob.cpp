@@ -50,8 +50,8 @@ void size_slider(Application& application) {
   const style::TextStyle text(style::Text::caption);
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
-  const std::string right = fmt::format("{} parallel", most);
-  draw_text(from, style::colours().dim, "1 recurrent");
+  const std::string right = fmt::format("all {} at once", most);
+  draw_text(from, style::colours().dim, "1 by one");
   draw_text({from.x + width - text_extent(right).x, from.y}, style::colours().dim, right);
   ImGui::Dummy({width, px(18)});
 }
@@ -152,6 +152,22 @@ void draw_chart(Application& application, const Chart& chart, const std::vector<
   ImGui::PopID();
 }
 
+/// Why the smallest chunk is not the recurrent form, where that is chosen.
+void explain_one_word(Application& application, const std::vector<ChunkCost>& counted) {
+  const Session& session = application.session;
+  if (session.choice().chunk_size != 1 || counted.empty() || counted.front().chunk_size != 1) return;
+  const auto forms =
+      application.session.answers().ask(FormCosts{session.sight().computation, 1}, Urgency::later);
+  if (!forms.value || forms.stale) return;
+  const auto recurrent = std::ranges::find(*forms.value, Form::recurrent, &CostRow::form);
+  if (recurrent == forms.value->end() || !recurrent->missing.empty()) return;
+  const Trace* trace = session.trace();
+  const std::string words =
+      one_word_words(counted.front().flops, recurrent->flops, trace && trace->symbols.contains("P"));
+  style::caption(words);
+  knob_map().one_word = words;
+}
+
 /// Whether one of `costs` is higher than among `others`.
 bool takes_more(const std::vector<ChunkCost>& costs, const std::vector<ChunkCost>& others) {
   for (std::size_t i = 0; i < std::min(costs.size(), others.size()); ++i) {
@@ -209,6 +225,7 @@ void draw_knob(Application& application) {
   const float bars =
       std::clamp(room - title_height - value_height - axis_height - between, least_bars, most_bars);
   for (const Chart& chart : charts) draw_chart(application, chart, sizes, bars, &chart == &charts.back());
+  if (counted.value && !counted.stale) explain_one_word(application, *counted.value);
   if (form == Form::two_pass) {
     const auto other =
         application.session.answers().ask(ChunkCosts{computation, Form::chunkwise}, Urgency::later);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "app/widgets/heat_map.h"
@@ -16,6 +17,7 @@ void draw_knob(Application& application);
 struct KnobMap {
   std::vector<Rectangle> numbers;
   std::vector<Rectangle> bars;
+  std::string one_word;  // what it says of the smallest chunk
 };
 
 /// That of the current Dear ImGui context.

@@ -92,3 +92,29 @@ TEST_CASE("costs can be asked for in little room, before they are counted", "[co
   }
   CHECK(cost_map().forms.size() == 4);
 }
+
+TEST_CASE("a chunk of one word says why it counts what the recurrent form does not", "[costs]") {
+  CHECK(one_word_words(29300, 28700, true) ==
+        "C = 1 counts 29.3k FLOPs, the recurrent form 28.7k: a chunk of one word still makes its scores (1 × "
+        "1) and "
+        "products with them.");
+  CHECK_THAT(one_word_words(29300, 28700, false), says("a chunk of one word is still computed as a chunk."));
+  CHECK_THAT(one_word_words(28700, 28700, true), says("counts what the recurrent form counts"));
+  Application application;
+  Offscreen offscreen(1280, 800);
+  application.open_first_capture();
+  application.session.wait();
+  for (const Index size : {1, 8}) {
+    Choice choice = application.session.choice();
+    choice.form = Form::chunkwise;
+    choice.chunk_size = size;
+    application.session.choose(std::move(choice));
+    application.session.wait();
+    for (int i = 0; i < 3; ++i) draw(application, offscreen);
+    if (size == 1)
+      CHECK_THAT(knob_map().one_word,
+                 says("C = 1 counts 29.3k FLOPs, the recurrent form 28.7k: ") && says("scores (1 × 1)"));
+    else
+      CHECK(knob_map().one_word.empty());
+  }
+}
