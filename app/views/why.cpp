@@ -341,12 +341,26 @@ void headline(const ExplainedCell& answer) {
   ImGui::Dummy({width, height});
 }
 
+/// How many words have room for a line of their own in a low panel, above what became of one of them.
+std::size_t writers_in_room() {
+  constexpr float lines_of_fate = 3;
+  constexpr float others_and_sum = 2;
+  constexpr std::size_t least = 2;
+  constexpr std::size_t most = 7;
+  const style::TextStyle text(style::Text::caption);
+  const float line = ImGui::GetTextLineHeight();
+  const float gaps = 3 * ImGui::GetStyle().ItemSpacing.y;  // below the heading, the bars and the sentence
+  const float room = ImGui::GetWindowHeight() - style::px(style::panel_padding) - ImGui::GetCursorPosY() -
+                     (1 + lines_of_fate) * line - gaps;
+  const float rows = std::floor(room / style::px(bar_line)) - others_and_sum;
+  return static_cast<std::size_t>(std::clamp(rows, static_cast<float>(least), static_cast<float>(most)));
+}
+
 /// Who wrote a number: bars by word, the rest together, their sum.
 void draw_writers(Application& application, const ExplainedCell& answer) {
   const WrittenCell& written = *answer.written;
   const auto& computation = application.session.sight().computation;
-  // In a low panel fewer words have room for a line of their own.
-  const std::size_t most = is_low() ? 4 : 7;
+  const std::size_t most = is_low() ? writers_in_room() : 7;
   const WhoWrote key{computation, written.number, most};
   const auto told = application.session.answers().ask(key);
   ImGui::Dummy({0, style::px(1)});
@@ -386,7 +400,11 @@ void draw_writers(Application& application, const ExplainedCell& answer) {
   if (!fate.empty()) {
     const style::TextStyle text(style::Text::caption);
     ImGui::TextWrapped("%s", fate.c_str());
-    if (writers.size() > 1) style::caption("Point at a bar for what became of another word's.");
+    constexpr const char* others = "Point at a bar for what became of another word's.";
+    if (writers.size() > 1 && is_low())
+      tooltip(others);
+    else if (writers.size() > 1)
+      style::caption(others);
   }
   if (awaited("telling its writers apart", told)) application.session.answers().give_up(key);
 }
@@ -401,9 +419,10 @@ void draw_answer(Application& application, const ExplainedCell& answer, bool pin
   if (!answer.explanation) {
     style::paragraph(answer.origin + answer.words + ".");
   } else {
-    // Where there is little room the symbols stand in the formula above the pictures alone.
+    // Where there is little room the symbols stand in the formula above the pictures alone, and the numbers
+    // beside the bars.
     if (!is_low()) arithmetic("= " + answer.explanation->formula, c.dim);
-    arithmetic("= " + answer.explanation->numbers, c.text);
+    if (!is_low() || answer.parts.empty()) arithmetic("= " + answer.explanation->numbers, c.text);
   }
   if (!answer.parts.empty()) {
     ImGui::Dummy({0, style::px(1)});
@@ -447,6 +466,7 @@ void draw_why(Application& application) {
       origin_of_focus(application);
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(is_low() ? 3 : 8)));
       draw_answer(application, answer_for(*cell, application), application.pinned == cell);
+      why_map().beyond = ImGui::GetScrollMaxY();
       ImGui::PopStyleVar();
     } else {
       style::paragraph("Point at a cell of a picture: here stands how it was computed. A click holds it.");

@@ -8,6 +8,7 @@ namespace palimpsest {
 struct WhyMap {
   std::string fate;    // what became of what one word wrote
   std::string origin;  // beside the title: which cell it is
+  float beyond = 0;    // how much of it lies below the panel's edge, in screen pixels
 };
 
 /// That of the current Dear ImGui context.
