@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "app/session/scales.h"
+#include "app/stage/scales.h"
 #include "app/widgets/style.h"
 #include "app/widgets/text.h"
 #include "app/widgets/tooltip_place.h"
@@ -26,13 +30,13 @@ std::optional<Index> noticeably_changed(const AnswerTable& table) {
   return is_seen ? row : std::nullopt;
 }
 
-/// One cell: its colour on the scale from -1 to 1, and its number where it says something.
-void draw_cell(ImVec2 from, ImVec2 size, double value) {
-  const Rgb8 paper = colour(style::colours().map, static_cast<float>(value), 1);
+/// One cell: its colour on the scale from -scale to scale, and its number where it says something.
+void draw_cell(ImVec2 from, ImVec2 size, double value, double scale) {
+  const Rgb8 paper = colour(style::colours().map, static_cast<float>(value), static_cast<float>(scale));
   const ImVec2 to = {from.x + size.x - px(1), from.y + size.y - px(1)};
   ImGui::GetWindowDrawList()->AddRectFilled(from, to, style::colour(paper));
   if (std::isfinite(value) && std::abs(value) < least_number) return;
-  const std::string number = std::isfinite(value) ? fmt::format("{:.2f}", value) : std::string("none");
+  const std::string number = answer_number(value);
   const float usual = style::font_size(style::Text::number_small);
   ImGui::PushFont(style::font(style::Text::number_small), usual);
   if (text_extent(number).x > size.x - px(2)) {
@@ -68,6 +72,28 @@ void explain_row(const AnswerTable& table, Index row, const Rectangle& name) {
 
 }  // namespace
 
+double answer_scale(const AnswerTable& table) {
+  constexpr double most_beyond = 0.05;
+  std::vector<double> sizes;
+  for (const Matrix<double>* values : {&table.before, &table.change, &table.after}) {
+    for (Index i = 0; i < values->size(); ++i) {
+      if (std::isfinite(values->data()[i])) sizes.push_back(std::abs(values->data()[i]));
+    }
+  }
+  const auto beyond = std::ranges::count_if(sizes, [](double size) { return size > 1; });
+  const auto all = static_cast<double>(std::max<std::size_t>(sizes.size(), 1));
+  if (static_cast<double>(beyond) <= most_beyond * all) return 1;
+  return std::max(quantile(std::move(sizes), nearly_all), 1.0);
+}
+
+std::string answer_number(double value) {
+  if (!std::isfinite(value)) return "none";
+  const double size = std::abs(value);
+  if (size < 9.995) return fmt::format("{:.2f}", value);
+  if (size < 99.95) return fmt::format("{:.1f}", value);
+  return size < 9999.5 ? fmt::format("{:.0f}", value) : fmt::format("{:.0e}", value);
+}
+
 void draw_answer_names(const AnswerTable& table, ImVec2 corner, float names, float cell_height, float head) {
   const style::Palette& c = style::colours();
   const style::TextStyle text(style::Text::caption);
@@ -86,7 +112,8 @@ void draw_answer_names(const AnswerTable& table, ImVec2 corner, float names, flo
 }
 
 std::optional<Cell> draw_answer_cells(const AnswerTable& table, const Matrix<double>& values,
-                                      std::string_view title, ImVec2 corner, ImVec2 cell, float head) {
+                                      std::string_view title, ImVec2 corner, ImVec2 cell, float head,
+                                      double scale) {
   const style::Palette& c = style::colours();
   const auto count = static_cast<Index>(table.words.size());
   const float width = cell.x * static_cast<float>(count);
@@ -107,7 +134,7 @@ std::optional<Cell> draw_answer_cells(const AnswerTable& table, const Matrix<dou
   for (Index i = 0; i < count; ++i) {
     for (Index j = 0; j < count; ++j) {
       draw_cell({corner.x + static_cast<float>(j) * cell.x, top + static_cast<float>(i) * cell.y}, cell,
-                values(i, j));
+                values(i, j), scale);
     }
   }
   const auto frame = [&](Index row, ImU32 colour, float line) {

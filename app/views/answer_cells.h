@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "app/widgets/heat_map.h"
@@ -14,10 +15,18 @@ namespace palimpsest {
 /// what each stands for in a tooltip. All in screen pixels.
 void draw_answer_names(const AnswerTable& table, ImVec2 corner, float names, float cell_height, float head);
 
+/// What has the strongest colour: 1, or nearly the largest of all three tables where more than a twentieth of
+/// their numbers are beyond it.
+double answer_scale(const AnswerTable& table);
+
+/// A number as it stands in a cell: "0.35", "-31.9", "315", "2e+04".
+std::string answer_number(double value);
+
 /// One of the tables with its title, if it has one, and the words above its columns. Returns the cell under
 /// the pointer.
 std::optional<Cell> draw_answer_cells(const AnswerTable& table, const Matrix<double>& values,
-                                      std::string_view title, ImVec2 corner, ImVec2 cell, float head);
+                                      std::string_view title, ImVec2 corner, ImVec2 cell, float head,
+                                      double scale = 1);
 
 /// What the numbers of a row come to, in a tooltip beside the `pictures`.
 void explain_answer(const AnswerTable& table, std::string_view title, const Matrix<double>& values, Cell cell,

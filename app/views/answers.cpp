@@ -65,12 +65,27 @@ void draw_sign(const char* sign, float middle, float y) {
   draw_text({std::round(middle - extent.x / 2), std::round(y - extent.y / 2)}, style::colours().dim, sign);
 }
 
-constexpr const char* how_to_read =
+constexpr const char* rows_and_columns =
     "Row: the word whose key asks; the key carries the words before it. Column: how much of that word's "
     "value "
-    "is in the answer. Thick frame: the word at the cursor; thin: the other that changes most. Colours from "
-    "−1 to 1.";
+    "is in the answer. Thick frame: the word at the cursor; thin: the other that changes most.";
 constexpr const char* of_before = "Of the place before; this one is being computed.";
+
+/// What the colours mean, and why they end elsewhere than at 1.
+std::string how_to_read(const AnswerTable& table) {
+  const double scale = answer_scale(table);
+  if (scale == 1) return fmt::format("{} Colours from −1 to 1.", rows_and_columns);
+  return fmt::format(
+      "{} Colours from −{} to {}, not from −1 to 1: more than a twentieth of the numbers lie beyond. A key "
+      "that is "
+      "short beside others that point its way is answered with much more than its own value.",
+      rows_and_columns, answer_number(scale), answer_number(scale));
+}
+
+/// The title of a table, with the end of its colours where that is not 1.
+std::string title_with_scale(std::string_view title, double scale) {
+  return scale == 1 ? std::string(title) : fmt::format("{}, to ±{}", title, answer_number(scale));
+}
 
 /// In one line above the tables; the rest in its tooltip.
 void draw_line(const AnswersAtPlace& answers, bool is_old, float width) {
@@ -91,7 +106,7 @@ void draw_line(const AnswersAtPlace& answers, bool is_old, float width) {
   if (is_long) ImGui::SetCursorPosY(ImGui::GetCursorPosY() + px(1));
   ImGui::TextUnformatted(shortened(answers.sentence, room).c_str());
   tooltip(fmt::format("{}{} {} {}", is_old ? std::string(of_before) + " " : std::string(), answers.sentence,
-                      answers.output_sentence, how_to_read));
+                      answers.output_sentence, how_to_read(answers.table)));
 }
 
 /// The question, the answer in a sentence, and how to read the tables.
@@ -110,7 +125,7 @@ void draw_words(const AnswersAtPlace& answers, bool is_old, float width) {
   const style::TextStyle text(style::Text::caption, style::colours().dim);
   if (is_old) ImGui::TextWrapped("%s", of_before);
   ImGui::TextWrapped("%s", answers.output_sentence.c_str());
-  ImGui::TextWrapped("%s", how_to_read);
+  ImGui::TextWrapped("%s", how_to_read(answers.table).c_str());
   ImGui::PopTextWrapPos();
 }
 
@@ -122,13 +137,15 @@ void draw_tables(const AnswersAtPlace& answers, ImVec2 corner, const Measures& s
   const float first = corner.x + sizes.names;
   const float step = width + sizes.gap;
   const float middle = corner.y + sizes.head + sizes.cell.y * count / 2;
+  const double scale = answer_scale(table);
   const std::pair<const char*, const Matrix<double>*> parts[] = {
       {"before", &table.before}, {answers.change.c_str(), &table.change}, {"after", &table.after}};
   for (std::size_t i = 0; i < std::size(parts); ++i) {
     const auto& [title, values] = parts[i];
     const float x = first + static_cast<float>(i) * step;
     if (i > 0) draw_sign(i == 1 ? "+" : "=", x - sizes.gap / 2, middle);
-    const auto cell = draw_answer_cells(table, *values, title, {x, corner.y}, sizes.cell, sizes.head);
+    const auto cell = draw_answer_cells(table, *values, title_with_scale(title, scale), {x, corner.y},
+                                        sizes.cell, sizes.head, scale);
     const Rectangle pictures = {{corner.x, corner.y},
                                 {first + 2 * step + width, corner.y + sizes.head + sizes.cell.y * count}};
     if (cell && ImGui::IsWindowHovered()) explain_answer(table, title, *values, *cell, pictures);
@@ -176,7 +193,7 @@ void draw_answers(Application& application) {
         const float top = sizes.is_narrow ? ImGui::GetTextLineHeight() + px(6) : 0;
         const float spare = room.x - left - sizes.tables(answer.value->table.words.size());
         draw_tables(*answer.value, {corner.x + left + std::max(spare / 2, 0.0F), corner.y + top}, sizes);
-        map = {answer.value, sizes.cell, answer.stale};
+        map = {answer.value, sizes.cell, answer_scale(answer.value->table), answer.stale};
       }
     } else if (answer.under_way) {
       style::caption("Asking the memory …");

@@ -14,6 +14,7 @@ class Application;
 struct AnswersMap {
   std::shared_ptr<const AnswersAtPlace> shown;  // null: no table
   ImVec2 cell;                                  // its size on the screen
+  double scale = 1;                             // of its colours
   bool is_old = false;                          // of the place before
 };
 

@@ -1,6 +1,7 @@
 // The panel "What the memory answers".
 
 #include "app/views/answers.h"
+#include "app/views/answer_cells.h"
 
 #include <imgui_internal.h>  // to find windows
 
@@ -134,4 +135,26 @@ TEST_CASE("where nobody can ask a memory, the stage has its room", "[answers]") 
     CHECK(asked.application.undrawn() == "");
     if (has_answers(asked.application)) CHECK(answers_map().shown);
   }
+}
+
+TEST_CASE("numbers beyond 1 have colours of their own, and say so", "[answers]") {
+  Asked asked(1280, 800);
+  REQUIRE(answers_map().shown);
+  CHECK(answers_map().scale == 1);
+  asked.choose("hgrn2", Form::recurrent);
+  REQUIRE(answers_map().shown);
+  const AnswerTable& table = answers_map().shown->table;
+  const double scale = answers_map().scale;
+  CHECK(scale > 1);
+  CHECK(scale <= table.after.cwiseAbs().maxCoeff() + table.before.cwiseAbs().maxCoeff());
+  Index beyond = 0;
+  for (const Matrix<double>* values : {&table.before, &table.change, &table.after})
+    beyond += (values->cwiseAbs().array() > scale).count();
+  CHECK(static_cast<double>(beyond) <= 0.05 * 3 * static_cast<double>(table.after.size()));
+  CHECK(answer_number(0.352) == "0.35");
+  CHECK(answer_number(-31.91) == "-31.9");
+  CHECK(answer_number(315.17) == "315");
+  CHECK(answer_number(-99.96) == "-100");
+  CHECK(answer_number(20000) == "2e+04");
+  CHECK(answer_number(1.0 / 0.0) == "none");
 }
