@@ -10,6 +10,7 @@
 #include "app/gl/context_local.h"
 #include "app/gl/frame_cache.h"
 #include "app/stage/draw.h"
+#include "app/stage/fading_cells.h"
 
 namespace palimpsest {
 
@@ -86,8 +87,9 @@ std::optional<NumberWriting> writing_for(const Box& picture, const Symbol& symbo
   return std::nullopt;
 }
 
+/// `coloured`: what the cells are coloured as, where that is not their numbers.
 void write_numbers(CellNumbers& written, const Box& picture, const Symbol& symbol,
-                   const Matrix<double>& values) {
+                   const Matrix<double>& values, const Matrix<double>* coloured) {
   const NumbersKey& key = written.key;
   const ImVec2 position = {key.x, key.y};
   const ImVec2 size = {key.width, key.height};
@@ -104,10 +106,12 @@ void write_numbers(CellNumbers& written, const Box& picture, const Symbol& symbo
       const Index column = picture.transposed ? i : j;
       const double value = values(row, column);
       if ((key.finished > 0 && row >= key.finished) || is_masked(symbol, value)) continue;
+      const double shown = coloured ? (*coloured)(row, column) : value;
+      if (!std::isfinite(shown) && coloured) continue;
       std::string words = (*writing)(value);
       const ImVec2 extent = ImGui::CalcTextSize(words.c_str());
       const Rectangle cell = cell_rectangle(position, size, picture.rows, picture.columns, {i, j});
-      const ImU32 ink = style::legible_on(colour(style::colours().map, static_cast<float>(value), key.range));
+      const ImU32 ink = style::legible_on(colour(style::colours().map, static_cast<float>(shown), key.range));
       written.numbers.push_back({{std::floor((cell.minimum.x + cell.maximum.x - extent.x) / 2),
                                   std::floor((cell.minimum.y + cell.maximum.y - extent.y) / 2)},
                                  ink,
@@ -121,6 +125,9 @@ void write_numbers(CellNumbers& written, const Box& picture, const Symbol& symbo
 
 void draw_cell_numbers(const Box& picture, ImVec2 position, ImVec2 size, Index finished, StageScene& scene) {
   if (size.x < px(least_number_cell) * static_cast<float>(picture.columns)) return;
+  const Matrix<double>& values = scene.record.at(picture.tensor);
+  const Matrix<double>* fading = fading_cells(picture.key, picture.tensor, values, scene.version);
+  const double range = fading ? 1 : scene.ranges.of(picture.tensor).largest;
   const NumbersKey key = {.version = scene.version,
                           .finished = finished,
                           .x = position.x,
@@ -128,13 +135,12 @@ void draw_cell_numbers(const Box& picture, ImVec2 position, ImVec2 size, Index f
                           .width = size.x,
                           .height = size.y,
                           .scale = style::scale(),
-                          .range = static_cast<float>(scene.ranges.of(picture.tensor).largest),
+                          .range = static_cast<float>(range),
                           .colours = &style::colours()};
   CellNumbers& written = context_local<FrameCache<std::string, CellNumbers>>()[picture.key];
   if (!(written.key == key)) {
     written.key = key;
-    write_numbers(written, picture, symbol_in(scene.symbols, picture.tensor),
-                  scene.record.at(picture.tensor));
+    write_numbers(written, picture, symbol_in(scene.symbols, picture.tensor), values, fading);
   }
   if (written.numbers.empty()) return;
   ImDrawList* list = ImGui::GetWindowDrawList();

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/stage/draw.h"
+#include "app/stage/fading_cells.h"
 #include "app/widgets/text.h"
 #include "core/numbers/between.h"
 
@@ -32,20 +33,22 @@ class CellsPainter {
       return;
     }
     const Symbol& symbol = symbol_in(scene_.symbols, picture_.tensor);
+    const Matrix<double>* fading = fading_cells(picture_.key, picture_.tensor, values, scene_.version);
     const bool grows = is_growing() && !is_thumbnail;
     const Matrix<double>* before = grows ? before_it() : nullptr;
     const float strength = grows && !before ? std::max(static_cast<float>(scene_.fade), growing_from) : 1;
-    HeatMapLook look{.range = static_cast<float>(scene_.ranges.of(picture_.tensor).largest) / strength,
+    const double range = fading ? 1 : scene_.ranges.of(picture_.tensor).largest;
+    HeatMapLook look{.range = static_cast<float>(range) / strength,
                      .transposed = picture_.transposed,
-                     .masked = symbol.role == Role::plain,
+                     .masked = symbol.role == Role::plain || fading,
                      .grid = !is_thumbnail};
     (picture_.transposed ? look.finished_columns : look.finished_rows) = finished;
-    if (before) {
+    if (before && !fading) {
       const auto part = static_cast<std::uint64_t>(scene_.fade * 1000);
       heat_map(picture_.key, between(*before, values, scene_.fade), scene_.version + ((part + 1) << 40),
                position_, size_, look);
     } else {
-      heat_map(picture_.key, values, scene_.version, position_, size_, look);
+      heat_map(picture_.key, fading ? *fading : values, scene_.version, position_, size_, look);
     }
     if (finished > 0 && finished < values.rows()) {
       const Cell next = picture_.transposed ? Cell{0, finished} : Cell{finished, 0};

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/stage/fading_cells.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
 
@@ -49,6 +50,7 @@ Legend legend_of(const StageScene& scene, bool shared) {
   const std::string& tensor = pointed ? scene.focus->tensor : scene.view.lit;
   const auto symbol = scene.symbols.find(tensor);
   const ColourRange range = scene.ranges.of(tensor);
+  const bool is_fading = fading_cells("legend " + tensor, tensor, scene.record.at(tensor), scene.version);
   Legend legend{
       .symbol = symbol == scene.symbols.end() ? Symbol{.latex = {}, .words = tensor} : symbol->second,
       .is_own = range.is_own,
@@ -60,6 +62,14 @@ Legend legend_of(const StageScene& scene, bool shared) {
                : range.is_own ? "own scale"
                               : "",
       .beyond = beyond_words(scene.ranges.beyond(tensor))};
+  if (is_fading) {
+    legend.is_own = legend.is_joint = false;
+    legend.is_fading = true;
+    legend.less = "0";
+    legend.more = "1 is kept whole";
+    legend.scale.clear();
+    legend.beyond.clear();
+  }
   if (!legend.symbol.latex.empty())
     legend.name_width = measure_formula(legend.symbol.latex, px(name_size)).width;
   legend.width = width_of(legend);
@@ -74,6 +84,7 @@ Legend without_beyond(Legend legend) {
 
 Legend brief(Legend legend) {
   legend.scale.clear();
+  if (legend.is_fading) legend.more = "1";
   return without_beyond(std::move(legend));
 }
 
@@ -99,11 +110,15 @@ void draw(const Legend& legend, float height) {
   float x = from.x;
   const float top = from.y + std::floor((height - text_extent("0").y) / 2);
   ImGui::Dummy({legend.width, height});
-  tooltip(fmt::format("The colours of {}: {}. What lies beyond the ends has the colour of the end.",
-                      legend.symbol.words,
-                      legend.is_joint ? "one scale for what is added up here"
-                      : legend.is_own ? "this picture has its own scale"
-                                      : "one scale for all tensors of this kind in the whole sequence"),
+  const std::string meaning =
+      legend.is_fading
+          ? "1 is paper, nothing fades. They grow with the logarithm of what is lost, from 0.0001 to all "
+            "of it."
+      : legend.is_joint ? "one scale for what is added up here. "
+      : legend.is_own   ? "this picture has its own scale. "
+                        : "one scale for all tensors of this kind in the whole sequence. ";
+  tooltip(fmt::format("The colours of {}: {}{}", legend.symbol.words, meaning,
+                      legend.is_fading ? "" : "What lies beyond the ends has the colour of the end."),
           "C");
 
   const auto word = [&](std::string_view shown, ImU32 colour) {
@@ -122,8 +137,8 @@ void draw(const Legend& legend, float height) {
   }
   x += legend.name_width + gap;
   word(legend.less, c.dim);
-  half(-1, 0);
-  half(0, 1);
+  half(-1, legend.is_fading ? -0.5F : 0);
+  half(legend.is_fading ? -0.5F : 0, legend.is_fading ? 0 : 1);
   x += gap;
   word(legend.more, c.dim);
   if (!legend.beyond.empty()) word(legend.beyond, c.dim);

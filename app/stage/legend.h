@@ -7,8 +7,9 @@ namespace palimpsest {
 /// What the colours mean: for the tensor that is pointed at, or made by this step.
 struct Legend {
   Symbol symbol = {};
-  bool is_own = false;    // the scale belongs to this picture
-  bool is_joint = false;  // or to what is added up in this step
+  bool is_own = false;     // the scale belongs to this picture
+  bool is_joint = false;   // or to what is added up in this step
+  bool is_fading = false;  // of decay factors: one is paper, and there is nothing above it
   std::string less = {};
   std::string more = {};
   std::string scale = {};   // whose it is, where it is not that of a kind

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+namespace palimpsest {
+
+/// How strongly a decay factor shows what it lets fade, from 0 where nothing does to 1 where all goes: even
+/// over the logarithm of 1 - kept from 1e-4 on, so that 0.99 and 0.999 can be told apart. Less than 0 and
+/// more than 1 count as these.
+inline double forgotten_part(double kept) {
+  constexpr double decades = 4;
+  const double lost = std::clamp(1 - kept, 0.0, 1.0);
+  return lost > 0 ? std::clamp(1 + std::log10(lost) / decades, 0.0, 1.0) : 0.0;
+}
+
+}  // namespace palimpsest
