@@ -183,6 +183,22 @@ class LinesLayout {
       place(sentence, style::Text::caption, lit ? Ink::dim : Ink::faint);
   }
 
+  /// The sentence of the line at the cursor right of its title, where its pictures take the whole width.
+  void place_sentence_beside(const StageLine& line, ImVec2 corner) {
+    constexpr float one_line = -1;
+    const float title = ruler_.words(line.title, style::Text::body, one_line).x + ruler_.px(text_margin / 2);
+    std::string sentence = line.sentence;
+    std::ranges::replace(sentence, '\n', ' ');
+    const ImVec2 size = ruler_.words(sentence, style::Text::caption, one_line);
+    if (sentence.empty() || title + size.x > room_.x) return;
+    layout_.words.push_back({{corner.x + title, corner.y + ruler_.px(text_gap)},
+                             sentence,
+                             style::Text::caption,
+                             Ink::dim,
+                             size.x + 1,
+                             size});
+  }
+
   void place_solve(const LineRow& row, ImVec2 corner, float height) {
     const float left = corner.x + room_.x - width(row.wide);
     place_words(*row.line, corner, {row.wide ? room_.x : ruler_.px(text_width), row.height}, true, !row.wide);
@@ -203,6 +219,7 @@ class LinesLayout {
     }
     if (row.wide) {
       place_words(*row.line, corner, {room_.x, 0}, lit, false);
+      if (lit) place_sentence_beside(*row.line, corner);
       layout_.equations.push_back(
           {std::move(row.equation),
            {corner.x + (room_.x - size.x) / 2, corner.y + ruler_.px(wide_title_height)}});

@@ -226,6 +226,20 @@ class TokenNames {
   const std::vector<std::string>& labels_;
 };
 
+/// How far the present word's row of an output is from what the recurrence gives for it.
+std::string recurrence_words(const Block& block, const Operation& operation, Index token,
+                             const Record& record, const std::string& label, const Record* recurrence) {
+  if (!recurrence || operation.purpose != Purpose::output || operation.equation.result != "O") return {};
+  if (!recurrence->contains("o")) return {};
+  const Matrix<double>& rows = record.at("O");
+  const Matrix<double>& given = recurrence->at("o");
+  const Index row = token - block.first_token;
+  if (row < 0 || row >= rows.rows() || given.cols() != 1 || given.rows() != rows.cols()) return {};
+  const double difference = (rows.row(row).transpose() - given).cwiseAbs().maxCoeff();
+  return fmt::format(" For “{}” {}.", visible_label(label),
+                     difference == 0 ? "exactly" : fmt::format("to {:.0e}", difference));
+}
+
 }  // namespace
 
 Index StageView::finished_rows(const std::string& tensor) const {
@@ -288,6 +302,8 @@ StageView stage_view(const Trace& trace, const Phase& phase, const Record& recor
   }
   view.substitution = substitution_view(trace, phase, record, cursor, labels, recurrence);
   if (view.substitution) view.lines[present].sentence += "\n" + view.substitution->sentence;
+  view.lines[present].sentence +=
+      recurrence_words(trace.block(cursor.block), operation, view.token, record, label, recurrence);
   for (const Operation* step : operations_of(phase, phase.lines[present])) {
     view.steps.push_back(pictures("", step->equation));
     view.broken_steps.push_back(broken(view.steps.back()));

@@ -95,13 +95,14 @@ std::vector<Cells> sources_of(const Phase& phase, const Symbols& symbols, const 
   return explain(maker->equation, symbols, record, focus.row, focus.column).sources;
 }
 
-/// The record of the word at the cursor in the recurrent form, beside which a solve is shown; null while it
-/// is not computed, and where nothing is solved.
+/// The record of the word at the cursor in the recurrent form, beside which a solve and an output are shown;
+/// null while it is not computed, and for other steps.
 std::shared_ptr<const Record> recurrence_of(Application& application, const Sight& sight,
                                             const Shown& shown) {
   const auto& recurrent = sight.computation->trace(Form::recurrent);
   const Operation& operation = shown.phase.operations[static_cast<std::size_t>(sight.cursor.operation)];
-  if (!recurrent || !substitution_of(operation)) return nullptr;
+  const bool is_compared = substitution_of(operation) || operation.purpose == Purpose::output;
+  if (!recurrent || !is_compared || sight.trace->form == Form::recurrent) return nullptr;
   const Index block = recurrent->block_of(sight.trace->token(sight.cursor), 0);
   const Answer<Record> answer = application.session.answers().ask(BlockRecord{recurrent, block});
   return answer.stale ? nullptr : answer.value;

@@ -110,7 +110,7 @@ Phase rows_phase(bool scaled, bool whole) {
   steps.add({"output",
              Purpose::output,
              "What comes out",
-             "Both together are what the recurrence gives, token by token.",
+             "State passed in + inside the chunk = what the recurrence gives, token by token.",
              {"O", tensor("O_inter") + tensor("O_intra")}});
   steps.line("What comes out", "From the memory carried in, and from inside " + scope + ".", "O",
              {"O_inter", "O_intra"});

@@ -391,7 +391,7 @@ struct ChunkSteps {
     steps.add({"output",
                Purpose::output,
                "What comes out",
-               "Both together are what the recurrence gives, token by token.",
+               "State passed in + inside " + scope() + " = what the recurrence gives, token by token.",
                {notation.rows.o, tensor("O_inter") + tensor("O_intra")}});
     steps.add_all(notation.rows_after);
     std::vector<std::string> inlined;
