@@ -126,7 +126,8 @@ void write_numbers(CellNumbers& written, const Box& picture, const Symbol& symbo
 void draw_cell_numbers(const Box& picture, ImVec2 position, ImVec2 size, Index finished, StageScene& scene) {
   if (size.x < px(least_number_cell) * static_cast<float>(picture.columns)) return;
   const Matrix<double>& values = scene.record.at(picture.tensor);
-  const Matrix<double>* fading = fading_cells(picture.key, picture.tensor, values, scene.version);
+  const Matrix<double>* fading =
+      fading_cells(picture.key, scene.view.recorded(picture.tensor), values, scene.version);
   const double range = fading ? 1 : scene.ranges.of(picture.tensor).largest;
   const NumbersKey key = {.version = scene.version,
                           .finished = finished,

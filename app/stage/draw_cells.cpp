@@ -33,7 +33,7 @@ class CellsPainter {
       return;
     }
     const Symbol& symbol = symbol_in(scene_.symbols, picture_.tensor);
-    const Matrix<double>* fading = fading_cells(picture_.key, picture_.tensor, values, scene_.version);
+    const Matrix<double>* fading = fading_cells(picture_.key, recorded(), values, scene_.version);
     const bool grows = is_growing() && !is_thumbnail;
     const Matrix<double>* before = grows ? before_it() : nullptr;
     const float strength = grows && !before ? std::max(static_cast<float>(scene_.fade), growing_from) : 1;

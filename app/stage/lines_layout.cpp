@@ -24,6 +24,7 @@ constexpr float most_with_words = 0.74F;  // for rows with words beside them
 constexpr float wide_from = 840;          // its words stand beside it from this width on
 constexpr float least_unit = 10;          // other lines may have pictures of this size in any case
 constexpr float wide_title_height = 24;   // of a line whose pictures take the whole width
+constexpr float low_row = 12;             // lower rows leave words beside them no room
 constexpr float gain_of_wide = 1.1F;      // when it takes it: so many times as wide at least
 
 /// A line of pictures: words on the left, or above where the pictures need the whole width.
@@ -169,29 +170,32 @@ class LinesLayout {
   }
 
   /// Words left of the pictures or above them: the sentence only where there is room for it.
-  void place_words(const StageLine& line, ImVec2 position, ImVec2 room, bool lit, bool with_sentence) {
+  void place_words(const std::string& title, const std::string& sentence, ImVec2 position, ImVec2 room,
+                   bool lit) {
     const auto place = [&](const std::string& words, style::Text text, Ink ink) {
       const float height = ruler_.words(words, text, room.x).y;
       layout_.words.push_back({position, words, text, ink, room.x, {room.x, height}});
       position.y += height + ruler_.px(text_gap);
       room.y -= height + ruler_.px(text_gap);
     };
-    place(line.title, style::Text::body, lit ? Ink::text : Ink::dim);
-    const std::string& sentence = line.sentence;
-    if (with_sentence && !sentence.empty() &&
-        ruler_.words(sentence, style::Text::caption, room.x).y <= room.y)
+    place(title, style::Text::body, lit ? Ink::text : Ink::dim);
+    if (!sentence.empty() && ruler_.words(sentence, style::Text::caption, room.x).y <= room.y)
       place(sentence, style::Text::caption, lit ? Ink::dim : Ink::faint);
   }
 
-  /// The sentence of the line at the cursor right of its title, where its pictures take the whole width.
-  void place_sentence_beside(const StageLine& line, ImVec2 corner) {
+  /// Title and, right of it where that has room on one line, sentence of the line at the cursor: its pictures
+  /// take the whole width below.
+  void place_words_above(const StageLine& line, const std::string& asked, ImVec2 corner) {
     constexpr float one_line = -1;
-    const float title = ruler_.words(line.title, style::Text::body, one_line).x + ruler_.px(text_margin / 2);
-    std::string sentence = line.sentence;
+    const float title = ruler_.words(line.title, style::Text::body, one_line).x + 1;
+    const float left = title + ruler_.px(text_margin / 2);
+    std::string sentence = asked;
     std::ranges::replace(sentence, '\n', ' ');
     const ImVec2 size = ruler_.words(sentence, style::Text::caption, one_line);
-    if (sentence.empty() || title + size.x > room_.x) return;
-    layout_.words.push_back({{corner.x + title, corner.y + ruler_.px(text_gap)},
+    const bool has_room = !sentence.empty() && left + size.x + 1 <= room_.x;
+    place_words(line.title, {}, corner, {has_room ? title : room_.x, 0}, true);
+    if (!has_room) return;
+    layout_.words.push_back({{corner.x + left, corner.y + ruler_.px(text_gap)},
                              sentence,
                              style::Text::caption,
                              Ink::dim,
@@ -199,9 +203,21 @@ class LinesLayout {
                              size});
   }
 
+  /// What is said of a line; at the cursor also how its pictures become larger, where their rows are low.
+  std::string said_of(const LineRow& row, bool lit) const {
+    const bool are_low =
+        lit && row.equation.rows_with_words() > 0 && row.equation.row_height() < ruler_.px(low_row);
+    const char* hint = are_low ? "A click on a name enlarges its picture." : "";
+    if (row.line->sentence.empty() || !are_low) return row.line->sentence + hint;
+    return row.line->sentence + "\n" + hint;
+  }
+
   void place_solve(const LineRow& row, ImVec2 corner, float height) {
     const float left = corner.x + room_.x - width(row.wide);
-    place_words(*row.line, corner, {row.wide ? room_.x : ruler_.px(text_width), row.height}, true, !row.wide);
+    if (row.wide)
+      place_words(row.line->title, {}, corner, {room_.x, row.height}, true);
+    else
+      place_words(row.line->title, row.line->sentence, corner, {ruler_.px(text_width), row.height}, true);
     const float top = corner.y + (row.wide ? ruler_.px(wide_title_height) : 0);
     lay_out_substitution(layout_, *view_.substitution, {left, top}, {width(row.wide), height}, ruler_);
   }
@@ -218,16 +234,18 @@ class LinesLayout {
       size = row.equation.fit({width(row.wide), height}, row.largest_unit);
     }
     if (row.wide) {
-      place_words(*row.line, corner, {room_.x, 0}, lit, false);
-      if (lit) place_sentence_beside(*row.line, corner);
+      if (lit)
+        place_words_above(*row.line, said_of(row, lit), corner);
+      else
+        place_words(row.line->title, {}, corner, {room_.x, 0}, lit);
       layout_.equations.push_back(
           {std::move(row.equation),
            {corner.x + (room_.x - size.x) / 2, corner.y + ruler_.px(wide_title_height)}});
       return;
     }
     const float top = std::max((height - size.y) / 2, 0.0F);
-    place_words(*row.line, {corner.x, corner.y + top},
-                {ruler_.px(text_width), row.height - top - ruler_.px(line_margin / 2)}, lit, true);
+    place_words(row.line->title, said_of(row, lit), {corner.x, corner.y + top},
+                {ruler_.px(text_width), row.height - top - ruler_.px(line_margin / 2)}, lit);
     layout_.equations.push_back(
         {std::move(row.equation), {corner.x + room_.x - width(false), corner.y + top}});
   }

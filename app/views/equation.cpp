@@ -13,6 +13,7 @@
 #include "app/views/shown.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
+#include "app/widgets/formula_lines.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -20,7 +21,10 @@ namespace palimpsest {
 namespace {
 
 constexpr float line_size = 17;      // design pixels of a line's letters
-constexpr float smallest_size = 11;  // below this a long line scrolls instead
+constexpr float smallest_size = 13;  // below this a long formula takes several lines, this size of letters
+constexpr float smallest_part = 8;   // of which the widest is drawn smaller still, down to this
+constexpr float line_indent = 16;    // of the lines of a formula after its first
+constexpr float between_lines = 4;
 constexpr float result_height = 15;  // of the number below a line
 constexpr float lit_bar = 12;        // room left of the lines for the mark of the lit one
 
@@ -75,16 +79,58 @@ void write_results(WrittenLines& lines, const Sight& sight, const Phase& phase) 
     lines.results.push_back(line_number(operation, *sight.record, recall));
 }
 
-/// The size at which `latex` fits the panel, as far as it can be read.
-float fitting_size(const std::string& latex, float wanted, float width) {
-  const float natural = measure_formula(latex, style::px(wanted)).width;
-  if (natural <= width) return style::px(wanted);
-  return std::max(style::px(wanted) * width / natural, style::px(smallest_size));
+/// A formula as it fits into a width: smaller, or on several lines.
+struct FittedFormula {
+  std::vector<std::string> lines;
+  float size = 0;  // of its letters, in screen pixels
+  FormulaSize extent = {};
+
+  /// Where the line `index` begins, below and right of the first one's corner.
+  ImVec2 corner(std::size_t index) const {
+    float y = 0;
+    for (std::size_t i = 0; i < index; ++i)
+      y += measure_formula(lines[i], size).height + style::px(between_lines);
+    return {index == 0 ? 0 : style::px(line_indent), y};
+  }
+};
+
+FittedFormula fitted(const std::string& latex, float wanted, float width) {
+  FittedFormula formula{.lines = {latex}, .size = style::px(wanted)};
+  const float natural = measure_formula(latex, formula.size).width;
+  if (natural > width) formula.size *= width / natural;
+  if (formula.size < style::px(smallest_size)) {
+    formula.size = style::px(smallest_size);
+    formula.lines = formula_lines(latex, formula.size, width, style::px(line_indent));
+    const auto widest = [&] {
+      float most = 1;
+      for (std::size_t i = 0; i < formula.lines.size(); ++i)
+        most = std::max(most, measure_formula(formula.lines[i], formula.size).width + formula.corner(i).x);
+      return most;
+    };
+    while (widest() > width && formula.size > style::px(smallest_part)) formula.size -= style::px(0.5F);
+  }
+  for (std::size_t i = 0; i < formula.lines.size(); ++i) {
+    const FormulaSize line = measure_formula(formula.lines[i], formula.size);
+    const ImVec2 corner = formula.corner(i);
+    formula.extent.width = std::max(formula.extent.width, corner.x + line.width);
+    formula.extent.height = corner.y + line.height;
+  }
+  return formula;
+}
+
+void draw_fitted(const FittedFormula& formula, ImVec2 corner) {
+  for (std::size_t i = 0; i < formula.lines.size(); ++i) {
+    const ImVec2 at = formula.corner(i);
+    const float baseline = measure_formula(formula.lines[i], formula.size).baseline;
+    draw_formula(ImGui::GetWindowDrawList(), {corner.x + at.x, corner.y + at.y + baseline}, formula.lines[i],
+                 formula.size, style::colours().text);
+  }
 }
 
 void fitted_formula(const std::string& latex, float wanted) {
-  const float size = fitting_size(latex, wanted, ImGui::GetContentRegionAvail().x);
-  formula(latex, size, style::colours().text);
+  const FittedFormula formula = fitted(latex, wanted, ImGui::GetContentRegionAvail().x);
+  draw_fitted(formula, ImGui::GetCursorScreenPos());
+  ImGui::Dummy({formula.extent.width, formula.extent.height});
 }
 
 /// Scrolls to the last item once, when the cursor has come to it or the panel has another height.
@@ -125,8 +171,8 @@ bool draw_line(const Operation& operation, const std::string& text, const std::s
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float indent = style::px(lit_bar);
   const float width = ImGui::GetContentRegionAvail().x;
-  const float size = fitting_size(text, line_size, width - indent);
-  const FormulaSize extent = measure_formula(text, size);
+  const FittedFormula formula = fitted(text, line_size, width - indent);
+  const FormulaSize& extent = formula.extent;
   const ImVec2 item = {std::max(width, extent.width + indent),
                        std::max(extent.height + style::px(6), style::px(result.empty() ? 26 : 22)) +
                            style::px(result.empty() ? 0 : result_height)};
@@ -148,10 +194,13 @@ bool draw_line(const Operation& operation, const std::string& text, const std::s
   }
   const float below = style::px(result.empty() ? 0 : result_height);
   const ImVec2 corner = {from.x + indent, from.y + (item.y - below - extent.height) / 2};
-  draw_formula(list, {corner.x, corner.y + extent.baseline}, text, size, style::colours().text);
+  draw_fitted(formula, corner);
   if (const Sight& sight = application.session.sight(); sight.trace) {
     const std::string symbol = symbol_in_focus(application, sight.trace->symbols);
-    if (!symbol.empty()) frame_symbol(symbol, text, size, corner);
+    for (std::size_t i = 0; i < formula.lines.size() && !symbol.empty(); ++i) {
+      const ImVec2 at = formula.corner(i);
+      frame_symbol(symbol, formula.lines[i], formula.size, {corner.x + at.x, corner.y + at.y});
+    }
   }
   if (!result.empty()) {
     const style::TextStyle caption(style::Text::caption);

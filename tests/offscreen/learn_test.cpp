@@ -4,12 +4,15 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/studio/application.h"
 #include "app/views/answers.h"
+#include "app/views/bar_words.h"
 #include "app/views/learn_rows.h"
 #include "app/views/recalled_words.h"
 #include "app/views/underlined_words.h"
+#include "app/widgets/cut_words.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
 #include "tests/offscreen/drawn.h"
@@ -305,4 +308,93 @@ TEST_CASE("where directions are compared a lane says what is asked of this memor
     CHECK(said(id).find("divides") == std::string::npos);
   }
   CHECK(recalled_measure(false, find_variant("deltanet")) == recalled_legend(false).measure);
+}
+
+TEST_CASE("the sliders of Learn stand still whatever the sentence above them says", "[learn]") {
+  Application application;
+  open_overwrite(application, "deltanet");
+  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
+    Offscreen offscreen(width, height);
+    std::vector<float> tops;
+    for (const double beta : {0.02, 0.5, 1.0, 1.75, 2.26, 30.0}) {
+      Choice choice = application.session.choice();
+      choice.edits.clear();
+      paint(choice.edits, "beta", 42, 42, beta);
+      application.session.choose(std::move(choice));
+      application.session.wait();
+      draw_fully(application, offscreen);
+      tops.push_back(learn_map().sliders_top);
+    }
+    CAPTURE(width, tops);
+    CHECK(tops.front() > 100);
+    CHECK(std::ranges::count(tops, tops.front()) == std::ssize(tops));
+  }
+}
+
+TEST_CASE("the bars of Learn's floor tell their word and their number", "[learn]") {
+  Application application;
+  open_overwrite(application, "gated_deltanet");
+  Offscreen offscreen(1920, 1080);
+  draw_fully(application, offscreen);
+  const Computation& computed = *application.session.computed();
+  const LearnMap map = learn_map();
+  const auto told_at = [&](const Rectangle& row, float part) {
+    ImGui::GetIO().AddMousePosEvent(row.minimum.x + part * (row.maximum.x - row.minimum.x),
+                                    (row.minimum.y + row.maximum.y) / 2);
+    for (int i = 0; i < 40; ++i) offscreen.pass([&] { application.draw(1); });
+    return learn_map().told;
+  };
+  const float part = (map.lanes.front().right.minimum.x + 3 - map.strengths.minimum.x) /
+                     (map.strengths.maximum.x - map.strengths.minimum.x);
+  const double beta = *computed.tokens[42].beta;
+  const double alpha = *computed.tokens[42].alpha;
+  CHECK_THAT(told_at(map.strengths, part), says("“drum” (42)\nβ‖k‖² = ") && says("how far it steps") &&
+                                               says(fmt::format("\nβ = {:.3g}", beta)));
+  CHECK_THAT(told_at(map.gates, part), says(fmt::format("“drum” (42)\nα = {:.4g}: half-life ", alpha)));
+  const Recall* recall = computed.recall(42);
+  REQUIRE(recall);
+  CHECK_THAT(told_at(map.errors, part),
+             says(fmt::format("“drum” (42)\nlength of the error: {:.3g} before its write, {:.3g} after",
+                              std::sqrt(2 * recall->before), std::sqrt(2 * recall->after))));
+  Keeping keeping{.array = "forget", .forgets = true, .channels = 4};
+  keeping.mean = Vector<double>::Constant(60, 0.98);
+  keeping.least = Vector<double>::Constant(60, 0.9);
+  keeping.most = Vector<double>::Constant(60, 1);
+  CHECK(keeping_bar_words(computed, keeping, -1, 42) ==
+        "“drum” (42)\nf = 0.02, so 0.98 of the memory stays on average, 0.9 to 1 over its 4 channels: "
+        "half-life 34 "
+        "words");
+  CHECK_THAT(keeping_bar_words(computed, keeping, 2, 42), says(" in row 2: half-life 34 words"));
+  CHECK_THAT(growth_bar_words(computed, 42), says("“drum” (42)\nthe numbers of S after it: "));
+}
+
+TEST_CASE("no sentence of Learn is cut", "[learn]") {
+  Application application;
+  application.open_first_capture();
+  application.session.wait();
+  application.enter("learn");
+  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
+    Offscreen offscreen(width, height);
+    for (const LearnPage page : {LearnPage::step, LearnPage::keys, LearnPage::capacity}) {
+      for (const Variant& variant : variants()) {
+        Choice choice = application.session.choice();
+        choice.variant = variant.id;
+        application.session.choose(std::move(choice));
+        application.session.wait();
+        application.session.go_to_token(42);
+        offscreen.pass([&] {
+          learn_page() = page;
+          application.draw(offscreen.scale());
+        });
+        draw_fully(application, offscreen);
+        for (const CutPiece& piece : drawn_cut_words()) {
+          // Names of data, rules and sliders are no sentences.
+          if (piece.window.find("Top bar") != std::string::npos || std::ranges::count(piece.whole, ' ') < 4)
+            continue;
+          FAIL_CHECK(variant.id << " at " << width << " in " << piece.window << ": " << piece.whole);
+        }
+        if (page != LearnPage::step) break;
+      }
+    }
+  }
 }

@@ -83,7 +83,9 @@ TEST_CASE("a story that was put away stays away, for its data alone", "[story]")
   CHECK(shown_story().empty());
   // As the next start has it from the settings.
   Application next;
-  next.closed_stories = parse_preferences(write_preferences({.closed_stories = {id}})).closed_stories;
+  Preferences kept;
+  kept.closed_stories = application.closed_stories;
+  next.closed_stories = parse_preferences(write_preferences(kept)).closed_stories;
   Offscreen another(1280, 800);
   next.open_first_capture();
   next.session.wait();
