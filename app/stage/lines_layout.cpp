@@ -183,33 +183,41 @@ class LinesLayout {
       place(sentence, style::Text::caption, lit ? Ink::dim : Ink::faint);
   }
 
-  /// Title and, right of it where that has room on one line, sentence of the line at the cursor: its pictures
-  /// take the whole width below.
-  void place_words_above(const StageLine& line, const std::string& asked, ImVec2 corner) {
+  /// Title and, right of it, as much of what is said as has room on one line: the pictures of the line at the
+  /// cursor take the whole width below.
+  void place_words_above(const LineRow& row, ImVec2 corner) {
     constexpr float one_line = -1;
-    const float title = ruler_.words(line.title, style::Text::body, one_line).x + 1;
-    const float left = title + ruler_.px(text_margin / 2);
-    std::string sentence = asked;
+    const std::string& title = row.line->title;
+    const float end = ruler_.words(title, style::Text::body, one_line).x + 1;
+    const float left = end + ruler_.px(text_margin / 2);
+    std::string sentence = row.line->sentence;
     std::ranges::replace(sentence, '\n', ' ');
-    const ImVec2 size = ruler_.words(sentence, style::Text::caption, one_line);
-    const bool has_room = !sentence.empty() && left + size.x + 1 <= room_.x;
-    place_words(line.title, {}, corner, {has_room ? title : room_.x, 0}, true);
-    if (!has_room) return;
-    layout_.words.push_back({{corner.x + left, corner.y + ruler_.px(text_gap)},
-                             sentence,
-                             style::Text::caption,
-                             Ink::dim,
-                             size.x + 1,
-                             size});
+    const std::string hint = enlarging_hint(row);
+    for (const std::string& words : {sentence + (hint.empty() ? "" : " ") + hint, sentence, hint}) {
+      const ImVec2 size = ruler_.words(words, style::Text::caption, one_line);
+      if (words.empty() || left + size.x + 1 > room_.x) continue;
+      place_words(title, {}, corner, {end, 0}, true);
+      layout_.words.push_back({{corner.x + left, corner.y + ruler_.px(text_gap)},
+                               words,
+                               style::Text::caption,
+                               Ink::dim,
+                               size.x + 1,
+                               size});
+      return;
+    }
+    place_words(title, {}, corner, {room_.x, 0}, true);
   }
 
-  /// What is said of a line; at the cursor also how its pictures become larger, where their rows are low.
+  /// How pictures of the line at the cursor become larger, where their rows are low.
+  std::string enlarging_hint(const LineRow& row) const {
+    const bool are_low = row.equation.rows_with_words() > 0 && row.equation.row_height() < ruler_.px(low_row);
+    return are_low ? "A click on a name enlarges its picture." : "";
+  }
+
+  /// What stands below a line's title.
   std::string said_of(const LineRow& row, bool lit) const {
-    const bool are_low =
-        lit && row.equation.rows_with_words() > 0 && row.equation.row_height() < ruler_.px(low_row);
-    const char* hint = are_low ? "A click on a name enlarges its picture." : "";
-    if (row.line->sentence.empty() || !are_low) return row.line->sentence + hint;
-    return row.line->sentence + "\n" + hint;
+    const std::string hint = lit ? enlarging_hint(row) : "";
+    return row.line->sentence + (row.line->sentence.empty() || hint.empty() ? "" : "\n") + hint;
   }
 
   void place_solve(const LineRow& row, ImVec2 corner, float height) {
@@ -235,7 +243,7 @@ class LinesLayout {
     }
     if (row.wide) {
       if (lit)
-        place_words_above(*row.line, said_of(row, lit), corner);
+        place_words_above(row, corner);
       else
         place_words(row.line->title, {}, corner, {room_.x, 0}, lit);
       layout_.equations.push_back(

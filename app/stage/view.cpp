@@ -230,7 +230,7 @@ class TokenNames {
 std::string recurrence_words(const Block& block, const Operation& operation, Index token,
                              const Record& record, const std::string& label, const Record* recurrence) {
   if (!recurrence || operation.purpose != Purpose::output || operation.equation.result != "O") return {};
-  if (!recurrence->contains("o")) return {};
+  if (!recurrence->contains("o") || !record.contains("O_inter")) return {};
   const Matrix<double>& rows = record.at("O");
   const Matrix<double>& given = recurrence->at("o");
   const Index row = token - block.first_token;

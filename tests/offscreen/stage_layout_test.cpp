@@ -432,3 +432,42 @@ TEST_CASE("the formulas of a sum are the same for other numbers", "[stage]") {
   CHECK(factors.size() > formulas.size());
   CHECK(static_cast<Index>(formulas.size()) < 3 * longest);  // one for a row, of each letter
 }
+
+TEST_CASE("a chunk's output says that before and inside are what the recurrence gives", "[stage]") {
+  const auto data = std::make_shared<const DataSet>(open_data("preset:overwrite?T=20&K=6&V=5"));
+  const Ruler ruler = ruler_of(1);
+  for (const char* id : {"linear", "gated_deltanet", "kda", "rwkv7", "mesanet"}) {
+    CAPTURE(id);
+    Choice choice;
+    choice.variant = id;
+    const auto computed = compute(data, choice);
+    const auto trace = computed->trace(Form::chunkwise);
+    const auto recurrent = computed->trace(Form::recurrent);
+    REQUIRE(trace);
+    const Index block = trace->block_of(15, 0);
+    const auto record = BlockRecord{trace, block}.compute({});
+    const auto recurrence = BlockRecord{recurrent, recurrent->block_of(15, 0)}.compute({});
+    const Phase& phase = trace->phases.front();
+    const auto output = std::ranges::find(phase.operations, "output", &Operation::id);
+    REQUIRE(output != phase.operations.end());
+    const Cursor cursor{block, output - phase.operations.begin(), 15 - trace->block(block).first_token};
+    const std::string said =
+        "State passed in + inside the chunk = what the recurrence gives, token by token.";
+    const StageView alone = stage_view(*trace, phase, *record, cursor, labels);
+    CHECK(alone.lines[alone.present].sentence == said);
+    StageView view = stage_view(*trace, phase, *record, cursor, labels, {}, recurrence.get());
+    const std::string& sentence = view.lines[view.present].sentence;
+    CHECK(sentence.starts_with(said + " For “jar” "));
+    for (const float width : {752.0F, 1240.0F}) {
+      const StageLayout layout = lay_out(view, {300, 140}, {width, 540}, ruler);
+      CHECK(std::ranges::any_of(layout.words, [&](const PlacedWords& words) {
+        return words.words.starts_with("State passed in + inside");
+      }));
+    }
+    // Another output than the recurrence's is seen.
+    Record other = *recurrence;
+    other.set("o", Matrix<double>(recurrence->at("o").array() + 0.5));
+    view = stage_view(*trace, phase, *record, cursor, labels, {}, &other);
+    CHECK(view.lines[view.present].sentence.ends_with(" For “jar” to 5e-01."));
+  }
+}
