@@ -30,22 +30,39 @@ std::string title_of(const Capture& capture) {
   return words;
 }
 
+/// Whether the rule takes several of these for each token, one after the other.
+bool has_steps(const Input& input) {
+  return input.shape.size() > 1 && input.shape[0] == "n" && input.shape[1] == "h";
+}
+
+/// How many axes an array has that is one of q, k, v: those of q, or one more where the rule that the data
+/// belong to takes several steps per token and the array has them.
+std::size_t rank_of(const DataSet& data, const std::string& name, std::size_t rank) {
+  const std::size_t plain = data.arrays.find("q")->second.shape.size();
+  const auto rule = std::ranges::find(variants(), data.rule, &Variant::id);
+  if (rule == variants().end() || rank != plain + 1) return plain;
+  const auto input = std::ranges::find(rule->inputs, name, &Input::name);
+  return input != rule->inputs.end() && has_steps(*input) ? rank : plain;
+}
+
 void require_extents(const DataSet& data) {
   for (const char* name : necessary) {
     const auto found = data.arrays.find(name);
     if (found == data.arrays.end()) throw InputError(fmt::format("array \"{}\" is missing", name));
     const std::vector<Index>& shape = found->second.shape;
-    if (shape.size() < 2 || shape.size() > 4) {
+    const std::size_t plain = data.arrays.find("q")->second.shape.size();
+    const std::size_t rank = rank_of(data, name, shape.size());
+    const std::size_t most = rank > plain ? 5 : 4;
+    if (shape.size() < 2 || shape.size() > most) {
       throw InputError(
           fmt::format("array \"{}\": shape {} has rank {}; expected [T, D], [T, H, D] or [B, T, H, D]", name,
                       to_string(shape), shape.size()));
     }
-    const std::size_t rank = data.arrays.find("q")->second.shape.size();
     if (shape.size() != rank) {
       throw InputError(fmt::format("array \"{}\": shape {} has rank {}; expected {} as in \"q\"", name,
                                    to_string(shape), shape.size(), rank));
     }
-    if (shape[rank == 4 ? 1 : 0] == 0) {
+    if (shape[plain == 4 ? 1 : 0] == 0) {
       throw InputError(fmt::format(
           "the sequence is empty: array \"{}\" has no tokens, so there is nothing to show", name));
     }
@@ -244,12 +261,11 @@ Arrays head_arrays(const DataSet& data, Index head, const Variant& variant) {
     arrays.emplace(name, slice(found->second, layout, batch, own_head, data.heads));
   };
   for (Input input : all_inputs(variant)) {
-    const bool has_steps = input.shape.size() > 1 && input.shape[0] == "n" && input.shape[1] == "h";
     const auto found = data.arrays.find(input.name);
     const bool is_plain =
         found != data.arrays.end() &&
         found->second.rank() + 1 == static_cast<Index>(input.shape.size()) + head_axes(data);
-    if (has_steps && is_plain) input.shape.erase(input.shape.begin() + 1);  // one step per token
+    if (has_steps(input) && is_plain) input.shape.erase(input.shape.begin() + 1);  // one step per token
     take(input, input.name);
     if (input.range == Range::decay) take(input, "g");
   }

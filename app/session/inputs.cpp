@@ -64,6 +64,7 @@ struct Fitting {
   const Variant& variant;
   const Edits& edits;
   Arrays arrays;
+  bool is_own = false;  // the data belong to this rule: what they lack and may lack is meant to be absent
   Inputs result = {};
 
   Index tokens() const { return arrays.at("q").shape[0]; }
@@ -136,6 +137,7 @@ struct Fitting {
   void fit_decay() {
     if (!wanted("alpha")) return;
     const char* name = arrays.contains("g") ? "g" : "alpha";
+    if (!arrays.contains(name) && is_own && wanted("alpha")->absent) return;
     if (!arrays.contains(name)) make_up_decay();
     const bool per_channel = wanted("alpha")->shape.size() == 2;
     if (!per_channel && arrays[name].rank() == 2) {
@@ -244,7 +246,7 @@ struct Fitting {
 
 Inputs make_inputs(const DataSet& data, Index head, const Variant& variant, const Settings& settings,
                    const Edits& edits, std::span<const EditKind> table) {
-  Fitting fitting{variant, edits, head_arrays(data, head, variant)};
+  Fitting fitting{variant, edits, head_arrays(data, head, variant), data.rule == variant.id};
   fitting.result.settings = settings;
   if (!settings.options.empty() || !settings.parameters.empty()) fitting.changed();
   if (!data.rule.empty() && data.rule != variant.id) fitting.changed();
