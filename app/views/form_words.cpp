@@ -6,6 +6,7 @@
 
 #include "app/session/counted.h"
 #include "app/widgets/text.h"
+#include "core/proof/faults.h"
 
 namespace palimpsest {
 
@@ -152,6 +153,13 @@ std::string fault_in_words(const Computation& computed) {
 }  // namespace
 
 bool has_fault_in(const Computation& computed) { return computed.right && computed.no_fault.empty(); }
+
+std::string fault_explained(const InjectedFault& fault) {
+  const Fault& wrong = find_fault(fault.id);
+  return fmt::format(
+      "{}: {}\nThis mistake is in the {} form on purpose, put there in Prove. A click takes it out.",
+      wrong.label, wrong.sentence, name(fault.form));
+}
 
 bool is_in_order(const Computation& computed) {
   return computed.agree &&

@@ -21,6 +21,9 @@ std::string divergence_words(const Divergence& divergence);
 /// Whether a form is wrong on purpose.
 bool has_fault_in(const Computation& computed);
 
+/// What is wrong on purpose: what was done, in which form, and how to take it out.
+std::string fault_explained(const InjectedFault& fault);
+
 /// Whether all forms agree, and one that is wrong on purpose can be carried out.
 bool is_in_order(const Computation& computed);
 

@@ -7,12 +7,14 @@
 #include "app/views/open_dialog.h"
 #include "app/views/palette.h"
 #include "app/views/places_card.h"
+#include "app/views/prove.h"
 #include "app/views/save_dialog.h"
 #include "app/views/symbol_tip.h"
 
 namespace palimpsest {
 
 void draw_overlays(Application& application) {
+  keep_checking(application);
   draw_data_page(application);
   draw_keys_help(application);
   draw_open_dialog(application);

@@ -36,20 +36,28 @@ struct ProveMap {
     int no_device = 0;
     int waiting = 0;
   };
-  std::vector<Line> lines;         // on the floor
-  Index flag = -1;                 // the token at the flag
-  Rectangle chart = {};            // what the lines lie in
-  int marks = 0;                   // of numbers that are lost
-  std::string headline;            // beside the question
-  std::string operation;           // the first that is off
-  std::vector<Rectangle> tensors;  // should be, is, the difference
-  Rectangle floor_text = {};       // the words below the lines
-  std::vector<std::string> said;   // sentences in the middle
-  Cells cells;                     // of the grid
+  std::vector<Line> lines;            // on the floor
+  Index flag = -1;                    // the token at the flag
+  Rectangle chart = {};               // what the lines lie in
+  int marks = 0;                      // of numbers that are lost
+  std::string headline;               // beside the question
+  std::string operation;              // the first that is off
+  std::vector<Rectangle> tensors;     // should be, is, the difference
+  Rectangle floor_text = {};          // the words below the lines
+  std::vector<std::string> said;      // sentences in the middle
+  Cells cells;                        // of the grid
+  std::vector<Rectangle> form_names;  // above its columns
+  float heads_top = 0;                // below the names of precisions, which stand over them
+  Rectangle cancel = {};              // the button that ends the check; empty while none runs
+  std::size_t checked = 0;            // rules of which it is known whether they agree
+  std::string marks_legend;           // what the marks of lost numbers mean
 };
 
 /// That of the current Dear ImGui context.
 ProveMap& prove_map();
+
+/// Goes on with a check of everything that was begun in Prove, wherever one looks: once in every frame.
+void keep_checking(Application& application);
 
 /// The form that Prove looks at: the one with the fault, else the one that is stepped through.
 Form proof_form(const Application& application);

@@ -331,11 +331,18 @@ void draw_flag(const Computation& computed, const Chart& chart, const TimelineCo
   taken.push_back({minimum, maximum});
 }
 
+/// Where a number is lost: down where it underflows, up where it overflows.
+void draw_mark(ImVec2 middle, bool is_zero) {
+  const style::Palette& c = style::colours();
+  const float tip = is_zero ? px(5) : -px(5);
+  ImGui::GetWindowDrawList()->AddTriangleFilled({middle.x - px(4), middle.y - tip / 2},
+                                                {middle.x + px(4), middle.y - tip / 2},
+                                                {middle.x, middle.y + tip / 2}, is_zero ? c.gate : c.alarm);
+}
+
 /// Where numbers are lost in a precision: the first of every kind, on the exact line.
 void draw_marks(Application& application, const FloorLines& all, const Chart& chart,
                 const TimelineColumns& columns) {
-  const style::Palette& c = style::colours();
-  ImDrawList* list = ImGui::GetWindowDrawList();
   float lane = 0;
   for (const auto& seen : all.seen) {
     if (seen->lost.empty()) continue;
@@ -346,10 +353,8 @@ void draw_marks(Application& application, const FloorLines& all, const Chart& ch
     for (const LostNumber& lost : seen->lost) {
       if (lost.token < columns.begin() || lost.token >= columns.end()) continue;
       const float x = (columns.left(lost.token) + columns.left(lost.token + 1)) / 2;
-      const bool is_zero = lost.as == LostNumber::As::zero;
-      const ImU32 ink = is_zero ? c.gate : c.alarm;
-      const float tip = is_zero ? px(5) : -px(5);  // down where it underflows, up where it overflows
-      list->AddTriangleFilled({x - px(4), y - tip / 2}, {x + px(4), y - tip / 2}, {x, y + tip / 2}, ink);
+      if (x < chart.from.x) continue;  // of a word that is cut
+      draw_mark({x, y}, lost.as == LostNumber::As::zero);
       ++prove_map().marks;
       if (std::abs(ImGui::GetIO().MousePos.x - x) < px(6) &&
           std::abs(ImGui::GetIO().MousePos.y - y) < px(6)) {
@@ -361,7 +366,8 @@ void draw_marks(Application& application, const FloorLines& all, const Chart& ch
   }
 }
 
-void draw_lens_choice(Application& application, float right, float y) {
+/// Returns where the row begins.
+float draw_lens_choice(Application& application, float right, float y) {
   ProveState prove = application.session.state().prove;
   float width = 0;
   for (const ProofLens lens : all_proof_lenses) width += style::segment_size(name(lens)).x;
@@ -375,12 +381,47 @@ void draw_lens_choice(Application& application, float right, float y) {
     prove.lens = lens;
     application.session.change_prove(prove);
   }
+  return right - width;
+}
+
+/// What the marks of lost numbers mean, as far as there are such; returns where it begins.
+float draw_marks_legend(const FloorLines& all, float right, float y) {
+  const style::Palette& c = style::colours();
+  const auto has = [&](bool is_zero) {
+    return std::ranges::any_of(all.seen, [&](const auto& seen) {
+      return std::ranges::any_of(
+          seen->lost, [&](const LostNumber& lost) { return (lost.as == LostNumber::As::zero) == is_zero; });
+    });
+  };
+  const style::TextStyle text(style::Text::caption);
+  const float height = text_extent("x").y;
+  const float end = right;
+  for (const bool is_zero : {false, true}) {
+    if (!has(is_zero)) continue;
+    const char* const words = is_zero ? "underflows to 0" : "overflows";
+    prove_map().marks_legend += words;
+    right -= text_extent(words).x;
+    draw_text({right, y}, c.dim, words);
+    right -= px(12);
+    draw_mark({right + px(4), y + height / 2}, is_zero);
+    right -= px(12);
+  }
+  if (right == end) return right;
+  ImGui::SetCursorScreenPos({right, y});
+  ImGui::InvisibleButton("what the marks mean", {end - right, height});
+  tooltip(
+      "Marks above the words: the first number of each kind that a coarser arithmetic loses on its way, one "
+      "row of marks for each arithmetic. Rest on a mark to see which.");
+  return right;
 }
 
 void draw_headline(Application& application, const FloorLines& all, ImVec2 from, float right) {
   const style::Palette& c = style::colours();
   const bool is_fragile = !application.session.state().prove.fragile.empty();
-  if (!is_fragile) draw_lens_choice(application, right, from.y - px(2));
+  float end = right;
+  if (!is_fragile)
+    end =
+        draw_marks_legend(all, draw_lens_choice(application, right, from.y - px(2)) - px(16), from.y + px(2));
   float x = from.x;
   {
     const style::TextStyle text(style::Text::strong);
@@ -388,7 +429,7 @@ void draw_headline(Application& application, const FloorLines& all, ImVec2 from,
     x += text_extent("How far from the recurrence, word by word").x + px(14);
   }
   const style::TextStyle text(style::Text::caption);
-  const float room = right - x - px(260);
+  const float room = end - x - px(16);
   const std::string words =
       all.awaited > 0 ? fmt::format("{} more being computed …", all.awaited)
                       : std::string("largest difference at a word, as a share of the largest output");

@@ -14,6 +14,7 @@
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
+#include "app/widgets/tooltip_place.h"
 
 namespace palimpsest {
 
@@ -23,25 +24,37 @@ using style::px;
 
 constexpr float largest_cell = 15;
 constexpr float least_cell = 5;
-constexpr float unused_cell = 4;
-constexpr float least_row = 13;  // what a name needs
+constexpr float unused_cell = 24;  // of all columns of a device together
+constexpr float least_row = 12;    // what a name needs
 constexpr float between_precisions = 5;
 constexpr float largest_names = 110;
-constexpr float head_height = 57;  // the forms' names, upright
+constexpr float meanings_height = 62;
+constexpr float least_named = 11;  // a column that is wide enough for an upright name
 constexpr float device_height = 15;
+constexpr float action_height = 19;
 constexpr std::size_t at_once = 2;  // variants that are being verified
 
-/// What is known of the grid, kept while the program runs.
-struct ProofGrid {
-  bool runs = false;
-  bool with_long_texts = false;
+/// What was found with one length of texts.
+struct Found {
   struct Row {
     std::shared_ptr<const VerifyReport> report;
     std::vector<const VerifyResult*> cells;  // of every column; null: nothing was run
   };
   std::map<std::string, Row> reports;           // by variant
   std::map<std::string, std::string> problems;  // why there is none
-  double progress = 0;                          // of the variant under way
+
+  std::size_t done() const { return reports.size() + problems.size(); }
+};
+
+/// What is known of the grid, kept while the program runs.
+struct ProofGrid {
+  bool runs = false;
+  bool with_long_texts = false;
+  Found of_short_texts;
+  Found of_long_texts;
+  double progress = 0;  // of the variant under way
+
+  Found& found() { return with_long_texts ? of_long_texts : of_short_texts; }
 };
 
 /// Where a cell of the grid stands for.
@@ -106,9 +119,10 @@ const VerifyResult* worst_of(const VerifyReport& report, const GridColumn& colum
 /// Asks for what is not known yet, the next variants of the table.
 void go_on(Application& application, ProofGrid& grid) {
   if (!grid.runs) return;
+  Found& found = grid.found();
   std::vector<const Variant*> wanted;
   for (const Variant& variant : variants()) {
-    if (grid.reports.contains(variant.id) || grid.problems.contains(variant.id)) continue;
+    if (found.reports.contains(variant.id) || found.problems.contains(variant.id)) continue;
     wanted.push_back(&variant);
     if (wanted.size() == at_once) break;
   }
@@ -118,20 +132,20 @@ void go_on(Application& application, ProofGrid& grid) {
     const Answer<VerifyReport> answer = application.session.answers().ask(key, Urgency::later);
     if (variant == wanted.front()) grid.progress = answer.progress;
     if (answer.value && !answer.stale) {
-      ProofGrid::Row& row = grid.reports[variant->id];
+      Found::Row& row = found.reports[variant->id];
       row.report = answer.value;
       for (const GridColumn& column : columns_of_grid()) row.cells.push_back(worst_of(*answer.value, column));
     }
-    if (!answer.reason.empty()) grid.problems[variant->id] = answer.reason;
+    if (!answer.reason.empty()) found.problems[variant->id] = answer.reason;
   }
   if (wanted.empty()) grid.runs = false;
 }
 
-VerifyReport all_of(const ProofGrid& grid) {
+VerifyReport all_of(const Found& found) {
   VerifyReport all;
   for (const Variant& variant : variants()) {
-    const auto report = grid.reports.find(variant.id);
-    if (report == grid.reports.end()) {
+    const auto report = found.reports.find(variant.id);
+    if (report == found.reports.end()) {
       ++all.planned;  // of a variant that is not there yet nothing is finished
       continue;
     }
@@ -186,7 +200,8 @@ std::string cell_words(const Variant& variant, const GridColumn& column, bool is
   const std::string head = fmt::format("{}, {}, {}, {}", variant.label, form_label(column.form),
                                        name(column.precision), column.backend->name());
   if (cannot_be_used(*column.backend))
-    return head + "\nThis device cannot be used here: " + unavailable(*column.backend);
+    return fmt::format("{}, {}\nThis device cannot be used here: {}", variant.label, column.backend->name(),
+                       unavailable(*column.backend));
   if (is_missing) return head + "\nThere is no such form.";
   if (!result) return head + (waits ? "\nNot checked yet." : "\nNothing was run.");
   if (!result->message.empty()) return fmt::format("{}\n{}\n{}", head, result->message, result->reproduction);
@@ -257,7 +272,7 @@ void draw_meanings(ImVec2 from, float width) {
   }
 }
 
-/// Where the columns of the grid lie: those of a device that cannot be used are narrow.
+/// Where the columns of the grid lie: those of a device that cannot be used share one place.
 struct GridPlaces {
   std::vector<float> left;
   std::vector<float> width;
@@ -265,24 +280,45 @@ struct GridPlaces {
 };
 
 GridPlaces places_of_columns(float from, float to, const std::vector<bool>& usable) {
-  const auto groups = static_cast<float>(usable.size() / std::size(all_forms));
+  const std::vector<GridColumn>& columns = columns_of_grid();
+  const auto shares = [&](std::size_t i) {
+    return i > 0 && !usable[i] && columns[i].backend == columns[i - 1].backend;
+  };
+  float fixed = 0;
+  for (std::size_t i = 0; i < usable.size(); ++i) {
+    if (i > 0 && i % std::size(all_forms) == 0 && !shares(i)) fixed += px(between_precisions);
+    if (!usable[i] && !shares(i)) fixed += px(unused_cell);
+  }
   const auto used = static_cast<float>(std::ranges::count(usable, true));
-  const auto unused = static_cast<float>(usable.size()) - used;
-  const float room = to - from - (groups - 1) * px(between_precisions) - unused * px(unused_cell);
-  const float cell = std::floor(std::clamp(room / std::max(used, 1.0F), px(least_cell), px(largest_cell)));
+  const float cell =
+      std::floor(std::clamp((to - from - fixed) / std::max(used, 1.0F), px(least_cell), px(largest_cell)));
   GridPlaces places;
   float x = from;
   for (std::size_t i = 0; i < usable.size(); ++i) {
-    if (i > 0 && i % std::size(all_forms) == 0) x += px(between_precisions);
+    if (i > 0 && i % std::size(all_forms) == 0 && !shares(i)) x += px(between_precisions);
     places.left.push_back(x);
-    places.width.push_back(usable[i] ? cell : px(unused_cell));
+    places.width.push_back(usable[i] ? cell : shares(i) ? 0 : px(unused_cell));
     x += places.width.back();
   }
   places.end = x;
   return places;
 }
 
-void draw_heads(const GridPlaces& places, const std::vector<bool>& usable, float top) {
+/// Whether there is room for the forms' names above these columns; else only their initials stand there.
+bool has_names(const GridPlaces& places) { return std::ranges::max(places.width) >= px(least_named); }
+
+/// How high the names above the columns are: the device or precision, and below it the forms.
+float heads_height(const GridPlaces& places) {
+  const style::TextStyle text(style::Text::caption);
+  float names = text_extent("x").y;
+  if (has_names(places)) {
+    for (const Form form : all_forms) names = std::max(names, text_extent(name(form)).x);
+  }
+  return std::max(px(device_height) + names + px(4), px(meanings_height));
+}
+
+/// The columns' names, which end at `bottom`.
+void draw_heads(const GridPlaces& places, const std::vector<bool>& usable, float top, float bottom) {
   const style::Palette& c = style::colours();
   const std::vector<GridColumn>& columns = columns_of_grid();
   {
@@ -298,26 +334,45 @@ void draw_heads(const GridPlaces& places, const std::vector<bool>& usable, float
     }
   }
   const style::TextStyle text(style::Text::caption);
+  const float line = text_extent("x").y;
+  const bool in_full = has_names(places);
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (!usable[i] || places.width[i] < px(9)) continue;
-    draw_rising_text({places.left[i] + (places.width[i] - px(2) - text_extent("x").y) / 2,
-                      top + px(head_height + device_height - 3)},
-                     c.dim, name(columns[i].form));
+    if (!usable[i]) continue;
+    const std::string words =
+        in_full ? name(columns[i].form) : std::string(name(columns[i].form)).substr(0, 1);
+    const float cell = places.width[i] - px(2);
+    const Rectangle place =
+        in_full ? Rectangle{{places.left[i] + (cell - line) / 2, bottom - text_extent(words).x},
+                            {places.left[i] + (cell + line) / 2, bottom}}
+                : Rectangle{{places.left[i] + (cell - text_extent(words).x) / 2, bottom - line},
+                            {places.left[i] + (cell + text_extent(words).x) / 2, bottom}};
+    if (in_full)
+      draw_rising_text({place.minimum.x, place.maximum.y}, c.dim, words);
+    else
+      draw_text(place.minimum, c.dim, words);
+    prove_map().form_names.push_back(place);
+    prove_map().heads_top = top + px(device_height);
+    if (ImGui::IsWindowHovered() &&
+        ImGui::IsMouseHoveringRect({places.left[i], top}, {places.left[i] + places.width[i], bottom}))
+      tooltip_beside({places.left.front(), top}, {places.end, bottom},
+                     fmt::format("{}, {}, {}", form_label(columns[i].form), name(columns[i].precision),
+                                 columns[i].backend->name()));
   }
 }
 
-void draw_cells(Application& application, const ProofGrid& grid, ImVec2 from, ImVec2 to) {
+void draw_cells(Application& application, const Found& known, ImVec2 from, ImVec2 to) {
   const style::Palette& c = style::colours();
   const std::vector<GridColumn>& columns = columns_of_grid();
   const auto rows = static_cast<float>(variants().size());
   const float names = std::min(px(largest_names), (to.x - from.x) * 0.46F);
-  const float top = from.y + px(head_height + device_height);
-  const float height = std::floor(std::clamp((to.y - top) / rows, px(least_row), px(largest_cell)));
   std::vector<bool> usable;
   for (const GridColumn& column : columns) usable.push_back(!cannot_be_used(*column.backend));
   const GridPlaces places = places_of_columns(from.x + names + px(6), to.x, usable);
+  const float heads = heads_height(places);
+  const float top = from.y + heads + px(5);
+  const float height = std::floor(std::clamp((to.y - top) / rows, px(least_row), px(largest_cell)));
   draw_meanings(from, names);
-  draw_heads(places, usable, from.y);
+  draw_heads(places, usable, from.y, from.y + heads);
   const std::string& present = application.session.choice().variant;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   ImGui::SetCursorScreenPos({places.left.front(), top});
@@ -329,8 +384,8 @@ void draw_cells(Application& application, const ProofGrid& grid, ImVec2 from, Im
   std::size_t index = 0;
   for (const Variant& variant : variants()) {
     const std::vector<bool>& missing = missing_cells()[index++];
-    const auto found = grid.reports.find(variant.id);
-    const ProofGrid::Row* row = found == grid.reports.end() ? nullptr : &found->second;
+    const auto found = known.reports.find(variant.id);
+    const Found::Row* row = found == known.reports.end() ? nullptr : &found->second;
     {
       const style::TextStyle text(style::Text::caption);
       const std::string label = shortened(variant.label, names);
@@ -338,6 +393,7 @@ void draw_cells(Application& application, const ProofGrid& grid, ImVec2 from, Im
                 variant.id == present ? c.text : c.dim, label);
     }
     for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (places.width[i] <= 0) continue;  // shown by the first of its device
       const VerifyResult* result = row ? row->cells[i] : nullptr;
       const ImVec2 at = {places.left[i], y};
       const ImVec2 end = {at.x + places.width[i], at.y + height};
@@ -354,88 +410,107 @@ void draw_cells(Application& application, const ProofGrid& grid, ImVec2 from, Im
   }
 }
 
-void draw_run_line(Application& application, ProofGrid& grid) {
-  const auto done = grid.reports.size() + grid.problems.size();
-  const auto total = variants().size();
-  const float height = 22;
-  if (grid.runs) {
-    const ImVec2 from = ImGui::GetCursorScreenPos();
-    style::spinner({from.x + px(7), from.y + px(height / 2)}, style::colours().dim);
-    ImGui::Dummy({px(16), px(height)});
-    ImGui::SameLine(0, px(6));
-    const style::TextStyle text(style::Text::caption, style::colours().dim);
-    const double part = (static_cast<double>(done) + grid.progress) / static_cast<double>(total);
-    ImGui::AlignTextToFramePadding();
-    ImGui::Text("%zu of %zu · %.0f %%", done, total, 100 * part);
-    ImGui::SameLine(0, px(10));
-    if (style::word_button("cancel", height)) grid.runs = false;
-    tooltip("Ends it; what is known stays, and it goes on from there.");
-    return;
-  }
-  const bool is_complete = done == total;
-  if (style::word_button(is_complete ? "check again" : done > 0 ? "go on" : "check all", height)) {
+/// What one can do with the grid. Nothing here takes the place of another thing, so that a click that comes
+/// too late does no harm.
+void draw_actions(Application& application, ProofGrid& grid) {
+  Found& found = grid.found();
+  const bool is_complete = found.done() == variants().size();
+  const float height = action_height;
+  ImGui::BeginDisabled(grid.runs);
+  const char* const words = is_complete ? "check again" : found.done() > 0 ? "go on" : "check all";
+  if (style::word_button(fmt::format("{}###check", words).c_str(), height)) {
     if (is_complete) {
       for (const Variant& variant : variants())
         application.session.answers().forget(VerifiedVariant{variant.id, grid.with_long_texts});
-      grid.reports.clear();
-      grid.problems.clear();
+      found = {};
     }
     grid.runs = true;
   }
+  ImGui::EndDisabled();
   tooltip(
       "Runs every rule in every form, precision and device, in the cases of `palimpsest verify`, and "
-      "compares.");
+      "compares. It goes on while you look at something else.");
   ImGui::SameLine(0, px(12));
-  if (style::word_button(grid.with_long_texts ? "long texts too" : "short texts", height)) {
+  ImGui::BeginDisabled(grid.runs);
+  if (style::word_button(grid.with_long_texts ? "long texts too###texts" : "short texts###texts", height))
     grid.with_long_texts = !grid.with_long_texts;
-    grid.reports.clear();
-    grid.problems.clear();
-  }
-  tooltip("Texts up to 257 tokens, or also of 1000 and 4096; a click changes that and starts anew.");
-  if (grid.reports.empty()) return;
+  ImGui::EndDisabled();
+  tooltip(
+      "Texts up to 257 tokens, or also of 1000 and 4096. A click changes that; what was found with the other "
+      "stays.");
+  if (found.reports.empty()) return;
   ImGui::SameLine(0, px(12));
   if (style::word_button("export…", height))
-    application.ask_where_to_save_text("report", to_json(all_of(grid)));
+    application.ask_where_to_save_text("report", to_json(all_of(found)));
   tooltip("Writes the report that `palimpsest verify --json` writes.");
 }
 
-void draw_legend_line(const ProofGrid& grid) {
-  const style::TextStyle text(style::Text::caption);
+/// How far it is, and the way to end it; afterwards, in their place, what came of it.
+void draw_state(ProofGrid& grid) {
+  const Found& found = grid.found();
+  const float height = action_height;
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  if (grid.runs) {
+    style::spinner({from.x + px(7), from.y + px(height / 2)}, style::colours().dim);
+    const auto total = variants().size();
+    const double part = (static_cast<double>(found.done()) + grid.progress) / static_cast<double>(total);
+    {
+      const style::TextStyle text(style::Text::caption);
+      const std::string words = fmt::format("{} of {} · {:.0f} %", found.done(), total, 100 * part);
+      draw_text({from.x + px(22), from.y + (px(height) - text_extent(words).y) / 2}, style::colours().dim,
+                words);
+    }
+    ImGui::SetCursorScreenPos({from.x + px(132), from.y});
+    if (style::word_button("cancel", height)) grid.runs = false;
+    prove_map().cancel = {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+    tooltip("Ends it; what is known stays, and it goes on from there.");
+    return;
+  }
   Index failed = 0;
   Index runs = 0;
   Index cases = 0;
-  for (const auto& [variant, row] : grid.reports) {
+  for (const auto& [variant, row] : found.reports) {
     for (const VerifyResult& result : row.report->results) failed += result.failed;
     runs += row.report->runs();
     cases += row.report->cases;
   }
-  if (runs == 0) return;
-  const std::string words = failed == 0 ? fmt::format("{} comparisons in {} cases, all agree", runs, cases)
-                                        : fmt::format("{} of {} comparisons part", failed, runs);
-  ImGui::PushStyleColor(ImGuiCol_Text, style::colours().dim);
-  ImGui::PushTextWrapPos(0);
-  ImGui::TextUnformatted(words.c_str());
-  ImGui::PopTextWrapPos();
-  ImGui::PopStyleColor();
+  const std::string words = runs == 0     ? std::string("nothing is checked yet")
+                            : failed == 0 ? fmt::format("{} comparisons, all agree", runs)
+                                          : fmt::format("{} of {} comparisons part", failed, runs);
+  const style::TextStyle text(style::Text::caption);
+  const float width = ImGui::GetContentRegionAvail().x;
+  draw_text({from.x, from.y + (px(height) - text_extent("x").y) / 2},
+            failed == 0 ? style::colours().dim : style::colours().alarm, shortened(words, width));
+  ImGui::Dummy({width, px(height)});
+  if (runs > 0)
+    tooltip(fmt::format("In {} cases of {} of {} rules.", cases, found.done(), variants().size()));
 }
 
 }  // namespace
 
+void keep_checking(Application& application) {
+  auto& grid = context_local<ProofGrid>();
+  go_on(application, grid);
+  prove_map().checked = grid.found().done();
+}
+
 void draw_prove_grid(Application& application) {
   auto& grid = context_local<ProofGrid>();
+  prove_map().form_names.clear();
+  prove_map().cancel = {};
+  prove_map().cells = {};
   if (style::begin_panel("##everything that can be checked")) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, px(2)));
-    go_on(application, grid);
     {
       const style::TextStyle text(style::Text::strong);
       ImGui::TextUnformatted("Everything that can be checked");
     }
-    draw_run_line(application, grid);
-    draw_legend_line(grid);
+    draw_actions(application, grid);
+    draw_state(grid);
     ImGui::Dummy({0, px(2)});
     const ImVec2 from = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    draw_cells(application, grid, from, {from.x + room.x, from.y + room.y});
+    draw_cells(application, grid.found(), from, {from.x + room.x, from.y + room.y});
     ImGui::PopStyleVar();
   }
   style::end_panel();

@@ -125,8 +125,9 @@ bool fault_pill(Application& application, float room) {
       shortened("wrong on purpose: " + in_full, std::max(room, style::px(120)) - style::pill_size("  ×").x);
   if (room < beside + style::px(60))
     words = shortened(find_fault(fault.id).label, std::max(room, style::px(120)) - style::pill_size("  ×").x);
-  command_button(application, "fault.out",
-                 [&] { return style::pill_button((words + "  ×###fault").c_str(), false, c.alarm); });
+  const bool pressed = style::pill_button((words + "  ×###fault").c_str(), false, c.alarm);
+  tooltip(fault_explained(fault));
+  if (pressed) perform(find_command(application, "fault.out"), application);
   return true;
 }
 

@@ -333,7 +333,11 @@ bool word_button(const char* label, float design_height) {
   const ImVec2 size = {std::ceil(extent.x), px(design_height)};
   const bool pressed = ImGui::InvisibleButton(label, size);
   const ImVec2 from = ImGui::GetItemRectMin();
-  draw_text({from.x, from.y + (size.y - extent.y) / 2}, ImGui::IsItemHovered() ? c.text : c.dim, words);
+  const bool is_disabled = (ImGui::GetCurrentContext()->CurrentItemFlags & ImGuiItemFlags_Disabled) != 0;
+  const ImU32 ink = is_disabled              ? mix(c.panel, c.dim, ImGui::GetStyle().DisabledAlpha)
+                    : ImGui::IsItemHovered() ? c.text
+                                             : c.dim;
+  draw_text({from.x, from.y + (size.y - extent.y) / 2}, ink, words);
   return pressed;
 }
 

@@ -92,13 +92,28 @@ void looks_through_other_lenses(ImGuiTestContext* context) {
 void checks_everything_until_it_is_cancelled(ImGuiTestContext* context) {
   enter_prove(context);
   IM_CHECK_EQ(prove_map().cells.agree, 0);
-  context->ItemClick("//Everything that can be checked/**/check all");
+  context->ItemClick("//Everything that can be checked/**/###check");
   for (int i = 0; i < 2000 && prove_map().cells.agree == 0; ++i) context->SleepNoSkip(0.02F, 0.02F);
   IM_CHECK_GT(prove_map().cells.agree, 0);
   IM_CHECK_EQ(prove_map().cells.part, 0);
+  const int before = prove_map().cells.agree;
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_1);  // it goes on while one looks at something else
+  context->Yield(2);
+  const std::size_t rules = prove_map().checked;
+  for (int i = 0; i < 2000 && prove_map().checked == rules; ++i) context->SleepNoSkip(0.02F, 0.02F);
+  IM_CHECK_GT(prove_map().checked, rules);
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_5);
+  context->Yield(2);
+  IM_CHECK_GT(prove_map().cells.agree, before);
+  const Rectangle cancel = prove_map().cancel;
   context->ItemClick("//Everything that can be checked/**/cancel");
+  // A second click at the same place does nothing: what was found stays.
+  context->MouseMoveToPos(
+      {(cancel.minimum.x + cancel.maximum.x) / 2, (cancel.minimum.y + cancel.maximum.y) / 2});
+  context->MouseClick(0);
   context->Yield(3);
   const int known = prove_map().cells.agree;
+  IM_CHECK_GE(known, before);
   IM_CHECK_GT(prove_map().cells.waiting, 0);
   context->SleepNoSkip(0.3F, 0.02F);
   IM_CHECK_EQ(prove_map().cells.agree, known);  // nothing goes on

@@ -2,6 +2,7 @@
 
 #include <imgui.h>
 
+#include "app/session/data_case.h"
 #include "app/studio/application.h"
 #include "app/views/form_words.h"
 #include "app/window/offscreen.h"
@@ -32,6 +33,11 @@ void check_places(int width, int height) {
     for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(map.lines[i].label, map.lines[j].label));
   }
   CHECK(map.floor_text.maximum.y < static_cast<float>(height));
+  CHECK_FALSE(map.form_names.empty());
+  for (const Rectangle& name : map.form_names) {
+    CHECK(name.minimum.y >= map.heads_top);  // f64 and f32 stand above it
+    CHECK(name.maximum.x < static_cast<float>(width));
+  }
   for (const Rectangle& tensor : map.tensors) {
     CHECK(tensor.minimum.x > 0);
     CHECK(tensor.maximum.x < static_cast<float>(width));
@@ -155,12 +161,14 @@ TEST_CASE("Prove marks the gates that underflow in a precision", "[prove]") {
   Offscreen offscreen(1920, 1080);
   draw_fully(application, offscreen);
   CHECK(prove_map().marks == 0);
+  CHECK(prove_map().marks_legend.empty());
   Choice choice = application.session.choice();
   choice.edits.push_back({.kind = "paint_gate", .array = "alpha", .numbers = {3, 7, 1e-9}});
   application.session.choose(std::move(choice));
   draw_fully(application, offscreen);
   REQUIRE(application.session.message().empty());
   CHECK(prove_map().marks > 0);
+  CHECK(prove_map().marks_legend == "underflows to 0");
   CHECK(std::ranges::any_of(prove_map().said, [](const std::string& words) {
     return words.starts_with("f16: the gate") &&
            words.find("underflows to 0 at token 3") != std::string::npos;
@@ -188,5 +196,34 @@ TEST_CASE("while other data come, Prove draws no line over words that it is not 
       application.session.wait();
       application.session.change_prove({});
     }
+  }
+}
+
+TEST_CASE("the red pill says what is wrong, where, and how it is taken out", "[prove]") {
+  for (const Fault& fault : faults()) {
+    const std::string words = fault_explained({fault.id, Form::chunkwise});
+    CHECK_THAT(words, says(fault.label) && says(fault.sentence) && says("in the chunkwise form") &&
+                          says("A click takes it out"));
+  }
+}
+
+TEST_CASE("the worst case of a rule with several steps per token opens in every workspace", "[prove]") {
+  VerifyPlan plan;
+  plan.variants = {"deltaproduct"};
+  plan.lengths = {17};
+  plan.sizes = {{5, 4}};
+  const VerifyReport report = verify(plan);
+  REQUIRE_FALSE(report.results.empty());
+  Application application;
+  application.session.open(data_of_case(*report.results.front().worst_case));
+  application.session.wait();
+  REQUIRE(application.session.message().empty());
+  Offscreen offscreen(1280, 800);
+  for (const char* workspace : {"step", "learn", "attend", "compare", "prove"}) {
+    CAPTURE(workspace);
+    application.enter(workspace);
+    draw_fully(application, offscreen);
+    CHECK(application.undrawn().empty());
+    CHECK(application.session.computed()->variant->id == "deltaproduct");
   }
 }
