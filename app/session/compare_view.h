@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 namespace palimpsest {
 
@@ -9,6 +10,8 @@ struct CompareView {
   std::size_t reference = 0;  // the side that differences are taken to
   std::size_t handle = 0;     // the side that the rail's handle moves
   bool before = false;        // the memory before the word is written
+  // The sides from left to right, by number: "120" (compared_sides.h). Empty: in the order of the rail.
+  std::string columns = {};
 
   bool operator==(const CompareView&) const = default;
 };

@@ -15,10 +15,20 @@ namespace {
 /// The last of them where there are fewer.
 std::size_t within(std::size_t index, std::size_t count) { return std::min(index, count - 1); }
 
-/// The sides as fields of the state, so that one of them can be changed.
+/// The sides and their columns as fields of the state, so that one of them can be changed.
 SessionState with_all(SessionState state) {
+  const std::vector<std::size_t> order = column_order(state);
+  state.compare.columns.clear();
+  for (const std::size_t index : order) state.compare.columns += static_cast<char>('0' + index);
   state.sides = compared_sides(state);
   return state;
+}
+
+/// What an option or a parameter is where nobody gave it.
+Settings in_full(const Side& side) try {
+  return resolve(find_variant(side.variant), side.settings);
+} catch (const std::exception&) {
+  return side.settings;
 }
 
 }  // namespace
@@ -59,9 +69,36 @@ std::vector<std::size_t> side_order(const std::vector<Side>& sides) {
   return order;
 }
 
+std::vector<std::size_t> column_order(const SessionState& state) {
+  const std::vector<Side> sides = compared_sides(state);
+  const std::string& columns = state.compare.columns;
+  std::vector<std::size_t> order;
+  for (const char column : columns) order.push_back(static_cast<std::size_t>(column - '0'));
+  std::vector<std::size_t> all(sides.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return std::ranges::is_permutation(order, all) ? order : side_order(sides);
+}
+
+bool is_same_as(const Side& side, const Side& other) {
+  const bool has_same_chunks = !has_chunks(side.form) || side.chunk_size == other.chunk_size;
+  return side.variant == other.variant && side.form == other.form && side.device == other.device &&
+         side.precision == other.precision && has_same_chunks && side.sliders == other.sliders &&
+         in_full(side) == in_full(other);
+}
+
+std::optional<std::size_t> same_further_left(const SessionState& state, std::size_t column) {
+  const std::vector<Side> sides = compared_sides(state);
+  const std::vector<std::size_t> order = column_order(state);
+  for (std::size_t left = 0; left < std::min(column, order.size()); ++left) {
+    if (is_same_as(sides[order[column]], sides[order[left]])) return left;
+  }
+  return std::nullopt;
+}
+
 SessionState with_side(SessionState state, Side side) {
   state = with_all(std::move(state));
   if (state.sides.size() == most_sides) return state;
+  state.compare.columns += static_cast<char>('0' + state.sides.size());
   state.sides.push_back(std::move(side));
   state.compare.handle = state.sides.size() - 1;
   return state;
@@ -81,6 +118,10 @@ SessionState without_side(SessionState state, std::size_t index) {
   state.compare.reference = within(state.compare.reference, state.sides.size());
   state.compare.handle = within(state.compare.handle, state.sides.size());
   state.sides.erase(state.sides.begin() + static_cast<std::ptrdiff_t>(index));
+  std::erase(state.compare.columns, static_cast<char>('0' + index));
+  for (char& column : state.compare.columns) {
+    if (column > static_cast<char>('0' + index)) --column;
+  }
   for (std::size_t* kept : {&state.compare.reference, &state.compare.handle}) {
     if (*kept == index)
       *kept = 0;

@@ -21,8 +21,19 @@ std::size_t handle_side(const SessionState& state);
 /// What is computed for a side: its rule on the data with their edits, with sliders of its own.
 Choice choice_of(const SessionState& state, const Side& side);
 
-/// The order in which they stand beside each other: along the rail, then those that are not on it.
+/// The order in which they stand beside each other until one changes them: along the rail, then those that
+/// are not on it.
 std::vector<std::size_t> side_order(const std::vector<Side>& sides);
+
+/// The sides from left to right. Each keeps its column, wherever it is moved on the rail.
+std::vector<std::size_t> column_order(const SessionState& state);
+
+/// Whether two sides have the same rule with the same settings, so that all their numbers are the same.
+bool is_same_as(const Side& side, const Side& other);
+
+/// The column, from 0, of a side further left that is the same as the one in `column`; nothing where it
+/// stands alone.
+std::optional<std::size_t> same_further_left(const SessionState& state, std::size_t column);
 
 /// The state with another side, which takes the handle; at most most_sides.
 SessionState with_side(SessionState state, Side side);

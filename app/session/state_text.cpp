@@ -151,7 +151,7 @@ void read_attention(const Fields& fields, AttentionView& view) {
 }
 
 void read_compare(const Fields& fields, CompareView& view) {
-  fields.require_known({"reference", "handle", "before"});
+  fields.require_known({"reference", "handle", "before", "columns"});
   const auto read_side_number = [&](const char* field, std::size_t& side) {
     auto number = static_cast<Index>(side);
     fields.read(field, number, 0, static_cast<Index>(most_sides) - 1);
@@ -160,6 +160,14 @@ void read_compare(const Fields& fields, CompareView& view) {
   read_side_number("reference", view.reference);
   read_side_number("handle", view.handle);
   fields.read("before", view.before);
+  fields.read("columns", view.columns);
+  for (std::size_t i = 0; i < view.columns.size(); ++i) {
+    const bool is_side = view.columns[i] >= '0' && view.columns[i] < '0' + static_cast<int>(most_sides);
+    if (!is_side || view.columns.find(view.columns[i]) != i) {
+      throw InputError(fmt::format("\"columns\" is \"{}\"; expected the numbers of the sides, each once",
+                                   shown(view.columns)));
+    }
+  }
 }
 
 void read_prove(const Fields& fields, ProveState& prove) {
@@ -234,7 +242,8 @@ Json state_json(const SessionState& state, std::span<const EditKind> table) {
       {"compare",
        {{"reference", state.compare.reference},
         {"handle", state.compare.handle},
-        {"before", state.compare.before}}},
+        {"before", state.compare.before},
+        {"columns", state.compare.columns}}},
       {"prove",
        {{"fault", state.prove.fault.id},
         {"form", name(state.prove.fault.form)},

@@ -108,11 +108,13 @@ ComparedSides compared(Application& application) {
   const std::size_t reference = reference_side(state);
   const std::size_t handle = handle_side(state);
   ComparedSides all;
-  for (const std::size_t index : side_order(sides)) {
-    ComparedSide& side = all.sides.emplace_back(ComparedSide{.index = index,
-                                                             .side = sides[index],
-                                                             .is_reference = index == reference,
-                                                             .has_handle = index == handle});
+  for (const std::size_t index : column_order(state)) {
+    ComparedSide& side =
+        all.sides.emplace_back(ComparedSide{.index = index,
+                                            .side = sides[index],
+                                            .same_as = same_further_left(state, all.sides.size()),
+                                            .is_reference = index == reference,
+                                            .has_handle = index == handle});
     ask_computed(application, side);
   }
   const auto of = std::ranges::find(all.sides, true, &ComparedSide::is_reference)->computed;

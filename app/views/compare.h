@@ -29,6 +29,7 @@ void draw_compare_floor(Application& application);
 struct ComparedSide {
   std::size_t index = 0;  // among the sides of the state
   Side side = {};
+  std::optional<std::size_t> same_as = {};  // a column further left, from 0, with the same rule and settings
   bool is_reference = false;
   bool has_handle = false;
   std::shared_ptr<const Computation> computed = {};  // null: not there yet, or `reason` says why not
@@ -63,12 +64,15 @@ struct CompareMap {
     std::string formula;             // its LaTeX
     std::vector<std::string> boxed;  // its symbols that the side on its left lacks
     std::string reason;
+    std::string sentence;               // in full
+    std::vector<std::string> captions;  // above its pictures
   };
   std::vector<Column> columns;
   std::vector<ImVec2> stops;  // of the rail
   std::vector<Rectangle> stop_words;
   ImVec2 handle = {};
   std::vector<Rectangle> labels;  // of the lines on the floor
+  std::string axis;               // what stands where theirs ends
   double range = 0;
 };
 

@@ -76,6 +76,9 @@ struct ColumnWords {
 };
 
 std::string sentence_of(const ComparedSide& side, const ComparedSides& all) {
+  if (side.same_as)
+    return fmt::format("The same rule with the same settings as in column {}: no number differs.",
+                       *side.same_as + 1);
   if (!side.computed) return side.reason.empty() ? "It is being computed …" : side.reason;
   const auto reference = std::ranges::find(all.sides, true, &ComparedSide::is_reference);
   const std::string differs = side.is_reference ? "" : otherwise(side.side, reference->side);
@@ -87,7 +90,7 @@ ColumnWords words_of(const ComparedSide& side, const ComparedSides& all, float w
   ColumnWords words;
   {
     const style::TextStyle text(style::Text::caption);
-    words.sentence = wrapped(sentence_of(side, all), width, is_low ? 2 : 3);
+    words.sentence = wrapped(sentence_of(side, all), width, 3);
     if (side.moment) words.others = wrapped(side.moment->others, width, is_low ? 1 : 2);
   }
   const style::TextStyle text(style::Text::body);
@@ -233,14 +236,14 @@ class ColumnPainter {
     const SideMoment& moment = *side_.moment;
     const SideMoment::Memory& memory = is_before() ? moment.before : moment.after;
     const float second = at_.x + heights_.width - side;
-    head(at_.x, side, memory_words(memory.S), memory.length);
+    head(at_.x, std::max(side, second - at_.x - px(16)), memory_words(memory.S), memory.length);
     picture(fmt::format("memory {}", side_.index), memory.S, memory.version, {at_.x, at_.y + caption}, side,
             all_.range);
     if (side_.is_reference) {
-      head(second, side, "the reference", std::nullopt);
+      head(second, side, {"the reference", "reference"}, std::nullopt);
       list_->AddRect({second, at_.y + caption}, {second + side, at_.y + caption + side}, c_.edge);
     } else if (memory.apart.size() == 0) {
-      head(second, side, "no difference", std::nullopt);
+      head(second, side, {"no difference"}, std::nullopt);
       const style::TextStyle text(style::Text::caption);
       float y = at_.y + caption;
       for (const std::string& line : wrapped(moment.no_difference, side, 4)) {
@@ -249,15 +252,12 @@ class ColumnPainter {
       }
     } else {
       const auto reference = std::ranges::find(all_.sides, true, &ComparedSide::is_reference);
-      std::string than = "minus " + side_name(reference->side);
+      std::vector<std::string> than = {"minus " + side_name(reference->side), "minus reference",
+                                       "difference"};
       const double largest = memory.apart.cwiseAbs().maxCoeff();
       const bool is_tiny = largest > 0 && largest < least_part * all_.range;
       const double range = is_tiny ? largest : all_.range;
-      if (is_tiny) than = fmt::format("own scale ±{:.0e}", largest);
-      {
-        const style::TextStyle text(style::Text::caption);
-        if (text_extent(than).x + px(44) > side && !is_tiny) than = "minus reference";
-      }
+      if (is_tiny) than = {fmt::format("own scale ±{:.0e}", largest), fmt::format("±{:.0e}", largest)};
       head(second, side, than, is_tiny ? std::nullopt : std::optional(memory.apart_length));
       picture(fmt::format("difference {}", side_.index), memory.apart, memory.apart_version,
               {second, at_.y + caption}, side, range);
@@ -394,20 +394,27 @@ class ColumnPainter {
     draw_text({at_.x + heights_.width - text_extent(words).x, at_.y + px(2)}, c_.dim, words);
   }
 
-  /// Which memory, and how much of it lies beyond the colours if that is noticeable.
-  std::string memory_words(const Matrix<double>& S) const {
+  /// Which memory, and how much of it lies beyond the colours if that is noticeable; the shorter, the later.
+  std::vector<std::string> memory_words(const Matrix<double>& S) const {
     const auto beyond = static_cast<double>((S.array().abs() > all_.range).count());
     const double share = beyond / static_cast<double>(std::max<Index>(S.size(), 1));
     const char* which = is_before() ? "before" : "after";
-    if (share < 0.055) return fmt::format("memory {}", which);  // the scale is made for 5 %
-    return fmt::format("{}, {:.0f} % beyond", which, 100 * share);
+    if (share < 0.055) return {fmt::format("memory {}", which), which};  // the scale is made for 5 %
+    const std::string words = fmt::format("{:.0f} % beyond", 100 * share);
+    return {fmt::format("memory {}, {}", which, words), fmt::format("{}, {}", which, words), words,
+            fmt::format("{:.0f} %", 100 * share)};
   }
 
-  void head(float left, float width, const std::string& words, std::optional<double> length) {
+  /// The first of `words` for which there is room, and how long the matrix below is.
+  void head(float left, float width, const std::vector<std::string>& words, std::optional<double> length) {
     const std::string number = length ? fmt::format("{:.3g}", *length) : std::string();
     const style::TextStyle text(style::Text::caption);
-    const float number_width = number.empty() ? 0 : text_extent(number).x + px(6);
-    draw_text({left, at_.y}, c_.dim, shortened(words, width - number_width));
+    const float room = width - (number.empty() ? 0 : text_extent(number).x + px(6));
+    const auto fitting =
+        std::ranges::find_if(words, [&](const std::string& each) { return text_extent(each).x <= room; });
+    const std::string shown = fitting != words.end() ? *fitting : shortened(words.back(), room);
+    draw_text({left, at_.y}, c_.dim, shown);
+    map_.captions.push_back(shown);
     if (!number.empty()) draw_text({left + width - text_extent(number).x, at_.y}, c_.text, number);
   }
 
@@ -513,10 +520,11 @@ void draw_columns(Application& application, const ComparedSides& all) {
       map.place = {panel, {panel.x + width, panel.y + room.y}};
       map.moment = side.moment;
       map.reason = side.reason;
+      map.sentence = sentence_of(side, all);
       ColumnPainter painter(application, all, side, heights, map, ImGui::GetCursorScreenPos());
       painter.name();
       painter.sentence(words[i].sentence);
-      painter.equation(i > 0 ? &all.sides[i - 1] : nullptr);
+      painter.equation(i > 0 && !side.same_as ? &all.sides[i - 1] : nullptr);
       painter.memories();
       painter.answers();
       painter.words(words[i]);

@@ -11,6 +11,7 @@
 #include "app/views/timeline_scale.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
+#include "app/widgets/tooltip_place.h"
 
 namespace palimpsest {
 
@@ -51,22 +52,31 @@ float draw_line(const TimelineColumns& columns, const std::vector<Recall>& error
   const auto y = [&](double length) { return bottom - (bottom - top) * length_bar(length, full).part; };
   std::vector<ImVec2> reached;
   std::vector<ImVec2> ahead;
+  std::vector<std::pair<int, float>> cut;  // points beyond the axis: which, and where
   const Index end = std::min<Index>(columns.end(), std::ssize(errors));
   float last = bottom;
+  int point = 0;
   for (Index t = columns.begin(); t < end;) {
     const float x = (columns.left(t) + columns.left(t + 1)) / 2;
     double longest = 0;
+    ++point;
     const Index first = t;
     do {
       const double length = std::sqrt(2 * errors[static_cast<std::size_t>(t)].after);
-      longest = std::isfinite(length) ? std::max(longest, length) : full;
+      longest = std::isfinite(length) ? std::max(longest, length) : HUGE_VAL;
       ++t;
     } while (t < end && columns.left(t + 1) - columns.left(first) < 1);
     last = y(longest);
+    if (length_bar(longest, full).cut) cut.emplace_back(point, x);
     if (first <= present) reached.push_back({x, last});
     if (t > present) ahead.push_back({x, last});
   }
   ImDrawList* list = ImGui::GetWindowDrawList();
+  for (std::size_t i = 0; i < cut.size(); ++i) {  // one arrow for each stretch
+    if (i > 0 && cut[i].first == cut[i - 1].first + 1) continue;
+    const float x = cut[i].second;
+    list->AddTriangleFilled({x, top - px(5)}, {x - px(4), top + px(1)}, {x + px(4), top + px(1)}, colour);
+  }
   const float width = px(is_wide ? 2.0F : 1.5F);
   const auto draw = [&](const std::vector<ImVec2>& points, ImU32 ink) {
     list->AddPolyline(points.data(), static_cast<int>(points.size()), ink, width);
@@ -78,6 +88,21 @@ float draw_line(const TimelineColumns& columns, const std::vector<Recall>& error
                            y(std::sqrt(2 * errors[static_cast<std::size_t>(present)].after))},
                           px(3.5F), colour);
   return last;
+}
+
+/// "20.2", where the axis ends; "20.2 ↑ 28.6" where lines leave it, with how far they go.
+std::string axis_words(const LengthScale& scale) {
+  if (!(scale.largest > scale.full)) return fmt::format("{:.3g}", scale.full);
+  return fmt::format("{:.3g} ↑ {:.3g}", scale.full, scale.largest);
+}
+
+std::string axis_explained(const LengthScale& scale) {
+  const std::string what = "How long the error is that is left after each word, one line for every side.";
+  if (!(scale.largest > scale.full)) return what;
+  return fmt::format(
+      "{} The axis ends at {:.3g}, which 95 % of them stay below; the largest is {:.3g}. Arrows at the upper "
+      "edge stand where a line leaves it.",
+      what, scale.full, scale.largest);
 }
 
 /// The colours of every memory above, and what they end at.
@@ -160,13 +185,12 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
     words.words(words_top + px(2));
     {
       const style::TextStyle number(style::Text::number_small);
-      words.name(fmt::format("{:.3g}", scale.full), top, c.dim);
+      compare_map().axis = axis_words(scale);
+      words.name(compare_map().axis, top, c.dim);
       words.name("0", bottom - px(2), c.dim);
     }
     const style::TextStyle text(style::Text::caption);
-    words.name("error left", (top + bottom) / 2 - (bottom - top > px(70) ? px(8) : 0), c.error);
-    if (bottom - top > px(70))
-      words.name(fmt::format("max {:.3g}", scale.largest), (top + bottom) / 2 + px(8), c.error);
+    words.name("error left", (top + bottom) / 2, c.error);
     for (const ComparedSide& side : all.sides) {
       const bool has_line = side.recall && !side.recall->tokens.empty();
       const ImU32 colour = side_colour(side.index);
@@ -180,6 +204,8 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
     }
     words.cursor(position.y + px(caption_height - 2), to.y);
   }
+  if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({from.x, top}, {position.x, bottom}))
+    tooltip_beside({from.x, top}, {position.x, bottom}, axis_explained(scale));
   draw_scale({position.x + size.x + px(12), position.y}, px(labels_width - 12), all.range);
   draw_labels(std::move(labels), position.x + size.x + px(12), px(labels_width - 12), top - px(6), to.y);
   ImGui::SetCursorScreenPos(position);

@@ -139,6 +139,44 @@ TEST_CASE("Compare boxes the symbol that the side on the left lacks", "[compare]
   CHECK(compare_map().columns[1].boxed.empty());
 }
 
+TEST_CASE("Compare says of a side that is the same as another that it is, and boxes nothing", "[compare]") {
+  Application application;
+  open(application, "preset:overwrite?T=24&K=6&V=5");
+  Offscreen offscreen(1280, 800);
+  show(application, {{.variant = "retnet"}, {.variant = "linear"}, {.variant = "deltanet"}});
+  application.session.go_to_token(15);
+  draw_fully(application, offscreen);
+  const ImVec2 first = compare_map().columns[1].place.minimum;
+  REQUIRE(compare_map().columns[1].index == 0);
+  for (const double place : {1.4, 4.0, 6.0}) {  // past the side on its right, and onto it
+    const SessionState state = application.session.state();
+    application.session.change(with_side_as(state, 0, moved_on_rail(state.sides[0], place)), "rail");
+    draw_fully(application, offscreen);
+    CHECK(compare_map().columns[1].index == 0);
+    CHECK(compare_map().columns[1].place.minimum.x == first.x);
+    const CompareMap::Column& last = compare_map().columns[2];
+    CHECK(last.index == 2);
+    CHECK((last.sentence.find("The same rule with the same settings as in column 2") == 0) == (place == 4));
+    CHECK(last.boxed.empty() == (place != 1.4));
+  }
+}
+
+TEST_CASE("Compare's captions are short enough for its columns, and its axis says how far the lines go",
+          "[compare]") {
+  Application application;
+  open(application, "capture:gated_deltanet_overwrite_l1");
+  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
+    Offscreen offscreen(width, height);
+    application.session.go_to_token(42);
+    draw_fully(application, offscreen);
+    for (const CompareMap::Column& column : compare_map().columns) {
+      CHECK(column.captions.size() == 2);
+      for (const std::string& caption : column.captions) CHECK_THAT(caption, !says("…"));
+    }
+    CHECK(compare_map().axis == "20.2 ↑ 28.6");
+  }
+}
+
 TEST_CASE("Compare keeps what it shows until a moved side is there", "[compare]") {
   Application application;
   open(application, "preset:overwrite?T=24&K=6&V=5");

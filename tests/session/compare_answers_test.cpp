@@ -159,6 +159,53 @@ TEST_CASE("a side on the rail goes anywhere, and stands in the order of the rail
         std::vector<std::size_t>{2, 0, 1});
 }
 
+TEST_CASE("each side keeps its column wherever it is moved", "[compare]") {
+  SessionState state;
+  state.sides = {side_of("gated_deltanet")};
+  const std::vector<std::size_t> first = column_order(state);
+  CHECK(first == side_order(compared_sides(state)));
+  REQUIRE(first == std::vector<std::size_t>{1, 2, 3, 0});
+  for (const double place : {4.5, 2.0, 0.0, 8.0}) {
+    state = with_side_as(state, 0, moved_on_rail(state.sides.front(), place));
+    CHECK(column_order(state) == first);
+  }
+  state = without_side(state, 2);
+  CHECK(column_order(state) == std::vector<std::size_t>{1, 2, 0});
+  CHECK(state.sides[2].variant == "deltanet");
+  state = with_side(state, side_of("gla"));
+  CHECK(column_order(state) == std::vector<std::size_t>{1, 2, 0, 3});  // another one comes at the right
+  state = without_side(state, 0);
+  CHECK(column_order(state) == std::vector<std::size_t>{0, 1, 2});
+  state.compare.columns = "01";  // of another number of sides
+  CHECK(column_order(state) == side_order(state.sides));
+  CHECK_THROWS_WITH(parse_state(R"({"data": "preset:copy", "compare": {"columns": "011"}})"),
+                    says("\"columns\" is \"011\"") && says("each once"));
+  CHECK_THROWS_WITH(parse_state(R"({"data": "preset:copy", "compare": {"columns": "04"}})"),
+                    says("each once"));
+}
+
+TEST_CASE("sides with the same rule and settings are known as the same", "[compare]") {
+  SessionState state;
+  state.sides = {side_of("retnet"), side_of("deltanet"), side_of("retnet")};
+  const std::vector<std::size_t> order = column_order(state);
+  REQUIRE(order == std::vector<std::size_t>{0, 2, 1});
+  CHECK_FALSE(same_further_left(state, 0));
+  CHECK(same_further_left(state, 1) == std::size_t{0});
+  CHECK_FALSE(same_further_left(state, 2));
+  Side given = side_of("linear");
+  given.settings.options["causal"] = "true";  // as it is anyway
+  CHECK(is_same_as(given, side_of("linear")));
+  given.settings.options["causal"] = "false";
+  CHECK_FALSE(is_same_as(given, side_of("linear")));
+  CHECK_FALSE(is_same_as(side_of("deltanet"), side_of("deltanet", Form::recurrent, Precision::f32)));
+  CHECK_FALSE(is_same_as(side_of("deltanet"), side_of("deltanet", Form::chunkwise)));
+  Side chunks = side_of("deltanet", Form::chunkwise);
+  chunks.chunk_size *= 2;
+  CHECK_FALSE(is_same_as(chunks, side_of("deltanet", Form::chunkwise)));
+  chunks.form = Form::recurrent;  // which has none
+  CHECK(is_same_as(chunks, side_of("deltanet")));
+}
+
 TEST_CASE("a side goes along the rail in tenths, and over what does not join", "[compare]") {
   Side side = further_on_rail(side_of("linear"), 1);
   CHECK(place_on_rail(side) == 0.1);

@@ -167,6 +167,8 @@ inline std::vector<FieldChange> field_changes() {
       {"handle",
        [](State& state, Dice& dice) { state.compare.handle = static_cast<std::size_t>(dice.below(4)); }},
       {"before", [](State& state, Dice&) { state.compare.before = !state.compare.before; }},
+      {"columns",
+       [](State& state, Dice& dice) { state.compare.columns = dice.below(2) == 0 ? "10" : "2013"; }},
       {"fault",
        [](State& state, Dice& dice) {
          // That can be carried out whatever the sizes are.
@@ -194,7 +196,7 @@ inline void know_every_field(const SessionState& state) {
   [[maybe_unused]] const auto& [token, operation, phase, tile] = place;
   [[maybe_unused]] const auto& [theme, shared_scale, state_value_by_key, in_numbers, growth] = view;
   [[maybe_unused]] const auto& [shares, diagonal, mask, gates, chunks, sharpness, channel] = attention;
-  [[maybe_unused]] const auto& [reference, handle, before] = compare;
+  [[maybe_unused]] const auto& [reference, handle, before, columns] = compare;
   [[maybe_unused]] const auto& [fault, lens, fragile, breaks] = prove;
   [[maybe_unused]] const auto& [fault_id, fault_form] = fault;
 }
