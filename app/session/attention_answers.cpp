@@ -182,7 +182,7 @@ std::shared_ptr<const RowOfWeights> RowAtToken::compute(const Effort& effort) co
   if (own) {
     row.weights = own->strongest.row(0).transpose();
     row.total = own->totals(0);
-    row.subtracts = share(own->negative(0), own->totals(0));
+    row.subtracts = std::abs(share(own->negative(0), own->totals(0)));  // never "-0"
   }
   if (!own && !softmax) return std::make_shared<const RowOfWeights>(std::move(row));
   for (const Index read : most_read(own ? row.weights : row.softmax_weights, token)) {

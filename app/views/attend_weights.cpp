@@ -166,8 +166,10 @@ void draw_loupe(const AttendSquare& square, ImVec2 from, float side, Index row, 
   for (Index i = 0; i < count; ++i) {
     const std::string asked = shortened(word(first_row + i), room);
     const ImVec2 extent = text_extent(asked);
-    draw_text({from.x - extent.x - px(6), from.y + static_cast<float>(i) * cell + (cell - extent.y) / 2},
-              first_row + i == row ? c.text : c.dim, asked);
+    const ImVec2 at = {from.x - extent.x - px(6),
+                       from.y + static_cast<float>(i) * cell + (cell - extent.y) / 2};
+    list->AddRectFilled({at.x - px(3), at.y}, {from.x - px(3), at.y + extent.y}, c.panel);  // over the chunks
+    draw_text(at, first_row + i == row ? c.text : c.dim, asked);
     const std::string read = shortened(word(first_column + i), px(40));
     draw_rising_text({from.x + static_cast<float>(i) * cell + (cell - extent.y) / 2, from.y - px(6)},
                      first_column + i == column ? c.text : c.dim, read);

@@ -84,6 +84,14 @@ TEST_CASE("attention answers: a row has the words with the largest weights, the 
   CHECK(std::abs(row->softmax_weights.sum() - 1) <= 1e-14);
 }
 
+TEST_CASE("attention answers: of a row that only adds nothing subtracts, not even -0") {
+  auto key = about<RowAtToken>(begun("softmax", overwrite));
+  key.token = 63;
+  const auto row = key.compute({});
+  CHECK(row->subtracts == 0);
+  CHECK_FALSE(std::signbit(row->subtracts));
+}
+
 TEST_CASE("attention answers: the red jar's key is erased by the drum") {
   const auto computation = begun("gated_deltanet", overwrite);
   auto key = about<RowAtToken>(computation);
