@@ -311,10 +311,9 @@ std::vector<Form> forms_of(const Foundation& foundation) {
 
 std::string size_words(const FaultFigures& figures) {
   if (!figures.without.empty()) return "none";
-  if (!figures.message.empty()) return "cannot be carried out";
+  if (!figures.message.empty()) return "cannot run";
   const double error = figures.judgement.disagreement.error;
   if (!std::isfinite(error)) return "no number";
-  if (error >= 1000) return fmt::format("{:.1e}", error);
   if (error >= 1000) return fmt::format("{:.1e}", error);
   return error >= 0.01 ? fmt::format("{:.2f}", error) : fmt::format("{:.1e}", error);
 }

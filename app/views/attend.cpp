@@ -212,6 +212,9 @@ void draw_column_words(const AttendSquare& square, const AxisWords& words) {
   words.each(square.block.first_column, false, [&](Index token, float middle, bool is_told, float at) {
     const std::string word = words.word(token, lane - px(4));
     attend_map().columns.push_back({square.by, token, square.from.x + middle, at});
+    const float x = square.from.x + middle - text_extent(word).y / 2;
+    const float top = square.to().y + px(6) + at * lane;
+    attend_map().column_words.push_back({{x, top}, {x + text_extent(word).y, top + text_extent(word).x}});
     draw_rising_text({square.from.x + middle - text_extent(word).y / 2,
                       square.to().y + px(6) + at * lane + text_extent(word).x},
                      is_told ? c.text : c.dim, word);

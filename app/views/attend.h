@@ -54,6 +54,7 @@ struct AttendMap {
   double range = 0;    // of the colours
   std::string reason;  // why the rule has no weights
   bool has_loupe = false;
+  std::vector<Rectangle> column_words;      // below the squares
   std::shared_ptr<const RowOfWeights> row;  // beside the squares and on the floor
 };
 

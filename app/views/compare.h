@@ -72,7 +72,7 @@ struct CompareMap {
   std::vector<Rectangle> stop_words;
   ImVec2 handle = {};
   std::vector<Rectangle> labels;  // of the lines on the floor
-  std::string axis;               // what stands where theirs ends
+  std::vector<std::string> axis;  // what stands where theirs ends
   double range = 0;
 };
 

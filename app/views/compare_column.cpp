@@ -252,8 +252,8 @@ class ColumnPainter {
       }
     } else {
       const auto reference = std::ranges::find(all_.sides, true, &ComparedSide::is_reference);
-      std::vector<std::string> than = {"minus " + side_name(reference->side), "minus reference",
-                                       "difference"};
+      std::vector<std::string> than = {"minus " + side_name(reference->side), "minus reference", "difference",
+                                       "apart"};
       const double largest = memory.apart.cwiseAbs().maxCoeff();
       const bool is_tiny = largest > 0 && largest < least_part * all_.range;
       const double range = is_tiny ? largest : all_.range;

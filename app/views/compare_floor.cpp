@@ -90,10 +90,12 @@ float draw_line(const TimelineColumns& columns, const std::vector<Recall>& error
   return last;
 }
 
-/// "20.2", where the axis ends; "20.2 ↑ 28.6" where lines leave it, with how far they go.
-std::string axis_words(const LengthScale& scale) {
-  if (!(scale.largest > scale.full)) return fmt::format("{:.3g}", scale.full);
-  return fmt::format("{:.3g} ↑ {:.3g}", scale.full, scale.largest);
+/// "20.2", where the axis ends.
+std::string end_words(const LengthScale& scale) { return fmt::format("{:.3g}", scale.full); }
+
+/// "↑ 28.6", how far lines go that leave it; empty: none does.
+std::string beyond_words(const LengthScale& scale) {
+  return scale.largest > scale.full ? fmt::format("↑ {:.3g}", scale.largest) : std::string();
 }
 
 std::string axis_explained(const LengthScale& scale) {
@@ -182,15 +184,27 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   {
     TimelineRows words(columns, session);
     words.groups(position.y, to.y);
+    float names_end = 0;  // of what stands at the axis
     words.words(words_top + px(2));
     {
       const style::TextStyle number(style::Text::number_small);
-      compare_map().axis = axis_words(scale);
-      words.name(compare_map().axis, top, c.dim);
+      const std::string over = beyond_words(scale);
+      const std::string both = end_words(scale) + (over.empty() ? "" : " " + over);
+      const float room = position.x - from.x - px(10);
+      if (text_extent(both).x <= room) {
+        words.name(both, top, c.dim);
+        compare_map().axis = {both};
+      } else {
+        words.name(end_words(scale), top, c.dim);
+        words.name(over, top + text_extent(over).y, c.dim);
+        compare_map().axis = {end_words(scale), over};
+        names_end = top + 2 * text_extent(over).y;
+      }
       words.name("0", bottom - px(2), c.dim);
     }
     const style::TextStyle text(style::Text::caption);
-    words.name("error left", (top + bottom) / 2, c.error);
+    const float name_at = std::max((top + bottom) / 2, names_end);
+    if (name_at + text_extent("x").y < bottom) words.name("error left", name_at, c.error);
     for (const ComparedSide& side : all.sides) {
       const bool has_line = side.recall && !side.recall->tokens.empty();
       const ImU32 colour = side_colour(side.index);

@@ -319,10 +319,10 @@ void draw_wrong(Application& application, const FaultFigures& figures, ImVec2 fr
             fmt::format("{} × {} numbers{}", place.tensor.should_be.rows(), place.tensor.should_be.cols(),
                         place.first_row > 0 || place.first_column > 0 ? " around the first that is off" : ""),
             picture));
-    const std::string scale =
-        shortened(fmt::format("one scale, ±{:.2g}; {:.0f} % of the difference beyond it", place.range,
-                              100 * place.beyond),
-                  picture);
+    std::string scale = fmt::format("one scale, ±{:.2g}; {:.0f} % of the difference beyond it", place.range,
+                                    100 * place.beyond);
+    if (text_extent(scale).x > picture)
+      scale = shortened(fmt::format("±{:.2g}; {:.0f} % beyond", place.range, 100 * place.beyond), picture);
     draw_text({x[2] + picture - text_extent(scale).x, below}, c.dim, scale);
   }
   draw_arithmetic(application, place,

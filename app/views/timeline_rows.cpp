@@ -168,7 +168,8 @@ TimelineRows::TimelineRows(const TimelineColumns& columns, const Session& sessio
                     .full_error = visible.errors.full,
                     .largest_error = visible.errors.largest,
                     .text_left = columns.position.x,
-                    .names = {}};
+                    .names = {},
+                    .numbers = {}};
   list_->PushClipRect({columns.position.x - px(3), columns.position.y - px(8)},
                       {columns.position.x + columns.size.x + px(3), columns.position.y + columns.size.y},
                       true);
@@ -302,9 +303,8 @@ void TimelineRows::error(const Bars& bars, float left, float right, float top, f
   };
   const float before = end_of(bars.before);
   const float after = end_of(bars.after);
-  if (right - left > px(widest_bar_alone)) {
-    const float middle = std::round((left + right) / 2);
-    error_numbers(token, middle, bottom);
+  const float middle = std::round((left + right) / 2);
+  if (right - left > px(widest_bar_alone) && error_numbers(token, middle, right, bottom)) {
     left = middle - px(numbered_bar);
     right = middle - px(8);
   }
@@ -326,15 +326,18 @@ void TimelineRows::error(const Bars& bars, float left, float right, float top, f
   if (bars.after_cut) notch(top + px(notch_from + 2 * notch_height));
 }
 
-/// Beside a bar in a wide column: "1.12 → 0.11".
-void TimelineRows::error_numbers(Index token, float left, float bottom) const {
+/// Beside a bar in a wide column: "1.12 → 0.11". Returns whether there was room for them.
+bool TimelineRows::error_numbers(Index token, float left, float right, float bottom) const {
   const Recall* recall = computed_.recall(token);
-  if (!recall) return;
+  if (!recall) return false;
   const style::TextStyle number(style::Text::number_small);
   const std::string words =
       fmt::format("{:.2f} → {:.2f}", length_of(recall->before), length_of(recall->after));
+  if (left + text_extent(words).x > right) return false;
+  timeline_map().numbers.push_back({left, left + text_extent(words).x, right});
   draw_text({left, bottom - text_extent(words).y - px(2)}, token < reached_ ? colours_.text : colours_.faint,
             words);
+  return true;
 }
 
 void TimelineRows::errors(float top, float bottom) {

@@ -22,6 +22,12 @@ struct TimelineMap {
   double largest_error = 0;
   float text_left = 0;       // where the words begin
   std::vector<float> names;  // where what the rows are called begins, downwards on the screen
+  struct Numbers {
+    float left = 0;
+    float right = 0;
+    float end = 0;  // of their column
+  };
+  std::vector<Numbers> numbers = {};  // beside bars
 };
 
 /// That of the current Dear ImGui context.
@@ -84,7 +90,7 @@ class TimelineRows {
   void lane(float part, float left, float right, float top, ImU32 colour, bool upright) const;
   void error(const Bars& bars, float left, float right, float top, float bottom, Index token) const;
   void repeated(float top) const;
-  void error_numbers(Index token, float left, float bottom) const;
+  bool error_numbers(Index token, float left, float right, float bottom) const;
   void flag(float middle, float top);
 
   const TimelineColumns& columns_;

@@ -118,6 +118,24 @@ TEST_CASE("Attend shows a long text coarsely, then row by row", "[attend]") {
   CHECK(attend_map().squares[0].parts == 6);
 }
 
+TEST_CASE("words below the squares of Attend do not lie over each other", "[attend]") {
+  Application application;
+  REQUIRE(application.session.open_named("preset:random?T=1500&K=4&V=3&seed=2"));
+  application.session.wait();
+  application.enter("attend");
+  choose(application, "retnet");  // reads what is nearest most
+  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
+    Offscreen offscreen(width, height);
+    application.session.go_to_token(1400);
+    draw_fully(application, offscreen);
+    const std::vector<Rectangle>& words = attend_map().column_words;
+    CHECK(words.size() >= 2);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(words[i], words[j], 0.5F));
+    }
+  }
+}
+
 TEST_CASE("Attend with nothing open, with no token and with one", "[attend]") {
   Application application;
   application.enter("attend");

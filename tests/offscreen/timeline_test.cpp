@@ -252,6 +252,19 @@ TEST_CASE("the names of the floor's rows do not lie on each other, with tabs nei
   }
 }
 
+TEST_CASE("numbers beside the bars of errors stay in their columns", "[timeline]") {
+  Drawn drawn;
+  std::size_t written = 0;
+  for (const char* data : {"preset:overwrite?T=12&K=4&V=4", "preset:overwrite?T=4&K=4&V=4"}) {
+    REQUIRE(drawn.application.session.open_named(data));
+    drawn.application.session.wait();
+    drawn.choose("gated_deltanet", Form::recurrent);
+    for (const TimelineMap::Numbers& numbers : timeline_map().numbers) CHECK(numbers.right <= numbers.end);
+    written += timeline_map().numbers.size();
+  }
+  CHECK(written > 0);
+}
+
 TEST_CASE("the legend does not say otherwise than a row that names itself", "[timeline]") {
   Drawn drawn;
   const auto formulas = [] {
