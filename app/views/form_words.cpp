@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "app/session/counted.h"
+#include "app/session/prove_answers.h"
 #include "app/widgets/text.h"
-#include "core/proof/faults.h"
 
 namespace palimpsest {
 

@@ -85,7 +85,8 @@ TEST_CASE("attention answers: a row has the words with the largest weights, the 
 }
 
 TEST_CASE("attention answers: of a row that only adds nothing subtracts, not even -0") {
-  auto key = about<RowAtToken>(begun("softmax", overwrite));
+  const auto computation = begun("softmax", overwrite);
+  auto key = about<RowAtToken>(computation);
   key.token = 63;
   const auto row = key.compute({});
   CHECK(row->subtracts == 0);
