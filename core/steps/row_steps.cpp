@@ -97,7 +97,7 @@ struct TokenSteps {
                Purpose::output,
                "What comes out",
                reads_first()
-                   ? "What does the memory answer to the query of “{token}”, before “{token}” is written?"
+                   ? "What does the memory answer to the query of “{token}”, before it is rewritten?"
                    : "What does the memory answer to the query of “{token}”?",
                {notation.token.o, transpose(tensor(state)) * query()}});
     steps.add_all(notation.token_after);
