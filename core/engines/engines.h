@@ -31,6 +31,54 @@ class RowHeads {
                                           const std::stop_token& stop) const = 0;
 };
 
+/// The queries of one head, already scaled, and the cache that they see: that of earlier tokens first, the
+/// last key the last query's own.
+template <class Scalar>
+struct CachedQueries {
+  Matrix<Scalar> Q;          // [T, K]
+  Matrix<Scalar> K;          // [p + T, K]
+  Matrix<Scalar> V;          // [p + T, V]
+  Matrix<Scalar> log_gates;  // [p + T, 1]: each fades all keys before its own; empty: nothing fades
+};
+
+/// Causal softmax attention of all heads of a batch: of one size.
+template <class Scalar>
+class SoftmaxHeads {
+ public:
+  virtual ~SoftmaxHeads() = default;
+
+  /// What each head's queries get, [T, V], in tiles of `chunk_size` where the form has chunks. Throws
+  /// Cancelled when asked to stop.
+  virtual std::vector<Matrix<Scalar>> run(Form form, std::span<const CachedQueries<Scalar>> heads,
+                                          Index chunk_size, const std::stop_token& stop) const = 0;
+};
+
+/// Mamba's selective state space of all heads of a batch: of one size.
+template <class Scalar>
+class MambaHeads {
+ public:
+  virtual ~MambaHeads() = default;
+
+  /// From first to last token, in chunks of `chunk_size` where the form has chunks. Advances the states [K,
+  /// V] and returns the outputs, [T, V]. Throws Cancelled when asked to stop.
+  virtual std::vector<Matrix<Scalar>> run(Form form, std::span<const MambaRows<Scalar>> heads,
+                                          Index chunk_size, std::span<Matrix<Scalar>> states,
+                                          const std::stop_token& stop) const = 0;
+};
+
+/// The gains of recursive least squares of all heads of a batch: of one size.
+template <class Scalar>
+class LeastSquaresHeads {
+ public:
+  virtual ~LeastSquaresHeads() = default;
+
+  /// The gains of every head, [T, K]: key by key, or every token for itself (`solved`). Advances the P
+  /// [K, K]. Throws Cancelled when asked to stop.
+  virtual std::vector<Matrix<Scalar>> gains(std::span<const LeastSquaresKeys<Scalar>> heads, bool solved,
+                                            std::span<Matrix<Scalar>> P,
+                                            const std::stop_token& stop) const = 0;
+};
+
 /// The engines of one device in one precision. Every function computes what its namesake in core/engines does
 /// (shapes and errors stand there) and hands the same tensors, by the same names, to a recorder. Rules and
 /// their traces compute through one of these and never ask on what.
@@ -97,9 +145,12 @@ class Engines {
   virtual Matrix<Scalar> solved_least_squares_gains(const LeastSquaresKeys<Scalar>& keys, Matrix<Scalar>& P,
                                                     const std::stop_token& stop) const = 0;
 
-  /// Runs whole heads at once; null where the device has no such kernels and heads go one by one, block by
+  /// Run whole heads at once; null where the device has no such kernels and heads go one by one, block by
   /// block, through the functions above.
   virtual const RowHeads<Scalar>* row_heads() const { return nullptr; }
+  virtual const SoftmaxHeads<Scalar>* softmax_heads() const { return nullptr; }
+  virtual const MambaHeads<Scalar>* mamba_heads() const { return nullptr; }
+  virtual const LeastSquaresHeads<Scalar>* least_squares_heads() const { return nullptr; }
 };
 
 /// The engines of one device in both precisions.

@@ -45,6 +45,27 @@ Output run_softmax(const Sequence& sequence, const KeyFading& fading, Form form,
   return {o.template cast<double>(), cache.states(fading)};
 }
 
+/// All heads at once.
+template <class Scalar>
+std::vector<Output> run_softmax_heads(std::span<const Sequence> heads, const KeyFading& fading, Form form,
+                                      Index chunk_size, const std::stop_token& stop,
+                                      const SoftmaxHeads<Scalar>& engine) {
+  std::vector<CachedQueries<Scalar>> queries;
+  std::vector<Output> outputs;
+  for (const Sequence& head : heads) {
+    const KeyValueCache<Scalar> cache(head, fading);
+    queries.push_back({.Q = head.at("q").all<Scalar>() * static_cast<Scalar>(head.parameter("scale")),
+                       .K = cache.K,
+                       .V = cache.V,
+                       .log_gates = cache.log_gates});
+    outputs.push_back({{}, cache.states(fading)});
+  }
+  const std::vector<Matrix<Scalar>> o = engine.run(form, queries, chunk_size, stop);
+  if (stop.stop_requested()) throw Cancelled();
+  for (std::size_t head = 0; head < heads.size(); ++head) outputs[head].o = o[head].template cast<double>();
+  return outputs;
+}
+
 /// The weights of the queries of tokens first .. first+count-1 on the earlier cache and every key up to
 /// them, or on all keys: [count, keys].
 Matrix<double> weights_of(const Sequence& sequence, const KeyValueCache<double>& cache, Index first,
@@ -101,6 +122,22 @@ class SoftmaxRule : public Rule {
     return precision == Precision::f64
                ? run_softmax<double>(sequence, fading_, form, chunk_size, stop, engines.f64)
                : run_softmax<float>(sequence, fading_, form, chunk_size, stop, engines.f32);
+  }
+
+  std::vector<Output> run_heads(std::span<const Sequence> heads, Form form, Precision precision,
+                                Index chunk_size, std::stop_token stop,
+                                const DeviceEngines& engines) const override {
+    const SoftmaxHeads<double>* const f64 = engines.f64.softmax_heads();
+    const SoftmaxHeads<float>* const f32 = engines.f32.softmax_heads();
+    if (heads.empty() || !f64 || !f32)
+      return Rule::run_heads(heads, form, precision, chunk_size, std::move(stop), engines);
+    const Sequence& first = heads.front();
+    require_chunk_size(chunk_size);
+    if (const auto reason = missing(form, first.settings)) throw Unsupported(*reason);
+    require_footprint(footprint(first, form, precision, chunk_size), first, form, chunk_size);
+    return precision == Precision::f64
+               ? run_softmax_heads<double>(heads, fading_, form, chunk_size, stop, *f64)
+               : run_softmax_heads<float>(heads, fading_, form, chunk_size, stop, *f32);
   }
 
   Footprint footprint(const Sequence& sequence, Form form, Precision precision,

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "kernels/cuda/products.h"
 #include "kernels/cuda/row_engines.h"
+#include "kernels/cuda/softmax_engines.h"
 
 namespace palimpsest {
 
@@ -22,6 +23,15 @@ class CudaRowHeads : public RowHeads<Scalar> {
                                   std::span<Matrix<Scalar>> states,
                                   const std::stop_token& stop) const override {
     return cuda::run_rows(form, heads, chunk_size, states, stop);
+  }
+};
+
+template <class Scalar>
+class CudaSoftmaxHeads : public SoftmaxHeads<Scalar> {
+ public:
+  std::vector<Matrix<Scalar>> run(Form form, std::span<const CachedQueries<Scalar>> heads, Index chunk_size,
+                                  const std::stop_token& stop) const override {
+    return cuda::run_softmax(form, heads, chunk_size, stop);
   }
 };
 
@@ -51,18 +61,22 @@ class CudaEngines : public Engines<Scalar> {
 
   Rows read(const Rows& Q, const Rows& S) const override { return cuda::read(Q, S); }
 
-  RowVector<Scalar> softmax_stream(const RowVector<Scalar>&, const Rows&, const Rows&, Recorder*,
-                                   const Rows&) const override {
-    refuse(EngineKind::softmax);
+  RowVector<Scalar> softmax_stream(const RowVector<Scalar>& q, const Rows& K, const Rows& V,
+                                   Recorder* recorder, const Rows& bias) const override {
+    return cuda::softmax_stream(q, K, V, recorder, bias);
   }
-  void softmax_tile(const Rows&, const Rows&, const Rows&, Index, Index, SoftmaxState<Scalar>&, Recorder*,
-                    const Rows&) const override {
-    refuse(EngineKind::softmax);
+  void softmax_tile(const Rows& Q, const Rows& K, const Rows& V, Index first_query, Index first_key,
+                    SoftmaxState<Scalar>& state, Recorder* recorder, const Rows& bias) const override {
+    cuda::softmax_tile(Q, K, V, first_query, first_key, state, recorder, bias);
   }
-  Rows softmax_output(const SoftmaxState<Scalar>&) const override { refuse(EngineKind::softmax); }
-  Rows softmax_dense(const Rows&, const Rows&, const Rows&, Index, Recorder*, const Rows&) const override {
-    refuse(EngineKind::softmax);
+  Rows softmax_output(const SoftmaxState<Scalar>& state) const override {
+    return cuda::softmax_output(state);
   }
+  Rows softmax_dense(const Rows& Q, const Rows& K, const Rows& V, Index first_query, Recorder* recorder,
+                     const Rows& bias) const override {
+    return cuda::softmax_dense(Q, K, V, first_query, recorder, bias);
+  }
+  const SoftmaxHeads<Scalar>* softmax_heads() const override { return &softmax_heads_; }
 
   Rows mamba_recurrent(const MambaRows<Scalar>&, Rows&, Recorder*) const override {
     refuse(EngineKind::mamba);
@@ -114,6 +128,7 @@ class CudaEngines : public Engines<Scalar> {
 
  private:
   CudaRowHeads<Scalar> row_heads_;
+  CudaSoftmaxHeads<Scalar> softmax_heads_;
 };
 
 }  // namespace
@@ -128,8 +143,8 @@ const DeviceEngines& cuda_engines() {
 bool has_cuda_kernels(EngineKind kind) {
   switch (kind) {
     case EngineKind::rows:
-      return true;
     case EngineKind::softmax:
+      return true;
     case EngineKind::mamba:
     case EngineKind::network:
     case EngineKind::lact:

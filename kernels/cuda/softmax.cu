@@ -1,0 +1,350 @@
+// Causal softmax attention over a cache of keys and values (spec 3.1), written to be read.
+//
+// Recurrent: a warp takes one query from its own key back to the first. Its lanes share the channels of the
+// score and then those of the value; the maximum, the denominator and the numerator are all that it keeps.
+// Chunkwise and parallel: a table of scores of all heads and queries with some keys or with all of them; a
+// warp turns a row of it into weights; then a product with the values.
+//
+// Gates fade every key before them (FoX). Their logarithms are added up from the query backwards, so that a
+// gate of 0 (-inf) is right: both forms go from the last key to the first, and what has been added up waits
+// in `decays` for the next tile.
+
+#include "kernels/cuda/check.h"
+#include "kernels/cuda/fade.cuh"
+#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/softmax.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr int threads = 128;
+constexpr int lanes = 32;
+constexpr int columns_per_lane = 4;  // of the values, in a warp's registers
+constexpr int columns_per_warp = lanes * columns_per_lane;
+constexpr int side = 16;  // of a tile of a product
+
+template <class Scalar>
+__device__ Scalar minus_infinity() {
+  return Scalar(-INFINITY);
+}
+
+/// exp(x - m), where a key that is not seen (-inf) weighs nothing whatever m is.
+template <class Scalar>
+__device__ Scalar weight(Scalar x, Scalar m) {
+  return x == minus_infinity<Scalar>() ? Scalar(0) : exp(x - m);
+}
+
+/// The sum of what the lanes of a warp have, in all of them.
+template <class Scalar>
+__device__ Scalar sum_of_lanes(Scalar x) {
+  for (int distance = lanes / 2; distance > 0; distance /= 2) x += __shfl_xor_sync(0xffffffffU, x, distance);
+  return x;
+}
+
+/// The largest of what the lanes of a warp have, in all of them.
+template <class Scalar>
+__device__ Scalar largest_of_lanes(Scalar x) {
+  for (int distance = lanes / 2; distance > 0; distance /= 2)
+    x = max(x, __shfl_xor_sync(0xffffffffU, x, distance));
+  return x;
+}
+
+/// How many of the keys query i sees.
+template <class Scalar>
+__device__ std::int64_t keys_seen(const Attention<Scalar>& attention, std::int64_t i) {
+  const std::int64_t seen = attention.first_query + i + 1 - attention.first_key;
+  return max(std::int64_t{0}, min(seen, attention.keys));
+}
+
+/// x_j = q^T k_j + d_j, w_j = exp(x_j - m), o = sum_j w_j v_j / sum_j w_j
+template <class Scalar>
+__global__ void stream(const Attention<Scalar> attention, const DeviceRows<Scalar> o,
+                       const StreamTap<Scalar> tap) {
+  const std::int64_t warp = thread_number() / lanes;
+  const int lane = static_cast<int>(threadIdx.x % lanes);
+  const std::int64_t slices = (attention.V + columns_per_warp - 1) / columns_per_warp;
+  const std::int64_t slice = warp % slices;
+  const std::int64_t i = warp / slices % attention.queries;
+  const std::int64_t head = warp / slices / attention.queries;
+  if (head >= attention.heads) return;
+
+  const std::int64_t K = attention.K;
+  const std::int64_t first_column = slice * columns_per_warp;
+  const std::int64_t number = attention.first_query + i;
+  const Scalar* const q = attention.q.at(0, head) + i * attention.q.token_stride;
+  const Scalar* const bias = attention.bias ? attention.bias + i * attention.keys : nullptr;
+  const bool is_tapped = tap.x && slice == 0;
+
+  Scalar m = minus_infinity<Scalar>();
+  Scalar l = 0;
+  Scalar y[columns_per_lane] = {};
+  Scalar decay = 0;
+  for (std::int64_t j = keys_seen(attention, i) - 1; j >= 0; --j) {
+    // d_j = d_{j+1} + log f_{j+1}; what has been forgotten altogether hides all before it
+    const std::int64_t key = attention.first_key + j;
+    if (attention.log_gates.data && key < number)
+      decay += attention.log_gates.at(0, head)[(key + 1) * attention.log_gates.token_stride];
+    if (decay == minus_infinity<Scalar>()) break;
+
+    const Scalar* const k = attention.k.at(0, head) + j * attention.k.token_stride;
+    Scalar part = 0;
+    for (std::int64_t d = lane; d < K; d += lanes) part += q[d] * k[d];
+    const Scalar x = sum_of_lanes(part) + (bias ? bias[j] : decay);
+    if (is_tapped && lane == 0) tap.x[j] = x;
+
+    // what was collected under the old maximum is rescaled to the new one
+    const Scalar m_new = max(m, x);
+    const Scalar fade = weight(m, m_new);
+    const Scalar w = weight(x, m_new);
+    const Scalar* const v = attention.v.at(0, head) + j * attention.v.token_stride;
+    l = l * fade + w;
+    for (int n = 0; n < columns_per_lane; ++n) {
+      const std::int64_t c = first_column + n * lanes + lane;
+      if (c < attention.V) y[n] = y[n] * fade + w * v[c];
+    }
+    m = m_new;
+  }
+
+  for (int n = 0; n < columns_per_lane; ++n) {
+    const std::int64_t c = first_column + n * lanes + lane;
+    if (c >= attention.V) continue;
+    (o.at(0, head) + i * o.token_stride)[c] = y[n] / l;
+    if (tap.y) tap.y[c] = y[n];
+  }
+  if (!is_tapped) return;
+  __syncwarp();
+  for (std::int64_t j = lane; j < attention.keys; j += lanes) tap.w[j] = weight(tap.x[j], m);
+  if (lane == 0) {
+    *tap.m = m;
+    *tap.l = l;
+  }
+}
+
+/// X_ij = sum_d Q_id K_jd + bias_ij, or -inf
+template <class Scalar>
+__global__ void score(const Attention<Scalar> attention, Scalar* X) {
+  __shared__ Scalar queries[side][side + 1];
+  __shared__ Scalar keys[side][side + 1];
+  const int x = static_cast<int>(threadIdx.x);
+  const int y = static_cast<int>(threadIdx.y);
+  const std::int64_t head = blockIdx.y;
+  const std::int64_t tiles = (attention.keys + side - 1) / side;
+  const std::int64_t first_i = blockIdx.x / tiles * side;
+  const std::int64_t first_j = blockIdx.x % tiles * side;
+  const std::int64_t i = first_i + y;
+  const std::int64_t j = first_j + x;
+
+  Scalar sum = 0;
+  // A tile that no query of this block sees has no products; all threads of the block agree.
+  const bool is_seen = first_j < keys_seen(attention, first_i + side - 1);
+  for (std::int64_t first = 0; is_seen && first < attention.K; first += side) {
+    const std::int64_t d = first + x;
+    const bool is_query = i < attention.queries && d < attention.K;
+    const bool is_key = first_j + y < attention.keys && d < attention.K;
+    queries[y][x] = is_query ? attention.q.at(0, head)[i * attention.q.token_stride + d] : Scalar(0);
+    keys[y][x] = is_key ? attention.k.at(0, head)[(first_j + y) * attention.k.token_stride + d] : Scalar(0);
+    __syncthreads();
+    for (int n = 0; n < side; ++n) sum += queries[y][n] * keys[x][n];
+    __syncthreads();
+  }
+  if (i >= attention.queries || j >= attention.keys) return;
+  if (attention.bias) sum += attention.bias[i * attention.keys + j];
+  X[(head * attention.queries + i) * attention.keys + j] =
+      j < keys_seen(attention, i) ? sum : minus_infinity<Scalar>();
+}
+
+/// X_ij += log f_{j+1} + .. + log f_i: a thread goes along a row from its last key to the first.
+template <class Scalar>
+__global__ void add_decays(const Attention<Scalar> attention, const PartialSoftmax<Scalar> state, Scalar* X) {
+  const std::int64_t row = thread_number();
+  if (row >= attention.heads * attention.queries) return;
+  const std::int64_t head = row / attention.queries;
+  const std::int64_t i = row % attention.queries;
+  const Scalar* const log_f = attention.log_gates.at(0, head);
+  Scalar* const carried = state.decays ? state.decays + head * state.stride + i : nullptr;
+  Scalar decay = carried ? *carried : Scalar(0);
+  for (std::int64_t j = keys_seen(attention, i) - 1; j >= 0; --j) {
+    const std::int64_t key = attention.first_key + j;
+    if (key < attention.first_query + i) decay += log_f[(key + 1) * attention.log_gates.token_stride];
+    X[row * attention.keys + j] += decay;
+  }
+  if (carried) *carried = decay;
+}
+
+/// m <- max(m, max_j X_ij), E_ij = exp(X_ij - m), l <- l exp(m_old - m) + sum_j E_ij
+template <class Scalar>
+__global__ void merge(const Attention<Scalar> attention, const Scalar* X, Scalar* E,
+                      const PartialSoftmax<Scalar> state) {
+  const std::int64_t row = thread_number() / lanes;
+  if (row >= attention.heads * attention.queries) return;
+  const int lane = static_cast<int>(threadIdx.x % lanes);
+  const std::int64_t own = row / attention.queries * state.stride + row % attention.queries;
+  const std::int64_t start = row * attention.keys;
+  const Scalar m_old = state.m[own];
+  Scalar m = m_old;
+  for (std::int64_t j = lane; j < attention.keys; j += lanes) m = max(m, X[start + j]);
+  m = largest_of_lanes(m);
+  Scalar sum = 0;
+  for (std::int64_t j = lane; j < attention.keys; j += lanes) {
+    const Scalar e = weight(X[start + j], m);
+    E[start + j] = e;
+    sum += e;
+  }
+  sum = sum_of_lanes(sum);
+  if (lane != 0) return;
+  const Scalar fade = weight(m_old, m);
+  state.m[own] = m;
+  state.fade[own] = fade;
+  state.l[own] = state.l[own] * fade + sum;
+}
+
+/// m = max_j X_ij, E_ij = exp(X_ij - m), l = sum_j E_ij, A_ij = E_ij / l
+template <class Scalar>
+__global__ void normalise(const Attention<Scalar> attention, const Scalar* X, Scalar* all_m, Scalar* E,
+                          Scalar* all_l, Scalar* A) {
+  const std::int64_t row = thread_number() / lanes;
+  if (row >= attention.heads * attention.queries) return;
+  const int lane = static_cast<int>(threadIdx.x % lanes);
+  const std::int64_t start = row * attention.keys;
+  Scalar m = minus_infinity<Scalar>();
+  for (std::int64_t j = lane; j < attention.keys; j += lanes) m = max(m, X[start + j]);
+  m = largest_of_lanes(m);
+  Scalar l = 0;
+  for (std::int64_t j = lane; j < attention.keys; j += lanes) {
+    const Scalar e = exponential(X[start + j] - m);
+    E[start + j] = e;
+    l += e;
+  }
+  l = sum_of_lanes(l);
+  for (std::int64_t j = lane; j < attention.keys; j += lanes) A[start + j] = E[start + j] / l;
+  if (lane != 0) return;
+  all_m[row] = m;
+  all_l[row] = l;
+}
+
+/// Y_ic <- Y_ic fade_i + sum_j W_ij V_jc; without `fade` the sum alone
+template <class Scalar>
+__global__ void weigh_values(const Attention<Scalar> attention, const Scalar* W, const Scalar* fade,
+                             std::int64_t fade_stride, const DeviceRows<Scalar> Y) {
+  __shared__ Scalar weights[side][side + 1];
+  __shared__ Scalar values[side][side + 1];
+  const int x = static_cast<int>(threadIdx.x);
+  const int y = static_cast<int>(threadIdx.y);
+  const std::int64_t head = blockIdx.y;
+  const std::int64_t tiles = (attention.V + side - 1) / side;
+  const std::int64_t first_i = blockIdx.x / tiles * side;
+  const std::int64_t i = first_i + y;
+  const std::int64_t c = blockIdx.x % tiles * side + x;
+  const std::int64_t seen = keys_seen(attention, first_i + side - 1);  // by any query of this block
+
+  Scalar sum = 0;
+  for (std::int64_t first = 0; first < seen; first += side) {
+    const bool is_weight = i < attention.queries && first + x < attention.keys;
+    const bool is_value = first + y < seen && c < attention.V;
+    weights[y][x] = is_weight ? W[(head * attention.queries + i) * attention.keys + first + x] : Scalar(0);
+    values[y][x] = is_value ? attention.v.at(0, head)[(first + y) * attention.v.token_stride + c] : Scalar(0);
+    __syncthreads();
+    for (int n = 0; n < side; ++n) sum += weights[y][n] * values[n][x];
+    __syncthreads();
+  }
+  if (i >= attention.queries || c >= attention.V) return;
+  Scalar* const own = Y.at(0, head) + i * Y.token_stride + c;
+  *own = fade ? *own * fade[head * fade_stride + i] + sum : sum;
+}
+
+/// o_ic = Y_ic / l_i
+template <class Scalar>
+__global__ void divide(const Attention<Scalar> attention, const PartialSoftmax<Scalar> state,
+                       const DeviceRows<Scalar> o) {
+  const std::int64_t index = thread_number();
+  if (index >= attention.heads * attention.queries * attention.V) return;
+  const std::int64_t c = index % attention.V;
+  const std::int64_t i = index / attention.V % attention.queries;
+  const std::int64_t head = index / attention.V / attention.queries;
+  const std::int64_t own = head * state.stride + i;
+  o.at(0, head)[i * o.token_stride + c] = state.Y[own * attention.V + c] / state.l[own];
+}
+
+/// Blocks of one tile each, of a table of this size for every head.
+dim3 tiles_of(std::int64_t rows, std::int64_t columns, std::int64_t heads) {
+  return {blocks_for(rows, side) * blocks_for(columns, side), static_cast<unsigned>(heads)};
+}
+
+template <class Scalar>
+void weigh(const Attention<Scalar>& attention, const Scalar* W, const Scalar* fade, std::int64_t fade_stride,
+           const DeviceRows<Scalar>& Y) {
+  if (attention.queries * attention.V * attention.heads == 0) return;
+  weigh_values<<<tiles_of(attention.queries, attention.V, attention.heads), dim3(side, side)>>>(
+      attention, W, fade, fade_stride, Y);
+  CHECK_CUDA(cudaGetLastError());
+}
+
+}  // namespace
+
+template <class Scalar>
+void softmax_streams(const Attention<Scalar>& attention, const DeviceRows<Scalar>& o,
+                     const StreamTap<Scalar>& tap) {
+  const std::int64_t slices = (attention.V + columns_per_warp - 1) / columns_per_warp;
+  const std::int64_t warps = attention.heads * attention.queries * slices;
+  if (warps == 0) return;
+  stream<<<blocks_for(warps * lanes, threads), threads>>>(attention, o, tap);
+  CHECK_CUDA(cudaGetLastError());
+}
+
+template <class Scalar>
+void softmax_scores(const Attention<Scalar>& attention, const PartialSoftmax<Scalar>& state, Scalar* X) {
+  if (attention.heads * attention.queries * attention.keys == 0) return;
+  score<<<tiles_of(attention.queries, attention.keys, attention.heads), dim3(side, side)>>>(attention, X);
+  CHECK_CUDA(cudaGetLastError());
+  if (!attention.log_gates.data) return;
+  add_decays<<<blocks_for(attention.heads * attention.queries, threads), threads>>>(attention, state, X);
+  CHECK_CUDA(cudaGetLastError());
+}
+
+template <class Scalar>
+void softmax_merge(const Attention<Scalar>& attention, const Scalar* X, Scalar* E,
+                   const PartialSoftmax<Scalar>& state) {
+  const std::int64_t rows = attention.heads * attention.queries;
+  if (rows == 0) return;
+  merge<<<blocks_for(rows * lanes, threads), threads>>>(attention, X, E, state);
+  CHECK_CUDA(cudaGetLastError());
+  const DeviceRows<Scalar> Y = {
+      .data = state.Y, .token_stride = attention.V, .head_stride = state.stride * attention.V};
+  weigh<Scalar>(attention, E, state.fade, state.stride, Y);
+}
+
+template <class Scalar>
+void softmax_divide(const Attention<Scalar>& attention, const PartialSoftmax<Scalar>& state,
+                    const DeviceRows<Scalar>& o) {
+  const std::int64_t numbers = attention.heads * attention.queries * attention.V;
+  if (numbers == 0) return;
+  divide<<<blocks_for(numbers, threads), threads>>>(attention, state, o);
+  CHECK_CUDA(cudaGetLastError());
+}
+
+template <class Scalar>
+void softmax_whole(const Attention<Scalar>& attention, const Scalar* X, Scalar* m, Scalar* E, Scalar* l,
+                   Scalar* A, const DeviceRows<Scalar>& o) {
+  const std::int64_t rows = attention.heads * attention.queries;
+  if (rows == 0) return;
+  normalise<<<blocks_for(rows * lanes, threads), threads>>>(attention, X, m, E, l, A);
+  CHECK_CUDA(cudaGetLastError());
+  weigh<Scalar>(attention, A, nullptr, 0, o);
+}
+
+#define PALIMPSEST_INSTANTIATE(Scalar)                                                                     \
+  template void softmax_streams(const Attention<Scalar>&, const DeviceRows<Scalar>&,                       \
+                                const StreamTap<Scalar>&);                                                 \
+  template void softmax_scores(const Attention<Scalar>&, const PartialSoftmax<Scalar>&, Scalar*);          \
+  template void softmax_merge(const Attention<Scalar>&, const Scalar*, Scalar*,                            \
+                              const PartialSoftmax<Scalar>&);                                              \
+  template void softmax_divide(const Attention<Scalar>&, const PartialSoftmax<Scalar>&,                    \
+                               const DeviceRows<Scalar>&);                                                 \
+  template void softmax_whole(const Attention<Scalar>&, const Scalar*, Scalar*, Scalar*, Scalar*, Scalar*, \
+                              const DeviceRows<Scalar>&);
+PALIMPSEST_INSTANTIATE(double)
+PALIMPSEST_INSTANTIATE(float)
+#undef PALIMPSEST_INSTANTIATE
+
+}  // namespace palimpsest

@@ -1,0 +1,313 @@
+#include "kernels/cuda/softmax_engines.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/base/error.h"
+#include "kernels/cuda/matrices.h"
+#include "kernels/cuda/softmax.h"
+
+namespace palimpsest::cuda {
+
+namespace {
+
+/// Some queries of one head, the keys and values that they meet, and a bias, uploaded.
+template <class Scalar>
+class OneHead {
+ public:
+  OneHead(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix<Scalar>& V, Index first_query,
+          Index first_key, const Matrix<Scalar>& bias)
+      : Q_(Q), K_(K), V_(V), bias_(bias) {
+    attention_ = {.queries = Q.rows(),
+                  .keys = K.rows(),
+                  .K = K.cols(),
+                  .V = V.cols(),
+                  .first_query = first_query,
+                  .first_key = first_key,
+                  .q = Q_.view(),
+                  .k = K_.view(),
+                  .v = V_.view(),
+                  .bias = bias.size() > 0 ? bias_.data() : nullptr};
+  }
+
+  const Attention<Scalar>& attention() const { return attention_; }
+
+ private:
+  DeviceMatrices<Scalar> Q_, K_, V_, bias_;
+  Attention<Scalar> attention_;
+};
+
+/// The caches and queries of all heads, uploaded once, with room for what comes out.
+template <class Scalar>
+class AllHeads {
+ public:
+  explicit AllHeads(std::span<const CachedQueries<Scalar>> heads) {
+    const auto upload = [&](DeviceMatrices<Scalar>& to, const Matrix<Scalar> CachedQueries<Scalar>::*of) {
+      to = DeviceMatrices<Scalar>::of_heads(
+          static_cast<Index>(heads.size()),
+          [&](Index head) -> const Matrix<Scalar>& { return heads[static_cast<std::size_t>(head)].*of; });
+      return to.view();
+    };
+    using Head = CachedQueries<Scalar>;
+    const Head& first = heads.front();
+    attention_ = {.heads = static_cast<Index>(heads.size()),
+                  .queries = first.Q.rows(),
+                  .keys = first.K.rows(),
+                  .K = first.K.cols(),
+                  .V = first.V.cols(),
+                  .first_query = first.K.rows() - first.Q.rows(),
+                  .q = upload(Q_, &Head::Q),
+                  .k = upload(K_, &Head::K),
+                  .v = upload(V_, &Head::V)};
+    if (first.log_gates.size() > 0) attention_.log_gates = upload(log_gates_, &Head::log_gates);
+    o_ = DeviceMatrices<Scalar>(attention_.heads, attention_.queries, attention_.V);
+  }
+
+  const Attention<Scalar>& attention() const { return attention_; }
+  DeviceRows<Scalar> o() { return o_.template view<Scalar>(); }
+  std::vector<Matrix<Scalar>> outputs() const { return o_.download(); }
+
+ private:
+  DeviceMatrices<Scalar> Q_, K_, V_, log_gates_, o_;
+  Attention<Scalar> attention_;
+};
+
+/// `rows` from row `first` of head `first_head` on.
+template <class Scalar>
+DeviceRows<Scalar> part(DeviceRows<Scalar> rows, Index first_head, Index first) {
+  if (rows.data) rows.data += first_head * rows.head_stride + first * rows.token_stride;
+  return rows;
+}
+
+/// `all`, but only `count` heads from `first` on.
+template <class Scalar>
+Attention<Scalar> some_heads(Attention<Scalar> all, Index first, Index count) {
+  all.heads = count;
+  all.q = part(all.q, first, 0);
+  all.k = part(all.k, first, 0);
+  all.v = part(all.v, first, 0);
+  all.log_gates = part(all.log_gates, first, 0);
+  return all;
+}
+
+/// `all`, but only the queries from row `first` on.
+template <class Scalar>
+Attention<Scalar> later_queries(Attention<Scalar> all, Index first) {
+  all.q = part(all.q, 0, first);
+  all.queries -= first;
+  all.first_query += first;
+  return all;
+}
+
+/// `all`, but only `count` keys from row `first` on.
+template <class Scalar>
+Attention<Scalar> some_keys(Attention<Scalar> all, Index first, Index count) {
+  all.k = part(all.k, 0, first);
+  all.v = part(all.v, 0, first);
+  all.first_key += first;
+  all.keys = count;
+  return all;
+}
+
+/// Heads whose tables of `numbers` each fit into about a gigabyte together.
+template <class Scalar>
+Index heads_at_once(Index heads, Index numbers) {
+  constexpr Index room = (Index{1} << 30) / Index{sizeof(Scalar)};
+  constexpr Index most_blocks = 65535;  // of a grid's second axis
+  return std::clamp<Index>(room / std::max<Index>(numbers, 1), 1, std::min(heads, most_blocks));
+}
+
+void stop_if_asked(const std::stop_token& stop) {
+  if (stop.stop_requested()) throw Cancelled();
+}
+
+/// Calls visit(attention, o) for some heads after the other, of which each takes `numbers` of tables.
+template <class Scalar, class Visit>
+void for_some_heads(AllHeads<Scalar>& all, Index numbers, const std::stop_token& stop, Visit visit) {
+  const Index heads = all.attention().heads;
+  const Index at_once = heads_at_once<Scalar>(heads, numbers);
+  for (Index first = 0; first < heads; first += at_once) {
+    stop_if_asked(stop);
+    visit(some_heads(all.attention(), first, std::min(at_once, heads - first)), part(all.o(), first, 0));
+  }
+}
+
+/// Some queries at a time, so that a run can be stopped.
+template <class Scalar>
+void run_streams(AllHeads<Scalar>& all, const std::stop_token& stop) {
+  constexpr Index at_once = 1024;
+  for (Index first = 0; first < all.attention().queries; first += at_once) {
+    stop_if_asked(stop);
+    Attention<Scalar> some = later_queries(all.attention(), first);
+    some.queries = std::min<Index>(some.queries, at_once);
+    softmax_streams(some, part(all.o(), 0, first));
+  }
+}
+
+/// All chunks of queries at once, one tile of keys after the other, the last first: the gates between a key
+/// and its query add up from the query backwards.
+template <class Scalar>
+void run_tiles(AllHeads<Scalar>& all, Index chunk_size, const std::stop_token& stop) {
+  const Index T = all.attention().queries;
+  const Index keys = all.attention().keys;
+  const Index earlier = all.attention().first_query;
+  const Index width = std::min(chunk_size, keys);
+  for_some_heads(all, T * width, stop, [&](const Attention<Scalar>& heads, const DeviceRows<Scalar>& o) {
+    const Index H = heads.heads;
+    const Matrix<Scalar> none = Matrix<Scalar>::Constant(H, T, -std::numeric_limits<Scalar>::infinity());
+    const Matrix<Scalar> zero = Matrix<Scalar>::Zero(H, T);
+    DeviceMatrices<Scalar> m(none), l(zero), decays(zero), fade(1, H, T), X(H, T, width);
+    DeviceMatrices<Scalar> Y(Matrix<Scalar>(Matrix<Scalar>::Zero(H * T, heads.V)));
+    const PartialSoftmax<Scalar> state = {.stride = T,
+                                          .m = m.data(),
+                                          .l = l.data(),
+                                          .Y = Y.data(),
+                                          .fade = fade.data(),
+                                          .decays = decays.data()};
+    for (Index first_key = (keys - 1) / chunk_size * chunk_size; first_key >= 0; first_key -= chunk_size) {
+      stop_if_asked(stop);
+      // The chunks of queries before see none of these keys.
+      const Index first = std::max<Index>(first_key - earlier, 0) / chunk_size * chunk_size;
+      const Attention<Scalar> tile =
+          some_keys(later_queries(heads, first), first_key, std::min(chunk_size, keys - first_key));
+      const PartialSoftmax<Scalar> later = {.stride = T,
+                                            .m = state.m + first,
+                                            .l = state.l + first,
+                                            .Y = state.Y + first * heads.V,
+                                            .fade = state.fade + first,
+                                            .decays = state.decays + first};
+      softmax_scores(tile, later, X.data());
+      softmax_merge<Scalar>(tile, X.data(), X.data(), later);
+    }
+    softmax_divide(heads, state, o);
+  });
+}
+
+template <class Scalar>
+void run_whole(AllHeads<Scalar>& all, const std::stop_token& stop) {
+  const Index T = all.attention().queries;
+  const Index keys = all.attention().keys;
+  for_some_heads(all, T * keys, stop, [&](const Attention<Scalar>& heads, const DeviceRows<Scalar>& o) {
+    DeviceMatrices<Scalar> A(heads.heads, T, keys), m(1, heads.heads, T), l(1, heads.heads, T);
+    softmax_scores<Scalar>(heads, {}, A.data());
+    softmax_whole<Scalar>(heads, A.data(), m.data(), A.data(), l.data(), A.data(), o);
+  });
+}
+
+}  // namespace
+
+template <class Scalar>
+RowVector<Scalar> softmax_stream(const RowVector<Scalar>& q, const Matrix<Scalar>& K, const Matrix<Scalar>& V,
+                                 Recorder* recorder, const Matrix<Scalar>& bias) {
+  const Index M = K.rows();
+  const OneHead<Scalar> head(Matrix<Scalar>(q), K, V, M - 1, 0, bias);
+  DeviceMatrices<Scalar> o(1, 1, V.cols()), y(1, 1, V.cols()), x(1, 1, M), w(1, 1, M), m(1, 1, 1), l(1, 1, 1);
+  StreamTap<Scalar> tap;
+  if (recorder) tap = {x.data(), w.data(), m.data(), l.data(), y.data()};
+  softmax_streams(head.attention(), o.template view<Scalar>(), tap);
+  if (recorder) {
+    (*recorder)("x", x.matrix());
+    (*recorder)("m", m.matrix());
+    (*recorder)("w", w.matrix());
+    (*recorder)("l", l.matrix());
+    (*recorder)("y", y.matrix().transpose());
+    (*recorder)("o", o.matrix().transpose());
+  }
+  return o.matrix().row(0);
+}
+
+template <class Scalar>
+void softmax_tile(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix<Scalar>& V,
+                  Index first_query, Index first_key, SoftmaxState<Scalar>& state, Recorder* recorder,
+                  const Matrix<Scalar>& bias) {
+  if (recorder) {
+    (*recorder)("m_in", state.m);
+    (*recorder)("l_in", state.l);
+    (*recorder)("Y_in", state.Y);
+  }
+  const Index L = Q.rows();
+  const OneHead<Scalar> head(Q, K, V, first_query, first_key, bias);
+  DeviceMatrices<Scalar> m{Matrix<Scalar>(state.m)}, l{Matrix<Scalar>(state.l)}, Y(state.Y), fade(1, L, 1);
+  DeviceMatrices<Scalar> X(1, L, K.rows()), E(1, L, K.rows());
+  const PartialSoftmax<Scalar> on_device = {
+      .stride = L, .m = m.data(), .l = l.data(), .Y = Y.data(), .fade = fade.data()};
+  softmax_scores(head.attention(), on_device, X.data());
+  softmax_merge<Scalar>(head.attention(), X.data(), E.data(), on_device);
+  state.m = m.matrix().col(0);
+  state.l = l.matrix().col(0);
+  state.Y = Y.matrix();
+  if (recorder) {
+    (*recorder)("X", X.matrix());
+    (*recorder)("m", state.m);
+    (*recorder)("E", E.matrix());
+    (*recorder)("l", state.l);
+    (*recorder)("Y", state.Y);
+  }
+}
+
+template <class Scalar>
+Matrix<Scalar> softmax_output(const SoftmaxState<Scalar>& state) {
+  const Index L = state.Y.rows();
+  DeviceMatrices<Scalar> l{Matrix<Scalar>(state.l)}, Y(state.Y), o(1, L, state.Y.cols());
+  softmax_divide<Scalar>({.queries = L, .V = state.Y.cols()}, {.stride = L, .l = l.data(), .Y = Y.data()},
+                         o.template view<Scalar>());
+  return o.matrix();
+}
+
+template <class Scalar>
+Matrix<Scalar> softmax_dense(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix<Scalar>& V,
+                             Index first_query, Recorder* recorder, const Matrix<Scalar>& bias) {
+  const Index L = Q.rows();
+  const Index M = K.rows();
+  if (L == 0) return Matrix<Scalar>(0, V.cols());
+  const OneHead<Scalar> head(Q, K, V, first_query, 0, bias);
+  DeviceMatrices<Scalar> A(1, L, M), m(1, L, 1), l(1, L, 1), O(1, L, V.cols());
+  softmax_scores<Scalar>(head.attention(), {}, A.data());
+  if (!recorder) {
+    softmax_whole<Scalar>(head.attention(), A.data(), m.data(), A.data(), l.data(), A.data(),
+                          O.template view<Scalar>());
+    return O.matrix();
+  }
+  DeviceMatrices<Scalar> X(std::move(A)), E(1, L, M);
+  A = DeviceMatrices<Scalar>(1, L, M);
+  softmax_whole<Scalar>(head.attention(), X.data(), m.data(), E.data(), l.data(), A.data(),
+                        O.template view<Scalar>());
+  (*recorder)("X", X.matrix());
+  (*recorder)("m", m.matrix());
+  (*recorder)("E", E.matrix());
+  (*recorder)("l", l.matrix());
+  (*recorder)("A", A.matrix());
+  (*recorder)("O", O.matrix());
+  return O.matrix();
+}
+
+template <class Scalar>
+std::vector<Matrix<Scalar>> run_softmax(Form form, std::span<const CachedQueries<Scalar>> heads,
+                                        Index chunk_size, const std::stop_token& stop) {
+  AllHeads<Scalar> all(heads);
+  if (all.attention().queries == 0) return all.outputs();
+  if (form == Form::recurrent) {
+    run_streams(all, stop);
+  } else if (form == Form::parallel) {
+    run_whole(all, stop);
+  } else {
+    run_tiles(all, chunk_size, stop);
+  }
+  return all.outputs();
+}
+
+#define PALIMPSEST_INSTANTIATE(Scalar)                                                                       \
+  template RowVector<Scalar> softmax_stream(const RowVector<Scalar>&, const Matrix<Scalar>&,                 \
+                                            const Matrix<Scalar>&, Recorder*, const Matrix<Scalar>&);        \
+  template void softmax_tile(const Matrix<Scalar>&, const Matrix<Scalar>&, const Matrix<Scalar>&, Index,     \
+                             Index, SoftmaxState<Scalar>&, Recorder*, const Matrix<Scalar>&);                \
+  template Matrix<Scalar> softmax_output(const SoftmaxState<Scalar>&);                                       \
+  template Matrix<Scalar> softmax_dense(const Matrix<Scalar>&, const Matrix<Scalar>&, const Matrix<Scalar>&, \
+                                        Index, Recorder*, const Matrix<Scalar>&);                            \
+  template std::vector<Matrix<Scalar>> run_softmax(Form, std::span<const CachedQueries<Scalar>>, Index,      \
+                                                   const std::stop_token&);
+PALIMPSEST_INSTANTIATE(double)
+PALIMPSEST_INSTANTIATE(float)
+#undef PALIMPSEST_INSTANTIATE
+
+}  // namespace palimpsest::cuda
