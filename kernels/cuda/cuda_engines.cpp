@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "kernels/cuda/least_squares_engines.h"
+#include "kernels/cuda/mamba_engines.h"
 #include "kernels/cuda/products.h"
 #include "kernels/cuda/row_engines.h"
 #include "kernels/cuda/softmax_engines.h"
@@ -32,6 +34,25 @@ class CudaSoftmaxHeads : public SoftmaxHeads<Scalar> {
   std::vector<Matrix<Scalar>> run(Form form, std::span<const CachedQueries<Scalar>> heads, Index chunk_size,
                                   const std::stop_token& stop) const override {
     return cuda::run_softmax(form, heads, chunk_size, stop);
+  }
+};
+
+template <class Scalar>
+class CudaMambaHeads : public MambaHeads<Scalar> {
+ public:
+  std::vector<Matrix<Scalar>> run(Form form, std::span<const MambaRows<Scalar>> heads, Index chunk_size,
+                                  std::span<Matrix<Scalar>> states,
+                                  const std::stop_token& stop) const override {
+    return cuda::run_mamba(form, heads, chunk_size, states, stop);
+  }
+};
+
+template <class Scalar>
+class CudaLeastSquaresHeads : public LeastSquaresHeads<Scalar> {
+ public:
+  std::vector<Matrix<Scalar>> gains(std::span<const LeastSquaresKeys<Scalar>> heads, bool solved,
+                                    std::span<Matrix<Scalar>> P, const std::stop_token& stop) const override {
+    return cuda::run_gains(heads, solved, P, stop);
   }
 };
 
@@ -78,12 +99,14 @@ class CudaEngines : public Engines<Scalar> {
   }
   const SoftmaxHeads<Scalar>* softmax_heads() const override { return &softmax_heads_; }
 
-  Rows mamba_recurrent(const MambaRows<Scalar>&, Rows&, Recorder*) const override {
-    refuse(EngineKind::mamba);
+  Rows mamba_recurrent(const MambaRows<Scalar>& rows, Rows& S, Recorder* recorder) const override {
+    return cuda::mamba_recurrent(rows, S, recorder);
   }
-  Rows mamba_scan(const MambaRows<Scalar>&, Rows&, Recorder*, const std::stop_token&) const override {
-    refuse(EngineKind::mamba);
+  Rows mamba_scan(const MambaRows<Scalar>& rows, Rows& S, Recorder* recorder,
+                  const std::stop_token& stop) const override {
+    return cuda::mamba_scan(rows, S, recorder, stop);
   }
+  const MambaHeads<Scalar>* mamba_heads() const override { return &mamba_heads_; }
 
   Rows network_primal(const InnerNetwork<Scalar>&, const NetworkRows<Scalar>&, Carried<Scalar>&,
                       Recorder*) const override {
@@ -118,17 +141,20 @@ class CudaEngines : public Engines<Scalar> {
     refuse(EngineKind::mesanet);
   }
 
-  Rows least_squares_gains(const LeastSquaresKeys<Scalar>&, Rows&, Recorder*) const override {
-    refuse(EngineKind::least_squares);
+  Rows least_squares_gains(const LeastSquaresKeys<Scalar>& keys, Rows& P, Recorder* recorder) const override {
+    return cuda::least_squares_gains(keys, P, recorder);
   }
-  Rows solved_least_squares_gains(const LeastSquaresKeys<Scalar>&, Rows&,
-                                  const std::stop_token&) const override {
-    refuse(EngineKind::least_squares);
+  Rows solved_least_squares_gains(const LeastSquaresKeys<Scalar>& keys, Rows& P,
+                                  const std::stop_token& stop) const override {
+    return cuda::solved_least_squares_gains(keys, P, stop);
   }
+  const LeastSquaresHeads<Scalar>* least_squares_heads() const override { return &least_squares_heads_; }
 
  private:
   CudaRowHeads<Scalar> row_heads_;
   CudaSoftmaxHeads<Scalar> softmax_heads_;
+  CudaMambaHeads<Scalar> mamba_heads_;
+  CudaLeastSquaresHeads<Scalar> least_squares_heads_;
 };
 
 }  // namespace
@@ -144,12 +170,12 @@ bool has_cuda_kernels(EngineKind kind) {
   switch (kind) {
     case EngineKind::rows:
     case EngineKind::softmax:
-      return true;
     case EngineKind::mamba:
+    case EngineKind::least_squares:
+      return true;
     case EngineKind::network:
     case EngineKind::lact:
     case EngineKind::mesanet:
-    case EngineKind::least_squares:
       return false;
   }
   return false;

@@ -19,7 +19,6 @@ namespace palimpsest {
 namespace {
 
 constexpr int threads = 128;
-constexpr int lanes = 32;
 constexpr int columns_per_lane = 4;  // of the values, in a warp's registers
 constexpr int columns_per_warp = lanes * columns_per_lane;
 constexpr int side = 16;  // of a tile of a product
@@ -33,21 +32,6 @@ __device__ Scalar minus_infinity() {
 template <class Scalar>
 __device__ Scalar weight(Scalar x, Scalar m) {
   return x == minus_infinity<Scalar>() ? Scalar(0) : exp(x - m);
-}
-
-/// The sum of what the lanes of a warp have, in all of them.
-template <class Scalar>
-__device__ Scalar sum_of_lanes(Scalar x) {
-  for (int distance = lanes / 2; distance > 0; distance /= 2) x += __shfl_xor_sync(0xffffffffU, x, distance);
-  return x;
-}
-
-/// The largest of what the lanes of a warp have, in all of them.
-template <class Scalar>
-__device__ Scalar largest_of_lanes(Scalar x) {
-  for (int distance = lanes / 2; distance > 0; distance /= 2)
-    x = max(x, __shfl_xor_sync(0xffffffffU, x, distance));
-  return x;
 }
 
 /// How many of the keys query i sees.

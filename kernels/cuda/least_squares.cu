@@ -1,0 +1,192 @@
+// The gains of recursive least squares (spec 3.13), written to be read.
+//
+// Key by key: a block takes one head from the first key to the last, its threads share the elements of P.
+// Every token for itself: a thread follows one element of R through all tokens and leaves it in a table; then
+// a block for each of them factors R_t = L D L^T in its place, one column after the other, and solves.
+// Products of two numbers of a vector are made before anything else meets them: then (i, j) and (j, i) get
+// the same bits, and P stays exactly symmetric.
+
+#include "kernels/cuda/check.h"
+#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/least_squares.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr int side = 16;  // threads of a block share a matrix in a square
+constexpr int threads = side * side;
+
+/// p = P k, s = beta / (gamma + beta k^T p), b = s p, P_ij <- (P_ij - s p_i p_j) / gamma
+template <class Scalar>
+__global__ void walk_keys(const LeastSquaresTokens<Scalar> tokens, Scalar* all_P, Scalar* all_along) {
+  const int lane = static_cast<int>(threadIdx.x % lanes);
+  const int warp = static_cast<int>(threadIdx.x / lanes);
+  const std::int64_t head = blockIdx.x;
+  const std::int64_t K = tokens.K;
+  Scalar* const P = all_P + head * K * K;
+  Scalar* const along = all_along + head * K;
+  // x^T y, in all lanes of each warp
+  const auto dot = [&](const Scalar* x, const Scalar* y) {
+    Scalar part = 0;
+    for (std::int64_t j = lane; j < K; j += lanes) part += x[j] * y[j];
+    return sum_of_lanes(part);
+  };
+  for (std::int64_t t = 0; t < tokens.T; ++t) {
+    const Scalar* const k = tokens.k.at(0, head) + t * tokens.k.token_stride;
+    const Scalar gamma = *(tokens.gamma.at(0, head) + t * tokens.gamma.token_stride);
+    const Scalar beta = *(tokens.beta.at(0, head) + t * tokens.beta.token_stride);
+    for (std::int64_t i = warp; i < K; i += threads / lanes) {
+      const Scalar p = dot(P + i * K, k);
+      if (lane == 0) along[i] = p;
+    }
+    __syncthreads();
+    const Scalar share = beta / (gamma + beta * dot(k, along));
+    Scalar* const b = tokens.gains.at(0, head) + t * tokens.gains.token_stride;
+    for (std::int64_t i = threadIdx.x; i < K; i += threads) b[i] = share * along[i];
+    for (std::int64_t i = threadIdx.x / side; i < K; i += side) {
+      for (std::int64_t j = threadIdx.x % side; j < K; j += side) {
+        const Scalar product = along[i] * along[j];
+        P[i * K + j] = (P[i * K + j] - share * product) / gamma;
+      }
+    }
+    __syncthreads();
+  }
+}
+
+/// R_ij <- gamma_t R_ij + beta_t k_i k_j
+template <class Scalar>
+__global__ void collect(const LeastSquaresTokens<Scalar> tokens, Scalar* R, Scalar* all_R) {
+  const std::int64_t K = tokens.K;
+  const std::int64_t index = thread_number();
+  if (index >= tokens.heads * K * K) return;
+  const std::int64_t head = index / (K * K);
+  const std::int64_t ij = index % (K * K);
+  Scalar own = R[index];
+  for (std::int64_t t = 0; t < tokens.T; ++t) {
+    const Scalar* const k = tokens.k.at(0, head) + t * tokens.k.token_stride;
+    const Scalar gamma = *(tokens.gamma.at(0, head) + t * tokens.gamma.token_stride);
+    const Scalar beta = *(tokens.beta.at(0, head) + t * tokens.beta.token_stride);
+    const Scalar product = k[ij / K] * k[ij % K];
+    own = gamma * own + beta * product;
+    all_R[(head * tokens.T + t) * K * K + ij] = own;
+  }
+  R[index] = own;
+}
+
+/// R = L D L^T below and on the diagonal of R, by all threads of a block: D_j stands at (j, j), L_ij D_j at
+/// (i, j).
+template <class Scalar>
+__device__ void factor(Scalar* R, std::int64_t K) {
+  for (std::int64_t j = 0; j < K; ++j) {
+    __syncthreads();
+    const Scalar D = R[j * K + j];
+    for (std::int64_t i = j + 1 + threadIdx.x / side; i < K; i += side) {
+      const Scalar L = R[i * K + j] / D;
+      for (std::int64_t m = j + 1 + threadIdx.x % side; m <= i; m += side) R[i * K + m] -= L * R[m * K + j];
+    }
+  }
+  __syncthreads();
+}
+
+/// b = beta R^{-1} k in the token's row of gains: L z = k, w = D^{-1} z, L^T x = w
+template <class Scalar>
+__global__ void solve(const LeastSquaresTokens<Scalar> tokens, Scalar* all_R) {
+  const std::int64_t head = blockIdx.x / tokens.T;
+  const std::int64_t t = blockIdx.x % tokens.T;
+  const std::int64_t K = tokens.K;
+  Scalar* const R = all_R + std::int64_t{blockIdx.x} * K * K;
+  const Scalar* const k = tokens.k.at(0, head) + t * tokens.k.token_stride;
+  Scalar* const x = tokens.gains.at(0, head) + t * tokens.gains.token_stride;
+  factor(R, K);
+  for (std::int64_t i = threadIdx.x; i < K; i += threads) x[i] = k[i];
+  for (std::int64_t j = 0; j < K; ++j) {
+    __syncthreads();
+    const Scalar w = x[j] / R[j * K + j];
+    for (std::int64_t i = j + 1 + threadIdx.x; i < K; i += threads) x[i] -= R[i * K + j] * w;
+  }
+  __syncthreads();
+  for (std::int64_t i = threadIdx.x; i < K; i += threads) x[i] /= R[i * K + i];
+  for (std::int64_t j = K - 1; j >= 0; --j) {
+    __syncthreads();
+    for (std::int64_t m = threadIdx.x; m < j; m += threads) x[m] -= R[j * K + m] / R[m * K + m] * x[j];
+  }
+  __syncthreads();
+  const Scalar beta = *(tokens.beta.at(0, head) + t * tokens.beta.token_stride);
+  for (std::int64_t i = threadIdx.x; i < K; i += threads) x[i] *= beta;
+}
+
+/// X = R^{-1}: a thread solves for one column of it.
+template <class Scalar>
+__global__ void invert(std::int64_t K, Scalar* all_R, Scalar* all_X) {
+  Scalar* const R = all_R + std::int64_t{blockIdx.x} * K * K;
+  factor(R, K);
+  for (std::int64_t c = threadIdx.x; c < K; c += threads) {
+    Scalar* const X = all_X + std::int64_t{blockIdx.x} * K * K + c;
+    for (std::int64_t i = 0; i < K; ++i) {
+      Scalar z = i == c ? Scalar(1) : Scalar(0);
+      for (std::int64_t j = c; j < i; ++j) z -= R[i * K + j] / R[j * K + j] * X[j * K];
+      X[i * K] = z;
+    }
+    for (std::int64_t i = 0; i < K; ++i) X[i * K] /= R[i * K + i];
+    for (std::int64_t i = K - 1; i >= 0; --i) {
+      Scalar x = X[i * K];
+      for (std::int64_t j = i + 1; j < K; ++j) x -= R[j * K + i] / R[i * K + i] * X[j * K];
+      X[i * K] = x;
+    }
+  }
+}
+
+/// P_ij = (X_ij + X_ji) / 2
+template <class Scalar>
+__global__ void symmetrise(std::int64_t count, std::int64_t K, const Scalar* X, Scalar* P) {
+  const std::int64_t index = thread_number();
+  if (index >= count * K * K) return;
+  const std::int64_t start = index / (K * K) * K * K;
+  const std::int64_t i = index / K % K;
+  const std::int64_t j = index % K;
+  P[index] = (X[start + i * K + j] + X[start + j * K + i]) / 2;
+}
+
+}  // namespace
+
+template <class Scalar>
+void walk_gains(const LeastSquaresTokens<Scalar>& tokens, Scalar* P, Scalar* along) {
+  if (tokens.T * tokens.K * tokens.heads == 0) return;
+  walk_keys<<<static_cast<unsigned>(tokens.heads), threads>>>(tokens, P, along);
+  CHECK_CUDA(cudaGetLastError());
+}
+
+template <class Scalar>
+void collect_keys(const LeastSquaresTokens<Scalar>& tokens, Scalar* R, Scalar* all_R) {
+  if (tokens.T * tokens.K * tokens.heads == 0) return;
+  collect<<<blocks_for(tokens.heads * tokens.K * tokens.K, threads), threads>>>(tokens, R, all_R);
+  CHECK_CUDA(cudaGetLastError());
+}
+
+template <class Scalar>
+void solve_gains(const LeastSquaresTokens<Scalar>& tokens, Scalar* all_R) {
+  if (tokens.T * tokens.K * tokens.heads == 0) return;
+  solve<<<static_cast<unsigned>(tokens.heads * tokens.T), threads>>>(tokens, all_R);
+  CHECK_CUDA(cudaGetLastError());
+}
+
+template <class Scalar>
+void invert_symmetric(std::int64_t count, std::int64_t K, Scalar* R, Scalar* room, Scalar* P) {
+  if (count * K == 0) return;
+  invert<<<static_cast<unsigned>(count), threads>>>(K, R, room);
+  CHECK_CUDA(cudaGetLastError());
+  symmetrise<<<blocks_for(count * K * K, threads), threads>>>(count, K, room, P);
+  CHECK_CUDA(cudaGetLastError());
+}
+
+#define PALIMPSEST_INSTANTIATE(Scalar)                                             \
+  template void walk_gains(const LeastSquaresTokens<Scalar>&, Scalar*, Scalar*);   \
+  template void collect_keys(const LeastSquaresTokens<Scalar>&, Scalar*, Scalar*); \
+  template void solve_gains(const LeastSquaresTokens<Scalar>&, Scalar*);           \
+  template void invert_symmetric(std::int64_t, std::int64_t, Scalar*, Scalar*, Scalar*);
+PALIMPSEST_INSTANTIATE(double)
+PALIMPSEST_INSTANTIATE(float)
+#undef PALIMPSEST_INSTANTIATE
+
+}  // namespace palimpsest

@@ -1,0 +1,238 @@
+#include "kernels/cuda/mamba_engines.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+#include "kernels/cuda/mamba.h"
+#include "kernels/cuda/matrices.h"
+
+namespace palimpsest::cuda {
+
+namespace {
+
+void stop_if_asked(const std::stop_token& stop) {
+  if (stop.stop_requested()) throw Cancelled();
+}
+
+/// The tokens of all heads, uploaded once, with their states and room for what comes out.
+template <class Scalar>
+class TokensOnDevice {
+ public:
+  TokensOnDevice(std::span<const MambaRows<Scalar>> heads, std::span<const Matrix<Scalar>> states) {
+    const auto count = static_cast<Index>(heads.size());
+    const auto upload = [&](DeviceMatrices<Scalar>& to, const Matrix<Scalar> MambaRows<Scalar>::*of) {
+      to = DeviceMatrices<Scalar>::of_heads(count, [&](Index head) -> const Matrix<Scalar>& {
+        return heads[static_cast<std::size_t>(head)].*of;
+      });
+      return to.view();
+    };
+    using Rows = MambaRows<Scalar>;
+    const Rows& first = heads.front();
+    S_ = DeviceMatrices<Scalar>::of_heads(
+        count, [&](Index head) -> const Matrix<Scalar>& { return states[static_cast<std::size_t>(head)]; });
+    o_ = DeviceMatrices<Scalar>(count, first.v.rows(), first.v.cols());
+    tokens_ = {.heads = count,
+               .T = first.v.rows(),
+               .K = first.k.cols(),
+               .V = first.v.cols(),
+               .q = upload(q_, &Rows::q),
+               .k = upload(k_, &Rows::k),
+               .v = upload(v_, &Rows::v),
+               .delta = upload(delta_, &Rows::delta),
+               .A = upload(A_, &Rows::A),
+               .o = o_.template view<Scalar>(),
+               .S = S_.data()};
+    if (first.D.size() > 0) tokens_.D = upload(D_, &Rows::D);
+  }
+
+  const MambaTokens<Scalar>& tokens() const { return tokens_; }
+  const DeviceMatrices<Scalar>& S() const { return S_; }
+  const DeviceMatrices<Scalar>& o() const { return o_; }
+
+ private:
+  DeviceMatrices<Scalar> q_, k_, v_, delta_, A_, D_, o_, S_;
+  MambaTokens<Scalar> tokens_;
+};
+
+/// The tables of one chunk of some heads on the device.
+template <class Scalar>
+class Tables {
+ public:
+  Tables(const MambaTokens<Scalar>& tokens, Index heads, Index L, bool keeps_reads)
+      : U(heads, L, tokens.V),
+        E(heads, L, tokens.K * tokens.V),
+        B(heads, L, tokens.K * tokens.V),
+        E_to(heads, L, tokens.K * tokens.V),
+        B_to(heads, L, tokens.K * tokens.V) {
+    if (keeps_reads) read = DeviceMatrices<Scalar>(heads, L, tokens.V);
+  }
+
+  MambaTables<Scalar> view() {
+    return {U.data(), E.data(), B.data(), E_to.data(), B_to.data(), keeps_reads() ? read.data() : nullptr};
+  }
+
+  /// All passes over one chunk: E_bar and B_bar in the place of E and B.
+  void scan(const MambaTokens<Scalar>& chunk) {
+    for (Index distance = 1; distance < chunk.T; distance *= 2) {
+      mamba_scan_pass(chunk, view(), distance);
+      std::swap(E, E_to);
+      std::swap(B, B_to);
+    }
+  }
+
+  DeviceMatrices<Scalar> U, E, B, E_to, B_to, read;
+
+ private:
+  bool keeps_reads() const { return read.heads() > 0; }
+};
+
+/// `rows` of head `first_head` on, from row `first` on.
+template <class Scalar>
+DeviceRows<Scalar> part(DeviceRows<Scalar> rows, Index first_head, Index first) {
+  if (rows.data) rows.data += first_head * rows.head_stride + first * rows.token_stride;
+  return rows;
+}
+
+/// `count` tokens from `first` on of `heads` heads from `first_head` on.
+template <class Scalar>
+MambaTokens<Scalar> some_tokens(MambaTokens<Scalar> all, Index first_head, Index heads, Index first,
+                                Index count) {
+  all.heads = heads;
+  all.T = count;
+  all.q = part(all.q, first_head, first);
+  all.k = part(all.k, first_head, first);
+  all.v = part(all.v, first_head, first);
+  all.delta = part(all.delta, first_head, first);
+  all.o = part(all.o, first_head, first);
+  all.A = part(all.A, first_head, 0);
+  all.D = part(all.D, first_head, 0);
+  all.S += first_head * all.K * all.V;
+  return all;
+}
+
+/// Heads whose tables of one chunk fit into about a gigabyte together.
+template <class Scalar>
+Index heads_at_once(const MambaTokens<Scalar>& tokens, Index L) {
+  constexpr Index room = (Index{1} << 30) / Index{sizeof(Scalar)};
+  return std::clamp<Index>(room / std::max<Index>(4 * L * tokens.K * tokens.V, 1), 1, tokens.heads);
+}
+
+/// Chunk after chunk, in tables that all of them use.
+template <class Scalar>
+void run_chunks(const MambaTokens<Scalar>& all, Index chunk_size, const std::stop_token& stop) {
+  const Index L = std::min<Index>(chunk_size, all.T);
+  const Index at_once = heads_at_once(all, L);
+  Tables<Scalar> tables(all, at_once, L, false);
+  for (Index head = 0; head < all.heads; head += at_once) {
+    const Index heads = std::min<Index>(at_once, all.heads - head);
+    for (Index first = 0; first < all.T; first += L) {
+      stop_if_asked(stop);
+      const MambaTokens<Scalar> chunk =
+          some_tokens(all, head, heads, first, std::min<Index>(L, all.T - first));
+      mamba_pairs(chunk, tables.view());
+      tables.scan(chunk);
+      mamba_reads(chunk, tables.view());
+    }
+  }
+}
+
+/// Some tokens at a time, so that a run can be stopped.
+template <class Scalar>
+void run_tokens(const MambaTokens<Scalar>& all, const std::stop_token& stop) {
+  constexpr Index at_once = 1024;
+  for (Index first = 0; first < all.T; first += at_once) {
+    stop_if_asked(stop);
+    mamba_walk(some_tokens(all, 0, all.heads, first, std::min<Index>(at_once, all.T - first)));
+  }
+}
+
+}  // namespace
+
+template <class Scalar>
+Matrix<Scalar> mamba_recurrent(const MambaRows<Scalar>& rows, Matrix<Scalar>& S, Recorder* recorder) {
+  TokensOnDevice<Scalar> on_device({&rows, 1}, {&S, 1});
+  const MambaTokens<Scalar>& tokens = on_device.tokens();
+  if (!recorder || tokens.T == 0) {
+    mamba_walk(tokens);
+    S = on_device.S().matrix();
+    return on_device.o().matrix();
+  }
+  DeviceMatrices<Scalar> E(1, tokens.K, tokens.V), decayed(1, tokens.K, tokens.V), u(1, 1, tokens.V),
+      update(1, tokens.K, tokens.V), read(1, 1, tokens.V);
+  mamba_walk(tokens, MambaTap<Scalar>{E.data(), decayed.data(), u.data(), update.data(), read.data()});
+  (*recorder)("delta", rows.delta.bottomRows(1).transpose());
+  (*recorder)("A", rows.A);
+  (*recorder)("E", E.matrix());
+  (*recorder)("S_before", S);
+  (*recorder)("S_decayed", decayed.matrix());
+  (*recorder)("u", u.matrix().transpose());
+  (*recorder)("update", update.matrix());
+  S = on_device.S().matrix();
+  (*recorder)("S_after", S);
+  (*recorder)("read", read.matrix().transpose());
+  if (rows.D.size() > 0) (*recorder)("D", rows.D.transpose());
+  return on_device.o().matrix();
+}
+
+template <class Scalar>
+Matrix<Scalar> mamba_scan(const MambaRows<Scalar>& rows, Matrix<Scalar>& S, Recorder* recorder,
+                          const std::stop_token& stop) {
+  TokensOnDevice<Scalar> on_device({&rows, 1}, {&S, 1});
+  const MambaTokens<Scalar>& tokens = on_device.tokens();
+  const auto record = [&](const char* name, const Matrix<Scalar>& value) {
+    if (recorder) (*recorder)(name, value);
+  };
+  const auto record_table = [&](const char* name, const DeviceMatrices<Scalar>& table) {
+    if (recorder) (*recorder)(name, table.matrix());
+  };
+  stop_if_asked(stop);
+  Tables<Scalar> tables(tokens, 1, tokens.T, true);
+  mamba_pairs(tokens, tables.view());
+  record("Delta", rows.delta);
+  record("A", rows.A);
+  record_table("E", tables.E);
+  record_table("U", tables.U);
+  record_table("B", tables.B);
+
+  stop_if_asked(stop);
+  tables.scan(tokens);
+  record_table("E_bar", tables.E);
+  record_table("B_bar", tables.B);
+  record("S_in", S);
+
+  mamba_reads(tokens, tables.view());
+  S = on_device.S().matrix();
+  record_table("S_all", tables.B);
+  record_table("read", tables.read);
+  record("S_out", S);
+  if (rows.D.size() > 0) record("D", rows.D);
+  return on_device.o().matrix();
+}
+
+template <class Scalar>
+std::vector<Matrix<Scalar>> run_mamba(Form form, std::span<const MambaRows<Scalar>> heads, Index chunk_size,
+                                      std::span<Matrix<Scalar>> states, const std::stop_token& stop) {
+  TokensOnDevice<Scalar> on_device(heads, states);
+  const MambaTokens<Scalar>& tokens = on_device.tokens();
+  if (form == Form::recurrent) {
+    run_tokens(tokens, stop);
+  } else if (tokens.T > 0) {
+    run_chunks(tokens, form == Form::parallel ? Index{tokens.T} : chunk_size, stop);
+  }
+  std::vector<Matrix<Scalar>> S = on_device.S().download();
+  std::ranges::move(S, states.begin());
+  return on_device.o().download();
+}
+
+#define PALIMPSEST_INSTANTIATE(Scalar)                                                            \
+  template Matrix<Scalar> mamba_recurrent(const MambaRows<Scalar>&, Matrix<Scalar>&, Recorder*);  \
+  template Matrix<Scalar> mamba_scan(const MambaRows<Scalar>&, Matrix<Scalar>&, Recorder*,        \
+                                     const std::stop_token&);                                     \
+  template std::vector<Matrix<Scalar>> run_mamba(Form, std::span<const MambaRows<Scalar>>, Index, \
+                                                 std::span<Matrix<Scalar>>, const std::stop_token&);
+PALIMPSEST_INSTANTIATE(double)
+PALIMPSEST_INSTANTIATE(float)
+#undef PALIMPSEST_INSTANTIATE
+
+}  // namespace palimpsest::cuda
