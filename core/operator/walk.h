@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -24,6 +26,13 @@ class Engines;
 /// The matrices that a rule carries from block to block.
 template <class Scalar>
 using Carried = std::vector<Matrix<Scalar>>;
+
+/// What a walk over a whole sequence leaves.
+template <class Scalar>
+struct Walked {
+  Matrix<Scalar> o;         // [T, V]
+  Carried<Scalar> carried;  // after the last block
+};
 
 /// What a block takes of the machine's memory at its peak, besides what is carried, and for what.
 struct BlockNeed {
@@ -62,6 +71,14 @@ class Walk {
   /// Whoever calls records the outputs. Throws Cancelled when asked to stop.
   virtual Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
                                  const std::stop_token& stop) const = 0;
+
+  /// All of `heads` from the first to the last block, walks like this one over sequences of one size, this
+  /// the first: at once where the engines can; else nothing. Throws Cancelled when asked to stop.
+  virtual std::optional<std::vector<Walked<Scalar>>> walk_together(
+      std::span<const std::unique_ptr<const Walk>> /*heads*/, Index /*chunk_size*/,
+      const std::stop_token&) const {
+    return std::nullopt;
+  }
 
   /// The states of the rule, by the names of Variant::states, in what is carried after the last block.
   virtual std::vector<std::pair<std::string, Matrix<double>>> states(

@@ -68,6 +68,31 @@ Output WalkRule::run(const Sequence& sequence, Form form, Precision precision, I
   });
 }
 
+std::vector<Output> WalkRule::run_heads(std::span<const Sequence> heads, Form form, Precision precision,
+                                        Index chunk_size, std::stop_token stop,
+                                        const DeviceEngines& engines) const {
+  if (heads.empty()) return {};
+  const auto run_at_once = [&]<class Scalar>(const WalkOf<Scalar>& walk_of) -> std::vector<Output> {
+    std::vector<std::unique_ptr<const Walk<Scalar>>> walks;
+    for (const Sequence& head : heads) walks.push_back(walk_of(head, form, chunk_size, engines.in<Scalar>()));
+    require_footprint(run_footprint(*walks.front()), heads.front(), form, chunk_size);
+    const auto walked = walks.front()->walk_together(walks, chunk_size, stop);
+    if (!walked) return {};
+    std::vector<Output> outputs;
+    for (std::size_t head = 0; head < walks.size(); ++head) {
+      const auto& [o, carried] = (*walked)[head];
+      outputs.push_back({o.template cast<double>(), walks[head]->states(carried)});
+    }
+    return outputs;
+  };
+  require_chunk_size(chunk_size);
+  if (const auto reason = missing(form, heads.front().settings)) throw Unsupported(*reason);
+  std::vector<Output> outputs = precision == Precision::f64 ? run_at_once(walk_f64_) : run_at_once(walk_f32_);
+  if (stop.stop_requested()) throw Cancelled();
+  if (!outputs.empty()) return outputs;
+  return Rule::run_heads(heads, form, precision, chunk_size, std::move(stop), engines);
+}
+
 Footprint WalkRule::footprint(const Sequence& sequence, Form form, Precision precision,
                               Index chunk_size) const {
   return with_walk(sequence, form, precision, chunk_size, cpu_engines(),

@@ -37,6 +37,9 @@ class WalkRule : public Rule {
   EngineKind kind(Form, const Settings&) const override { return kind_; }
   Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size, std::stop_token stop,
              const DeviceEngines& engines) const override;
+  std::vector<Output> run_heads(std::span<const Sequence> heads, Form form, Precision precision,
+                                Index chunk_size, std::stop_token stop,
+                                const DeviceEngines& engines) const override;
   Footprint footprint(const Sequence& sequence, Form form, Precision precision,
                       Index chunk_size) const override;
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,

@@ -13,9 +13,9 @@ template <class Scalar>
 class MambaWalk : public Walk<Scalar> {
  public:
   MambaWalk(const Sequence& sequence, Form form, Index chunk_size, const Engines<Scalar>& engines)
-      : Walk<Scalar>(sequence, form, chunk_size, engines), A_(sequence.at("A").template all<Scalar>()) {
-    if (sequence.has("D")) D_ = sequence.at("D").template all<Scalar>().transpose();
-  }
+      : Walk<Scalar>(sequence, form, chunk_size, engines),
+        A_(rates(sequence)),
+        D_(skip_connection(sequence)) {}
 
   Carried<Scalar> initial() const override {
     if (sequence_.has("initial_state")) return {sequence_.at("initial_state").template all<Scalar>()};
@@ -25,13 +25,31 @@ class MambaWalk : public Walk<Scalar> {
   Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
                          const std::stop_token& stop) const override {
     const Block block = this->block(index);
-    const Rows<Scalar> given = this->rows(block);
-    const MambaRows<Scalar> rows{
-        .q = given.scaled_q(), .k = given("k"), .v = given("v"), .delta = given("delta"), .A = A_, .D = D_};
+    const MambaRows<Scalar> rows = mamba_rows(this->rows(block), A_, D_);
     if (recorder) this->record_inputs(block, *recorder);
     Matrix<Scalar>& S = carried.front();
     if (form_ == Form::recurrent) return engines_.mamba_recurrent(rows, S, recorder);
     return engines_.mamba_scan(rows, S, recorder, stop);
+  }
+
+  std::optional<std::vector<Walked<Scalar>>> walk_together(
+      std::span<const std::unique_ptr<const Walk<Scalar>>> heads, Index chunk_size,
+      const std::stop_token& stop) const override {
+    const MambaHeads<Scalar>* const engine = engines_.mamba_heads();
+    if (!engine) return std::nullopt;
+    std::vector<MambaRows<Scalar>> rows;
+    std::vector<Matrix<Scalar>> S;
+    for (const auto& head : heads) {
+      const Sequence& sequence = head->sequence();
+      rows.push_back(
+          mamba_rows(Rows<Scalar>{sequence, 0, sequence.tokens}, rates(sequence), skip_connection(sequence)));
+      S.push_back(head->initial().front());
+    }
+    std::vector<Matrix<Scalar>> o = engine->run(form_, rows, chunk_size, S, stop);
+    std::vector<Walked<Scalar>> walked;
+    for (std::size_t head = 0; head < heads.size(); ++head)
+      walked.push_back({std::move(o[head]), {std::move(S[head])}});
+    return walked;
   }
 
   std::vector<std::pair<std::string, Matrix<double>>> states(const Carried<Scalar>& carried) const override {
@@ -75,6 +93,20 @@ class MambaWalk : public Walk<Scalar> {
   using Walk<Scalar>::sequence_;
   using Walk<Scalar>::form_;
   using Walk<Scalar>::engines_;
+
+  /// A: [K, V].
+  static Matrix<Scalar> rates(const Sequence& sequence) { return sequence.at("A").template all<Scalar>(); }
+
+  /// D: [1, V], or empty.
+  static Matrix<Scalar> skip_connection(const Sequence& sequence) {
+    if (!sequence.has("D")) return {};
+    return sequence.at("D").template all<Scalar>().transpose();
+  }
+
+  static MambaRows<Scalar> mamba_rows(const Rows<Scalar>& given, const Matrix<Scalar>& A,
+                                      const Matrix<Scalar>& D) {
+    return {.q = given.scaled_q(), .k = given("k"), .v = given("v"), .delta = given("delta"), .A = A, .D = D};
+  }
 
   Matrix<Scalar> A_;  // [K, V]
   Matrix<Scalar> D_;  // [1, V], or empty

@@ -29,7 +29,7 @@ class LeastSquaresWalk : public Walk<Scalar> {
                          const std::stop_token& stop) const override {
     const Block block = this->block(index);
     const Rows<Scalar> rows = this->rows(block);
-    const LeastSquaresKeys<Scalar> keys{rows("k"), rows("gamma"), rows("beta")};
+    const LeastSquaresKeys<Scalar> keys = keys_of(rows);
     const bool by_token = form_ == Form::recurrent;
     Matrix<Scalar>& P = carried[0];
     Matrix<Scalar>& S = carried[1];
@@ -40,14 +40,9 @@ class LeastSquaresWalk : public Walk<Scalar> {
       (*recorder)(by_token ? "P_before" : "P_in", P);
     }
 
-    Program<Scalar> program{.structure = {.erase = Erase::decayed, .erase_key = true},
-                            .q = rows.scaled_q(),
-                            .k = {},
-                            .v = rows("v"),
-                            .a = keys.k};
-    program.k = form_ == Form::parallel
-                    ? engines_.solved_least_squares_gains(keys, P, stop)
-                    : engines_.least_squares_gains(keys, P, by_token ? recorder : nullptr);
+    const Program<Scalar> program = writes(
+        rows, form_ == Form::parallel ? engines_.solved_least_squares_gains(keys, P, stop)
+                                      : engines_.least_squares_gains(keys, P, by_token ? recorder : nullptr));
     if (recorder) {
       recorder->rows("b", by_token, program.k);
       (*recorder)(by_token ? "P_after" : "P_out", P);
@@ -55,6 +50,31 @@ class LeastSquaresWalk : public Walk<Scalar> {
     if (by_token) return engines_.recurrent(program, S, recorder);
     return form_ == Form::chunkwise ? engines_.chunk(program, S, recorder)
                                     : engines_.parallel(program, S, recorder, stop);
+  }
+
+  std::optional<std::vector<Walked<Scalar>>> walk_together(
+      std::span<const std::unique_ptr<const Walk<Scalar>>> heads, Index chunk_size,
+      const std::stop_token& stop) const override {
+    const LeastSquaresHeads<Scalar>* const engine = engines_.least_squares_heads();
+    if (!engine || !engines_.row_heads()) return std::nullopt;
+    std::vector<LeastSquaresKeys<Scalar>> keys;
+    std::vector<Matrix<Scalar>> P;
+    std::vector<Matrix<Scalar>> S;
+    for (const auto& head : heads) {
+      keys.push_back(keys_of(all_rows(*head)));
+      Carried<Scalar> initial = head->initial();
+      P.push_back(std::move(initial[0]));
+      S.push_back(std::move(initial[1]));
+    }
+    std::vector<Matrix<Scalar>> gains = engine->gains(keys, form_ == Form::parallel, P, stop);
+    std::vector<Program<Scalar>> programs;
+    for (std::size_t head = 0; head < heads.size(); ++head)
+      programs.push_back(writes(all_rows(*heads[head]), std::move(gains[head])));
+    std::vector<Matrix<Scalar>> o = engines_.row_heads()->run(form_, programs, chunk_size, S, stop);
+    std::vector<Walked<Scalar>> walked;
+    for (std::size_t head = 0; head < heads.size(); ++head)
+      walked.push_back({std::move(o[head]), {std::move(P[head]), std::move(S[head])}});
+    return walked;
   }
 
   std::vector<std::pair<std::string, Matrix<double>>> states(const Carried<Scalar>& carried) const override {
@@ -96,6 +116,23 @@ class LeastSquaresWalk : public Walk<Scalar> {
   using Walk<Scalar>::sequence_;
   using Walk<Scalar>::form_;
   using Walk<Scalar>::engines_;
+
+  static Rows<Scalar> all_rows(const Walk<Scalar>& head) {
+    return {head.sequence(), 0, head.sequence().tokens};
+  }
+
+  static LeastSquaresKeys<Scalar> keys_of(const Rows<Scalar>& rows) {
+    return {rows("k"), rows("gamma"), rows("beta")};
+  }
+
+  /// The row program of S once its gains are known.
+  static Program<Scalar> writes(const Rows<Scalar>& rows, Matrix<Scalar> gains) {
+    return {.structure = {.erase = Erase::decayed, .erase_key = true},
+            .q = rows.scaled_q(),
+            .k = std::move(gains),
+            .v = rows("v"),
+            .a = rows("k")};
+  }
 };
 
 /// The squared error of this token alone, one step preconditioned with P_t, the inverse of what all keys up
