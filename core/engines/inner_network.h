@@ -51,6 +51,7 @@ class InnerNetwork {
       : plan_(std::move(plan)), norm_(std::move(norm)) {}
 
   const NetworkPlan& plan() const { return plan_; }
+  const std::optional<LayerNorm<Scalar>>& norm() const { return norm_; }
 
   /// Primal: one token, its own weights made and asked. Returns [1, V].
   Matrix<Scalar> primal(const NetworkRows<Scalar>& token, Carried<Scalar>& carried, Recorder* recorder) const;

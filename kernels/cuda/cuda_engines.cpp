@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "kernels/cuda/least_squares_engines.h"
 #include "kernels/cuda/mamba_engines.h"
+#include "kernels/cuda/network_engines.h"
 #include "kernels/cuda/products.h"
 #include "kernels/cuda/row_engines.h"
 #include "kernels/cuda/softmax_engines.h"
@@ -108,13 +109,13 @@ class CudaEngines : public Engines<Scalar> {
   }
   const MambaHeads<Scalar>* mamba_heads() const override { return &mamba_heads_; }
 
-  Rows network_primal(const InnerNetwork<Scalar>&, const NetworkRows<Scalar>&, Carried<Scalar>&,
-                      Recorder*) const override {
-    refuse(EngineKind::network);
+  Rows network_primal(const InnerNetwork<Scalar>& network, const NetworkRows<Scalar>& token,
+                      Carried<Scalar>& carried, Recorder* recorder) const override {
+    return cuda::network_primal(network, token, carried, recorder);
   }
-  Rows network_dual(const InnerNetwork<Scalar>&, const NetworkRows<Scalar>&, Carried<Scalar>&,
-                    Recorder*) const override {
-    refuse(EngineKind::network);
+  Rows network_dual(const InnerNetwork<Scalar>& network, const NetworkRows<Scalar>& rows,
+                    Carried<Scalar>& carried, Recorder* recorder) const override {
+    return cuda::network_dual(network, rows, carried, recorder);
   }
 
   void lact_gather(const Rows&, const Rows&, const Vector<Scalar>&, Rows&) const override {
@@ -171,9 +172,9 @@ bool has_cuda_kernels(EngineKind kind) {
     case EngineKind::rows:
     case EngineKind::softmax:
     case EngineKind::mamba:
+    case EngineKind::network:
     case EngineKind::least_squares:
       return true;
-    case EngineKind::network:
     case EngineKind::lact:
     case EngineKind::mesanet:
       return false;

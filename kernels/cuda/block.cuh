@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+
+// What the threads of one block do together. All of them call it, and each function ends with a barrier: what
+// one wrote the others see.
+
+namespace palimpsest {
+
+inline constexpr int warp_size = 32;
+
+/// Calls visit(i) for i < count, each by one thread.
+template <class Visit>
+__device__ void each(std::int64_t count, Visit visit) {
+  for (std::int64_t i = threadIdx.x; i < count; i += blockDim.x) visit(i);
+  __syncthreads();
+}
+
+/// Calls visit(i, j) for every element of a matrix, each by one thread, neighbours along a row.
+template <class Visit>
+__device__ void each(std::int64_t rows, std::int64_t columns, Visit visit) {
+  each(rows * columns, [&](std::int64_t index) { visit(index / columns, index % columns); });
+}
+
+/// Calls visit(i, lane) for i < count, each by all lanes of one warp.
+template <class Visit>
+__device__ void each_by_warp(std::int64_t count, Visit visit) {
+  const std::int64_t warps = blockDim.x / warp_size;
+  for (std::int64_t i = threadIdx.x / warp_size; i < count; i += warps) visit(i, threadIdx.x % warp_size);
+  __syncthreads();
+}
+
+/// sum_{d < count} term(d), for every lane of the warp that asks.
+template <class Scalar, class Term>
+__device__ Scalar warp_sum(std::int64_t count, Term term) {
+  Scalar sum = 0;
+  for (std::int64_t d = threadIdx.x % warp_size; d < count; d += warp_size) sum += term(d);
+  for (int distance = warp_size / 2; distance > 0; distance /= 2)
+    sum += __shfl_xor_sync(0xffffffff, sum, distance);
+  return sum;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,263 @@
+#include "kernels/cuda/network_engines.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/base/error.h"
+#include "kernels/cuda/matrices.h"
+#include "kernels/cuda/network.h"
+
+namespace palimpsest::cuda {
+
+namespace {
+
+/// Networks of all heads and their tokens, uploaded once, with room for what a piece makes.
+template <class Scalar>
+class NetworksOnDevice {
+ public:
+  /// `L`: tokens of the largest piece.
+  NetworksOnDevice(std::span<const InnerNetwork<Scalar>> networks, std::span<const NetworkRows<Scalar>> heads,
+                   std::span<const Carried<Scalar>> carried, Index L, bool dual)
+      : plan_(networks.front().plan()),
+        heads_(static_cast<Index>(heads.size())),
+        Q_(of_rows(heads, &NetworkRows<Scalar>::Q)),
+        K_(of_rows(heads, &NetworkRows<Scalar>::K)),
+        V_(of_rows(heads, &NetworkRows<Scalar>::V)),
+        eta_(of_rows(heads, &NetworkRows<Scalar>::eta)),
+        sigma_(of_rows(heads, &NetworkRows<Scalar>::sigma)),
+        O_(heads_, V_.rows(), V_.columns()) {
+    if (plan_.layers() > largest_layer_count)
+      throw Error("a network of " + std::to_string(plan_.layers()) +
+                  " layers; the CUDA kernels hold at most " + std::to_string(largest_layer_count));
+    view_.heads = heads_;
+    view_.T = K_.rows();
+    view_.K = K_.columns();
+    view_.V = V_.columns();
+    view_.L = L;
+    view_.Q = Q_.data();
+    view_.keys = K_.data();
+    view_.values = V_.data();
+    view_.eta = eta_.data();
+    view_.sigma = sigma_.data();
+    view_.O = O_.data();
+    for (std::size_t p = 0; p < carried.front().size(); ++p) {
+      carried_.push_back(DeviceMatrices<Scalar>::of_heads(heads_, [&](Index head) -> const Matrix<Scalar>& {
+        return carried[static_cast<std::size_t>(head)][p];
+      }));
+    }
+    view_.layers = static_cast<int>(plan_.layers());
+    for (std::size_t l = 0; l < plan_.layers(); ++l) lay_out(l, dual);
+    if (networks.front().norm()) upload_norms(networks);
+  }
+
+  const Networks<Scalar>& view() const { return view_; }
+  const DeviceMatrices<Scalar>& O() const { return O_; }
+
+  /// Parameters, then the sums of their gradients.
+  Carried<Scalar> download_carried() const {
+    Carried<Scalar> all;
+    for (const DeviceMatrices<Scalar>& each : carried_) all.push_back(each.matrix());
+    return all;
+  }
+
+  void download_carried(std::span<Carried<Scalar>> to) const {
+    for (std::size_t p = 0; p < carried_.size(); ++p) {
+      std::vector<Matrix<Scalar>> of_heads = carried_[p].download();
+      for (std::size_t head = 0; head < to.size(); ++head) to[head][p] = std::move(of_heads[head]);
+    }
+  }
+
+  /// What the network computed of one piece, besides what is carried; all is one head.
+  void record_rows(Recorder& recorder, bool of_token) const {
+    const auto rows = [&](const std::string& name, const DeviceMatrices<Scalar>& value) {
+      recorder.rows(name, of_token, value.matrix());
+    };
+    const std::size_t last = plan_.layers() - 1;
+    for (std::size_t l = 0; l <= last; ++l) {
+      const Layer& layer = layers_[l];
+      rows(l < last ? "z" : "y", layer.Z);
+      rows("g" + plan_.suffix(l), layer.G);
+      if (l < last) rows("h", layer.hidden);
+      if (l < last) rows("z_q", layer.Z_q);
+      if (l < last) rows("x", layer.X);
+      if (layer.P.rows() > 0) recorder("P" + plan_.suffix(l), layer.P.matrix());
+    }
+    if (!view_.gain) return;
+    rows("y_q", layers_[last].Z_q);
+    rows("y_hat", standardised_);
+    rows("deviation", deviation_);
+    rows("e", error_);
+    rows("delta", delta_);
+  }
+
+  /// The last token's own parameters, in the order of plan.parameters().
+  Carried<Scalar> own() const {
+    Carried<Scalar> all;
+    for (std::size_t l = 0; l < plan_.layers(); ++l) {
+      all.push_back(layers_[l].own_weights.matrix());
+      if (plan_.has_biases()) all.push_back(layers_[l].own_bias.matrix());
+    }
+    return all;
+  }
+
+ private:
+  struct Layer {
+    DeviceMatrices<Scalar> own_weights, own_bias, Z, G, step, P, Z_q, hidden, X;
+  };
+
+  template <class Rows>
+  static DeviceMatrices<Scalar> of_rows(std::span<const NetworkRows<Scalar>> heads,
+                                        Rows NetworkRows<Scalar>::*rows) {
+    return DeviceMatrices<Scalar>::of_heads(
+        static_cast<Index>(heads.size()),
+        [&](Index head) -> Matrix<Scalar> { return heads[static_cast<std::size_t>(head)].*rows; });
+  }
+
+  void lay_out(std::size_t l, bool dual) {
+    const bool biases = plan_.has_biases();
+    const std::size_t weights = biases ? 2 * l : l;
+    const std::size_t sums = carried_.size() / 2;
+    const Index D = carried_[weights].rows();
+    const Index E = carried_[weights].columns();
+    const Index L = view_.L;
+    const auto room = [&](DeviceMatrices<Scalar>& to, Index rows, Index columns) {
+      to = DeviceMatrices<Scalar>(heads_, rows, columns);
+      return to.data();
+    };
+    Layer& room_of = layers_[l];
+    NetworkLayer<Scalar>& layer = view_.layer[l];
+    layer.inputs = D;
+    layer.outputs = E;
+    layer.weights = carried_[weights].data();
+    layer.weights_sum = carried_[sums + weights].data();
+    layer.own_weights = room(room_of.own_weights, D, E);
+    if (biases) {
+      layer.bias = carried_[weights + 1].data();
+      layer.bias_sum = carried_[sums + weights + 1].data();
+      layer.own_bias = room(room_of.own_bias, 1, E);
+    }
+    layer.Z = room(room_of.Z, L, E);
+    layer.G = room(room_of.G, L, E);
+    layer.step = room(room_of.step, L, E);
+    if (dual) layer.P = room(room_of.P, L, L);
+    layer.Z_q = room(room_of.Z_q, L, E);
+    if (l + 1 == plan_.layers()) return;
+    layer.hidden = room(room_of.hidden, L, E);
+    layer.X = room(room_of.X, L, E);
+  }
+
+  void upload_norms(std::span<const InnerNetwork<Scalar>> networks) {
+    const auto upload = [&](DeviceMatrices<Scalar>& to, auto of) {
+      to = DeviceMatrices<Scalar>::of_heads(heads_, [&](Index head) -> Matrix<Scalar> {
+        return of(*networks[static_cast<std::size_t>(head)].norm());
+      });
+      return to.data();
+    };
+    view_.gain = upload(gain_, [](const LayerNorm<Scalar>& norm) -> Matrix<Scalar> { return norm.gain; });
+    view_.norm_bias =
+        upload(norm_bias_, [](const LayerNorm<Scalar>& norm) -> Matrix<Scalar> { return norm.bias; });
+    view_.eps = upload(eps_, [](const LayerNorm<Scalar>& norm) -> Matrix<Scalar> {
+      return Matrix<Scalar>::Constant(1, 1, norm.eps);
+    });
+    const auto room = [&](DeviceMatrices<Scalar>& to, Index columns) {
+      to = DeviceMatrices<Scalar>(heads_, view_.L, columns);
+      return to.data();
+    };
+    view_.standardised = room(standardised_, view_.V);
+    view_.deviation = room(deviation_, 1);
+    view_.error = room(error_, view_.V);
+    view_.delta = room(delta_, view_.V);
+  }
+
+  NetworkPlan plan_;
+  Index heads_;
+  DeviceMatrices<Scalar> Q_, K_, V_, eta_, sigma_, O_;
+  std::vector<DeviceMatrices<Scalar>> carried_;
+  Layer layers_[largest_layer_count];
+  DeviceMatrices<Scalar> gain_, norm_bias_, eps_, standardised_, deviation_, error_, delta_;
+  Networks<Scalar> view_;
+};
+
+/// One piece of one head.
+template <class Scalar>
+Matrix<Scalar> one_piece(const InnerNetwork<Scalar>& network, const NetworkRows<Scalar>& rows,
+                         Carried<Scalar>& carried, bool dual, Recorder* recorder) {
+  const Index L = rows.K.rows();
+  NetworksOnDevice<Scalar> device({&network, 1}, {&rows, 1}, {&carried, 1}, L, dual);
+  walk_piece(device.view(), dual);
+  if (recorder) {
+    // Both ways leave the sums; with them the weights of the last token are the same.
+    make_own_weights(device.view(), L - 1, false);
+    const NetworkPlan& plan = network.plan();
+    const std::vector<std::string> names = plan.parameters();
+    const Carried<Scalar> sums = device.download_carried();
+    const Carried<Scalar> own = device.own();
+    const char* before = dual ? "_in" : "_before";
+    const char* after = dual ? "_out" : "_after";
+    for (std::size_t p = 0; p < names.size(); ++p) {
+      const bool is_bias = plan.has_biases() && p % 2 == 1;
+      const auto record = [&](const std::string& name, const Matrix<Scalar>& value) {
+        (*recorder)(name, is_bias ? Matrix<Scalar>(value.transpose()) : value);
+      };
+      record(names[p] + "_start", carried[p]);
+      record("sum_" + names[p] + before, carried[names.size() + p]);
+      record("sum_" + names[p] + after, sums[names.size() + p]);
+      record(names[p] + after, own[p]);
+    }
+    device.record_rows(*recorder, !dual);
+  }
+  if (rows.ends_batch) make_own_weights(device.view(), L - 1, true);
+  carried = device.download_carried();
+  return device.O().matrix();
+}
+
+}  // namespace
+
+template <class Scalar>
+Matrix<Scalar> network_primal(const InnerNetwork<Scalar>& network, const NetworkRows<Scalar>& token,
+                              Carried<Scalar>& carried, Recorder* recorder) {
+  return one_piece(network, token, carried, false, recorder);
+}
+
+template <class Scalar>
+Matrix<Scalar> network_dual(const InnerNetwork<Scalar>& network, const NetworkRows<Scalar>& rows,
+                            Carried<Scalar>& carried, Recorder* recorder) {
+  return one_piece(network, rows, carried, true, recorder);
+}
+
+template <class Scalar>
+std::vector<Matrix<Scalar>> run_networks(Form form, std::span<const InnerNetwork<Scalar>> networks,
+                                         std::span<const NetworkRows<Scalar>> heads,
+                                         const InnerBatches& pieces, std::span<Carried<Scalar>> carried,
+                                         const std::stop_token& stop) {
+  constexpr Index tokens_between_stops = 1024;
+  const bool dual = form != Form::recurrent;
+  const Index L = std::max<Index>(pieces.largest_piece(), 1);
+  const Index T = heads.front().K.rows();
+  const Index batch = pieces.piece_count() > 0 ? pieces.batch_size(0) : 1;
+  NetworksOnDevice<Scalar> device(networks, heads, carried, L, dual);
+  const Index at_once = std::max<Index>(tokens_between_stops / L, 1);
+  for (Index index = 0; index < pieces.piece_count(); index += at_once) {
+    if (stop.stop_requested()) throw Cancelled();
+    const Index next = index + at_once;
+    walk_networks(device.view(), dual, batch, pieces.piece(index).first,
+                  next < pieces.piece_count() ? pieces.piece(next).first : T);
+    CHECK_CUDA(cudaStreamSynchronize(nullptr));  // or all would be under way before anyone could ask to stop
+  }
+  device.download_carried(carried);
+  return device.O().download();
+}
+
+#define PALIMPSEST_INSTANTIATE(Scalar)                                                            \
+  template Matrix<Scalar> network_primal(const InnerNetwork<Scalar>&, const NetworkRows<Scalar>&, \
+                                         Carried<Scalar>&, Recorder*);                            \
+  template Matrix<Scalar> network_dual(const InnerNetwork<Scalar>&, const NetworkRows<Scalar>&,   \
+                                       Carried<Scalar>&, Recorder*);                              \
+  template std::vector<Matrix<Scalar>> run_networks(                                              \
+      Form, std::span<const InnerNetwork<Scalar>>, std::span<const NetworkRows<Scalar>>,          \
+      const InnerBatches&, std::span<Carried<Scalar>>, const std::stop_token&);
+PALIMPSEST_INSTANTIATE(double)
+PALIMPSEST_INSTANTIATE(float)
+#undef PALIMPSEST_INSTANTIATE
+
+}  // namespace palimpsest::cuda
