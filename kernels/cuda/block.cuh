@@ -40,4 +40,20 @@ __device__ Scalar warp_sum(std::int64_t count, Term term) {
   return sum;
 }
 
+/// combine of start and term(i) for i < count, for every thread.
+template <class Scalar, class Term, class Combine>
+__device__ Scalar block_reduce(std::int64_t count, Scalar start, Term term, Combine combine) {
+  __shared__ Scalar of_warps[1024 / warp_size];
+  Scalar result = start;
+  for (std::int64_t i = threadIdx.x; i < count; i += blockDim.x) result = combine(result, term(i));
+  for (int distance = warp_size / 2; distance > 0; distance /= 2)
+    result = combine(result, __shfl_xor_sync(0xffffffff, result, distance));
+  if (threadIdx.x % warp_size == 0) of_warps[threadIdx.x / warp_size] = result;
+  __syncthreads();
+  result = start;
+  for (int warp = 0; warp < blockDim.x / warp_size; ++warp) result = combine(result, of_warps[warp]);
+  __syncthreads();
+  return result;
+}
+
 }  // namespace palimpsest

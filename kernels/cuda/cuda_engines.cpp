@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "kernels/cuda/lact_engines.h"
 #include "kernels/cuda/least_squares_engines.h"
 #include "kernels/cuda/mamba_engines.h"
 #include "kernels/cuda/network_engines.h"
@@ -118,16 +119,18 @@ class CudaEngines : public Engines<Scalar> {
     return cuda::network_dual(network, rows, carried, recorder);
   }
 
-  void lact_gather(const Rows&, const Rows&, const Vector<Scalar>&, Rows&) const override {
-    refuse(EngineKind::lact);
+  void lact_gather(const Rows& K, const Rows& R, const Vector<Scalar>& eta, Rows& G) const override {
+    cuda::lact_gather(K, R, eta, G);
   }
-  void lact_update(const LactUpdate<Scalar>&, const Rows&, Scalar, Rows&, Rows&, Recorder*) const override {
-    refuse(EngineKind::lact);
+  void lact_update(const LactUpdate<Scalar>& update, const Rows& G, Scalar momentum, Rows& S, Rows& M,
+                   Recorder* recorder) const override {
+    cuda::lact_update(update, G, momentum, S, M, recorder);
   }
-  LactScan<Scalar> lact_scan(const Rows&, const Rows&, const Vector<Scalar>&, const std::vector<Index>&,
-                             const Vector<Scalar>&, const std::optional<NewtonSchulz>&, const Rows&,
-                             const Rows&, const std::stop_token&) const override {
-    refuse(EngineKind::lact);
+  LactScan<Scalar> lact_scan(const Rows& K, const Rows& V, const Vector<Scalar>& eta,
+                             const std::vector<Index>& first, const Vector<Scalar>& momentum,
+                             const std::optional<NewtonSchulz>& muon, const Rows& S_0, const Rows& M_0,
+                             const std::stop_token& stop) const override {
+    return cuda::lact_scan(K, V, eta, first, momentum, muon, S_0, M_0, stop);
   }
 
   Rows mesa_recurrent(const MesaRows<Scalar>&, MesaState<Scalar>&, Recorder*) const override {
@@ -173,9 +176,9 @@ bool has_cuda_kernels(EngineKind kind) {
     case EngineKind::softmax:
     case EngineKind::mamba:
     case EngineKind::network:
+    case EngineKind::lact:
     case EngineKind::least_squares:
       return true;
-    case EngineKind::lact:
     case EngineKind::mesanet:
       return false;
   }

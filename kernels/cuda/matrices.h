@@ -5,6 +5,7 @@
 
 #include "core/base/matrix.h"
 #include "kernels/cuda/device_array.h"
+#include "kernels/cuda/head_matrices.h"
 #include "kernels/cuda/row_programs.h"
 
 namespace palimpsest {
@@ -56,6 +57,9 @@ class DeviceMatrices {
             .token_stride = columns_,
             .head_stride = rows_ * columns_};
   }
+
+  /// As kernels take matrices.
+  HeadMatrices<Scalar> all() { return {numbers_.data(), rows_, columns_, columns_, 1, rows_ * columns_}; }
 
   /// The matrix of every head, once the kernels before it are done.
   std::vector<Matrix<Scalar>> download() const {

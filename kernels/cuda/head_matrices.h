@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace palimpsest {
+
+/// A matrix of every head in device memory. Strides are in elements; those of a transposed one are swapped.
+template <class Scalar>
+struct HeadMatrices {
+  Scalar* data = nullptr;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t row_stride = 0;
+  std::int64_t column_stride = 1;
+  std::int64_t head_stride = 0;
+
+  HeadMatrices transposed() const { return {data, columns, rows, column_stride, row_stride, head_stride}; }
+
+  /// `count` rows from `first` on.
+  HeadMatrices middle_rows(std::int64_t first, std::int64_t count) const {
+    return {data + first * row_stride, count, columns, row_stride, column_stride, head_stride};
+  }
+
+  /// The same, only read.
+  template <class Const>
+  requires std::is_same_v<Const, const Scalar>
+  operator HeadMatrices<Const>() const {
+    return {data, rows, columns, row_stride, column_stride, head_stride};
+  }
+
+#ifdef __CUDACC__
+  __device__ Scalar& operator()(std::int64_t head, std::int64_t row, std::int64_t column) const {
+    return data[head * head_stride + row * row_stride + column * column_stride];
+  }
+#endif
+};
+
+/// One that is only read; another argument says of which Scalar.
+template <class Scalar>
+using GivenMatrices = std::type_identity_t<HeadMatrices<const Scalar>>;
+
+}  // namespace palimpsest

@@ -1,0 +1,232 @@
+#include "kernels/cuda/lact_engines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+#include "kernels/cuda/lact.h"
+#include "kernels/cuda/matrices.h"
+#include "kernels/cuda/products_kernel.h"
+
+namespace palimpsest::cuda {
+
+namespace {
+
+void stop_if_asked(const std::stop_token& stop) {
+  if (stop.stop_requested()) throw Cancelled();
+}
+
+/// Newton-Schulz steps on a matrix [K, V] of every head, and room for them.
+template <class Scalar>
+class NewtonSchulzSteps {
+ public:
+  NewtonSchulzSteps(Index heads, Index K, Index V)
+      : is_tall_(K > V),
+        norm_(heads, 1, 1),
+        X_(heads, std::min(K, V), std::max(K, V)),
+        next_(heads, std::min(K, V), std::max(K, V)),
+        B_(heads, std::min(K, V), std::min(K, V)),
+        polynomial_(heads, std::min(K, V), std::min(K, V)) {}
+
+  /// What newton_schulz() gives for M: [K, V]; it stands until the next call.
+  HeadMatrices<Scalar> operator()(const HeadMatrices<Scalar>& M, const NewtonSchulz& steps,
+                                  Recorder* recorder = nullptr) {
+    const Index heads = X_.heads();
+    divide_by_norm(heads, is_tall_ ? M.transposed() : M, static_cast<Scalar>(newton_schulz_eps), norm_.all(),
+                   X_.all());
+    Matrix<double> spectra(X_.rows(), recorder ? steps.size() + 1 : 0);
+    const auto record = [&](const std::string& name, Index column) {
+      const Matrix<Scalar> X = X_.matrix();
+      (*recorder)(name, X);
+      spectra.col(column) = singular_values(X.template cast<double>());
+    };
+    if (recorder) (*recorder)("norm", norm_.matrix());
+    if (recorder) record("X_0", 0);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const auto a = static_cast<Scalar>(steps[i].a);
+      const auto b = static_cast<Scalar>(steps[i].b);
+      const auto c = static_cast<Scalar>(steps[i].c);
+      multiply(heads, 1, X_.all(), X_.all().transposed(), 0, {}, B_.all());
+      multiply(heads, c, B_.all(), B_.all(), b, B_.all(), polynomial_.all());
+      multiply(heads, 1, polynomial_.all(), X_.all(), a, X_.all(), next_.all());
+      std::swap(X_, next_);
+      if (!recorder) continue;
+      (*recorder)(fmt::format("B_{}", i + 1), B_.matrix());
+      record(fmt::format("X_{}", i + 1), static_cast<Index>(i) + 1);
+    }
+    if (recorder) (*recorder)("spectra", spectra);
+    return is_tall_ ? X_.all().transposed() : X_.all();
+  }
+
+ private:
+  bool is_tall_;
+  DeviceMatrices<Scalar> norm_, X_, next_, B_, polynomial_;
+};
+
+/// Updates of all heads at batch ends, and room for them.
+template <class Scalar>
+class Updates {
+ public:
+  Updates(Index heads, Index K, Index V, const std::optional<NewtonSchulz>& muon)
+      : heads_(heads), muon_(muon) {
+    if (muon) steps_.emplace(heads, K, V);
+  }
+
+  /// The norms that columns keep: [H, 1, V].
+  void keep_column_norms(DeviceMatrices<Scalar> wanted) {
+    norms_ = DeviceMatrices<Scalar>(heads_, 1, wanted.columns());
+    factors_ = DeviceMatrices<Scalar>(heads_, 1, wanted.columns());
+    wanted_ = std::move(wanted);
+  }
+
+  /// lact_update() of every head; `momentum` [1, 1].
+  void operator()(const HeadMatrices<Scalar>& G, const HeadMatrices<Scalar>& momentum,
+                  DeviceMatrices<Scalar>& S, DeviceMatrices<Scalar>& M, Recorder* recorder = nullptr) {
+    add_scaled(heads_, momentum, M.all(), G, M.all());
+    add_scaled(heads_, {}, muon_ ? (*steps_)(M.all(), *muon_, recorder) : M.all(), S.all(), S.all());
+    if (wanted_.heads() == 0) return;
+    if (recorder) (*recorder)("S_free", S.matrix());
+    restore_column_norms(heads_, wanted_.all(), static_cast<Scalar>(column_norm_eps), norms_.all(),
+                         factors_.all(), S.all());
+    if (!recorder) return;
+    (*recorder)("column_norms", norms_.matrix().transpose());
+    (*recorder)("column_factors", factors_.matrix().transpose());
+  }
+
+ private:
+  Index heads_;
+  std::optional<NewtonSchulz> muon_;
+  std::optional<NewtonSchulzSteps<Scalar>> steps_;
+  DeviceMatrices<Scalar> wanted_, norms_, factors_;
+};
+
+/// Tokens of all heads on the device.
+template <class Scalar>
+struct Tokens {
+  DeviceMatrices<Scalar> K, V, eta;
+  DeviceMatrices<Scalar> momentum;  // [H, N, 1]; empty: none
+
+  /// The gradient of `count` tokens from `first` on, R what is to be answered more of: [K, V].
+  void gather(Index first, Index count, HeadMatrices<Scalar> R, const HeadMatrices<Scalar>& G) {
+    gather_gradient(K.heads(), K.all().middle_rows(first, count), R.middle_rows(first, count),
+                    eta.all().middle_rows(first, count), false, G);
+  }
+};
+
+/// lact_scan() of every head: the matrices of all batches, stacked.
+template <class Scalar>
+struct Scan {
+  DeviceMatrices<Scalar> gradients, momenta, steps, weights;
+};
+
+/// Matrix c of those stacked, of every head: [dk, V].
+template <class Scalar>
+HeadMatrices<Scalar> batch_of(DeviceMatrices<Scalar>& stacked, Index c, Index dk) {
+  return stacked.all().middle_rows(c * dk, dk);
+}
+
+template <class Scalar>
+Scan<Scalar> scan_batches(Tokens<Scalar>& tokens, const std::vector<Index>& first,
+                          const std::optional<NewtonSchulz>& muon, DeviceMatrices<Scalar>& S_0,
+                          DeviceMatrices<Scalar>& M_0, const std::stop_token& stop) {
+  const Index heads = S_0.heads();
+  const Index dk = S_0.rows();
+  const Index dv = S_0.columns();
+  const auto N = static_cast<Index>(first.size());
+  const auto room = [&](Index batches) { return DeviceMatrices<Scalar>(heads, batches * dk, dv); };
+  Scan<Scalar> scan = {room(N), room(N), room(N), room(N + 1)};
+  const auto of = [dk](DeviceMatrices<Scalar>& stacked, Index c) { return batch_of(stacked, c, dk); };
+  // All batches of all heads lie one after the other: as many heads.
+  const auto each = [&](DeviceMatrices<Scalar>& stacked) -> HeadMatrices<Scalar> {
+    return {stacked.data(), dk, dv, dv, 1, dk * dv};
+  };
+
+  for (Index c = 0; c < N; ++c) {
+    stop_if_asked(stop);
+    const Index begin = first[static_cast<std::size_t>(c)];
+    const Index end = c + 1 < N ? first[static_cast<std::size_t>(c) + 1] : tokens.K.rows();
+    tokens.gather(begin, end - begin, tokens.V.all(), of(scan.gradients, c));
+    // M_c = m_c M_{c-1} + G_c
+    if (tokens.momentum.heads() == 0) {
+      add_scaled(heads, {}, of(scan.gradients, c), {}, of(scan.momenta, c));
+    } else {
+      add_scaled(heads, tokens.momentum.all().middle_rows(c, 1), c == 0 ? M_0.all() : of(scan.momenta, c - 1),
+                 of(scan.gradients, c), of(scan.momenta, c));
+    }
+  }
+  stop_if_asked(stop);
+  if (muon) {
+    NewtonSchulzSteps<Scalar> newton_schulz(heads * N, dk, dv);
+    add_scaled(heads * N, {}, newton_schulz(each(scan.momenta), *muon), {}, each(scan.steps));
+  } else {
+    add_scaled(heads * N, {}, each(scan.momenta), {}, each(scan.steps));
+  }
+  // S_c = S_{c-1} + step_c
+  add_scaled(heads, {}, S_0.all(), {}, of(scan.weights, 0));
+  for (Index c = 0; c < N; ++c) {
+    stop_if_asked(stop);
+    add_scaled(heads, {}, of(scan.weights, c), of(scan.steps, c), of(scan.weights, c + 1));
+  }
+  return scan;
+}
+
+template <class Scalar>
+DeviceMatrices<Scalar> column(const Vector<Scalar>& vector) {
+  return DeviceMatrices<Scalar>(Matrix<Scalar>(vector));
+}
+
+template <class Scalar>
+DeviceMatrices<Scalar> number(Scalar value) {
+  return DeviceMatrices<Scalar>(Matrix<Scalar>(Matrix<Scalar>::Constant(1, 1, value)));
+}
+
+}  // namespace
+
+template <class Scalar>
+void lact_gather(const Matrix<Scalar>& K, const Matrix<Scalar>& R, const Vector<Scalar>& eta,
+                 Matrix<Scalar>& G) {
+  DeviceMatrices<Scalar> keys(K), rows(R), rates = column(eta), sum(G);
+  gather_gradient(1, keys.all(), rows.all(), rates.all(), true, sum.all());
+  G = sum.matrix();
+}
+
+template <class Scalar>
+void lact_update(const LactUpdate<Scalar>& update, const Matrix<Scalar>& G, Scalar momentum,
+                 Matrix<Scalar>& S, Matrix<Scalar>& M, Recorder* recorder) {
+  DeviceMatrices<Scalar> gradient(G), weights(S), direction(M), factor = number(momentum);
+  Updates<Scalar> updates(1, S.rows(), S.cols(), update.muon);
+  if (update.column_norm)
+    updates.keep_column_norms(DeviceMatrices<Scalar>(Matrix<Scalar>(*update.column_norm)));
+  updates(gradient.all(), factor.all(), weights, direction, recorder);
+  S = weights.matrix();
+  M = direction.matrix();
+}
+
+template <class Scalar>
+LactScan<Scalar> lact_scan(const Matrix<Scalar>& K, const Matrix<Scalar>& V, const Vector<Scalar>& eta,
+                           const std::vector<Index>& first, const Vector<Scalar>& momentum,
+                           const std::optional<NewtonSchulz>& muon, const Matrix<Scalar>& S_0,
+                           const Matrix<Scalar>& M_0, const std::stop_token& stop) {
+  Tokens<Scalar> tokens = {DeviceMatrices<Scalar>(K), DeviceMatrices<Scalar>(V), column(eta), {}};
+  if (momentum.size() > 0) tokens.momentum = column(momentum);
+  DeviceMatrices<Scalar> S(S_0), M(M_0);
+  const Scan<Scalar> scan = scan_batches(tokens, first, muon, S, M, stop);
+  return {scan.gradients.matrix(), scan.momenta.matrix(), scan.steps.matrix(), scan.weights.matrix()};
+}
+
+#define PALIMPSEST_INSTANTIATE(Scalar)                                                                     \
+  template void lact_gather(const Matrix<Scalar>&, const Matrix<Scalar>&, const Vector<Scalar>&,           \
+                            Matrix<Scalar>&);                                                              \
+  template void lact_update(const LactUpdate<Scalar>&, const Matrix<Scalar>&, Scalar, Matrix<Scalar>&,     \
+                            Matrix<Scalar>&, Recorder*);                                                   \
+  template LactScan<Scalar> lact_scan(const Matrix<Scalar>&, const Matrix<Scalar>&, const Vector<Scalar>&, \
+                                      const std::vector<Index>&, const Vector<Scalar>&,                    \
+                                      const std::optional<NewtonSchulz>&, const Matrix<Scalar>&,           \
+                                      const Matrix<Scalar>&, const std::stop_token&);
+PALIMPSEST_INSTANTIATE(double)
+PALIMPSEST_INSTANTIATE(float)
+#undef PALIMPSEST_INSTANTIATE
+
+}  // namespace palimpsest::cuda
