@@ -458,7 +458,7 @@ TEST_CASE("a chunk's output says that before and inside are what the recurrence 
     StageView view = stage_view(*trace, phase, *record, cursor, labels, {}, recurrence.get());
     const std::string& sentence = view.lines[view.present].sentence;
     CHECK(sentence.starts_with(said + " For “jar” "));
-    for (const float width : {752.0F, 1240.0F}) {
+    for (const float width : {960.0F, 1240.0F}) {
       const StageLayout layout = lay_out(view, {300, 140}, {width, 540}, ruler);
       CHECK(std::ranges::any_of(layout.words, [&](const PlacedWords& words) {
         return words.words.starts_with("State passed in + inside");
