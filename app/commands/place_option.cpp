@@ -7,7 +7,7 @@
 
 #include "app/commands/values.h"
 #include "core/base/error.h"
-#include "core/io/utf8.h"
+#include "core/base/utf8.h"
 
 namespace palimpsest {
 

@@ -15,11 +15,11 @@
 #include "app/commands/values.h"
 #include "app/session/devices.h"
 #include "core/base/error.h"
+#include "core/base/utf8.h"
 #include "core/cases/random_case.h"
 #include "core/contract/variant.h"
 #include "core/io/file.h"
 #include "core/io/npz.h"
-#include "core/io/utf8.h"
 
 namespace palimpsest {
 

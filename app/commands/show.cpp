@@ -11,8 +11,8 @@
 #include "app/commands/values.h"
 #include "app/session/counted.h"
 #include "core/base/error.h"
+#include "core/base/utf8.h"
 #include "core/io/file.h"
-#include "core/io/utf8.h"
 
 namespace palimpsest {
 

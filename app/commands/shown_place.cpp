@@ -9,7 +9,7 @@
 #include "app/session/memory_answers.h"
 #include "app/session/presets.h"
 #include "core/base/error.h"
-#include "core/io/utf8.h"
+#include "core/base/utf8.h"
 
 namespace palimpsest {
 

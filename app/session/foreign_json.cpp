@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/io/utf8.h"
+#include "core/base/utf8.h"
 
 namespace palimpsest {
 

@@ -11,8 +11,8 @@
 #include "app/session/presets.h"
 #include "app/session/state_text.h"
 #include "core/base/error.h"
+#include "core/base/utf8.h"
 #include "core/io/file.h"
-#include "core/io/utf8.h"
 
 namespace palimpsest {
 

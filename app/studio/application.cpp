@@ -17,8 +17,8 @@
 #include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
 #include "core/base/error.h"
+#include "core/base/utf8.h"
 #include "core/io/file.h"
-#include "core/io/utf8.h"
 #include "core/steps/turned.h"
 
 namespace palimpsest {

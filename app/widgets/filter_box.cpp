@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "core/io/utf8.h"
+#include "core/base/utf8.h"
 
 namespace palimpsest {
 

@@ -19,8 +19,8 @@
 #include "app/studio/workspaces.h"
 #include "app/window/ui_bench.h"
 #include "core/base/error.h"
+#include "core/base/utf8.h"
 #include "core/io/file.h"
-#include "core/io/utf8.h"
 
 namespace palimpsest {
 

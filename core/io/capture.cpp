@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "core/base/error.h"
+#include "core/base/utf8.h"
 #include "core/io/npz.h"
-#include "core/io/utf8.h"
 
 namespace palimpsest {
 

@@ -9,8 +9,8 @@
 #include <type_traits>
 
 #include "core/base/error.h"
+#include "core/base/utf8.h"
 #include "core/io/npy_header.h"
-#include "core/io/utf8.h"
 
 namespace palimpsest {
 

@@ -11,7 +11,7 @@
 
 #include "core/base/array.h"
 #include "core/base/error.h"
-#include "core/io/utf8.h"
+#include "core/base/utf8.h"
 
 namespace palimpsest {
 

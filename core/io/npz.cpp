@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/utf8.h"
 #include "core/io/file.h"
 #include "core/io/npy.h"
 #include "core/io/npy_header.h"
-#include "core/io/utf8.h"
 
 namespace palimpsest {
 

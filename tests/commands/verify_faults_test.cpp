@@ -15,11 +15,12 @@ TEST_CASE("verify with a fault fails and names the first step that is off", "[ve
       {"verify", "--variant", "gated_deltanet", "--fault", "undecayed-erase", "--json", file});
   INFO(ran.out << ran.error);
   CHECK(ran.status == exit_failed_checks);
-  CHECK_THAT(ran.out, says("fails       undecayed-erase in gated_deltanet recurrent") &&
-                          says("token 0, block 0, operation read (What is there now): old[") &&
-                          says("4 of 4 faulty forms fail."));
+  CHECK_THAT(ran.out,
+             says("fails       undecayed-erase in gated_deltanet order=update_first recurrent") &&
+                 says("token 0, block 0, operation read (What is there now): old[") &&
+                 says("8 of 8 faulty forms fail."));  // four forms, two orders of reading and writing
   const auto report = nlohmann::json::parse(read_file(file));
-  REQUIRE(report.at("faulty").size() == 4);
+  REQUIRE(report.at("faulty").size() == 8);
   CHECK(report.at("faulty")[0].at("departure").at("operation") == "read");
 }
 
@@ -58,7 +59,7 @@ TEST_CASE("faults are looked for in the cases that are asked for, in any number 
   const auto json = nlohmann::json::parse(one);
   CHECK(json.at("cases") == 20);
   CHECK(json.at("complete") == true);
-  REQUIRE(json.at("faulty").size() == 4);
+  REQUIRE(json.at("faulty").size() == 8);  // two faults, rules and orders
   for (const auto& faulty : json.at("faulty")) CHECK(faulty.at("form") == "chunkwise");
 }
 
@@ -108,6 +109,6 @@ TEST_CASE("forms without a fault are one line for each reason, and a phase stand
           "[verify]") {
   const Ran ran = palimpsest_with({"verify", "--variant", "deltanet", "--fault", "all"});
   CHECK(ran.status == exit_failed_checks);
-  CHECK_THAT(ran.out, says("4 forms of deltanet: it takes a momentum"));
+  CHECK_THAT(ran.out, says("8 forms of deltanet: it takes a momentum"));
   CHECK_THAT(ran.out, says("(first the memory before every chunk), operation solve"));
 }

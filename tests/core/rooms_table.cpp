@@ -60,7 +60,7 @@ const std::vector<Room>& rooms() {
         "core/cases"}},
       {"kernels",
        "Engines for speed: CUDA, and the backends by which everybody asks for an engine.",
-       {"core/base", "core/contract", "core/operator", "core/rules", "core/cases"}},
+       {"core/base", "core/numbers", "core/contract", "core/operator", "core/engines", "core/rules"}},
       {"app/session",
        "What somebody does with the program: data, edits, the state as one value, its history, and answers "
        "that come from "

@@ -52,9 +52,9 @@ TEST_CASE("everything that the CUDA backend offers agrees with the recurrence in
   if (!testing::has_gpu()) return;
   VerifyPlan plan;
   plan.backends = {&cuda_backend()};
-  plan.lengths = {0, 1, 2, 15, 16, 17, 63, 65, 257};
-  plan.chunk_sizes = {7, 64};
-  plan.sizes = {{12, 7}, {5, 20}, {40, 33}};  // taylor2 makes 861 features of 40 channels
+  plan.lengths = {0, 1, 17, 65};
+  plan.chunk_sizes = {16};
+  plan.sizes = {{12, 7}, {40, 33}};  // taylor2 makes 861 features of 40 channels
   const VerifyReport report = verify(plan);
   CHECK_FALSE(report.results.empty());
   for (const VerifyResult& result : report.results) {

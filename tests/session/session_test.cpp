@@ -392,7 +392,7 @@ TEST_CASE("a session file that is wrong leaves everything as it was") {
   };
   wrong("", "not valid JSON");
   wrong("{", "not valid JSON");
-  wrong("[1, 2]", "expected an object");
+  wrong("[1, 2]", "this seems to be a list of 2 entries; expected a session");
   wrong("{}", "\"data\"");
   wrong(R"({"data": 4})", "\"data\" is number; expected a string");
   wrong(R"({"data": "/no/such/file.npz"})", "file.npz");

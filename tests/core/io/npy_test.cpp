@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/base/utf8.h"
 #include "core/io/npz.h"
-#include "core/io/utf8.h"
 #include "tests/core/io/files.h"
 
 using namespace palimpsest;

@@ -1,4 +1,4 @@
-#include "core/io/utf8.h"
+#include "core/base/utf8.h"
 
 #include <algorithm>
 #include <cstddef>
