@@ -1,8 +1,8 @@
 // Mamba's selective state space (spec 3.14), written to be read. Every cell (d, c) of the state fades at a
 // rate of its own, E_t = exp(A o 1 delta_t^T), so that no product of matrices makes a chunk.
 //
-// Recurrent: a thread takes one column of one head from the first token to the last, its K cells in the
-// final state.
+// Recurrent: a few lanes of a warp take one column of one head from the first token to the last, its K cells,
+// which they share, in the final state.
 // Chunkwise and parallel: a scan after Hillis and Steele over the pairs (E_t, B_t), one thread per token and
 // cell in every pass: a pass over the distance d composes row i with row i - d, so that it then stands for
 // 2 d tokens. Only products of numbers in [0, 1] and of those with what was written.
@@ -17,40 +17,51 @@ namespace palimpsest {
 namespace {
 
 constexpr int threads = 128;
+constexpr int columns_of_warp = 4;  // in the recurrent form
 
 /// S_dc <- exp(A_dc delta_c) S_dc + k_d delta_c v_c, o_c = sum_d q_d S_dc + D_c v_c
 template <class Scalar>
 __global__ void walk(const MambaTokens<Scalar> tokens, const MambaTap<Scalar> tap) {
-  const std::int64_t index = thread_number();
-  if (index >= tokens.heads * tokens.V) return;
-  const std::int64_t head = index / tokens.V;
-  const std::int64_t c = index % tokens.V;
+  const int lane = static_cast<int>(threadIdx.x % lanes);
+  const int slice = lane / columns_of_warp;
+  constexpr int slices = lanes / columns_of_warp;
+  const std::int64_t K = tokens.K;
   const std::int64_t V = tokens.V;
+  const std::int64_t warps_of_head = (V + columns_of_warp - 1) / columns_of_warp;
+  const std::int64_t warp = thread_number() / lanes;
+  const std::int64_t head = warp / warps_of_head;
+  if (head >= tokens.heads) return;
+  const std::int64_t c = warp % warps_of_head * columns_of_warp + lane % columns_of_warp;
+  const bool is_column = c < V;  // all lanes of a warp add up together
   const auto row_of = [&](const auto& array, std::int64_t t) {
     return array.at(0, head) + t * array.token_stride;
   };
-  Scalar* const S = tokens.S + head * tokens.K * V + c;
+  Scalar* const S = tokens.S + head * K * V + c;
   const Scalar* const A = tokens.A.at(0, head) + c;
   for (std::int64_t t = 0; t < tokens.T; ++t) {
     const bool is_tapped = tap.E && t == tokens.T - 1;
     const Scalar* const q = row_of(tokens.q, t);
     const Scalar* const k = row_of(tokens.k, t);
-    const Scalar delta = row_of(tokens.delta, t)[c];
-    const Scalar v = row_of(tokens.v, t)[c];
+    const Scalar delta = is_column ? row_of(tokens.delta, t)[c] : Scalar(0);
+    const Scalar v = is_column ? row_of(tokens.v, t)[c] : Scalar(0);
     const Scalar u = delta * v;
     Scalar read = 0;
-    for (std::int64_t d = 0; d < tokens.K; ++d) {
+    for (std::int64_t d = slice; is_column && d < K; d += slices) {
       const Scalar E = exponential(A[d * V] * delta);
       const Scalar decayed = E * S[d * V];
       const Scalar update = k[d] * u;
-      S[d * V] = decayed + update;
-      read += q[d] * S[d * V];
+      const Scalar after = decayed + update;
+      S[d * V] = after;
+      read += q[d] * after;
       if (is_tapped) {
         tap.E[d * V + c] = E;
         tap.S_decayed[d * V + c] = decayed;
         tap.update[d * V + c] = update;
       }
     }
+    for (int distance = columns_of_warp; distance < lanes; distance *= 2)
+      read += __shfl_xor_sync(0xffffffffU, read, distance);
+    if (!is_column || slice != 0) continue;
     if (is_tapped) {
       tap.u[c] = u;
       tap.read[c] = read;
@@ -132,7 +143,8 @@ __global__ void take_last(const MambaTokens<Scalar> tokens, const MambaTables<Sc
 template <class Scalar>
 void mamba_walk(const MambaTokens<Scalar>& tokens, const MambaTap<Scalar>& tap) {
   if (tokens.T == 0) return;
-  walk<<<blocks_for(tokens.heads * tokens.V, threads), threads>>>(tokens, tap);
+  const std::int64_t warps = tokens.heads * ((tokens.V + columns_of_warp - 1) / columns_of_warp);
+  walk<<<blocks_for(warps * lanes, threads), threads>>>(tokens, tap);
   CHECK_CUDA(cudaGetLastError());
 }
 

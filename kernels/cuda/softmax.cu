@@ -105,6 +105,20 @@ __global__ void stream(const Attention<Scalar> attention, const DeviceRows<Scala
   }
 }
 
+/// m = -inf, l = 0, Y = 0, and no gate met
+template <class Scalar>
+__global__ void start(const Attention<Scalar> attention, const PartialSoftmax<Scalar> state) {
+  const std::int64_t index = thread_number();
+  if (index >= attention.heads * attention.queries * attention.V) return;
+  const std::int64_t row = index / attention.V;
+  const std::int64_t own = row / attention.queries * state.stride + row % attention.queries;
+  state.Y[own * attention.V + index % attention.V] = 0;
+  if (index % attention.V != 0) return;
+  state.m[own] = minus_infinity<Scalar>();
+  state.l[own] = 0;
+  state.decays[own] = 0;
+}
+
 /// X_ij = sum_d Q_id K_jd + bias_ij, or -inf
 template <class Scalar>
 __global__ void score(const Attention<Scalar> attention, Scalar* X) {
@@ -277,6 +291,14 @@ void softmax_streams(const Attention<Scalar>& attention, const DeviceRows<Scalar
 }
 
 template <class Scalar>
+void softmax_start(const Attention<Scalar>& attention, const PartialSoftmax<Scalar>& state) {
+  const std::int64_t numbers = attention.heads * attention.queries * attention.V;
+  if (numbers == 0) return;
+  start<<<blocks_for(numbers, threads), threads>>>(attention, state);
+  CHECK_CUDA(cudaGetLastError());
+}
+
+template <class Scalar>
 void softmax_scores(const Attention<Scalar>& attention, const PartialSoftmax<Scalar>& state, Scalar* X) {
   if (attention.heads * attention.queries * attention.keys == 0) return;
   score<<<tiles_of(attention.queries, attention.keys, attention.heads), dim3(side, side)>>>(attention, X);
@@ -320,6 +342,7 @@ void softmax_whole(const Attention<Scalar>& attention, const Scalar* X, Scalar* 
 #define PALIMPSEST_INSTANTIATE(Scalar)                                                                     \
   template void softmax_streams(const Attention<Scalar>&, const DeviceRows<Scalar>&,                       \
                                 const StreamTap<Scalar>&);                                                 \
+  template void softmax_start(const Attention<Scalar>&, const PartialSoftmax<Scalar>&);                    \
   template void softmax_scores(const Attention<Scalar>&, const PartialSoftmax<Scalar>&, Scalar*);          \
   template void softmax_merge(const Attention<Scalar>&, const Scalar*, Scalar*,                            \
                               const PartialSoftmax<Scalar>&);                                              \

@@ -49,6 +49,10 @@ template <class Scalar>
 void softmax_streams(const Attention<Scalar>& attention, const DeviceRows<Scalar>& o,
                      const StreamTap<Scalar>& tap = {});
 
+/// The state before the first key.
+template <class Scalar>
+void softmax_start(const Attention<Scalar>& attention, const PartialSoftmax<Scalar>& state);
+
 /// X = q k^T and what is added to it, -inf where a key is not seen: [H, L, M].
 template <class Scalar>
 void softmax_scores(const Attention<Scalar>& attention, const PartialSoftmax<Scalar>& state, Scalar* X);
@@ -59,7 +63,7 @@ template <class Scalar>
 void softmax_merge(const Attention<Scalar>& attention, const Scalar* X, Scalar* E,
                    const PartialSoftmax<Scalar>& state);
 
-/// Y / l: o [L, H, V].
+/// Y / l: o [L, H, V]; it may be Y.
 template <class Scalar>
 void softmax_divide(const Attention<Scalar>& attention, const PartialSoftmax<Scalar>& state,
                     const DeviceRows<Scalar>& o);

@@ -1,7 +1,6 @@
 #include "kernels/cuda/softmax_engines.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/base/error.h"
 #include "kernels/cuda/matrices.h"
@@ -154,16 +153,14 @@ void run_tiles(AllHeads<Scalar>& all, Index chunk_size, const std::stop_token& s
   const Index width = std::min(chunk_size, keys);
   for_some_heads(all, T * width, stop, [&](const Attention<Scalar>& heads, const DeviceRows<Scalar>& o) {
     const Index H = heads.heads;
-    const Matrix<Scalar> none = Matrix<Scalar>::Constant(H, T, -std::numeric_limits<Scalar>::infinity());
-    const Matrix<Scalar> zero = Matrix<Scalar>::Zero(H, T);
-    DeviceMatrices<Scalar> m(none), l(zero), decays(zero), fade(1, H, T), X(H, T, width);
-    DeviceMatrices<Scalar> Y(Matrix<Scalar>(Matrix<Scalar>::Zero(H * T, heads.V)));
+    DeviceMatrices<Scalar> m(1, H, T), l(1, H, T), decays(1, H, T), fade(1, H, T), X(H, T, width);
     const PartialSoftmax<Scalar> state = {.stride = T,
                                           .m = m.data(),
                                           .l = l.data(),
-                                          .Y = Y.data(),
+                                          .Y = o.data,  // until it is divided
                                           .fade = fade.data(),
                                           .decays = decays.data()};
+    softmax_start(heads, state);
     for (Index first_key = (keys - 1) / chunk_size * chunk_size; first_key >= 0; first_key -= chunk_size) {
       stop_if_asked(stop);
       // The chunks of queries before see none of these keys.
