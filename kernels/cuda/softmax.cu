@@ -21,7 +21,10 @@ namespace {
 constexpr int threads = 128;
 constexpr int columns_per_lane = 4;  // of the values, in a warp's registers
 constexpr int columns_per_warp = lanes * columns_per_lane;
-constexpr int side = 16;  // of a tile of a product
+// Products: a block of side x side threads makes a tile, each of its threads every 16th row and column of it.
+constexpr int side = 16;
+constexpr int strips = 4;
+constexpr int tile = strips * side;
 
 template <class Scalar>
 __device__ Scalar minus_infinity() {
@@ -122,34 +125,55 @@ __global__ void start(const Attention<Scalar> attention, const PartialSoftmax<Sc
 /// X_ij = sum_d Q_id K_jd + bias_ij, or -inf
 template <class Scalar>
 __global__ void score(const Attention<Scalar> attention, Scalar* X) {
-  __shared__ Scalar queries[side][side + 1];
-  __shared__ Scalar keys[side][side + 1];
+  __shared__ Scalar queries[tile][side + 1];
+  __shared__ Scalar keys[tile][side + 1];
   const int x = static_cast<int>(threadIdx.x);
   const int y = static_cast<int>(threadIdx.y);
   const std::int64_t head = blockIdx.y;
-  const std::int64_t tiles = (attention.keys + side - 1) / side;
-  const std::int64_t first_i = blockIdx.x / tiles * side;
-  const std::int64_t first_j = blockIdx.x % tiles * side;
-  const std::int64_t i = first_i + y;
-  const std::int64_t j = first_j + x;
+  const std::int64_t tiles = (attention.keys + tile - 1) / tile;
+  const std::int64_t first_i = blockIdx.x / tiles * tile;
+  const std::int64_t first_j = blockIdx.x % tiles * tile;
+  const Scalar* const Q = attention.q.at(0, head);
+  const Scalar* const all_keys = attention.k.at(0, head);
 
-  Scalar sum = 0;
+  Scalar sum[strips][strips] = {};
   // A tile that no query of this block sees has no products; all threads of the block agree.
-  const bool is_seen = first_j < keys_seen(attention, first_i + side - 1);
+  const bool is_seen = first_j < keys_seen(attention, first_i + tile - 1);
   for (std::int64_t first = 0; is_seen && first < attention.K; first += side) {
     const std::int64_t d = first + x;
-    const bool is_query = i < attention.queries && d < attention.K;
-    const bool is_key = first_j + y < attention.keys && d < attention.K;
-    queries[y][x] = is_query ? attention.q.at(0, head)[i * attention.q.token_stride + d] : Scalar(0);
-    keys[y][x] = is_key ? attention.k.at(0, head)[(first_j + y) * attention.k.token_stride + d] : Scalar(0);
+#pragma unroll
+    for (int strip = 0; strip < strips; ++strip) {
+      const int row = strip * side + y;
+      const std::int64_t i = first_i + row;
+      const std::int64_t j = first_j + row;
+      const bool is_channel = d < attention.K;
+      queries[row][x] = is_channel && i < attention.queries ? Q[i * attention.q.token_stride + d] : Scalar(0);
+      keys[row][x] =
+          is_channel && j < attention.keys ? all_keys[j * attention.k.token_stride + d] : Scalar(0);
+    }
     __syncthreads();
-    for (int n = 0; n < side; ++n) sum += queries[y][n] * keys[x][n];
+    for (int n = 0; n < side; ++n) {
+#pragma unroll
+      for (int down = 0; down < strips; ++down) {
+#pragma unroll
+        for (int along = 0; along < strips; ++along)
+          sum[down][along] += queries[down * side + y][n] * keys[along * side + x][n];
+      }
+    }
     __syncthreads();
   }
-  if (i >= attention.queries || j >= attention.keys) return;
-  if (attention.bias) sum += attention.bias[i * attention.keys + j];
-  X[(head * attention.queries + i) * attention.keys + j] =
-      j < keys_seen(attention, i) ? sum : minus_infinity<Scalar>();
+#pragma unroll
+  for (int down = 0; down < strips; ++down) {
+#pragma unroll
+    for (int along = 0; along < strips; ++along) {
+      const std::int64_t i = first_i + down * side + y;
+      const std::int64_t j = first_j + along * side + x;
+      if (i >= attention.queries || j >= attention.keys) continue;
+      const Scalar bias = attention.bias ? attention.bias[i * attention.keys + j] : Scalar(0);
+      X[(head * attention.queries + i) * attention.keys + j] =
+          j < keys_seen(attention, i) ? sum[down][along] + bias : minus_infinity<Scalar>();
+    }
+  }
 }
 
 /// X_ij += log f_{j+1} + .. + log f_i: a thread goes along a row from its last key to the first.
@@ -225,30 +249,53 @@ __global__ void normalise(const Attention<Scalar> attention, const Scalar* X, Sc
 template <class Scalar>
 __global__ void weigh_values(const Attention<Scalar> attention, const Scalar* W, const Scalar* fade,
                              std::int64_t fade_stride, const DeviceRows<Scalar> Y) {
-  __shared__ Scalar weights[side][side + 1];
-  __shared__ Scalar values[side][side + 1];
+  __shared__ Scalar weights[tile][side + 1];
+  __shared__ Scalar values[side][tile + 1];
   const int x = static_cast<int>(threadIdx.x);
   const int y = static_cast<int>(threadIdx.y);
   const std::int64_t head = blockIdx.y;
-  const std::int64_t tiles = (attention.V + side - 1) / side;
-  const std::int64_t first_i = blockIdx.x / tiles * side;
-  const std::int64_t i = first_i + y;
-  const std::int64_t c = blockIdx.x % tiles * side + x;
-  const std::int64_t seen = keys_seen(attention, first_i + side - 1);  // by any query of this block
+  const std::int64_t tiles = (attention.V + tile - 1) / tile;
+  const std::int64_t first_i = blockIdx.x / tiles * tile;
+  const std::int64_t first_c = blockIdx.x % tiles * tile;
+  const std::int64_t seen = keys_seen(attention, first_i + tile - 1);  // by any query of this block
+  const Scalar* const rows = W + head * attention.queries * attention.keys;
+  const Scalar* const V = attention.v.at(0, head);
 
-  Scalar sum = 0;
+  Scalar sum[strips][strips] = {};
   for (std::int64_t first = 0; first < seen; first += side) {
-    const bool is_weight = i < attention.queries && first + x < attention.keys;
-    const bool is_value = first + y < seen && c < attention.V;
-    weights[y][x] = is_weight ? W[(head * attention.queries + i) * attention.keys + first + x] : Scalar(0);
-    values[y][x] = is_value ? attention.v.at(0, head)[(first + y) * attention.v.token_stride + c] : Scalar(0);
+#pragma unroll
+    for (int strip = 0; strip < strips; ++strip) {
+      const int other = strip * side;
+      const std::int64_t i = first_i + other + y;
+      const std::int64_t c = first_c + other + x;
+      weights[other + y][x] =
+          i < attention.queries && first + x < seen ? rows[i * attention.keys + first + x] : Scalar(0);
+      values[y][other + x] =
+          first + y < seen && c < attention.V ? V[(first + y) * attention.v.token_stride + c] : Scalar(0);
+    }
     __syncthreads();
-    for (int n = 0; n < side; ++n) sum += weights[y][n] * values[n][x];
+    for (int n = 0; n < side; ++n) {
+#pragma unroll
+      for (int down = 0; down < strips; ++down) {
+#pragma unroll
+        for (int along = 0; along < strips; ++along)
+          sum[down][along] += weights[down * side + y][n] * values[n][along * side + x];
+      }
+    }
     __syncthreads();
   }
-  if (i >= attention.queries || c >= attention.V) return;
-  Scalar* const own = Y.at(0, head) + i * Y.token_stride + c;
-  *own = fade ? *own * fade[head * fade_stride + i] + sum : sum;
+#pragma unroll
+  for (int down = 0; down < strips; ++down) {
+#pragma unroll
+    for (int along = 0; along < strips; ++along) {
+      const std::int64_t i = first_i + down * side + y;
+      const std::int64_t c = first_c + along * side + x;
+      if (i >= attention.queries || c >= attention.V) continue;
+      Scalar* const own = Y.at(0, head) + i * Y.token_stride + c;
+      const Scalar before = fade ? *own * fade[head * fade_stride + i] : Scalar(0);
+      *own = before + sum[down][along];
+    }
+  }
 }
 
 /// o_ic = Y_ic / l_i
@@ -266,7 +313,7 @@ __global__ void divide(const Attention<Scalar> attention, const PartialSoftmax<S
 
 /// Blocks of one tile each, of a table of this size for every head.
 dim3 tiles_of(std::int64_t rows, std::int64_t columns, std::int64_t heads) {
-  return {blocks_for(rows, side) * blocks_for(columns, side), static_cast<unsigned>(heads)};
+  return {blocks_for(rows, tile) * blocks_for(columns, tile), static_cast<unsigned>(heads)};
 }
 
 template <class Scalar>
