@@ -19,7 +19,22 @@ __device__ void each(std::int64_t count, Visit visit) {
 /// Calls visit(i, j) for every element of a matrix, each by one thread, neighbours along a row.
 template <class Visit>
 __device__ void each(std::int64_t rows, std::int64_t columns, Visit visit) {
-  each(rows * columns, [&](std::int64_t index) { visit(index / columns, index % columns); });
+  if (columns > 0) {
+    // One division for all: from element to element a thread goes as many rows and columns on.
+    const std::int64_t row_step = blockDim.x / columns;
+    const std::int64_t column_step = blockDim.x % columns;
+    std::int64_t i = threadIdx.x / columns;
+    std::int64_t j = threadIdx.x % columns;
+    while (i < rows) {
+      visit(i, j);
+      i += row_step;
+      j += column_step;
+      if (j < columns) continue;
+      j -= columns;
+      ++i;
+    }
+  }
+  __syncthreads();
 }
 
 /// Calls visit(i, lane) for i < count, each by all lanes of one warp.
@@ -30,14 +45,20 @@ __device__ void each_by_warp(std::int64_t count, Visit visit) {
   __syncthreads();
 }
 
-/// sum_{d < count} term(d), for every lane of the warp that asks.
+/// combine of start and term(d) for d < count, for every lane of the warp that asks.
+template <class Scalar, class Term, class Combine>
+__device__ Scalar warp_reduce(std::int64_t count, Scalar start, Term term, Combine combine) {
+  Scalar result = start;
+  for (std::int64_t d = threadIdx.x % warp_size; d < count; d += warp_size) result = combine(result, term(d));
+  for (int distance = warp_size / 2; distance > 0; distance /= 2)
+    result = combine(result, __shfl_xor_sync(0xffffffff, result, distance));
+  return result;
+}
+
+/// sum_{d < count} term(d), likewise.
 template <class Scalar, class Term>
 __device__ Scalar warp_sum(std::int64_t count, Term term) {
-  Scalar sum = 0;
-  for (std::int64_t d = threadIdx.x % warp_size; d < count; d += warp_size) sum += term(d);
-  for (int distance = warp_size / 2; distance > 0; distance /= 2)
-    sum += __shfl_xor_sync(0xffffffff, sum, distance);
-  return sum;
+  return warp_reduce(count, Scalar(0), term, [](Scalar a, Scalar b) { return a + b; });
 }
 
 /// combine of start and term(i) for i < count, for every thread.

@@ -1,11 +1,9 @@
 #include "kernels/cuda/cuda_engines.h"
 
-#include <fmt/format.h>
-
-#include "core/base/error.h"
 #include "kernels/cuda/lact_engines.h"
 #include "kernels/cuda/least_squares_engines.h"
 #include "kernels/cuda/mamba_engines.h"
+#include "kernels/cuda/mesa_engines.h"
 #include "kernels/cuda/network_engines.h"
 #include "kernels/cuda/products.h"
 #include "kernels/cuda/row_engines.h"
@@ -14,11 +12,6 @@
 namespace palimpsest {
 
 namespace {
-
-/// Throws Unsupported: the kind has no kernels.
-[[noreturn]] void refuse(EngineKind kind) {
-  throw Unsupported(fmt::format("there are no CUDA kernels for {} yet. The CPU computes it", describe(kind)));
-}
 
 template <class Scalar>
 class CudaRowHeads : public RowHeads<Scalar> {
@@ -133,16 +126,16 @@ class CudaEngines : public Engines<Scalar> {
     return cuda::lact_scan(K, V, eta, first, momentum, muon, S_0, M_0, stop);
   }
 
-  Rows mesa_recurrent(const MesaRows<Scalar>&, MesaState<Scalar>&, Recorder*) const override {
-    refuse(EngineKind::mesanet);
+  Rows mesa_recurrent(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder) const override {
+    return cuda::mesa_recurrent(rows, H, recorder);
   }
-  Rows mesa_chunk(const MesaRows<Scalar>&, MesaState<Scalar>&, Recorder*,
-                  const std::stop_token&) const override {
-    refuse(EngineKind::mesanet);
+  Rows mesa_chunk(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder,
+                  const std::stop_token& stop) const override {
+    return cuda::mesa_chunk(rows, H, recorder, stop);
   }
-  Rows mesa_parallel(const MesaRows<Scalar>&, MesaState<Scalar>&, Recorder*,
-                     const std::stop_token&) const override {
-    refuse(EngineKind::mesanet);
+  Rows mesa_parallel(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder,
+                     const std::stop_token& stop) const override {
+    return cuda::mesa_parallel(rows, H, recorder, stop);
   }
 
   Rows least_squares_gains(const LeastSquaresKeys<Scalar>& keys, Rows& P, Recorder* recorder) const override {
@@ -177,10 +170,9 @@ bool has_cuda_kernels(EngineKind kind) {
     case EngineKind::mamba:
     case EngineKind::network:
     case EngineKind::lact:
+    case EngineKind::mesanet:
     case EngineKind::least_squares:
       return true;
-    case EngineKind::mesanet:
-      return false;
   }
   return false;
 }

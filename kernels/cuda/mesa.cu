@@ -1,0 +1,481 @@
+// MesaNet, written to be read (spec 3.13): every query is answered through a system of its own,
+// M_i x_i = q_i with M_i = g_i Hkk + sum_{j<=i} W_ij k_j k_j^T + ridge.
+//
+// The states H know nothing of the solutions: those before all chunks are made first, an element a thread.
+// Then the queries wait for nobody. In the chunkwise form a block takes some queries of one chunk and lets
+// conjugate gradients bring all of them down, never forming an M_i; a query that does not come down is solved
+// directly by the whole block. The other forms form every M_i and solve it directly, a block each; the
+// recurrent one token by token, a block for each head.
+
+#include <algorithm>
+
+#include "kernels/cuda/check.h"
+#include "kernels/cuda/mesa.h"
+#include "kernels/cuda/solve.cuh"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr int threads = 128;
+constexpr int threads_of_block = 256;
+constexpr int queries_of_block = 16;
+constexpr std::int64_t most_blocks = 65535;  // of a grid's second axis
+
+enum State { done, running, stuck };
+
+/// Calls visit(n, i) for all i < count of every chunk or head n that is this block's.
+template <class Visit>
+__device__ void each_of(std::int64_t chunks, std::int64_t count, Visit visit) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * threads + threadIdx.x;
+  if (i >= count) return;
+  for (std::int64_t n = blockIdx.y; n < chunks; n += gridDim.y) visit(n, i);
+}
+
+/// One chunk of one head.
+template <class Scalar>
+struct MesaChunk {
+  std::int64_t L;
+  std::int64_t K;
+  std::int64_t V;
+  const Scalar* q;
+  const Scalar* k;
+  const Scalar* v;
+  const Scalar* beta;
+  const Scalar* gamma;
+  const Scalar* ridge;
+  Scalar* H;  // [K, K + V], before it
+  Scalar* W;
+  Scalar* g_in;
+  Scalar* g_out;
+
+  __device__ MesaChunk(const MesaChunks<Scalar>& all, std::int64_t n)
+      : L(all.L),
+        K(all.K),
+        V(all.V),
+        q(all.q + n * L * K),
+        k(all.k + n * L * K),
+        v(all.v + n * L * V),
+        beta(all.beta + n * L),
+        gamma(all.gamma + n * L),
+        ridge(all.ridge + n / all.chunks * K * K),
+        H(all.state + (n / all.chunks * (all.chunks + 1) + n % all.chunks) * K * (K + V)),
+        W(all.W + n * L * L),
+        g_in(all.g_in + n * L),
+        g_out(all.g_out + n * L) {}
+
+  __device__ Scalar Hkk(std::int64_t c, std::int64_t d) const { return H[c * (K + V) + d]; }
+  __device__ Scalar Hkv(std::int64_t d, std::int64_t c) const { return H[d * (K + V) + K + c]; }
+
+  /// (k_i, v_i)_e
+  __device__ Scalar pair(std::int64_t i, std::int64_t e) const {
+    return e < K ? k[i * K + e] : v[i * V + e - K];
+  }
+};
+
+/// G_ij = gamma_{j+1:i}, W_ij = G_ij beta_j for j <= i, g_in_i = gamma_{1:i}, g_out_j = G_Lj: column j a
+/// thread.
+template <class Scalar>
+__global__ void fill_columns(const MesaChunks<Scalar> chunks) {
+  each_of(chunks.heads * chunks.chunks, chunks.L, [&](std::int64_t n, std::int64_t j) {
+    const MesaChunk<Scalar> chunk(chunks, n);
+    const std::int64_t L = chunk.L;
+    Scalar* const G = chunks.G ? chunks.G + n * L * L : nullptr;
+    Scalar left = 0;
+    for (std::int64_t i = 0; i < L; ++i) {
+      if (i == j) left = 1;
+      if (i > j) left *= chunk.gamma[i];
+      chunk.W[i * L + j] = left * chunk.beta[j];
+      if (G) G[i * L + j] = left;
+    }
+    chunk.g_out[j] = left;
+    if (j > 0) return;
+    Scalar passed = 1;
+    for (std::int64_t i = 0; i < L; ++i) {
+      passed *= chunk.gamma[i];
+      chunk.g_in[i] = passed;
+    }
+  });
+}
+
+/// H_ce <- g_L H_ce + sum_j W_Lj k_jc (k_j, v_j)_e, chunk after chunk: an element of one head a thread.
+template <class Scalar>
+__global__ void chain_elements(const MesaChunks<Scalar> chunks) {
+  const std::int64_t width = chunks.K + chunks.V;
+  each_of(chunks.heads, chunks.K * width, [&](std::int64_t head, std::int64_t index) {
+    const std::int64_t c = index / width;
+    const std::int64_t e = index % width;
+    for (std::int64_t n = head * chunks.chunks; n < (head + 1) * chunks.chunks; ++n) {
+      const MesaChunk<Scalar> chunk(chunks, n);
+      const Scalar* const left = chunk.W + (chunk.L - 1) * chunk.L;
+      Scalar written = 0;
+      for (std::int64_t j = 0; j < chunk.L; ++j)
+        written += left[j] * chunk.k[j * chunk.K + c] * chunk.pair(j, e);
+      chunk.H[chunk.K * width + index] = chunk.g_in[chunk.L - 1] * chunk.H[index] + written;
+    }
+  });
+}
+
+/// A_ij = W_ij sum_d X_id k_jd for j <= i
+template <class Scalar>
+__global__ void fill_scores(const MesaChunks<Scalar> chunks) {
+  const std::int64_t L = chunks.L;
+  each_of(chunks.heads * chunks.chunks, L * L, [&](std::int64_t n, std::int64_t index) {
+    const MesaChunk<Scalar> chunk(chunks, n);
+    const std::int64_t i = index / L;
+    const std::int64_t j = index % L;
+    const Scalar* const x = chunks.X + (n * L + i) * chunks.K;
+    Scalar sum = 0;
+    for (std::int64_t d = 0; d < chunks.K && j <= i; ++d) sum += x[d] * chunk.k[j * chunks.K + d];
+    chunks.A[n * L * L + index] = chunk.W[index] * sum;
+  });
+}
+
+/// o_ic = g_i sum_d x_id Hkv_dc + sum_{j<=i} A_ij v_jc
+template <class Scalar>
+__global__ void read_elements(const MesaChunks<Scalar> chunks) {
+  const std::int64_t L = chunks.L;
+  each_of(chunks.heads * chunks.chunks, L * chunks.V, [&](std::int64_t n, std::int64_t index) {
+    const MesaChunk<Scalar> chunk(chunks, n);
+    const std::int64_t i = index / chunks.V;
+    const std::int64_t c = index % chunks.V;
+    const Scalar* const x = chunks.X + (n * L + i) * chunks.K;
+    const Scalar* const A_i = chunks.A + (n * L + i) * L;
+    Scalar carried = 0;
+    for (std::int64_t d = 0; d < chunks.K; ++d) carried += chunk.g_in[i] * x[d] * chunk.Hkv(d, c);
+    Scalar own = 0;
+    for (std::int64_t j = 0; j <= i; ++j) own += A_i[j] * chunk.v[j * chunks.V + c];
+    const std::int64_t at = n * L * chunks.V + index;
+    chunks.O[at] = carried + own;
+    if (chunks.inter) chunks.inter[at] = carried;
+    if (chunks.intra) chunks.intra[at] = own;
+  });
+}
+
+/// (M_i x_i)_d = sum_c x_ic (g_i Hkk_cd + ridge_cd) + sum_{j<=i} A_ij k_jd
+template <class Scalar>
+__device__ Scalar product(const MesaChunk<Scalar>& chunk, std::int64_t i, std::int64_t d, const Scalar* x,
+                          const Scalar* A_i) {
+  Scalar sum = 0;
+  for (std::int64_t c = 0; c < chunk.K; ++c)
+    sum += x[c] * (chunk.g_in[i] * chunk.Hkk(c, d) + chunk.ridge[c * chunk.K + d]);
+  for (std::int64_t j = 0; j <= i; ++j) sum += A_i[j] * chunk.k[j * chunk.K + d];
+  return sum;
+}
+
+template <class Scalar>
+__global__ void multiply_solutions(const MesaChunks<Scalar> chunks) {
+  const std::int64_t L = chunks.L;
+  const std::int64_t K = chunks.K;
+  each_of(chunks.heads * chunks.chunks, L * K, [&](std::int64_t n, std::int64_t index) {
+    const std::int64_t row = n * L + index / K;
+    chunks.Q_back[n * L * K + index] =
+        product(MesaChunk<Scalar>(chunks, n), index / K, index % K, chunks.X + row * K, chunks.A + row * L);
+  });
+}
+
+/// The room of this block.
+template <class Scalar>
+__device__ SolveRoom<Scalar> room_of(const SolveRooms<Scalar>& rooms, std::int64_t block, std::int64_t K) {
+  return {rooms.M + block * K * K, rooms.order + block * K};
+}
+
+/// Conjugate gradients on some queries of one chunk at once. Queries have size 1 on the way, so that no
+/// square overflows or vanishes.
+template <class Scalar>
+class ConjugateGradients {
+ public:
+  /// Numbers of the queries, shared by the threads.
+  struct Numbers {
+    Scalar size[queries_of_block];      // of the query as it was given
+    Scalar residual[queries_of_block];  // squared, in the preconditioner's norm
+    Scalar enough[queries_of_block];
+    int state[queries_of_block];
+  };
+
+  __device__ ConjugateGradients(const MesaChunks<Scalar>& chunks, std::int64_t n, std::int64_t first_,
+                                Numbers& numbers_)
+      : chunk(chunks, n),
+        numbers(numbers_),
+        first(first_),
+        count(chunk.L - first < queries_of_block ? chunk.L - first : queries_of_block),
+        K(chunk.K),
+        L(chunk.L) {
+    const std::int64_t row = n * L + first;
+    X = chunks.X + row * K;
+    R = chunks.R + row * K;
+    P = chunks.P + row * K;
+    MP = chunks.MP + row * K;
+    inverses = chunks.preconditioner + row * K;
+    A = chunks.A + row * L;
+  }
+
+  __device__ void run() const {
+    begin();
+    const std::int64_t most_steps = 4 * K + 16;
+    for (std::int64_t step = 0; step < most_steps; ++step) {
+      int is_running = 0;
+      for (std::int64_t i = threadIdx.x; i < count; i += blockDim.x)
+        is_running |= numbers.state[i] == running;
+      if (!__syncthreads_or(is_running)) return;
+      multiply_directions();
+      go_on();
+    }
+  }
+
+  /// Solves those that have not come down directly, and gives all their sizes back.
+  __device__ void finish(const SolveRoom<Scalar>& room) const {
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (numbers.state[i] == done) continue;
+      const Scalar* const W_i = chunk.W + (first + i) * L;
+      // M_cd = g_i Hkk_cd + sum_{j<=i} W_ij k_jc k_jd + ridge_cd
+      each(K, K, [&](std::int64_t c, std::int64_t d) {
+        Scalar sum = chunk.g_in[first + i] * chunk.Hkk(c, d) + chunk.ridge[c * K + d];
+        for (std::int64_t j = 0; j <= first + i; ++j) sum += W_i[j] * chunk.k[j * K + c] * chunk.k[j * K + d];
+        room.M[c * K + d] = sum;
+      });
+      each(K, [&](std::int64_t d) { X[i * K + d] = query(i, d) / numbers.size[i]; });
+      solve(K, room, X + i * K);
+    }
+    each(count, K, [&](std::int64_t i, std::int64_t d) { X[i * K + d] *= numbers.size[i]; });
+  }
+
+ private:
+  __device__ Scalar query(std::int64_t i, std::int64_t d) const { return chunk.q[(first + i) * K + d]; }
+
+  /// x = 0, r = q, p = r / diagonal of M_i
+  __device__ void begin() const {
+    each_by_warp(count, [&](std::int64_t i, int lane) {
+      Scalar size = warp_reduce(
+          K, Scalar(0), [&](std::int64_t d) { return fabs(query(i, d)); },
+          [](Scalar a, Scalar b) { return a > b ? a : b; });
+      if (!(size > 0)) size = 1;
+      const Scalar* const W_i = chunk.W + (first + i) * L;
+      for (std::int64_t d = lane; d < K; d += warp_size) {
+        const Scalar carried = chunk.Hkk(d, d) > 0 ? chunk.Hkk(d, d) : Scalar(0);
+        Scalar diagonal = chunk.g_in[first + i] * carried + chunk.ridge[d * K + d];
+        for (std::int64_t j = 0; j <= first + i; ++j)
+          diagonal += W_i[j] * (chunk.k[j * K + d] * chunk.k[j * K + d]);
+        const std::int64_t at = i * K + d;
+        X[at] = 0;
+        R[at] = query(i, d) / size;
+        inverses[at] = 1 / diagonal;
+        P[at] = R[at] * inverses[at];
+      }
+      const Scalar residual =
+          warp_sum<Scalar>(K, [&](std::int64_t d) { return R[i * K + d] * P[i * K + d]; });
+      if (lane > 0) return;
+      constexpr Scalar rounding = rounding_of<Scalar>;
+      numbers.size[i] = size;
+      numbers.residual[i] = residual;
+      numbers.enough[i] = residual * (rounding * rounding);
+      numbers.state[i] = residual > numbers.enough[i] ? running : done;
+    });
+  }
+
+  /// M_i p_i of those that still run.
+  __device__ void multiply_directions() const {
+    // A_ij = W_ij sum_d p_id k_jd for j <= i
+    each(count, first + count, [&](std::int64_t i, std::int64_t j) {
+      if (numbers.state[i] != running || j > first + i) return;
+      Scalar sum = 0;
+      for (std::int64_t d = 0; d < K; ++d) sum += P[i * K + d] * chunk.k[j * K + d];
+      A[i * L + j] = chunk.W[(first + i) * L + j] * sum;
+    });
+    each(count, K, [&](std::int64_t i, std::int64_t d) {
+      if (numbers.state[i] == running) MP[i * K + d] = product(chunk, first + i, d, P + i * K, A + i * L);
+    });
+  }
+
+  /// One step of those that still run.
+  __device__ void go_on() const {
+    each_by_warp(count, [&](std::int64_t i, int lane) {
+      if (numbers.state[i] != running) return;
+      Scalar* const x = X + i * K;
+      Scalar* const r = R + i * K;
+      Scalar* const p = P + i * K;
+      const Scalar* const Mp = MP + i * K;
+      const Scalar* const inverse = inverses + i * K;
+      const Scalar before = numbers.residual[i];
+      const Scalar length = before / warp_sum<Scalar>(K, [&](std::int64_t d) { return p[d] * Mp[d]; });
+      if (!(length > 0 && length <= largest_number<Scalar>)) {
+        __syncwarp();
+        if (lane == 0) numbers.state[i] = stuck;
+        return;
+      }
+      for (std::int64_t d = lane; d < K; d += warp_size) {
+        x[d] += length * p[d];
+        r[d] -= length * Mp[d];
+      }
+      const Scalar residual = warp_sum<Scalar>(K, [&](std::int64_t d) { return r[d] * (r[d] * inverse[d]); });
+      const bool is_enough = residual <= numbers.enough[i];
+      for (std::int64_t d = lane; d < K && !is_enough; d += warp_size)
+        p[d] = r[d] * inverse[d] + residual / before * p[d];
+      __syncwarp();
+      if (lane > 0) return;
+      numbers.residual[i] = residual;
+      if (is_enough) numbers.state[i] = done;
+    });
+  }
+
+  MesaChunk<Scalar> chunk;
+  Numbers& numbers;
+  std::int64_t first;
+  std::int64_t count;
+  std::int64_t K;
+  std::int64_t L;
+  Scalar* X;
+  Scalar* R;
+  Scalar* P;
+  Scalar* MP;
+  Scalar* inverses;
+  Scalar* A;
+};
+
+template <class Scalar>
+__global__ void solve_queries(const MesaChunks<Scalar> chunks, const SolveRooms<Scalar> rooms) {
+  __shared__ typename ConjugateGradients<Scalar>::Numbers numbers;
+  const std::int64_t of_chunk = (chunks.L + queries_of_block - 1) / queries_of_block;
+  for (std::int64_t index = blockIdx.x; index < chunks.heads * chunks.chunks * of_chunk; index += gridDim.x) {
+    const ConjugateGradients<Scalar> gradients(chunks, index / of_chunk, index % of_chunk * queries_of_block,
+                                               numbers);
+    gradients.run();
+    gradients.finish(room_of(rooms, blockIdx.x, chunks.K));
+  }
+}
+
+/// H <- gamma H + beta k (k, v)^T, x = (Hkk + ridge)^{-1} q, o = Hkv^T x, token by token.
+template <class Scalar>
+__global__ void walk_tokens(const MesaChunks<Scalar> chunks, const SolveRooms<Scalar> rooms,
+                            std::int64_t first, std::int64_t end, Scalar* decayed) {
+  const std::int64_t head = blockIdx.x;
+  const std::int64_t K = chunks.K;
+  const std::int64_t V = chunks.V;
+  const MesaChunk<Scalar> tokens(chunks, head);
+  const SolveRoom<Scalar> room = room_of(rooms, head, K);
+  for (std::int64_t t = first; t < end; ++t) {
+    const Scalar gamma = tokens.gamma[t];
+    const Scalar beta = tokens.beta[t];
+    Scalar* const x = chunks.X + (head * chunks.L + t) * K;
+    Scalar* const o = chunks.O + (head * chunks.L + t) * V;
+    each(K, K + V, [&](std::int64_t c, std::int64_t e) {
+      Scalar& H = tokens.H[c * (K + V) + e];
+      const Scalar left = gamma * H;
+      if (decayed) decayed[(head * K + c) * (K + V) + e] = left;
+      H = left + beta * tokens.k[t * K + c] * tokens.pair(t, e);
+      if (e < K) room.M[c * K + e] = H + tokens.ridge[c * K + e];
+    });
+    each(K, [&](std::int64_t d) { x[d] = tokens.q[t * K + d]; });
+    solve(K, room, x);
+    each(V, [&](std::int64_t c) {
+      Scalar sum = 0;
+      for (std::int64_t d = 0; d < K; ++d) sum += x[d] * tokens.Hkv(d, c);
+      o[c] = sum;
+    });
+  }
+}
+
+/// M_t = Hkk_t + ridge with Hkk_t = gamma_t Hkk_{t-1} + beta_t k_t k_t^T: an element of all tokens a thread.
+template <class Scalar>
+__global__ void form_systems(const MesaChunks<Scalar> chunks, const SolveRooms<Scalar> rooms,
+                             std::int64_t first, std::int64_t end, Scalar* Hkk) {
+  const std::int64_t K = chunks.K;
+  each_of(chunks.heads, K * K, [&](std::int64_t head, std::int64_t index) {
+    const MesaChunk<Scalar> tokens(chunks, head);
+    const std::int64_t c = index / K;
+    const std::int64_t d = index % K;
+    Scalar H = Hkk[head * K * K + index];
+    for (std::int64_t t = first; t < end; ++t) {
+      H = tokens.gamma[t] * H + tokens.beta[t] * tokens.k[t * K + c] * tokens.k[t * K + d];
+      rooms.M[(head * (end - first) + t - first) * K * K + index] = H + tokens.ridge[index];
+    }
+    Hkk[head * K * K + index] = H;
+  });
+}
+
+/// x_t = M_t^{-1} q_t: a block for each token.
+template <class Scalar>
+__global__ void solve_systems(const MesaChunks<Scalar> chunks, const SolveRooms<Scalar> rooms,
+                              std::int64_t first, std::int64_t end) {
+  const std::int64_t K = chunks.K;
+  const std::int64_t head = blockIdx.x / (end - first);
+  const std::int64_t row = head * chunks.L + first + blockIdx.x % (end - first);
+  Scalar* const x = chunks.X + row * K;
+  each(K, [&](std::int64_t d) { x[d] = chunks.q[row * K + d]; });
+  solve(K, room_of(rooms, blockIdx.x, K), x);
+}
+
+/// Blocks for `count` elements of as many chunks or heads.
+dim3 grid_of(std::int64_t chunks, std::int64_t count) {
+  return dim3(static_cast<unsigned>((count + threads - 1) / threads),
+              static_cast<unsigned>(std::min(chunks, most_blocks)));
+}
+
+template <class Scalar>
+bool is_empty(const MesaChunks<Scalar>& chunks) {
+  return chunks.heads * chunks.chunks * chunks.L == 0;
+}
+
+}  // namespace
+
+template <class Scalar>
+void make_mesa_states(const MesaChunks<Scalar>& chunks) {
+  if (is_empty(chunks)) return;
+  fill_columns<<<grid_of(chunks.heads * chunks.chunks, chunks.L), threads>>>(chunks);
+  CHECK_CUDA(cudaGetLastError());
+  chain_elements<<<grid_of(chunks.heads, chunks.K * (chunks.K + chunks.V)), threads>>>(chunks);
+  CHECK_CUDA(cudaGetLastError());
+}
+
+template <class Scalar>
+void solve_mesa_chunks(const MesaChunks<Scalar>& chunks, const SolveRooms<Scalar>& rooms) {
+  if (is_empty(chunks)) return;
+  solve_queries<<<static_cast<unsigned>(rooms.blocks), threads_of_block>>>(chunks, rooms);
+  CHECK_CUDA(cudaGetLastError());
+}
+
+template <class Scalar>
+void read_mesa_chunks(const MesaChunks<Scalar>& chunks) {
+  if (is_empty(chunks)) return;
+  const std::int64_t all = chunks.heads * chunks.chunks;
+  fill_scores<<<grid_of(all, chunks.L * chunks.L), threads>>>(chunks);
+  CHECK_CUDA(cudaGetLastError());
+  read_elements<<<grid_of(all, chunks.L * chunks.V), threads>>>(chunks);
+  CHECK_CUDA(cudaGetLastError());
+  if (!chunks.Q_back) return;
+  multiply_solutions<<<grid_of(all, chunks.L * chunks.K), threads>>>(chunks);
+  CHECK_CUDA(cudaGetLastError());
+}
+
+template <class Scalar>
+void walk_mesa(const MesaChunks<Scalar>& chunks, const SolveRooms<Scalar>& rooms, std::int64_t first,
+               std::int64_t end, Scalar* decayed) {
+  if (chunks.heads == 0) return;
+  walk_tokens<<<static_cast<unsigned>(chunks.heads), threads_of_block>>>(chunks, rooms, first, end, decayed);
+  CHECK_CUDA(cudaGetLastError());
+}
+
+template <class Scalar>
+void solve_mesa_tokens(const MesaChunks<Scalar>& chunks, const SolveRooms<Scalar>& rooms, std::int64_t first,
+                       std::int64_t end, Scalar* Hkk) {
+  if (chunks.heads == 0 || first >= end) return;
+  form_systems<<<grid_of(chunks.heads, chunks.K * chunks.K), threads>>>(chunks, rooms, first, end, Hkk);
+  CHECK_CUDA(cudaGetLastError());
+  solve_systems<<<static_cast<unsigned>(chunks.heads * (end - first)), threads_of_block>>>(chunks, rooms,
+                                                                                           first, end);
+  CHECK_CUDA(cudaGetLastError());
+}
+
+#define PALIMPSEST_INSTANTIATE(Scalar)                                                                      \
+  template void make_mesa_states(const MesaChunks<Scalar>&);                                                \
+  template void solve_mesa_chunks(const MesaChunks<Scalar>&, const SolveRooms<Scalar>&);                    \
+  template void read_mesa_chunks(const MesaChunks<Scalar>&);                                                \
+  template void walk_mesa(const MesaChunks<Scalar>&, const SolveRooms<Scalar>&, std::int64_t, std::int64_t, \
+                          Scalar*);                                                                         \
+  template void solve_mesa_tokens(const MesaChunks<Scalar>&, const SolveRooms<Scalar>&, std::int64_t,       \
+                                  std::int64_t, Scalar*);
+PALIMPSEST_INSTANTIATE(double)
+PALIMPSEST_INSTANTIATE(float)
+#undef PALIMPSEST_INSTANTIATE
+
+}  // namespace palimpsest

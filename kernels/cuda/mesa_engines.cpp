@@ -1,0 +1,327 @@
+#include "kernels/cuda/mesa_engines.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "kernels/cuda/matrices.h"
+#include "kernels/cuda/mesa.h"
+
+namespace palimpsest::cuda {
+
+namespace {
+
+/// Numbers of the solves and tables that lie on the device at the same time: about a gigabyte.
+template <class Scalar>
+constexpr double room = double{1 << 30} / sizeof(Scalar);
+
+/// Chunks of all heads, uploaded once, with their states and room for what they make.
+template <class Scalar>
+class MesaOnDevice {
+ public:
+  /// In chunks of L tokens; `tables`: for all but the recurrent form; `gradients`: for the chunkwise form.
+  MesaOnDevice(std::span<const MesaRows<Scalar>> heads, std::span<const MesaState<Scalar>> states, Index L,
+               bool tables, bool gradients)
+      : heads_(static_cast<Index>(heads.size())), chunks_((heads.front().q.rows() + L - 1) / L), L_(L) {
+    const Index K = heads.front().k.cols();
+    const Index V = heads.front().v.cols();
+    const Index N = heads_ * chunks_;
+    view_ = {.heads = heads_, .chunks = chunks_, .L = L, .K = K, .V = V};
+    view_.q = upload(q_, heads, &MesaRows<Scalar>::q, 0);
+    view_.k = upload(k_, heads, &MesaRows<Scalar>::k, 0);
+    view_.v = upload(v_, heads, &MesaRows<Scalar>::v, 0);
+    view_.beta = upload(beta_, heads, &MesaRows<Scalar>::beta, 0);
+    view_.gamma = upload(gamma_, heads, &MesaRows<Scalar>::gamma, 1);
+    ridge_ = DeviceMatrices<Scalar>::of_heads(heads_, [&](Index head) -> const Matrix<Scalar>& {
+      return heads[static_cast<std::size_t>(head)].ridge;
+    });
+    view_.ridge = ridge_.data();
+    states_ = DeviceMatrices<Scalar>::of_heads(heads_, [&](Index head) {
+      Matrix<Scalar> all = Matrix<Scalar>::Zero((chunks_ + 1) * K, K + V);
+      all.topRows(K) = states[static_cast<std::size_t>(head)];
+      return all;
+    });
+    view_.state = states_.data();
+    view_.X = make(X_, N, L, K);
+    view_.O = make(O_, N, L, V);
+    if (!tables) return;
+    view_.W = make(W_, N, L, L);
+    view_.A = make(A_, N, L, L);
+    view_.g_in = make(g_in_, N, L, 1);
+    view_.g_out = make(g_out_, N, L, 1);
+    if (!gradients) return;
+    view_.R = make(R_, N, L, K);
+    view_.P = make(P_, N, L, K);
+    view_.MP = make(MP_, N, L, K);
+    view_.preconditioner = make(preconditioner_, N, L, K);
+  }
+
+  const MesaChunks<Scalar>& view() const { return view_; }
+
+  /// Asks for what a trace shows besides.
+  void tap() {
+    view_.G = make(G_, heads_ * chunks_, L_, L_);
+    view_.Q_back = make(Q_back_, heads_ * chunks_, L_, view_.K);
+    view_.inter = make(inter_, heads_ * chunks_, L_, view_.V);
+    view_.intra = make(intra_, heads_ * chunks_, L_, view_.V);
+  }
+
+  /// What a chunk made, all but its states; it is the only one.
+  void record(Recorder& recorder) const {
+    const Matrix<Scalar> g_in = g_in_.matrix();
+    recorder("G", G_.matrix());
+    recorder("W", W_.matrix());
+    recorder("g_in", g_in);
+    recorder("g_out", g_out_.matrix());
+    recorder("g_total", static_cast<double>(g_in(g_in.rows() - 1, 0)));
+    recorder("X", X_.matrix());
+    recorder("Q_back", Q_back_.matrix());
+    recorder("A", A_.matrix());
+    recorder("O_inter", inter_.matrix());
+    recorder("O_intra", intra_.matrix());
+  }
+
+  /// The solutions of the only chunk.
+  Matrix<Scalar> X() const { return X_.matrix(); }
+
+  /// What `tokens` tokens of every head answer.
+  std::vector<Matrix<Scalar>> outputs(Index tokens) const {
+    const std::vector<Matrix<Scalar>> chunks = O_.download();
+    std::vector<Matrix<Scalar>> all;
+    for (Index head = 0; head < heads_; ++head) {
+      Matrix<Scalar> o(chunks_ * L_, view_.V);
+      for (Index c = 0; c < chunks_; ++c)
+        o.middleRows(c * L_, L_) = chunks[static_cast<std::size_t>(head * chunks_ + c)];
+      all.push_back(o.topRows(tokens));
+    }
+    return all;
+  }
+
+  /// The state of every head before chunk `chunk`: C is after the last.
+  std::vector<MesaState<Scalar>> states(Index chunk) const {
+    std::vector<MesaState<Scalar>> all = states_.download();
+    for (MesaState<Scalar>& each : all) each = MesaState<Scalar>(each.middleRows(chunk * view_.K, view_.K));
+    return all;
+  }
+
+  Index chunks() const { return chunks_; }
+
+ private:
+  /// Rows of all heads; those that fill the last chunk hold `filler`.
+  const Scalar* upload(DeviceMatrices<Scalar>& to, std::span<const MesaRows<Scalar>> heads,
+                       Matrix<Scalar> MesaRows<Scalar>::*rows, Scalar filler) {
+    to = DeviceMatrices<Scalar>::of_heads(heads_, [&](Index head) {
+      const Matrix<Scalar>& given = heads[static_cast<std::size_t>(head)].*rows;
+      Matrix<Scalar> filled = Matrix<Scalar>::Constant(chunks_ * L_, given.cols(), filler);
+      filled.topRows(given.rows()) = given;
+      return filled;
+    });
+    return to.data();
+  }
+
+  static Scalar* make(DeviceMatrices<Scalar>& to, Index heads, Index rows, Index columns) {
+    to = DeviceMatrices<Scalar>(heads, rows, columns);
+    return to.data();
+  }
+
+  Index heads_;
+  Index chunks_;
+  Index L_;
+  MesaChunks<Scalar> view_;
+  DeviceMatrices<Scalar> q_, k_, v_, beta_, gamma_, ridge_, states_, X_, O_, W_, A_, g_in_, g_out_, R_, P_,
+      MP_, preconditioner_, G_, Q_back_, inter_, intra_;
+};
+
+/// Room for solves of as many blocks.
+template <class Scalar>
+class Rooms {
+ public:
+  Rooms(Index blocks, Index K)
+      : blocks_(blocks), M_(blocks, K, K), order_(static_cast<std::size_t>(blocks * K)) {}
+
+  SolveRooms<Scalar> view() { return {blocks_, M_.data(), order_.data()}; }
+
+ private:
+  Index blocks_;
+  DeviceMatrices<Scalar> M_;
+  DeviceArray<std::int64_t> order_;
+};
+
+void stop_if_asked(const std::stop_token& stop) {
+  if (stop.stop_requested()) throw Cancelled();
+}
+
+/// Chunkwise: all chunks at once.
+template <class Scalar>
+void solve_chunks(const MesaChunks<Scalar>& chunks, const std::stop_token& stop) {
+  constexpr Index most_blocks = 1024;  // more than a device holds at the same time
+  constexpr Index queries = 16;        // of a block, in mesa.cu
+  const Index wanted = chunks.heads * chunks.chunks * ((chunks.L + queries - 1) / queries);
+  Rooms<Scalar> rooms(std::clamp<Index>(wanted, 1, most_blocks), chunks.K);
+  make_mesa_states(chunks);
+  stop_if_asked(stop);
+  solve_mesa_chunks(chunks, rooms.view());
+  CHECK_CUDA(cudaStreamSynchronize(nullptr));
+  stop_if_asked(stop);
+}
+
+/// Parallel: some tokens of all heads at once.
+template <class Scalar>
+void solve_tokens(const MesaChunks<Scalar>& chunks, std::span<const MesaState<Scalar>> states,
+                  const std::stop_token& stop) {
+  const Index K = chunks.K;
+  const double of_a_token = static_cast<double>(std::max<Index>(chunks.heads * K * K, 1));
+  const Index at_once = std::clamp<Index>(static_cast<Index>(room<Scalar> / of_a_token), 1, chunks.L);
+  auto Hkk = DeviceMatrices<Scalar>::of_heads(chunks.heads, [&](Index head) {
+    return Matrix<Scalar>(states[static_cast<std::size_t>(head)].leftCols(K));
+  });
+  Rooms<Scalar> rooms(chunks.heads * at_once, K);
+  make_mesa_states(chunks);
+  for (Index first = 0; first < chunks.L; first += at_once) {
+    stop_if_asked(stop);
+    solve_mesa_tokens(chunks, rooms.view(), first, std::min<Index>(first + at_once, chunks.L), Hkk.data());
+    CHECK_CUDA(cudaStreamSynchronize(nullptr));  // or all would be under way before anyone could ask to stop
+  }
+}
+
+/// Chunkwise or parallel: one chunk of one head.
+template <class Scalar>
+Matrix<Scalar> one_chunk(bool gradients, const MesaRows<Scalar>& rows, MesaState<Scalar>& H,
+                         Recorder* recorder, const std::stop_token& stop) {
+  const Index L = rows.k.rows();
+  const Index K = rows.k.cols();
+  const Index V = rows.v.cols();
+  if (L == 0) return Matrix<Scalar>(0, V);
+  MesaOnDevice<Scalar> device({&rows, 1}, {&H, 1}, L, true, gradients);
+  if (recorder) device.tap();
+  if (gradients) {
+    solve_chunks(device.view(), stop);
+  } else {
+    solve_tokens<Scalar>(device.view(), {&H, 1}, stop);
+  }
+  read_mesa_chunks(device.view());
+  const MesaState<Scalar> after = device.states(1).front();
+  if (recorder) {
+    (*recorder)("gamma", rows.gamma);
+    (*recorder)("beta", rows.beta);
+    (*recorder)("ridge", rows.ridge);
+    (*recorder)("Hkk_in", H.leftCols(K));
+    (*recorder)("Hkv_in", H.rightCols(V));
+    device.record(*recorder);
+    (*recorder)("Hkk_out", after.leftCols(K));
+    (*recorder)("Hkv_out", after.rightCols(V));
+  }
+  H = after;
+  return device.outputs(L).front();
+}
+
+/// What the tables and rows of one head take, rather too much.
+template <class Scalar>
+double numbers(Form form, const MesaRows<Scalar>& rows, Index L) {
+  const auto T = static_cast<double>(rows.q.rows());
+  const auto n = static_cast<double>(L);
+  const auto K = static_cast<double>(rows.k.cols());
+  const auto V = static_cast<double>(rows.v.cols());
+  const double tables = form == Form::recurrent ? 0 : 2 * n;
+  return (T + n) * (tables + 7 * K + 2 * V + 4) + (T / n + 2) * K * (K + V);
+}
+
+template <class Scalar>
+std::vector<Matrix<Scalar>> run_some(Form form, std::span<const MesaRows<Scalar>> heads, Index L,
+                                     std::span<MesaState<Scalar>> states, const std::stop_token& stop) {
+  constexpr Index tokens_between_stops = 64;
+  const Index T = heads.front().q.rows();
+  MesaOnDevice<Scalar> device(heads, states, L, form != Form::recurrent, form == Form::chunkwise);
+  if (form == Form::recurrent) {
+    Rooms<Scalar> rooms(static_cast<Index>(heads.size()), device.view().K);
+    for (Index first = 0; first < T; first += tokens_between_stops) {
+      stop_if_asked(stop);
+      walk_mesa<Scalar>(device.view(), rooms.view(), first, std::min(first + tokens_between_stops, T),
+                        nullptr);
+      CHECK_CUDA(
+          cudaStreamSynchronize(nullptr));  // or all would be under way before anyone could ask to stop
+    }
+  } else {
+    if (form == Form::chunkwise) {
+      solve_chunks(device.view(), stop);
+    } else {
+      solve_tokens<Scalar>(device.view(), states, stop);
+    }
+    read_mesa_chunks(device.view());
+  }
+  std::ranges::move(device.states(form == Form::recurrent ? 0 : device.chunks()), states.begin());
+  return device.outputs(T);
+}
+
+}  // namespace
+
+template <class Scalar>
+Matrix<Scalar> mesa_recurrent(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder) {
+  const Index T = rows.q.rows();
+  const Index K = rows.k.cols();
+  const Index V = rows.v.cols();
+  if (T == 0) return Matrix<Scalar>(0, V);
+  MesaOnDevice<Scalar> device({&rows, 1}, {&H, 1}, T, false, false);
+  Rooms<Scalar> rooms(1, K);
+  DeviceMatrices<Scalar> decayed(recorder ? 1 : 0, K, K + V);
+  walk_mesa(device.view(), rooms.view(), 0, T, decayed.data());
+  const MesaState<Scalar> after = device.states(0).front();
+  if (recorder) {
+    const MesaState<Scalar> left = decayed.matrix();
+    (*recorder)("gamma", static_cast<double>(rows.gamma(T - 1, 0)));
+    (*recorder)("beta", static_cast<double>(rows.beta(T - 1, 0)));
+    (*recorder)("ridge", rows.ridge);
+    (*recorder)("Hkk_before", H.leftCols(K));
+    (*recorder)("Hkv_before", H.rightCols(V));
+    (*recorder)("Hkk_decayed", left.leftCols(K));
+    (*recorder)("Hkv_decayed", left.rightCols(V));
+    (*recorder)("Hkk_after", after.leftCols(K));
+    (*recorder)("Hkv_after", after.rightCols(V));
+    (*recorder)("x", device.X().transpose());
+  }
+  H = after;
+  return device.outputs(T).front();
+}
+
+template <class Scalar>
+Matrix<Scalar> mesa_chunk(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder,
+                          const std::stop_token& stop) {
+  return one_chunk(true, rows, H, recorder, stop);
+}
+
+template <class Scalar>
+Matrix<Scalar> mesa_parallel(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder,
+                             const std::stop_token& stop) {
+  return one_chunk(false, rows, H, recorder, stop);
+}
+
+template <class Scalar>
+std::vector<Matrix<Scalar>> run_mesa(Form form, std::span<const MesaRows<Scalar>> heads, Index chunk_size,
+                                     std::span<MesaState<Scalar>> states, const std::stop_token& stop) {
+  const Index T = heads.front().q.rows();
+  const Index L = std::max<Index>(form == Form::chunkwise ? std::min(chunk_size, T) : T, 1);
+  const auto count = static_cast<Index>(heads.size());
+  const Index at_once =
+      std::clamp<Index>(static_cast<Index>(room<Scalar> / numbers(form, heads.front(), L)), 1, count);
+  std::vector<Matrix<Scalar>> all;
+  for (Index first = 0; first < count; first += at_once) {
+    const auto begin = static_cast<std::size_t>(first);
+    const auto some = static_cast<std::size_t>(std::min(at_once, count - first));
+    std::ranges::move(run_some(form, heads.subspan(begin, some), L, states.subspan(begin, some), stop),
+                      std::back_inserter(all));
+  }
+  return all;
+}
+
+#define PALIMPSEST_INSTANTIATE(Scalar)                                                            \
+  template Matrix<Scalar> mesa_recurrent(const MesaRows<Scalar>&, MesaState<Scalar>&, Recorder*); \
+  template Matrix<Scalar> mesa_chunk(const MesaRows<Scalar>&, MesaState<Scalar>&, Recorder*,      \
+                                     const std::stop_token&);                                     \
+  template Matrix<Scalar> mesa_parallel(const MesaRows<Scalar>&, MesaState<Scalar>&, Recorder*,   \
+                                        const std::stop_token&);                                  \
+  template std::vector<Matrix<Scalar>> run_mesa(Form, std::span<const MesaRows<Scalar>>, Index,   \
+                                                std::span<MesaState<Scalar>>, const std::stop_token&);
+PALIMPSEST_INSTANTIATE(double)
+PALIMPSEST_INSTANTIATE(float)
+#undef PALIMPSEST_INSTANTIATE
+
+}  // namespace palimpsest::cuda
