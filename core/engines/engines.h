@@ -79,6 +79,46 @@ class LeastSquaresHeads {
                                             const std::stop_token& stop) const = 0;
 };
 
+/// Inner networks of all heads of a batch: of one plan and one size.
+template <class Scalar>
+class NetworkHeads {
+ public:
+  virtual ~NetworkHeads() = default;
+
+  /// All `pieces` of whole sequences, primal in the recurrent form, else dual. Advances what is carried and
+  /// returns the outputs, [T, V]. Throws Cancelled when asked to stop.
+  virtual std::vector<Matrix<Scalar>> run(Form form, std::span<const InnerNetwork<Scalar>> networks,
+                                          std::span<const NetworkRows<Scalar>> heads,
+                                          const InnerBatches& pieces, std::span<Carried<Scalar>> carried,
+                                          const std::stop_token& stop) const = 0;
+};
+
+/// LaCT of all heads of a batch: of one size.
+template <class Scalar>
+class LactHeads {
+ public:
+  virtual ~LactHeads() = default;
+
+  /// All batches of whole sequences: one after the other, or by the scan. Advances the weights S and the
+  /// momenta M [K, V], and returns the outputs, [T, V]. Throws Cancelled when asked to stop.
+  virtual std::vector<Matrix<Scalar>> run(const LactWay& way, std::span<const LactHead<Scalar>> heads,
+                                          std::span<Matrix<Scalar>> S, std::span<Matrix<Scalar>> M,
+                                          const std::stop_token& stop) const = 0;
+};
+
+/// MesaNet of all heads of a batch: of one size.
+template <class Scalar>
+class MesaHeads {
+ public:
+  virtual ~MesaHeads() = default;
+
+  /// From first to last token, in chunks of `chunk_size` where the form has chunks. Advances the states [K, K
+  /// + V] and returns the outputs, [T, V]. Throws Cancelled when asked to stop.
+  virtual std::vector<Matrix<Scalar>> run(Form form, std::span<const MesaRows<Scalar>> heads,
+                                          Index chunk_size, std::span<MesaState<Scalar>> states,
+                                          const std::stop_token& stop) const = 0;
+};
+
 /// The engines of one device in one precision. Every function computes what its namesake in core/engines does
 /// (shapes and errors stand there) and hands the same tensors, by the same names, to a recorder. Rules and
 /// their traces compute through one of these and never ask on what.
@@ -150,6 +190,9 @@ class Engines {
   virtual const RowHeads<Scalar>* row_heads() const { return nullptr; }
   virtual const SoftmaxHeads<Scalar>* softmax_heads() const { return nullptr; }
   virtual const MambaHeads<Scalar>* mamba_heads() const { return nullptr; }
+  virtual const NetworkHeads<Scalar>* network_heads() const { return nullptr; }
+  virtual const LactHeads<Scalar>* lact_heads() const { return nullptr; }
+  virtual const MesaHeads<Scalar>* mesa_heads() const { return nullptr; }
   virtual const LeastSquaresHeads<Scalar>* least_squares_heads() const { return nullptr; }
 };
 

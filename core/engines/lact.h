@@ -51,4 +51,24 @@ LactScan<Scalar> lact_scan(const Matrix<Scalar>& K, const Matrix<Scalar>& V, con
                            const std::optional<NewtonSchulz>& muon, const Matrix<Scalar>& S_0,
                            const Matrix<Scalar>& M_0, const std::stop_token& stop);
 
+/// How whole sequences are taken.
+struct LactWay {
+  bool scan = false;          // all batches at once, where no gradient needs the weights
+  Index batch = 1;            // tokens of an inner batch; the last one may be shorter
+  bool update_first = false;  // a batch is read from the weights after it, not from those before
+  bool squared_loss = false;  // gradients of 1/2 |S^T k - v|^2, not of -v^T S^T k
+  std::optional<NewtonSchulz> muon;
+};
+
+/// A whole sequence.
+template <class Scalar>
+struct LactHead {
+  Matrix<Scalar> Q;                                   // [T, K], scaled
+  Matrix<Scalar> K;                                   // [T, K]
+  Matrix<Scalar> V;                                   // [T, V]
+  Vector<Scalar> eta;                                 // [T]
+  Vector<Scalar> momentum = {};                       // [N], or empty: none
+  std::optional<RowVector<Scalar>> column_norm = {};  // [V]; none: free
+};
+
 }  // namespace palimpsest

@@ -67,9 +67,44 @@ class LactWalk : public Walk<Scalar> {
     return lact_cost(sequence_, this->form_, chunk_size);
   }
 
+  std::optional<std::vector<Walked<Scalar>>> walk_together(
+      std::span<const std::unique_ptr<const Walk<Scalar>>> heads, Index /*chunk_size*/,
+      const std::stop_token& stop) const override {
+    const LactHeads<Scalar>* const engine = engines_.lact_heads();
+    if (!engine) return std::nullopt;
+    std::vector<LactHead<Scalar>> rows;
+    std::vector<Matrix<Scalar>> S;
+    std::vector<Matrix<Scalar>> M;
+    for (const auto& head : heads) {
+      rows.push_back(all_rows(head->sequence()));
+      const Carried<Scalar> carried = head->initial();
+      S.push_back(carried[weights]);
+      M.push_back(carried[direction]);
+    }
+    const LactWay way = {.scan = form_ == Form::parallel,
+                         .batch = inner_batch(sequence_.settings),
+                         .update_first = shown_.update_first,
+                         .squared_loss = shown_.l2,
+                         .muon = update_.muon};
+    std::vector<Matrix<Scalar>> o = engine->run(way, rows, S, M, stop);
+    std::vector<Walked<Scalar>> walked;
+    for (std::size_t head = 0; head < heads.size(); ++head)
+      walked.push_back({std::move(o[head]), {std::move(S[head]), std::move(M[head])}});
+    return walked;
+  }
+
  protected:
   Scalar momentum(Index batch) const {
     return shown_.momentum ? sequence_.at("momentum").template rows<Scalar>(batch, 1)(0, 0) : Scalar(0);
+  }
+
+  /// A whole sequence.
+  LactHead<Scalar> all_rows(const Sequence& sequence) const {
+    const Rows<Scalar> given{sequence, 0, sequence.tokens};
+    LactHead<Scalar> head = {.Q = given.scaled_q(), .K = given("k"), .V = given("v"), .eta = given("eta")};
+    if (shown_.momentum) head.momentum = sequence.at("momentum").template all<Scalar>();
+    if (shown_.weight_norm) head.column_norm = lact_column_norm<Scalar>(sequence);
+    return head;
   }
 
   using Walk<Scalar>::sequence_;

@@ -54,6 +54,26 @@ class NetworkWalk : public Walk<Scalar> {
                                     : this->engines_.network_dual(network_, rows, carried, recorder);
   }
 
+  std::optional<std::vector<Walked<Scalar>>> walk_together(
+      std::span<const std::unique_ptr<const Walk<Scalar>>> heads, Index /*chunk_size*/,
+      const std::stop_token& stop) const override {
+    const NetworkHeads<Scalar>* const engine = this->engines_.network_heads();
+    if (!engine) return std::nullopt;
+    std::vector<InnerNetwork<Scalar>> networks;
+    std::vector<NetworkRows<Scalar>> rows;
+    std::vector<Carried<Scalar>> carried;
+    for (const auto& head : heads) {
+      networks.emplace_back(network_.plan(), layer_norm_of<Scalar>(head->sequence()));
+      rows.push_back(all_rows(head->sequence()));
+      carried.push_back(head->initial());
+    }
+    std::vector<Matrix<Scalar>> o = engine->run(form_, networks, rows, pieces_, carried, stop);
+    std::vector<Walked<Scalar>> walked;
+    for (std::size_t head = 0; head < heads.size(); ++head)
+      walked.push_back({std::move(o[head]), std::move(carried[head])});
+    return walked;
+  }
+
   /// After the last batch, which may be shorter, the weights are those of its last token.
   NamedStates states(const Carried<Scalar>& carried) const override {
     const NetworkPlan& plan = network_.plan();
@@ -101,6 +121,15 @@ class NetworkWalk : public Walk<Scalar> {
     }
     require_state(sequence_, rows, columns);
     return Matrix<Scalar>::Zero(rows, columns);
+  }
+
+  /// The tokens of a whole sequence; the position factors begin anew with every batch.
+  static NetworkRows<Scalar> all_rows(const Sequence& sequence) {
+    const Rows<Scalar> given{sequence, 0, sequence.tokens};
+    Vector<Scalar> sigma = Vector<Scalar>::Ones(sequence.tokens);
+    for (Index t = 0; t < sequence.tokens && sequence.has("sigma"); ++t)
+      sigma(t) = static_cast<Scalar>(sequence.at("sigma")(t % inner_batch(sequence.settings), 0));
+    return {given.scaled_q(), given("k"), given("v"), given("eta"), sigma};
   }
 
   NetworkRows<Scalar> rows_of(const Piece& piece) const {

@@ -41,6 +41,24 @@ class MesaWalk : public Walk<Scalar> {
     return engines_.mesa_parallel(rows, H, recorder, stop);
   }
 
+  std::optional<std::vector<Walked<Scalar>>> walk_together(
+      std::span<const std::unique_ptr<const Walk<Scalar>>> heads, Index chunk_size,
+      const std::stop_token& stop) const override {
+    const MesaHeads<Scalar>* const engine = engines_.mesa_heads();
+    if (!engine) return std::nullopt;
+    std::vector<MesaRows<Scalar>> rows;
+    std::vector<MesaState<Scalar>> H;
+    for (const auto& head : heads) {
+      rows.push_back(mesa_rows<Scalar>(head->sequence(), 0, head->sequence().tokens));
+      H.push_back(head->initial().front());
+    }
+    std::vector<Matrix<Scalar>> o = engine->run(form_, rows, chunk_size, H, stop);
+    std::vector<Walked<Scalar>> walked;
+    for (std::size_t head = 0; head < heads.size(); ++head)
+      walked.push_back({std::move(o[head]), {std::move(H[head])}});
+    return walked;
+  }
+
   std::vector<std::pair<std::string, Matrix<double>>> states(const Carried<Scalar>& carried) const override {
     const MesaState<Scalar>& H = carried.front();
     return {{"Hkk", H.leftCols(sequence_.dk).template cast<double>()},

@@ -43,6 +43,37 @@ class CudaMambaHeads : public MambaHeads<Scalar> {
 };
 
 template <class Scalar>
+class CudaNetworkHeads : public NetworkHeads<Scalar> {
+ public:
+  std::vector<Matrix<Scalar>> run(Form form, std::span<const InnerNetwork<Scalar>> networks,
+                                  std::span<const NetworkRows<Scalar>> heads, const InnerBatches& pieces,
+                                  std::span<Carried<Scalar>> carried,
+                                  const std::stop_token& stop) const override {
+    return cuda::run_networks(form, networks, heads, pieces, carried, stop);
+  }
+};
+
+template <class Scalar>
+class CudaLactHeads : public LactHeads<Scalar> {
+ public:
+  std::vector<Matrix<Scalar>> run(const LactWay& way, std::span<const LactHead<Scalar>> heads,
+                                  std::span<Matrix<Scalar>> S, std::span<Matrix<Scalar>> M,
+                                  const std::stop_token& stop) const override {
+    return cuda::run_lact(way, heads, S, M, stop);
+  }
+};
+
+template <class Scalar>
+class CudaMesaHeads : public MesaHeads<Scalar> {
+ public:
+  std::vector<Matrix<Scalar>> run(Form form, std::span<const MesaRows<Scalar>> heads, Index chunk_size,
+                                  std::span<MesaState<Scalar>> states,
+                                  const std::stop_token& stop) const override {
+    return cuda::run_mesa(form, heads, chunk_size, states, stop);
+  }
+};
+
+template <class Scalar>
 class CudaLeastSquaresHeads : public LeastSquaresHeads<Scalar> {
  public:
   std::vector<Matrix<Scalar>> gains(std::span<const LeastSquaresKeys<Scalar>> heads, bool solved,
@@ -111,6 +142,7 @@ class CudaEngines : public Engines<Scalar> {
                     Carried<Scalar>& carried, Recorder* recorder) const override {
     return cuda::network_dual(network, rows, carried, recorder);
   }
+  const NetworkHeads<Scalar>* network_heads() const override { return &network_heads_; }
 
   void lact_gather(const Rows& K, const Rows& R, const Vector<Scalar>& eta, Rows& G) const override {
     cuda::lact_gather(K, R, eta, G);
@@ -125,6 +157,7 @@ class CudaEngines : public Engines<Scalar> {
                              const std::stop_token& stop) const override {
     return cuda::lact_scan(K, V, eta, first, momentum, muon, S_0, M_0, stop);
   }
+  const LactHeads<Scalar>* lact_heads() const override { return &lact_heads_; }
 
   Rows mesa_recurrent(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder) const override {
     return cuda::mesa_recurrent(rows, H, recorder);
@@ -137,6 +170,7 @@ class CudaEngines : public Engines<Scalar> {
                      const std::stop_token& stop) const override {
     return cuda::mesa_parallel(rows, H, recorder, stop);
   }
+  const MesaHeads<Scalar>* mesa_heads() const override { return &mesa_heads_; }
 
   Rows least_squares_gains(const LeastSquaresKeys<Scalar>& keys, Rows& P, Recorder* recorder) const override {
     return cuda::least_squares_gains(keys, P, recorder);
@@ -151,6 +185,9 @@ class CudaEngines : public Engines<Scalar> {
   CudaRowHeads<Scalar> row_heads_;
   CudaSoftmaxHeads<Scalar> softmax_heads_;
   CudaMambaHeads<Scalar> mamba_heads_;
+  CudaNetworkHeads<Scalar> network_heads_;
+  CudaLactHeads<Scalar> lact_heads_;
+  CudaMesaHeads<Scalar> mesa_heads_;
   CudaLeastSquaresHeads<Scalar> least_squares_heads_;
 };
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/operator/inner_batches.h"
 #include "kernels/cuda/lact.h"
 #include "kernels/cuda/matrices.h"
 #include "kernels/cuda/products_kernel.h"
@@ -182,6 +184,108 @@ DeviceMatrices<Scalar> number(Scalar value) {
   return DeviceMatrices<Scalar>(Matrix<Scalar>(Matrix<Scalar>::Constant(1, 1, value)));
 }
 
+/// Some heads, whole.
+template <class Scalar>
+class LactOnDevice {
+ public:
+  LactOnDevice(const LactWay& way, std::span<const LactHead<Scalar>> heads, std::span<const Matrix<Scalar>> S,
+               std::span<const Matrix<Scalar>> M)
+      : way_(way),
+        heads_(static_cast<Index>(heads.size())),
+        batches_(heads.front().K.rows(), way.batch, way.batch),
+        S_(of_heads([&](std::size_t head) -> const Matrix<Scalar>& { return S[head]; })),
+        M_(of_heads([&](std::size_t head) -> const Matrix<Scalar>& { return M[head]; })),
+        Q_(of_heads([&](std::size_t head) -> const Matrix<Scalar>& { return heads[head].Q; })),
+        O_(heads_, Q_.rows(), S_.columns()) {
+    tokens_.K = of_heads([&](std::size_t head) -> const Matrix<Scalar>& { return heads[head].K; });
+    tokens_.V = of_heads([&](std::size_t head) -> const Matrix<Scalar>& { return heads[head].V; });
+    tokens_.eta = of_heads([&](std::size_t head) { return Matrix<Scalar>(heads[head].eta); });
+    if (heads.front().momentum.size() > 0)
+      tokens_.momentum = of_heads([&](std::size_t head) { return Matrix<Scalar>(heads[head].momentum); });
+    if (heads.front().column_norm)
+      column_norms_ = of_heads([&](std::size_t head) { return Matrix<Scalar>(*heads[head].column_norm); });
+  }
+
+  /// The scan over all batches, then all reads.
+  void run_scan(const std::stop_token& stop) {
+    const Index N = batches_.batch_count();
+    const Index dk = S_.rows();
+    std::vector<Index> first;
+    for (Index c = 0; c < N; ++c) first.push_back(batches_.piece(c).first);
+    Scan<Scalar> scan = scan_batches(tokens_, first, way_.muon, S_, M_, stop);
+    for (Index c = 0; c < N; ++c) {
+      stop_if_asked(stop);
+      read(batches_.piece(c), batch_of(scan.weights, way_.update_first ? c + 1 : c, dk));
+    }
+    if (N == 0) return;
+    add_scaled(heads_, {}, batch_of(scan.weights, N, dk), {}, S_.all());
+    add_scaled(heads_, {}, batch_of(scan.momenta, N - 1, dk), {}, M_.all());
+  }
+
+  /// Batch after batch.
+  void run_batches(const std::stop_token& stop) {
+    const Index dk = S_.rows();
+    const Index dv = S_.columns();
+    Updates<Scalar> updates(heads_, dk, dv, way_.muon);
+    if (column_norms_.heads() > 0) updates.keep_column_norms(std::move(column_norms_));
+    DeviceMatrices<Scalar> G(heads_, dk, dv);
+    DeviceMatrices<Scalar> R(way_.squared_loss ? heads_ : 0, O_.rows(), dv);
+    DeviceMatrices<Scalar> no_momentum =
+        of_heads([](std::size_t) { return Matrix<Scalar>(Matrix<Scalar>::Zero(1, 1)); });
+    for (Index c = 0; c < batches_.batch_count(); ++c) {
+      stop_if_asked(stop);
+      const Piece batch = batches_.piece(c);
+      if (!way_.update_first) read(batch, S_.all());
+      // v, or v - S^T k
+      if (way_.squared_loss)
+        multiply(heads_, -1, rows(tokens_.K, batch), S_.all(), 1, rows(tokens_.V, batch), rows(R, batch));
+      tokens_.gather(batch.first, batch.count, way_.squared_loss ? R.all() : tokens_.V.all(), G.all());
+      updates(G.all(),
+              tokens_.momentum.heads() > 0 ? tokens_.momentum.all().middle_rows(c, 1) : no_momentum.all(), S_,
+              M_);
+      if (way_.update_first) read(batch, S_.all());
+      CHECK_CUDA(
+          cudaStreamSynchronize(nullptr));  // or all would be under way before anyone could ask to stop
+    }
+  }
+
+  std::vector<Matrix<Scalar>> O() const { return O_.download(); }
+  std::vector<Matrix<Scalar>> S() const { return S_.download(); }
+  std::vector<Matrix<Scalar>> M() const { return M_.download(); }
+
+ private:
+  template <class Of>
+  DeviceMatrices<Scalar> of_heads(Of of) const {
+    return DeviceMatrices<Scalar>::of_heads(
+        heads_, [&](Index head) -> decltype(auto) { return of(static_cast<std::size_t>(head)); });
+  }
+
+  static HeadMatrices<Scalar> rows(DeviceMatrices<Scalar>& all, const Piece& batch) {
+    return all.all().middle_rows(batch.first, batch.count);
+  }
+
+  /// Q S of a batch.
+  void read(const Piece& batch, const HeadMatrices<Scalar>& S) {
+    multiply(heads_, 1, rows(Q_, batch), S, 0, {}, rows(O_, batch));
+  }
+
+  LactWay way_;
+  Index heads_;
+  InnerBatches batches_;
+  DeviceMatrices<Scalar> S_, M_, Q_, O_, column_norms_;
+  Tokens<Scalar> tokens_;
+};
+
+/// Numbers that one head takes, rather too many.
+template <class Scalar>
+double numbers(const LactWay& way, const LactHead<Scalar>& head) {
+  const auto T = static_cast<double>(head.K.rows());
+  const auto K = static_cast<double>(head.K.cols());
+  const auto V = static_cast<double>(head.V.cols());
+  const double batches = way.scan ? T / static_cast<double>(way.batch) + 1 : 1;
+  return T * (2 * K + 3 * V + 2) + 10 * batches * (K * V + std::min(K, V) * std::min(K, V)) + 1;
+}
+
 }  // namespace
 
 template <class Scalar>
@@ -216,6 +320,30 @@ LactScan<Scalar> lact_scan(const Matrix<Scalar>& K, const Matrix<Scalar>& V, con
   return {scan.gradients.matrix(), scan.momenta.matrix(), scan.steps.matrix(), scan.weights.matrix()};
 }
 
+template <class Scalar>
+std::vector<Matrix<Scalar>> run_lact(const LactWay& way, std::span<const LactHead<Scalar>> heads,
+                                     std::span<Matrix<Scalar>> S, std::span<Matrix<Scalar>> M,
+                                     const std::stop_token& stop) {
+  constexpr double room = double{1 << 30} / sizeof(Scalar);  // about a gigabyte at the same time
+  const std::size_t at_once =
+      std::clamp<std::size_t>(static_cast<std::size_t>(room / numbers(way, heads.front())), 1, heads.size());
+  std::vector<Matrix<Scalar>> all;
+  for (std::size_t first = 0; first < heads.size(); first += at_once) {
+    const std::size_t some = std::min(at_once, heads.size() - first);
+    LactOnDevice<Scalar> device(way, heads.subspan(first, some), S.subspan(first, some),
+                                M.subspan(first, some));
+    if (way.scan) {
+      device.run_scan(stop);
+    } else {
+      device.run_batches(stop);
+    }
+    std::ranges::move(device.O(), std::back_inserter(all));
+    std::ranges::move(device.S(), S.subspan(first, some).begin());
+    std::ranges::move(device.M(), M.subspan(first, some).begin());
+  }
+  return all;
+}
+
 #define PALIMPSEST_INSTANTIATE(Scalar)                                                                     \
   template void lact_gather(const Matrix<Scalar>&, const Matrix<Scalar>&, const Vector<Scalar>&,           \
                             Matrix<Scalar>&);                                                              \
@@ -224,7 +352,10 @@ LactScan<Scalar> lact_scan(const Matrix<Scalar>& K, const Matrix<Scalar>& V, con
   template LactScan<Scalar> lact_scan(const Matrix<Scalar>&, const Matrix<Scalar>&, const Vector<Scalar>&, \
                                       const std::vector<Index>&, const Vector<Scalar>&,                    \
                                       const std::optional<NewtonSchulz>&, const Matrix<Scalar>&,           \
-                                      const Matrix<Scalar>&, const std::stop_token&);
+                                      const Matrix<Scalar>&, const std::stop_token&);                      \
+  template std::vector<Matrix<Scalar>> run_lact(const LactWay&, std::span<const LactHead<Scalar>>,         \
+                                                std::span<Matrix<Scalar>>, std::span<Matrix<Scalar>>,      \
+                                                const std::stop_token&);
 PALIMPSEST_INSTANTIATE(double)
 PALIMPSEST_INSTANTIATE(float)
 #undef PALIMPSEST_INSTANTIATE

@@ -23,4 +23,10 @@ LactScan<Scalar> lact_scan(const Matrix<Scalar>& K, const Matrix<Scalar>& V, con
                            const std::optional<NewtonSchulz>& muon, const Matrix<Scalar>& S_0,
                            const Matrix<Scalar>& M_0, const std::stop_token& stop);
 
+/// LactHeads::run(): all heads in one go.
+template <class Scalar>
+std::vector<Matrix<Scalar>> run_lact(const LactWay& way, std::span<const LactHead<Scalar>> heads,
+                                     std::span<Matrix<Scalar>> S, std::span<Matrix<Scalar>> M,
+                                     const std::stop_token& stop);
+
 }  // namespace palimpsest::cuda

@@ -1,6 +1,7 @@
 #include "kernels/cuda/mesa_engines.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/base/error.h"
 #include "kernels/cuda/matrices.h"
