@@ -388,7 +388,6 @@ std::string nonlinear(const Settings& settings) {
 
 std::shared_ptr<const Rule> lact_rule() {
   return walk_rule(
-      EngineKind::lact,
       []<class Scalar>(const Sequence& sequence, Form form, Index chunk_size,
                        const Engines<Scalar>& engines) -> std::unique_ptr<const Walk<Scalar>> {
         if (form == Form::parallel)

@@ -224,7 +224,6 @@ std::function<Matrix<double>(const Sequence&, const NamedStates&, const Matrix<d
 
 std::shared_ptr<const Rule> network_rule(NetworkPlanOf plan) {
   return walk_rule(
-      EngineKind::network,
       [plan]<class Scalar>(const Sequence& sequence, Form form, Index chunk_size,
                            const Engines<Scalar>& engines) {
         return std::make_unique<NetworkWalk<Scalar>>(sequence, plan(sequence.settings), form, chunk_size,

@@ -33,7 +33,6 @@ class RowRule : public Rule {
         states_(std::move(states)) {}
 
   std::optional<std::string> missing(Form form, const Settings& settings) const override;
-  EngineKind kind(Form, const Settings&) const override { return EngineKind::rows; }
   Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size, std::stop_token stop,
              const DeviceEngines& engines) const override;
   std::vector<Output> run_heads(std::span<const Sequence> heads, Form form, Precision precision,

@@ -33,9 +33,6 @@ class Rule {
   /// all but the two passes.
   virtual std::optional<std::string> missing(Form form, const Settings& settings) const;
 
-  /// The engines that this form computes with.
-  virtual EngineKind kind(Form form, const Settings& settings) const = 0;
-
   /// Outputs and final state of one head. `chunk_size` >= 1 is the form's chunk and never changes a result.
   /// Throws Unsupported with the reason where the form is missing, Cancelled when asked to stop, Error with
   /// the device's words where it fails.

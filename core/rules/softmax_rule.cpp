@@ -112,8 +112,6 @@ class SoftmaxRule : public Rule {
     return "There is no memory that a first pass could make: every query looks at the keys themselves.";
   }
 
-  EngineKind kind(Form, const Settings&) const override { return EngineKind::softmax; }
-
   Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size, std::stop_token stop,
              const DeviceEngines& engines) const override {
     require_chunk_size(chunk_size);

@@ -24,17 +24,15 @@ class WalkRule : public Rule {
 
   /// `missing` says why a form does not exist; empty: all do that Rule has. `nonlinear` says why the memory
   /// is no linear function of the values; empty: the walk has channels.
-  WalkRule(EngineKind kind, WalkOf<double> walk_f64, WalkOf<float> walk_f32, StepsOf steps, MissingOf missing,
+  WalkRule(WalkOf<double> walk_f64, WalkOf<float> walk_f32, StepsOf steps, MissingOf missing,
            NonlinearOf nonlinear)
-      : kind_(kind),
-        walk_f64_(std::move(walk_f64)),
+      : walk_f64_(std::move(walk_f64)),
         walk_f32_(std::move(walk_f32)),
         steps_(std::move(steps)),
         missing_(std::move(missing)),
         nonlinear_(std::move(nonlinear)) {}
 
   std::optional<std::string> missing(Form form, const Settings& settings) const override;
-  EngineKind kind(Form, const Settings&) const override { return kind_; }
   Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size, std::stop_token stop,
              const DeviceEngines& engines) const override;
   std::vector<Output> run_heads(std::span<const Sequence> heads, Form form, Precision precision,
@@ -54,7 +52,6 @@ class WalkRule : public Rule {
   auto with_walk(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                  const DeviceEngines& engines, Use use) const;
 
-  EngineKind kind_;
   WalkOf<double> walk_f64_;
   WalkOf<float> walk_f32_;
   StepsOf steps_;
@@ -65,11 +62,10 @@ class WalkRule : public Rule {
 /// A rule from one generic function `std::unique_ptr<const Walk<Scalar>> walk<Scalar>(const Sequence&, Form,
 /// Index chunk_size, const Engines<Scalar>&)`.
 template <class Function>
-std::shared_ptr<const Rule> walk_rule(EngineKind kind, Function walk, WalkRule::StepsOf steps,
+std::shared_ptr<const Rule> walk_rule(Function walk, WalkRule::StepsOf steps,
                                       WalkRule::MissingOf missing = {},
                                       WalkRule::NonlinearOf nonlinear = {}) {
   return std::make_shared<WalkRule>(
-      kind,
       [walk](const Sequence& sequence, Form form, Index chunk_size, const Engines<double>& engines) {
         return walk.template operator()<double>(sequence, form, chunk_size, engines);
       },

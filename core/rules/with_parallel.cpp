@@ -34,10 +34,6 @@ class WithParallel : public Rule {
         .run_heads(heads, form, precision, chunk_size, std::move(stop), engines);
   }
 
-  EngineKind kind(Form form, const Settings& settings) const override {
-    return choose(form, settings).kind(form, settings);
-  }
-
   void walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const override {
     rule_->walk_states(sequence, visit, std::move(stop));
   }

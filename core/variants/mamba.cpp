@@ -158,7 +158,6 @@ Variant mamba() {
                .problems = mamba_problems},
       .memory = {.pairs = stored},
       .rule = walk_rule(
-          EngineKind::mamba,
           []<class Scalar>(const Sequence& sequence, Form form, Index chunk_size,
                            const Engines<Scalar>& engines) {
             return std::make_unique<MambaWalk<Scalar>>(sequence, form, chunk_size, engines);

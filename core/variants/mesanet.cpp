@@ -187,7 +187,6 @@ Variant mesanet() {
                .problems = mesanet_problems},
       .memory = {.answers = answers},
       .rule = walk_rule(
-          EngineKind::mesanet,
           []<class Scalar>(const Sequence& sequence, Form form, Index chunk_size,
                            const Engines<Scalar>& engines) {
             return std::make_unique<MesaWalk<Scalar>>(sequence, form, chunk_size, engines);

@@ -247,7 +247,6 @@ Variant rls() {
                        "S_{t-1}^{\\top}k_t)^{\\top}",
                .problems = rls_problems},
       .rule = walk_rule(
-          EngineKind::least_squares,
           []<class Scalar>(const Sequence& sequence, Form form, Index chunk_size,
                            const Engines<Scalar>& engines) {
             return std::make_unique<LeastSquaresWalk<Scalar>>(sequence, form, chunk_size, engines);

@@ -200,38 +200,4 @@ const DeviceEngines& cuda_engines() {
   return engines;
 }
 
-bool has_cuda_kernels(EngineKind kind) {
-  switch (kind) {
-    case EngineKind::rows:
-    case EngineKind::softmax:
-    case EngineKind::mamba:
-    case EngineKind::network:
-    case EngineKind::lact:
-    case EngineKind::mesanet:
-    case EngineKind::least_squares:
-      return true;
-  }
-  return false;
-}
-
-const char* describe(EngineKind kind) {
-  switch (kind) {
-    case EngineKind::rows:
-      return "row programs";
-    case EngineKind::softmax:
-      return "attention over a cache of keys";
-    case EngineKind::mamba:
-      return "a decay of every cell of the state";
-    case EngineKind::network:
-      return "inner networks";
-    case EngineKind::lact:
-      return "updates of whole batches";
-    case EngineKind::mesanet:
-      return "a solve per query";
-    case EngineKind::least_squares:
-      return "recursive least squares";
-  }
-  return "";
-}
-
 }  // namespace palimpsest

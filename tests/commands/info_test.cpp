@@ -29,7 +29,6 @@ class ChoosyRule : public Rule {
     if (form != Form::parallel || !refused) return Rule::missing(form, settings);
     return "the update is not linear.";
   }
-  EngineKind kind(Form, const Settings&) const override { return EngineKind::softmax; }
   Output run(const Sequence&, Form, Precision, Index, std::stop_token, const DeviceEngines&) const override {
     return {};
   }

@@ -57,8 +57,8 @@ class Faulty : public Rule {
     return std::nullopt;
   }
 
-  Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-             std::stop_token stop, const DeviceEngines& engines) const override {
+  Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size, std::stop_token stop,
+             const DeviceEngines& engines) const override {
     Output output = rule_->run(sequence, form, precision, chunk_size, stop, engines);
     if (form != Form::chunkwise || sequence.tokens < 17) return output;
     const Index last = output.o.cols() - 1;  // random cases may have a single channel
@@ -73,8 +73,6 @@ class Faulty : public Rule {
                                std::size_t budget, const DeviceEngines& engines) const override {
     return rule_->trace(sequence, form, precision, chunk_size, budget, engines);
   }
-
-  EngineKind kind(Form form, const Settings& settings) const override { return rule_->kind(form, settings); }
 
  private:
   std::shared_ptr<const Rule> rule_;
