@@ -60,8 +60,9 @@ __device__ Scalar unit_of(Scalar largest) {
 
 /// norm = u sqrt(sum_kc (M_kc / u)^2) with u = max |M_kc|, X_kc = M_kc / (norm + eps): a block for each head.
 template <class Scalar>
-__global__ void divide_elements(std::int64_t heads, const HeadMatrices<const Scalar> M, Scalar eps,
-                                const HeadMatrices<Scalar> norm, const HeadMatrices<Scalar> X) {
+__global__ void __launch_bounds__(threads_of_norm)
+    divide_elements(std::int64_t heads, const HeadMatrices<const Scalar> M, Scalar eps,
+                    const HeadMatrices<Scalar> norm, const HeadMatrices<Scalar> X) {
   for (std::int64_t head = blockIdx.x; head < heads; head += gridDim.x) {
     const auto element = [&](std::int64_t i) { return M(head, i / M.columns, i % M.columns); };
     const std::int64_t count = M.rows * M.columns;

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/operator/inner_batches.h"
+#include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/lact.h"
 #include "kernels/cuda/matrices.h"
 #include "kernels/cuda/products_kernel.h"
@@ -324,23 +325,21 @@ template <class Scalar>
 std::vector<Matrix<Scalar>> run_lact(const LactWay& way, std::span<const LactHead<Scalar>> heads,
                                      std::span<Matrix<Scalar>> S, std::span<Matrix<Scalar>> M,
                                      const std::stop_token& stop) {
-  constexpr double room = double{1 << 30} / sizeof(Scalar);  // about a gigabyte at the same time
-  const std::size_t at_once =
-      std::clamp<std::size_t>(static_cast<std::size_t>(room / numbers(way, heads.front())), 1, heads.size());
   std::vector<Matrix<Scalar>> all;
-  for (std::size_t first = 0; first < heads.size(); first += at_once) {
-    const std::size_t some = std::min(at_once, heads.size() - first);
-    LactOnDevice<Scalar> device(way, heads.subspan(first, some), S.subspan(first, some),
-                                M.subspan(first, some));
+  const double bytes = sizeof(Scalar) * numbers(way, heads.front());
+  for_groups(heads.size(), bytes, [&](std::size_t first, std::size_t count) {
+    const std::span<Matrix<Scalar>> weights = S.subspan(first, count);
+    const std::span<Matrix<Scalar>> momenta = M.subspan(first, count);
+    LactOnDevice<Scalar> device(way, heads.subspan(first, count), weights, momenta);
     if (way.scan) {
       device.run_scan(stop);
     } else {
       device.run_batches(stop);
     }
     std::ranges::move(device.O(), std::back_inserter(all));
-    std::ranges::move(device.S(), S.subspan(first, some).begin());
-    std::ranges::move(device.M(), M.subspan(first, some).begin());
-  }
+    std::ranges::move(device.S(), weights.begin());
+    std::ranges::move(device.M(), momenta.begin());
+  });
   return all;
 }
 

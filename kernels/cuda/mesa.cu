@@ -333,7 +333,8 @@ class ConjugateGradients {
 };
 
 template <class Scalar>
-__global__ void solve_queries(const MesaChunks<Scalar> chunks, const SolveRooms<Scalar> rooms) {
+__global__ void __launch_bounds__(threads_of_block)
+    solve_queries(const MesaChunks<Scalar> chunks, const SolveRooms<Scalar> rooms) {
   __shared__ typename ConjugateGradients<Scalar>::Numbers numbers;
   const std::int64_t of_chunk = (chunks.L + queries_of_block - 1) / queries_of_block;
   for (std::int64_t index = blockIdx.x; index < chunks.heads * chunks.chunks * of_chunk; index += gridDim.x) {
@@ -346,8 +347,9 @@ __global__ void solve_queries(const MesaChunks<Scalar> chunks, const SolveRooms<
 
 /// H <- gamma H + beta k (k, v)^T, x = (Hkk + ridge)^{-1} q, o = Hkv^T x, token by token.
 template <class Scalar>
-__global__ void walk_tokens(const MesaChunks<Scalar> chunks, const SolveRooms<Scalar> rooms,
-                            std::int64_t first, std::int64_t end, Scalar* decayed) {
+__global__ void __launch_bounds__(threads_of_block)
+    walk_tokens(const MesaChunks<Scalar> chunks, const SolveRooms<Scalar> rooms, std::int64_t first,
+                std::int64_t end, Scalar* decayed) {
   const std::int64_t head = blockIdx.x;
   const std::int64_t K = chunks.K;
   const std::int64_t V = chunks.V;
@@ -395,8 +397,9 @@ __global__ void form_systems(const MesaChunks<Scalar> chunks, const SolveRooms<S
 
 /// x_t = M_t^{-1} q_t: a block for each token.
 template <class Scalar>
-__global__ void solve_systems(const MesaChunks<Scalar> chunks, const SolveRooms<Scalar> rooms,
-                              std::int64_t first, std::int64_t end) {
+__global__ void __launch_bounds__(threads_of_block)
+    solve_systems(const MesaChunks<Scalar> chunks, const SolveRooms<Scalar> rooms, std::int64_t first,
+                  std::int64_t end) {
   const std::int64_t K = chunks.K;
   const std::int64_t head = blockIdx.x / (end - first);
   const std::int64_t row = head * chunks.L + first + blockIdx.x % (end - first);

@@ -4,16 +4,13 @@
 #include <iterator>
 
 #include "core/base/error.h"
+#include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/matrices.h"
 #include "kernels/cuda/mesa.h"
 
 namespace palimpsest::cuda {
 
 namespace {
-
-/// Numbers of the solves and tables that lie on the device at the same time: about a gigabyte.
-template <class Scalar>
-constexpr double room = double{1 << 30} / sizeof(Scalar);
 
 /// Chunks of all heads, uploaded once, with their states and room for what they make.
 template <class Scalar>
@@ -170,8 +167,9 @@ template <class Scalar>
 void solve_tokens(const MesaChunks<Scalar>& chunks, std::span<const MesaState<Scalar>> states,
                   const std::stop_token& stop) {
   const Index K = chunks.K;
-  const double of_a_token = static_cast<double>(std::max<Index>(chunks.heads * K * K, 1));
-  const Index at_once = std::clamp<Index>(static_cast<Index>(room<Scalar> / of_a_token), 1, chunks.L);
+  constexpr double room = double{1 << 30} / sizeof(Scalar);  // numbers of the systems at the same time
+  const auto of_a_token = static_cast<double>(std::max<Index>(chunks.heads * K * K, 1));
+  const Index at_once = std::clamp<Index>(static_cast<Index>(room / of_a_token), 1, chunks.L);
   auto Hkk = DeviceMatrices<Scalar>::of_heads(chunks.heads, [&](Index head) {
     return Matrix<Scalar>(states[static_cast<std::size_t>(head)].leftCols(K));
   });
@@ -299,17 +297,14 @@ template <class Scalar>
 std::vector<Matrix<Scalar>> run_mesa(Form form, std::span<const MesaRows<Scalar>> heads, Index chunk_size,
                                      std::span<MesaState<Scalar>> states, const std::stop_token& stop) {
   const Index T = heads.front().q.rows();
-  const Index L = std::max<Index>(form == Form::chunkwise ? std::min(chunk_size, T) : T, 1);
-  const auto count = static_cast<Index>(heads.size());
-  const Index at_once =
-      std::clamp<Index>(static_cast<Index>(room<Scalar> / numbers(form, heads.front(), L)), 1, count);
+  if (T == 0) return std::vector<Matrix<Scalar>>(heads.size(), Matrix<Scalar>(0, heads.front().v.cols()));
+  const Index L = form == Form::chunkwise ? std::min(chunk_size, T) : T;
   std::vector<Matrix<Scalar>> all;
-  for (Index first = 0; first < count; first += at_once) {
-    const auto begin = static_cast<std::size_t>(first);
-    const auto some = static_cast<std::size_t>(std::min(at_once, count - first));
-    std::ranges::move(run_some(form, heads.subspan(begin, some), L, states.subspan(begin, some), stop),
+  const double bytes = sizeof(Scalar) * numbers(form, heads.front(), L);
+  for_groups(heads.size(), bytes, [&](std::size_t first, std::size_t count) {
+    std::ranges::move(run_some(form, heads.subspan(first, count), L, states.subspan(first, count), stop),
                       std::back_inserter(all));
-  }
+  });
   return all;
 }
 

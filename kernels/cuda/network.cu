@@ -326,8 +326,9 @@ __device__ void walk(const Piece<Scalar>& piece, bool dual) {
 }
 
 template <class Scalar>
-__global__ void walk_pieces(const Networks<Scalar> networks, bool dual, std::int64_t batch,
-                            std::int64_t first, std::int64_t end) {
+__global__ void __launch_bounds__(threads)
+    walk_pieces(const Networks<Scalar> networks, bool dual, std::int64_t batch, std::int64_t first,
+                std::int64_t end) {
   while (first < end) {
     const std::int64_t batch_end = first - first % batch + batch;
     const std::int64_t next = smaller(smaller(first + networks.L, batch_end), end);
@@ -342,12 +343,13 @@ __global__ void walk_pieces(const Networks<Scalar> networks, bool dual, std::int
 }
 
 template <class Scalar>
-__global__ void walk_one(const Networks<Scalar> networks, bool dual) {
+__global__ void __launch_bounds__(threads) walk_one(const Networks<Scalar> networks, bool dual) {
   walk(Piece<Scalar>(networks, blockIdx.x, 0, networks.T), dual);
 }
 
 template <class Scalar>
-__global__ void make_own(const Networks<Scalar> networks, std::int64_t token, bool begins_batch) {
+__global__ void __launch_bounds__(threads)
+    make_own(const Networks<Scalar> networks, std::int64_t token, bool begins_batch) {
   const Piece<Scalar> piece(networks, blockIdx.x, token, 1);
   piece.make_own_weights(piece.last_sigma());
   if (begins_batch) piece.begin_next_batch();

@@ -1,9 +1,11 @@
 #include "kernels/cuda/network_engines.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "core/base/error.h"
+#include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/matrices.h"
 #include "kernels/cuda/network.h"
 
@@ -211,6 +213,44 @@ Matrix<Scalar> one_piece(const InnerNetwork<Scalar>& network, const NetworkRows<
   return device.O().matrix();
 }
 
+/// Numbers that one head takes, rather too many.
+template <class Scalar>
+double numbers(const NetworkRows<Scalar>& rows, const Carried<Scalar>& carried, Index L, bool dual) {
+  const auto n = static_cast<double>(L);
+  double of_parameters = 0;
+  double widths = 4 * static_cast<double>(rows.V.cols());
+  for (const Matrix<Scalar>& parameter : carried) {
+    of_parameters += 2 * static_cast<double>(parameter.size());
+    widths += 3 * static_cast<double>(parameter.cols());
+  }
+  const auto of_a_token = static_cast<double>(2 * (rows.K.cols() + rows.V.cols() + 1));
+  return of_parameters + n * widths + (dual ? largest_layer_count * n * n : 0) +
+         static_cast<double>(rows.K.rows()) * of_a_token + 1;
+}
+
+/// Some heads, whole.
+template <class Scalar>
+std::vector<Matrix<Scalar>> run_some(std::span<const InnerNetwork<Scalar>> networks,
+                                     std::span<const NetworkRows<Scalar>> heads, const InnerBatches& pieces,
+                                     std::span<Carried<Scalar>> carried, bool dual,
+                                     const std::stop_token& stop) {
+  constexpr Index tokens_between_stops = 1024;
+  const Index L = std::max<Index>(pieces.largest_piece(), 1);
+  const Index T = heads.front().K.rows();
+  const Index batch = pieces.piece_count() > 0 ? pieces.batch_size(0) : 1;
+  NetworksOnDevice<Scalar> device(networks, heads, carried, L, dual);
+  const Index at_once = std::max<Index>(tokens_between_stops / L, 1);
+  for (Index index = 0; index < pieces.piece_count(); index += at_once) {
+    if (stop.stop_requested()) throw Cancelled();
+    const Index next = index + at_once;
+    walk_networks(device.view(), dual, batch, pieces.piece(index).first,
+                  next < pieces.piece_count() ? pieces.piece(next).first : T);
+    CHECK_CUDA(cudaStreamSynchronize(nullptr));  // or all would be under way before anyone could ask to stop
+  }
+  device.download_carried(carried);
+  return device.O().download();
+}
+
 }  // namespace
 
 template <class Scalar>
@@ -230,22 +270,15 @@ std::vector<Matrix<Scalar>> run_networks(Form form, std::span<const InnerNetwork
                                          std::span<const NetworkRows<Scalar>> heads,
                                          const InnerBatches& pieces, std::span<Carried<Scalar>> carried,
                                          const std::stop_token& stop) {
-  constexpr Index tokens_between_stops = 1024;
   const bool dual = form != Form::recurrent;
-  const Index L = std::max<Index>(pieces.largest_piece(), 1);
-  const Index T = heads.front().K.rows();
-  const Index batch = pieces.piece_count() > 0 ? pieces.batch_size(0) : 1;
-  NetworksOnDevice<Scalar> device(networks, heads, carried, L, dual);
-  const Index at_once = std::max<Index>(tokens_between_stops / L, 1);
-  for (Index index = 0; index < pieces.piece_count(); index += at_once) {
-    if (stop.stop_requested()) throw Cancelled();
-    const Index next = index + at_once;
-    walk_networks(device.view(), dual, batch, pieces.piece(index).first,
-                  next < pieces.piece_count() ? pieces.piece(next).first : T);
-    CHECK_CUDA(cudaStreamSynchronize(nullptr));  // or all would be under way before anyone could ask to stop
-  }
-  device.download_carried(carried);
-  return device.O().download();
+  std::vector<Matrix<Scalar>> all;
+  const double bytes = sizeof(Scalar) * numbers(heads.front(), carried.front(), pieces.largest_piece(), dual);
+  for_groups(heads.size(), bytes, [&](std::size_t first, std::size_t count) {
+    std::ranges::move(run_some(networks.subspan(first, count), heads.subspan(first, count), pieces,
+                               carried.subspan(first, count), dual, stop),
+                      std::back_inserter(all));
+  });
+  return all;
 }
 
 #define PALIMPSEST_INSTANTIATE(Scalar)                                                            \

@@ -11,13 +11,15 @@ namespace palimpsest {
 namespace {
 
 constexpr int tile = 16;
+constexpr int threads = tile * tile;
 constexpr std::int64_t most_blocks = 65535;  // of a grid's last two axes
 
 /// D_mn = a sum_k A_mk B_kn + b C_mn
 template <class Scalar>
-__global__ void multiply_tiles(std::int64_t heads, Scalar a, const HeadMatrices<const Scalar> A,
-                               const HeadMatrices<const Scalar> B, Scalar b,
-                               const HeadMatrices<const Scalar> C, const HeadMatrices<Scalar> D) {
+__global__ void __launch_bounds__(threads)
+    multiply_tiles(std::int64_t heads, Scalar a, const HeadMatrices<const Scalar> A,
+                   const HeadMatrices<const Scalar> B, Scalar b, const HeadMatrices<const Scalar> C,
+                   const HeadMatrices<Scalar> D) {
   __shared__ Scalar A_tile[tile][tile + 1];
   __shared__ Scalar B_tile[tile][tile + 1];
   const int x = threadIdx.x;
