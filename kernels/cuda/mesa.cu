@@ -453,7 +453,7 @@ void read_mesa_chunks(const MesaChunks<Scalar>& chunks) {
 template <class Scalar>
 void walk_mesa(const MesaChunks<Scalar>& chunks, const SolveRooms<Scalar>& rooms, std::int64_t first,
                std::int64_t end, Scalar* decayed) {
-  if (chunks.heads == 0) return;
+  if (is_empty(chunks)) return;
   walk_tokens<<<static_cast<unsigned>(chunks.heads), threads_of_block>>>(chunks, rooms, first, end, decayed);
   CHECK_CUDA(cudaGetLastError());
 }
@@ -461,7 +461,7 @@ void walk_mesa(const MesaChunks<Scalar>& chunks, const SolveRooms<Scalar>& rooms
 template <class Scalar>
 void solve_mesa_tokens(const MesaChunks<Scalar>& chunks, const SolveRooms<Scalar>& rooms, std::int64_t first,
                        std::int64_t end, Scalar* Hkk) {
-  if (chunks.heads == 0 || first >= end) return;
+  if (is_empty(chunks) || first >= end) return;
   form_systems<<<grid_of(chunks.heads, chunks.K * chunks.K), threads>>>(chunks, rooms, first, end, Hkk);
   CHECK_CUDA(cudaGetLastError());
   solve_systems<<<static_cast<unsigned>(chunks.heads * (end - first)), threads_of_block>>>(chunks, rooms,
