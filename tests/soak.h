@@ -95,12 +95,13 @@ inline std::string words(const Holdings& now) {
       now.computations, now.windows);
 }
 
-/// Plays with the program as a person does, by mouse and keyboard, at random but the same each time.
+/// Plays with the program as a person does, by mouse and keyboard, in every workspace, at random but the same
+/// each time with the same seed.
 class Player {
  public:
   /// `frame` draws one frame of `application`.
-  Player(Application& application, std::function<void()> frame)
-      : application_(application), frame_(std::move(frame)) {}
+  Player(Application& application, std::function<void()> frame, unsigned seed = 1)
+      : application_(application), frame_(std::move(frame)), random_(seed) {}
 
   /// Does one thing.
   void act() {
@@ -114,8 +115,7 @@ class Player {
 
   /// Drags from one place of a panel to another: over sliders, the timeline, pictures.
   void drag_somewhere() {
-    static constexpr const char* places[] = {"Data", "Data", "Forms", "Timeline", "Stage"};
-    const ImGuiWindow* window = ImGui::FindWindowByName(places[below(std::size(places))]);
+    const ImGuiWindow* window = some_window();
     if (!window) return;
     move_to(inside(*window));
     button(true);
@@ -162,6 +162,17 @@ class Player {
   std::size_t below(std::size_t count) { return random_() % count; }
   float share() { return static_cast<float>(random_() % 1000) / 1000; }
 
+  /// A window that is on the screen, whatever the workspace.
+  const ImGuiWindow* some_window() {
+    constexpr float least = 40;
+    std::vector<const ImGuiWindow*> shown;
+    for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
+      const bool is_shown = window->WasActive && !window->Hidden;
+      if (is_shown && window->Size.x > least && window->Size.y > least) shown.push_back(window);
+    }
+    return shown.empty() ? nullptr : shown[below(shown.size())];
+  }
+
   /// Somewhere in a window, away from the separators at its edges.
   ImVec2 inside(const ImGuiWindow& window) {
     constexpr float edge = 12;
@@ -193,13 +204,13 @@ class Player {
   }
 
   void wheel() {
-    if (const ImGuiWindow* window = ImGui::FindWindowByName("Timeline")) move_to(inside(*window));
+    if (const ImGuiWindow* window = some_window()) move_to(inside(*window));
     ImGui::GetIO().AddMouseWheelEvent(0, share() - 0.5F);
     frame_();
   }
 
   void point() {
-    const ImGuiWindow* window = ImGui::FindWindowByName("Stage");
+    const ImGuiWindow* window = some_window();
     if (!window) return;
     for (int i = 0; i < 5; ++i) move_to(inside(*window));
     button(true);
@@ -249,7 +260,7 @@ class Player {
 
   Application& application_;
   std::function<void()> frame_;
-  std::mt19937 random_{1};
+  std::mt19937 random_;
 };
 
 }  // namespace palimpsest::testing

@@ -1,7 +1,7 @@
 // Runs the GUI tests: the test engine drives a real window, at full speed. The exit status is 0 only when
 // tests ran and all of them passed. An argument filters the tests by name; `--offscreen` instead checks that
-// the same pictures come out where there is no display; `--soak MINUTES` plays for so long and fails when the
-// memory of the process grows.
+// the same pictures come out where there is no display; `--soak MINUTES [SEED]` plays for so long and fails
+// when the memory of the process grows.
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -107,7 +107,10 @@ int main(int argc, char** argv) try {
   const char* argument = argc > 1 ? argv[1] : nullptr;
   const std::string_view mode = argument != nullptr ? argument : "";
   if (mode == "--offscreen") return palimpsest::check_offscreen() ? 0 : 1;
-  if (mode == "--soak") return palimpsest::soak(argc > 2 ? std::stod(argv[2]) : 30) ? 0 : 1;
+  if (mode == "--soak") {
+    const double minutes = argc > 2 ? std::stod(argv[2]) : 30;
+    return palimpsest::soak(minutes, argc > 3 ? static_cast<unsigned>(std::stoul(argv[3])) : 1) ? 0 : 1;
+  }
   return palimpsest::run(argument) ? 0 : 1;
 } catch (const std::exception& error) {
   fmt::print(stderr, "tests_gui: {}\n", error.what());

@@ -1,4 +1,4 @@
-// `tests_gui --soak MINUTES` plays with the real window and watches the memory of the process.
+// `tests_gui --soak MINUTES [SEED]` plays with the real window and watches the memory of the process.
 
 #include <fmt/format.h>
 #include <imgui_impl_glfw.h>
@@ -47,14 +47,15 @@ bool has_grown(const Holdings& first, const Holdings& last) {
 
 }  // namespace
 
-bool soak(double minutes) {
+bool soak(double minutes, unsigned seed) {
   Window window({.title = "Palimpsest soak test", .scale = 1, .vsync = false});
   // Otherwise the backend tells Dear ImGui in every frame where the real pointer is.
   ImGui_ImplGlfw_CursorEnterCallback(glfwGetCurrentContext(), GLFW_TRUE);
   Application application;
   application.open_first_capture();
   const auto draw = [&] { application.draw(1); };
-  Player player(application, [&] { window.draw_frame(draw); });
+  Player player(
+      application, [&] { window.draw_frame(draw); }, seed);
 
   std::optional<Holdings> first;  // after a tenth
   Holdings last;

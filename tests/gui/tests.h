@@ -32,7 +32,7 @@ void settle(ImGuiTestContext* context);
 
 /// Plays with the program in a window for so many minutes, printing what the process holds. False when that
 /// grew after the first tenth by more than 20 MB, or when something could not be drawn.
-bool soak(double minutes);
+bool soak(double minutes, unsigned seed);
 
 // One function per file of tests.
 void register_window_tests(ImGuiTestEngine* engine);
