@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/utf8.h"
+#include "core/io/array_file.h"
 #include "core/io/npz.h"
 
 namespace palimpsest {
@@ -179,19 +180,17 @@ void require_text(const Unreadable& unreadable, std::string_view name, std::stri
   throw InputError(fmt::format("{}; as {} one text is expected, {}", found->second, name, held));
 }
 
-std::string stem(const fs::path& path) { return valid_utf8(path.stem().string()); }
-
 }  // namespace
 
-Capture read_capture(const fs::path& path) {
-  Npz npz = read_npz(path);
+Capture read_capture(const fs::path& path, const std::function<bool(std::string_view)>& wanted) {
+  Npz npz = read_array_file(path, {}, wanted);
   Capture capture;
   capture.file = path;
   require_text(npz.unreadable, "meta", "a JSON object");
   require_text(npz.unreadable, "tokens", "a JSON list of strings");
   capture.arrays = std::move(npz.arrays);
   capture.unreadable = std::move(npz.unreadable);
-  capture.name = stem(path);
+  capture.name = array_file_title(path);
   if (const auto meta = npz.texts.find("meta"); meta != npz.texts.end()) {
     const std::string what = fmt::format("{}: meta", path.string());
     const json parsed = parse_json(meta->second, what);
@@ -217,7 +216,7 @@ std::vector<CaptureSummary> list_captures(const fs::path& folder) {
     if (entry->path().extension() != ".npz" || entry->is_directory(ignored)) continue;
     CaptureSummary& summary = summaries.emplace_back();
     summary.file = entry->path();
-    summary.name = stem(summary.file);
+    summary.name = array_file_title(summary.file);
     try {
       const auto meta = read_npz_text(summary.file, "meta");
       const std::string what = fmt::format("{}: meta", summary.file.string());

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/array.h"
@@ -32,8 +34,8 @@ struct Training {
   std::map<std::string, double> recall;  // share of right answers for each kind of question
 };
 
-/// What flowed through one layer of a model. Only `file` and `arrays` are always there: any .npz will do, and
-/// what its `meta` does not say is empty.
+/// What flowed through one layer of a model. Only `file` and `arrays` are always there: any file of arrays
+/// will do, and what its `meta` does not say is empty.
 struct Capture {
   std::filesystem::path file;
   Arrays arrays;
@@ -58,10 +60,11 @@ struct Capture {
   std::optional<Training> trained;
 };
 
-/// Reads an .npz with its tokens and meta. Without a name in meta the file's stem is the name. Throws
-/// InputError, also where tokens or meta are not the JSON they should be or there is not one token for each
-/// position.
-Capture read_capture(const std::filesystem::path& path);
+/// Reads a file of arrays (see read_array_file) with its tokens and meta. Without a name in meta it is called
+/// as array_file_title() says. With `wanted`, other arrays are left out. Throws InputError, also where tokens
+/// or meta are not the JSON they should be or there is not one token for each position.
+Capture read_capture(const std::filesystem::path& path,
+                     const std::function<bool(std::string_view name)>& wanted = {});
 
 /// One line of a picker.
 struct CaptureSummary {

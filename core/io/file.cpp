@@ -71,6 +71,15 @@ std::string read_text_file(const fs::path& path, std::uintmax_t most_bytes) {
   return text;
 }
 
+std::vector<std::byte> read_bytes(const fs::path& path, std::uint64_t first, std::uint64_t count) {
+  std::vector<std::byte> bytes(count);
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(first));
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(count));
+  if (!file) refuse(path, fmt::format("ends before the byte {}", first + count));
+  return bytes;
+}
+
 fs::path writable_target(const fs::path& path) {
   constexpr int most_links = 40;  // as the system counts
   std::error_code ignored;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace palimpsest {
 
@@ -14,6 +15,10 @@ void require_readable_file(const std::filesystem::path& path);
 
 /// The text of a regular file of at most `most_bytes`. Throws InputError naming it.
 std::string read_text_file(const std::filesystem::path& path, std::uintmax_t most_bytes);
+
+/// `count` bytes of a regular file, from the byte `first` on. Throws InputError naming it if there are fewer.
+std::vector<std::byte> read_bytes(const std::filesystem::path& path, std::uint64_t first,
+                                  std::uint64_t count);
 
 /// The file that `path` leads to, so that a link is written through and not replaced, whether there is a file
 /// at its end or not. Throws InputError where nothing can be written.

@@ -181,6 +181,13 @@ std::vector<std::byte> format_npy(const Array& array) {
   return bytes;
 }
 
+std::vector<std::byte> format_npy_bytes(std::string_view dtype, const std::vector<Index>& shape,
+                                        std::span<const std::byte> data) {
+  std::vector<std::byte> bytes = npy_start(dtype, shape);
+  append(bytes, data.data(), data.size());
+  return bytes;
+}
+
 std::vector<std::byte> format_npy_text(std::string_view text) {
   std::vector<std::byte> bytes = npy_start("|u1", {static_cast<Index>(text.size())});
   append(bytes, text.data(), text.size());

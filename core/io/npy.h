@@ -23,6 +23,10 @@ std::optional<std::string> parse_npy_text(std::span<const std::byte> bytes, std:
 /// An array as an .npy of version 1.0: float32 or float64, row-major, in this machine's byte order.
 std::vector<std::byte> format_npy(const Array& array);
 
+/// An .npy of version 1.0 around data that are already as `dtype` ("<f4") says, row-major.
+std::vector<std::byte> format_npy_bytes(std::string_view dtype, const std::vector<Index>& shape,
+                                        std::span<const std::byte> data);
+
 /// A text as an .npy of its UTF-8 bytes: uint8, rank 1.
 std::vector<std::byte> format_npy_text(std::string_view text);
 

@@ -12,9 +12,9 @@
 
 #include "core/base/error.h"
 #include "core/base/utf8.h"
+#include "core/io/contents.h"
 #include "core/io/file.h"
 #include "core/io/npy.h"
-#include "core/io/npy_header.h"
 
 namespace palimpsest {
 
@@ -32,8 +32,6 @@ using Member = std::unique_ptr<zip_file_t, Discard>;
 constexpr std::string_view extension = ".npy";
 constexpr std::string_view npy_magic = "\x93NUMPY";
 
-bool may_be_text(std::string_view name) { return name == "tokens" || name == "meta"; }
-
 std::string zip_problem(int code) {
   zip_error_t error;
   zip_error_init_with_code(&error, code);
@@ -41,24 +39,6 @@ std::string zip_problem(int code) {
   zip_error_fini(&error);
   return problem;
 }
-
-/// What is left of NpzLimits::total_bytes.
-class Budget {
- public:
-  explicit Budget(const NpzLimits& limits) : total_(limits.total_bytes), left_(limits.total_bytes) {}
-
-  std::uint64_t left() const { return left_; }
-
-  void take(std::uint64_t bytes, std::string_view what) {
-    if (bytes > left_)
-      throw InputError(fmt::format("{}: the file holds more than {} bytes in all, the limit", what, total_));
-    left_ -= bytes;
-  }
-
- private:
-  std::uint64_t total_;
-  std::uint64_t left_;
-};
 
 /// Refuses whatever is plainly no .npz, with a better reason than the zip library could give.
 void check_start(const fs::path& path) {
@@ -137,29 +117,6 @@ std::optional<std::string> array_name(zip_t* archive, zip_uint64_t index) {
   return valid_utf8(name);
 }
 
-std::string describe(const fs::path& path, std::string_view name) {
-  return fmt::format("{}: array \"{}\"", path.string(), shown(name));
-}
-
-void read_member(zip_t* archive, zip_uint64_t index, const std::string& name, std::string_view what,
-                 Budget& budget, Npz& npz) {
-  const std::vector<std::byte> bytes = inflate(archive, index, budget, what);
-  if (may_be_text(name)) {
-    if (auto text = parse_npy_text(bytes, what)) {
-      budget.take(bytes.size(), what);
-      if (!npz.texts.emplace(name, std::move(*text)).second)
-        throw InputError(fmt::format("{}: is there twice", what));
-      return;
-    }
-  }
-  const NpyHeader header = parse_npy_header(bytes, what);
-  const std::size_t kept_bytes =
-      header.kind == 'f' && header.item_bytes <= sizeof(float) ? sizeof(float) : sizeof(double);
-  budget.take(std::max(bytes.size(), static_cast<std::size_t>(header.size) * kept_bytes), what);
-  if (!npz.arrays.emplace(name, parse_npy(bytes, what)).second)
-    throw InputError(fmt::format("{}: is there twice", what));
-}
-
 zip_uint64_t member_count(zip_t* archive) {
   return static_cast<zip_uint64_t>(std::max<zip_int64_t>(0, zip_get_num_entries(archive, 0)));
 }
@@ -168,7 +125,8 @@ void add_member(zip_t* archive, const fs::path& path, const std::string& name,
                 const std::vector<std::byte>& bytes) {
   const auto check = [&](bool done) {
     if (!done)
-      throw InputError(fmt::format("{}: cannot be written: {}", describe(path, name), zip_strerror(archive)));
+      throw InputError(
+          fmt::format("{}: cannot be written: {}", array_words(path, name), zip_strerror(archive)));
   };
   zip_source_t* source = zip_source_buffer(archive, bytes.data(), bytes.size(), 0);
   check(source != nullptr);
@@ -196,14 +154,8 @@ Npz read_npz(const fs::path& path, const NpzLimits& limits,
       npz.unread.push_back(*name);
       continue;
     }
-    const std::string what = describe(path, *name);
-    try {
-      read_member(archive.get(), index, *name, what, budget, npz);
-    } catch (const InputError& error) {
-      npz.unreadable.emplace(*name, error.what());
-    } catch (const std::bad_alloc&) {
-      npz.unreadable.emplace(*name, fmt::format("{}: does not fit into memory", what));
-    }
+    add_array(npz, path, *name, budget,
+              [&](std::string_view what) { return inflate(archive.get(), index, budget, what); });
   }
   return npz;
 }
@@ -217,7 +169,7 @@ std::optional<std::string> read_npz_text(const fs::path& path, std::string_view 
   const Archive archive = open_to_read(path);
   for (zip_uint64_t index = 0; index < member_count(archive.get()); ++index) {
     if (array_name(archive.get(), index) != name) continue;
-    const std::string what = describe(path, name);
+    const std::string what = array_words(path, name);
     return parse_npy_text(inflate(archive.get(), index, Budget(limits), what), what);
   }
   return std::nullopt;

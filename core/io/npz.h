@@ -36,7 +36,8 @@ struct NpzLimits {
 /// All arrays of an .npz, under their names without ".npy"; members that are no .npy are ignored. Members
 /// named `tokens` or `meta` that hold text (see parse_npy_text) are texts. A broken array, or one of a type
 /// that is no number, is told in Npz::unreadable. Throws InputError naming the file where nothing of it can
-/// be read; a plain .npy is refused. With `wanted`, other arrays are only named: they may be large.
+/// be read; a plain .npy is refused (read_array_file reads all kinds). With `wanted`, other arrays are only
+/// named: they may be large.
 Npz read_npz(const std::filesystem::path& path, const NpzLimits& limits = {},
              const std::function<bool(std::string_view name)>& wanted = {});
 

@@ -12,7 +12,7 @@ const std::vector<Room>& rooms() {
        "rounding as "
        "f32, bf16 and f16 do.",
        {"core/base"}},
-      {"core/io", "Files: npy, npz and captures.", {"core/base"}},
+      {"core/io", "Files: npz, npy, safetensors, csv, and captures.", {"core/base"}},
       {"core/formula",
        "An equation as a tree: its LaTeX, its arithmetic with numbers, an interpreter that checks it, and "
        "the "

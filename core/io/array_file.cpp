@@ -1,0 +1,84 @@
+#include "core/io/array_file.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cctype>
+#include <fstream>
+
+#include "core/base/error.h"
+#include "core/io/csv.h"
+#include "core/io/file.h"
+#include "core/io/npy_files.h"
+#include "core/io/safetensors.h"
+#include "core/base/utf8.h"
+
+namespace palimpsest {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+enum class Kind { npz, npy_files, safetensors, csv };
+
+std::string small_letters(std::string text) {
+  for (char& letter : text) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return text;
+}
+
+Kind kind_of(const fs::path& path) {
+  std::error_code unknown;
+  if (fs::is_directory(path, unknown)) return Kind::npy_files;
+  const std::string ending = small_letters(path.extension().string());
+  if (ending == ".npz") return Kind::npz;
+  if (ending == ".npy") return Kind::npy_files;
+  if (ending == ".safetensors") return Kind::safetensors;
+  if (ending == ".csv") return Kind::csv;
+  require_readable_file(path);
+  std::ifstream file(path, std::ios::binary);
+  std::string start(9, '\0');
+  file.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<std::size_t>(file.gcount()));
+  if (start.empty() || start.starts_with("PK")) return Kind::npz;  // which says that it is empty
+  if (start.size() == 9 && start.back() == '{') return Kind::safetensors;
+  throw InputError(fmt::format("{}: is none of {}", path.string(), fmt::join(array_file_endings, ", ")));
+}
+
+}  // namespace
+
+Npz read_array_file(const fs::path& path, const NpzLimits& limits,
+                    const std::function<bool(std::string_view)>& wanted) {
+  switch (kind_of(path)) {
+    case Kind::npy_files:
+      return read_npy_files(path, limits, wanted);
+    case Kind::safetensors:
+      return read_safetensors(path, limits, wanted);
+    case Kind::csv:
+      return read_csv(path, limits, wanted);
+    case Kind::npz:
+      break;
+  }
+  return read_npz(path, limits, wanted);
+}
+
+std::string array_file_title(const fs::path& path) {
+  std::error_code unknown;
+  const bool is_folder = fs::is_directory(path, unknown);
+  if (!is_folder && small_letters(path.extension().string()) != ".npy")
+    return valid_utf8(path.stem().string());
+  const fs::path whole = fs::absolute(path, unknown).lexically_normal();
+  const fs::path folder = is_folder && whole.has_filename() ? whole : whole.parent_path();
+  return valid_utf8(folder.filename().string());
+}
+
+std::string where_expected(const fs::path& path, std::string_view name) {
+  std::error_code unknown;
+  const bool is_folder = fs::is_directory(path, unknown);
+  const std::string ending = small_letters(path.extension().string());
+  if (is_folder) return fmt::format("; expected {}.npy in this folder", name);
+  if (ending == ".npy") return fmt::format("; expected {}.npy beside it", name);
+  if (ending == ".csv") return fmt::format("; expected the columns {}0, {}1, …", name, name);
+  return {};
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,297 @@
+#include "core/io/csv.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/io/contents.h"
+#include "core/io/file.h"
+#include "core/base/utf8.h"
+
+namespace palimpsest {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view example = "label,q0,q1,k0,k1,v0,v1,beta";
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// Reads a table from left to right, one line of fields at a time.
+class Lines {
+ public:
+  Lines(std::string_view text, const fs::path& path) : text_(text), path_(path) {
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+    if (text_.starts_with(byte_order_mark)) text_.remove_prefix(byte_order_mark.size());
+  }
+
+  /// Whether there is a line left that is not empty; blank lines at the end are none.
+  bool more() const { return text_.find_first_not_of(" \t\r\n") != std::string_view::npos; }
+
+  /// The number of the line that was read last, from 1 on.
+  Index number() const { return number_; }
+
+  void read(std::vector<std::string>& fields) {
+    fields.clear();
+    number_ = next_number_;
+    do {
+      fields.push_back(field());
+    } while (accept(','));
+    accept('\r');
+    accept('\n');
+    ++next_number_;
+  }
+
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw InputError(fmt::format("{}: line {}: {}", path_.string(), number_, problem));
+  }
+
+ private:
+  bool accept(char wanted) {
+    if (text_.empty() || text_.front() != wanted) return false;
+    text_.remove_prefix(1);
+    return true;
+  }
+
+  std::string field() {
+    if (accept('"')) return quoted();
+    const std::size_t end = std::min(text_.find_first_of(",\r\n"), text_.size());
+    const std::string_view found = text_.substr(0, end);
+    text_.remove_prefix(end);
+    return std::string(found);
+  }
+
+  std::string quoted() {
+    std::string found;
+    for (;;) {
+      const std::size_t end = text_.find('"');
+      if (end == std::string_view::npos) fail("a quote is not closed");
+      found += text_.substr(0, end);
+      next_number_ += std::ranges::count(text_.substr(0, end), '\n');
+      text_.remove_prefix(end + 1);
+      if (!accept('"')) break;
+      found += '"';
+    }
+    if (!text_.empty() && std::string_view(",\r\n").find(text_.front()) == std::string_view::npos)
+      fail(fmt::format("expected a comma after the quoted \"{}\"", shown(found)));
+    return found;
+  }
+
+  std::string_view text_;
+  const fs::path& path_;
+  Index number_ = 0;
+  Index next_number_ = 1;
+};
+
+/// What one column holds: entry `index` of the rows of an array, or an array of one number per token.
+struct Column {
+  std::string name;  // as written
+  std::string array;
+  std::optional<Index> index;
+};
+
+/// Takes "q12" and "q[12]" apart.
+Column column_of(std::string_view name) {
+  Column column{valid_utf8(name), valid_utf8(name), {}};
+  std::string_view digits = name;
+  std::size_t begin = 0;
+  if (name.ends_with(']') && name.find('[') != std::string_view::npos) {
+    begin = name.find('[');
+    digits = name.substr(begin + 1, name.size() - begin - 2);
+  } else {
+    begin = name.find_last_not_of("0123456789") + 1;  // 0 where there is none but digits
+    digits = name.substr(begin);
+  }
+  Index index = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+  const bool is_index = error == std::errc{} && end == digits.data() + digits.size() && index >= 0;
+  if (begin == 0 || !is_index) return column;
+  column.array = valid_utf8(name.substr(0, begin));
+  column.index = index;
+  return column;
+}
+
+bool is_label(const std::string& name) { return name == "label" || name == "token"; }
+
+/// The numbers of one array, row by row as they come.
+struct Table {
+  std::vector<double> values;
+  Index width = 0;
+  bool has_axis = true;  // false: one number per token
+  std::string problem;
+};
+
+/// The largest index that is there says how wide an array is, as long as all before it are there too.
+void measure(Table& table, std::string_view what, const std::vector<const Column*>& columns) {
+  std::set<Index> indices;
+  bool plain = false;
+  for (const Column* column : columns) {
+    plain = plain || !column->index;
+    if (column->index) indices.insert(*column->index);
+  }
+  table.width = static_cast<Index>(columns.size());
+  table.has_axis = !plain;
+  if (plain && columns.size() > 1) {
+    table.problem =
+        fmt::format("{}: column \"{}\" has no number; expected {}0, {}1, …", what,
+                    shown(columns.front()->array), columns.front()->array, columns.front()->array);
+    return;
+  }
+  if (plain || *indices.rbegin() == table.width - 1) return;
+  Index missing = 0;
+  while (indices.contains(missing)) ++missing;
+  table.problem = fmt::format("{}: there is a column \"{}\" and none for {}[{}]; columns count from 0", what,
+                              shown(fmt::format("{}[{}]", columns.front()->array, *indices.rbegin())),
+                              columns.front()->array, missing);
+}
+
+/// A finite number, or nothing.
+std::optional<double> number_in(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return {};
+  return value;
+}
+
+std::vector<std::optional<Column>> read_header(Lines& lines, const fs::path& path) {
+  if (!lines.more())
+    throw InputError(
+        fmt::format("{}: is empty; expected a line of names such as {}", path.string(), example));
+  std::vector<std::string> names;
+  lines.read(names);
+  for (const char* separator : {";", "\t"}) {
+    if (names.size() == 1 && names.front().find(separator) != std::string::npos)
+      lines.fail(fmt::format("expected commas between the fields, as in {}", example));
+  }
+  std::vector<std::optional<Column>> columns;
+  std::set<std::pair<std::string, Index>> seen;
+  for (const std::string& name : names) {
+    const std::string_view bare = trimmed(name);
+    auto& column = columns.emplace_back();
+    if (bare.empty()) continue;
+    column = column_of(bare);
+    if (!seen.emplace(is_label(column->array) ? "label" : column->array, column->index.value_or(-1)).second)
+      lines.fail(fmt::format("the column \"{}\" is there twice", shown(column->name)));
+  }
+  return columns;
+}
+
+/// Reads the lines below the names into tables and labels.
+class Reader {
+ public:
+  Reader(const fs::path& path, const std::vector<std::optional<Column>>& columns,
+         const std::function<bool(std::string_view)>& wanted, Npz& npz)
+      : what_(path.string()), columns_(columns) {
+    std::map<std::string, std::vector<const Column*>> of_array;
+    for (const auto& column : columns) {
+      if (!column) continue;
+      if (is_label(column->name))
+        has_labels_ = true;
+      else
+        of_array[column->array].push_back(&*column);
+    }
+    for (const auto& [name, own] : of_array) {
+      if (wanted && !wanted(name))
+        npz.unread.push_back(name);
+      else
+        measure(tables_[name], array_words(path, name), own);
+    }
+    for (const auto& column : columns) {
+      const auto found = column ? tables_.find(column->array) : tables_.end();
+      targets_.push_back(found == tables_.end() ? nullptr : &found->second);
+    }
+  }
+
+  void read_row(Lines& lines, Budget& budget) {
+    lines.read(fields_);
+    if (fields_.size() != columns_.size()) {
+      lines.fail(fmt::format("has {} fields; expected {}, as in the line of names", fields_.size(),
+                             columns_.size()));
+    }
+    for (auto& [name, table] : tables_) {
+      if (!table.problem.empty()) continue;
+      budget.take(static_cast<std::uint64_t>(table.width) * sizeof(double), what_);
+      table.values.resize(table.values.size() + static_cast<std::size_t>(table.width));
+    }
+    for (std::size_t i = 0; i < fields_.size(); ++i) {
+      if (columns_[i] && is_label(columns_[i]->name)) labels_.push_back(valid_utf8(fields_[i]));
+      if (targets_[i] != nullptr) take(*targets_[i], *columns_[i], fields_[i], lines.number());
+    }
+    ++rows_;
+  }
+
+  void finish(Npz& npz) {
+    for (auto& [name, table] : tables_) {
+      if (!table.problem.empty()) {
+        npz.unreadable.emplace(name, table.problem);
+        continue;
+      }
+      std::vector<Index> shape = {rows_};
+      if (table.has_axis) shape.push_back(table.width);
+      npz.arrays.emplace(name, Array(shape, std::move(table.values)));
+    }
+    if (has_labels_) npz.texts.emplace("tokens", nlohmann::json(labels_).dump());
+  }
+
+ private:
+  void take(Table& table, const Column& column, const std::string& field, Index line) {
+    if (!table.problem.empty()) return;
+    const std::string_view text = trimmed(field);
+    const std::optional<double> number = number_in(text);
+    if (!number) {
+      table.problem = fmt::format("{}: line {}, column \"{}\": expected a finite number, found \"{}\"", what_,
+                                  line, shown(column.name), shown(text));
+      return;
+    }
+    const auto row = table.values.end() - static_cast<std::ptrdiff_t>(table.width);
+    row[static_cast<std::ptrdiff_t>(column.index.value_or(0))] = *number;
+  }
+
+  const std::string what_;
+  const std::vector<std::optional<Column>>& columns_;
+  std::map<std::string, Table> tables_;
+  std::vector<Table*> targets_;  // one per column; null where it is not read
+  std::vector<std::string> labels_;
+  std::vector<std::string> fields_;
+  bool has_labels_ = false;
+  Index rows_ = 0;
+};
+
+}  // namespace
+
+Npz read_csv(const fs::path& path, const NpzLimits& limits,
+             const std::function<bool(std::string_view)>& wanted) {
+  require_readable_file(path);
+  const std::uint64_t bytes = fs::file_size(path);
+  Budget budget(limits);
+  budget.take(bytes, path.string());
+  const std::vector<std::byte> text = read_bytes(path, 0, bytes);
+  Lines lines({reinterpret_cast<const char*>(text.data()), text.size()}, path);
+  const std::vector<std::optional<Column>> columns = read_header(lines, path);
+  if (!lines.more())
+    throw InputError(
+        fmt::format("{}: has no line below the names; expected one for each token", path.string()));
+  Npz npz;
+  Reader reader(path, columns, wanted, npz);
+  while (lines.more()) reader.read_row(lines, budget);
+  reader.finish(npz);
+  return npz;
+}
+
+}  // namespace palimpsest

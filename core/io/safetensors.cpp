@@ -1,0 +1,209 @@
+#include "core/io/safetensors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/io/contents.h"
+#include "core/io/file.h"
+#include "core/io/npy.h"
+#include "core/base/utf8.h"
+
+namespace palimpsest {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::uint64_t length_bytes = 8;
+constexpr std::uint64_t most_header_bytes = 100'000'000;  // the format's own limit
+constexpr int deepest = 3;                                // {"q": {"shape": [2]}}
+constexpr std::size_t most_axes = 64;
+
+struct Dtype {
+  std::string_view name;
+  std::string_view as_npy;
+  std::uint64_t item_bytes;
+};
+
+constexpr std::string_view bf16 = "BF16";  // numpy has no such type: it is widened to f32
+
+constexpr std::array<Dtype, 13> dtypes = {{{"F64", "<f8", 8},
+                                           {"F32", "<f4", 4},
+                                           {"F16", "<f2", 2},
+                                           {bf16, "<f4", 2},
+                                           {"I64", "<i8", 8},
+                                           {"I32", "<i4", 4},
+                                           {"I16", "<i2", 2},
+                                           {"I8", "|i1", 1},
+                                           {"U64", "<u8", 8},
+                                           {"U32", "<u4", 4},
+                                           {"U16", "<u2", 2},
+                                           {"U8", "|u1", 1},
+                                           {"BOOL", "|b1", 1}}};
+
+const Dtype& find_dtype(const json& tensor, std::string_view what) {
+  const auto field = tensor.find("dtype");
+  if (field == tensor.end() || !field->is_string())
+    throw InputError(fmt::format("{}: expected a \"dtype\" in words", what));
+  const auto& name = field->get_ref<const std::string&>();
+  const auto* const found = std::ranges::find(dtypes, std::string_view(name), &Dtype::name);
+  if (found == dtypes.end()) {
+    throw InputError(
+        fmt::format("{}: dtype '{}' cannot be read; accepted are F16, BF16, F32, F64, integers of 8 to 64 "
+                    "bits, and BOOL",
+                    what, shown(name)));
+  }
+  return *found;
+}
+
+/// A list of numbers that count something.
+std::vector<std::uint64_t> counts(const json& tensor, const char* key, std::string_view what) {
+  const auto field = tensor.find(key);
+  std::vector<std::uint64_t> numbers;
+  bool is_list = field != tensor.end() && field->is_array();
+  for (std::size_t i = 0; is_list && i < field->size(); ++i) {
+    is_list = (*field)[i].is_number_unsigned();
+    if (is_list) numbers.push_back((*field)[i].get<std::uint64_t>());
+  }
+  if (!is_list)
+    throw InputError(fmt::format("{}: expected a \"{}\", a list of integers from 0 on", what, key));
+  return numbers;
+}
+
+std::vector<Index> shape_of(const json& tensor, std::string_view what) {
+  const std::vector<std::uint64_t> extents = counts(tensor, "shape", what);
+  if (extents.size() > most_axes)
+    throw InputError(fmt::format("{}: has {} axes; at most {} can be read", what, extents.size(), most_axes));
+  std::vector<Index> shape;
+  for (const std::uint64_t extent : extents) {
+    if (!std::in_range<Index>(extent))
+      throw InputError(fmt::format("{}: an axis of {} is too long", what, extent));
+    shape.push_back(static_cast<Index>(extent));
+  }
+  return shape;
+}
+
+/// Bytes that a shape needs; the largest number where they cannot be counted.
+std::uint64_t needed_bytes(const std::vector<Index>& shape, std::uint64_t item_bytes) {
+  constexpr std::uint64_t uncountable = std::numeric_limits<std::uint64_t>::max();
+  if (std::ranges::find(shape, Index{0}) != shape.end()) return 0;
+  std::uint64_t bytes = item_bytes;
+  for (const Index extent : shape) {
+    const auto factor = static_cast<std::uint64_t>(extent);
+    if (bytes > uncountable / factor) return uncountable;
+    bytes *= factor;
+  }
+  return bytes;
+}
+
+/// bf16 is the upper half of f32.
+std::vector<std::byte> widened(const std::vector<std::byte>& halves) {
+  std::vector<std::byte> bytes(2 * halves.size());
+  for (std::size_t i = 0; i < halves.size(); ++i) bytes[4 * (i / 2) + 2 + i % 2] = halves[i];
+  return bytes;
+}
+
+/// One tensor as an .npy. The numbers of the file begin at `data_begin` and are `data_bytes` long.
+std::vector<std::byte> read_tensor(const fs::path& path, const json& tensor, std::uint64_t data_begin,
+                                   std::uint64_t data_bytes, const Budget& budget, std::string_view what) {
+  if (!tensor.is_object())
+    throw InputError(fmt::format("{}: expected an object, found {}", what, tensor.type_name()));
+  const Dtype& dtype = find_dtype(tensor, what);
+  const std::vector<Index> shape = shape_of(tensor, what);
+  const std::vector<std::uint64_t> offsets = counts(tensor, "data_offsets", what);
+  if (offsets.size() != 2 || offsets[0] > offsets[1])
+    throw InputError(fmt::format("{}: expected \"data_offsets\", where it begins and ends", what));
+  const auto [begin, end] = std::pair(offsets[0], offsets[1]);
+  if (end > data_bytes) {
+    throw InputError(fmt::format("{}: data_offsets [{}, {}] lie outside the {} bytes of data", what, begin,
+                                 end, data_bytes));
+  }
+  if (needed_bytes(shape, dtype.item_bytes) != end - begin) {
+    throw InputError(
+        fmt::format("{}: shape {} of dtype '{}' does not fit the {} bytes of data_offsets [{}, {}]", what,
+                    to_string(shape), dtype.name, end - begin, begin, end));
+  }
+  Budget(budget).take(end - begin, what);
+  const std::vector<std::byte> bytes = read_bytes(path, data_begin + begin, end - begin);
+  return format_npy_bytes(dtype.as_npy, shape, dtype.name == bf16 ? widened(bytes) : bytes);
+}
+
+json parse_header(const fs::path& path, std::string_view text) {
+  const auto refuse = [&](std::string_view problem) {
+    throw InputError(fmt::format("{}: broken .safetensors header: {}", path.string(), problem));
+  };
+  std::set<std::string> seen;
+  const auto check = [&](int depth, json::parse_event_t event, json& parsed) {
+    if (depth > deepest) refuse("lists in lists");
+    if (event == json::parse_event_t::key && depth == 1 && !seen.insert(parsed.get<std::string>()).second)
+      refuse(fmt::format("\"{}\" is there twice", shown(parsed.get<std::string>())));
+    return true;
+  };
+  json header;
+  try {
+    header = json::parse(text, check);
+  } catch (const json::exception&) {
+    refuse("not valid JSON");
+  }
+  if (!header.is_object()) refuse(fmt::format("expected an object, found {}", header.type_name()));
+  return header;
+}
+
+std::uint64_t little_endian(const std::vector<std::byte>& bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;) value = value << 8 | std::to_integer<std::uint64_t>(bytes[i]);
+  return value;
+}
+
+}  // namespace
+
+Npz read_safetensors(const fs::path& path, const NpzLimits& limits,
+                     const std::function<bool(std::string_view)>& wanted) {
+  const auto refuse = [&](const std::string& problem) {
+    throw InputError(fmt::format("{}: {}", path.string(), problem));
+  };
+  require_readable_file(path);
+  const std::uint64_t size = fs::file_size(path);
+  if (size == 0) refuse("is empty; expected a .safetensors file");
+  if (size < length_bytes)
+    refuse(fmt::format("has {} bytes; a .safetensors file begins with {} that say how long its header is",
+                       size, length_bytes));
+  const std::uint64_t header_bytes = little_endian(read_bytes(path, 0, length_bytes));
+  if (header_bytes > size - length_bytes) {
+    refuse(
+        fmt::format("is no .safetensors file, or truncated: the header claims {} bytes, but only {} follow",
+                    header_bytes, size - length_bytes));
+  }
+  if (header_bytes > most_header_bytes) {
+    refuse(fmt::format("the header claims {} bytes; the format allows {}", header_bytes, most_header_bytes));
+  }
+  const std::vector<std::byte> text = read_bytes(path, length_bytes, header_bytes);
+  const json header = parse_header(path, {reinterpret_cast<const char*>(text.data()), text.size()});
+  const std::uint64_t data_begin = length_bytes + header_bytes;
+  Npz npz;
+  Budget budget(limits);
+  for (const auto& [name, tensor] : header.items()) {
+    if (name == "__metadata__") continue;
+    if (wanted && !wanted(name) && !may_be_text(name)) {
+      npz.unread.push_back(name);
+      continue;
+    }
+    add_array(npz, path, name, budget, [&](std::string_view what) {
+      return read_tensor(path, tensor, data_begin, size - data_begin, budget, what);
+    });
+  }
+  return npz;
+}
+
+}  // namespace palimpsest
