@@ -18,6 +18,7 @@
 #include "core/base/utf8.h"
 #include "core/cases/random_case.h"
 #include "core/contract/variant.h"
+#include "core/io/array_file.h"
 #include "core/io/file.h"
 #include "core/io/npz.h"
 
@@ -51,7 +52,7 @@ Npz read_input(const std::string& input, const Variant& variant, const Settings&
     const auto is_wanted = [&](std::string_view name) {
       return name == "o" || std::ranges::find(names, name) != names.end();
     };
-    return read_npz(input, {}, is_wanted);
+    return read_array_file(input, {}, is_wanted);
   }
   return {.arrays = random_arrays(variant, resolve(variant, given), parse_random_case(input))};
 }
@@ -106,8 +107,8 @@ int run(const RunOptions& options, const Console& console) {
   Npz npz = read_input(options.input, variant, given);
   Arrays results;
   std::string summary;
+  for (const std::string& name : array_names(variant)) require_readable(npz.unreadable, name);
   try {
-    for (const std::string& name : array_names(variant)) require_readable(npz.unreadable, name);
     const auto arrays = std::make_shared<const Arrays>(std::move(npz.arrays));
     const SequenceBatch batch = bind(variant, arrays, given);
     if (precision == Precision::f32) require_fits_f32(variant, *arrays, batch);
@@ -147,7 +148,11 @@ Task add_run(CLI::App& command, Console console) {
   command
       .add_option("--chunk", options->chunk, "Tokens per chunk, where the form has chunks; changes no result")
       ->capture_default_str();
-  command.add_option("--input", options->input, "The .npz with q, k, v and what else the variant takes")
+  command
+      .add_option(
+          "--input", options->input,
+          "The file with q, k, v and what else the variant takes: .npz, .safetensors, .csv, or one of "
+          "the .npy files of a folder")
       ->required();
   command.add_option("--output", options->output, "The .npz to write: o and the final states")->required();
   command.add_option("--param", options->settings, "NAME=VALUE: an option or a parameter of the variant")

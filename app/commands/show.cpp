@@ -143,7 +143,7 @@ Task add_show(CLI::App& command, Console console) {
   for (const ShownView& view : shown_views()) views += fmt::format("\n{}: {}", view.id, view.words);
   command.add_option("VIEW", options->view, "What to show:" + views)->required();
   command
-      .add_option("--capture,--data", options->data, "An npz with q, k and v; or capture:NAME, preset:NAME")
+      .add_option("--capture,--data", options->data, "A file with q, k and v; or capture:NAME, preset:NAME")
       ->required();
   const auto add = [&](const char* option, std::optional<std::string>& value, const char* words) {
     command.add_option_function<std::string>(

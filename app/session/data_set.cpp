@@ -4,8 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include "core/base/error.h"
+#include "core/io/array_file.h"
 #include "core/io/capture.h"
 
 namespace palimpsest {
@@ -196,6 +199,17 @@ std::string fitting_variant(const DataSet& data) {
   return per_channel ? "gla" : "scalar_decay";
 }
 
+/// Whether a rule takes arrays of this name, or they are the output: a file may hold others, and large ones.
+bool is_known(std::string_view name) {
+  static const std::set<std::string, std::less<>> known = [] {
+    std::set<std::string, std::less<>> names = {"o"};
+    for (const Variant& variant : variants())
+      for (std::string& one : array_names(variant)) names.insert(std::move(one));
+    return names;
+  }();
+  return known.contains(name);
+}
+
 }  // namespace
 
 void measure(DataSet& data) {
@@ -218,8 +232,14 @@ void measure(DataSet& data) {
 }
 
 DataSet open_file(const std::filesystem::path& path) {
-  Capture capture = read_capture(path);
-  for (const char* name : necessary) require_readable(capture.unreadable, name);
+  Capture capture = read_capture(path, is_known);
+  for (const char* name : necessary) {
+    require_readable(capture.unreadable, name);
+    if (!capture.arrays.contains(name)) {
+      throw InputError(
+          fmt::format("{}: array \"{}\" is missing{}", path.string(), name, where_expected(path, name)));
+    }
+  }
   DataSet data;
   std::error_code ignored;
   const std::filesystem::path whole = std::filesystem::absolute(path, ignored);

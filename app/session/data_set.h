@@ -42,7 +42,7 @@ struct DataSet {
 /// Longer sequences are refused: they have no place on a timeline.
 inline constexpr Index most_tokens = Index{1} << 20;
 
-/// A capture or any other npz with q, k and v. Throws InputError naming the file.
+/// A capture or any other file with q, k and v; arrays that no rule takes are left out. Throws InputError.
 DataSet open_file(const std::filesystem::path& path);
 
 /// Fills in tokens, batches, heads and missing labels from the arrays; throws InputError if q, k and v do not

@@ -117,8 +117,19 @@ bool Application::open_places(const std::filesystem::path& path, const std::stri
   return true;
 }
 
+namespace {
+
+/// Whether any of these stands for all: .npy files of one folder.
+bool are_one_sequence(const std::vector<std::filesystem::path>& paths) {
+  return !paths.empty() && std::ranges::all_of(paths, [&](const std::filesystem::path& path) {
+    return path.extension() == ".npy" && path.parent_path() == paths.front().parent_path();
+  });
+}
+
+}  // namespace
+
 void Application::drop(const std::vector<std::filesystem::path>& paths) {
-  if (paths.size() == 1)
+  if (paths.size() == 1 || are_one_sequence(paths))
     open(paths.front());
   else
     session.set_message(fmt::format("{} files were dropped; one can be open at a time", paths.size()));

@@ -115,7 +115,7 @@ class Application {
   /// session.message() says why not.
   bool open(const std::filesystem::path& path);
 
-  /// Opens what was dropped on the window: one file.
+  /// Opens what was dropped on the window: one file, a folder of .npy files or several of them.
   void drop(const std::vector<std::filesystem::path>& paths);
 
   /// Asks where the present place is to be saved, to be opened again or given to `render --session`; or, with

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr float card_width = 560;
 constexpr float list_height = 240;
 
-constexpr std::string_view endings[] = {".npz", ".json"};
+constexpr std::string_view endings[] = {".npz", ".npy", ".safetensors", ".csv", ".json"};
 
 struct OpenDialog {
   FolderList folder;
@@ -63,8 +64,11 @@ void verdict(const Application& application, const FolderList& folder) {
     ImGui::TextUnformatted("This file is there: Enter opens it.");
   else if (!is_folder(folder.path))
     ImGui::TextUnformatted("There is no such folder.");
+  else if (is_folder(path) && std::ranges::find(folder.files, "q.npy") != folder.files.end())
+    ImGui::TextUnformatted("This folder holds q.npy: Enter opens its .npy files together.");
   else if (application.open_path.empty() || is_folder(path))
-    ImGui::TextUnformatted("Type the path of data (.npz) or of saved places (.json), or choose one below.");
+    ImGui::TextUnformatted(
+        "Type the path of a file, or choose one below. Of .npy files any one stands for its folder.");
   else
     ImGui::TextUnformatted("There is no such file.");
   ImGui::PopTextWrapPos();
@@ -86,7 +90,8 @@ void draw_open_dialog(Application& application) {
   }
   {
     const style::TextStyle style(style::Text::title);
-    ImGui::TextUnformatted("Open data with q, k and v (.npz), or saved places (.json)");
+    ImGui::TextUnformatted(
+        "Open data with q, k and v (.npz, .npy, .safetensors, .csv), or saved places (.json)");
   }
   ImGui::Dummy({0, style::px(4)});
   if (std::exchange(dialog.asks, false)) ImGui::SetKeyboardFocusHere();

@@ -53,7 +53,7 @@ void add_look(CLI::App& command, Look& look) {
   add("FILE", look.file, "a session, pinned places or data, as the window's Open takes them");
   add("--session", look.session, "a saved session (JSON)");
   add("--state", look.state, "a copied place (one string)");
-  add("--capture", look.capture, "an npz with q, k and v; or capture:NAME, preset:NAME");
+  add("--capture", look.capture, "a file with q, k and v; or capture:NAME, preset:NAME");
   add("--at", look.at, "TOKEN or TOKEN:OPERATION, such as 19:error");
   add("--variant", look.variant, "compute this variant instead of the data's own");
   add("--form", look.form, form_names().c_str());

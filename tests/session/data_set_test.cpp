@@ -5,6 +5,7 @@
 #include "app/session/inputs.h"
 #include "app/session/presets.h"
 #include "core/base/error.h"
+#include "core/io/npy.h"
 #include "core/io/npz.h"
 #include "tests/catch.h"
 #include "tests/core/io/files.h"
@@ -136,6 +137,27 @@ TEST_CASE("files that are no sequence are refused with their name") {
   refused(three({0, 2}, {0, 2}, {0, 2}), "the sequence is empty");
   CHECK_THROWS_AS(open_file(folder / "absent.npz"), InputError);
   CHECK_THROWS_AS(open_file(folder.path()), InputError);
+}
+
+TEST_CASE("a table with labels is a sequence, and one that lacks an array says where it was looked for") {
+  const TemporaryFolder folder;
+  write_file(folder / "mine.csv",
+             "label,q0,q1,k0,k1,v0,beta,mood\nthe,1,2,3,4,5,1,good\njar,6,7,8,9,10,0.5,bad\n");
+  const DataSet data = open_file(folder / "mine.csv");
+  CHECK(data.labels == std::vector<std::string>{"the", "jar"});
+  CHECK(data.title == "mine");
+  CHECK(data.fits == "deltanet");
+  CHECK(inputs_for(data, "deltanet").is_original);
+  CHECK(data.id == (folder / "mine.csv").string());
+
+  write_file(folder / "less.csv", "q0,query1\n1,2\n");
+  CHECK_THROWS_WITH(open_file(folder / "less.csv"),
+                    says("less.csv: array \"k\" is missing; expected the columns k0, k1, …"));
+  std::filesystem::create_directory(folder / "layer");
+  const std::vector<std::byte> bytes = format_npy(numbers({2, 2}));
+  write_file(folder / "layer/q.npy", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  CHECK_THROWS_WITH(open_file(folder / "layer/q.npy"), says("\"k\" is missing; expected k.npy beside it"));
+  CHECK_THROWS_WITH(open_file(folder / "layer"), says("\"k\" is missing; expected k.npy in this folder"));
 }
 
 TEST_CASE("a file that names no rule is first looked at with the one that takes just its gates") {
