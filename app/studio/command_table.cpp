@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/session/event_marks.h"
 #include "app/session/paths.h"
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
@@ -12,6 +13,7 @@
 #include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/studio/compare_commands.h"
+#include "app/widgets/text.h"
 #include "core/base/error.h"
 #include "core/io/capture.h"
 
@@ -114,6 +116,22 @@ void mark_repeated(Application& application) {
   }
 }
 
+/// To the next word with an event, or the one before; says what happens there.
+void go_to_mark(Application& application, int direction) {
+  Session& session = application.session;
+  application.playing = false;
+  application.show_welcome = false;
+  const auto mark = next_mark(*session.computed(), session.token(), direction);
+  if (!mark) {
+    application.refusal =
+        fmt::format("No event {} word {}", direction > 0 ? "after" : "before", session.token());
+    return;
+  }
+  session.go_to_token(mark->token);
+  const std::string& label = session.data().labels[static_cast<std::size_t>(mark->token)];
+  application.notice = fmt::format("Word {} “{}” {}", mark->token, visible_label(label), mark->words);
+}
+
 void change_grain(Application& application) {
   switch (application.grain) {
     case Grain::operation:
@@ -185,6 +203,16 @@ void add_time(Table& table) {
        .perform = mark_repeated,
        .why_not = no_steps,
        .explained = "Marks the first, then the last word that playing goes through again and again"});
+  for (const int direction : {1, -1}) {
+    table.push_back({.id = direction > 0 ? "mark.forward" : "mark.back",
+                     .group = "Time",
+                     .words = direction > 0 ? "to the next event" : "to the event before",
+                     .key = direction > 0 ? ImGuiKey_J : ImGuiMod_Shift | ImGuiKey_J,
+                     .perform = [direction](Application& a) { go_to_mark(a, direction); },
+                     .why_not = no_steps,
+                     .explained = events_in_words(),
+                     .repeats = true});
+  }
   table.push_back({.id = "time.grain",
                    .group = "Time",
                    .words = "play by operation, token or chunk",

@@ -60,6 +60,10 @@ void buttons(Application& application) {
   button(application, "forwards", Icon::forwards, grain + ".forward");
   ImGui::SameLine();
   button(application, "to the end", Icon::to_end, "time.end");
+  ImGui::SameLine();
+  button(application, "to the event before", Icon::mark_back, "mark.back");
+  ImGui::SameLine();
+  button(application, "to the next event", Icon::mark_forward, "mark.forward");
   ImGui::PopStyleVar();
 }
 

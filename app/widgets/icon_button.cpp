@@ -29,6 +29,12 @@ struct Pen {
     list->AddTriangleFilled(at(base, -1), at(tip, 0), at(base, 1), colour);
   }
 
+  /// A flag on a pole at `x`.
+  void flag(float x) const {
+    box(x, -1.1F, x + 0.2F, 1.1F);
+    list->AddTriangleFilled(at(x, -1.1F), at(x + 0.8F, -0.6F), at(x, -0.1F), colour);
+  }
+
   void stroke(ImVec2 from, ImVec2 to) const { list->AddLine(from, to, colour, std::max(1.0F, half * 0.3F)); }
 
   void draw(Icon icon) const {
@@ -53,6 +59,14 @@ struct Pen {
       case Icon::to_end:
         arrow(0.55F, 1);
         box(0.7F, -1, 1, 1);
+        break;
+      case Icon::mark_back:
+        arrow(-1.4F, -1);
+        flag(0.5F);
+        break;
+      case Icon::mark_forward:
+        flag(-1.3F);
+        arrow(1.4F, 1);
         break;
       case Icon::minus:
         stroke(at(-0.8F, 0), at(0.8F, 0));

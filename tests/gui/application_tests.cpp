@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 
 #include "app/session/paths.h"
@@ -12,6 +13,7 @@
 #include "app/studio/application.h"
 #include "app/widgets/style.h"
 #include "app/window/window.h"
+#include "core/io/npy.h"
 #include "tests/gui/tests.h"
 
 // The test engine drives the real program with mouse and keyboard; what is asserted is the session.
@@ -304,6 +306,82 @@ void opens_files(ImGuiTestContext* context) {
   IM_CHECK(session.computed()->agree);
 }
 
+void write_text(const std::filesystem::path& path, const std::string& text) { std::ofstream(path) << text; }
+
+/// A folder with a table, a bad one, and q, k and v as .npy files.
+std::filesystem::path folder_of_own_data() {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "palimpsest own data";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder / "layer 3");
+  write_text(folder / "table.csv", "label,q0,q1,k0,k1,v0,beta\nthe,1,0,1,0,2,1\njar,0,1,0,1,3,1\n");
+  write_text(folder / "bad.csv", "q0,k0,v0\n1,1,nan\n");
+  for (const char* name : {"q", "k", "v"}) {
+    const std::vector<std::byte> bytes = format_npy(Array({3, 2}, std::vector<double>{1, 0, 0, 1, 1, 1}));
+    write_text(folder / "layer 3" / (std::string(name) + ".npy"),
+               {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+  return folder;
+}
+
+void opens_other_kinds_of_files(ImGuiTestContext* context) {
+  Session& session = start(context);
+  const std::filesystem::path folder = folder_of_own_data();
+  application->drop({folder / "table.csv"});
+  settle(context);
+  IM_CHECK(session.message().empty());
+  IM_CHECK_EQ(session.data().title, std::string("table"));
+  IM_CHECK_EQ(session.data().labels.back(), std::string("jar"));
+  IM_CHECK_EQ(session.choice().variant, std::string("deltanet"));
+  const std::string before = session.to_json();
+  application->drop({folder / "bad.csv"});
+  settle(context);
+  IM_CHECK(session.message().find("bad.csv: line 2, column \"v0\"") != std::string::npos);
+  IM_CHECK_EQ(session.to_json(), before);
+
+  const std::filesystem::path layer = folder / "layer 3";
+  application->drop({layer / "q.npy", layer / "k.npy", layer / "v.npy"});  // all that a person marked
+  settle(context);
+  IM_CHECK(session.message().empty());
+  IM_CHECK_EQ(session.data().title, std::string("layer 3"));
+  IM_CHECK_EQ(session.data().tokens, 3);
+  application->drop({layer / "q.npy", folder / "table.csv"});
+  IM_CHECK(session.message().find("2 files") != std::string::npos);
+  application->drop({folder / "table.csv"});
+  settle(context);
+  application->drop({layer});
+  settle(context);
+  IM_CHECK_EQ(session.data().title, std::string("layer 3"));
+
+  open_by_keyboard(context, (folder / "table.csv").string());
+  IM_CHECK(!application->show_open);
+  IM_CHECK_EQ(session.data().title, std::string("table"));
+  open_by_keyboard(context, layer.string());
+  IM_CHECK(!application->show_open);
+  IM_CHECK_EQ(session.data().title, std::string("layer 3"));
+  std::filesystem::remove_all(folder);
+}
+
+void goes_from_event_to_event(ImGuiTestContext* context) {
+  Session& session = start(context);
+  session.go_to_token(0);
+  context->KeyPress(ImGuiKey_J);
+  context->Yield(2);
+  const Index first = session.token();
+  IM_CHECK_GT(first, 0);
+  IM_CHECK(application->notice.starts_with(fmt::format("Word {} “", first)));
+  context->ItemClick("//Timeline/**/to the next event");
+  context->Yield(2);
+  IM_CHECK_GT(session.token(), first);
+  context->KeyPress(ImGuiMod_Shift | ImGuiKey_J);
+  context->Yield(2);
+  IM_CHECK_EQ(session.token(), first);
+  session.go_to_token(session.data().tokens - 1);
+  context->KeyPress(ImGuiKey_J);
+  context->Yield(2);
+  IM_CHECK_EQ(session.token(), session.data().tokens - 1);
+  IM_CHECK(application->refusal.starts_with("No event after word"));
+}
+
 void saves_a_place(ImGuiTestContext* context) {
   Session& session = start(context);
   context->KeyPress(ImGuiKey_2);
@@ -556,6 +634,8 @@ void register_application_tests(ImGuiTestEngine* engine) {
   add(engine, "changes form and chunk size", changes_form_and_chunk_size);
   add(engine, "walks through every operation", walks_every_operation);
   add(engine, "opens bad and good files", opens_files);
+  add(engine, "opens other kinds of files", opens_other_kinds_of_files);
+  add(engine, "goes from event to event", goes_from_event_to_event);
   add(engine, "saves a place and comes back to it", saves_a_place);
   add(engine, "takes changes back and makes them again", takes_changes_back);
   add(engine, "copies a place and goes to it", copies_a_place);
