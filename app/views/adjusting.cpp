@@ -97,6 +97,13 @@ void key_length(Application& application) {
          {.minimum = 0, .maximum = 2, .reset = 1, .role = Role::key});
 }
 
+/// "learning rate" of "learning rate for 1/2 |S^T k - v|^2": as much as a slider has room for.
+std::string_view beginning(std::string_view meaning) {
+  for (const std::string_view further : {";", ":", " (", " for "})
+    meaning = meaning.substr(0, meaning.find(further));
+  return meaning;
+}
+
 /// How a parameter is written in the formulas.
 std::string parameter_symbol(const Trace* trace, const std::string& name) {
   static constexpr std::pair<const char*, const char*> known[] = {{"gamma", "\\gamma"},
@@ -140,8 +147,8 @@ void parameter(Application& application, const Computation& computed, const Para
   style::SliderLook<double> look = range_of(parameter, parameter.standard.value_or(resolved->second));
   look.format = "%.4g";
   look.role = parameter_role(parameter.name);
-  const std::string words =
-      parameter.name == "scale" ? fewer("scale of the query", "query") : parameter.meaning;
+  const std::string_view words =
+      parameter.name == "scale" ? fewer("scale of the query", "query") : beginning(parameter.meaning);
   ImGui::SetNextItemWidth(-FLT_MIN);
   if (style::slider(parameter_symbol(application.session.trace(), parameter.name).c_str(),
                     fmt::format("{}###{}", words, parameter.name).c_str(), &value, look)) {
@@ -149,6 +156,7 @@ void parameter(Application& application, const Computation& computed, const Para
         application, [&](Choice& choice) { choice.settings.parameters[parameter.name] = value; },
         parameter.name);
   }
+  tooltip(fmt::format("{}: {}. A double click goes back.", parameter.name, parameter.meaning));
 }
 
 void option(Application& application, const Computation& computed, const Option& option) {
@@ -244,7 +252,7 @@ void other_gates(Application& application) {
         gate.array == "momentum" || (gate.array == "eta" && takes(*computed.variant, "theta"));
     ImGui::SetNextItemWidth(-FLT_MIN);
     if (style::slider(parameter_symbol(application.session.trace(), gate.array).c_str(),
-                      fmt::format("{}###gate {}", gate.meaning, gate.array).c_str(), &value,
+                      fmt::format("{}###gate {}", beginning(gate.meaning), gate.array).c_str(), &value,
                       {.minimum = 0,
                        .maximum = gate.maximum,
                        .reset = value,

@@ -150,8 +150,8 @@ void draw_learn_side(Application& application) {
   if (style::begin_panel("##learn side") && application.session.computed() &&
       application.session.sight().computation) {
     const Computation& computed = *application.session.computed();
-    const bool can_ask = computed.variant->loss.problems && computed.sequence.tokens > 0;
-    if (can_ask) {
+    // What a rule without a loss does instead stands beside, in the place of the picture.
+    if (computed.variant->loss.problems && computed.sequence.tokens > 0) {
       const Answer<LearningNow::Value> answer = ask_learning(application);
       if (answer.value && *answer.value) {
         const LearningMoment& moment = **answer.value;
@@ -159,9 +159,6 @@ void draw_learn_side(Application& application) {
         losses(moment);
         steady_sentence(left_words(moment));
       }
-    } else if (computed.sequence.tokens > 0) {
-      style::caption("What it learns");
-      style::paragraph(computed.variant->loss.words);
     }
     learn_map().sliders_top = ImGui::GetCursorScreenPos().y + ImGui::GetScrollY();
     adjusting(application);

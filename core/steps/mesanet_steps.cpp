@@ -86,11 +86,11 @@ Phase rows_phase(bool scaled, bool whole) {
   steps.line("What the queries ask for", "One least-squares problem per token.", "X");
   steps.add({"check",
              Purpose::check,
-             "The proof",
+             "The solutions put back",
              "Put back into its system, does every solution give its query?",
              {"Q_back", hadamard(tensor("g_in"), tensor("X") * tensor("Hkk_in")) + scores * tensor("K") +
                             tensor("X") * tensor("ridge")}});
-  steps.line("The proof", "Put back into its system, every solution gives its query.", "Q_back");
+  steps.line("The solutions put back", "Put back into its system, every solution gives its query.", "Q_back");
   steps.add({"scores",
              Purpose::scores,
              "Who reads whom",

@@ -336,13 +336,13 @@ Symbols network_symbols(const NetworkPlan& plan, const NetworkShown& shown) {
                          const std::string& prime, const std::string& words) {
       symbols[name] = {indexed(parameter, of_sum, index) + prime, Role::state, words};
     };
-    add(parameter + "_start", false, by.token ? "\\tau" : "", "", parameter + " when the batch began");
+    add(parameter + "_start", false, by.token ? "\\tau" : "", "", "memory when the batch began");
     add("sum_" + parameter + (by.token ? "_before" : "_in"), true, by.token ? "t-1" : "", "",
-        "gradients of " + parameter + " before, added up");
+        "gradients before, added up");
     add("sum_" + parameter + (by.token ? "_after" : "_out"), true, by.token ? "t" : "", by.token ? "" : "'",
-        "gradients of " + parameter + " so far, added up");
+        "gradients so far, added up");
     add(parameter + (by.token ? "_after" : "_out"), false, by.token ? "t" : "", by.token ? "" : "'",
-        parameter + " after");
+        "memory after");
   }
   return symbols;
 }
