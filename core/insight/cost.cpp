@@ -29,12 +29,6 @@ Polynomial given_per_token(const Variant& variant, const Sequence& sequence) {
   return numbers;
 }
 
-double given(const Sequence& sequence) {
-  Index columns = sequence.dv;
-  for (const std::string& name : sequence.names_with_tokens()) columns += sequence.at(name).columns();
-  return static_cast<double>(columns * sequence.tokens);
-}
-
 CostRow row(const Variant& variant, const Sequence& sequence, Form form, Index chunk_size,
             double bytes_per_number) {
   CostRow row = {.form = form};
@@ -51,7 +45,7 @@ CostRow row(const Variant& variant, const Sequence& sequence, Form form, Index c
   row.flops = cost->total.flops() / tokens;
   row.exponentials = cost->total.exponentials / tokens;
   row.steps = steps_in_a_row(form, sequence.tokens, chunk_size);
-  row.bytes = bytes_per_number * (given(sequence) + cost->total.moved) / tokens;
+  row.bytes = bytes_per_number * (given_numbers(sequence) + cost->total.moved) / tokens;
   row.flops_latex = cost->per_token.flops().from_degree(2).latex();
   row.exponentials_latex = cost->per_token.exponentials.latex();
   row.bytes_latex = (given_per_token(variant, sequence) + cost->per_token.moved).latex();
@@ -74,6 +68,12 @@ Index steps_in_a_row(Form form, Index tokens, Index chunk_size) {
       break;
   }
   return tokens > 0 ? 1 : 0;
+}
+
+double given_numbers(const Sequence& sequence) {
+  Index columns = sequence.dv;
+  for (const std::string& name : sequence.names_with_tokens()) columns += sequence.at(name).columns();
+  return static_cast<double>(columns * sequence.tokens);
 }
 
 std::vector<CostRow> costs(const Variant& variant, const Sequence& sequence, Index chunk_size,

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 
 #include "core/base/error.h"
 #include "core/base/parallel_for.h"
+#include "core/rules/processor_roof.h"
 
 namespace palimpsest {
 
@@ -14,6 +16,22 @@ unsigned heads_at_once(double work, unsigned threads) {
   if (work * threads <= byte_limit) return threads;
   return static_cast<unsigned>(std::max(byte_limit / work, 1.0));
 }
+
+RunTimes Backend::measure(const Variant& variant, std::span<const Sequence> heads, Form form,
+                          Precision precision, Index chunk_size, std::stop_token stop) const {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  const std::vector<Output> outputs = run_heads(variant, heads, form, precision, chunk_size, std::move(stop));
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return {.compute = seconds, .whole = seconds};
+}
+
+std::string Backend::what_is_timed() const {
+  return "the whole run, from the arrays in memory to outputs and final states in memory, several heads at "
+         "once in threads; caches are as the run before leaves them; making the data is not timed";
+}
+
+std::optional<Roof> Backend::roof(Precision) const { return std::nullopt; }
 
 namespace {
 
@@ -45,6 +63,8 @@ class CpuBackend : public Backend {
     });
     return outputs;
   }
+
+  std::optional<Roof> roof(Precision precision) const override { return processor_roof(precision); }
 };
 
 class AskingBackend : public CpuBackend {

@@ -8,6 +8,7 @@
 
 #include "core/contract/variant.h"
 #include "core/rules/rule.h"
+#include "core/rules/run_times.h"
 
 namespace palimpsest {
 
@@ -34,6 +35,18 @@ class Backend {
   virtual std::vector<Output> run_heads(const Variant& variant, std::span<const Sequence> heads, Form form,
                                         Precision precision, Index chunk_size,
                                         std::stop_token stop = {}) const = 0;
+
+  /// Runs all heads of a batch once, lets go of what they give, and says what took how long. Throws as run()
+  /// does.
+  virtual RunTimes measure(const Variant& variant, std::span<const Sequence> heads, Form form,
+                           Precision precision, Index chunk_size, std::stop_token stop = {}) const;
+
+  /// What is in the times of measure(), and what is not.
+  virtual std::string what_is_timed() const;
+
+  /// What the device does at most in this precision, measured within seconds; nothing where that is not
+  /// known.
+  virtual std::optional<Roof> roof(Precision precision) const;
 };
 
 /// How many heads of which each takes `work` bytes may be computed at the same time by so many threads.

@@ -1,0 +1,219 @@
+#include "core/race/race.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/cases/random_case.h"
+#include "core/cases/repeated_heads.h"
+#include "core/insight/cost.h"
+#include "core/rules/rule.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// Bytes of a number on a device.
+double number_size(Precision precision) { return precision == Precision::f64 ? 8 : 4; }
+
+/// The data of an entry, kept for the next that has the same.
+class RaceData {
+ public:
+  /// Throws Unsupported where there are no such data.
+  const SequenceBatch& of(const Variant& variant, const RaceEntry& entry, std::uint64_t seed) {
+    RaceEntry wanted = entry;
+    wanted.form = Form::recurrent;
+    wanted.device.clear();
+    wanted.chunk_size = 0;
+    if (made_ && wanted == entry_) return *made_;
+    made_.reset();  // before there are others
+    const RandomCase random = {.tokens = entry.tokens, .dk = entry.dk, .dv = entry.dv, .seed = seed};
+    const Settings settings = random_settings(variant, {}, seed);
+    require_possible(variant, settings, random, entry);
+    const Arrays head = random_arrays(variant, settings, random);
+    const auto all = std::make_shared<const Arrays>(
+        repeated_heads(variant, settings, head, entry.batches, entry.heads, entry.precision));
+    made_ = bind(variant, all, settings);
+    entry_ = wanted;
+    return *made_;
+  }
+
+ private:
+  static void require_possible(const Variant& variant, const Settings& settings, const RandomCase& random,
+                               const RaceEntry& entry) {
+    if (fitted(variant, settings, random) != random) {
+      throw Unsupported(
+          fmt::format("{} needs as many value channels as key channels, 6 or more", variant.label));
+    }
+    const double numbers = static_cast<double>(entry.batches * entry.heads) *
+                           static_cast<double>(entry.tokens) * static_cast<double>(2 * entry.dk + entry.dv);
+    const double bytes = numbers * number_size(entry.precision);
+    if (bytes > byte_limit) {
+      throw Unsupported(fmt::format("q, k and v alone would take {:.1f} GB; the limit is {:.0f} GB",
+                                    bytes / 1e9, byte_limit / 1e9));
+    }
+  }
+
+  RaceEntry entry_ = {};
+  std::optional<SequenceBatch> made_ = {};
+};
+
+RaceWork work_of(const Variant& variant, const SequenceBatch& batch, const RaceEntry& entry) {
+  const Sequence& head = batch.heads.front();
+  const double heads = static_cast<double>(batch.heads.size());
+  const double size = number_size(entry.precision);
+  const auto cost = variant.rule->cost(head, entry.form, std::max<Index>(entry.chunk_size, 1));
+  const Work<double> total = cost ? cost->total : Work<double>{};
+  return {.flops = heads * total.flops(),
+          .needed_flops = heads * (2 * total.seen + total.multiplications),
+          .exponentials = heads * total.exponentials,
+          .bytes = heads * size * given_numbers(head),
+          .moved = heads * size * total.moved};
+}
+
+class Race {
+ public:
+  Race(const RacePlan& plan, RaceReport report, std::stop_token stop, std::span<const Variant> table)
+      : plan_(plan), report_(std::move(report)), stop_(std::move(stop)), table_(table) {}
+
+  void describe() {
+    report_.data = fmt::format(
+        "random numbers (seed {}), drawn for one head and copied to every other: k of length 1, q and v "
+        "normal, "
+        "decays mostly small losses",
+        plan_.seed);
+    for (const Backend* const backend : plan_.backends) {
+      if (std::ranges::find(report_.timing, backend->name(), &RaceTiming::device) == report_.timing.end())
+        report_.timing.push_back({backend->name(), backend->what_is_timed()});
+    }
+  }
+
+  void measure_roofs() {
+    for (const Backend* const backend : plan_.backends) {
+      for (const Precision precision : plan_.precisions) {
+        if (stop_.stop_requested()) return;
+        const RaceEntry under = {.device = backend->name(), .precision = precision};
+        if (report_.roof_of(under)) continue;
+        if (const auto roof = backend->roof(precision))
+          report_.roofs.push_back({backend->name(), precision, *roof});
+      }
+    }
+  }
+
+  /// The point of an entry. Throws Cancelled.
+  RacePoint measure(const RaceEntry& entry) {
+    RacePoint point = {.entry = entry};
+    try {
+      fill(point);
+    } catch (const Cancelled&) {
+      throw;
+    } catch (const Error& reason) {  // what does not exist, fit or work here
+      point = {.entry = entry, .missing = reason.what()};
+    }
+    return point;
+  }
+
+  RaceReport& report() { return report_; }
+
+ private:
+  const Backend& backend_of(const RaceEntry& entry) const {
+    return **std::ranges::find(plan_.backends, entry.device,
+                               [](const Backend* backend) { return backend->name(); });
+  }
+
+  void fill(RacePoint& point) {
+    const RaceEntry& entry = point.entry;
+    const Variant& variant = find_variant(entry.variant, table_);
+    const Backend& backend = backend_of(entry);
+    const Settings settings = random_settings(variant, {}, plan_.seed);
+    if (const auto reason = backend.missing(variant, settings, entry.form, entry.precision))
+      throw Unsupported(*reason);
+    const SequenceBatch& batch = data_.of(variant, entry, plan_.seed);
+    point.work = work_of(variant, batch, entry);
+    require_short(point);
+    const auto run = [&] {
+      if (stop_.stop_requested()) throw Cancelled();
+      return backend.measure(variant, batch.heads, entry.form, entry.precision,
+                             std::max<Index>(entry.chunk_size, 1), stop_);
+    };
+    std::vector<RunTimes> times;
+    double spent = 0;
+    const RunTimes first = run();
+    // A first run that takes so long is hardly longer than the next: it counts.
+    point.warmed = first.whole <= plan_.seconds;
+    if (!point.warmed) times.push_back(first);
+    if (!point.warmed) spent = first.whole;
+    const auto count = [&] { return static_cast<Index>(times.size()); };
+    while (count() < plan_.least_repeats || (count() < plan_.repeats && spent < plan_.seconds)) {
+      times.push_back(run());
+      spent += times.back().whole;
+    }
+    point.repeats = count();
+    const auto spread = [&](double RunTimes::*part) {
+      std::vector<double> values;
+      for (const RunTimes& each : times) values.push_back(each.*part);
+      return quartiles(std::move(values));
+    };
+    point.compute = spread(&RunTimes::compute);
+    point.transfers = spread(&RunTimes::transfers);
+    point.allocations = spread(&RunTimes::allocations);
+    point.whole = spread(&RunTimes::whole);
+  }
+
+  /// Throws Unsupported where a shorter length of the same says that a run would take too long.
+  void require_short(const RacePoint& point) const {
+    const RacePoint* shorter = nullptr;
+    for (const RacePoint& other : report_.points) {
+      RaceEntry same = other.entry;
+      same.tokens = point.entry.tokens;
+      if (same != point.entry || !other.measured() || other.entry.tokens >= point.entry.tokens) continue;
+      if (!shorter || other.entry.tokens > shorter->entry.tokens) shorter = &other;
+    }
+    if (!shorter) return;
+    const double by_tokens = static_cast<double>(point.entry.tokens) /
+                             static_cast<double>(std::max<Index>(shorter->entry.tokens, 1));
+    const double by_flops = shorter->work.flops > 0 ? point.work.flops / shorter->work.flops : by_tokens;
+    const double expected = shorter->whole.median * std::max(by_tokens, by_flops);
+    if (expected <= plan_.longest) return;
+    throw Unsupported(
+        fmt::format("after {:.3g} s for {} tokens a run would take about {:.0f} s; the limit is {:g} s",
+                    shorter->whole.median, shorter->entry.tokens, expected, plan_.longest));
+  }
+
+  const RacePlan& plan_;
+  RaceReport report_;
+  std::stop_token stop_;
+  std::span<const Variant> table_;
+  RaceData data_;
+};
+
+}  // namespace
+
+RaceReport race(const RacePlan& plan, RaceReport begun,
+                const std::function<void(const RaceProgress&)>& measured, std::stop_token stop,
+                std::span<const Variant> table) {
+  const std::vector<RaceEntry> entries = race_entries(plan, table);
+  Race runner(plan, std::move(begun), stop, table);
+  runner.describe();
+  if (plan.roofs) runner.measure_roofs();
+  RaceReport& report = runner.report();
+  const auto total = static_cast<Index>(entries.size());
+  report.left = std::ranges::count_if(entries, [&](const RaceEntry& entry) { return !report.find(entry); });
+  try {
+    for (const RaceEntry& entry : entries) {
+      if (report.find(entry)) continue;
+      if (stop.stop_requested()) break;
+      report.points.push_back(runner.measure(entry));
+      --report.left;
+      if (measured) measured({report, report.points.back(), total - report.left, total});
+    }
+  } catch (const Cancelled&) {
+  }
+  return std::move(report);
+}
+
+}  // namespace palimpsest
