@@ -13,7 +13,9 @@ struct Device {
   int major = 0;  // compute capability major.minor
   int minor = 0;
   int multiprocessors = 0;
-  std::size_t memory = 0;  // bytes
+  std::size_t memory = 0;   // bytes
+  double clock = 0;         // the highest of its multiprocessors, in Hz
+  double memory_clock = 0;  // in Hz
 };
 
 /// Every device of this machine; none without CUDA, driver or card. Never throws.

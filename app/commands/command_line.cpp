@@ -62,7 +62,8 @@ class Parser {
     const CliCommand no_window = [](CLI::App&, Console) -> Task {
       return []() -> int {
         throw InputError(
-            "a command is missing: run, verify, info or show (this program has no window; see --help)");
+            "a command is missing: run, verify, bench, info or show (this program has no window; see "
+            "--help)");
       };
     };
     without_command_ = (window_commands.window ? window_commands.window : no_window)(app_, console);
@@ -73,9 +74,8 @@ class Parser {
     add("render", "Draw a picture of the program without a window",
         window_commands.render ? window_commands.render
                                : needs_window("render needs the program with a window (palimpsest)"));
-    add("bench", "Measure how fast the window draws",
-        window_commands.bench ? window_commands.bench
-                              : needs_window("bench needs the program with a window (palimpsest)"));
+    add("bench", "Race forms, devices and lengths against each other; or measure the window",
+        [&](CLI::App& command, Console to) { return add_bench(command, to, window_commands.bench); });
   }
 
   int run(int argc, const char* const* argv) {

@@ -20,10 +20,16 @@ class ProgressLine {
   /// "12 of 40 cases, 30/s, " and `words`; not more often than it can be read.
   void show(Index done, Index total, std::string_view words);
 
+  /// `words` alone, as often.
+  void show(std::string_view words);
+
  private:
   using Clock = std::chrono::steady_clock;
 
-  void write(const std::string& line) const;
+  /// Whether the last line has been there long enough.
+  bool may_replace();
+
+  void write(std::string_view line) const;
 
   const Console& console_;
   Clock::time_point start_ = Clock::now();

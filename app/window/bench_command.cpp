@@ -5,8 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <thread>
@@ -15,6 +13,7 @@
 #include "app/commands/values.h"
 #include "app/commands/versions.h"
 #include "app/session/computation.h"
+#include "app/session/machine.h"
 #include "app/session/presets.h"
 #include "app/studio/workspaces.h"
 #include "app/window/ui_bench.h"
@@ -42,25 +41,6 @@ struct Circumstances {
   std::string date;
   std::string program = fmt::format("palimpsest {} ({})", version(), commit());
 };
-
-/// As the kernel calls it.
-std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "unknown processor";
-}
-
-/// "2026-11-22 09:30 UTC".
-std::string now() {
-  const std::time_t time = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm parts{};
-  gmtime_r(&time, &parts);
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", parts.tm_year + 1900, parts.tm_mon + 1,
-                     parts.tm_mday, parts.tm_hour, parts.tm_min);
-}
 
 std::string milliseconds(double time) { return fmt::format("{:.2f}", time); }
 
@@ -225,7 +205,7 @@ int measure(const Options& options, const Console& console) {
   bench.dragged_tokens = std::min(bench.dragged_tokens, bench.tokens);
   bench.dragged_channels = std::min(bench.dragged_channels, bench.channels);
   if (options.json) writable_target(*options.json);  // before the work is done
-  Circumstances here{.processor = processor_name(), .date = now()};
+  Circumstances here{.processor = processor_name(), .date = present_date()};
   console.out << fmt::format("{}; Gated DeltaNet, {} x {} pixels, fonts at scale 1\n", text_of(here),
                              bench.width, bench.height);
   Json found = Json::array();
@@ -247,7 +227,7 @@ int measure(const Options& options, const Console& console) {
 CliCommand bench_command(std::function<StartTimes()> start) {
   return [start](CLI::App& command, Console console) -> Task {
     const auto options = std::make_shared<Options>();
-    command.require_subcommand(1);
+    command.require_subcommand(0, 1);
     const CLI::App* first =
         command.add_subcommand("start", "How long a window takes to its first frame; opens one");
     CLI::App* ui = command.add_subcommand("ui", "What a frame of the window takes, drawn without a display");
@@ -264,7 +244,7 @@ CliCommand bench_command(std::function<StartTimes()> start) {
     return [options, first, start, console] {
       if (!first->parsed()) return measure(*options, console);
       const StartTimes times = start();
-      console.out << text_of(Circumstances{.processor = processor_name(), .date = now()}) << "\n\n"
+      console.out << text_of(Circumstances{.processor = processor_name(), .date = present_date()}) << "\n\n"
                   << text_of(times);
       return static_cast<int>(exit_done);
     };

@@ -14,6 +14,12 @@ std::string dotted(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
+/// An attribute of a device that is a frequency, in Hz; 0 where it does not say.
+double frequency(cudaDeviceAttr attribute, int device) {
+  int kilohertz = 0;
+  return cudaDeviceGetAttribute(&kilohertz, attribute, device) == cudaSuccess ? 1e3 * kilohertz : 0;
+}
+
 std::string find_reason() {
   if (cuda_driver_version().empty()) return "no NVIDIA driver was found";
   int count = 0;
@@ -46,7 +52,8 @@ std::vector<Device> cuda_devices() {
     cudaDeviceProp properties{};
     if (cudaGetDeviceProperties(&properties, index) != cudaSuccess) continue;
     devices.push_back({index, properties.name, properties.major, properties.minor,
-                       properties.multiProcessorCount, properties.totalGlobalMem});
+                       properties.multiProcessorCount, properties.totalGlobalMem,
+                       frequency(cudaDevAttrClockRate, index), frequency(cudaDevAttrMemoryClockRate, index)});
   }
   return devices;
 }

@@ -71,7 +71,6 @@ TEST_CASE("bench ui measures what a person does, in every form that it walks thr
 
 TEST_CASE("bench refuses what it cannot measure", "[bench]") {
   for (const auto& [arguments, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
-           {{}, "subcommand is required"},
            {{"ui", "--tokens", "2"}, "--tokens"},
            {{"ui", "--tokens", "1000001"}, "--tokens"},
            {{"ui", "--channels", "0"}, "--channels"},

@@ -1,0 +1,244 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/commands/commands.h"
+#include "app/commands/interrupt.h"
+#include "app/commands/progress_line.h"
+#include "app/commands/race_text.h"
+#include "app/commands/values.h"
+#include "app/commands/versions.h"
+#include "app/session/devices.h"
+#include "app/session/machine.h"
+#include "app/session/race_file.h"
+#include "core/base/error.h"
+#include "core/io/file.h"
+#include "core/race/race.h"
+
+namespace palimpsest {
+
+namespace {
+
+struct RaceOptions {
+  std::vector<std::string> variants;
+  std::vector<std::string> forms;
+  std::vector<std::string> devices;
+  std::vector<std::string> precisions;
+  std::vector<std::string> tokens;
+  std::vector<std::string> batches;
+  std::vector<std::string> heads;
+  std::vector<std::string> dk;
+  std::vector<std::string> dv;
+  std::vector<std::string> chunks;
+  std::string repeats = "11";
+  std::string seconds = "2";
+  std::string longest = "60";
+  bool alone = false;
+  bool no_roofs = false;
+  std::optional<std::string> json;
+  std::optional<std::string> csv;
+  std::optional<std::string> begun;
+  std::string command;  // as it was given
+};
+
+constexpr Index most_tokens = Index{1} << 24;
+constexpr Index most_heads = 65536;
+constexpr Index most_channels = 8192;
+
+/// What `parse` makes of every text; what there was where there is none.
+template <class Value, class Parse>
+void read_list(const std::vector<std::string>& texts, std::vector<Value>& values, Parse parse) {
+  if (texts.empty()) return;
+  values.clear();
+  for (const std::string& text : texts) values.push_back(parse(text));
+}
+
+void read_counts(const std::vector<std::string>& texts, const char* what, Index most,
+                 std::vector<Index>& counts) {
+  read_list(texts, counts, [&](const std::string& text) { return parse_count(text, what, 1, most); });
+}
+
+double parse_seconds(const std::string& text, const char* what) {
+  const double seconds = parse_number(text, what);
+  if (seconds <= 0) throw InputError(fmt::format("{} is \"{}\"; expected seconds above 0", what, text));
+  return seconds;
+}
+
+/// Key and value channels side by side; without --dv as many of each.
+void read_sizes(const RaceOptions& options, RacePlan& plan) {
+  if (options.dk.empty() && options.dv.empty()) return;
+  std::vector<Index> dk;
+  std::vector<Index> dv;
+  read_counts(options.dk, "--dk", most_channels, dk);
+  read_counts(options.dv, "--dv", most_channels, dv);
+  if (dk.empty()) dk = dv;
+  if (dv.empty()) dv = dk;
+  if (dk.size() != dv.size()) {
+    throw InputError(fmt::format("--dk has {} sizes and --dv {}; expected as many, they go together",
+                                 dk.size(), dv.size()));
+  }
+  plan.sizes.clear();
+  for (std::size_t i = 0; i < dk.size(); ++i) plan.sizes.push_back({dk[i], dv[i]});
+}
+
+/// Those that are asked for, or all that can be used; `unused` gets a line for each other.
+std::vector<const Backend*> raced_devices(const RaceOptions& options, std::string& unused) {
+  std::vector<const Backend*> devices;
+  read_list(options.devices, devices, [](const std::string& text) { return &find_backend(text); });
+  if (!devices.empty()) return devices;
+  for (const Backend* const backend : backends()) {
+    const std::string reason = unavailable(*backend);
+    if (reason.empty()) devices.push_back(backend);
+    if (!reason.empty()) unused += fmt::format("The device {} cannot be used: {}\n", backend->name(), reason);
+  }
+  return devices;
+}
+
+RacePlan plan_of(const RaceOptions& options, std::string& unused) {
+  RacePlan plan;
+  plan.variants = options.variants;
+  for (const std::string& id : plan.variants) find_variant(id);
+  plan.peer = !options.alone;
+  read_list(options.forms, plan.forms, parse_form);
+  read_list(options.precisions, plan.precisions, parse_precision);
+  read_counts(options.tokens, "--tokens", most_tokens, plan.lengths);
+  std::ranges::sort(plan.lengths);
+  read_counts(options.batches, "--batch", most_heads, plan.batches);
+  read_counts(options.heads, "--heads", most_heads, plan.heads);
+  read_counts(options.chunks, "--chunk", most_tokens, plan.chunk_sizes);
+  read_sizes(options, plan);
+  plan.repeats = parse_count(options.repeats, "--repeats", 1, 100'000);
+  plan.least_repeats = std::min(plan.least_repeats, plan.repeats);
+  plan.seconds = parse_seconds(options.seconds, "--seconds");
+  plan.longest = parse_seconds(options.longest, "--longest");
+  plan.roofs = !options.no_roofs;
+  plan.backends = raced_devices(options, unused);
+  return plan;
+}
+
+void write_text(const std::string& file, const std::string& text) {
+  replace_file(file, std::as_bytes(std::span(text)));
+}
+
+/// A report to go on with: that of --continue, or an empty one of this machine.
+RaceReport begun(const RaceOptions& options) {
+  const RaceMachine here =
+      this_machine(fmt::format("palimpsest {} ({}), {}", version(), commit(), compiler()));
+  RaceReport report = {.machine = here};
+  if (options.begun) {
+    report = read_race(*options.begun);
+    try {
+      require_same_machine(report.machine, here);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}: {}", *options.begun, error.what()));
+    }
+  }
+  report.starts.push_back({present_date(), options.command});
+  return report;
+}
+
+int run_race(RaceOptions options, const Console& console) {
+  const Interrupt interrupt;  // before a device starts threads of its own, which would take the signal
+  std::string unused;
+  const RacePlan plan = plan_of(options, unused);
+  RaceReport start = begun(options);
+  if (!options.json) options.json = options.begun;
+  for (const auto& file : {options.json, options.csv}) {
+    if (file) writable_target(*file);  // before the work
+  }
+  const RaceReport report = [&] {
+    ProgressLine line(console);
+    line.show("measuring what the machine does at most");
+    return race(
+        plan, std::move(start),
+        [&](const RaceProgress& now) {
+          line.show(
+              fmt::format("{} of {} points, {}: {}", now.done, now.total, in_words(now.last.entry),
+                          now.last.measured() ? duration_text(now.last.compute.median) : "not measured"));
+        },
+        interrupt.token());
+  }();
+  if (options.json) write_text(*options.json, race_json(report));
+  if (options.csv) write_text(*options.csv, race_csv(report));
+  const bool any = std::ranges::any_of(report.points, &RacePoint::measured);
+  if (report.complete() && !any)
+    throw Unsupported(fmt::format("there is nothing to measure: {}", report.points.front().missing));
+  console.out << race_text(report) << unused;
+  if (report.complete()) return exit_done;
+  console.out << fmt::format("Interrupted: {} of the points are left{}.\n", report.left,
+                             options.json ? fmt::format("; --continue {} goes on", *options.json) : "");
+  throw Cancelled();
+}
+
+/// The options of a command as they were given.
+std::string as_given(const CLI::App& command) {
+  std::string words = "palimpsest bench";
+  for (const CLI::Option* const option : command.get_options()) {
+    if (option->count() == 0) continue;
+    words += ' ' + option->get_name();
+    if (option->get_items_expected_max() > 0) words += fmt::format(" {}", fmt::join(option->results(), ","));
+  }
+  return words;
+}
+
+/// The subcommands that need a window, for a program that has none.
+Task without_window(CLI::App& command) {
+  for (const char* const name : {"ui", "start"})
+    command.add_subcommand(name, "Needs the program with a window (palimpsest)")->allow_extras();
+  return []() -> int {
+    throw InputError("bench ui and bench start need the program with a window (palimpsest)");
+  };
+}
+
+}  // namespace
+
+Task add_bench(CLI::App& command, Console console, const CliCommand& window) {
+  const auto options = std::make_shared<RaceOptions>();
+  const auto list = [&](const char* name, std::vector<std::string>& values, const char* words) {
+    command.add_option(name, values, words)->delimiter(',')->take_all();
+  };
+  list("--variant", options->variants,
+       "Only these variants (default: all), and softmax attention as their peer");
+  list("--form", options->forms, "Only these forms");
+  list("--device", options->devices, "Only these devices (default: all that can be used)");
+  list("--precision", options->precisions, "These precisions (default: f32)");
+  list("--tokens", options->tokens, "Lengths of the sequence (default: 128,256,512,1024,2048,4096)");
+  list("--batch", options->batches, "Batches (default: 1)");
+  list("--heads", options->heads, "Heads of every batch (default: 4)");
+  list("--dk", options->dk, "Key channels (default: 64)");
+  list("--dv", options->dv, "Value channels, one for each of --dk (default: as many as there)");
+  list("--chunk", options->chunks, "Tokens of a chunk, of forms that have chunks (default: 64)");
+  command.add_option("--repeats", options->repeats, "Runs of a point that count, at most")
+      ->capture_default_str();
+  command
+      .add_option("--seconds", options->seconds,
+                  "Repeat a point no further after so long; three times in any case")
+      ->capture_default_str();
+  command
+      .add_option("--longest", options->longest,
+                  "Leave out what would take more seconds a run, by a shorter length of the same")
+      ->capture_default_str();
+  command.add_flag("--alone", options->alone, "Without the peer");
+  command.add_flag("--no-roof", options->no_roofs, "Do not measure what the machine does at most");
+  command.add_option("--json", options->json, "Write the report to this file as well");
+  command.add_option("--csv", options->csv, "Write its points to this file as well");
+  command.add_option("--continue", options->begun,
+                     "Go on with this report of the same machine and program: what it holds is not measured "
+                     "again; without --json it is written there");
+  const Task of_window = window ? window(command, console) : without_window(command);
+  return [options, console, of_window, &command]() -> int {
+    if (!command.get_subcommands().empty()) return of_window();
+    options->command = as_given(command);
+    return run_race(*options, console);
+  };
+}
+
+}  // namespace palimpsest
