@@ -2,6 +2,7 @@
 #include "core/base/error.h"
 #include "core/rules/rule.h"
 #include "kernels/cuda/cuda_engines.h"
+#include "kernels/cuda/measure.h"
 #include "kernels/cuda_backend.h"
 #include "kernels/device.h"
 
@@ -37,6 +38,21 @@ class CudaBackend : public Backend {
     if (const auto reason = missing(variant, heads.front().settings, form, precision))
       throw Unsupported(*reason);
     return variant.rule->run_heads(heads, form, precision, chunk_size, std::move(stop), engines());
+  }
+
+  RunTimes measure(const Variant& variant, std::span<const Sequence> heads, Form form, Precision precision,
+                   Index chunk_size, std::stop_token stop) const override {
+    if (heads.empty()) return {};
+    if (const auto reason = missing(variant, heads.front().settings, form, precision))
+      throw Unsupported(*reason);
+    return cuda::measure([&] { run_heads(variant, heads, form, precision, chunk_size, std::move(stop)); });
+  }
+
+  std::string what_is_timed() const override { return cuda::what_is_timed(); }
+
+  std::optional<Roof> roof(Precision precision) const override {
+    if (!cuda_unavailable().empty()) return std::nullopt;
+    return cuda::roof(precision);
   }
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/cuda/check.h"
+#include "kernels/cuda/run_clock.h"
 
 namespace palimpsest {
 
@@ -17,7 +18,8 @@ class DeviceArray {
   DeviceArray() = default;
   explicit DeviceArray(std::size_t size) : size_(size) {
     if (size_ == 0) return;
-    data_ = static_cast<Scalar*>(allocate_on_device(bytes(size_)));
+    cuda::RunClock::moving(&RunTimes::allocations,
+                           [&] { data_ = static_cast<Scalar*>(allocate_on_device(bytes(size_))); });
   }
   ~DeviceArray() { release(); }
   DeviceArray(DeviceArray&& other) noexcept
@@ -38,16 +40,21 @@ class DeviceArray {
 
   /// Copies the first `count` elements from the host.
   void upload(const Scalar* from, std::size_t count) {
-    if (count > 0) CHECK_CUDA(cudaMemcpy(data_, from, bytes(count), cudaMemcpyHostToDevice));
+    if (count > 0) copy(data_, from, count, cudaMemcpyHostToDevice);
   }
 
   /// Copies the first `count` elements to the host, once the kernels before it are done.
   void download(Scalar* to, std::size_t count) const {
-    if (count > 0) CHECK_CUDA(cudaMemcpy(to, data_, bytes(count), cudaMemcpyDeviceToHost));
+    if (count > 0) copy(to, data_, count, cudaMemcpyDeviceToHost);
   }
 
  private:
   static std::size_t bytes(std::size_t count) { return count * sizeof(Scalar); }
+
+  static void copy(Scalar* to, const Scalar* from, std::size_t count, cudaMemcpyKind direction) {
+    cuda::RunClock::moving(&RunTimes::transfers,
+                           [&] { CHECK_CUDA(cudaMemcpy(to, from, bytes(count), direction)); });
+  }
 
   void release() noexcept {
     if (data_) cudaFreeAsync(data_, nullptr);

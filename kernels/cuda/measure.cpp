@@ -1,0 +1,97 @@
+#include "kernels/cuda/measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernels/cuda/device_array.h"
+#include "kernels/cuda/multiply_adds.h"
+#include "kernels/cuda/run_clock.h"
+
+namespace palimpsest::cuda {
+
+namespace {
+
+/// Enough to drive everything else out of the L2 cache.
+std::size_t flushing_bytes() {
+  int cache = 0;
+  CHECK_CUDA(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, 0));
+  return std::max<std::size_t>(2 * static_cast<std::size_t>(cache), std::size_t{1} << 20);
+}
+
+constexpr int tries = 10;
+
+/// The shortest time in seconds that the device takes for what `ask` asks of it; a first try is not counted.
+template <class Ask>
+double shortest(Ask ask) {
+  cudaEvent_t from = nullptr;
+  cudaEvent_t to = nullptr;
+  CHECK_CUDA(cudaEventCreate(&from));
+  CHECK_CUDA(cudaEventCreate(&to));
+  float best = 0;
+  for (int i = 0; i <= tries; ++i) {
+    CHECK_CUDA(cudaEventRecord(from, nullptr));
+    ask();
+    CHECK_CUDA(cudaEventRecord(to, nullptr));
+    CHECK_CUDA(cudaEventSynchronize(to));
+    float milliseconds = 0;
+    CHECK_CUDA(cudaEventElapsedTime(&milliseconds, from, to));
+    if (i == 1 || (i > 1 && milliseconds < best)) best = milliseconds;
+  }
+  CHECK_CUDA(cudaEventDestroy(from));
+  CHECK_CUDA(cudaEventDestroy(to));
+  return 1e-3 * static_cast<double>(best);
+}
+
+/// Bytes that are copied: a gigabyte, or what fits.
+std::size_t copied_bytes() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  CHECK_CUDA(cudaMemGetInfo(&free, &total));
+  return std::min(std::size_t{1} << 30, free / 4);
+}
+
+}  // namespace
+
+RunTimes measure(const std::function<void()>& run) {
+  const std::size_t bytes = flushing_bytes();
+  DeviceArray<char> flushed(bytes);
+  RunClock clock(flushed.data(), bytes);
+  run();
+  return clock.times();
+}
+
+std::string what_is_timed() {
+  return "computing: the kernels by events on the device, inputs resident, the L2 cache flushed before the "
+         "first, right to a few microseconds; uploads and downloads apart, and memory, which is filled when "
+         "it "
+         "is fresh; with transfers: all from the arrays in memory to outputs and final states in memory, "
+         "packed "
+         "by one thread of the processor";
+}
+
+Roof roof(Precision precision) {
+  const std::size_t bytes = copied_bytes();
+  double copying = 0;
+  {
+    DeviceArray<char> from(bytes);
+    DeviceArray<char> to(bytes);
+    copying = shortest([&] {
+      CHECK_CUDA(cudaMemcpyAsync(to.data(), from.data(), bytes, cudaMemcpyDeviceToDevice, nullptr));
+    });
+  }
+  DeviceArray<double> seen(1);
+  double flops = 0;
+  const double multiplying = shortest([&] {
+    flops =
+        precision == Precision::f64 ? multiply_adds<double>(seen.data()) : multiply_adds<float>(seen.data());
+  });
+  return {.bytes_per_second = 2 * static_cast<double>(bytes) / copying,
+          .flops_per_second = flops / multiplying,
+          .copy = fmt::format("cudaMemcpy of {} MiB within the device, read and written", bytes >> 20),
+          .product = fmt::format(
+              "a kernel of multiply-adds in registers in {}, without tensor cores or a library of products",
+              name(precision))};
+}
+
+}  // namespace palimpsest::cuda

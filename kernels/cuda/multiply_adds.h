@@ -1,0 +1,10 @@
+#pragma once
+
+namespace palimpsest::cuda {
+
+/// Starts a kernel that does nothing but independent multiply-adds, on all of the first device; returns how
+/// many FLOPs that are, two for each. `seen` is where a number would go that never comes out.
+template <class Scalar>
+double multiply_adds(double* seen);
+
+}  // namespace palimpsest::cuda
