@@ -20,6 +20,13 @@ namespace {
 
 constexpr Index other_size = 3;  // of an axis that nothing else fixes
 
+bool has_axis(const Input& input, const char* axis) {
+  return std::ranges::find(input.shape, axis) != input.shape.end();
+}
+
+/// Whether it holds weights of hidden units.
+bool is_weights(const Input& input) { return has_axis(input, "h") && !has_axis(input, "n"); }
+
 /// The numbers of a random case.
 class Numbers : public RandomNumbers {
  public:
@@ -73,7 +80,8 @@ std::vector<Index> shape_of(const Input& input, const Settings& settings, const 
   std::vector<Index> shape;
   for (const std::string& axis : input.shape) {
     const auto known = sizes.find(axis);
-    shape.push_back(known == sizes.end() ? other_size : known->second);
+    const Index other = axis == "h" && is_weights(input) ? random.hidden : other_size;
+    shape.push_back(known == sizes.end() ? other : known->second);
   }
   return shape;
 }
@@ -96,13 +104,9 @@ void make_positive_definite(Array& array) {
 /// Learning rates of an inner batch add up: those of all its tokens stay below one step. The weights that a
 /// rule must be given to start from are small, as a network is initialised.
 double size_of_numbers(const Input& input, const Settings& settings) {
-  const auto has_axis = [&](const char* axis) {
-    return std::ranges::find(input.shape, axis) != input.shape.end();
-  };
-  if (input.range == Range::non_negative && has_axis("n"))
+  if (input.range == Range::non_negative && has_axis(input, "n"))
     return 1 / static_cast<double>(inner_batch(settings));
-  const bool is_weights = has_axis("h") && !has_axis("n");
-  return is_weights ? 0.5 : 1;
+  return is_weights(input) ? 0.5 : 1;
 }
 
 Array random_array(const Input& input, const Settings& settings, const RandomCase& random) {

@@ -19,6 +19,7 @@ struct RandomCase {
   bool log_gates = false;      // g = log alpha in the place of alpha
   bool keeps = false;          // nothing is forgotten: every decay is 1
   std::uint64_t seed = 1;
+  Index hidden = 3;  // units of an inner network; always so many in a case by name
 
   bool operator==(const RandomCase&) const = default;
 };

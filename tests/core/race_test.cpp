@@ -276,6 +276,20 @@ TEST_CASE("a report goes on only on its own machine, by its own program", "[race
   refused([](RaceMachine& m) { m.program = "p 2"; }, "another program");
 }
 
+TEST_CASE("a random case may say how many hidden units there are, and only that", "[race]") {
+  const auto shape = [](const char* id, const char* array, Index hidden) {
+    const Variant& variant = find_variant(id);
+    const Settings settings = random_settings(variant, {}, 1);
+    return random_arrays(variant, settings, {.tokens = 5, .dk = 6, .dv = 7, .hidden = hidden})
+        .at(array)
+        .shape;
+  };
+  CHECK(shape("ttt_mlp", "W1", 24) == std::vector<Index>{6, 24});
+  CHECK(shape("ttt_mlp", "W2", 24) == std::vector<Index>{24, 7});
+  CHECK(shape("ttt_mlp", "W1", 3) == std::vector<Index>{6, 3});
+  CHECK(shape("deltaproduct", "k", 24) == std::vector<Index>{5, 3, 6});  // three steps per token
+}
+
 TEST_CASE("every head of repeated arrays holds the numbers of the one, for every variant", "[race]") {
   for (const Variant& variant : variants()) {
     for (const bool log_gates : {false, true}) {
