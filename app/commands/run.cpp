@@ -92,9 +92,7 @@ int run(const RunOptions& options, const Console& console) {
   const Index chunk_size = parse_count(options.chunk, "--chunk");
   require_chunk_size(chunk_size);
   const Settings given = parse_settings(variant, options.settings);
-  if (const std::string reason = unavailable(backend); !reason.empty()) {
-    throw Unsupported(fmt::format("the device {} cannot be used: {}", backend.name(), reason));
-  }
+  usable_backend(backend.name());
   if (const auto reason = backend.missing(variant, resolve(variant, given), form, precision)) {
     throw Unsupported(fmt::format("{} has no {} form in {} on {} with these settings: {}", variant.id,
                                   name(form), name(precision), backend.name(), *reason));

@@ -34,6 +34,7 @@ nlohmann::ordered_json place_json(const ShownView& view, const ShownPlace& place
           {"data", place.computation->data->id},
           {"variant", choice.variant},
           {"form", name(place.form)},
+          {"device", choice.device},
           {"chunk_size", choice.chunk_size},
           {"head", choice.head},
           {"token", place.token},
@@ -43,10 +44,11 @@ nlohmann::ordered_json place_json(const ShownView& view, const ShownPlace& place
 
 std::string place_words(const ShownPlace& place) {
   const Choice& choice = place.computation->choice;
-  const std::string where =
-      fmt::format("{}, head {}, {}, {} form: token {}, at {}", place.computation->data->id, choice.head,
-                  place.computation->variant->label, name(place.form), place.numbered(place.token),
-                  place.computation->trace(place.form)->operation(place.cursor).id);
+  const std::string where = fmt::format(
+      "{}, head {}, {}, {} form{}: token {}, at {}", place.computation->data->id, choice.head,
+      place.computation->variant->label, name(place.form),
+      is_cpu(*place.computation->device) ? "" : " on " + choice.device, place.numbered(place.token),
+      place.computation->trace(place.form)->operation(place.cursor).id);
   std::string words = one_line(where) + '\n';
   for (const std::string& note : place.computation->inputs.notes) words += one_line(note) + '\n';
   return words;
@@ -151,6 +153,7 @@ Task add_show(CLI::App& command, Console console) {
   };
   add("--variant", options->variant, "Compute this variant instead of the data's own");
   command.add_option("--form", options->form, form_names())->capture_default_str();
+  command.add_option("--device", options->device, "cpu or cuda")->capture_default_str();
   add("--chunk", options->chunk, "Tokens per chunk, where the form has chunks");
   add("--at", options->at, "TOKEN or TOKEN:OPERATION, such as 42:write (default: the last token)");
   add("--head", options->head, "Which head, over batches and heads (default: where the window opens)");

@@ -60,6 +60,7 @@ Json side_json(const ShownPlace& place, const ShownSide& shown) {
   const SideMoment& moment = *shown.moment;
   Json json = {{"variant", shown.side.variant},
                {"form", name(shown.side.form)},
+               {"device", shown.computation->choice.device},
                {"precision", name(shown.side.precision)},
                {"parameters", shown.computation->sequence.settings.parameters},
                {"does", side_sentence(*shown.computation)},

@@ -24,6 +24,7 @@ Choice choice_of(const ShowOptions& options, const DataSet& data, const std::sto
   const Variant& variant = find_variant(choice.variant);
   choice.settings = parse_settings(variant, options.settings);
   choice.form = parse_form(options.form);
+  choice.device = usable_backend(options.device).name();
   if (options.chunk)
     choice.chunk_size = parse_count(*options.chunk, "--chunk", 1, largest_chunk(data.tokens));
   choice.chunk_size = std::min(choice.chunk_size, largest_chunk(data.tokens));

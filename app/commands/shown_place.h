@@ -17,6 +17,7 @@ struct ShowOptions {
   std::string data;
   std::optional<std::string> variant = {};
   std::string form = "recurrent";
+  std::string device = "cpu";
   std::optional<std::string> chunk = {};
   std::optional<std::string> at = {};
   std::optional<std::string> head = {};

@@ -73,7 +73,7 @@ std::vector<const Backend*> devices(const VerifyOptions& options, std::string& u
     } else if (options.devices.empty()) {
       unchecked += fmt::format("The device {} was not checked: {}\n", backend->name(), reason);
     } else {
-      throw Unsupported(fmt::format("the device {} cannot be used: {}", backend->name(), reason));
+      usable_backend(backend->name());
     }
   }
   return usable;

@@ -13,7 +13,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr const char* given_up = "Stopped.";
 constexpr std::uint64_t frames_between_sweeps = 64;  // there may be thousands of answers
 
 unsigned threads_of_the_machine() {
@@ -87,7 +86,7 @@ void Answers::give_up_any(const AnyKey& key) {
   entry->stop.request_stop();
   std::erase(waiting_, entry);
   entry->state = Entry::State::failed;
-  entry->reason = given_up;
+  entry->reason = was_stopped;
   finished_.notify_all();
 }
 

@@ -12,12 +12,16 @@
 #include <mutex>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <typeindex>
 #include <utility>
 #include <vector>
 
 namespace palimpsest {
+
+/// The reason why there is no value where somebody stopped it.
+inline constexpr std::string_view was_stopped = "Stopped.";
 
 /// What a question has come to.
 template <class Value>

@@ -37,7 +37,8 @@ std::size_t bytes_of(const Matrix<double>& numbers) {
 NamedStates states_after(const Foundation& foundation, Index tokens, const std::stop_token& stop) {
   const Variant& variant = *foundation.variant;
   const Choice& choice = foundation.choice;
-  const auto& recurrence = foundation.trace(Form::recurrent);
+  const auto& recurrence =
+      choice.form == Form::recurrent ? foundation.trace(Form::recurrent) : foundation.recurrence;
   if (!recurrence) throw Unsupported("this rule has no recurrence with these settings");
   if (choice.form == Form::recurrent || tokens == 0)
     return memory_after(variant, foundation.sequence, *recurrence, tokens, stop);
@@ -47,7 +48,8 @@ NamedStates states_after(const Foundation& foundation, Index tokens, const std::
       together && tokens - 1 < together->last)
     first.tokens = together->first;
   if (first.tokens == 0) return memory_after(variant, foundation.sequence, *recurrence, 0, stop);
-  return variant.rule->run(first, choice.form, choice.precision, choice.chunk_size, stop).states;
+  return foundation.device->run(variant, first, choice.form, choice.precision, choice.chunk_size, stop)
+      .states;
 }
 
 MemoryChange change_of(const Foundation& foundation, Index token, const std::stop_token& stop) {
@@ -121,7 +123,14 @@ bool ComputedSide::operator<(const ComputedSide& other) const {
 std::shared_ptr<const Computation> ComputedSide::compute(const Effort& effort) const {
   const auto known = data.lock();
   if (!known) throw Cancelled();
-  return begin(known, *choice, effort.stop);
+  std::shared_ptr<Computation> computation = begin(known, *choice, effort.stop, {}, devices);
+  const std::string reason = left_to_cpu(*computation, choice->form);
+  if (reason.empty()) return computation;
+  Choice on_cpu = *choice;
+  on_cpu.device = cpu_backend().name();
+  computation = begin(known, on_cpu, effort.stop);
+  computation->inputs.notes.push_back(reason + (reason.ends_with('.') ? "" : ".") + " The CPU goes on.");
+  return computation;
 }
 
 std::size_t ComputedSide::bytes(const Value& computation) {
@@ -132,13 +141,14 @@ std::size_t ComputedSide::bytes(const Value& computation) {
   return bytes;
 }
 
-ComputedSide computed_side(const std::shared_ptr<const DataSet>& data, Choice choice, std::size_t slot) {
+ComputedSide computed_side(const std::shared_ptr<const DataSet>& data, Choice choice, std::size_t slot,
+                           Devices devices) {
   choice.chunk_size = std::clamp<Index>(choice.chunk_size, 1, largest_chunk(data->tokens));
   SessionState alone;
   alone.data = data->id;
   alone.set_choice(choice);
   std::string identity = state_string(alone);
-  return {data, std::make_shared<const Choice>(std::move(choice)), std::move(identity), slot};
+  return {data, std::make_shared<const Choice>(std::move(choice)), std::move(identity), slot, devices};
 }
 
 std::string SideAtWord::question() const { return fmt::format("{} {}", slot, OfFoundation::question()); }

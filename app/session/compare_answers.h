@@ -22,6 +22,7 @@ struct ComputedSide {
   std::shared_ptr<const Choice> choice;
   std::string identity = {};  // of the choice: two that are alike have the same
   std::size_t slot = 0;
+  Devices devices = backends();
 
   std::string question() const;
   bool gone() const { return data.expired(); }
@@ -30,8 +31,9 @@ struct ComputedSide {
   static std::size_t bytes(const Value& computation);
 };
 
-/// The key for a choice of these data.
-ComputedSide computed_side(const std::shared_ptr<const DataSet>& data, Choice choice, std::size_t slot);
+/// The key for a choice of these data. What its device cannot compute is left to the CPU.
+ComputedSide computed_side(const std::shared_ptr<const DataSet>& data, Choice choice, std::size_t slot,
+                           Devices devices = backends());
 
 /// The memory of a side around a word, as its own form and precision make it, beside the reference's.
 struct SideMoment {

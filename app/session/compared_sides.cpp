@@ -195,6 +195,7 @@ std::string otherwise(const Side& side, const Side& than) {
   if (side.form != than.form || (has_chunks(side.form) && side.chunk_size != than.chunk_size))
     words.push_back(has_chunks(side.form) ? fmt::format("{}, chunks of {}", name(side.form), side.chunk_size)
                                           : name(side.form));
+  if (side.device != than.device) words.push_back(side.device);
   if (side.precision != than.precision) words.push_back(name(side.precision));
   for (const auto& [option, value] : side.settings.options) {
     const auto other = than.settings.options.find(option);

@@ -134,21 +134,55 @@ std::string too_long_at_once(const Rule& rule, const Sequence& sequence) {
   return {};
 }
 
-/// The steps of a form, kept in the foundation, or why there are none.
-FormResult steps_of(Foundation& foundation, Form form) try {
-  FormResult result;
+/// Why there is no such form of this sequence, whatever computes it; empty if there is.
+std::string no_form_anywhere(const Foundation& foundation, Form form) {
   const Rule& rule = *foundation.variant->rule;
-  if (form == Form::parallel) result.missing = too_long_at_once(rule, foundation.sequence);
+  if (form == Form::parallel) {
+    if (std::string reason = too_long_at_once(rule, foundation.sequence); !reason.empty()) return reason;
+  }
+  return rule.missing(form, foundation.sequence.settings).value_or("");
+}
+
+/// The steps of a form as a device computes them.
+std::shared_ptr<const Trace> steps_on(const Backend& device, const Foundation& foundation, Form form) {
+  const Choice& choice = foundation.choice;
+  return foundation.variant->rule->trace(foundation.sequence, form, choice.precision, choice.chunk_size,
+                                         budget, device.engines());
+}
+
+/// What went wrong, in the device's words: it names the device, and what its memory lacks.
+std::string problem_of(const Backend& device, const std::exception& error) {
+  const bool lacks_memory = dynamic_cast<const std::bad_alloc*>(&error);
+  if (is_cpu(device))
+    return lacks_memory ? "There is not enough memory for the matrices of this form." : error.what();
+  return fmt::format(
+      "{}: {}", device.name(),
+      lacks_memory ? "there is not enough memory for the matrices of this form" : error.what());
+}
+
+/// The steps of a form, kept in the foundation, or why there are none.
+FormResult steps_of(Foundation& foundation, Form form) {
+  const Backend& device = *foundation.device;
+  FormResult result;
+  result.missing = no_form_anywhere(foundation, form);
   if (!result.missing.empty()) return result;
-  std::shared_ptr<const Trace>& trace = foundation.traces[static_cast<std::size_t>(form)];
-  trace = rule.trace(foundation.sequence, form, foundation.choice.precision, foundation.choice.chunk_size,
-                     budget);
-  result.trace = trace.get();
+  try {
+    const Choice& choice = foundation.choice;
+    if (const auto reason =
+            device.missing(*foundation.variant, foundation.sequence.settings, form, choice.precision))
+      throw Unsupported(*reason);
+    std::shared_ptr<const Trace>& trace = foundation.traces[static_cast<std::size_t>(form)];
+    trace = steps_on(device, foundation, form);
+    result.trace = trace.get();
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const Unsupported& reason) {
+    result.missing = problem_of(device, reason);
+  } catch (const std::exception& error) {
+    if (is_cpu(device)) throw;
+    result.missing = problem_of(device, error);
+  }
   return result;
-} catch (const Unsupported& reason) {
-  FormResult missing;
-  missing.missing = reason.what();
-  return missing;
 }
 
 /// Computes ahead the states that make records of any step quick. Leaves room for those who wait for a record
@@ -219,7 +253,7 @@ std::shared_ptr<const Trace> faulty_steps(const Computation& right, const Inject
   if (!reason.empty()) return nullptr;
   const Choice& choice = right.choice;
   std::shared_ptr<const Trace> exact = right.trace(injected.form);
-  if (choice.precision != Precision::f64)  // equations are carried out in f64
+  if (choice.precision != Precision::f64 || !is_cpu(*right.device))  // equations are carried out in f64
     exact =
         right.variant->rule->trace(right.sequence, injected.form, Precision::f64, choice.chunk_size, budget);
   std::optional<Equations> faulty = with_fault(fault, {exact->phases, exact->symbols});
@@ -237,18 +271,21 @@ std::shared_ptr<Computation> with_fault_in(std::shared_ptr<Computation> right, F
   auto result = std::make_shared<Computation>();
   result->data = right->data;
   result->variant = right->variant;
+  result->device = right->device;
   result->choice = choice;
   result->inputs = right->inputs;
   result->sequence = right->sequence;
   result->reference = right->reference;
   result->scales = right->scales;
   result->traces = right->traces;
+  result->recurrence = right->recurrence;
   result->capture_error = right->capture_error;
   static_cast<Findings&>(*result) = std::move(found);
   const auto form = static_cast<std::size_t>(choice.fault.form);
   if (auto steps = faulty_steps(*right, choice.fault, result->no_fault)) {
     FormResult faulty;
     faulty.trace = steps.get();
+    if (choice.fault.form == Form::recurrent) result->recurrence = steps;
     result->traces[form] = std::move(steps);
     result->forms[form] = std::make_shared<const FormResult>(std::move(faulty));
   }
@@ -258,10 +295,11 @@ std::shared_ptr<Computation> with_fault_in(std::shared_ptr<Computation> right, F
 }
 
 std::shared_ptr<Computation> begin_right(std::shared_ptr<const DataSet> data, const Choice& choice,
-                                         const std::stop_token& stop) {
+                                         const std::stop_token& stop, Devices devices) {
   auto result = std::make_shared<Computation>();
   result->data = std::move(data);
   result->choice = choice;
+  result->device = &find_backend(choice.device, devices);
   result->variant = &find_variant(choice.variant);
   HeldInputs held = prepare(*result);
   require_affordable(*result->variant->rule, result->sequence);
@@ -271,6 +309,9 @@ std::shared_ptr<Computation> begin_right(std::shared_ptr<const DataSet> data, co
   for (const Form form : all_forms)
     result->forms[static_cast<std::size_t>(form)] =
         std::make_shared<const FormResult>(steps_of(*result, form));
+  result->recurrence = result->trace(Form::recurrent);
+  if (!is_cpu(*result->device) && no_form_anywhere(*result, Form::recurrent).empty())
+    result->recurrence = steps_on(cpu_backend(), *result, Form::recurrent);
   result->tokens = token_facts(*result, stop);
   result->capture_error = distance_to_own_output(*result);
   sum_up(*result);
@@ -278,6 +319,20 @@ std::shared_ptr<Computation> begin_right(std::shared_ptr<const DataSet> data, co
 }
 
 }  // namespace
+
+std::string left_to_cpu(const Computation& computation, Form form) {
+  const bool is_faulty = computation.right && computation.choice.fault.form == form;
+  if (is_cpu(*computation.device) || is_faulty || !no_form_anywhere(computation, form).empty()) return {};
+  return computation.form(form).missing;
+}
+
+std::string why_not_on(const Backend& device, const Foundation& foundation, Form form) {
+  if (std::string reason = unavailable(device); !reason.empty() || is_cpu(device)) return reason;
+  if (!no_form_anywhere(foundation, form).empty()) return {};
+  const Choice& choice = foundation.choice;
+  return device.missing(*foundation.variant, foundation.sequence.settings, form, choice.precision)
+      .value_or("");
+}
 
 std::string too_long_to_edit(Form form, Index tokens) {
   if (form != Form::parallel || tokens <= most_tokens_edited_at_once) return {};
@@ -289,9 +344,9 @@ std::string too_long_to_edit(Form form, Index tokens) {
 }
 
 bool same_numbers(const Choice& x, const Choice& y) {
-  return x.variant == y.variant && x.precision == y.precision && x.chunk_size == y.chunk_size &&
-         x.head == y.head && x.settings == y.settings && x.edits == y.edits && x.fault.id == y.fault.id &&
-         (x.fault.id.empty() || x.fault.form == y.fault.form);
+  return x.variant == y.variant && x.device == y.device && x.precision == y.precision &&
+         x.chunk_size == y.chunk_size && x.head == y.head && x.settings == y.settings && x.edits == y.edits &&
+         x.fault.id == y.fault.id && (x.fault.id.empty() || x.fault.form == y.fault.form);
 }
 
 Earlier as_earlier(const std::shared_ptr<Computation>& computation) {
@@ -301,12 +356,13 @@ Earlier as_earlier(const std::shared_ptr<Computation>& computation) {
 }
 
 std::shared_ptr<Computation> begin(std::shared_ptr<const DataSet> data, const Choice& choice,
-                                   std::stop_token stop, const Earlier& earlier) {
+                                   std::stop_token stop, const Earlier& earlier, Devices devices) {
   Choice without = choice;
   without.fault = {};
   const bool serves =
       earlier.right && earlier.right->data == data && same_numbers(earlier.right->choice, without);
-  std::shared_ptr<Computation> right = serves ? earlier.right : begin_right(std::move(data), without, stop);
+  std::shared_ptr<Computation> right =
+      serves ? earlier.right : begin_right(std::move(data), without, stop, devices);
   if (choice.fault.id.empty()) return right;
   Findings found = serves ? earlier.found : Findings(*right);
   return with_fault_in(std::move(right), std::move(found), choice);
@@ -331,10 +387,11 @@ FormResult compared(const Foundation& foundation, Form form, std::stop_token sto
   result.trace = foundation.trace(form).get();
   result.is_compared = true;
   const Choice& choice = foundation.choice;
+  const auto* const edited = dynamic_cast<const EditedTrace*>(result.trace);
   try {
-    const auto* const edited = dynamic_cast<const EditedTrace*>(result.trace);
     if (!edited && result.trace->block_count() > 0) keep_states(*result.trace, stop, told);
-    const bool is_reference = form == Form::recurrent && choice.precision == Precision::f64;
+    const bool is_reference =
+        form == Form::recurrent && choice.precision == Precision::f64 && is_cpu(*foundation.device);
     Output output;
     if (edited)
       output = edited->run(stop);
@@ -343,8 +400,8 @@ FormResult compared(const Foundation& foundation, Form form, std::stop_token sto
     else if (const Output* made = result.trace->output())
       output = *made;
     else
-      output =
-          foundation.variant->rule->run(foundation.sequence, form, choice.precision, choice.chunk_size, stop);
+      output = foundation.device->run(*foundation.variant, foundation.sequence, form, choice.precision,
+                                      choice.chunk_size, stop);
     result.computed = std::make_shared<const Output>(std::move(output));
     told(0.75);
     judge(foundation, form, result, stop);
@@ -352,10 +409,8 @@ FormResult compared(const Foundation& foundation, Form form, std::stop_token sto
     return result;
   } catch (const Cancelled&) {
     throw;
-  } catch (const std::bad_alloc&) {
-    result.missing = "There is not enough memory for the matrices of this form.";
   } catch (const std::exception& error) {
-    result.missing = error.what();
+    result.missing = problem_of(edited ? cpu_backend() : *foundation.device, error);
   }
   result.trace = nullptr;
   return result;
@@ -393,8 +448,8 @@ void add(Computation& computation, const std::optional<Divergence>& divergence, 
 }
 
 std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data, const Choice& choice,
-                                     std::stop_token stop) {
-  auto result = begin(std::move(data), choice, stop);
+                                     std::stop_token stop, Devices devices) {
+  auto result = begin(std::move(data), choice, stop, {}, devices);
   for (const Form form : all_forms) {
     if (result->form(form).trace)
       add(*result, form, std::make_shared<const FormResult>(compared(*result, form, stop)));

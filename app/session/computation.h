@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "app/session/devices.h"
 #include "app/session/inputs.h"
 #include "app/session/scales.h"
 #include "app/session/state.h"
@@ -23,7 +24,7 @@ namespace palimpsest {
 /// One form of the present sequence. Its steps are known at once; what comes of them is computed and compared
 /// later.
 struct FormResult {
-  std::string missing;           // why it does not exist; empty if it does
+  std::string missing;           // why it does not exist, or not on the device; empty if it does
   const Trace* trace = nullptr;  // its steps, which the foundation holds
   bool is_compared = false;      // whether what follows is this form's; else it is empty, or an old one's
   std::shared_ptr<const Output> computed =
@@ -70,14 +71,17 @@ struct Computation;
 struct Foundation {
   std::shared_ptr<const DataSet> data;
   const Variant* variant = nullptr;
+  const Backend* device = nullptr;  // the choice's: computes the traces and what the forms give
   Choice choice;
   Inputs inputs;
   Sequence sequence;                        // as the chosen precision holds it
   std::shared_ptr<ReferenceRun> reference;  // what the f64 recurrence makes of it
   KindScales scales;                        // how large its numbers are
   std::array<std::shared_ptr<const Trace>, std::size(all_forms)> traces;  // of the forms that exist
-  mutable std::mutex judging;                       // of the reference, which remembers how numbers amplify
-  mutable std::mutex asking;                        // of the strengths:
+  std::shared_ptr<const Trace> recurrence;  // the recurrent form on the CPU, whose memories are asked; null:
+                                            // there is none
+  mutable std::mutex judging;               // of the reference, which remembers how numbers amplify
+  mutable std::mutex asking;                // of the strengths:
   mutable std::optional<Vector<double>> strengths;  // how strongly every token writes (word_strengths)
   std::optional<double>
       capture_error;  // this head's distance to the output in the file, if the inputs are the file's own
@@ -140,6 +144,12 @@ inline constexpr Index most_tokens_at_once = 4096;
 /// is carried out with other equations or numbers.
 inline constexpr Index most_tokens_edited_at_once = 1024;
 
+/// Why the device does not compute a form that the CPU does; empty if it computes it or there is none.
+std::string left_to_cpu(const Computation& computation, Form form);
+
+/// Why `device` cannot be chosen for a form of what is computed; empty if it can.
+std::string why_not_on(const Backend& device, const Foundation& foundation, Form form);
+
 /// Why a form of so many tokens is not carried out by its equations; empty if it is.
 std::string too_long_to_edit(Form form, Index tokens);
 
@@ -150,10 +160,12 @@ inline constexpr Index most_tokens_measured = 4096;
 /// The largest chunk that can be chosen for this many tokens.
 Index largest_chunk(Index tokens);
 
-/// Begins with one head: its inputs, the reference and the steps of every form, those with a fault in them
-/// too. Throws InputError, Unsupported or Cancelled.
+/// Begins with one head: its inputs, the reference and the steps of every form on the device of the choice,
+/// one of `devices`; those with a fault in them too, which the CPU carries out. Throws InputError,
+/// Unsupported or Cancelled.
 std::shared_ptr<Computation> begin(std::shared_ptr<const DataSet> data, const Choice& choice,
-                                   std::stop_token stop = {}, const Earlier& earlier = {});
+                                   std::stop_token stop = {}, const Earlier& earlier = {},
+                                   Devices devices = backends());
 
 /// `computation` without its fault; itself where it has none.
 std::shared_ptr<const Foundation> without_fault(const std::shared_ptr<const Computation>& computation);
@@ -179,6 +191,6 @@ void add(Computation& computation, const std::optional<Divergence>& divergence, 
 
 /// All of it at once.
 std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data, const Choice& choice,
-                                     std::stop_token stop = {});
+                                     std::stop_token stop = {}, Devices devices = backends());
 
 }  // namespace palimpsest

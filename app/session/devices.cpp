@@ -14,14 +14,14 @@
 
 namespace palimpsest {
 
-std::span<const Backend* const> backends() {
+Devices backends() {
   static const std::array<const Backend*, 2> all = {&cpu_backend(), &cuda_backend()};
   return all;
 }
 
-const Backend& find_backend(std::string_view name) {
+const Backend& find_backend(std::string_view name, Devices devices) {
   std::vector<std::string> known;
-  for (const Backend* backend : backends()) {
+  for (const Backend* backend : devices) {
     if (backend->name() == name) return *backend;
     known.push_back(backend->name());
   }
@@ -29,14 +29,25 @@ const Backend& find_backend(std::string_view name) {
       fmt::format("there is no device \"{}\"; expected one of: {}", name, fmt::join(known, ", ")));
 }
 
-std::string unavailable(const Backend& backend) {
-  return &backend == &cuda_backend() ? cuda_unavailable() : std::string();
+bool is_cpu(const Backend& backend) { return &backend == &cpu_backend(); }
+
+std::string unavailable(const Backend& backend) try {
+  backend.engines();
+  return {};
+} catch (const Unsupported& reason) {
+  return reason.what();
+}
+
+const Backend& usable_backend(std::string_view name, Devices devices) {
+  const Backend& backend = find_backend(name, devices);
+  if (const std::string reason = unavailable(backend); !reason.empty())
+    throw Unsupported(fmt::format("the device {} cannot be used: {}", name, reason));
+  return backend;
 }
 
 std::string describe(const Backend& backend) {
   if (const std::string reason = unavailable(backend); !reason.empty()) return "cannot be used: " + reason;
-  if (&backend == &cpu_backend())
-    return fmt::format("{} threads", std::max(1U, std::thread::hardware_concurrency()));
+  if (is_cpu(backend)) return fmt::format("{} threads", std::max(1U, std::thread::hardware_concurrency()));
   std::vector<std::string> cards;
   for (const Device& card : cuda_devices()) {
     cards.push_back(fmt::format("{}, compute capability {}.{}, {} GiB", card.name, card.major, card.minor,

@@ -8,14 +8,24 @@
 
 namespace palimpsest {
 
-/// Every device that the program knows, the CPU first, whether it can be used here or not.
-std::span<const Backend* const> backends();
+/// Devices to choose from, the CPU first.
+using Devices = std::span<const Backend* const>;
+
+/// Every device that the program knows, whether it can be used here or not.
+Devices backends();
 
 /// The backend called `name`; throws InputError listing all.
-const Backend& find_backend(std::string_view name);
+const Backend& find_backend(std::string_view name, Devices devices = backends());
+
+/// Whether this is the CPU, which computes whatever another device cannot.
+bool is_cpu(const Backend& backend);
 
 /// Why nothing at all runs on this device here; empty if it can be used.
 std::string unavailable(const Backend& backend);
+
+/// The backend called `name`, to be used at once: throws InputError as find_backend() does, Unsupported with
+/// the reason where it cannot be used here.
+const Backend& usable_backend(std::string_view name, Devices devices = backends());
 
 /// The device in words: "2 threads", "NVIDIA H200, compute capability 9.0, 139 GiB".
 std::string describe(const Backend& backend);

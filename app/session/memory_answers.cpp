@@ -147,7 +147,7 @@ std::shared_ptr<const AnswersAtPlace> MemoryAnswers::compute(const Effort& effor
   const Variant& variant = *foundation->variant;
   const Sequence& sequence = foundation->sequence;
   const auto& trace = foundation->trace(form);
-  const auto& recurrence = foundation->trace(Form::recurrent);
+  const auto& recurrence = foundation->recurrence;
   if (!trace || !recurrence) throw Unsupported("this rule has no such form with these settings");
   AnswersAtPlace answers{.token = trace->token(cursor)};
   const std::vector<AskedWord> asked = words_asked(*foundation, answers.token, words);

@@ -78,7 +78,8 @@ std::unique_ptr<Trace> own_trace(const Foundation& foundation, Form form) {
 /// Why there is no such form here; empty if there is.
 std::string no_form(const Foundation& foundation, Form form) {
   if (foundation.trace(form)) return {};
-  const auto missing = foundation.variant->rule->missing(form, foundation.sequence.settings);
+  const auto missing =
+      foundation.device->missing(*foundation.variant, foundation.sequence.settings, form, Precision::f64);
   return missing ? *missing : fmt::format("The {} form is not made of so many tokens.", name(form));
 }
 
@@ -95,10 +96,10 @@ Judgement judged(const Foundation& foundation, Form form, const Output& output, 
 Seen as_computed(const Foundation& foundation, Form form, const std::stop_token& stop) {
   Seen seen{.lens = {.form = form, .chunk_size = foundation.choice.chunk_size}};
   const Output& expected = foundation.reference->expected();
-  const Output output = form == Form::recurrent
+  const Output output = form == Form::recurrent && is_cpu(*foundation.device)
                             ? expected
-                            : foundation.variant->rule->run(foundation.sequence, form, Precision::f64,
-                                                            foundation.choice.chunk_size, stop);
+                            : foundation.device->run(*foundation.variant, foundation.sequence, form,
+                                                     Precision::f64, foundation.choice.chunk_size, stop);
   seen.errors = errors_by_row("o", output.o, expected.o);
   seen.worst = compare(output, expected);
   return seen;
@@ -109,6 +110,27 @@ Seen looked_through(const Foundation& foundation, Form form, Arithmetic arithmet
                     const std::stop_token& stop) {
   return look(*foundation.variant, foundation.inputs.arrays, foundation.inputs.settings,
               {.form = form, .arithmetic = arithmetic, .chunk_size = foundation.choice.chunk_size}, 0, stop);
+}
+
+/// Cuts a tensor that is off to what is shown.
+WrongPlace place_of(WrongTensor tensor, const Symbols& symbols) {
+  WrongPlace place{.tensor = std::move(tensor), .symbols = symbols};
+  place.version = next_version();
+  make_showable(place);
+  return place;
+}
+
+/// Where the device's own numbers part from the CPU's in the same precision; nothing where they do not.
+std::optional<WrongPlace> wrong_on_device(const Foundation& foundation, Form form, double tolerance,
+                                          const std::stop_token& stop) {
+  const std::shared_ptr<const Trace>& trace = foundation.trace(form);
+  if (!trace || is_cpu(*foundation.device)) return std::nullopt;
+  const Choice& choice = foundation.choice;
+  const auto right =
+      foundation.variant->rule->trace(foundation.sequence, form, choice.precision, choice.chunk_size);
+  const std::optional<Departure> departure = departure_from(*right, *trace, tolerance, stop);
+  if (!departure) return std::nullopt;
+  return place_of(wrong_tensor(*right, *trace, *departure, stop), trace->symbols);
 }
 
 bool has_decays(const Variant& variant, const Arrays& arrays) {
@@ -204,21 +226,21 @@ std::size_t FaultHere::bytes(const FaultFigures& figures) {
 }
 
 bool WrongHere::operator<(const WrongHere& other) const {
-  return is_before(other).value_or(std::tie(form, fault) < std::tie(other.form, other.fault));
+  return is_before(other).value_or(std::tie(form, fault, tolerance) <
+                                   std::tie(other.form, other.fault, other.tolerance));
 }
 
 std::shared_ptr<const WrongHere::Value> WrongHere::compute(const Effort& effort) const {
+  if (fault.empty())
+    return std::make_shared<const Value>(wrong_on_device(*present(), form, tolerance, effort.stop));
   const FaultHere key{{of}, form, fault};
   const std::shared_ptr<const FaultFigures> figures = key.compute(effort);
   if (!figures->departure || !figures->without.empty()) return std::make_shared<const Value>(std::nullopt);
   std::shared_ptr<const Trace> right = own_trace(*present(), form);
   std::optional<Equations> faulty = with_fault(find_fault(fault), {right->phases, right->symbols});
   const EditedTrace edited(std::move(right), *std::move(faulty));
-  WrongPlace place{.tensor = wrong_tensor(edited, *figures->departure, effort.stop),
-                   .symbols = edited.symbols};
-  place.version = next_version();
-  make_showable(place);
-  return std::make_shared<const Value>(std::move(place));
+  return std::make_shared<const Value>(
+      place_of(wrong_tensor(edited, *figures->departure, effort.stop), edited.symbols));
 }
 
 std::size_t WrongHere::bytes(const Value& place) {

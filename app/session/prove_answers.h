@@ -18,7 +18,7 @@
 
 namespace palimpsest {
 
-/// How far a form is from the f64 recurrence at every word: in f64 as the engine computes it, else looked at
+/// How far a form is from the f64 recurrence at every word: in f64 as the device computes it, else looked at
 /// through an arithmetic (core/proof/precision_lens.h). Seen::message says why there is none.
 struct ProofLine : OfFoundation {
   using Value = Seen;
@@ -73,7 +73,8 @@ struct WrongHere : OfFoundation {
   using Value = std::optional<WrongPlace>;
 
   Form form = Form::chunkwise;
-  std::string fault = {};
+  std::string fault = {};             // empty: where the device parts from the CPU
+  double tolerance = step_tolerance;  // of that
 
   bool operator<(const WrongHere& other) const;
   std::shared_ptr<const Value> compute(const Effort& effort) const;

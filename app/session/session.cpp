@@ -119,6 +119,7 @@ struct Session::Opening {
   std::shared_ptr<const DataSet> data;
   Choice choice;
   Place place;
+  Devices devices;
   bool is_saved = false;  // the place must be there
   Earlier earlier = {};
 };
@@ -146,7 +147,7 @@ struct Session::JobDone {
   bool operator<(const JobDone& other) const { return job.owner_before(other.job); }
   std::shared_ptr<const Job> compute(const Effort& effort) const {
     const Opening opening = job->make();
-    job->computation = begin(opening.data, opening.choice, effort.stop, opening.earlier);
+    job->computation = begin(opening.data, opening.choice, effort.stop, opening.earlier, opening.devices);
     job->place = opening.place;
     if (opening.is_saved) require_place(*job->computation, opening.place);
     return job;
@@ -171,17 +172,17 @@ bool Session::open(DataSet new_data, const Place& place) {
     if (kept_.size() > most_kept) kept_.pop_front();
   }
   return start_opening(
-      [data, place, choice = choice()] {
-        return Opening{data, first_choice(choice, *data), place};
+      [data, place, choice = choice(), devices = devices_] {
+        return Opening{data, first_choice(choice, *data), place, devices};
       },
       std::make_shared<Job>(true));
 }
 
 bool Session::open_named(const std::string& id) {
   return start_opening(
-      [id, choice = choice()] {
+      [id, choice = choice(), devices = devices_] {
         const auto data = std::make_shared<const DataSet>(open_data(id));
-        return Opening{data, first_choice(choice, *data), {}};
+        return Opening{data, first_choice(choice, *data), {}, devices};
       },
       std::make_shared<Job>(true));
 }
@@ -218,7 +219,7 @@ bool Session::open_state(SessionState state, std::shared_ptr<Job> job) {
   job->state = state;
   const bool is_saved = !job->saved_in.empty();
   return start_opening(
-      [state = std::move(state), kept, is_saved] {
+      [state = std::move(state), kept, is_saved, devices = devices_] {
         const auto data = kept ? kept : std::make_shared<const DataSet>(open_data(state.data));
         Choice choice = state.choice();
         choice.chunk_size = std::min(choice.chunk_size, largest_chunk(data->tokens));  // changes no result
@@ -233,7 +234,7 @@ bool Session::open_state(SessionState state, std::shared_ptr<Job> job) {
                                          tokens->back(), data->tokens - 1));
           }
         }
-        return Opening{data, choice, state.place, is_saved};
+        return Opening{data, choice, state.place, devices, is_saved};
       },
       std::move(job));
 }
@@ -255,6 +256,7 @@ bool Session::is_opening() const { return job_ && job_->opens_data; }
 bool Session::start_opening(std::function<Opening()> make, std::shared_ptr<Job> job) {
   before_opening_ = state_;
   message_.clear();
+  left_device_.clear();
   start(std::move(job), std::move(make));
   fetch();
   return message_.empty();
@@ -275,7 +277,8 @@ void Session::change(SessionState next, std::string_view merge_key) {
   side.chunk_size = std::clamp<Index>(side.chunk_size, 1, largest_chunk(data().tokens));
   next.head = std::clamp<Index>(next.head, 0, data().heads * data().batches - 1);
   if (side.variant != present.variant && side.settings == present.settings)
-    side.settings = {};  // they belong to the old variant
+    side.settings = {};                                     // they belong to the old variant
+  if (side.device != present.device) left_device_.clear();  // it is tried again, or not wanted any more
   history_.look_at(state_.place);
   history_.change(next, merge_key);
   adopt(std::move(next));
@@ -319,10 +322,10 @@ void Session::adopt(SessionState next, bool always_compute) {
   place_cursor();
   if (!recompute) return;
   message_.clear();
-  start(std::make_shared<Job>(false), [data = computed_->data, choice = choice(), place = state_.place,
-                                       earlier = is_faulty ? as_earlier(computed_) : Earlier()] {
-    return Opening{data, choice, place, false, earlier};
-  });
+  start(std::make_shared<Job>(false),
+        [data = computed_->data, choice = choice(), place = state_.place,
+         earlier = is_faulty ? as_earlier(computed_) : Earlier(),
+         devices = devices_] { return Opening{data, choice, place, devices, false, earlier}; });
   fetch();
 }
 
@@ -424,7 +427,25 @@ bool Session::fetch_all() {
   }
   if (!problem.empty()) message_ = problem;
   look();
+  leave_failed_device();
   return is_new;
+}
+
+/// What a device cannot compute, or no longer, the CPU goes on with: what is looked at stays. Other forms
+/// that it lacks say so where they are chosen.
+void Session::leave_failed_device() {
+  if (!computed_ || job_ || is_cpu(*computed_->device)) return;
+  std::string reason = left_to_cpu(*computed_, form());
+  const bool has_no_record = !lookout_.is_stale() && !sight().record && sight().computation == computed_;
+  if (const std::string& words = lookout_.awaited().reason;
+      reason.empty() && has_no_record && !words.empty() && words != was_stopped)
+    reason = fmt::format("{}: {}", computed_->device->name(), words);
+  if (reason.empty()) return;
+  SessionState next = state_;
+  next.sides.front().device = cpu_backend().name();
+  history_.fall_back(next);
+  adopt(std::move(next));
+  left_device_ = reason + (reason.ends_with('.') ? " The CPU goes on." : ". The CPU goes on.");
 }
 
 std::optional<Session::Waiting> Session::waiting() const {
@@ -475,6 +496,7 @@ bool Session::fetch() {
       accept(*job, job->computation);
     else if (!job_)
       fail(*job, job->saved_in.empty() ? answer.reason : fmt::format("{}: {}", job->saved_in, answer.reason));
+    leave_failed_device();
   }
   return is_new;
 }

@@ -21,7 +21,8 @@ namespace palimpsest {
 /// goes wrong is said in message() and leaves what was open as it was.
 class Session {
  public:
-  Session() = default;
+  /// `devices`: what choices are computed on, by the names of backends().
+  explicit Session(Devices devices = backends()) : devices_(devices) {}
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -132,6 +133,12 @@ class Session {
   void clear_message() { message_.clear(); }
   void set_message(std::string message) { message_ = std::move(message); }
 
+  Devices devices() const { return devices_; }
+
+  /// Why the CPU goes on with what another device was chosen for; empty where nothing was given up.
+  const std::string& left_device() const { return left_device_; }
+  void clear_left_device() { left_device_.clear(); }
+
   // Where one looks.
 
   Cursor cursor() const { return cursor_; }
@@ -181,6 +188,7 @@ class Session {
   void go_to(SessionState state);
   void let_go_of_replaced();
   bool fetch_all();
+  void leave_failed_device();
   bool fetch();
   void accept(const Job& job, std::shared_ptr<Computation> computation);
   void fail(const Job& job, std::string problem);
@@ -197,6 +205,8 @@ class Session {
   History history_;
   std::deque<std::shared_ptr<const DataSet>> kept_;  // made in memory: nothing else could open them again
   std::string message_;
+  std::string left_device_;
+  Devices devices_;
   Cursor cursor_;
   Lookout lookout_;
   Answers answers_;  // last: its threads end before anything else goes

@@ -75,6 +75,21 @@ std::string to_string(const Departure& at) {
                      at.expected);
 }
 
+std::optional<Departure> departure_from(const Trace& right, const Trace& trace, double tolerance,
+                                        std::stop_token stop) {
+  for (Index index = 0; index < trace.block_count(); ++index) {
+    const auto should_be = right.shared_record(index, stop);
+    const auto record = trace.shared_record(index, stop);
+    for (const Operation& operation : trace.phase(trace.block(index)).operations) {
+      const std::string& result = operation.equation.result;
+      if (!record->contains(result)) continue;
+      if (auto departure = departure_of(trace, index, operation, record->at(result), *should_be, tolerance))
+        return departure;
+    }
+  }
+  return std::nullopt;
+}
+
 Comparison compare_steps(Trace& trace, const Equations& equations, double tolerance, std::stop_token stop) {
   Comparison comparison;
   const auto operations_of = [&](Index index) -> const std::vector<Operation>& {

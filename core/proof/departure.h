@@ -36,6 +36,12 @@ struct Comparison {
   std::string message;                 // why it could not
 };
 
+/// The first step in which the records of a form's `trace` are off those of `right`, the same steps computed
+/// by other engines: a device's beside the CPU's. A tensor that an engine never makes is passed over. Throws
+/// Cancelled when asked to stop.
+std::optional<Departure> departure_from(const Trace& right, const Trace& trace, double tolerance,
+                                        std::stop_token stop = {});
+
 /// Carries out `equations` on the sequence of `trace` and compares every result with the engine's, in order.
 /// Throws Cancelled when asked to stop.
 Comparison compare_steps(Trace& trace, const Equations& equations, double tolerance = step_tolerance,

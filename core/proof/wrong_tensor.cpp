@@ -22,6 +22,23 @@ std::optional<Explanation> why(const Phase& phase, const std::string& operation,
 
 }  // namespace
 
+WrongTensor wrong_tensor(const Trace& right, const Trace& trace, const Departure& departure,
+                         std::stop_token stop) {
+  const Block block = trace.block(departure.block);
+  const Phase& phase = trace.phase(block);
+  const auto should_be = right.shared_record(departure.block, stop);
+  const auto record = trace.shared_record(departure.block, stop);
+  return {.departure = departure,
+          .change = formula_change(right.phase(block), phase, departure.operation),
+          .changed_in = departure.operation,
+          .should_be = should_be->at(departure.tensor),
+          .is = record->at(departure.tensor),
+          .first_token = block.first_token,
+          .tokens = block.count,
+          .why_should_be = why(phase, departure.operation, right.symbols, *should_be, departure),
+          .why_is = why(phase, departure.operation, trace.symbols, *record, departure)};
+}
+
 WrongTensor wrong_tensor(const EditedTrace& edited, const Departure& departure, std::stop_token stop) {
   const Trace& right = edited.right();
   const Block block = right.block(departure.block);

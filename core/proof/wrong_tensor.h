@@ -24,6 +24,11 @@ struct WrongTensor {
   std::optional<Explanation> why_is = {};  // wrong row, both ways; nothing where it has none
 };
 
+/// The tensor that `departure` names in the records of the same steps computed by other engines: the formula
+/// is the right one. Throws Cancelled when asked to stop.
+WrongTensor wrong_tensor(const Trace& right, const Trace& trace, const Departure& departure,
+                         std::stop_token stop = {});
+
 /// The tensor that `departure` names, from both records. Throws Cancelled when asked to stop.
 WrongTensor wrong_tensor(const EditedTrace& edited, const Departure& departure, std::stop_token stop = {});
 

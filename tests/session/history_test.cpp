@@ -4,6 +4,7 @@
 
 #include "app/session/state_text.h"
 #include "tests/catch.h"
+#include "tests/other_device.h"
 #include "tests/session/random_states.h"
 
 using namespace palimpsest;
@@ -270,7 +271,8 @@ TEST_CASE("entries with many edits are fewer", "[history]") {
 }
 
 TEST_CASE("two thousand changes at random are written, read, taken back and made again", "[history]") {
-  Session session;
+  const OtherDevice device;  // to choose from without a GPU, too
+  Session session(device.beside_cpu());
   open(session, in_memory());
   open(session, "preset:copy?T=12&K=3&V=2&seed=1");
   session.start_history();

@@ -1,0 +1,288 @@
+// Another device beside form and precision: what it computes is seen and proved against the CPU, and what it
+// cannot compute the CPU goes on with.
+
+#include "app/session/devices.h"
+
+#include "app/session/compare_answers.h"
+#include "app/session/compared_sides.h"
+#include "app/session/prove_answers.h"
+#include "app/session/session.h"
+#include "app/session/state_text.h"
+#include "core/base/error.h"
+#include "tests/catch.h"
+#include "tests/other_device.h"
+#include "tests/session/opened.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+constexpr const char* small = "preset:overwrite?T=21&K=5&V=4&seed=4";
+
+struct OnDevice {
+  OtherDevice device;
+  Session session{device.beside_cpu()};
+
+  explicit OnDevice(const std::string& variant = "gated_deltanet", Form form = Form::chunkwise) {
+    session.open_named(small);
+    session.wait();
+    REQUIRE(session.message().empty());
+    Choice choice = session.choice();
+    choice.variant = variant;
+    choice.form = form;
+    choose(choice);
+    choice.device = "cuda";
+    choose(choice);
+  }
+
+  void choose(Choice choice) {
+    session.choose(std::move(choice));
+    session.wait();
+  }
+};
+
+Computation& computed(OnDevice& on) { return *on.session.computed(); }
+
+}  // namespace
+
+TEST_CASE("the program's devices are known by name, the CPU first, and say why they cannot be used") {
+  REQUIRE_FALSE(backends().empty());
+  CHECK(is_cpu(*backends().front()));
+  for (const Backend* backend : backends()) {
+    CHECK(&find_backend(backend->name()) == backend);
+    const std::string reason = unavailable(*backend);
+    if (reason.empty())
+      CHECK(&usable_backend(backend->name()) == backend);
+    else
+      CHECK_THROWS_WITH(usable_backend(backend->name()), says(reason));
+  }
+  CHECK_THROWS_WITH(find_backend("abacus"), says("expected one of: cpu, cuda"));
+  OtherDevice device;
+  CHECK(&find_backend("cuda", device.beside_cpu()) == &device);
+  CHECK(unavailable(device).empty());
+  device.trouble.is_absent = true;
+  CHECK(unavailable(device) == "there is no driver");
+}
+
+TEST_CASE("a device computes traces and forms of every rule, compared with the CPU's recurrence") {
+  OtherDevice device;
+  const auto data = std::make_shared<const DataSet>(open_data(small));
+  for (const Variant& variant : variants()) {
+    for (const Precision precision : all_precisions) {
+      CAPTURE(variant.id, name(precision));
+      Choice choice;
+      choice.variant = variant.id;
+      choice.precision = precision;
+      const auto on_cpu = compute(data, choice);
+      choice.device = "cuda";
+      const auto there = compute(data, choice, {}, device.beside_cpu());
+      CHECK(there->agree == on_cpu->agree);
+      CHECK(there->reference->expected().o == on_cpu->reference->expected().o);
+      for (const Form form : all_forms) {
+        CAPTURE(name(form));
+        CHECK(there->form(form).missing == on_cpu->form(form).missing);
+        CHECK(there->form(form).output().o == on_cpu->form(form).output().o);
+        CHECK(there->form(form).residual() == on_cpu->form(form).residual());
+      }
+      device.trouble.is_lost = true;  // the traces are the device's, what is asked of the memory the CPU's
+      if (const auto& trace = there->trace(Form::recurrent)) {
+        CHECK_THROWS_WITH(begin(data, choice, {}, {}, device.beside_cpu())
+                              ->trace(Form::recurrent)
+                              ->shared_record(trace->block_count() - 1),
+                          says("the device was lost"));
+        CHECK_NOTHROW(begin(data, choice, {}, {}, device.beside_cpu())->recurrence->shared_record(3));
+      }
+      device.trouble.is_lost = false;
+    }
+  }
+}
+
+TEST_CASE("the device of a choice is a change of its own: computed, saved, undone") {
+  OnDevice on;
+  Session& session = on.session;
+  CHECK(session.choice().device == "cuda");
+  CHECK(computed(on).device == &on.device);
+  CHECK(computed(on).agree);
+  CHECK(parse_state(session.to_json()).choice().device == "cuda");
+  CHECK(parse_state_string(session.to_string()).choice().device == "cuda");
+  REQUIRE(session.undo());
+  session.wait();
+  CHECK(session.choice().device == "cpu");
+  CHECK(is_cpu(*computed(on).device));
+  REQUIRE(session.redo());
+  session.wait();
+  CHECK(computed(on).device == &on.device);
+  CHECK(session.left_device().empty());
+
+  Choice choice = session.choice();  // other data are opened on it too
+  session.open_named("preset:copy?T=12&K=3&V=2");
+  session.wait();
+  CHECK(computed(on).device == &on.device);
+  CHECK(has_valid_cursor(session));
+}
+
+TEST_CASE("a wrong kernel is noticed, and where it departs: token and tensor") {
+  OnDevice on;
+  on.device.trouble.is_wrong = true;
+  Choice choice = on.session.choice();
+  choice.chunk_size = 5;
+  on.choose(choice);
+  CHECK_FALSE(computed(on).agree);
+  CHECK(computed(on).worst_form == Form::chunkwise);
+  CHECK(computed(on).form(Form::chunkwise).first_bad_token == wrong_row);
+  CHECK(computed(on).form(Form::parallel).judgement.passed());
+  CHECK(on.session.left_device().empty());  // what is wrong is shown, not left
+
+  WrongHere key;
+  key.of = on.session.sight().computation;
+  key.form = Form::chunkwise;
+  const auto wrong = key.compute({});
+  REQUIRE(*wrong);
+  const WrongTensor& tensor = (*wrong)->tensor;
+  CHECK(tensor.departure.tensor == "U");
+  CHECK(tensor.departure.token == wrong_row);
+  CHECK(tensor.departure.row == wrong_row);
+  CHECK(tensor.departure.got == 2 * tensor.departure.expected);
+  CHECK(tensor.is.row(wrong_row) == 2 * tensor.should_be.row(wrong_row));
+  CHECK(tensor.is.row(0) == tensor.should_be.row(0));
+  CHECK_FALSE(tensor.change.piece);  // the formula is right
+  CHECK(to_string(tensor.departure).find("token 3, block 0") == 0);
+
+  key.form = Form::parallel;
+  CHECK_FALSE(*key.compute({}));
+  on.device.trouble.is_wrong = false;
+  OnDevice right;
+  key.of = right.session.sight().computation;
+  key.form = Form::chunkwise;
+  CHECK_FALSE(*key.compute({}));
+}
+
+TEST_CASE("a line of Prove is the device's; a fault is carried out by the CPU") {
+  OnDevice on;
+  on.device.trouble.is_wrong = true;
+  ProofLine line;
+  line.of = without_fault(on.session.sight().computation);
+  line.form = Form::chunkwise;
+  CHECK(line.compute({})->errors[wrong_row] > 1e-3);
+  FaultHere fault;
+  fault.of = line.of;
+  fault.form = Form::chunkwise;
+  fault.fault = "solve-sign";
+  const auto figures = fault.compute({});
+  REQUIRE(figures->departure);
+
+  on.session.change_prove({.fault = {"solve-sign", Form::chunkwise}});
+  on.session.wait();
+  CHECK(on.session.message().empty());
+  on.device.trouble.is_wrong = false;
+  OnDevice right;
+  right.session.change_prove({.fault = {"solve-sign", Form::chunkwise}});
+  right.session.wait();
+  CHECK(computed(on).form(Form::chunkwise).output().o == computed(right).form(Form::chunkwise).output().o);
+}
+
+TEST_CASE("a device that cannot be used is left for the CPU, and what is open stays") {
+  OnDevice on;
+  on.session.go_to_token(7);
+  const Place place = on.session.state().place;
+  const std::string saved = on.session.to_json();
+  on.device.trouble.is_absent = true;
+  CHECK(why_not_on(on.device, computed(on), Form::chunkwise) == "there is no driver");
+
+  Session other(on.device.beside_cpu());  // a saved place from where the device is there
+  REQUIRE(other.from_json(saved));
+  other.wait();
+  CHECK(other.message().empty());
+  CHECK_THAT(other.left_device(), says("cuda: there is no driver. The CPU goes on."));
+  CHECK(other.choice().device == "cpu");
+  CHECK(is_cpu(*other.computed()->device));
+  CHECK(other.computed()->agree);
+  CHECK(other.state().place == place);
+  CHECK(other.sight().record);
+  CHECK_FALSE(other.can_undo());
+
+  Choice choice = other.choice();  // a person asks for it all the same
+  choice.device = "cuda";
+  other.choose(choice);
+  other.wait();
+  CHECK(other.choice().device == "cpu");
+  CHECK_THAT(other.left_device(), says("there is no driver"));
+  CHECK_FALSE(other.can_undo());  // nothing has changed
+  on.device.trouble.is_absent = false;
+  other.choose(choice);
+  other.wait();
+  CHECK(other.left_device().empty());
+  CHECK(other.choice().device == "cuda");
+}
+
+TEST_CASE("a device that is lost in the middle is left for the CPU at the same place") {
+  for (const Form form : {Form::recurrent, Form::chunkwise}) {
+    CAPTURE(name(form));
+    OnDevice on("gated_deltanet", form);
+    Session& session = on.session;
+    session.go_to_token(7);
+    session.wait();
+    on.device.trouble.is_lost = true;
+    Choice choice = session.choice();
+    set_slider(choice.edits, "scale_strength", 0.5);
+    on.choose(choice);
+    CHECK(session.choice().device == "cpu");
+    CHECK(slider_value(session.choice().edits, "scale_strength") == 0.5);
+    CHECK(session.token() == 7);
+    CHECK(session.sight().record);
+    CHECK(session.sight().computation.get() == session.computed());
+    CHECK(computed(on).agree);
+    CHECK_THAT(session.left_device(), says("cuda: cudaMemcpy of 4096 bytes: the device was lost"));
+    CHECK(session.message().empty());
+    REQUIRE(session.undo());  // to an entry on the device, which still cannot be had
+    session.wait();
+    CHECK(session.choice().device == "cpu");
+    CHECK(slider_value(session.choice().edits, "scale_strength") == 1);
+    CHECK(session.sight().record);
+  }
+}
+
+TEST_CASE("a form that a device lacks says so; looked at, the CPU computes it") {
+  OnDevice on;
+  on.device.trouble.lacks_parallel = true;
+  Choice choice = on.session.choice();
+  choice.chunk_size = 4;
+  on.choose(choice);
+  CHECK(on.session.choice().device == "cuda");
+  CHECK(computed(on).agree);
+  CHECK_THAT(computed(on).form(Form::parallel).missing, says("no kernels for all tokens at once"));
+  CHECK_THAT(why_not_on(on.device, computed(on), Form::parallel), says("no kernels"));
+  CHECK(why_not_on(on.device, computed(on), Form::chunkwise).empty());
+
+  choice.form = Form::parallel;
+  on.choose(choice);
+  CHECK(on.session.choice().device == "cpu");
+  CHECK(on.session.choice().form == Form::parallel);
+  CHECK(computed(on).form(Form::parallel).missing.empty());
+  CHECK_THAT(on.session.left_device(), says("cuda: there are no kernels"));
+  CHECK(on.session.sight().record);
+
+  choice.variant = "softmax";  // that a rule has no such form at all is no reason to leave the device
+  choice.form = Form::two_pass;
+  choice.device = "cuda";
+  on.choose(choice);
+  CHECK(on.session.choice().device == "cuda");
+  CHECK(on.session.left_device().empty());
+}
+
+TEST_CASE("a side of Compare is computed on its own device, or says why the CPU does") {
+  OnDevice on;
+  SessionState state = on.session.state();
+  Side side = state.sides.front();
+  side.device = "cpu";
+  CHECK(otherwise(state.sides.front(), side) == "cuda");
+  CHECK_FALSE(is_same_as(side, state.sides.front()));
+  const auto data = on.session.computed()->data;
+  const auto key = computed_side(data, choice_of(state, state.sides.front()), 1, on.device.beside_cpu());
+  CHECK(key.compute({})->device == &on.device);
+  on.device.trouble.is_absent = true;
+  const auto left = key.compute({});
+  CHECK(is_cpu(*left->device));
+  CHECK_THAT(side_sentence(*left), says("cuda: there is no driver. The CPU goes on."));
+}
