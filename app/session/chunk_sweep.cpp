@@ -62,7 +62,8 @@ std::shared_ptr<const ChunkErrors::Value> ChunkErrors::compute(const Effort& eff
   const std::vector<Index> sizes = swept_chunks(tokens);
   auto errors = std::make_shared<Value>();
   for (const Index size : sizes) {
-    const Output output = variant.rule->run(sequence, Form::chunkwise, Precision::f32, size, effort.stop);
+    const Output output =
+        foundation->device->run(variant, sequence, Form::chunkwise, Precision::f32, size, effort.stop);
     errors->push_back(compare(output, reference.expected()).error);
     effort.progress(static_cast<double>(errors->size()) / static_cast<double>(sizes.size()));
   }

@@ -155,6 +155,28 @@ struct Session::JobDone {
   static std::size_t bytes(const Job&) { return 0; }
 };
 
+/// Asks every device once whether it can be used: a driver takes up to seconds to start, and then remembers.
+struct Session::DevicesAsked {
+  using Value = bool;
+
+  Devices devices;
+
+  bool operator<(const DevicesAsked& other) const {
+    return std::less<>()(devices.data(), other.devices.data());
+  }
+  std::shared_ptr<const bool> compute(const Effort&) const {
+    for (const Backend* device : devices) unavailable(*device);
+    return std::make_shared<const bool>(true);
+  }
+  static std::size_t bytes(const bool&) { return 0; }
+};
+
+std::string Session::why_not_on(const Backend& device, Form form, const Foundation* foundation) const {
+  if (is_cpu(device)) return {};
+  if (!knows_devices_) return "it is being looked for";
+  return foundation ? palimpsest::why_not_on(device, *foundation, form) : unavailable(device);
+}
+
 Session::~Session() = default;
 
 const DataSet& Session::data() const {
@@ -420,6 +442,7 @@ void Session::wait_for_place() {
 /// Takes over all that is there, and asks for what is not.
 bool Session::fetch_all() {
   bool is_new = fetch();
+  if (!knows_devices_) knows_devices_ = answers_.ask(DevicesAsked{devices_}, Urgency::later).value != nullptr;
   std::string problem;
   if (computed_ && complete(computed_, answers_, problem)) {
     is_new = true;

@@ -135,6 +135,10 @@ class Session {
 
   Devices devices() const { return devices_; }
 
+  /// Why `device` cannot be chosen for a form of `foundation`, or without one at all; empty if it can. Until
+  /// its driver has answered, that it is being looked for.
+  std::string why_not_on(const Backend& device, Form form, const Foundation* foundation) const;
+
   /// Why the CPU goes on with what another device was chosen for; empty where nothing was given up.
   const std::string& left_device() const { return left_device_; }
   void clear_left_device() { left_device_.clear(); }
@@ -176,6 +180,7 @@ class Session {
   struct Opening;
   struct Job;
   struct JobDone;
+  struct DevicesAsked;
 
   Form form() const { return state_.sides.front().form; }
   SessionState saved_state() const;
@@ -207,6 +212,7 @@ class Session {
   std::string message_;
   std::string left_device_;
   Devices devices_;
+  bool knows_devices_ = false;  // whether all drivers have said if they can be used
   Cursor cursor_;
   Lookout lookout_;
   Answers answers_;  // last: its threads end before anything else goes

@@ -37,8 +37,8 @@ constexpr float most_presented_zoom = 1.6F;
 
 }  // namespace
 
-Application::Application(std::span<const Workspace> shown, std::span<const Command> known)
-    : workspaces_(shown), commands_(known.begin(), known.end()) {
+Application::Application(std::span<const Workspace> shown, std::span<const Command> known, Devices devices)
+    : session(devices), workspaces_(shown), commands_(known.begin(), known.end()) {
   enter(workspace().id);
   session.start_history();
   if (shown.size() < 2) return;

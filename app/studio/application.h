@@ -21,9 +21,10 @@ namespace palimpsest {
 /// nothing of windows.
 class Application {
  public:
-  /// `shown`: its workspaces, at least one. `known`: what can be done in it.
+  /// `shown`: its workspaces, at least one. `known`: what can be done in it. `devices`: as Session takes
+  /// them.
   explicit Application(std::span<const Workspace> shown = palimpsest::workspaces(),
-                       std::span<const Command> known = palimpsest::commands());
+                       std::span<const Command> known = palimpsest::commands(), Devices devices = backends());
 
   std::span<const Workspace> workspaces() const { return workspaces_; }
 

@@ -87,6 +87,11 @@ std::string no_head(const Application& application, int direction) {
   return direction > 0 ? unless(head < last, "this is the last head") : unless(head > 0, "this is head 0");
 }
 
+std::string no_device(const Application& application, const std::string& name) {
+  const Session& session = application.session;
+  return session.why_not_on(find_backend(name, session.devices()), session.choice().form, session.computed());
+}
+
 std::string no_chunk_of(const Application& application, Index size) {
   if (const std::string reason = nothing_open(application); !reason.empty()) return reason;
   const Index tokens = application.session.data().tokens;
@@ -284,6 +289,17 @@ void add_forms(Table& table) {
                      .words = fmt::format("compute in {}", name(precision)),
                      .perform = choosing([precision](Choice& choice) { choice.precision = precision; })});
   }
+  for (const Backend* backend : backends()) {
+    const std::string device = backend->name();
+    table.push_back(
+        {.id = "device." + device,
+         .group = "Form",
+         .words = "compute on " + device,
+         .perform = choosing([device](Choice& choice) { choice.device = device; }),
+         .why_not = [device](const Application& a) { return no_device(a, device); },
+         .explained = fmt::format("Compute all forms on {}; they are compared with the CPU's f64 recurrence",
+                                  device)});
+  }
   for (Index size = 1; size <= largest_listed_chunk; size *= 2) {
     table.push_back({.id = fmt::format("chunk.{}", size),
                      .group = "Form",
@@ -315,7 +331,7 @@ void add_changes(Table& table) {
        .perform = [](Application& a) { a.undo(); },
        .why_not =
            [](const Application& a) { return unless(a.session.can_undo(), "nothing has been changed yet"); },
-       .explained = "Data, rule, form, precision, sliders, words asked; not where and how one looks",
+       .explained = "Data, rule, form, device, precision, sliders, words asked; not where and how one looks",
        .repeats = true});
   for (const bool usual : {true, false}) {
     const int shift_z = ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Z;

@@ -163,7 +163,7 @@ std::string_view words_in_panel(std::string_view title) {
       {"Equation", "formula rule lines"},
       {"Stage", "matrices pictures tiles"},
       {"What the memory answers", "recall keys values table"},
-      {"Forms", "cost FLOPs bytes error agree precision chunk size"},
+      {"Forms", "cost FLOPs bytes error agree device GPU precision chunk size"},
       {"Why this number?", "provenance shares explain erased"},
       {"Timeline", "text tokens floor errors"},
       {"How far may it step?", "loss gradient momentum muon newton schulz keys capacity spectrum"},

@@ -26,8 +26,8 @@ struct SideKeys {
   std::vector<ComputedSide> keys;
 };
 
-const ComputedSide& key_of(const std::shared_ptr<const DataSet>& data, const Choice& choice,
-                           std::size_t slot) {
+const ComputedSide& key_of(const std::shared_ptr<const DataSet>& data, const Choice& choice, std::size_t slot,
+                           Devices devices) {
   auto& known = context_local<SideKeys>();
   if (known.data != data) known = {data, {}, {}};
   known.choices.resize(most_sides);
@@ -37,7 +37,7 @@ const ComputedSide& key_of(const std::shared_ptr<const DataSet>& data, const Cho
                        last.head == choice.head && last.edits == choice.edits;
   if (is_same) return known.keys[slot];
   last = choice;
-  return known.keys[slot] = computed_side(data, choice, slot);
+  return known.keys[slot] = computed_side(data, choice, slot, devices);
 }
 
 /// The side that is stepped through is computed by the session, the others beside it.
@@ -49,7 +49,8 @@ void ask_computed(Application& application, ComparedSide& side) {
     return;
   }
   const Choice choice = choice_of(session.state(), side.side);
-  const auto answer = session.answers().ask(key_of(session.computed()->data, choice, side.index));
+  const auto answer =
+      session.answers().ask(key_of(session.computed()->data, choice, side.index, session.devices()));
   side.computed = answer.value;
   side.is_old = answer.stale;
   side.reason = answer.reason;

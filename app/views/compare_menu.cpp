@@ -61,6 +61,17 @@ void precisions(Side& side) {
   }
 }
 
+void devices(Side& side, const Session& session, const Computation* computed) {
+  style::caption("Device");
+  for (const Backend* device : session.devices()) {
+    const std::string reason = session.why_not_on(*device, side.form, computed);
+    ImGui::BeginDisabled(!reason.empty());
+    if (line(device->name(), side.device == device->name())) side.device = device->name();
+    ImGui::EndDisabled();
+    if (!reason.empty()) tooltip(reason);
+  }
+}
+
 /// The options of the rule, and whole or bounded numbers that it takes.
 void settings(Side& side, const Computation* computed) {
   const Variant& variant = find_variant(side.variant);
@@ -134,6 +145,7 @@ void draw_side_menu(Application& application, const ComparedSide& side) {
     ImGui::BeginChild("how", {px(200), px(list_height + 20)});
     forms(next, side.computed.get());
     precisions(next);
+    devices(next, application.session, side.computed.get());
     settings(next, side.computed.get());
     if (side.index > 0) sliders(next);
     ImGui::EndChild();

@@ -92,8 +92,14 @@ std::string divergence_words(const Divergence& divergence) {
 }
 
 std::string form_title(Form form, const Choice& choice) {
-  if (!has_chunks(form)) return form_label(form);
-  return fmt::format("{}, C = {}", form_label(form), choice.chunk_size);
+  const bool is_computed_there = choice.fault.id.empty() || choice.fault.form != form;
+  const std::string device = on_device(choice).empty() || !is_computed_there ? "" : ", " + choice.device;
+  if (!has_chunks(form)) return form_label(form) + device;
+  return fmt::format("{}, C = {}{}", form_label(form), choice.chunk_size, device);
+}
+
+std::string on_device(const Choice& choice) {
+  return choice.device == cpu_backend().name() ? "" : " on " + choice.device;
 }
 
 std::string form_work(const FormResult& result, const Computation& computed, Index token) {
@@ -177,13 +183,14 @@ std::string agreement_words(const Computation& computed) {
       });
     };
     const auto lost = count(true);
-    return fmt::format("{} agree{} · {}", counted(count(false), "form", "forms"),
-                       lost == 0 ? "" : fmt::format(", {} lost in rounding", lost),
-                       scientific(computed.worst));
+    return fmt::format(
+        "{} agree{}{} · {}", counted(count(false), "form", "forms"), on_device(computed.choice),
+        lost == 0 ? "" : fmt::format(", {} lost in rounding", lost), scientific(computed.worst));
   }
   const Index bad = first_bad_token(computed);
-  if (bad < 0) return fmt::format("forms end in different states · {}", scientific(computed.worst));
-  return fmt::format("forms differ from token {} · {}", bad, scientific(computed.worst));
+  const std::string device = on_device(computed.choice);
+  if (bad < 0) return fmt::format("forms end in different states{} · {}", device, scientific(computed.worst));
+  return fmt::format("forms differ from token {}{} · {}", bad, device, scientific(computed.worst));
 }
 
 }  // namespace palimpsest

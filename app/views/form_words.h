@@ -9,7 +9,7 @@ namespace palimpsest {
 /// "Recurrent": also the identity of whatever switches to it.
 const char* form_label(Form form);
 
-/// "Chunkwise, C = 8".
+/// "Chunkwise, C = 8", and the device where it is not the CPU: "Chunkwise, C = 8, cuda".
 std::string form_title(Form form, const Choice& choice);
 
 /// What this form does to come to the output of `token`, in plain words with its real sizes.
@@ -27,7 +27,10 @@ std::string fault_explained(const InjectedFault& fault);
 /// Whether all forms agree, and one that is wrong on purpose can be carried out.
 bool is_in_order(const Computation& computed);
 
-/// "3 forms agree · 4.4e-16", or from which token on they differ.
+/// " on cuda"; empty for the CPU, which needs no words.
+std::string on_device(const Choice& choice);
+
+/// "3 forms agree · 4.4e-16", "3 forms agree on cuda · 4.4e-16", or from which token on they differ.
 std::string agreement_words(const Computation& computed);
 
 /// "the f64 recurrence": what every form in this precision is compared with.

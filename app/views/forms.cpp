@@ -10,6 +10,7 @@
 #include "app/stage/scales.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
+#include "app/views/device_departure.h"
 #include "app/views/form_costs.h"
 #include "app/views/form_words.h"
 #include "app/views/panels.h"
@@ -33,6 +34,7 @@ struct ComparedRows {
   std::array<Index, std::size(all_forms)> row = {};
   std::array<std::uint64_t, std::size(all_forms)> version = {};
   std::array<std::shared_ptr<const Record>, std::size(all_forms)> kept = {};
+  std::shared_ptr<const Record> reference = nullptr;  // what is written, by the CPU's recurrence
 
   const Matrix<double>* of(Form form) const { return rows[static_cast<std::size_t>(form)]; }
 
@@ -75,7 +77,13 @@ std::optional<ComparedRows> written_rows(Application& application, Index token) 
     compared.version[index] = computation->version * 1'000'003 + static_cast<std::uint64_t>(at);
     compared.kept[index] = answer.value;
   }
-  return compared.of(Form::recurrent) ? std::optional(compared) : std::nullopt;
+  if (!compared.of(Form::recurrent)) return std::nullopt;
+  const std::shared_ptr<const Trace>& recurrence = computation->recurrence;
+  const auto reference =
+      application.session.answers().ask(BlockRecord{recurrence, recurrence->block_of(token, 0)});
+  if (!reference.value || reference.stale || !reference.value->contains("error")) return std::nullopt;
+  compared.reference = reference.value;
+  return compared;
 }
 
 ComparedRows output_rows(const Computation& computed, Index token) {
@@ -128,16 +136,18 @@ void answer_pointer(Application& application, Form form, const ComparedRows& com
 /// What a form's residual is measured against.
 std::string residual_words(const Application& application, const FormResult& result) {
   if (!result.is_compared) return "Being computed and compared.";
+  const Choice& choice = application.session.computed()->choice;
   return fmt::format(
-      "Over all words {}: the largest difference from {}, as a share of the largest number; {}",
-      scientific(result.residual()), reference_words(application.session.choice().precision),
-      allowance_words(result));
+      "Over all words {}{}: the largest difference from {}{}, as a share of the largest number; {}",
+      scientific(result.residual()), on_device(choice), reference_words(choice.precision),
+      on_device(choice).empty() ? "" : " of the CPU", allowance_words(result));
 }
 
-/// How far a form's row of what is written is from the recurrence's.
+/// How far a form's row of what is written is from the recurrence's on the CPU.
 std::string written_distance(const ComparedRows& compared, Form form) {
-  if (form == Form::recurrent) return "reference";
-  return scientific(compare("U", compared.numbers(form), compared.numbers(Form::recurrent)).error);
+  const Matrix<double>& reference = compared.reference->at("error");
+  if (&reference == compared.of(form)) return "reference";
+  return scientific(compare("U", compared.numbers(form), reference.transpose()).error);
 }
 
 /// Whether a fault is in this form on purpose.
@@ -227,8 +237,21 @@ void one_line(const std::string& words) {
   if (shown != words) tooltip(words);
 }
 
-void first_difference(Application& application, const FormResult& result) {
-  if (result.first_bad_token < 0) return;
+/// Where a device parts from the CPU, and a way there. Returns whether that is known.
+bool device_departure(Application& application, Form form) {
+  const auto wrong = ask_device_departure(application, form);
+  if (!wrong.value || wrong.stale || !*wrong.value) return false;
+  const Departure& at = (*wrong.value)->tensor.departure;
+  const style::TextStyle style(style::Text::caption, style::colours().alarm);
+  const std::string words = departure_words(*application.session.sight().computation, at);
+  ImGui::TextUnformatted(shortened(words, ImGui::GetContentRegionAvail().x).c_str());
+  if (ImGui::IsItemClicked()) go_to_departure(application, form, at);
+  tooltip(words + "\nA click goes to this step.");
+  return true;
+}
+
+void first_difference(Application& application, Form form, const FormResult& result) {
+  if (device_departure(application, form) || result.first_bad_token < 0) return;
   const style::TextStyle style(style::Text::caption, style::colours().alarm);
   ImGui::Text("first differs at token %d", static_cast<int>(result.first_bad_token));
   if (ImGui::IsItemClicked()) application.session.go_to_token(result.first_bad_token);
@@ -243,25 +266,41 @@ void draw_form(Application& application, Form form, const ComparedRows& compared
     one_line(result.missing);
   } else {
     strip(application, form, compared, token);
-    const bool is_from_rounding = !is_faulty(*application.session.computed(), form);
+    const Computation& computed = *application.session.computed();
+    const bool is_from_rounding = !is_faulty(computed, form) && !parts_on_device(computed, form);
     if (!result.amplified.empty() && is_from_rounding) one_line(result.amplified);
-    first_difference(application, result);
+    first_difference(application, form, result);
   }
   ImGui::Dummy({0, style::px(4)});
   ImGui::PopStyleVar();
   ImGui::PopID();
 }
 
-/// The precision, in the line of the panel's title.
-void precision(Application& application) {
-  const ImVec2 resume = ImGui::GetCursorScreenPos();
-  const float right = resume.x + ImGui::GetContentRegionAvail().x;
-  const float gap = style::px(12);
-  float width = -gap;
-  for (const Precision each : {Precision::f64, Precision::f32}) width += text_extent(name(each)).x + gap;
-  const float title = ImGui::GetWindowPos().y - ImGui::GetScrollY() + style::px(style::panel_padding);
-  ImGui::SetCursorScreenPos({right - width, title - style::px(6)});
-  for (const Precision each : {Precision::f64, Precision::f32}) {
+constexpr float tab_gap = 10;
+
+/// The devices to choose from, ending at `right`. Returns where they begin.
+float device_tabs(Application& application, float right, float top) {
+  const Devices devices = application.session.devices();
+  const float gap = style::px(tab_gap);
+  float x = right + gap;
+  for (const Backend* device : devices) x -= std::ceil(text_extent(device->name()).x) + gap;
+  ImGui::SetCursorScreenPos({x, top});
+  for (const Backend* device : devices) {
+    const std::string id = device->name();
+    command_button(application, "device." + id,
+                   [&] { return style::tab_button(id.c_str(), application.session.choice().device == id); });
+    ImGui::SameLine(0, gap);
+  }
+  ImGui::NewLine();
+  return x;
+}
+
+float precision_tabs(Application& application, float right, float top) {
+  const float gap = style::px(tab_gap);
+  float x = right + gap;
+  for (const Precision each : all_precisions) x -= std::ceil(text_extent(name(each)).x) + gap;
+  ImGui::SetCursorScreenPos({x, top});
+  for (const Precision each : all_precisions) {
     if (style::tab_button(name(each), application.session.choice().precision == each)) {
       Choice choice = application.session.choice();
       choice.precision = each;
@@ -272,7 +311,31 @@ void precision(Application& application) {
     ImGui::SameLine(0, gap);
   }
   ImGui::NewLine();
+  return x;
+}
+
+/// In the line of the panel's title, the precision, and the device where it has room there.
+void tabs_beside_title(Application& application, bool with_device) {
+  const ImVec2 resume = ImGui::GetCursorScreenPos();
+  const float right = resume.x + ImGui::GetContentRegionAvail().x;
+  const float top =
+      ImGui::GetWindowPos().y - ImGui::GetScrollY() + style::px(style::panel_padding) - style::px(6);
+  const float begin = precision_tabs(application, right, top);
+  if (with_device) device_tabs(application, begin - style::px(18), top);
   ImGui::SetCursorScreenPos(resume);
+}
+
+/// The device in a line of its own, below the forms.
+void device_line(Application& application) {
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float right = from.x + ImGui::GetContentRegionAvail().x;
+  {
+    const style::TextStyle text(style::Text::caption);
+    draw_text({from.x, from.y + style::px(2)}, style::colours().dim, "computed on");
+  }
+  device_tabs(application, right, from.y - style::px(6));
+  ImGui::SetCursorScreenPos(from);
+  ImGui::Dummy({right - from.x, style::px(20)});
 }
 
 /// How far the rule is from the output that the file holds.
@@ -295,8 +358,8 @@ struct ShownCosts {
   bool costs = false;
 };
 
-/// "What is written, in 4 forms": the precision stands beside it. In little room the costs have a name beside
-/// it, too.
+/// "What is written, in 4 forms": device and precision stand beside it. In little room the costs have a name
+/// beside it, too.
 std::string title(const Application& application, const ComparedRows& compared, bool is_high) {
   if (!is_high && context_local<ShownCosts>().costs) return "What it costs###forms";
   const std::string what = compared.is_written ? "What is written" : "What comes out";
@@ -342,11 +405,12 @@ void draw_forms(Application& application) {
   const bool is_high = ImGui::GetContentRegionAvail().y >= style::px(high_panel);
   const std::string words = title(application, *compared, is_high);
   if (style::begin_panel(words.c_str())) {
-    precision(application);
+    tabs_beside_title(application, is_high);
     if (!is_high) costs_button(words);
     const bool costs = !is_high && context_local<ShownCosts>().costs;
     if (!costs) {
       for (const Form form : all_forms) draw_form(application, form, *compared, token);
+      if (!is_high) device_line(application);
       own_output(application.session);
     }
     if (is_high) {

@@ -7,6 +7,7 @@
 
 #include "app/gl/context_local.h"
 #include "app/views/awaited.h"
+#include "app/views/device_departure.h"
 #include "app/views/form_words.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
@@ -212,20 +213,10 @@ void draw_arithmetic(Application& application, const WrongPlace& place, ImVec2 f
   const float button = style::pill_size("to the Stage  →").x;
   ImGui::SetCursorScreenPos({from.x + width - button, from.y + px(4)});
   if (style::pill_button("to the Stage  →")) {
-    application.playing = false;
-    Choice choice = application.session.choice();
-    choice.form = proof_form(application);
-    application.session.choose(std::move(choice));
-    if (const Trace* trace = application.session.trace()) {
-      const Block block = trace->block(at.block);
-      const std::vector<Operation>& operations = trace->phase(block).operations;
-      const auto operation = std::ranges::find(operations, at.operation, &Operation::id);
-      application.session.set_cursor(
-          {at.block, operation - operations.begin(), at.token - block.first_token});
-    }
-    application.enter("step");
+    go_to_departure(application, proof_form(application), at);
   }
-  tooltip("Opens this step, with the fault still in.");
+  const bool has_fault = !application.session.state().prove.fault.id.empty();
+  tooltip(has_fault ? "Opens this step, with the fault still in." : "Opens this step as the device has it.");
   const std::string cell = fmt::format("[{}, {}]", at.row, at.column);
   struct Way {
     const char* words;
@@ -262,23 +253,32 @@ void draw_arithmetic(Application& application, const WrongPlace& place, ImVec2 f
   }
 }
 
-/// The fault that is in: formula, tensors, arithmetic.
-void draw_wrong(Application& application, const FaultFigures& figures, ImVec2 from, ImVec2 to) {
+/// The first tensor that the fault that is in makes wrong, or a device.
+Answer<WrongHere::Value> ask_wrong(Application& application) {
+  const InjectedFault& fault = application.session.state().prove.fault;
+  if (fault.id.empty()) return ask_device_departure(application, proof_form(application));
+  auto key = about_proof<WrongHere>(application);
+  key.form = fault.form;
+  key.fault = fault.id;
+  return application.session.answers().ask(key);
+}
+
+/// What is wrong: formula, tensors, arithmetic. `reason`: why no step may be off, in a sentence; `message`:
+/// why equations cannot be carried out, mostly empty.
+void draw_wrong(Application& application, const std::string& reason, const std::string& message, ImVec2 from,
+                ImVec2 to) {
   const Computation& computed = *application.session.sight().computation;
   const style::Palette& c = style::colours();
-  auto key = about_proof<WrongHere>(application);
-  key.form = proof_form(application);
-  key.fault = application.session.state().prove.fault.id;
-  const Answer<WrongHere::Value> answer = application.session.answers().ask(key);
+  const Answer<WrongHere::Value> answer = ask_wrong(application);
   const float width = to.x - from.x;
   if (!answer.value || answer.stale || !*answer.value) {
     ImGui::SetCursorScreenPos(from);
-    if (!figures.message.empty()) {
-      style::paragraph("Its equations cannot be carried out: " + figures.message);
+    if (!message.empty()) {
+      style::paragraph("Its equations cannot be carried out: " + message);
     } else if (!answer.reason.empty()) {
       style::paragraph(answer.reason);
     } else if (answer.value && !answer.stale) {
-      style::paragraph("No step is off here: on these data the fault changes no number.");
+      style::paragraph(reason);
     } else {
       awaited("looking for the first step that is off", answer);
     }
@@ -351,7 +351,8 @@ void draw_centre(Application& application, ImVec2 from, ImVec2 to) {
           fmt::format("“{}” is not in. {}", fault.label,
                       computed.no_fault.empty() ? "It " + figures.value->without + "." : computed.no_fault));
     else if (is_known)
-      draw_wrong(application, *figures.value, below, to);
+      draw_wrong(application, "No step is off here: on these data the fault changes no number.",
+                 figures.value->message, below, to);
     else
       awaited("carrying out the faulty equations", figures);
     return;
@@ -360,6 +361,23 @@ void draw_centre(Application& application, ImVec2 from, ImVec2 to) {
     draw_headline(application, "right on paper, not always in numbers", from, to.x);
     ImGui::SetCursorScreenPos(below);
     draw_fragile_form(application);
+    return;
+  }
+  if (parts_on_device(computed, proof_form(application))) {
+    const Answer<WrongHere::Value> wrong = ask_wrong(application);
+    const bool is_found = wrong.value && !wrong.stale && *wrong.value;
+    const std::string& device = computed.choice.device;
+    draw_headline(application,
+                  is_found ? fmt::format("on {}: {}", device,
+                                         place_words(application, (*wrong.value)->tensor.departure))
+                           : fmt::format("{} and the CPU part", device),
+                  from, to.x);
+    ImGui::SetCursorScreenPos(below);
+    draw_wrong(
+        application,
+        "No single step is off by more than the whole form may be: its differences add up, or it is run "
+        "by another kernel than the one that keeps its steps.",
+        {}, below, to);
     return;
   }
   draw_headline(application, "nothing is wrong on purpose", from, to.x);

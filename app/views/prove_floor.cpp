@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/gl/context_local.h"
+#include "app/views/device_departure.h"
 #include "app/views/floor.h"
 #include "app/views/form_words.h"
 #include "app/views/prove.h"
@@ -97,15 +98,15 @@ void add_forms(Application& application, FloorLines& all) {
   for (const Form form : all_forms) {
     if (!computed.trace(form)) continue;
     key.form = form;
-    const bool is_reference = form == Form::recurrent;
+    const bool is_reference = form == Form::recurrent && is_cpu(*computed.device);
     const bool has_fault = !prove.fault.id.empty() && prove.fault.form == form;
-    add_line(
-        all, application.session.answers().ask(key, Urgency::later),
-        {.words = is_reference ? std::string("recurrent f64: what all are measured against")
-                               : fmt::format("{} f64{}", name(form), has_fault ? ", without the fault" : ""),
-         .owner = nullptr,
-         .colour = colour_of(form)},
-        computed.sequence.tokens);
+    add_line(all, application.session.answers().ask(key, Urgency::later),
+             {.words = is_reference ? std::string("recurrent f64: what all are measured against")
+                                    : fmt::format("{} f64{}{}", name(form), on_device(computed.choice),
+                                                  has_fault ? ", without the fault" : ""),
+              .owner = nullptr,
+              .colour = colour_of(form)},
+             computed.sequence.tokens);
   }
 }
 
@@ -121,7 +122,8 @@ void add_precisions(Application& application, FloorLines& all) {
     key.arithmetic = arithmetic;
     const Answer<Seen> answer = application.session.answers().ask(key, Urgency::later);
     add_line(all, answer,
-             {.words = fmt::format("{} {}", name(key.form), name(arithmetic)),
+             {.words = fmt::format("{} {}{}", name(key.form), name(arithmetic),
+                                   arithmetic == Arithmetic::f64 ? on_device(computed.choice) : ""),
               .owner = nullptr,
               .colour = arithmetic == Arithmetic::f64 ? colour_of(key.form) : c.dim,
               .dash = dash_of(arithmetic)},
@@ -491,6 +493,8 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   if (const Answer<FaultFigures> fault = ask_present_fault(application);
       fault.value && !fault.stale && fault.value->departure)
     flag = fault.value->departure->token;
+  if (const auto wrong = ask_device_departure(application, form); wrong.value && !wrong.stale && *wrong.value)
+    flag = (*wrong.value)->tensor.departure.token;
   if (!all.lines.empty() && all.lines.back().is_wrong && flag < 0) {
     const auto off =
         std::ranges::find_if(*all.lines.back().errors, [&](double error) { return !(error <= allowed); });

@@ -41,7 +41,7 @@ std::vector<TableRow> rows_of(Application& application) {
     key.arithmetic = Arithmetic::f64;
     const double allowed =
         tolerance(*computed.variant, computed.sequence.settings, form, Precision::f64).error;
-    rows.push_back({fmt::format("{}, f64", form_label(form)),
+    rows.push_back({fmt::format("{}, f64{}", form_label(form), on_device(computed.choice)),
                     application.session.answers().ask(key, Urgency::later), allowed});
   }
   key.form = proof_form(application);
@@ -87,7 +87,7 @@ void draw_table(const Computation& computed, const std::vector<TableRow>& rows, 
       if (fits) ink = c.good;
       const bool parts = row.allowed > 0 && !fits;
       if (parts) ink = c.alarm;
-      place = seen->worst.error == 0     ? "the reference"
+      place = seen->worst.error == 0     ? (is_cpu(*computed.device) ? "the reference" : "no difference")
               : seen->worst.array == "o" ? "at " + numbered_word(computed, worst_token(*seen))
                                          : fmt::format("in {} after the last word", seen->worst.array);
     }
@@ -116,6 +116,9 @@ std::string verdict(const std::vector<TableRow>& rows, const Computation& comput
     allowed = std::max(allowed, row.allowed);
   }
   const Matrix<double>& o = computed.reference->expected().o;
+  if (!(worst <= allowed) && !is_cpu(*computed.device))
+    return fmt::format("{} and the CPU part by {} of the largest number, where {} is allowed.",
+                       computed.choice.device, scientific(worst), scientific(allowed));
   if (!(worst <= allowed))
     return fmt::format(
         "They part by {} of the largest number, where {} is usual: these data multiply rounding on the way. "

@@ -35,6 +35,7 @@ std::optional<News> news(const Application& application) {
     std::ranges::replace(words, '\n', ' ');
     return News{Kind::message, std::move(words), c.alarm};
   }
+  if (!session.left_device().empty()) return News{Kind::message, session.left_device(), c.text};
   if (!application.notice.empty()) return News{Kind::notice, application.notice, c.good};
   if (!application.refusal.empty()) return News{Kind::refusal, application.refusal, c.text};
   if (const auto wait = session.waiting()) {
@@ -56,7 +57,10 @@ void line(const News& said, float width) {
 /// What stands before the words: a cross that closes a message, a turning arc while something is computed.
 void lead(Session& session, const News& said) {
   if (said.kind == News::Kind::message) {
-    if (icon_button("close message", Icon::close, item_height)) session.clear_message();
+    if (icon_button("close message", Icon::close, item_height)) {
+      if (session.message().empty()) session.clear_left_device();
+      session.clear_message();
+    }
     tooltip("Close this message");
     ImGui::SameLine(0, style::px(8));
   } else if (said.kind == News::Kind::waiting) {

@@ -73,8 +73,9 @@ void workspace_tabs(Application& application) {
 
 std::string agreement_explained(const Computation& computed) {
   std::string words =
-      fmt::format("Every form's outputs and final states against {}, as a share of the largest number.",
-                  reference_words(computed.choice.precision));
+      fmt::format("Every form's outputs and final states{} against {}, as a share of the largest number.",
+                  on_device(computed.choice), reference_words(computed.choice.precision));
+  if (!on_device(computed.choice).empty()) words += " That is the CPU's.";
   for (const Form form : all_forms) {
     const FormResult& result = computed.form(form);
     words += fmt::format("\n{}: {}", form_label(form),

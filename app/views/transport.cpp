@@ -301,10 +301,10 @@ std::string figures(const Session& session, const Computation& computed) {
 std::string figures_explained(const Session& session, const Computation& computed) {
   const DataSet& data = session.data();
   std::string words =
-      fmt::format("Worst distance from {}: {} ({}, {}); {} is allowed.\nKeys have {} channels, values {}.",
+      fmt::format("Worst distance from {}: {} ({}, {}{}); {} is allowed.\nKeys have {} channels, values {}.",
                   reference_words(computed.choice.precision), scientific(computed.worst),
-                  name(computed.worst_form), name(computed.choice.precision), scientific(computed.tolerance),
-                  computed.sequence.dk, computed.sequence.dv);
+                  name(computed.worst_form), name(computed.choice.precision), on_device(computed.choice),
+                  scientific(computed.tolerance), computed.sequence.dk, computed.sequence.dv);
   if (data.heads > 1)
     words += fmt::format("\nHead {} of 0–{}.", computed.choice.head % data.heads, data.heads - 1);
   if (data.batches > 1)

@@ -317,8 +317,12 @@ bool tab_button(const char* label, bool selected) {
   const ImVec2 extent = text_size(words);
   ImRect box;
   const Press state = press(label, {std::ceil(extent.x), px(pill_height)}, 0, box);
+  const bool is_disabled = (ImGui::GetCurrentContext()->CurrentItemFlags & ImGuiItemFlags_Disabled) != 0;
   draw_text({box.Min.x, box.Min.y + (px(pill_height) - extent.y) / 2},
-            selected || state.hovered ? c.text : c.dim, words);
+            is_disabled                 ? mix(c.panel, c.dim, ImGui::GetStyle().DisabledAlpha)
+            : selected || state.hovered ? c.text
+                                        : c.dim,
+            words);
   if (selected) {
     ImGui::GetWindowDrawList()->AddRectFilled({box.Min.x, box.Max.y - px(lit_line)}, box.Max, c.text);
   }

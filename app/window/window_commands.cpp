@@ -37,6 +37,7 @@ struct Look {
   std::optional<std::string> at = {};
   std::optional<std::string> variant = {};
   std::optional<std::string> form = {};
+  std::optional<std::string> device = {};
   std::optional<std::string> chunk = {};
   std::optional<std::string> head = {};
   std::optional<std::string> scale = {};
@@ -57,6 +58,7 @@ void add_look(CLI::App& command, Look& look) {
   add("--at", look.at, "TOKEN or TOKEN:OPERATION, such as 19:error");
   add("--variant", look.variant, "compute this variant instead of the data's own");
   add("--form", look.form, form_names().c_str());
+  add("--device", look.device, "cpu or cuda");
   add("--chunk", look.chunk, "chunk size of the forms that have chunks");
   add("--head", look.head, "which head");
   add("--scale", look.scale, "how much larger everything is drawn, 0.5 to 4");
@@ -107,7 +109,7 @@ void dress(Application& application, const Look& look) {
 /// Whether nothing was asked for that says what is to be seen.
 bool asks_for_nothing(const Look& look) {
   return !look.file && !look.session && !look.state && !look.capture && !look.at && !look.variant &&
-         !look.form && !look.chunk && !look.head && !look.fault;
+         !look.form && !look.device && !look.chunk && !look.head && !look.fault;
 }
 
 /// A saved place has its own; its file and that of pinned places are JSON.
@@ -149,6 +151,7 @@ void prepare(Application& application, const Look& look) {
   Choice choice = session.choice();
   if (look.variant) choice.variant = find_variant(*look.variant).id;
   if (look.form) choice.form = parse_form(*look.form);
+  if (look.device) choice.device = usable_backend(*look.device, session.devices()).name();
   if (look.chunk) {
     choice.chunk_size = parse_count(*look.chunk, "--chunk");
     require_chunk_size(choice.chunk_size);
@@ -162,6 +165,7 @@ void prepare(Application& application, const Look& look) {
   session.choose(std::move(choice));
   session.wait_for_choice();
   require(session.message().empty(), session);
+  if (look.device && !session.left_device().empty()) throw Unsupported(session.left_device());
   if (look.fault && !session.computed()->no_fault.empty())
     throw Unsupported(fmt::format("--fault {}: {}", *look.fault, session.computed()->no_fault));
   dress(application, look);
@@ -307,6 +311,10 @@ CliCommand render_command() {
       prepare(application, options->look);
       application.session.wait();
       require(application.session.message().empty(), application.session);
+      if (const std::string& reason = application.session.left_device(); !reason.empty()) {
+        if (options->look.device) throw Unsupported(reason);
+        tell(console, reason);
+      }
       require_other_file(options->output, application.session.data().id);
       require_form(application, options->look);
       application.show_welcome = !options->look.at;

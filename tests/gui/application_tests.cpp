@@ -29,13 +29,13 @@ void draw_application(ImGuiTestContext*) {
 }
 
 /// Starts the program as a newcomer finds it.
-Session& start_afresh(ImGuiTestContext* context) {
+Session& start_afresh(ImGuiTestContext* context, Devices devices = backends()) {
   application.reset();
   context->Yield(2);
   // The test engine puts back the style that it found before the first test, which knows nothing of ours.
   style::apply(Theme::light, 1);
   style::apply(Theme::dark, 1);
-  auto fresh = std::make_unique<Application>();
+  auto fresh = std::make_unique<Application>(workspaces(), commands(), devices);
   fresh->open_first_capture();
   fresh->session.wait();
   application = std::move(fresh);
@@ -44,8 +44,8 @@ Session& start_afresh(ImGuiTestContext* context) {
 }
 
 /// The same, at the first token.
-Session& start(ImGuiTestContext* context) {
-  Session& session = start_afresh(context);
+Session& start(ImGuiTestContext* context, Devices devices = backends()) {
+  Session& session = start_afresh(context, devices);
   session.set_cursor({});
   return session;
 }
@@ -614,7 +614,7 @@ ImGuiTest* add_program_test(ImGuiTestEngine* engine, const char* name, void (*te
   return add(engine, name, test);
 }
 
-Session& start_program(ImGuiTestContext* context) { return start(context); }
+Session& start_program(ImGuiTestContext* context, Devices devices) { return start(context, devices); }
 
 Application& program() { return *application; }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/gl/image.h"
+#include "app/session/devices.h"
 
 struct ImGuiTest;
 struct ImGuiTestContext;
@@ -22,7 +23,7 @@ Image take_picture(ImGuiTestContext* context);
 ImGuiTest* add_program_test(ImGuiTestEngine* engine, const char* name, void (*test)(ImGuiTestContext*));
 
 /// Starts the program anew, with its first capture, at the first token.
-Session& start_program(ImGuiTestContext* context);
+Session& start_program(ImGuiTestContext* context, Devices devices = backends());
 
 /// What was started last.
 Application& program();
@@ -46,12 +47,13 @@ void register_attend_tests(ImGuiTestEngine* engine);
 void register_compare_tests(ImGuiTestEngine* engine);
 void register_prove_tests(ImGuiTestEngine* engine);
 void register_lecture_tests(ImGuiTestEngine* engine);
+void register_device_tests(ImGuiTestEngine* engine);
 
 /// Every function that registers GUI tests: the runner calls them in this order.
 inline constexpr void (*gui_tests[])(ImGuiTestEngine*) = {
     register_window_tests,  register_application_tests, register_palette_tests, register_layout_tests,
     register_data_tests,    register_learn_tests,       register_step_tests,    register_attend_tests,
-    register_compare_tests, register_prove_tests,       register_lecture_tests,
+    register_compare_tests, register_prove_tests,       register_lecture_tests, register_device_tests,
 };
 
 }  // namespace palimpsest

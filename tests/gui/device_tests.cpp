@@ -1,0 +1,114 @@
+#include <imgui.h>
+#include <imgui_te_context.h>
+#include <imgui_te_engine.h>
+
+#include "app/studio/application.h"
+#include "app/views/form_words.h"
+#include "app/views/prove.h"
+#include "tests/gui/tests.h"
+#include "tests/other_device.h"
+
+// Another device beside form and precision: a person chooses it, sees it proved, and is told when it is gone.
+
+namespace palimpsest {
+
+namespace {
+
+/// The program on a machine that has another device: one that outlives every program.
+testing::OtherDevice& other_device() {
+  static testing::OtherDevice device;
+  return device;
+}
+
+Session& start_with_device(ImGuiTestContext* context) {
+  testing::DeviceTrouble& trouble = other_device().trouble;
+  trouble.is_absent = trouble.is_lost = trouble.lacks_parallel = trouble.is_wrong = false;
+  return start_program(context, other_device().beside_cpu());
+}
+
+void computes_on_the_device(ImGuiTestContext* context) {
+  Session& session = start_with_device(context);
+  context->ItemClick("//Forms/**/cuda");
+  settle(context);
+  IM_CHECK_STR_EQ(session.choice().device.c_str(), "cuda");
+  IM_CHECK(session.computed()->device == &other_device());
+  IM_CHECK(session.computed()->agree);
+  IM_CHECK(agreement_words(*session.computed()).starts_with("4 forms agree on cuda"));
+  context->KeyPress(ImGuiMod_Shift | ImGuiKey_RightArrow);  // its tensors are stepped through
+  settle(context);
+  IM_CHECK_EQ(session.token(), 1);
+  IM_CHECK(session.sight().trace == session.computed()->trace(Form::recurrent));
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+  settle(context);
+  IM_CHECK_STR_EQ(session.choice().device.c_str(), "cpu");
+}
+
+void cannot_choose_what_is_not_there(ImGuiTestContext* context) {
+  Session& session = start_with_device(context);
+  other_device().trouble.is_absent = true;
+  context->Yield(2);
+  const ImGuiTestItemInfo info = context->ItemInfo("//Forms/**/cuda");
+  IM_CHECK((info.ItemFlags & ImGuiItemFlags_Disabled) != 0);
+  perform(find_command(program(), "device.cuda"), program());
+  settle(context);
+  IM_CHECK_STR_EQ(session.choice().device.c_str(), "cpu");
+  IM_CHECK(program().refusal.find("there is no driver") != std::string::npos);
+  IM_CHECK(!session.can_undo());
+}
+
+void goes_on_where_the_device_is_lost(ImGuiTestContext* context) {
+  Session& session = start_with_device(context);
+  context->ItemClick("//Forms/**/cuda");
+  settle(context);
+  session.go_to_token(9);
+  settle(context);
+  other_device().trouble.is_lost = true;
+  context->KeyPress(ImGuiKey_P);
+  settle(context);
+  IM_CHECK_STR_EQ(session.choice().device.c_str(), "cpu");
+  IM_CHECK(session.choice().precision == Precision::f32);
+  IM_CHECK_EQ(session.token(), 9);
+  IM_CHECK(session.left_device().find("the device was lost") != std::string::npos);
+  context->ItemClick("//Status/close message");
+  context->Yield(2);
+  IM_CHECK(session.left_device().empty());
+}
+
+void sees_where_a_wrong_kernel_departs(ImGuiTestContext* context) {
+  Session& session = start_with_device(context);
+  context->KeyPress(ImGuiKey_2);
+  settle(context);
+  other_device().trouble.is_wrong = true;
+  context->ItemClick("//Forms/**/cuda");
+  settle(context);
+  session.answers().wait();
+  settle(context);
+  IM_CHECK(!session.computed()->agree);
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_5);
+  context->Yield(2);
+  session.answers().wait();
+  settle(context);
+  IM_CHECK_EQ(prove_map().flag, testing::wrong_row);
+  IM_CHECK_STR_EQ(prove_map().operation.c_str(), "solve");
+  IM_CHECK_EQ(prove_map().tensors.size(), std::size_t{3});
+  IM_CHECK(prove_map().headline.starts_with("on cuda: chunkwise, chunk 0"));
+  context->ItemClick("//Where do they part?/**/to the Stage  →");
+  settle(context);
+  IM_CHECK_STR_EQ(program().workspace().id, "step");
+  IM_CHECK_EQ(session.token(), testing::wrong_row);
+  IM_CHECK_STR_EQ(session.trace()->operation(session.cursor()).id.c_str(), "solve");
+}
+
+}  // namespace
+
+void register_device_tests(ImGuiTestEngine* engine) {
+  add_program_test(engine, "a device is chosen beside the precision, stepped through and taken back",
+                   computes_on_the_device);
+  add_program_test(engine, "a device that is not there cannot be chosen", cannot_choose_what_is_not_there);
+  add_program_test(engine, "a device that is lost leaves the CPU at the same place",
+                   goes_on_where_the_device_is_lost);
+  add_program_test(engine, "a wrong kernel of a device is seen where it departs",
+                   sees_where_a_wrong_kernel_departs);
+}
+
+}  // namespace palimpsest

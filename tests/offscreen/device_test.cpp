@@ -1,0 +1,93 @@
+// What is drawn where another device computes, is wrong, or is not there.
+
+#include "app/views/device_departure.h"
+#include "app/views/form_words.h"
+#include "app/views/prove.h"
+#include "tests/catch.h"
+#include "tests/offscreen/drawn.h"
+#include "tests/offscreen/glyphs.h"
+#include "tests/other_device.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+void choose(Application& application, const std::string& device, Form form) {
+  Choice choice = application.session.choice();
+  choice.device = device;
+  choice.form = form;
+  application.session.choose(std::move(choice));
+  application.session.wait();
+}
+
+}  // namespace
+
+TEST_CASE("every workspace is drawn on another device, right and wrong, at every size and in both themes") {
+  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
+    OtherDevice device;
+    Application application(workspaces(), commands(), device.beside_cpu());
+    REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=6"));
+    application.session.wait();
+    Offscreen offscreen(width, height);
+    for (const Theme theme : all_themes) {
+      application.change_view([&](ViewOptions& view) { view.theme = theme; });
+      for (const bool is_wrong : {false, true}) {
+        choose(application, "cpu", Form::chunkwise);
+        device.trouble.is_wrong = is_wrong;
+        choose(application, "cuda", Form::chunkwise);
+        for (const Workspace& workspace : application.workspaces()) {
+          CAPTURE(width, is_wrong, workspace.id);
+          application.enter(workspace.id);
+          draw_fully(application, offscreen);
+          const bool has_flag =
+              is_wrong && std::string_view(workspace.id) == "prove";  // over labels, by design
+          if (has_flag) continue;
+          for (const std::string& fault : letter_faults()) FAIL_CHECK(fault);
+        }
+        const Computation& computed = *application.session.computed();
+        CHECK(computed.agree == !is_wrong);
+        CHECK_THAT(agreement_words(computed),
+                   says(is_wrong ? "forms differ from token 3 on cuda" : "4 forms agree on cuda"));
+        CHECK_THAT(form_title(Form::chunkwise, computed.choice), says("Chunkwise, C = 8, cuda"));
+        application.enter("prove");
+        draw_fully(application, offscreen);
+        CHECK(prove_map().flag == (is_wrong ? wrong_row : -1));
+        CHECK(prove_map().operation == (is_wrong ? "solve" : ""));
+        if (!is_wrong) continue;
+        const auto departure = ask_device_departure(application, Form::chunkwise);
+        REQUIRE(departure.value);
+        CHECK_THAT(departure_words(computed, (*departure.value)->tensor.departure),
+                   says("cuda parts at token 3: U, "));
+        CHECK_FALSE(ask_device_departure(application, Form::parallel).value);
+      }
+    }
+  }
+}
+
+TEST_CASE("a device that is not there is grey with its reason, and one that fails is said at the foot") {
+  OtherDevice device;
+  Application application(workspaces(), commands(), device.beside_cpu());
+  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=6"));
+  application.session.wait();
+  Offscreen offscreen(1280, 800);
+  const Command& command = find_command(application, "device.cuda");
+  CHECK(why_not(command, application).empty());
+  device.trouble.is_absent = true;
+  CHECK(why_not(command, application) == "there is no driver");
+  perform(command, application);
+  CHECK(application.session.choice().device == "cpu");
+  CHECK_THAT(application.refusal, says("there is no driver"));
+  device.trouble.is_absent = false;
+  perform(command, application);
+  application.session.wait();
+  draw_fully(application, offscreen);
+  device.trouble.is_lost = true;
+  application.session.go_to_token(23);
+  application.step(Session::Grain::chunk, -1);
+  choose(application, "cuda", Form::two_pass);
+  draw_fully(application, offscreen);
+  CHECK(application.session.choice().device == "cpu");
+  CHECK(application.session.sight().record);
+  CHECK_THAT(application.session.left_device(), says("the device was lost"));
+}
