@@ -3,11 +3,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <limits>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/commands/commands.h"
@@ -145,6 +147,26 @@ RaceReport begun(const RaceOptions& options) {
   return report;
 }
 
+/// Runs a plan and shows where it is. The report so far goes into `json` now and then: a machine that is lost
+/// takes no more with it than the last points.
+RaceReport run_plan(const RacePlan& plan, RaceReport begun, const std::optional<std::string>& json,
+                    const Console& console, std::stop_token stop) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::seconds moment(30);
+  Clock::time_point written = Clock::now();
+  ProgressLine line(console);
+  line.show("measuring what the machine does at most");
+  const auto measured = [&](const RaceProgress& now) {
+    const RacePoint& last = now.last;
+    line.show(fmt::format("{} of {} points, {}: {}", now.done, now.total, in_words(last.entry),
+                          last.measured() ? duration_text(last.compute.median) : "not measured"));
+    if (!json || Clock::now() - written < moment) return;
+    write_text(*json, race_json(now.report));
+    written = Clock::now();
+  };
+  return race(plan, std::move(begun), measured, std::move(stop));
+}
+
 int run_race(RaceOptions options, const Console& console) {
   const Interrupt interrupt;  // before a device starts threads of its own, which would take the signal
   std::string unused;
@@ -154,18 +176,7 @@ int run_race(RaceOptions options, const Console& console) {
   for (const auto& file : {options.json, options.csv}) {
     if (file) writable_target(*file);  // before the work
   }
-  const RaceReport report = [&] {
-    ProgressLine line(console);
-    line.show("measuring what the machine does at most");
-    return race(
-        plan, std::move(start),
-        [&](const RaceProgress& now) {
-          line.show(
-              fmt::format("{} of {} points, {}: {}", now.done, now.total, in_words(now.last.entry),
-                          now.last.measured() ? duration_text(now.last.compute.median) : "not measured"));
-        },
-        interrupt.token());
-  }();
+  const RaceReport report = run_plan(plan, std::move(start), options.json, console, interrupt.token());
   if (options.json) write_text(*options.json, race_json(report));
   if (options.csv) write_text(*options.csv, race_csv(report));
   const bool any = std::ranges::any_of(report.points, &RacePoint::measured);
