@@ -22,7 +22,7 @@ Answer<WrongHere::Value> ask_device_departure(Application& application, Form for
 }
 
 std::string departure_words(const Computation& computed, const Departure& at) {
-  return fmt::format("{} parts at token {}: {}, {}", computed.choice.device, at.token, at.tensor, at.title);
+  return fmt::format("{} parts at token {}, in {}", computed.choice.device, at.token, at.tensor);
 }
 
 void go_to_departure(Application& application, Form form, const Departure& at) {

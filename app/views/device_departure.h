@@ -12,7 +12,7 @@ Answer<WrongHere::Value> ask_device_departure(Application& application, Form for
 /// Whether a form is beyond what it is allowed on a device that is not the CPU.
 bool parts_on_device(const Computation& computed, Form form);
 
-/// "cuda parts at token 12: e, what is missing": where, and in which tensor.
+/// "cuda parts at token 12, in U": where, and in which tensor.
 std::string departure_words(const Computation& computed, const Departure& at);
 
 /// Steps to where a form departs, on the Stage of Step.

@@ -246,7 +246,7 @@ bool device_departure(Application& application, Form form) {
   const std::string words = departure_words(*application.session.sight().computation, at);
   ImGui::TextUnformatted(shortened(words, ImGui::GetContentRegionAvail().x).c_str());
   if (ImGui::IsItemClicked()) go_to_departure(application, form, at);
-  tooltip(words + "\nA click goes to this step.");
+  tooltip(fmt::format("{}: {}\nA click goes to this step.", words, at.title));
   return true;
 }
 
@@ -257,7 +257,7 @@ void first_difference(Application& application, Form form, const FormResult& res
   if (ImGui::IsItemClicked()) application.session.go_to_token(result.first_bad_token);
 }
 
-void draw_form(Application& application, Form form, const ComparedRows& compared, Index token) {
+void draw_form(Application& application, Form form, const ComparedRows& compared, Index token, bool is_high) {
   const FormResult& result = application.session.computed()->form(form);
   ImGui::PushID(form_label(form));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(2)));
@@ -271,7 +271,7 @@ void draw_form(Application& application, Form form, const ComparedRows& compared
     if (!result.amplified.empty() && is_from_rounding) one_line(result.amplified);
     first_difference(application, form, result);
   }
-  ImGui::Dummy({0, style::px(4)});
+  if (is_high) ImGui::Dummy({0, style::px(4)});
   ImGui::PopStyleVar();
   ImGui::PopID();
 }
@@ -409,7 +409,7 @@ void draw_forms(Application& application) {
     if (!is_high) costs_button(words);
     const bool costs = !is_high && context_local<ShownCosts>().costs;
     if (!costs) {
-      for (const Form form : all_forms) draw_form(application, form, *compared, token);
+      for (const Form form : all_forms) draw_form(application, form, *compared, token, is_high);
       if (!is_high) device_line(application);
       own_output(application.session);
     }

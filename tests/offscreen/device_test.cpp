@@ -58,7 +58,7 @@ TEST_CASE("every workspace is drawn on another device, right and wrong, at every
         const auto departure = ask_device_departure(application, Form::chunkwise);
         REQUIRE(departure.value);
         CHECK_THAT(departure_words(computed, (*departure.value)->tensor.departure),
-                   says("cuda parts at token 3: U, "));
+                   says("cuda parts at token 3, in U"));
         CHECK_FALSE(ask_device_departure(application, Form::parallel).value);
       }
     }
