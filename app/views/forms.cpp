@@ -271,7 +271,7 @@ void draw_form(Application& application, Form form, const ComparedRows& compared
     if (!result.amplified.empty() && is_from_rounding) one_line(result.amplified);
     first_difference(application, form, result);
   }
-  if (is_high) ImGui::Dummy({0, style::px(4)});
+  ImGui::Dummy({0, style::px(is_high ? 4.0F : 1.0F)});
   ImGui::PopStyleVar();
   ImGui::PopID();
 }
