@@ -7,11 +7,11 @@
 #include <fstream>
 
 #include "core/base/error.h"
+#include "core/base/utf8.h"
 #include "core/io/csv.h"
 #include "core/io/file.h"
 #include "core/io/npy_files.h"
 #include "core/io/safetensors.h"
-#include "core/base/utf8.h"
 
 namespace palimpsest {
 

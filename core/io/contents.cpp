@@ -6,9 +6,9 @@
 #include <new>
 
 #include "core/base/error.h"
+#include "core/base/utf8.h"
 #include "core/io/npy.h"
 #include "core/io/npy_header.h"
-#include "core/base/utf8.h"
 
 namespace palimpsest {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/utf8.h"
 #include "core/io/contents.h"
 #include "core/io/file.h"
-#include "core/base/utf8.h"
 
 namespace palimpsest {
 

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/utf8.h"
 #include "core/io/contents.h"
 #include "core/io/file.h"
 #include "core/io/npy.h"
-#include "core/base/utf8.h"
 
 namespace palimpsest {
 
