@@ -39,7 +39,7 @@ TEST_CASE("what cannot run on the device is not measured there, for the same rea
 TEST_CASE("every run on the device has kernels, transfers and memory, each with a time", "[race]") {
   if (!testing::has_gpu()) return;
   for (const Variant& variant : variants()) {
-    const SequenceBatch batch = batch_of(variant, 65);
+    const SequenceBatch batch = batch_of(variant, 257);  // longer than a launch takes
     const Settings& settings = batch.heads.front().settings;
     for (const Form form : all_forms) {
       for (const Precision precision : all_precisions) {
