@@ -8,6 +8,7 @@
 #include "app/views/form_words.h"
 #include "app/views/learn.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/paragraph_height.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -82,11 +83,8 @@ float sentence_height(const std::string& present) {
   static constexpr const char* longest[] = {
       "The step is 88.88 times as long as it may be: it lands farther from the word than it began.",
       "0.888 of the miss is left, on the far side: 1 − 8.88. Squared, 0.00088 of the error."};
-  const style::TextStyle text(style::Text::body);  // as paragraph() writes it
-  const float width = ImGui::GetContentRegionAvail().x;
-  float height = ImGui::CalcTextSize(present.c_str(), nullptr, false, width).y;
-  for (const char* words : longest)
-    height = std::max(height, ImGui::CalcTextSize(words, nullptr, false, width).y);
+  float height = style::paragraph_height(present);
+  for (const char* words : longest) height = std::max(height, style::paragraph_height(words));
   return height;
 }
 

@@ -130,20 +130,26 @@ void position(Application& application, float width) {
   ImGui::SameLine(0, 0);
 }
 
+constexpr const char* welcome_words = "Press → for the next step, Space to play, ? for all keys.";
+
+float welcome_width() {
+  const style::TextStyle style(style::Text::strong);
+  return text_extent(welcome_words).x + style::px(32);
+}
+
 /// The first line that a newcomer reads: what to press. It does what it says, and is the only filled shape in
 /// the row.
 void welcome(Application& application) {
   const style::Palette& c = style::colours();
-  const char* words = "Press → for the next step, Space to play, ? for all keys.";
   command_button(application, "operation.forward", [&] {
     const style::TextStyle style(style::Text::strong);
-    const ImVec2 extent = text_extent(words);
+    const ImVec2 extent = text_extent(welcome_words);
     const ImVec2 from = ImGui::GetCursorScreenPos();
-    const ImVec2 size = {extent.x + style::px(32), style::px(height)};
+    const ImVec2 size = {welcome_width(), style::px(height)};
     const bool pressed = ImGui::InvisibleButton("welcome", size);
     const ImU32 surface = ImGui::IsItemHovered() ? style::mix(c.panel, c.text, 0.88F) : c.text;
     ImGui::GetWindowDrawList()->AddRectFilled(from, {from.x + size.x, from.y + size.y}, surface, size.y / 2);
-    draw_text({from.x + style::px(16), from.y + (size.y - extent.y) / 2}, c.panel, words);
+    draw_text({from.x + style::px(16), from.y + (size.y - extent.y) / 2}, c.panel, welcome_words);
     return pressed;
   });
   ImGui::SameLine(0, 0);
@@ -366,15 +372,16 @@ void draw_transport(Application& application, RowsAbove rows) {
   ImGui::SameLine(0, style::px(gap));
   // Where we are takes what is left beside the legend; the figures and the speed stand where there is room.
   const float room = end - ImGui::GetCursorScreenPos().x - grain_width() - style::px(2 * gap + 60);
-  const float wanted = style::px(narrowest_position);
+  const Trace* trace = application.session.trace();
+  const bool welcomes = application.show_welcome && trace && trace->block_count() > 0;
+  const float wanted = welcomes ? welcome_width() : style::px(narrowest_position);
   const bool has_figures = room > wanted + legend_width + figures_width + style::px(gap);
   const bool has_speed =
       has_figures && room > wanted + legend_width + figures_width + style::px(speed_width + 2 * gap + 60);
   const float beside = legend_width + (has_figures ? figures_width + style::px(gap) : 0) +
                        (has_speed ? style::px(speed_width + gap) : 0);
   const float width = std::clamp(room - beside, std::min(wanted, room), style::px(widest_position));
-  const Trace* trace = application.session.trace();
-  if (application.show_welcome && trace && trace->block_count() > 0) {
+  if (welcomes) {
     welcome(application);
   } else if (width > 0) {
     const float before = ImGui::GetCursorPosX();

@@ -11,6 +11,7 @@
 
 #include "app/widgets/drawn_sliders.h"
 #include "app/widgets/formula.h"
+#include "app/widgets/paragraph_height.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest::style {
@@ -224,12 +225,14 @@ bool any_slider(const char* symbol, const char* words, Number* value, const Slid
   return changed;
 }
 
+constexpr float between_lines = 4;  // in design pixels
+
 // Text in the current font, wrapped, with a little more room between lines than Dear ImGui gives.
 void wrapped(std::string_view text) {
   const float width = ImGui::GetContentRegionAvail().x;
   const char* const end = text.data() + text.size();
   ImGui::BeginGroup();
-  ImGui::PushStyleVarY(ImGuiStyleVar_ItemSpacing, px(4));
+  ImGui::PushStyleVarY(ImGuiStyleVar_ItemSpacing, px(between_lines));
   for (const char* from = text.data(); from < end;) {
     const char* to = ImGui::GetFont()->CalcWordWrapPosition(ImGui::GetFontSize(), from, end, width);
     if (to == from) ++to;  // a letter at least, however narrow the panel
@@ -267,6 +270,14 @@ void caption(std::string_view text) {
 void paragraph(std::string_view text) {
   const TextStyle style(Text::body, colours().dim);
   wrapped(text);
+}
+
+float paragraph_height(std::string_view text) {
+  const TextStyle style(Text::body);
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float letters = ImGui::CalcTextSize(text.data(), text.data() + text.size(), false, width).y;
+  const float lines = std::round(letters / ImGui::GetFontSize());
+  return letters + std::max(lines - 1, 0.0F) * px(between_lines);
 }
 
 ImVec2 pill_size(const char* label) {
