@@ -330,7 +330,7 @@ bool tab_button(const char* label, bool selected) {
   const Press state = press(label, {std::ceil(extent.x), px(pill_height)}, 0, box);
   const bool is_disabled = (ImGui::GetCurrentContext()->CurrentItemFlags & ImGuiItemFlags_Disabled) != 0;
   draw_text({box.Min.x, box.Min.y + (px(pill_height) - extent.y) / 2},
-            is_disabled                 ? mix(c.panel, c.dim, ImGui::GetStyle().DisabledAlpha)
+            is_disabled                 ? c.faint
             : selected || state.hovered ? c.text
                                         : c.dim,
             words);
@@ -349,9 +349,7 @@ bool word_button(const char* label, float design_height) {
   const bool pressed = ImGui::InvisibleButton(label, size);
   const ImVec2 from = ImGui::GetItemRectMin();
   const bool is_disabled = (ImGui::GetCurrentContext()->CurrentItemFlags & ImGuiItemFlags_Disabled) != 0;
-  const ImU32 ink = is_disabled              ? mix(c.panel, c.dim, ImGui::GetStyle().DisabledAlpha)
-                    : ImGui::IsItemHovered() ? c.text
-                                             : c.dim;
+  const ImU32 ink = is_disabled ? c.faint : ImGui::IsItemHovered() ? c.text : c.dim;
   draw_text({from.x, from.y + (size.y - extent.y) / 2}, ink, words);
   return pressed;
 }
