@@ -13,14 +13,14 @@
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/chunk_rows.h"
 #include "kernels/cuda/fade.cuh"
+#include "kernels/cuda/grid.cuh"
 
 namespace palimpsest {
 
 namespace {
 
-constexpr int warp_size = 32;
 constexpr int warps = 4;
-constexpr int threads = warps * warp_size;
+constexpr int threads = warps * lanes;
 
 /// One chunk of one head: where its rows and tables lie.
 template <class Scalar>
@@ -241,32 +241,31 @@ __global__ void fill_channel_scores(const RowPrograms<Scalar> rows, const Chunks
                                     Scalar* scores) {
   extern __shared__ unsigned char shared[];
   const Chunk<Scalar> chunk(rows, chunks, blockIdx.y, blockIdx.z);
-  const int lane = threadIdx.x % warp_size;
-  const std::int64_t j = std::int64_t{blockIdx.x} * warps + threadIdx.x / warp_size;
+  const int lane = threadIdx.x % lanes;
+  const std::int64_t j = std::int64_t{blockIdx.x} * warps + threadIdx.x / lanes;
   if (j >= chunk.L) return;
-  Scalar* const fade = reinterpret_cast<Scalar*>(shared) + threadIdx.x / warp_size * rows.K;
+  Scalar* const fade = reinterpret_cast<Scalar*>(shared) + threadIdx.x / lanes * rows.K;
   Scalar* const Z = chunk.table(scores, readers.of_a_chunk * chunks.L);
   const Scalar* const y_j = chunk.row(y, j);
   const Scalar strength = beta.data ? chunk.row(beta, j)[0] : Scalar(1);
   const bool logs = rows.gates_are_logs;
-  for (std::int64_t d = lane; d < rows.K; d += warp_size) fade[d] = logs ? Scalar(0) : Scalar(1);
+  for (std::int64_t d = lane; d < rows.K; d += lanes) fade[d] = logs ? Scalar(0) : Scalar(1);
 
   std::int64_t passed = j + 1;
   for (std::int64_t s = 0; s < readers.count(chunk); ++s) {
     const std::int64_t reader = readers.first(chunk) + s;
     for (; passed < chunk.since(readers.times.decays, reader); ++passed) {
       const Scalar* const gate = chunk.row(rows.alpha, passed);
-      for (std::int64_t d = lane; d < rows.K; d += warp_size)
+      for (std::int64_t d = lane; d < rows.K; d += lanes)
         fade[d] = logs ? fade[d] + gate[d] : fade[d] * gate[d];
     }
     Scalar sum = 0;
     if (j < chunk.since(readers.times.writes, reader)) {
       const Scalar* const x_s = readers.are_reads ? chunk.read(x, s) : chunk.row(x, s);
-      for (std::int64_t d = lane; d < rows.K; d += warp_size)
+      for (std::int64_t d = lane; d < rows.K; d += lanes)
         sum += x_s[d] * (strength * y_j[d] * decay_of(fade[d], logs));
     }
-    for (int distance = warp_size / 2; distance > 0; distance /= 2)
-      sum += __shfl_xor_sync(0xffffffff, sum, distance);
+    sum = sum_of_lanes(sum);
     if (lane == 0) Z[s * chunks.L + j] = sum;
   }
 }
@@ -429,10 +428,6 @@ __global__ void read_columns(const RowPrograms<Scalar> rows, const Chunks<Scalar
   const Chunk<Scalar> chunk(rows, chunks, blockIdx.y, blockIdx.z);
   const Column<Scalar> column(chunk, c);
   column.read(chunk.table(chunks.S_in, rows.parts * rows.K * rows.V) + c, tap);
-}
-
-unsigned blocks_for(std::int64_t count, std::int64_t size) {
-  return static_cast<unsigned>((count + size - 1) / size);
 }
 
 template <class Scalar>

@@ -59,20 +59,9 @@ class Piece {
   /// The gradients of all layers, times eta.
   __device__ void take_gradients() const {
     for (int l = 0; l < networks.layers; ++l) {
-      const std::int64_t D = networks.layer[l].inputs;
-      const std::int64_t E = networks.layer[l].outputs;
-      const Scalar* const H = inputs(l);
-      const Scalar* const W = matrix(l, networks.layer[l].weights);
-      const Scalar* const b = row(l, networks.layer[l].bias);
-      Scalar* const Z = rows(l, networks.layer[l].Z);
-      Scalar* const hidden = rows(l, networks.layer[l].hidden);
-      // Z_ie = sum_d H_id W_de + b_e, H'_ie = gelu(Z_ie)
-      each(count, E, [&](std::int64_t i, std::int64_t e) {
-        Scalar sum = 0;
-        for (std::int64_t d = 0; d < D; ++d) sum += H[i * D + d] * W[d * E + e];
-        Z[i * E + e] = b ? sum + b[e] : sum;
-        if (hidden) hidden[i * E + e] = gelu(Z[i * E + e]);
-      });
+      const auto& layer = networks.layer[l];
+      pass_layer(l, inputs(l), matrix(l, layer.weights), row(l, layer.bias), rows(l, layer.Z),
+                 rows(l, layer.hidden));
     }
     take_output_gradient();
     for (int l = networks.layers - 1; l >= 0; --l) {
@@ -148,22 +137,12 @@ class Piece {
     }
   }
 
-  /// What the network with the token's own weights answers: Z_e = sum_d x_d W_de + b_e, x' = gelu(Z).
+  /// What the network with the token's own weights answers.
   __device__ void answer_with_own_weights() const {
     for (int l = 0; l < networks.layers; ++l) {
-      const std::int64_t D = networks.layer[l].inputs;
-      const std::int64_t E = networks.layer[l].outputs;
-      const Scalar* const x = queries(l);
-      const Scalar* const W = matrix(l, networks.layer[l].own_weights);
-      const Scalar* const b = row(l, networks.layer[l].own_bias);
-      Scalar* const Z = rows(l, networks.layer[l].Z_q);
-      Scalar* const next = rows(l, networks.layer[l].X);
-      each(count, E, [&](std::int64_t i, std::int64_t e) {
-        Scalar sum = 0;
-        for (std::int64_t d = 0; d < D; ++d) sum += x[i * D + d] * W[d * E + e];
-        Z[i * E + e] = b ? sum + b[e] : sum;
-        if (next) next[i * E + e] = gelu(Z[i * E + e]);
-      });
+      const auto& layer = networks.layer[l];
+      pass_layer(l, queries(l), matrix(l, layer.own_weights), row(l, layer.own_bias), rows(l, layer.Z_q),
+                 rows(l, layer.X));
     }
     write_outputs();
   }
@@ -213,6 +192,19 @@ class Piece {
   __device__ Scalar last_sigma() const { return sigma[count - 1]; }
 
  private:
+  /// Z_ie = sum_d x_id W_de + b_e, and for the next layer gelu(Z_ie).
+  __device__ void pass_layer(int l, const Scalar* x, const Scalar* W, const Scalar* b, Scalar* Z,
+                             Scalar* next) const {
+    const std::int64_t D = networks.layer[l].inputs;
+    const std::int64_t E = networks.layer[l].outputs;
+    each(count, E, [&](std::int64_t i, std::int64_t e) {
+      Scalar sum = 0;
+      for (std::int64_t d = 0; d < D; ++d) sum += x[i * D + d] * W[d * E + e];
+      Z[i * E + e] = b ? sum + b[e] : sum;
+      if (next) next[i * E + e] = gelu(Z[i * E + e]);
+    });
+  }
+
   /// A matrix, a row and rows of the piece of layer l, of this head.
   __device__ Scalar* matrix(int l, Scalar* all) const {
     return all ? all + head * networks.layer[l].inputs * networks.layer[l].outputs : nullptr;
