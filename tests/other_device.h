@@ -22,6 +22,7 @@ struct DeviceTrouble {
   std::atomic<bool> is_lost = false;
   std::atomic<bool> lacks_parallel = false;
   std::atomic<bool> is_wrong = false;
+  std::atomic<bool> has_bf16 = false;  // by name: it computes as f32 does
 };
 
 template <class Scalar>
@@ -145,15 +146,21 @@ class OtherDevice : public Backend {
   std::string name() const override { return "cuda"; }
 
   std::optional<std::string> missing(const Variant& variant, const Settings& settings, Form form,
-                                     Precision) const override {
+                                     Precision precision) const override {
     if (const auto reason = variant.rule->missing(form, settings)) return reason;
     if (trouble.is_absent) return absent;
+    if (const auto reason = missing_precision(precision)) return reason;
     if (trouble.lacks_parallel && form == Form::parallel)
       return "there are no kernels for all tokens at once";
     return std::nullopt;
   }
 
-  const DeviceEngines& engines() const override {
+  std::optional<std::string> missing_precision(Precision precision) const override {
+    return trouble.has_bf16 ? std::nullopt : Backend::missing_precision(precision);
+  }
+
+  const DeviceEngines& engines(Precision precision) const override {
+    if (const auto reason = missing_precision(precision)) throw Unsupported(*reason);
     if (trouble.is_absent) throw Unsupported(absent);
     return engines_;
   }
@@ -161,7 +168,8 @@ class OtherDevice : public Backend {
   Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision,
              Index chunk_size, std::stop_token stop) const override {
     if (const auto reason = missing(variant, sequence.settings, form, precision)) throw Unsupported(*reason);
-    return variant.rule->run(sequence, form, precision, chunk_size, std::move(stop), engines());
+    return variant.rule->run(sequence, form, held_in(precision), chunk_size, std::move(stop),
+                             engines(precision));
   }
 
   std::vector<Output> run_heads(const Variant& variant, std::span<const Sequence> heads, Form form,

@@ -24,11 +24,11 @@ std::string where_it_runs(const Variant& variant, Form form) {
   const Settings settings = resolve(variant, {});
   for (const Backend* backend : backends()) {
     std::vector<std::string> precisions;
-    for (const Precision precision : all_precisions) {
+    for (const Precision precision : precisions_of(*backend)) {
       if (!backend->missing(variant, settings, form, precision)) precisions.emplace_back(name(precision));
     }
     if (precisions.empty()) continue;
-    const bool all = precisions.size() == std::size(all_precisions);
+    const bool all = precisions.size() == precisions_of(*backend).size();
     devices.push_back(all ? backend->name()
                           : fmt::format("{} {}", backend->name(), fmt::join(precisions, " ")));
   }
@@ -61,12 +61,13 @@ class Reasons {
 
   void add(const Backend& backend, const Variant& variant, Form form) {
     std::vector<std::optional<Gap>> gaps;
-    for (const Precision precision : all_precisions) gaps.push_back(gap(backend, variant, form, precision));
+    const std::vector<Precision> precisions = precisions_of(backend);
+    for (const Precision precision : precisions) gaps.push_back(gap(backend, variant, form, precision));
     const bool same = std::ranges::all_of(gaps, [&](const auto& other) { return other == gaps.front(); });
     for (std::size_t i = 0; i < (same ? 1 : gaps.size()); ++i) {
       if (!gaps[i]) continue;
       std::string what = fmt::format("{} {}", variant.id, name(form));
-      if (!same) what += fmt::format(" {}", name(all_precisions[i]));
+      if (!same) what += fmt::format(" {}", name(precisions[i]));
       if (gaps[i]->when != "always") what += fmt::format(" (if {})", gaps[i]->when);
       const Key key{backend.name(), gaps[i]->reason};
       if (!concerned_.contains(key)) order_.push_back(key);
@@ -102,7 +103,15 @@ std::string overview_text(std::span<const Variant> table) {
                                  cuda.empty() ? "built without CUDA" : "CUDA " + cuda);
 
   Rows devices;
-  for (const Backend* backend : backends()) devices.push_back({backend->name(), describe(*backend)});
+  for (const Backend* backend : backends()) {
+    std::string words = describe(*backend);
+    if (unavailable(*backend).empty()) {
+      std::vector<std::string_view> precisions;
+      for (const Precision precision : precisions_of(*backend)) precisions.emplace_back(name(precision));
+      words += fmt::format("; {}", fmt::join(precisions, ", "));
+    }
+    devices.push_back({backend->name(), words});
+  }
   text += heading("Devices") + columns(devices);
 
   Rows rows = {{"", ""}};

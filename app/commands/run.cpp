@@ -109,7 +109,7 @@ int run(const RunOptions& options, const Console& console) {
   try {
     const auto arrays = std::make_shared<const Arrays>(std::move(npz.arrays));
     const SequenceBatch batch = bind(variant, arrays, given);
-    if (precision == Precision::f32) require_fits_f32(variant, *arrays, batch);
+    if (precision != Precision::f64) require_fits_f32(variant, *arrays, batch);
     std::vector<std::string> ignored = batch.ignored;
     if (!options.only_ask) std::erase(ignored, "o");  // it is compared
     ignored.insert(ignored.end(), npz.unread.begin(), npz.unread.end());
@@ -142,7 +142,8 @@ Task add_run(CLI::App& command, Console console) {
       ->required();
   command.add_option("--form", options->form, form_names())->capture_default_str();
   command.add_option("--device", options->device, "cpu or cuda")->capture_default_str();
-  command.add_option("--precision", options->precision, "f64 or f32")->capture_default_str();
+  command.add_option("--precision", options->precision, "f64, f32, or bf16 on a device that has it")
+      ->capture_default_str();
   command
       .add_option("--chunk", options->chunk, "Tokens per chunk, where the form has chunks; changes no result")
       ->capture_default_str();

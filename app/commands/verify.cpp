@@ -150,6 +150,16 @@ int run_verify_faults(const VerifyOptions& options, const Console& console) {
   return run_verify_faults(std::move(plan), options.json, console);
 }
 
+/// " f64 1.2e-15, f32 1.9e-06": of the precisions that were run.
+std::string worst_words(const VerifyProgress& now) {
+  std::string words;
+  for (const Precision precision : all_precisions) {
+    const double worst = now.worst[static_cast<std::size_t>(precision)];
+    if (worst > 0) words += fmt::format("{} {} {:.1e}", words.empty() ? "" : ",", name(precision), worst);
+  }
+  return words.empty() ? " 0" : words;
+}
+
 int run_verify(const VerifyOptions& options, const Console& console) {
   VerifyPlan plan = changed(thorough_plan(), options);
   const Interrupt interrupt;  // before a device starts threads of its own, which would take the signal
@@ -163,8 +173,7 @@ int run_verify(const VerifyOptions& options, const Console& console) {
     ProgressLine line(console);
     const auto show = [&](const VerifyProgress& now) {
       line.show(now.done, now.total,
-                fmt::format("worst f64 {:.1e}, f32 {:.1e}, {} failed, {}", now.worst_f64, now.worst_f32,
-                            now.failed, now.variant));
+                fmt::format("worst{}, {} failed, {}", worst_words(now), now.failed, now.variant));
     };
     return verify(plan, variants(), show, interrupt.token());
   }();
@@ -196,7 +205,7 @@ Task add_verify(CLI::App& command, Console console) {
   list("--variant", options->variants, "Only these variants (default: all)");
   list("--form", options->forms, "Only these forms");
   list("--device", options->devices, "Only these devices (default: all that can be used)");
-  list("--precision", options->precisions, "Only these precisions");
+  list("--precision", options->precisions, "Only these precisions (default: all that the device has)");
   command.add_option("--cases", options->cases,
                      "This many random cases in the place of the fixed plan: variant, options, T up to 300 "
                      "and now and then 4096, K "

@@ -127,9 +127,9 @@ std::shared_ptr<const Computation> ComputedSide::compute(const Effort& effort) c
   const std::string reason = left_to_cpu(*computation, choice->form);
   if (reason.empty()) return computation;
   Choice on_cpu = *choice;
-  on_cpu.device = cpu_backend().name();
+  const std::string words = leave_to_cpu(on_cpu.device, on_cpu.precision);
   computation = begin(known, on_cpu, effort.stop);
-  computation->inputs.notes.push_back(reason + (reason.ends_with('.') ? "" : ".") + " The CPU goes on.");
+  computation->inputs.notes.push_back(reason + (reason.ends_with('.') ? " " : ". ") + words);
   return computation;
 }
 

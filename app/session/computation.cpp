@@ -143,11 +143,11 @@ std::string no_form_anywhere(const Foundation& foundation, Form form) {
   return rule.missing(form, foundation.sequence.settings).value_or("");
 }
 
-/// The steps of a form as a device computes them.
-std::shared_ptr<const Trace> steps_on(const Backend& device, const Foundation& foundation, Form form) {
-  const Choice& choice = foundation.choice;
-  return foundation.variant->rule->trace(foundation.sequence, form, choice.precision, choice.chunk_size,
-                                         budget, device.engines());
+/// The steps of a form as a device computes them in a precision that it has.
+std::shared_ptr<const Trace> steps_on(const Backend& device, const Foundation& foundation, Form form,
+                                      Precision precision) {
+  return foundation.variant->rule->trace(foundation.sequence, form, held_in(precision),
+                                         foundation.choice.chunk_size, budget, device.engines(precision));
 }
 
 /// What went wrong, in the device's words: it names the device, and what its memory lacks.
@@ -172,7 +172,7 @@ FormResult steps_of(Foundation& foundation, Form form) {
             device.missing(*foundation.variant, foundation.sequence.settings, form, choice.precision))
       throw Unsupported(*reason);
     std::shared_ptr<const Trace>& trace = foundation.traces[static_cast<std::size_t>(form)];
-    trace = steps_on(device, foundation, form);
+    trace = steps_on(device, foundation, form, choice.precision);
     result.trace = trace.get();
   } catch (const Cancelled&) {
     throw;
@@ -310,8 +310,8 @@ std::shared_ptr<Computation> begin_right(std::shared_ptr<const DataSet> data, co
     result->forms[static_cast<std::size_t>(form)] =
         std::make_shared<const FormResult>(steps_of(*result, form));
   result->recurrence = result->trace(Form::recurrent);
-  if (!is_cpu(*result->device) && no_form_anywhere(*result, Form::recurrent).empty())
-    result->recurrence = steps_on(cpu_backend(), *result, Form::recurrent);
+  if ((!is_cpu(*result->device) || !result->recurrence) && no_form_anywhere(*result, Form::recurrent).empty())
+    result->recurrence = steps_on(cpu_backend(), *result, Form::recurrent, held_in(choice.precision));
   result->tokens = token_facts(*result, stop);
   result->capture_error = distance_to_own_output(*result);
   sum_up(*result);
@@ -322,13 +322,17 @@ std::shared_ptr<Computation> begin_right(std::shared_ptr<const DataSet> data, co
 
 std::string left_to_cpu(const Computation& computation, Form form) {
   const bool is_faulty = computation.right && computation.choice.fault.form == form;
-  if (is_cpu(*computation.device) || is_faulty || !no_form_anywhere(computation, form).empty()) return {};
+  const bool has_precision = why_not_in(*computation.device, computation.choice.precision).empty();
+  if ((is_cpu(*computation.device) && has_precision) || is_faulty ||
+      !no_form_anywhere(computation, form).empty())
+    return {};
   return computation.form(form).missing;
 }
 
 std::string why_not_on(const Backend& device, const Foundation& foundation, Form form) {
-  if (std::string reason = unavailable(device); !reason.empty() || is_cpu(device)) return reason;
-  if (!no_form_anywhere(foundation, form).empty()) return {};
+  if (std::string reason = unavailable(device); !reason.empty()) return reason;
+  if (std::string reason = why_not_in(device, foundation.choice.precision); !reason.empty()) return reason;
+  if (is_cpu(device) || !no_form_anywhere(foundation, form).empty()) return {};
   const Choice& choice = foundation.choice;
   return device.missing(*foundation.variant, foundation.sequence.settings, form, choice.precision)
       .value_or("");

@@ -144,7 +144,8 @@ inline constexpr Index most_tokens_at_once = 4096;
 /// is carried out with other equations or numbers.
 inline constexpr Index most_tokens_edited_at_once = 1024;
 
-/// Why the device does not compute a form that the CPU does; empty if it computes it or there is none.
+/// Why the device does not compute a form that the CPU does, if in another precision; empty if it computes it
+/// or there is none.
 std::string left_to_cpu(const Computation& computation, Form form);
 
 /// Why `device` cannot be chosen for a form of what is computed; empty if it can.

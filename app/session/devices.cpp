@@ -32,10 +32,14 @@ const Backend& find_backend(std::string_view name, Devices devices) {
 bool is_cpu(const Backend& backend) { return &backend == &cpu_backend(); }
 
 std::string unavailable(const Backend& backend) try {
-  backend.engines();
+  backend.engines(Precision::f32);
   return {};
 } catch (const Unsupported& reason) {
   return reason.what();
+}
+
+std::string why_not_in(const Backend& backend, Precision precision) {
+  return backend.missing_precision(precision).value_or("");
 }
 
 const Backend& usable_backend(std::string_view name, Devices devices) {
@@ -43,6 +47,13 @@ const Backend& usable_backend(std::string_view name, Devices devices) {
   if (const std::string reason = unavailable(backend); !reason.empty())
     throw Unsupported(fmt::format("the device {} cannot be used: {}", name, reason));
   return backend;
+}
+
+std::string leave_to_cpu(std::string& device, Precision& precision) {
+  device = cpu_backend().name();
+  if (why_not_in(cpu_backend(), precision).empty()) return "The CPU goes on.";
+  precision = held_in(precision);
+  return fmt::format("The CPU goes on in {}.", name(precision));
 }
 
 std::string describe(const Backend& backend) {

@@ -23,9 +23,15 @@ bool is_cpu(const Backend& backend);
 /// Why nothing at all runs on this device here; empty if it can be used.
 std::string unavailable(const Backend& backend);
 
+/// Why it computes nothing in this precision; empty if it does, where it can be used.
+std::string why_not_in(const Backend& backend, Precision precision);
+
 /// The backend called `name`, to be used at once: throws InputError as find_backend() does, Unsupported with
 /// the reason where it cannot be used here.
 const Backend& usable_backend(std::string_view name, Devices devices = backends());
+
+/// Takes the CPU, in f32 where it lacks the precision, and says so: "The CPU goes on in f32."
+std::string leave_to_cpu(std::string& device, Precision& precision);
 
 /// The device in words: "2 threads", "NVIDIA H200, compute capability 9.0, 139 GiB".
 std::string describe(const Backend& backend);

@@ -126,8 +126,8 @@ std::optional<WrongPlace> wrong_on_device(const Foundation& foundation, Form for
   const std::shared_ptr<const Trace>& trace = foundation.trace(form);
   if (!trace || is_cpu(*foundation.device)) return std::nullopt;
   const Choice& choice = foundation.choice;
-  const auto right =
-      foundation.variant->rule->trace(foundation.sequence, form, choice.precision, choice.chunk_size);
+  const auto right = foundation.variant->rule->trace(foundation.sequence, form, held_in(choice.precision),
+                                                     choice.chunk_size);
   const std::optional<Departure> departure = departure_from(*right, *trace, tolerance, stop);
   if (!departure) return std::nullopt;
   return place_of(wrong_tensor(*right, *trace, *departure, stop), trace->symbols);

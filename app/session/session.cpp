@@ -172,8 +172,7 @@ struct Session::DevicesAsked {
 };
 
 std::string Session::why_not_on(const Backend& device, Form form, const Foundation* foundation) const {
-  if (is_cpu(device)) return {};
-  if (!knows_devices_) return "it is being looked for";
+  if (!is_cpu(device) && !knows_devices_) return "it is being looked for";
   return foundation ? palimpsest::why_not_on(device, *foundation, form) : unavailable(device);
 }
 
@@ -457,18 +456,19 @@ bool Session::fetch_all() {
 /// What a device cannot compute, or no longer, the CPU goes on with: what is looked at stays. Other forms
 /// that it lacks say so where they are chosen.
 void Session::leave_failed_device() {
-  if (!computed_ || job_ || is_cpu(*computed_->device)) return;
+  if (!computed_ || job_) return;
   std::string reason = left_to_cpu(*computed_, form());
   const bool has_no_record = !lookout_.is_stale() && !sight().record && sight().computation == computed_;
-  if (const std::string& words = lookout_.awaited().reason;
-      reason.empty() && has_no_record && !words.empty() && words != was_stopped)
+  if (const std::string& words = lookout_.awaited().reason; !is_cpu(*computed_->device) && reason.empty() &&
+                                                            has_no_record && !words.empty() &&
+                                                            words != was_stopped)
     reason = fmt::format("{}: {}", computed_->device->name(), words);
   if (reason.empty()) return;
   SessionState next = state_;
-  next.sides.front().device = cpu_backend().name();
+  const std::string words = leave_to_cpu(next.sides.front().device, next.sides.front().precision);
   history_.fall_back(next);
   adopt(std::move(next));
-  left_device_ = reason + (reason.ends_with('.') ? " The CPU goes on." : ". The CPU goes on.");
+  left_device_ = reason + (reason.ends_with('.') ? " " : ". ") + words;
 }
 
 std::optional<Session::Waiting> Session::waiting() const {

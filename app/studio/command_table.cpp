@@ -92,6 +92,22 @@ std::string no_device(const Application& application, const std::string& name) {
   return session.why_not_on(find_backend(name, session.devices()), session.choice().form, session.computed());
 }
 
+/// Why the chosen device does not compute in a precision; empty if it does.
+std::string no_precision(const Application& application, Precision precision) {
+  const Session& session = application.session;
+  return why_not_in(find_backend(session.choice().device, session.devices()), precision);
+}
+
+/// The next of the precisions that the chosen device has, after the last the first.
+void choose_next_precision(Application& application) {
+  Choice choice = application.session.choice();
+  const std::vector<Precision> all =
+      precisions_of(find_backend(choice.device, application.session.devices()));
+  const auto present = std::ranges::find(all, choice.precision);
+  choice.precision = present == all.end() || present + 1 == all.end() ? all.front() : *(present + 1);
+  application.session.choose(std::move(choice));
+}
+
 std::string no_chunk_of(const Application& application, Index size) {
   if (const std::string reason = nothing_open(application); !reason.empty()) return reason;
   const Index tokens = application.session.data().tokens;
@@ -278,16 +294,20 @@ void add_forms(Table& table) {
                    .repeats = true});
   table.push_back({.id = "precision.other",
                    .group = "Form",
-                   .words = "f64 or f32",
+                   .words = "the next precision: f64, f32, bf16",
                    .key = ImGuiKey_P,
-                   .perform = choosing([](Choice& choice) {
-                     choice.precision = choice.precision == Precision::f64 ? Precision::f32 : Precision::f64;
-                   })});
+                   .perform = choose_next_precision});
   for (const Precision precision : all_precisions) {
-    table.push_back({.id = fmt::format("precision.{}", name(precision)),
-                     .group = "Form",
-                     .words = fmt::format("compute in {}", name(precision)),
-                     .perform = choosing([precision](Choice& choice) { choice.precision = precision; })});
+    table.push_back(
+        {.id = fmt::format("precision.{}", name(precision)),
+         .group = "Form",
+         .words = fmt::format("compute in {}", name(precision)),
+         .perform = choosing([precision](Choice& choice) { choice.precision = precision; }),
+         .why_not = [precision](const Application& a) { return no_precision(a, precision); },
+         .explained = fmt::format("Compute all forms in {}; they are compared with {}", name(precision),
+                                  precision == Precision::f64
+                                      ? "the f64 recurrence"
+                                      : fmt::format("the f64 recurrence on {} inputs", name(precision)))});
   }
   for (const Backend* backend : backends()) {
     const std::string device = backend->name();

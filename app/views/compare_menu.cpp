@@ -54,10 +54,15 @@ void forms(Side& side, const Computation* computed) {
   }
 }
 
-void precisions(Side& side) {
+void precisions(Side& side, const Session& session) {
   style::caption("Precision");
+  const Backend& device = find_backend(side.device, session.devices());
   for (const Precision precision : all_precisions) {
+    const std::string reason = why_not_in(device, precision);
+    ImGui::BeginDisabled(!reason.empty());
     if (line(name(precision), side.precision == precision)) side.precision = precision;
+    ImGui::EndDisabled();
+    if (!reason.empty()) tooltip(reason);
   }
 }
 
@@ -144,7 +149,7 @@ void draw_side_menu(Application& application, const ComparedSide& side) {
     ImGui::SameLine(0, px(16));
     ImGui::BeginChild("how", {px(200), px(list_height + 20)});
     forms(next, side.computed.get());
-    precisions(next);
+    precisions(next, application.session);
     devices(next, application.session, side.computed.get());
     settings(next, side.computed.get());
     if (side.index > 0) sliders(next);

@@ -119,7 +119,8 @@ std::string form_work(const FormResult& result, const Computation& computed, Ind
 }
 
 std::string reference_words(Precision precision) {
-  return precision == Precision::f64 ? "the f64 recurrence" : "the f64 recurrence on f32 inputs";
+  if (precision == Precision::f64) return "the f64 recurrence";
+  return fmt::format("the f64 recurrence on {} inputs", name(precision));
 }
 
 std::string allowance_words(const FormResult& result) {

@@ -295,19 +295,16 @@ float device_tabs(Application& application, float right, float top) {
   return x;
 }
 
+/// The precisions to choose from, ending at `right`. Returns where they begin.
 float precision_tabs(Application& application, float right, float top) {
   const float gap = style::px(tab_gap);
   float x = right + gap;
   for (const Precision each : all_precisions) x -= std::ceil(text_extent(name(each)).x) + gap;
   ImGui::SetCursorScreenPos({x, top});
   for (const Precision each : all_precisions) {
-    if (style::tab_button(name(each), application.session.choice().precision == each)) {
-      Choice choice = application.session.choice();
-      choice.precision = each;
-      application.session.choose(std::move(choice));
-    }
-    tooltip(fmt::format("Compute all forms in {}; they are compared with {}.", name(each),
-                        reference_words(each)));
+    command_button(application, fmt::format("precision.{}", name(each)), [&] {
+      return style::tab_button(name(each), application.session.choice().precision == each);
+    });
     ImGui::SameLine(0, gap);
   }
   ImGui::NewLine();

@@ -68,7 +68,7 @@ const std::vector<GridColumn>& columns_of_grid() {
   static const std::vector<GridColumn> all = [] {
     std::vector<GridColumn> columns;
     for (const Backend* backend : backends())
-      for (const Precision precision : all_precisions)
+      for (const Precision precision : precisions_of(*backend))
         for (const Form form : all_forms) columns.push_back({backend, precision, form});
     return columns;
   }();

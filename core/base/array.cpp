@@ -22,7 +22,17 @@ const char* name(Form form) {
   return "";
 }
 
-const char* name(Precision precision) { return precision == Precision::f64 ? "f64" : "f32"; }
+const char* name(Precision precision) {
+  switch (precision) {
+    case Precision::f64:
+      return "f64";
+    case Precision::f32:
+      return "f32";
+    case Precision::bf16:
+      return "bf16";
+  }
+  return "";
+}
 
 Array::Array(std::vector<Index> new_shape, std::vector<double> new_values)
     : shape(std::move(new_shape)), values(std::move(new_values)) {

@@ -18,8 +18,9 @@ using Vector = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
 template <class Scalar>
 using RowVector = Eigen::Matrix<Scalar, 1, Eigen::Dynamic>;
 
-/// Which numbers an engine computes with.
-enum class Precision { f64, f32 };
+/// Which numbers an engine computes with. In bf16 rows of q, k and v come, and outputs go, as bf16; states,
+/// gates and sums are f32.
+enum class Precision { f64, f32, bf16 };
 
 /// How a variant is computed.
 enum class Form {
@@ -34,7 +35,15 @@ inline constexpr Form all_forms[] = {Form::recurrent, Form::chunkwise, Form::two
 /// Whether a form has a chunk size.
 constexpr bool has_chunks(Form form) { return form == Form::chunkwise || form == Form::two_pass; }
 
-inline constexpr Precision all_precisions[] = {Precision::f64, Precision::f32};
+inline constexpr Precision all_precisions[] = {Precision::f64, Precision::f32, Precision::bf16};
+
+/// Those with a Scalar of their own, in which rules compute.
+inline constexpr Precision scalar_precisions[] = {Precision::f64, Precision::f32};
+
+/// The one of them that holds the numbers of `precision` in memory.
+constexpr Precision held_in(Precision precision) {
+  return precision == Precision::f64 ? Precision::f64 : Precision::f32;
+}
 
 /// The name of a form as the command line and the files spell it.
 const char* name(Form form);

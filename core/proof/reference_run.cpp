@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <random>
 
 #include "core/base/error.h"
+#include "core/numbers/arithmetic.h"
 #include "core/rules/backend.h"
 #include "core/steps/trace.h"
 
@@ -68,6 +68,37 @@ Output reference(const Variant& variant, const Sequence& sequence, std::stop_tok
   return cpu_backend().run(variant, sequence, form, Precision::f64, 1, std::move(stop));
 }
 
+namespace {
+
+/// The same arrays with q, k and v as bf16 holds them.
+Arrays rounded_to_bf16(const Arrays& arrays) {
+  Arrays rounded = arrays;
+  for (const char* name : {"q", "k", "v"}) {
+    const auto found = rounded.find(name);
+    if (found == rounded.end()) continue;
+    const Array& array = found->second;
+    std::vector<float> values(static_cast<std::size_t>(array.size()));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(palimpsest::rounded(array[static_cast<Index>(i)], Arithmetic::bf16));
+    found->second = Array(array.shape, std::move(values));
+  }
+  return rounded;
+}
+
+Arithmetic coarsest(Precision precision) {
+  switch (precision) {
+    case Precision::f64:
+      return Arithmetic::f64;
+    case Precision::f32:
+      return Arithmetic::f32;
+    case Precision::bf16:
+      return Arithmetic::bf16;
+  }
+  return Arithmetic::f64;
+}
+
+}  // namespace
+
 HeldInputs held_inputs(const Variant& variant, std::shared_ptr<const Arrays> arrays, const Settings& given,
                        Precision precision) {
   Sequence sequence = bind_one(variant, arrays, given);
@@ -75,10 +106,11 @@ HeldInputs held_inputs(const Variant& variant, std::shared_ptr<const Arrays> arr
   // Arrays from a file are mostly held in f32 already, and may be long.
   const bool all_are = std::ranges::all_of(*arrays, [](const auto& each) { return each.second.is_f32(); });
   if (!all_are) arrays = std::make_shared<const Arrays>(rounded_to_f32(*arrays));
+  if (precision == Precision::bf16) arrays = std::make_shared<const Arrays>(rounded_to_bf16(*arrays));
   try {
     return {arrays, bind_one(variant, arrays, rounded_to_f32(sequence.settings))};
   } catch (const InputError& error) {
-    throw InputError(fmt::format("{}, also as f32 holds it", error.what()));
+    throw InputError(fmt::format("{}, also as {} holds it", error.what(), name(precision)));
   }
 }
 
@@ -94,6 +126,8 @@ ReferenceRun::ReferenceRun(const Variant& variant, HeldInputs inputs, Precision 
       precision_(precision),
       inputs_(std::move(inputs)),
       expected_(reference(variant, inputs_.sequence, std::move(stop))) {}
+
+double ReferenceRun::unit() const { return std::ldexp(1, -format_of(coarsest(precision_)).precision); }
 
 Judgement ReferenceRun::judge(const Output& got, Form form, Index chunk_size, const Tolerance& tolerance,
                               std::stop_token stop) {
@@ -145,7 +179,7 @@ std::string ReferenceRun::why_amplified(const Judgement& judgement, Form form, I
   const std::string& array = judgement.disagreement.array;
   const Sequence& sequence = inputs_.sequence;
   const auto solves = [&](Form each) {
-    const auto trace = variant_->rule->trace(sequence, each, precision_, chunk_size, 0);
+    const auto trace = variant_->rule->trace(sequence, each, held_in(precision_), chunk_size, 0);
     return std::ranges::any_of(trace->phases, [](const Phase& phase) {
       return std::ranges::find(phase.operations, Purpose::solve, &Operation::purpose) !=
              phase.operations.end();
@@ -187,10 +221,11 @@ Amplification ReferenceRun::amplification_of_inputs(const std::stop_token& stop)
       if (std::isfinite(change.error)) result.raise(change.array, change.error / unit());
   }
   if (precision_ == Precision::f64) return result;
-  // What is smaller than the smallest number of f32 is rounded to it, or to 0.
+  // What is smaller than the smallest number is rounded to it, or to 0.
   const auto consider_underflow = [&](std::string_view array, const Matrix<double>& expected) {
     const double largest = expected.size() == 0 ? 0 : expected.cwiseAbs().maxCoeff();
-    constexpr double smallest = std::numeric_limits<float>::denorm_min();
+    const NumberFormat& format = format_of(coarsest(precision_));
+    const double smallest = std::ldexp(1, format.min_exponent - (format.precision - 1));
     if (largest > 0) result.raise(array, smallest / unit() / largest);
   };
   consider_underflow("o", expected_.o);

@@ -40,7 +40,7 @@ struct Judgement {
   bool is_worse_than(const Judgement& other) const;
 };
 
-/// One head's inputs as a precision holds them, parameters too.
+/// One head's inputs as a precision holds them, parameters too: in bf16 q, k and v as bf16, the rest as f32.
 struct HeldInputs {
   std::shared_ptr<const Arrays> arrays;
   Sequence sequence;
@@ -70,7 +70,8 @@ class ReferenceRun {
                   std::stop_token stop = {});
 
   /// How many times further than one rounding (half a unit in the last place) results move: when every input
-  /// is rounded once more, towards zero by up to 2^-53 of itself (2^-24 in f32), the largest of several draws
+  /// is rounded once more, towards zero by up to 2^-53 of itself (2^-24 in f32, 2^-8 in bf16), the largest of
+  /// several draws
   /// of the f64 recurrence; by what a form of a row program adds up (form_amplification()); and where f32 has
   /// no numbers so small. The f64 recurrence alone is asked, never the run that is judged.
   Amplification amplification(Form form, Index chunk_size, std::stop_token stop = {});
@@ -81,7 +82,8 @@ class ReferenceRun {
                             std::stop_token stop = {});
 
  private:
-  double unit() const { return precision_ == Precision::f64 ? 0x1p-53 : 0x1p-24; }
+  /// Half a unit in the last place of a number near 1.
+  double unit() const;
   Amplification amplification_of_inputs(const std::stop_token& stop) const;
 
   const Variant* variant_;

@@ -9,6 +9,19 @@ namespace {
 
 constexpr double usual_in_f64 = 1e-10;
 constexpr double usual_in_f32 = 2e-5;
+constexpr double usual_in_bf16 = 2e-2;  // five roundings, each half a unit in 8 bits: 2^-8
+
+double usual_in(Precision precision) {
+  switch (precision) {
+    case Precision::f64:
+      return usual_in_f64;
+    case Precision::f32:
+      return usual_in_f32;
+    case Precision::bf16:
+      return usual_in_bf16;
+  }
+  return 0;
+}
 
 bool applies(const ToleranceException& exception, const Variant& variant, const Settings& settings, Form form,
              Precision precision) {
@@ -38,7 +51,7 @@ std::span<const ToleranceException> usual_exceptions() {
 
 Tolerance tolerance(const Variant& variant, const Settings& settings, Form form, Precision precision,
                     std::span<const ToleranceException> exceptions) {
-  Tolerance allowed{precision == Precision::f64 ? usual_in_f64 : usual_in_f32};
+  Tolerance allowed{usual_in(precision)};
   for (const ToleranceException& exception : exceptions) {
     if (applies(exception, variant, settings, form, precision)) allowed = exception.tolerance;
   }

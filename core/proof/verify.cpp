@@ -93,7 +93,7 @@ class Verification {
     rows_of_[{variant.id, options}] = {};
     for (const Backend* backend : plan_.backends) {
       for (const Form form : plan_.forms) {
-        for (const Precision precision : plan_.precisions) {
+        for (const Precision precision : precisions_on(*backend)) {
           if (const auto reason = backend->missing(variant, settings, form, precision)) {
             report_.missing.push_back({variant.id, options, backend->name(), form, precision, *reason});
             continue;
@@ -113,11 +113,15 @@ class Verification {
     }
   }
 
+  std::vector<Precision> precisions_on(const Backend& backend) const {
+    return plan_.precisions.empty() ? precisions_of(backend) : plan_.precisions;
+  }
+
   std::vector<Comparison> compare_forms(const VerifyCase& verified) {
     std::vector<Comparison> comparisons;
     const auto found = rows_of_.find({verified.variant->id, describe_options(verified.given)});
     if (found == rows_of_.end()) return comparisons;
-    for (const Precision precision : plan_.precisions) {
+    for (const Precision precision : all_precisions) {
       std::vector<std::size_t> rows;
       for (const std::size_t row : found->second) {
         if (rows_[row].result.precision == precision) rows.push_back(row);
@@ -217,7 +221,7 @@ class Verification {
         result.amplified.reproduction = command();
       }
     }
-    double& worst = result.precision == Precision::f64 ? now_.worst_f64 : now_.worst_f32;
+    double& worst = now_.worst[static_cast<std::size_t>(result.precision)];
     worst = std::max(worst, error);
     if (!row.worst.is_beaten_by(badness, index)) return;
     row.worst = {badness, index};

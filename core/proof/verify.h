@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -75,18 +77,16 @@ struct VerifyProgress {
   std::string variant = {};  // of the case that was finished last
   Index done = 0;
   Index total = 0;
-  double worst_f64 = 0;
-  double worst_f32 = 0;
-  Index failed = 0;  // runs
+  std::array<double, std::size(all_precisions)> worst = {};  // by precision
+  Index failed = 0;                                          // runs
 };
 
 /// Runs the cases of `plan` for the variants of `table` in every form, device and precision that exists, and
-/// compares with the f64 recurrence on the CPU (f32 runs with the f64 recurrence on the inputs as f32 holds
-/// them). A run in f32 that goes over its tolerance is allowed as much more as rounding its inputs alone
-/// moves the f64 recurrence (docs/accuracy.md), and is counted as amplified. The report does not depend on
-/// plan.jobs. `progress` may be empty and is never called twice at once. Asked to stop, it reports the cases
-/// that are finished. Throws InputError for an unknown variant, and what a given case that is impossible
-/// throws.
+/// compares with the f64 recurrence on the CPU, on the inputs as the precision holds them. A run in f32 or
+/// bf16 that goes over its tolerance is allowed as much more as rounding its inputs alone moves the f64
+/// recurrence (docs/accuracy.md), and is counted as amplified. The report does not depend on plan.jobs.
+/// `progress` may be empty and is never called twice at once. Asked to stop, it reports the cases that are
+/// finished. Throws InputError for an unknown variant, and what a given case that is impossible throws.
 VerifyReport verify(const VerifyPlan& plan, std::span<const Variant> table = variants(),
                     const std::function<void(const VerifyProgress&)>& progress = {},
                     std::stop_token stop = {});

@@ -20,7 +20,17 @@ namespace {
 constexpr Index hidden_per_channel = 4;  // units of an inner network, as papers take them
 
 /// Bytes of a number on a device.
-double number_size(Precision precision) { return precision == Precision::f64 ? 8 : 4; }
+double number_size(Precision precision) {
+  switch (precision) {
+    case Precision::f64:
+      return 8;
+    case Precision::f32:
+      return 4;
+    case Precision::bf16:
+      return 2;
+  }
+  return 0;
+}
 
 /// The data of an entry, kept for the next that has the same.
 class RaceData {
@@ -57,7 +67,7 @@ class RaceData {
     }
     const double numbers = static_cast<double>(entry.batches * entry.heads) *
                            static_cast<double>(entry.tokens) * static_cast<double>(2 * entry.dk + entry.dv);
-    const double bytes = numbers * number_size(entry.precision);
+    const double bytes = numbers * number_size(held_in(entry.precision));
     if (bytes > byte_limit) {
       throw Unsupported(fmt::format("q, k and v alone would take {:.1f} GB; the limit is {:.0f} GB",
                                     bytes / 1e9, byte_limit / 1e9));

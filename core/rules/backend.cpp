@@ -17,6 +17,19 @@ unsigned heads_at_once(double work, unsigned threads) {
   return static_cast<unsigned>(std::max(byte_limit / work, 1.0));
 }
 
+std::optional<std::string> Backend::missing_precision(Precision precision) const {
+  if (precision != Precision::bf16) return std::nullopt;
+  return fmt::format("{} computes in f64 and f32; bf16 is for a device with tensor cores", name());
+}
+
+std::vector<Precision> precisions_of(const Backend& backend) {
+  std::vector<Precision> precisions;
+  for (const Precision precision : all_precisions) {
+    if (!backend.missing_precision(precision)) precisions.push_back(precision);
+  }
+  return precisions;
+}
+
 RunTimes Backend::measure(const Variant& variant, std::span<const Sequence> heads, Form form,
                           Precision precision, Index chunk_size, std::stop_token stop) const {
   using Clock = std::chrono::steady_clock;
@@ -39,21 +52,27 @@ class CpuBackend : public Backend {
  public:
   std::string name() const override { return "cpu"; }
 
-  const DeviceEngines& engines() const override { return cpu_engines(); }
+  const DeviceEngines& engines(Precision precision) const override {
+    require(precision);
+    return cpu_engines();
+  }
 
   std::optional<std::string> missing(const Variant& variant, const Settings& settings, Form form,
-                                     Precision) const override {
-    return variant.rule->missing(form, settings);
+                                     Precision precision) const override {
+    if (auto reason = variant.rule->missing(form, settings)) return reason;
+    return missing_precision(precision);
   }
 
   Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision,
              Index chunk_size, std::stop_token stop) const override {
+    require(precision);
     return variant.rule->run(sequence, form, precision, chunk_size, std::move(stop));
   }
 
   std::vector<Output> run_heads(const Variant& variant, std::span<const Sequence> heads, Form form,
                                 Precision precision, Index chunk_size, std::stop_token stop) const override {
     if (heads.empty()) return {};
+    require(precision);
     const Footprint footprint = variant.rule->footprint(heads.front(), form, precision, chunk_size);
     const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
     std::vector<Output> outputs(heads.size());
@@ -64,13 +83,22 @@ class CpuBackend : public Backend {
     return outputs;
   }
 
-  std::optional<Roof> roof(Precision precision) const override { return processor_roof(precision); }
+  std::optional<Roof> roof(Precision precision) const override {
+    if (missing_precision(precision)) return std::nullopt;
+    return processor_roof(precision);
+  }
+
+ protected:
+  void require(Precision precision) const {
+    if (const auto reason = missing_precision(precision)) throw Unsupported(*reason);
+  }
 };
 
 class AskingBackend : public CpuBackend {
  public:
   Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision,
              Index chunk_size, std::stop_token stop) const override {
+    require(precision);
     try {
       return {variant.rule->answers(sequence, form, precision, chunk_size, std::move(stop)), {}};
     } catch (const Unsupported& reason) {

@@ -24,8 +24,12 @@ class Backend {
   virtual std::optional<std::string> missing(const Variant& variant, const Settings& settings, Form form,
                                              Precision precision) const = 0;
 
-  /// The engines that it computes with. Throws Unsupported with the reason where none can be used.
-  virtual const DeviceEngines& engines() const = 0;
+  /// Why nothing can be computed here in this precision; nothing if it can, where the device can be used.
+  virtual std::optional<std::string> missing_precision(Precision precision) const;
+
+  /// The engines that it computes with; for bf16 those in f32 round what comes and goes, and a rule is asked
+  /// for held_in(precision). Throws Unsupported with the reason where none can be used.
+  virtual const DeviceEngines& engines(Precision precision) const = 0;
 
   /// Runs one head. Throws Unsupported with the reason of missing().
   virtual Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision,
@@ -48,6 +52,9 @@ class Backend {
   /// known.
   virtual std::optional<Roof> roof(Precision precision) const;
 };
+
+/// Those that the device has.
+std::vector<Precision> precisions_of(const Backend& backend);
 
 /// How many heads of which each takes `work` bytes may be computed at the same time by so many threads.
 unsigned heads_at_once(double work, unsigned threads);

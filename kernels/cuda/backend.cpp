@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 
 #include "core/base/error.h"
 #include "core/rules/rule.h"
@@ -10,20 +11,32 @@ namespace palimpsest {
 
 namespace {
 
+constexpr int first_with_bf16 = 8;  // major number of the compute capability
+
 class CudaBackend : public Backend {
  public:
   std::string name() const override { return "cuda"; }
 
-  const DeviceEngines& engines() const override {
+  std::optional<std::string> missing_precision(Precision precision) const override {
+    if (precision != Precision::bf16) return std::nullopt;
+    if (!cuda_unavailable().empty()) return cuda_unavailable();
+    static const Device device = cuda_devices().front();
+    if (device.major >= first_with_bf16) return std::nullopt;
+    return fmt::format("bf16 needs tensor cores of compute capability {}.0; {} has {}.{}", first_with_bf16,
+                       device.name, device.major, device.minor);
+  }
+
+  const DeviceEngines& engines(Precision precision) const override {
     if (!cuda_unavailable().empty()) throw Unsupported(cuda_unavailable());
-    return cuda_engines();
+    if (const auto reason = missing_precision(precision)) throw Unsupported(*reason);
+    return cuda_engines(precision);
   }
 
   std::optional<std::string> missing(const Variant& variant, const Settings& settings, Form form,
-                                     Precision) const override {
+                                     Precision precision) const override {
     if (const auto reason = variant.rule->missing(form, settings)) return reason;
     if (!cuda_unavailable().empty()) return cuda_unavailable();
-    return std::nullopt;
+    return missing_precision(precision);
   }
 
   Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision,
@@ -37,7 +50,8 @@ class CudaBackend : public Backend {
     if (heads.empty()) return {};
     if (const auto reason = missing(variant, heads.front().settings, form, precision))
       throw Unsupported(*reason);
-    return variant.rule->run_heads(heads, form, precision, chunk_size, std::move(stop), engines());
+    return variant.rule->run_heads(heads, form, held_in(precision), chunk_size, std::move(stop),
+                                   cuda_engines(precision));
   }
 
   RunTimes measure(const Variant& variant, std::span<const Sequence> heads, Form form, Precision precision,
@@ -51,7 +65,7 @@ class CudaBackend : public Backend {
   std::string what_is_timed() const override { return cuda::what_is_timed(); }
 
   std::optional<Roof> roof(Precision precision) const override {
-    if (!cuda_unavailable().empty()) return std::nullopt;
+    if (!cuda_unavailable().empty() || missing_precision(precision)) return std::nullopt;
     return cuda::roof(precision);
   }
 };

@@ -13,73 +13,110 @@ namespace palimpsest {
 
 namespace {
 
+using cuda::Rounding;
+
 template <class Scalar>
 class CudaRowHeads : public RowHeads<Scalar> {
  public:
+  explicit CudaRowHeads(Rounding rounding) : rounding_(rounding) {}
+
   std::vector<Matrix<Scalar>> run(Form form, std::span<const Program<Scalar>> heads, Index chunk_size,
                                   std::span<Matrix<Scalar>> states,
                                   const std::stop_token& stop) const override {
-    return cuda::run_rows(form, heads, chunk_size, states, stop);
+    return cuda::run_rows(form, heads, chunk_size, states, stop, rounding_);
   }
+
+ private:
+  Rounding rounding_;
 };
 
 template <class Scalar>
 class CudaSoftmaxHeads : public SoftmaxHeads<Scalar> {
  public:
+  explicit CudaSoftmaxHeads(Rounding rounding) : rounding_(rounding) {}
+
   std::vector<Matrix<Scalar>> run(Form form, std::span<const CachedQueries<Scalar>> heads, Index chunk_size,
                                   const std::stop_token& stop) const override {
-    return cuda::run_softmax(form, heads, chunk_size, stop);
+    return cuda::run_softmax(form, heads, chunk_size, stop, rounding_);
   }
+
+ private:
+  Rounding rounding_;
 };
 
 template <class Scalar>
 class CudaMambaHeads : public MambaHeads<Scalar> {
  public:
+  explicit CudaMambaHeads(Rounding rounding) : rounding_(rounding) {}
+
   std::vector<Matrix<Scalar>> run(Form form, std::span<const MambaRows<Scalar>> heads, Index chunk_size,
                                   std::span<Matrix<Scalar>> states,
                                   const std::stop_token& stop) const override {
-    return cuda::run_mamba(form, heads, chunk_size, states, stop);
+    return cuda::run_mamba(form, heads, chunk_size, states, stop, rounding_);
   }
+
+ private:
+  Rounding rounding_;
 };
 
 template <class Scalar>
 class CudaNetworkHeads : public NetworkHeads<Scalar> {
  public:
+  explicit CudaNetworkHeads(Rounding rounding) : rounding_(rounding) {}
+
   std::vector<Matrix<Scalar>> run(Form form, std::span<const InnerNetwork<Scalar>> networks,
                                   std::span<const NetworkRows<Scalar>> heads, const InnerBatches& pieces,
                                   std::span<Carried<Scalar>> carried,
                                   const std::stop_token& stop) const override {
-    return cuda::run_networks(form, networks, heads, pieces, carried, stop);
+    return cuda::run_networks(form, networks, heads, pieces, carried, stop, rounding_);
   }
+
+ private:
+  Rounding rounding_;
 };
 
 template <class Scalar>
 class CudaLactHeads : public LactHeads<Scalar> {
  public:
+  explicit CudaLactHeads(Rounding rounding) : rounding_(rounding) {}
+
   std::vector<Matrix<Scalar>> run(const LactWay& way, std::span<const LactHead<Scalar>> heads,
                                   std::span<Matrix<Scalar>> S, std::span<Matrix<Scalar>> M,
                                   const std::stop_token& stop) const override {
-    return cuda::run_lact(way, heads, S, M, stop);
+    return cuda::run_lact(way, heads, S, M, stop, rounding_);
   }
+
+ private:
+  Rounding rounding_;
 };
 
 template <class Scalar>
 class CudaMesaHeads : public MesaHeads<Scalar> {
  public:
+  explicit CudaMesaHeads(Rounding rounding) : rounding_(rounding) {}
+
   std::vector<Matrix<Scalar>> run(Form form, std::span<const MesaRows<Scalar>> heads, Index chunk_size,
                                   std::span<MesaState<Scalar>> states,
                                   const std::stop_token& stop) const override {
-    return cuda::run_mesa(form, heads, chunk_size, states, stop);
+    return cuda::run_mesa(form, heads, chunk_size, states, stop, rounding_);
   }
+
+ private:
+  Rounding rounding_;
 };
 
 template <class Scalar>
 class CudaLeastSquaresHeads : public LeastSquaresHeads<Scalar> {
  public:
+  explicit CudaLeastSquaresHeads(Rounding rounding) : rounding_(rounding) {}
+
   std::vector<Matrix<Scalar>> gains(std::span<const LeastSquaresKeys<Scalar>> heads, bool solved,
                                     std::span<Matrix<Scalar>> P, const std::stop_token& stop) const override {
-    return cuda::run_gains(heads, solved, P, stop);
+    return cuda::run_gains(heads, solved, P, stop, rounding_);
   }
+
+ private:
+  Rounding rounding_;
 };
 
 template <class Scalar>
@@ -87,65 +124,67 @@ class CudaEngines : public Engines<Scalar> {
  public:
   using Rows = Matrix<Scalar>;
 
+  explicit CudaEngines(Rounding rounding) : rounding_(rounding) {}
+
   Rows recurrent(const Program<Scalar>& program, Rows& S, Recorder* recorder) const override {
-    return cuda::recurrent(program, S, recorder);
+    return cuda::recurrent(program, S, recorder, rounding_);
   }
   Rows chunk(const Program<Scalar>& program, Rows& S, Recorder* recorder) const override {
-    return cuda::chunk(program, S, recorder);
+    return cuda::chunk(program, S, recorder, rounding_);
   }
   Rows chunk_state(const Program<Scalar>& program, Rows& S, Recorder* recorder) const override {
-    return cuda::chunk_state(program, S, recorder);
+    return cuda::chunk_state(program, S, recorder, rounding_);
   }
   Rows chunk_outputs(const Program<Scalar>& program, const Rows& S_before, const Rows& U,
                      Recorder* recorder) const override {
-    return cuda::chunk_outputs(program, S_before, U, recorder);
+    return cuda::chunk_outputs(program, S_before, U, recorder, rounding_);
   }
   Rows parallel(const Program<Scalar>& program, Rows& S, Recorder* recorder,
                 const std::stop_token&) const override {
-    return cuda::parallel(program, S, recorder);
+    return cuda::parallel(program, S, recorder, rounding_);
   }
   const RowHeads<Scalar>* row_heads() const override { return &row_heads_; }
 
-  Rows read(const Rows& Q, const Rows& S) const override { return cuda::read(Q, S); }
+  Rows read(const Rows& Q, const Rows& S) const override { return cuda::read(Q, S, rounding_); }
 
   RowVector<Scalar> softmax_stream(const RowVector<Scalar>& q, const Rows& K, const Rows& V,
                                    Recorder* recorder, const Rows& bias) const override {
-    return cuda::softmax_stream(q, K, V, recorder, bias);
+    return cuda::softmax_stream(q, K, V, recorder, bias, rounding_);
   }
   void softmax_tile(const Rows& Q, const Rows& K, const Rows& V, Index first_query, Index first_key,
                     SoftmaxState<Scalar>& state, Recorder* recorder, const Rows& bias) const override {
-    cuda::softmax_tile(Q, K, V, first_query, first_key, state, recorder, bias);
+    cuda::softmax_tile(Q, K, V, first_query, first_key, state, recorder, bias, rounding_);
   }
   Rows softmax_output(const SoftmaxState<Scalar>& state) const override {
-    return cuda::softmax_output(state);
+    return cuda::softmax_output(state, rounding_);
   }
   Rows softmax_dense(const Rows& Q, const Rows& K, const Rows& V, Index first_query, Recorder* recorder,
                      const Rows& bias) const override {
-    return cuda::softmax_dense(Q, K, V, first_query, recorder, bias);
+    return cuda::softmax_dense(Q, K, V, first_query, recorder, bias, rounding_);
   }
   const SoftmaxHeads<Scalar>* softmax_heads() const override { return &softmax_heads_; }
 
   Rows mamba_recurrent(const MambaRows<Scalar>& rows, Rows& S, Recorder* recorder) const override {
-    return cuda::mamba_recurrent(rows, S, recorder);
+    return cuda::mamba_recurrent(rows, S, recorder, rounding_);
   }
   Rows mamba_scan(const MambaRows<Scalar>& rows, Rows& S, Recorder* recorder,
                   const std::stop_token& stop) const override {
-    return cuda::mamba_scan(rows, S, recorder, stop);
+    return cuda::mamba_scan(rows, S, recorder, stop, rounding_);
   }
   const MambaHeads<Scalar>* mamba_heads() const override { return &mamba_heads_; }
 
   Rows network_primal(const InnerNetwork<Scalar>& network, const NetworkRows<Scalar>& token,
                       Carried<Scalar>& carried, Recorder* recorder) const override {
-    return cuda::network_primal(network, token, carried, recorder);
+    return cuda::network_primal(network, token, carried, recorder, rounding_);
   }
   Rows network_dual(const InnerNetwork<Scalar>& network, const NetworkRows<Scalar>& rows,
                     Carried<Scalar>& carried, Recorder* recorder) const override {
-    return cuda::network_dual(network, rows, carried, recorder);
+    return cuda::network_dual(network, rows, carried, recorder, rounding_);
   }
   const NetworkHeads<Scalar>* network_heads() const override { return &network_heads_; }
 
   void lact_gather(const Rows& K, const Rows& R, const Vector<Scalar>& eta, Rows& G) const override {
-    cuda::lact_gather(K, R, eta, G);
+    cuda::lact_gather(K, R, eta, G, rounding_);
   }
   void lact_update(const LactUpdate<Scalar>& update, const Rows& G, Scalar momentum, Rows& S, Rows& M,
                    Recorder* recorder) const override {
@@ -155,49 +194,52 @@ class CudaEngines : public Engines<Scalar> {
                              const std::vector<Index>& first, const Vector<Scalar>& momentum,
                              const std::optional<NewtonSchulz>& muon, const Rows& S_0, const Rows& M_0,
                              const std::stop_token& stop) const override {
-    return cuda::lact_scan(K, V, eta, first, momentum, muon, S_0, M_0, stop);
+    return cuda::lact_scan(K, V, eta, first, momentum, muon, S_0, M_0, stop, rounding_);
   }
   const LactHeads<Scalar>* lact_heads() const override { return &lact_heads_; }
 
   Rows mesa_recurrent(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder) const override {
-    return cuda::mesa_recurrent(rows, H, recorder);
+    return cuda::mesa_recurrent(rows, H, recorder, rounding_);
   }
   Rows mesa_chunk(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder,
                   const std::stop_token& stop) const override {
-    return cuda::mesa_chunk(rows, H, recorder, stop);
+    return cuda::mesa_chunk(rows, H, recorder, stop, rounding_);
   }
   Rows mesa_parallel(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder,
                      const std::stop_token& stop) const override {
-    return cuda::mesa_parallel(rows, H, recorder, stop);
+    return cuda::mesa_parallel(rows, H, recorder, stop, rounding_);
   }
   const MesaHeads<Scalar>* mesa_heads() const override { return &mesa_heads_; }
 
   Rows least_squares_gains(const LeastSquaresKeys<Scalar>& keys, Rows& P, Recorder* recorder) const override {
-    return cuda::least_squares_gains(keys, P, recorder);
+    return cuda::least_squares_gains(keys, P, recorder, rounding_);
   }
   Rows solved_least_squares_gains(const LeastSquaresKeys<Scalar>& keys, Rows& P,
                                   const std::stop_token& stop) const override {
-    return cuda::solved_least_squares_gains(keys, P, stop);
+    return cuda::solved_least_squares_gains(keys, P, stop, rounding_);
   }
   const LeastSquaresHeads<Scalar>* least_squares_heads() const override { return &least_squares_heads_; }
 
  private:
-  CudaRowHeads<Scalar> row_heads_;
-  CudaSoftmaxHeads<Scalar> softmax_heads_;
-  CudaMambaHeads<Scalar> mamba_heads_;
-  CudaNetworkHeads<Scalar> network_heads_;
-  CudaLactHeads<Scalar> lact_heads_;
-  CudaMesaHeads<Scalar> mesa_heads_;
-  CudaLeastSquaresHeads<Scalar> least_squares_heads_;
+  Rounding rounding_;
+  CudaRowHeads<Scalar> row_heads_{rounding_};
+  CudaSoftmaxHeads<Scalar> softmax_heads_{rounding_};
+  CudaMambaHeads<Scalar> mamba_heads_{rounding_};
+  CudaNetworkHeads<Scalar> network_heads_{rounding_};
+  CudaLactHeads<Scalar> lact_heads_{rounding_};
+  CudaMesaHeads<Scalar> mesa_heads_{rounding_};
+  CudaLeastSquaresHeads<Scalar> least_squares_heads_{rounding_};
 };
 
 }  // namespace
 
-const DeviceEngines& cuda_engines() {
-  static const CudaEngines<double> f64;
-  static const CudaEngines<float> f32;
-  static const DeviceEngines engines = {f64, f32};
-  return engines;
+const DeviceEngines& cuda_engines(Precision precision) {
+  static const CudaEngines<double> f64(Rounding::none);
+  static const CudaEngines<float> f32(Rounding::none);
+  static const CudaEngines<float> bf16(Rounding::bf16);
+  static const DeviceEngines as_given = {f64, f32};
+  static const DeviceEngines rounding = {f64, bf16};
+  return precision == Precision::bf16 ? rounding : as_given;
 }
 
 }  // namespace palimpsest

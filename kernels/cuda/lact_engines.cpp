@@ -111,6 +111,11 @@ struct Tokens {
   DeviceMatrices<Scalar> K, V, eta;
   DeviceMatrices<Scalar> momentum;  // [H, N, 1]; empty: none
 
+  void round(Rounding rounding) {
+    K.round(rounding);
+    V.round(rounding);
+  }
+
   /// The gradient of `count` tokens from `first` on, R what is to be answered more of: [K, V].
   void gather(Index first, Index count, HeadMatrices<Scalar> R, const HeadMatrices<Scalar>& G) {
     gather_gradient(K.heads(), K.all().middle_rows(first, count), R.middle_rows(first, count),
@@ -190,8 +195,9 @@ template <class Scalar>
 class LactOnDevice {
  public:
   LactOnDevice(const LactWay& way, std::span<const LactHead<Scalar>> heads, std::span<const Matrix<Scalar>> S,
-               std::span<const Matrix<Scalar>> M)
+               std::span<const Matrix<Scalar>> M, Rounding rounding)
       : way_(way),
+        rounding_(rounding),
         heads_(static_cast<Index>(heads.size())),
         batches_(heads.front().K.rows(), way.batch, way.batch),
         S_(of_heads([&](std::size_t head) -> const Matrix<Scalar>& { return S[head]; })),
@@ -200,6 +206,8 @@ class LactOnDevice {
         O_(heads_, Q_.rows(), S_.columns()) {
     tokens_.K = of_heads([&](std::size_t head) -> const Matrix<Scalar>& { return heads[head].K; });
     tokens_.V = of_heads([&](std::size_t head) -> const Matrix<Scalar>& { return heads[head].V; });
+    tokens_.round(rounding);
+    Q_.round(rounding);
     tokens_.eta = of_heads([&](std::size_t head) { return Matrix<Scalar>(heads[head].eta); });
     if (heads.front().momentum.size() > 0)
       tokens_.momentum = of_heads([&](std::size_t head) { return Matrix<Scalar>(heads[head].momentum); });
@@ -250,7 +258,10 @@ class LactOnDevice {
     }
   }
 
-  std::vector<Matrix<Scalar>> O() const { return O_.download(); }
+  std::vector<Matrix<Scalar>> outputs() {
+    O_.round(rounding_);
+    return O_.download();
+  }
   std::vector<Matrix<Scalar>> S() const { return S_.download(); }
   std::vector<Matrix<Scalar>> M() const { return M_.download(); }
 
@@ -271,6 +282,7 @@ class LactOnDevice {
   }
 
   LactWay way_;
+  Rounding rounding_;
   Index heads_;
   InnerBatches batches_;
   DeviceMatrices<Scalar> S_, M_, Q_, O_, column_norms_;
@@ -291,8 +303,10 @@ double numbers(const LactWay& way, const LactHead<Scalar>& head) {
 
 template <class Scalar>
 void lact_gather(const Matrix<Scalar>& K, const Matrix<Scalar>& R, const Vector<Scalar>& eta,
-                 Matrix<Scalar>& G) {
+                 Matrix<Scalar>& G, Rounding rounding) {
   DeviceMatrices<Scalar> keys(K), rows(R), rates = column(eta), sum(G);
+  keys.round(rounding);
+  rows.round(rounding);
   gather_gradient(1, keys.all(), rows.all(), rates.all(), true, sum.all());
   G = sum.matrix();
 }
@@ -313,9 +327,10 @@ template <class Scalar>
 LactScan<Scalar> lact_scan(const Matrix<Scalar>& K, const Matrix<Scalar>& V, const Vector<Scalar>& eta,
                            const std::vector<Index>& first, const Vector<Scalar>& momentum,
                            const std::optional<NewtonSchulz>& muon, const Matrix<Scalar>& S_0,
-                           const Matrix<Scalar>& M_0, const std::stop_token& stop) {
+                           const Matrix<Scalar>& M_0, const std::stop_token& stop, Rounding rounding) {
   Tokens<Scalar> tokens = {DeviceMatrices<Scalar>(K), DeviceMatrices<Scalar>(V), column(eta), {}};
   if (momentum.size() > 0) tokens.momentum = column(momentum);
+  tokens.round(rounding);
   DeviceMatrices<Scalar> S(S_0), M(M_0);
   const Scan<Scalar> scan = scan_batches(tokens, first, muon, S, M, stop);
   return {scan.gradients.matrix(), scan.momenta.matrix(), scan.steps.matrix(), scan.weights.matrix()};
@@ -324,19 +339,19 @@ LactScan<Scalar> lact_scan(const Matrix<Scalar>& K, const Matrix<Scalar>& V, con
 template <class Scalar>
 std::vector<Matrix<Scalar>> run_lact(const LactWay& way, std::span<const LactHead<Scalar>> heads,
                                      std::span<Matrix<Scalar>> S, std::span<Matrix<Scalar>> M,
-                                     const std::stop_token& stop) {
+                                     const std::stop_token& stop, Rounding rounding) {
   std::vector<Matrix<Scalar>> all;
   const double bytes = sizeof(Scalar) * numbers(way, heads.front());
   for_groups(heads.size(), bytes, [&](std::size_t first, std::size_t count) {
     const std::span<Matrix<Scalar>> weights = S.subspan(first, count);
     const std::span<Matrix<Scalar>> momenta = M.subspan(first, count);
-    LactOnDevice<Scalar> device(way, heads.subspan(first, count), weights, momenta);
+    LactOnDevice<Scalar> device(way, heads.subspan(first, count), weights, momenta, rounding);
     if (way.scan) {
       device.run_scan(stop);
     } else {
       device.run_batches(stop);
     }
-    std::ranges::move(device.O(), std::back_inserter(all));
+    std::ranges::move(device.outputs(), std::back_inserter(all));
     std::ranges::move(device.S(), weights.begin());
     std::ranges::move(device.M(), momenta.begin());
   });
@@ -345,16 +360,16 @@ std::vector<Matrix<Scalar>> run_lact(const LactWay& way, std::span<const LactHea
 
 #define PALIMPSEST_INSTANTIATE(Scalar)                                                                     \
   template void lact_gather(const Matrix<Scalar>&, const Matrix<Scalar>&, const Vector<Scalar>&,           \
-                            Matrix<Scalar>&);                                                              \
+                            Matrix<Scalar>&, Rounding);                                                    \
   template void lact_update(const LactUpdate<Scalar>&, const Matrix<Scalar>&, Scalar, Matrix<Scalar>&,     \
                             Matrix<Scalar>&, Recorder*);                                                   \
   template LactScan<Scalar> lact_scan(const Matrix<Scalar>&, const Matrix<Scalar>&, const Vector<Scalar>&, \
                                       const std::vector<Index>&, const Vector<Scalar>&,                    \
                                       const std::optional<NewtonSchulz>&, const Matrix<Scalar>&,           \
-                                      const Matrix<Scalar>&, const std::stop_token&);                      \
+                                      const Matrix<Scalar>&, const std::stop_token&, Rounding);            \
   template std::vector<Matrix<Scalar>> run_lact(const LactWay&, std::span<const LactHead<Scalar>>,         \
                                                 std::span<Matrix<Scalar>>, std::span<Matrix<Scalar>>,      \
-                                                const std::stop_token&);
+                                                const std::stop_token&, Rounding);
 PALIMPSEST_INSTANTIATE(double)
 PALIMPSEST_INSTANTIATE(float)
 #undef PALIMPSEST_INSTANTIATE

@@ -18,7 +18,8 @@ void stop_if_asked(const std::stop_token& stop) {
 template <class Scalar>
 class KeysOnDevice {
  public:
-  KeysOnDevice(std::span<const LeastSquaresKeys<Scalar>> heads, std::span<const Matrix<Scalar>> P) {
+  KeysOnDevice(std::span<const LeastSquaresKeys<Scalar>> heads, std::span<const Matrix<Scalar>> P,
+               Rounding rounding) {
     const auto count = static_cast<Index>(heads.size());
     const auto upload = [&](DeviceMatrices<Scalar>& to, const Matrix<Scalar> LeastSquaresKeys<Scalar>::*of) {
       to = DeviceMatrices<Scalar>::of_heads(count, [&](Index head) -> const Matrix<Scalar>& {
@@ -39,6 +40,7 @@ class KeysOnDevice {
                .gamma = upload(gamma_, &Keys::gamma),
                .beta = upload(beta_, &Keys::beta),
                .gains = gains_.template view<Scalar>()};
+    k_.round(rounding);
   }
 
   /// `count` tokens from `first` on.
@@ -99,8 +101,8 @@ void run_solves(KeysOnDevice<Scalar>& keys, const std::stop_token& stop) {
 
 template <class Scalar>
 Matrix<Scalar> least_squares_gains(const LeastSquaresKeys<Scalar>& keys, Matrix<Scalar>& P,
-                                   Recorder* recorder) {
-  KeysOnDevice<Scalar> on_device({&keys, 1}, {&P, 1});
+                                   Recorder* recorder, Rounding rounding) {
+  KeysOnDevice<Scalar> on_device({&keys, 1}, {&P, 1}, rounding);
   run_keys(on_device, {});
   P = on_device.P().matrix();
   if (recorder && keys.k.rows() > 0) (*recorder)("along", on_device.along().matrix().transpose());
@@ -109,14 +111,15 @@ Matrix<Scalar> least_squares_gains(const LeastSquaresKeys<Scalar>& keys, Matrix<
 
 template <class Scalar>
 Matrix<Scalar> solved_least_squares_gains(const LeastSquaresKeys<Scalar>& keys, Matrix<Scalar>& P,
-                                          const std::stop_token& stop) {
-  return std::move(run_gains<Scalar>({&keys, 1}, true, {&P, 1}, stop).front());
+                                          const std::stop_token& stop, Rounding rounding) {
+  return std::move(run_gains<Scalar>({&keys, 1}, true, {&P, 1}, stop, rounding).front());
 }
 
 template <class Scalar>
 std::vector<Matrix<Scalar>> run_gains(std::span<const LeastSquaresKeys<Scalar>> heads, bool solved,
-                                      std::span<Matrix<Scalar>> P, const std::stop_token& stop) {
-  KeysOnDevice<Scalar> on_device(heads, P);
+                                      std::span<Matrix<Scalar>> P, const std::stop_token& stop,
+                                      Rounding rounding) {
+  KeysOnDevice<Scalar> on_device(heads, P, rounding);
   if (solved) {
     run_solves(on_device, stop);
   } else {
@@ -127,12 +130,14 @@ std::vector<Matrix<Scalar>> run_gains(std::span<const LeastSquaresKeys<Scalar>> 
   return on_device.gains().download();
 }
 
-#define PALIMPSEST_INSTANTIATE(Scalar)                                                                      \
-  template Matrix<Scalar> least_squares_gains(const LeastSquaresKeys<Scalar>&, Matrix<Scalar>&, Recorder*); \
-  template Matrix<Scalar> solved_least_squares_gains(const LeastSquaresKeys<Scalar>&, Matrix<Scalar>&,      \
-                                                     const std::stop_token&);                               \
-  template std::vector<Matrix<Scalar>> run_gains(std::span<const LeastSquaresKeys<Scalar>>, bool,           \
-                                                 std::span<Matrix<Scalar>>, const std::stop_token&);
+#define PALIMPSEST_INSTANTIATE(Scalar)                                                                     \
+  template Matrix<Scalar> least_squares_gains(const LeastSquaresKeys<Scalar>&, Matrix<Scalar>&, Recorder*, \
+                                              Rounding);                                                   \
+  template Matrix<Scalar> solved_least_squares_gains(const LeastSquaresKeys<Scalar>&, Matrix<Scalar>&,     \
+                                                     const std::stop_token&, Rounding);                    \
+  template std::vector<Matrix<Scalar>> run_gains(std::span<const LeastSquaresKeys<Scalar>>, bool,          \
+                                                 std::span<Matrix<Scalar>>, const std::stop_token&,        \
+                                                 Rounding);
 PALIMPSEST_INSTANTIATE(double)
 PALIMPSEST_INSTANTIATE(float)
 #undef PALIMPSEST_INSTANTIATE

@@ -6,6 +6,7 @@
 
 #include "core/base/recorder.h"
 #include "core/engines/least_squares.h"
+#include "kernels/cuda/rounding.h"
 
 namespace palimpsest::cuda {
 
@@ -13,14 +14,15 @@ namespace palimpsest::cuda {
 /// and record. Throw Error with CUDA's words.
 template <class Scalar>
 Matrix<Scalar> least_squares_gains(const LeastSquaresKeys<Scalar>& keys, Matrix<Scalar>& P,
-                                   Recorder* recorder);
+                                   Recorder* recorder, Rounding rounding);
 template <class Scalar>
 Matrix<Scalar> solved_least_squares_gains(const LeastSquaresKeys<Scalar>& keys, Matrix<Scalar>& P,
-                                          const std::stop_token& stop);
+                                          const std::stop_token& stop, Rounding rounding);
 
 /// LeastSquaresHeads::gains(): all heads in one go.
 template <class Scalar>
 std::vector<Matrix<Scalar>> run_gains(std::span<const LeastSquaresKeys<Scalar>> heads, bool solved,
-                                      std::span<Matrix<Scalar>> P, const std::stop_token& stop);
+                                      std::span<Matrix<Scalar>> P, const std::stop_token& stop,
+                                      Rounding rounding);
 
 }  // namespace palimpsest::cuda

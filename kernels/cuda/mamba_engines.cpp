@@ -19,7 +19,9 @@ void stop_if_asked(const std::stop_token& stop) {
 template <class Scalar>
 class TokensOnDevice {
  public:
-  TokensOnDevice(std::span<const MambaRows<Scalar>> heads, std::span<const Matrix<Scalar>> states) {
+  TokensOnDevice(std::span<const MambaRows<Scalar>> heads, std::span<const Matrix<Scalar>> states,
+                 Rounding rounding)
+      : rounding_(rounding) {
     const auto count = static_cast<Index>(heads.size());
     const auto upload = [&](DeviceMatrices<Scalar>& to, const Matrix<Scalar> MambaRows<Scalar>::*of) {
       to = DeviceMatrices<Scalar>::of_heads(count, [&](Index head) -> const Matrix<Scalar>& {
@@ -44,13 +46,21 @@ class TokensOnDevice {
                .o = o_.template view<Scalar>(),
                .S = S_.data()};
     if (first.D.size() > 0) tokens_.D = upload(D_, &Rows::D);
+    for (DeviceMatrices<Scalar>* const rows : {&q_, &k_, &v_}) rows->round(rounding);
   }
 
   const MambaTokens<Scalar>& tokens() const { return tokens_; }
   const DeviceMatrices<Scalar>& S() const { return S_; }
-  const DeviceMatrices<Scalar>& o() const { return o_; }
+
+  /// What every head answers.
+  std::vector<Matrix<Scalar>> outputs() {
+    o_.round(rounding_);
+    return o_.download();
+  }
+  Matrix<Scalar> output() { return std::move(outputs().front()); }
 
  private:
+  Rounding rounding_;
   DeviceMatrices<Scalar> q_, k_, v_, delta_, A_, D_, o_, S_;
   MambaTokens<Scalar> tokens_;
 };
@@ -150,13 +160,14 @@ void run_tokens(const MambaTokens<Scalar>& all, const std::stop_token& stop) {
 }  // namespace
 
 template <class Scalar>
-Matrix<Scalar> mamba_recurrent(const MambaRows<Scalar>& rows, Matrix<Scalar>& S, Recorder* recorder) {
-  TokensOnDevice<Scalar> on_device({&rows, 1}, {&S, 1});
+Matrix<Scalar> mamba_recurrent(const MambaRows<Scalar>& rows, Matrix<Scalar>& S, Recorder* recorder,
+                               Rounding rounding) {
+  TokensOnDevice<Scalar> on_device({&rows, 1}, {&S, 1}, rounding);
   const MambaTokens<Scalar>& tokens = on_device.tokens();
   if (!recorder || tokens.T == 0) {
     mamba_walk(tokens);
     S = on_device.S().matrix();
-    return on_device.o().matrix();
+    return on_device.output();
   }
   DeviceMatrices<Scalar> E(1, tokens.K, tokens.V), decayed(1, tokens.K, tokens.V), u(1, 1, tokens.V),
       update(1, tokens.K, tokens.V), read(1, 1, tokens.V);
@@ -172,13 +183,13 @@ Matrix<Scalar> mamba_recurrent(const MambaRows<Scalar>& rows, Matrix<Scalar>& S,
   (*recorder)("S_after", S);
   (*recorder)("read", read.matrix().transpose());
   if (rows.D.size() > 0) (*recorder)("D", rows.D.transpose());
-  return on_device.o().matrix();
+  return on_device.output();
 }
 
 template <class Scalar>
 Matrix<Scalar> mamba_scan(const MambaRows<Scalar>& rows, Matrix<Scalar>& S, Recorder* recorder,
-                          const std::stop_token& stop) {
-  TokensOnDevice<Scalar> on_device({&rows, 1}, {&S, 1});
+                          const std::stop_token& stop, Rounding rounding) {
+  TokensOnDevice<Scalar> on_device({&rows, 1}, {&S, 1}, rounding);
   const MambaTokens<Scalar>& tokens = on_device.tokens();
   const auto record = [&](const char* name, const Matrix<Scalar>& value) {
     if (recorder) (*recorder)(name, value);
@@ -207,13 +218,14 @@ Matrix<Scalar> mamba_scan(const MambaRows<Scalar>& rows, Matrix<Scalar>& S, Reco
   record_table("read", tables.read);
   record("S_out", S);
   if (rows.D.size() > 0) record("D", rows.D);
-  return on_device.o().matrix();
+  return on_device.output();
 }
 
 template <class Scalar>
 std::vector<Matrix<Scalar>> run_mamba(Form form, std::span<const MambaRows<Scalar>> heads, Index chunk_size,
-                                      std::span<Matrix<Scalar>> states, const std::stop_token& stop) {
-  TokensOnDevice<Scalar> on_device(heads, states);
+                                      std::span<Matrix<Scalar>> states, const std::stop_token& stop,
+                                      Rounding rounding) {
+  TokensOnDevice<Scalar> on_device(heads, states, rounding);
   const MambaTokens<Scalar>& tokens = on_device.tokens();
   if (form == Form::recurrent) {
     run_tokens(tokens, stop);
@@ -222,15 +234,16 @@ std::vector<Matrix<Scalar>> run_mamba(Form form, std::span<const MambaRows<Scala
   }
   std::vector<Matrix<Scalar>> S = on_device.S().download();
   std::ranges::move(S, states.begin());
-  return on_device.o().download();
+  return on_device.outputs();
 }
 
-#define PALIMPSEST_INSTANTIATE(Scalar)                                                            \
-  template Matrix<Scalar> mamba_recurrent(const MambaRows<Scalar>&, Matrix<Scalar>&, Recorder*);  \
-  template Matrix<Scalar> mamba_scan(const MambaRows<Scalar>&, Matrix<Scalar>&, Recorder*,        \
-                                     const std::stop_token&);                                     \
-  template std::vector<Matrix<Scalar>> run_mamba(Form, std::span<const MambaRows<Scalar>>, Index, \
-                                                 std::span<Matrix<Scalar>>, const std::stop_token&);
+#define PALIMPSEST_INSTANTIATE(Scalar)                                                                     \
+  template Matrix<Scalar> mamba_recurrent(const MambaRows<Scalar>&, Matrix<Scalar>&, Recorder*, Rounding); \
+  template Matrix<Scalar> mamba_scan(const MambaRows<Scalar>&, Matrix<Scalar>&, Recorder*,                 \
+                                     const std::stop_token&, Rounding);                                    \
+  template std::vector<Matrix<Scalar>> run_mamba(Form, std::span<const MambaRows<Scalar>>, Index,          \
+                                                 std::span<Matrix<Scalar>>, const std::stop_token&,        \
+                                                 Rounding);
 PALIMPSEST_INSTANTIATE(double)
 PALIMPSEST_INSTANTIATE(float)
 #undef PALIMPSEST_INSTANTIATE

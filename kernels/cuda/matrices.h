@@ -6,6 +6,7 @@
 #include "core/base/matrix.h"
 #include "kernels/cuda/device_array.h"
 #include "kernels/cuda/head_matrices.h"
+#include "kernels/cuda/rounding.h"
 #include "kernels/cuda/row_programs.h"
 
 namespace palimpsest {
@@ -41,6 +42,13 @@ class DeviceMatrices {
     }
     all.numbers_.upload(packed.data(), packed.size());
     return all;
+  }
+
+  /// Rounds them in their place; whoever measures counts it as part of their way.
+  void round(cuda::Rounding rounding) {
+    if (rounding == cuda::Rounding::none) return;
+    cuda::RunClock::moving(&RunTimes::transfers,
+                           [&] { cuda::round_to_bf16(data(), static_cast<std::int64_t>(numbers_.size())); });
   }
 
   Index heads() const { return heads_; }

@@ -51,6 +51,27 @@ std::size_t copied_bytes() {
   return std::min(std::size_t{1} << 30, free / 4);
 }
 
+/// Asks for as many multiply-adds as there can be in this precision, and says how many operations they are.
+double most_products(Precision precision, double* seen) {
+  switch (precision) {
+    case Precision::f64:
+      return multiply_adds<double>(seen);
+    case Precision::f32:
+      return multiply_adds<float>(seen);
+    case Precision::bf16:
+      return bf16_multiply_adds(seen);
+  }
+  return 0;
+}
+
+std::string how_multiplied(Precision precision) {
+  if (precision == Precision::bf16)
+    return "a kernel of mma.sync in registers on tensor cores, bf16 with sums in f32, without a library";
+  return fmt::format(
+      "a kernel of multiply-adds in registers in {}, without tensor cores or a library of products",
+      name(precision));
+}
+
 }  // namespace
 
 RunTimes measure(const std::function<void()>& run) {
@@ -82,16 +103,11 @@ Roof roof(Precision precision) {
   }
   DeviceArray<double> seen(1);
   double flops = 0;
-  const double multiplying = shortest([&] {
-    flops =
-        precision == Precision::f64 ? multiply_adds<double>(seen.data()) : multiply_adds<float>(seen.data());
-  });
+  const double multiplying = shortest([&] { flops = most_products(precision, seen.data()); });
   return {.bytes_per_second = 2 * static_cast<double>(bytes) / copying,
           .flops_per_second = flops / multiplying,
           .copy = fmt::format("cudaMemcpy of {} MiB within the device, read and written", bytes >> 20),
-          .product = fmt::format(
-              "a kernel of multiply-adds in registers in {}, without tensor cores or a library of products",
-              name(precision))};
+          .product = how_multiplied(precision)};
 }
 
 }  // namespace palimpsest::cuda

@@ -18,8 +18,11 @@ class MesaOnDevice {
  public:
   /// In chunks of L tokens; `tables`: for all but the recurrent form; `gradients`: for the chunkwise form.
   MesaOnDevice(std::span<const MesaRows<Scalar>> heads, std::span<const MesaState<Scalar>> states, Index L,
-               bool tables, bool gradients)
-      : heads_(static_cast<Index>(heads.size())), chunks_((heads.front().q.rows() + L - 1) / L), L_(L) {
+               bool tables, bool gradients, Rounding rounding)
+      : rounding_(rounding),
+        heads_(static_cast<Index>(heads.size())),
+        chunks_((heads.front().q.rows() + L - 1) / L),
+        L_(L) {
     const Index K = heads.front().k.cols();
     const Index V = heads.front().v.cols();
     const Index N = heads_ * chunks_;
@@ -27,6 +30,7 @@ class MesaOnDevice {
     view_.q = upload(q_, heads, &MesaRows<Scalar>::q, 0);
     view_.k = upload(k_, heads, &MesaRows<Scalar>::k, 0);
     view_.v = upload(v_, heads, &MesaRows<Scalar>::v, 0);
+    for (DeviceMatrices<Scalar>* const rows : {&q_, &k_, &v_}) rows->round(rounding);
     view_.beta = upload(beta_, heads, &MesaRows<Scalar>::beta, 0);
     view_.gamma = upload(gamma_, heads, &MesaRows<Scalar>::gamma, 1);
     ridge_ = DeviceMatrices<Scalar>::of_heads(heads_, [&](Index head) -> const Matrix<Scalar>& {
@@ -82,7 +86,8 @@ class MesaOnDevice {
   Matrix<Scalar> X() const { return X_.matrix(); }
 
   /// What `tokens` tokens of every head answer.
-  std::vector<Matrix<Scalar>> outputs(Index tokens) const {
+  std::vector<Matrix<Scalar>> outputs(Index tokens) {
+    O_.round(rounding_);
     const std::vector<Matrix<Scalar>> chunks = O_.download();
     std::vector<Matrix<Scalar>> all;
     for (Index head = 0; head < heads_; ++head) {
@@ -121,6 +126,7 @@ class MesaOnDevice {
     return to.data();
   }
 
+  Rounding rounding_;
   Index heads_;
   Index chunks_;
   Index L_;
@@ -185,12 +191,12 @@ void solve_tokens(const MesaChunks<Scalar>& chunks, std::span<const MesaState<Sc
 /// Chunkwise or parallel: one chunk of one head.
 template <class Scalar>
 Matrix<Scalar> one_chunk(bool gradients, const MesaRows<Scalar>& rows, MesaState<Scalar>& H,
-                         Recorder* recorder, const std::stop_token& stop) {
+                         Recorder* recorder, const std::stop_token& stop, Rounding rounding) {
   const Index L = rows.k.rows();
   const Index K = rows.k.cols();
   const Index V = rows.v.cols();
   if (L == 0) return Matrix<Scalar>(0, V);
-  MesaOnDevice<Scalar> device({&rows, 1}, {&H, 1}, L, true, gradients);
+  MesaOnDevice<Scalar> device({&rows, 1}, {&H, 1}, L, true, gradients, rounding);
   if (recorder) device.tap();
   if (gradients) {
     solve_chunks(device.view(), stop);
@@ -226,10 +232,11 @@ double numbers(Form form, const MesaRows<Scalar>& rows, Index L) {
 
 template <class Scalar>
 std::vector<Matrix<Scalar>> run_some(Form form, std::span<const MesaRows<Scalar>> heads, Index L,
-                                     std::span<MesaState<Scalar>> states, const std::stop_token& stop) {
+                                     std::span<MesaState<Scalar>> states, const std::stop_token& stop,
+                                     Rounding rounding) {
   constexpr Index tokens_between_stops = 64;
   const Index T = heads.front().q.rows();
-  MesaOnDevice<Scalar> device(heads, states, L, form != Form::recurrent, form == Form::chunkwise);
+  MesaOnDevice<Scalar> device(heads, states, L, form != Form::recurrent, form == Form::chunkwise, rounding);
   if (form == Form::recurrent) {
     Rooms<Scalar> rooms(static_cast<Index>(heads.size()), device.view().K);
     for (Index first = 0; first < T; first += tokens_between_stops) {
@@ -254,12 +261,13 @@ std::vector<Matrix<Scalar>> run_some(Form form, std::span<const MesaRows<Scalar>
 }  // namespace
 
 template <class Scalar>
-Matrix<Scalar> mesa_recurrent(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder) {
+Matrix<Scalar> mesa_recurrent(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder,
+                              Rounding rounding) {
   const Index T = rows.q.rows();
   const Index K = rows.k.cols();
   const Index V = rows.v.cols();
   if (T == 0) return Matrix<Scalar>(0, V);
-  MesaOnDevice<Scalar> device({&rows, 1}, {&H, 1}, T, false, false);
+  MesaOnDevice<Scalar> device({&rows, 1}, {&H, 1}, T, false, false, rounding);
   Rooms<Scalar> rooms(1, K);
   DeviceMatrices<Scalar> decayed(recorder ? 1 : 0, K, K + V);
   walk_mesa(device.view(), rooms.view(), 0, T, decayed.data());
@@ -283,39 +291,42 @@ Matrix<Scalar> mesa_recurrent(const MesaRows<Scalar>& rows, MesaState<Scalar>& H
 
 template <class Scalar>
 Matrix<Scalar> mesa_chunk(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder,
-                          const std::stop_token& stop) {
-  return one_chunk(true, rows, H, recorder, stop);
+                          const std::stop_token& stop, Rounding rounding) {
+  return one_chunk(true, rows, H, recorder, stop, rounding);
 }
 
 template <class Scalar>
 Matrix<Scalar> mesa_parallel(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder,
-                             const std::stop_token& stop) {
-  return one_chunk(false, rows, H, recorder, stop);
+                             const std::stop_token& stop, Rounding rounding) {
+  return one_chunk(false, rows, H, recorder, stop, rounding);
 }
 
 template <class Scalar>
 std::vector<Matrix<Scalar>> run_mesa(Form form, std::span<const MesaRows<Scalar>> heads, Index chunk_size,
-                                     std::span<MesaState<Scalar>> states, const std::stop_token& stop) {
+                                     std::span<MesaState<Scalar>> states, const std::stop_token& stop,
+                                     Rounding rounding) {
   const Index T = heads.front().q.rows();
   if (T == 0) return std::vector<Matrix<Scalar>>(heads.size(), Matrix<Scalar>(0, heads.front().v.cols()));
   const Index L = form == Form::chunkwise ? std::min(chunk_size, T) : T;
   std::vector<Matrix<Scalar>> all;
   const double bytes = sizeof(Scalar) * numbers(form, heads.front(), L);
   for_groups(heads.size(), bytes, [&](std::size_t first, std::size_t count) {
-    std::ranges::move(run_some(form, heads.subspan(first, count), L, states.subspan(first, count), stop),
-                      std::back_inserter(all));
+    std::ranges::move(
+        run_some(form, heads.subspan(first, count), L, states.subspan(first, count), stop, rounding),
+        std::back_inserter(all));
   });
   return all;
 }
 
-#define PALIMPSEST_INSTANTIATE(Scalar)                                                            \
-  template Matrix<Scalar> mesa_recurrent(const MesaRows<Scalar>&, MesaState<Scalar>&, Recorder*); \
-  template Matrix<Scalar> mesa_chunk(const MesaRows<Scalar>&, MesaState<Scalar>&, Recorder*,      \
-                                     const std::stop_token&);                                     \
-  template Matrix<Scalar> mesa_parallel(const MesaRows<Scalar>&, MesaState<Scalar>&, Recorder*,   \
-                                        const std::stop_token&);                                  \
-  template std::vector<Matrix<Scalar>> run_mesa(Form, std::span<const MesaRows<Scalar>>, Index,   \
-                                                std::span<MesaState<Scalar>>, const std::stop_token&);
+#define PALIMPSEST_INSTANTIATE(Scalar)                                                                      \
+  template Matrix<Scalar> mesa_recurrent(const MesaRows<Scalar>&, MesaState<Scalar>&, Recorder*, Rounding); \
+  template Matrix<Scalar> mesa_chunk(const MesaRows<Scalar>&, MesaState<Scalar>&, Recorder*,                \
+                                     const std::stop_token&, Rounding);                                     \
+  template Matrix<Scalar> mesa_parallel(const MesaRows<Scalar>&, MesaState<Scalar>&, Recorder*,             \
+                                        const std::stop_token&, Rounding);                                  \
+  template std::vector<Matrix<Scalar>> run_mesa(Form, std::span<const MesaRows<Scalar>>, Index,             \
+                                                std::span<MesaState<Scalar>>, const std::stop_token&,       \
+                                                Rounding);
 PALIMPSEST_INSTANTIATE(double)
 PALIMPSEST_INSTANTIATE(float)
 #undef PALIMPSEST_INSTANTIATE

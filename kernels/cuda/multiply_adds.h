@@ -7,4 +7,7 @@ namespace palimpsest::cuda {
 template <class Scalar>
 double multiply_adds(double* seen);
 
+/// The same in matrix products of tensor cores, bf16 with sums in f32.
+double bf16_multiply_adds(double* seen);
+
 }  // namespace palimpsest::cuda

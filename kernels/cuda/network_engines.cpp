@@ -19,8 +19,9 @@ class NetworksOnDevice {
  public:
   /// `L`: tokens of the largest piece.
   NetworksOnDevice(std::span<const InnerNetwork<Scalar>> networks, std::span<const NetworkRows<Scalar>> heads,
-                   std::span<const Carried<Scalar>> carried, Index L, bool dual)
+                   std::span<const Carried<Scalar>> carried, Index L, bool dual, Rounding rounding)
       : plan_(networks.front().plan()),
+        rounding_(rounding),
         heads_(static_cast<Index>(heads.size())),
         Q_(of_rows(heads, &NetworkRows<Scalar>::Q)),
         K_(of_rows(heads, &NetworkRows<Scalar>::K)),
@@ -31,6 +32,7 @@ class NetworksOnDevice {
     if (plan_.layers() > largest_layer_count)
       throw Error("a network of " + std::to_string(plan_.layers()) +
                   " layers; the CUDA kernels hold at most " + std::to_string(largest_layer_count));
+    for (DeviceMatrices<Scalar>* const rows : {&Q_, &K_, &V_}) rows->round(rounding);
     view_.heads = heads_;
     view_.T = K_.rows();
     view_.K = K_.columns();
@@ -53,7 +55,12 @@ class NetworksOnDevice {
   }
 
   const Networks<Scalar>& view() const { return view_; }
-  const DeviceMatrices<Scalar>& O() const { return O_; }
+
+  /// What every head answers.
+  std::vector<Matrix<Scalar>> outputs() {
+    O_.round(rounding_);
+    return O_.download();
+  }
 
   /// Parameters, then the sums of their gradients.
   Carried<Scalar> download_carried() const {
@@ -172,6 +179,7 @@ class NetworksOnDevice {
   }
 
   NetworkPlan plan_;
+  Rounding rounding_;
   Index heads_;
   DeviceMatrices<Scalar> Q_, K_, V_, eta_, sigma_, O_;
   std::vector<DeviceMatrices<Scalar>> carried_;
@@ -183,9 +191,9 @@ class NetworksOnDevice {
 /// One piece of one head.
 template <class Scalar>
 Matrix<Scalar> one_piece(const InnerNetwork<Scalar>& network, const NetworkRows<Scalar>& rows,
-                         Carried<Scalar>& carried, bool dual, Recorder* recorder) {
+                         Carried<Scalar>& carried, bool dual, Recorder* recorder, Rounding rounding) {
   const Index L = rows.K.rows();
-  NetworksOnDevice<Scalar> device({&network, 1}, {&rows, 1}, {&carried, 1}, L, dual);
+  NetworksOnDevice<Scalar> device({&network, 1}, {&rows, 1}, {&carried, 1}, L, dual, rounding);
   walk_piece(device.view(), dual);
   if (recorder) {
     // Both ways leave the sums; with them the weights of the last token are the same.
@@ -210,7 +218,7 @@ Matrix<Scalar> one_piece(const InnerNetwork<Scalar>& network, const NetworkRows<
   }
   if (rows.ends_batch) make_own_weights(device.view(), L - 1, true);
   carried = device.download_carried();
-  return device.O().matrix();
+  return std::move(device.outputs().front());
 }
 
 /// Numbers that one head takes, rather too many.
@@ -233,12 +241,12 @@ template <class Scalar>
 std::vector<Matrix<Scalar>> run_some(std::span<const InnerNetwork<Scalar>> networks,
                                      std::span<const NetworkRows<Scalar>> heads, const InnerBatches& pieces,
                                      std::span<Carried<Scalar>> carried, bool dual,
-                                     const std::stop_token& stop) {
+                                     const std::stop_token& stop, Rounding rounding) {
   constexpr Index tokens_between_stops = 1024;
   const Index L = std::max<Index>(pieces.largest_piece(), 1);
   const Index T = heads.front().K.rows();
   const Index batch = pieces.piece_count() > 0 ? pieces.batch_size(0) : 1;
-  NetworksOnDevice<Scalar> device(networks, heads, carried, L, dual);
+  NetworksOnDevice<Scalar> device(networks, heads, carried, L, dual, rounding);
   const Index at_once = std::max<Index>(tokens_between_stops / L, 1);
   for (Index index = 0; index < pieces.piece_count(); index += at_once) {
     if (stop.stop_requested()) throw Cancelled();
@@ -248,34 +256,34 @@ std::vector<Matrix<Scalar>> run_some(std::span<const InnerNetwork<Scalar>> netwo
     CHECK_CUDA(cudaStreamSynchronize(nullptr));  // or all would be under way before anyone could ask to stop
   }
   device.download_carried(carried);
-  return device.O().download();
+  return device.outputs();
 }
 
 }  // namespace
 
 template <class Scalar>
 Matrix<Scalar> network_primal(const InnerNetwork<Scalar>& network, const NetworkRows<Scalar>& token,
-                              Carried<Scalar>& carried, Recorder* recorder) {
-  return one_piece(network, token, carried, false, recorder);
+                              Carried<Scalar>& carried, Recorder* recorder, Rounding rounding) {
+  return one_piece(network, token, carried, false, recorder, rounding);
 }
 
 template <class Scalar>
 Matrix<Scalar> network_dual(const InnerNetwork<Scalar>& network, const NetworkRows<Scalar>& rows,
-                            Carried<Scalar>& carried, Recorder* recorder) {
-  return one_piece(network, rows, carried, true, recorder);
+                            Carried<Scalar>& carried, Recorder* recorder, Rounding rounding) {
+  return one_piece(network, rows, carried, true, recorder, rounding);
 }
 
 template <class Scalar>
 std::vector<Matrix<Scalar>> run_networks(Form form, std::span<const InnerNetwork<Scalar>> networks,
                                          std::span<const NetworkRows<Scalar>> heads,
                                          const InnerBatches& pieces, std::span<Carried<Scalar>> carried,
-                                         const std::stop_token& stop) {
+                                         const std::stop_token& stop, Rounding rounding) {
   const bool dual = form != Form::recurrent;
   std::vector<Matrix<Scalar>> all;
   const double bytes = sizeof(Scalar) * numbers(heads.front(), carried.front(), pieces.largest_piece(), dual);
   for_groups(heads.size(), bytes, [&](std::size_t first, std::size_t count) {
     std::ranges::move(run_some(networks.subspan(first, count), heads.subspan(first, count), pieces,
-                               carried.subspan(first, count), dual, stop),
+                               carried.subspan(first, count), dual, stop, rounding),
                       std::back_inserter(all));
   });
   return all;
@@ -283,12 +291,12 @@ std::vector<Matrix<Scalar>> run_networks(Form form, std::span<const InnerNetwork
 
 #define PALIMPSEST_INSTANTIATE(Scalar)                                                            \
   template Matrix<Scalar> network_primal(const InnerNetwork<Scalar>&, const NetworkRows<Scalar>&, \
-                                         Carried<Scalar>&, Recorder*);                            \
+                                         Carried<Scalar>&, Recorder*, Rounding);                  \
   template Matrix<Scalar> network_dual(const InnerNetwork<Scalar>&, const NetworkRows<Scalar>&,   \
-                                       Carried<Scalar>&, Recorder*);                              \
+                                       Carried<Scalar>&, Recorder*, Rounding);                    \
   template std::vector<Matrix<Scalar>> run_networks(                                              \
       Form, std::span<const InnerNetwork<Scalar>>, std::span<const NetworkRows<Scalar>>,          \
-      const InnerBatches&, std::span<Carried<Scalar>>, const std::stop_token&);
+      const InnerBatches&, std::span<Carried<Scalar>>, const std::stop_token&, Rounding);
 PALIMPSEST_INSTANTIATE(double)
 PALIMPSEST_INSTANTIATE(float)
 #undef PALIMPSEST_INSTANTIATE

@@ -1,11 +1,12 @@
 #pragma once
 
 #include "core/base/matrix.h"
+#include "kernels/cuda/rounding.h"
 
 namespace palimpsest::cuda {
 
-/// Q S on the first device: [R, V]. Throws Error with CUDA's words.
+/// Q S on the first device: [R, V]. Q and what comes out are rounded. Throws Error with CUDA's words.
 template <class Scalar>
-Matrix<Scalar> read(const Matrix<Scalar>& Q, const Matrix<Scalar>& S);
+Matrix<Scalar> read(const Matrix<Scalar>& Q, const Matrix<Scalar>& S, Rounding rounding);
 
 }  // namespace palimpsest::cuda

@@ -48,8 +48,8 @@ class RowsOnDevice {
  public:
   /// `reads`: whether there are any; a program that reads the final state may leave them to others.
   RowsOnDevice(std::span<const Program<Scalar>> heads, std::span<const Matrix<Scalar>> states, bool reads,
-               Gates gates)
-      : structure_(heads.front().structure) {
+               Gates gates, Rounding rounding)
+      : structure_(heads.front().structure), rounding_(rounding) {
     const Program<Scalar>& first = heads.front();
     const auto count = static_cast<Index>(heads.size());
     const auto upload = [&](DeviceMatrices<Scalar>& to, auto of) {
@@ -95,6 +95,8 @@ class RowsOnDevice {
     programs_.inject = upload_if(has_parts, inject_, &P::inject);
     programs_.erase_sight = upload_if(has_parts && programs_.erase, erase_sight_, &P::erase_sight);
     programs_.read_sight = upload_if(has_parts, read_sight_, &P::read_sight);
+    for (DeviceMatrices<Scalar>* const rows : {&q_, &k_, &v_, &a_, &k_plain_, &v_plain_})
+      rows->round(rounding);
     erases_ = DeviceTimes(first.erase_readers());
     reads_ = DeviceTimes(first.output_readers());
     programs_.erases = erases_.view();
@@ -110,11 +112,19 @@ class RowsOnDevice {
   const RowPrograms<Scalar>& programs() const { return programs_; }
   const Structure& structure() const { return structure_; }
   const DeviceMatrices<Scalar>& S() const { return S_; }
-  const DeviceMatrices<Scalar>& o() const { return o_; }
+
+  /// What every head read.
+  std::vector<Matrix<Scalar>> outputs() {
+    o_.round(rounding_);
+    return o_.download();
+  }
+  Matrix<Scalar> output() { return std::move(outputs().front()); }
+
   const DeviceMatrices<Scalar>& read_sight() const { return read_sight_; }
 
  private:
   Structure structure_;
+  Rounding rounding_;
   RowPrograms<Scalar> programs_;
   DeviceMatrices<Scalar> q_, k_, v_, a_, gate_, beta_, mu_, k_plain_, v_plain_, transition_, inject_,
       erase_sight_, read_sight_, S_, o_;
@@ -264,9 +274,9 @@ enum class Pass { both, states };
 /// All rows of one program as one chunk.
 template <class Scalar>
 Matrix<Scalar> whole_chunk(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder, bool reads,
-                           Pass pass) {
+                           Pass pass, Rounding rounding) {
   if (program.rows() == 0) return Matrix<Scalar>(0, program.v.cols());
-  RowsOnDevice<Scalar> rows({&program, 1}, {&S, 1}, reads, Gates::as_given);
+  RowsOnDevice<Scalar> rows({&program, 1}, {&S, 1}, reads, Gates::as_given, rounding);
   ChunkTables<Scalar> tables(rows.programs(), program.rows(), 1, false);
   TapRoom<Scalar> tap(rows, tables.view.reads);
   make_chunk_tables(rows.programs(), tables.view);
@@ -282,7 +292,7 @@ Matrix<Scalar> whole_chunk(const Program<Scalar>& program, Matrix<Scalar>& S, Re
     (*recorder)("S_written", tap.S_written.matrix());
     (*recorder)("S_out", S);
   }
-  return pass == Pass::states ? tables.U.matrix() : rows.o().matrix();
+  return pass == Pass::states ? tables.U.matrix() : rows.output();
 }
 
 /// Whether recurrent_scalar_decay() computes it.
@@ -325,17 +335,18 @@ void run_chunks(Form form, const RowsOnDevice<Scalar>& rows, Index chunk_size, c
 }  // namespace
 
 template <class Scalar>
-Matrix<Scalar> recurrent(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder) {
+Matrix<Scalar> recurrent(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder,
+                         Rounding rounding) {
   const Structure& structure = program.structure;
   const bool reads = structure.reads_on_the_way();
   const bool erases = structure.erase != Erase::none;
-  RowsOnDevice<Scalar> rows({&program, 1}, {&S, 1}, reads, Gates::as_alpha);
+  RowsOnDevice<Scalar> rows({&program, 1}, {&S, 1}, reads, Gates::as_alpha, rounding);
   const Index V = program.v.cols();
   const Index K = program.k.cols();
   if (!recorder || program.rows() == 0) {
     recurrent_rows(rows.programs());
     S = rows.S().matrix();
-    return rows.o().matrix();
+    return rows.output();
   }
   DeviceMatrices<Scalar> before(S), moved(S), old(1, 1, V), error(1, 1, V), update(1, K, V), plain(1, K, V);
   recurrent_rows(rows.programs(), RecurrentTap<Scalar>{before.data(), moved.data(), old.data(), error.data(),
@@ -352,26 +363,28 @@ Matrix<Scalar> recurrent(const Program<Scalar>& program, Matrix<Scalar>& S, Reco
   (*recorder)("update", update.matrix());
   if (structure.plain_write) (*recorder)("plain_update", plain.matrix());
   record_row(structure, "after", S, *recorder);
-  return rows.o().matrix();
+  return rows.output();
 }
 
 template <class Scalar>
-Matrix<Scalar> chunk(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder) {
-  return whole_chunk(program, S, recorder, program.structure.reads_on_the_way(), Pass::both);
+Matrix<Scalar> chunk(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder,
+                     Rounding rounding) {
+  return whole_chunk(program, S, recorder, program.structure.reads_on_the_way(), Pass::both, rounding);
 }
 
 template <class Scalar>
-Matrix<Scalar> chunk_state(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder) {
+Matrix<Scalar> chunk_state(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder,
+                           Rounding rounding) {
   // The decays of the reads are known already.
-  return whole_chunk(program, S, recorder, program.structure.reads_on_the_way(), Pass::states);
+  return whole_chunk(program, S, recorder, program.structure.reads_on_the_way(), Pass::states, rounding);
 }
 
 template <class Scalar>
 Matrix<Scalar> chunk_outputs(const Program<Scalar>& program, const Matrix<Scalar>& S_before,
-                             const Matrix<Scalar>& U, Recorder* recorder) {
+                             const Matrix<Scalar>& U, Recorder* recorder, Rounding rounding) {
   if (program.rows() == 0) return Matrix<Scalar>(0, program.v.cols());
   const bool reads = program.structure.reads_on_the_way();
-  RowsOnDevice<Scalar> rows({&program, 1}, {&S_before, 1}, reads, Gates::as_given);
+  RowsOnDevice<Scalar> rows({&program, 1}, {&S_before, 1}, reads, Gates::as_given, rounding);
   ChunkTables<Scalar> tables(rows.programs(), program.rows(), 1, true);
   TapRoom<Scalar> tap(rows, tables.view.reads);
   make_chunk_tables(rows.programs(), tables.view);
@@ -386,22 +399,24 @@ Matrix<Scalar> chunk_outputs(const Program<Scalar>& program, const Matrix<Scalar
     record_decays(rows, tables, *recorder);
     record_reads(rows, tables, tap, *recorder);
   }
-  return rows.o().matrix();
+  return rows.output();
 }
 
 template <class Scalar>
-Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder) {
+Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder,
+                        Rounding rounding) {
   if (program.rows() == 0) return Matrix<Scalar>(0, program.v.cols());
-  return whole_chunk(program, S, recorder, true, Pass::both);
+  return whole_chunk(program, S, recorder, true, Pass::both, rounding);
 }
 
 template <class Scalar>
 std::vector<Matrix<Scalar>> run_rows(Form form, std::span<const Program<Scalar>> heads, Index chunk_size,
-                                     std::span<Matrix<Scalar>> states, const std::stop_token& stop) {
+                                     std::span<Matrix<Scalar>> states, const std::stop_token& stop,
+                                     Rounding rounding) {
   const Structure& structure = heads.front().structure;
   const bool is_recurrent = form == Form::recurrent;
   RowsOnDevice<Scalar> rows(heads, states, structure.reads_on_the_way(),
-                            is_recurrent ? Gates::as_alpha : Gates::as_given);
+                            is_recurrent ? Gates::as_alpha : Gates::as_given, rounding);
   if (!is_recurrent) {
     run_chunks(form, rows, chunk_size, stop);
   } else if (has_one_decay_per_token(structure, heads.front().k.cols())) {
@@ -411,18 +426,19 @@ std::vector<Matrix<Scalar>> run_rows(Form form, std::span<const Program<Scalar>>
   }
   std::vector<Matrix<Scalar>> S = rows.S().download();
   std::ranges::move(S, states.begin());
-  return rows.o().download();
+  return rows.outputs();
 }
 
-#define PALIMPSEST_INSTANTIATE(Scalar)                                                         \
-  template Matrix<Scalar> recurrent(const Program<Scalar>&, Matrix<Scalar>&, Recorder*);       \
-  template Matrix<Scalar> chunk(const Program<Scalar>&, Matrix<Scalar>&, Recorder*);           \
-  template Matrix<Scalar> chunk_state(const Program<Scalar>&, Matrix<Scalar>&, Recorder*);     \
-  template Matrix<Scalar> chunk_outputs(const Program<Scalar>&, const Matrix<Scalar>&,         \
-                                        const Matrix<Scalar>&, Recorder*);                     \
-  template Matrix<Scalar> parallel(const Program<Scalar>&, Matrix<Scalar>&, Recorder*);        \
-  template std::vector<Matrix<Scalar>> run_rows(Form, std::span<const Program<Scalar>>, Index, \
-                                                std::span<Matrix<Scalar>>, const std::stop_token&);
+#define PALIMPSEST_INSTANTIATE(Scalar)                                                               \
+  template Matrix<Scalar> recurrent(const Program<Scalar>&, Matrix<Scalar>&, Recorder*, Rounding);   \
+  template Matrix<Scalar> chunk(const Program<Scalar>&, Matrix<Scalar>&, Recorder*, Rounding);       \
+  template Matrix<Scalar> chunk_state(const Program<Scalar>&, Matrix<Scalar>&, Recorder*, Rounding); \
+  template Matrix<Scalar> chunk_outputs(const Program<Scalar>&, const Matrix<Scalar>&,               \
+                                        const Matrix<Scalar>&, Recorder*, Rounding);                 \
+  template Matrix<Scalar> parallel(const Program<Scalar>&, Matrix<Scalar>&, Recorder*, Rounding);    \
+  template std::vector<Matrix<Scalar>> run_rows(Form, std::span<const Program<Scalar>>, Index,       \
+                                                std::span<Matrix<Scalar>>, const std::stop_token&,   \
+                                                Rounding);
 PALIMPSEST_INSTANTIATE(double)
 PALIMPSEST_INSTANTIATE(float)
 #undef PALIMPSEST_INSTANTIATE

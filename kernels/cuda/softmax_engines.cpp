@@ -15,8 +15,9 @@ template <class Scalar>
 class OneHead {
  public:
   OneHead(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix<Scalar>& V, Index first_query,
-          Index first_key, const Matrix<Scalar>& bias)
+          Index first_key, const Matrix<Scalar>& bias, Rounding rounding)
       : Q_(Q), K_(K), V_(V), bias_(bias) {
+    for (DeviceMatrices<Scalar>* const rows : {&Q_, &K_, &V_}) rows->round(rounding);
     attention_ = {.queries = Q.rows(),
                   .keys = K.rows(),
                   .K = K.cols(),
@@ -40,7 +41,7 @@ class OneHead {
 template <class Scalar>
 class AllHeads {
  public:
-  explicit AllHeads(std::span<const CachedQueries<Scalar>> heads) {
+  AllHeads(std::span<const CachedQueries<Scalar>> heads, Rounding rounding) : rounding_(rounding) {
     const auto upload = [&](DeviceMatrices<Scalar>& to, const Matrix<Scalar> CachedQueries<Scalar>::*of) {
       to = DeviceMatrices<Scalar>::of_heads(
           static_cast<Index>(heads.size()),
@@ -58,15 +59,20 @@ class AllHeads {
                   .q = upload(Q_, &Head::Q),
                   .k = upload(K_, &Head::K),
                   .v = upload(V_, &Head::V)};
+    for (DeviceMatrices<Scalar>* const rows : {&Q_, &K_, &V_}) rows->round(rounding);
     if (first.log_gates.size() > 0) attention_.log_gates = upload(log_gates_, &Head::log_gates);
     o_ = DeviceMatrices<Scalar>(attention_.heads, attention_.queries, attention_.V);
   }
 
   const Attention<Scalar>& attention() const { return attention_; }
   DeviceRows<Scalar> o() { return o_.template view<Scalar>(); }
-  std::vector<Matrix<Scalar>> outputs() const { return o_.download(); }
+  std::vector<Matrix<Scalar>> outputs() {
+    o_.round(rounding_);
+    return o_.download();
+  }
 
  private:
+  Rounding rounding_;
   DeviceMatrices<Scalar> Q_, K_, V_, log_gates_, o_;
   Attention<Scalar> attention_;
 };
@@ -195,13 +201,14 @@ void run_whole(AllHeads<Scalar>& all, const std::stop_token& stop) {
 
 template <class Scalar>
 RowVector<Scalar> softmax_stream(const RowVector<Scalar>& q, const Matrix<Scalar>& K, const Matrix<Scalar>& V,
-                                 Recorder* recorder, const Matrix<Scalar>& bias) {
+                                 Recorder* recorder, const Matrix<Scalar>& bias, Rounding rounding) {
   const Index M = K.rows();
-  const OneHead<Scalar> head(Matrix<Scalar>(q), K, V, M - 1, 0, bias);
+  const OneHead<Scalar> head(Matrix<Scalar>(q), K, V, M - 1, 0, bias, rounding);
   DeviceMatrices<Scalar> o(1, 1, V.cols()), y(1, 1, V.cols()), x(1, 1, M), w(1, 1, M), m(1, 1, 1), l(1, 1, 1);
   StreamTap<Scalar> tap;
   if (recorder) tap = {x.data(), w.data(), m.data(), l.data(), y.data()};
   softmax_streams(head.attention(), o.template view<Scalar>(), tap);
+  o.round(rounding);
   if (recorder) {
     (*recorder)("x", x.matrix());
     (*recorder)("m", m.matrix());
@@ -216,14 +223,14 @@ RowVector<Scalar> softmax_stream(const RowVector<Scalar>& q, const Matrix<Scalar
 template <class Scalar>
 void softmax_tile(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix<Scalar>& V,
                   Index first_query, Index first_key, SoftmaxState<Scalar>& state, Recorder* recorder,
-                  const Matrix<Scalar>& bias) {
+                  const Matrix<Scalar>& bias, Rounding rounding) {
   if (recorder) {
     (*recorder)("m_in", state.m);
     (*recorder)("l_in", state.l);
     (*recorder)("Y_in", state.Y);
   }
   const Index L = Q.rows();
-  const OneHead<Scalar> head(Q, K, V, first_query, first_key, bias);
+  const OneHead<Scalar> head(Q, K, V, first_query, first_key, bias, rounding);
   DeviceMatrices<Scalar> m{Matrix<Scalar>(state.m)}, l{Matrix<Scalar>(state.l)}, Y(state.Y), fade(1, L, 1);
   DeviceMatrices<Scalar> X(1, L, K.rows()), E(1, L, K.rows());
   const PartialSoftmax<Scalar> on_device = {
@@ -243,32 +250,36 @@ void softmax_tile(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix
 }
 
 template <class Scalar>
-Matrix<Scalar> softmax_output(const SoftmaxState<Scalar>& state) {
+Matrix<Scalar> softmax_output(const SoftmaxState<Scalar>& state, Rounding rounding) {
   const Index L = state.Y.rows();
   DeviceMatrices<Scalar> l{Matrix<Scalar>(state.l)}, Y(state.Y), o(1, L, state.Y.cols());
   softmax_divide<Scalar>({.queries = L, .V = state.Y.cols()}, {.stride = L, .l = l.data(), .Y = Y.data()},
                          o.template view<Scalar>());
+  o.round(rounding);
   return o.matrix();
 }
 
 template <class Scalar>
 Matrix<Scalar> softmax_dense(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix<Scalar>& V,
-                             Index first_query, Recorder* recorder, const Matrix<Scalar>& bias) {
+                             Index first_query, Recorder* recorder, const Matrix<Scalar>& bias,
+                             Rounding rounding) {
   const Index L = Q.rows();
   const Index M = K.rows();
   if (L == 0) return Matrix<Scalar>(0, V.cols());
-  const OneHead<Scalar> head(Q, K, V, first_query, 0, bias);
+  const OneHead<Scalar> head(Q, K, V, first_query, 0, bias, rounding);
   DeviceMatrices<Scalar> A(1, L, M), m(1, L, 1), l(1, L, 1), O(1, L, V.cols());
   softmax_scores<Scalar>(head.attention(), {}, A.data());
   if (!recorder) {
     softmax_whole<Scalar>(head.attention(), A.data(), m.data(), A.data(), l.data(), A.data(),
                           O.template view<Scalar>());
+    O.round(rounding);
     return O.matrix();
   }
   DeviceMatrices<Scalar> X(std::move(A)), E(1, L, M);
   A = DeviceMatrices<Scalar>(1, L, M);
   softmax_whole<Scalar>(head.attention(), X.data(), m.data(), E.data(), l.data(), A.data(),
                         O.template view<Scalar>());
+  O.round(rounding);
   (*recorder)("X", X.matrix());
   (*recorder)("m", m.matrix());
   (*recorder)("E", E.matrix());
@@ -280,8 +291,8 @@ Matrix<Scalar> softmax_dense(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, c
 
 template <class Scalar>
 std::vector<Matrix<Scalar>> run_softmax(Form form, std::span<const CachedQueries<Scalar>> heads,
-                                        Index chunk_size, const std::stop_token& stop) {
-  AllHeads<Scalar> all(heads);
+                                        Index chunk_size, const std::stop_token& stop, Rounding rounding) {
+  AllHeads<Scalar> all(heads, rounding);
   if (all.attention().queries == 0) return all.outputs();
   if (form == Form::recurrent) {
     run_streams(all, stop);
@@ -295,14 +306,15 @@ std::vector<Matrix<Scalar>> run_softmax(Form form, std::span<const CachedQueries
 
 #define PALIMPSEST_INSTANTIATE(Scalar)                                                                       \
   template RowVector<Scalar> softmax_stream(const RowVector<Scalar>&, const Matrix<Scalar>&,                 \
-                                            const Matrix<Scalar>&, Recorder*, const Matrix<Scalar>&);        \
+                                            const Matrix<Scalar>&, Recorder*, const Matrix<Scalar>&,         \
+                                            Rounding);                                                       \
   template void softmax_tile(const Matrix<Scalar>&, const Matrix<Scalar>&, const Matrix<Scalar>&, Index,     \
-                             Index, SoftmaxState<Scalar>&, Recorder*, const Matrix<Scalar>&);                \
-  template Matrix<Scalar> softmax_output(const SoftmaxState<Scalar>&);                                       \
+                             Index, SoftmaxState<Scalar>&, Recorder*, const Matrix<Scalar>&, Rounding);      \
+  template Matrix<Scalar> softmax_output(const SoftmaxState<Scalar>&, Rounding);                             \
   template Matrix<Scalar> softmax_dense(const Matrix<Scalar>&, const Matrix<Scalar>&, const Matrix<Scalar>&, \
-                                        Index, Recorder*, const Matrix<Scalar>&);                            \
+                                        Index, Recorder*, const Matrix<Scalar>&, Rounding);                  \
   template std::vector<Matrix<Scalar>> run_softmax(Form, std::span<const CachedQueries<Scalar>>, Index,      \
-                                                   const std::stop_token&);
+                                                   const std::stop_token&, Rounding);
 PALIMPSEST_INSTANTIATE(double)
 PALIMPSEST_INSTANTIATE(float)
 #undef PALIMPSEST_INSTANTIATE

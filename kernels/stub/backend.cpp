@@ -17,7 +17,12 @@ class NoCudaBackend : public Backend {
     return cuda_unavailable();
   }
 
-  const DeviceEngines& engines() const override { throw Unsupported(cuda_unavailable()); }
+  std::optional<std::string> missing_precision(Precision precision) const override {
+    if (precision != Precision::bf16) return std::nullopt;
+    return cuda_unavailable();
+  }
+
+  const DeviceEngines& engines(Precision) const override { throw Unsupported(cuda_unavailable()); }
 
   Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision, Index,
              std::stop_token) const override {

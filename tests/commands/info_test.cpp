@@ -266,7 +266,7 @@ TEST_CASE("options that exclude each other are not asked about") {
       variant.rule->run(bind(variant, arrays, complete).heads.front(), Form::recurrent, Precision::f64, 1);
       return std::nullopt;
     }
-    const DeviceEngines& engines() const override { return cpu_engines(); }
+    const DeviceEngines& engines(Precision) const override { return cpu_engines(); }
     Output run(const Variant&, const Sequence&, Form, Precision, Index, std::stop_token) const override {
       return {};
     }

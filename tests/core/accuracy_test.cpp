@@ -124,7 +124,7 @@ void measure(const Regime& regime, const Variant& variant, const Settings& given
       settings.parameters["scale"] = regime.scale;
       Arrays arrays = random_arrays(variant, settings, random);
       if (regime.change) regime.change(arrays, random.seed);
-      for (const Precision precision : all_precisions) {
+      for (const Precision precision : scalar_precisions) {
         if (precision == Precision::f32) {
           arrays = rounded_to_f32(arrays);
           for (auto& [name, value] : settings.parameters)
@@ -146,7 +146,7 @@ void measure(const Regime& regime, const Variant& variant, const Settings& given
 
 std::string row_of(const std::string& title, const Worst& worst) {
   std::string row = "| " + title + " |";
-  for (const Precision precision : all_precisions) {
+  for (const Precision precision : scalar_precisions) {
     for (const Form form : all_forms) {
       const auto error = worst.find({precision, form});
       row += error == worst.end() ? " – |" : fmt::format(" {:.0e} |", error->second);
@@ -158,7 +158,7 @@ std::string row_of(const std::string& title, const Worst& worst) {
 std::string heading() {
   std::string titles = "| variant |";
   std::string rule = "|---|";
-  for (const Precision precision : all_precisions) {
+  for (const Precision precision : scalar_precisions) {
     for (const Form form : all_forms) {
       titles += fmt::format(" {} {} |", name(precision), name(form));
       rule += "---|";

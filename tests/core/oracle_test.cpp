@@ -91,7 +91,7 @@ TEST_CASE("a gate of exactly 0 forgets exactly") {
         changed(each, log_gates ? "g" : "alpha", [&](double, std::size_t) { return nothing; });
     const Case silent = changed(forgetful, "v", [](double v, std::size_t i) { return i / 3 < 10 ? v : 0.0; });
     for (const Form form : each.forms()) {
-      for (const Precision precision : all_precisions) {
+      for (const Precision precision : scalar_precisions) {
         INFO(each.words << " " << name(form) << " " << name(precision));
         CHECK(silent.run(form, precision, 7).o.bottomRows(silenced).cwiseAbs().maxCoeff() == 0);
       }
@@ -149,7 +149,7 @@ TEST_CASE("the Forgetting Transformer weighs by its gates, and without any it is
     arrays.erase("initial_g_cache");
     const Case softmax = bound(find_variant("softmax"), {}, std::move(arrays));
     for (const Form form : softmax.forms())
-      for (const Precision precision : all_precisions)
+      for (const Precision precision : scalar_precisions)
         CHECK(fox.run(form, precision, 7).o == softmax.run(form, precision, 7).o);
   }
 }

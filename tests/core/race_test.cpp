@@ -26,7 +26,7 @@ class TimedBackend : public Backend {
                                      Precision) const override {
     return variant.rule->missing(form, settings);
   }
-  const DeviceEngines& engines() const override { return cpu_engines(); }
+  const DeviceEngines& engines(Precision) const override { return cpu_engines(); }
   Output run(const Variant&, const Sequence&, Form, Precision, Index, std::stop_token) const override {
     throw Error("nothing is computed here");
   }
@@ -299,7 +299,7 @@ TEST_CASE("every head of repeated arrays holds the numbers of the one, for every
           variant, settings, {.tokens = 5, .dk = 4, .dv = 3, .initial_state = true, .log_gates = log_gates});
       const Arrays head = random_arrays(variant, settings, random);
       const Sequence one = bind(variant, std::make_shared<const Arrays>(head), settings).heads.front();
-      for (const Precision precision : all_precisions) {
+      for (const Precision precision : scalar_precisions) {
         const auto all =
             std::make_shared<const Arrays>(repeated_heads(variant, settings, head, 2, 3, precision));
         CHECK(all->size() == head.size());
@@ -326,7 +326,7 @@ TEST_CASE("every head of repeated arrays holds the numbers of the one, for every
 }
 
 TEST_CASE("the processor says what it does at most", "[race]") {
-  for (const Precision precision : all_precisions) {
+  for (const Precision precision : scalar_precisions) {
     const auto roof = cpu_backend().roof(precision);
     REQUIRE(roof);
     CHECK(roof->bytes_per_second > 0);

@@ -69,7 +69,7 @@ Case taken_by(const Variant& variant, const Case& joint) {
 
 void check_same(const Case& joint, const Case& named) {
   for (const Form form : joint.forms()) {
-    for (const Precision precision : all_precisions) {
+    for (const Precision precision : scalar_precisions) {
       for (const Index chunk_size : {1, 7, 64}) {
         INFO(named.variant->id << " " << name(form) << " " << name(precision) << " chunk " << chunk_size);
         const Output one = joint.run(form, precision, chunk_size);
@@ -295,7 +295,7 @@ TEST_CASE("every form between two stops is what the recurrence is, and what its 
   for (const Variant& joint : joints()) {
     for (const double position : {0.0, 0.2, 1.0 / 3, 0.5, 0.9, 1.0}) {
       const Case each = case_at(joint, position, {41, 5, 3, true});
-      for (const Precision precision : all_precisions) {
+      for (const Precision precision : scalar_precisions) {
         ReferenceRun reference(joint, held_inputs(joint, each.arrays, each.settings, precision), precision);
         for (const Form form : each.forms()) {
           INFO(joint.id << " at " << position << " " << name(form) << " " << name(precision));

@@ -9,6 +9,7 @@ TEST_CASE("the tolerance is the usual one, or that of the last exception that ap
   const Variant& gla = find_variant("gla");
   CHECK(tolerance(gla, resolve(gla, {}), Form::parallel, Precision::f64) == Tolerance{1e-10});
   CHECK(tolerance(gla, resolve(gla, {}), Form::parallel, Precision::f32) == Tolerance{2e-5});
+  CHECK(tolerance(gla, resolve(gla, {}), Form::parallel, Precision::bf16) == Tolerance{2e-2});
 
   const std::vector<ToleranceException> exceptions = {
       {.variant = "gla", .tolerance = {1e-3, "all of it"}},

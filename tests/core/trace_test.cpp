@@ -77,7 +77,7 @@ TEST_CASE("stepping back, jumping and a tiny budget give the same bits as steppi
   std::mt19937 shuffle(3);
   for (const Case& each : all_cases({.tokens = 21, .dk = 4, .dv = 3, .seed = 21})) {
     for (const Form form : each.forms()) {
-      for (const Precision precision : all_precisions) {
+      for (const Precision precision : scalar_precisions) {
         const std::vector<Record> forward = records_forward(each, form, 5, precision);
         const auto count = static_cast<Index>(forward.size());
         for (const std::size_t budget : {std::size_t{0}, std::size_t{300}, std::size_t{1} << 20}) {
@@ -345,7 +345,7 @@ TEST_CASE("the blocks' outputs are those of the run, the last block's state is t
   for (const Index tokens : {1, 11}) {
     for (const Case& each : all_cases({.tokens = tokens, .dk = 3, .dv = 2, .seed = 24})) {
       for (const Form form : each.forms()) {
-        for (const Precision precision : all_precisions) {
+        for (const Precision precision : scalar_precisions) {
           INFO(each.words << " " << name(form) << " " << name(precision));
           const std::vector<Record> records = records_forward(each, form, 4, precision);
           const Output run = each.run(form, precision, 4);

@@ -5,6 +5,9 @@
 #include <limits>
 
 #include "core/contract/disagreement.h"
+#include "core/engines/engines.h"
+#include "core/numbers/arithmetic.h"
+#include "core/rules/row_rule.h"
 #include "core/steps/interpreted.h"
 #include "kernels/cuda_backend.h"
 #include "tests/catch.h"
@@ -46,7 +49,7 @@ void for_every_form(const RandomCase& random, Visit visit) {
 
 std::unique_ptr<Trace> trace_on_device(const testing::Case& each, Form form, Index chunk_size) {
   return each.variant->rule->trace(each.sequence, form, Precision::f64, chunk_size, std::size_t{1} << 24,
-                                   cuda_backend().engines());
+                                   cuda_backend().engines(Precision::f64));
 }
 
 std::vector<std::string> names(const Record& record) {
@@ -87,6 +90,50 @@ TEST_CASE("the equations alone give what the CUDA engines give") {
     const Output run = cuda_backend().run(*each.variant, each.sequence, form, Precision::f64, 4);
     CHECK(compare(interpret(*trace_on_device(each, form, 4)), run).error <= each.allowed(1e-10));
   });
+}
+
+namespace {
+
+Matrix<float> in_bf16(const Matrix<float>& rows) {
+  return rounded(Matrix<double>(rows.cast<double>()), Arithmetic::bf16).cast<float>();
+}
+
+/// The same program with the rows that bf16 rounds rounded.
+Program<float> in_bf16(Program<float> program) {
+  for (Matrix<float>* const rows :
+       {&program.q, &program.k, &program.v, &program.a, &program.k_plain, &program.v_plain})
+    *rows = in_bf16(*rows);
+  return program;
+}
+
+}  // namespace
+
+TEST_CASE("in bf16 the device rounds rows as they come and outputs as they go, and nothing else") {
+  if (!testing::has_gpu()) return;
+  const Engines<float>& plain = cuda_backend().engines(Precision::f32).f32;
+  const Engines<float>& rounding = cuda_backend().engines(Precision::bf16).f32;
+  for (const testing::Case& each : testing::all_cases({.tokens = 33, .dk = 8, .dv = 8, .seed = 8})) {
+    const auto* const rule = dynamic_cast<const RowRule*>(each.variant->rule.get());
+    if (!rule) continue;
+    const Program<float> program = rule->encoder().encode<float>(each.sequence, 0, each.sequence.tokens);
+    const Program<float> given[] = {in_bf16(program)};
+    const Index parts = program.structure.part_count();
+    for (const Form form : all_forms) {
+      INFO(each.words << ' ' << name(form));
+      Matrix<float> S_plain[] = {Matrix<float>::Ones(parts * program.k.cols(), program.v.cols())};
+      Matrix<float> S[] = {S_plain[0]};
+      const auto f32 = plain.row_heads()->run(form, given, 8, S_plain, {});
+      const auto bf16 = rounding.row_heads()->run(form, {&program, 1}, 8, S, {});
+      CHECK(bf16.front() == in_bf16(f32.front()));
+      CHECK(S[0] == S_plain[0]);
+    }
+  }
+  const Matrix<float> Q = Matrix<float>::Random(9, 6);
+  const Matrix<float> K = Matrix<float>::Random(17, 6);
+  const Matrix<float> V = Matrix<float>::Random(17, 5);
+  CHECK(rounding.softmax_dense(Q, K, V, 8, nullptr, {}) ==
+        in_bf16(plain.softmax_dense(in_bf16(Q), in_bf16(K), in_bf16(V), 8, nullptr, {})));
+  CHECK_FALSE(in_bf16(Q) == Q);
 }
 
 TEST_CASE("all heads at once give what every head gives by itself") {

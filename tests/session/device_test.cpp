@@ -9,6 +9,9 @@
 #include "app/session/session.h"
 #include "app/session/state_text.h"
 #include "core/base/error.h"
+#include "core/cases/random_case.h"
+#include "core/numbers/arithmetic.h"
+#include "core/proof/verify.h"
 #include "tests/catch.h"
 #include "tests/other_device.h"
 #include "tests/session/opened.h"
@@ -69,7 +72,7 @@ TEST_CASE("a device computes traces and forms of every rule, compared with the C
   OtherDevice device;
   const auto data = std::make_shared<const DataSet>(open_data(small));
   for (const Variant& variant : variants()) {
-    for (const Precision precision : all_precisions) {
+    for (const Precision precision : scalar_precisions) {
       CAPTURE(variant.id, name(precision));
       Choice choice;
       choice.variant = variant.id;
@@ -269,6 +272,100 @@ TEST_CASE("a form that a device lacks says so; looked at, the CPU computes it") 
   on.choose(choice);
   CHECK(on.session.choice().device == "cuda");
   CHECK(on.session.left_device().empty());
+}
+
+TEST_CASE("bf16 is for the device that has it; elsewhere it is refused with the reason") {
+  const std::string reason = why_not_in(cpu_backend(), Precision::bf16);
+  CHECK_THAT(reason, says("bf16 is for a device with tensor cores"));
+  CHECK(precisions_of(cpu_backend()) == std::vector<Precision>{Precision::f64, Precision::f32});
+  CHECK_THROWS_AS(cpu_backend().engines(Precision::bf16), Unsupported);
+  OtherDevice device;
+  const auto data = std::make_shared<const DataSet>(open_data(small));
+  for (const Variant& variant : variants()) {
+    CAPTURE(variant.id);
+    Choice choice;
+    choice.variant = variant.id;
+    choice.precision = Precision::bf16;
+    const auto on_cpu = compute(data, choice);
+    const Sequence& sequence = on_cpu->sequence;
+    for (const Form form : all_forms) {
+      CAPTURE(name(form));
+      if (variant.rule->missing(form, sequence.settings)) continue;
+      CHECK(on_cpu->form(form).missing == reason);
+      CHECK_FALSE(on_cpu->form(form).trace);
+      CHECK_THROWS_WITH(cpu_backend().run(variant, sequence, form, Precision::bf16, 8), reason);
+    }
+    choice.device = "cuda";
+    device.trouble.has_bf16 = true;
+    const auto there = compute(data, choice, {}, device.beside_cpu());
+    CHECK(there->agree);
+    CHECK(why_not_on(cpu_backend(), *there, Form::recurrent) == reason);
+    CHECK(there->reference->expected().o == on_cpu->reference->expected().o);
+    device.trouble.has_bf16 = false;
+    CHECK(device.missing(variant, sequence.settings, Form::recurrent, Precision::bf16).has_value());
+  }
+}
+
+TEST_CASE("in bf16 q, k and v are held as bf16, and the rest as f32") {
+  const Variant& variant = find_variant("gated_deltanet");
+  const Settings settings = random_settings(variant, {}, 1);
+  const auto arrays = std::make_shared<const Arrays>(random_arrays(variant, settings, {.tokens = 9}));
+  const HeldInputs held = held_inputs(variant, arrays, settings, Precision::bf16);
+  for (const auto& [name, array] : *arrays) {
+    CAPTURE(name);
+    const bool is_row = name == "q" || name == "k" || name == "v";
+    for (Index i = 0; i < array.size(); ++i) {
+      const auto in_f32 = static_cast<double>(static_cast<float>(array[i]));
+      CHECK(held.arrays->at(name)[i] == (is_row ? rounded(in_f32, Arithmetic::bf16) : in_f32));
+    }
+  }
+}
+
+TEST_CASE("verify asks every device for the precisions that it has, and bf16 has room of its own") {
+  OtherDevice device;
+  device.trouble.has_bf16 = true;
+  VerifyPlan plan{.variants = {"gated_deltanet"}, .lengths = {17}, .chunk_sizes = {7}, .keeps = false};
+  plan.backends = {&cpu_backend(), &device};
+  const VerifyReport report = verify(plan);
+  INFO(to_table(report));
+  CHECK(report.passed());
+  CHECK(report.missing.empty());
+  const auto rows = [&](const char* backend, Precision precision) {
+    return std::ranges::count_if(report.results, [&](const VerifyResult& result) {
+      return result.device == backend && result.precision == precision;
+    });
+  };
+  for (const Precision precision : scalar_precisions) CHECK(rows("cpu", precision) > 0);
+  for (const Precision precision : all_precisions)
+    CHECK(rows("cuda", precision) == rows("cpu", Precision::f64));
+  CHECK(rows("cpu", Precision::bf16) == 0);
+  plan.backends = {&cpu_backend()};
+  plan.precisions = {Precision::bf16};
+  const VerifyReport refused = verify(plan);
+  CHECK(refused.results.empty());
+  CHECK_FALSE(refused.missing.empty());
+}
+
+TEST_CASE("what was saved in bf16 opens without the device in f32, and says so") {
+  OnDevice on;
+  on.device.trouble.has_bf16 = true;
+  Choice choice = on.session.choice();
+  choice.precision = Precision::bf16;
+  on.session.choose(choice);
+  on.session.wait();
+  CHECK(on.session.choice().precision == Precision::bf16);
+  CHECK(computed(on).agree);
+  const std::string saved = on.session.to_json();
+  Session other;  // the program's own devices, asked for the CPU
+  std::string on_cpu = saved;
+  const std::size_t at = on_cpu.find("\"cuda\"");
+  REQUIRE(at != std::string::npos);
+  on_cpu.replace(at, 6, "\"cpu\"");
+  REQUIRE(other.from_json(on_cpu));
+  other.wait();
+  CHECK_THAT(other.left_device(), says("bf16 is for a device with tensor cores. The CPU goes on in f32."));
+  CHECK(other.choice().precision == Precision::f32);
+  CHECK(other.computed()->agree);
 }
 
 TEST_CASE("a side of Compare is computed on its own device, or says why the CPU does") {

@@ -30,6 +30,7 @@ RaceReport full_report() {
   report.data = "random numbers";
   report.timing = {{"cpu", "everything"}, {"cuda", "kernels"}};
   report.roofs = {{"cpu", Precision::f32, {1.0 / 3 * 1e11, 2.0 / 3 * 1e12, "memcpy", "Eigen"}},
+                  {"cuda", Precision::bf16, {4.3e12, 6.6e14, "cudaMemcpy", "tensor cores"}},
                   {"cuda", Precision::f64, {4.3e12, 5.1e13, "cudaMemcpy", "registers"}}};
   const RaceEntry entry = {.variant = "gated_deltanet",
                            .form = Form::chunkwise,
@@ -52,6 +53,8 @@ RaceReport full_report() {
   report.points.push_back({.entry = entry, .missing = "no such form, \"really\""});
   report.points.back().entry.form = Form::parallel;
   report.points.back().entry.chunk_size = 0;
+  report.points.push_back({.entry = entry, .missing = "the device has no bf16"});
+  report.points.back().entry.precision = Precision::bf16;
   report.left = 4;
   return report;
 }
