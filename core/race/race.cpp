@@ -151,22 +151,28 @@ class Race {
     const SequenceBatch& batch = data_.of(variant, entry, plan_.seed);
     point.work = work_of(variant, batch, entry);
     require_short(point);
-    const auto run = [&] {
+    const auto run = [&](const Repeats& repeats) {
       if (stop_.stop_requested()) throw Cancelled();
       return backend.measure(variant, batch.heads, entry.form, entry.precision,
-                             std::max<Index>(entry.chunk_size, 1), stop_);
+                             std::max<Index>(entry.chunk_size, 1), repeats, stop_);
     };
     std::vector<RunTimes> times;
+    std::vector<double> compute;
     double spent = 0;
-    const RunTimes first = run();
+    const auto add = [&](RunTimes more) {
+      compute.insert(compute.end(), more.compute.begin(), more.compute.end());
+      spent += more.spent;
+      times.push_back(std::move(more));
+    };
+    RunTimes first = run({});
     // A first run that takes so long is hardly longer than the next: it counts.
     point.warmed = first.whole <= plan_.seconds;
-    if (!point.warmed) times.push_back(first);
-    if (!point.warmed) spent = first.whole;
-    const auto count = [&] { return static_cast<Index>(times.size()); };
+    if (!point.warmed) add(std::move(first));
+    const auto count = [&] { return static_cast<Index>(compute.size()); };
     while (count() < plan_.least_repeats || (count() < plan_.repeats && spent < plan_.seconds)) {
-      times.push_back(run());
-      spent += times.back().whole;
+      add(run({.most = std::max(plan_.repeats, plan_.least_repeats) - count(),
+               .least = std::max<Index>(plan_.least_repeats - count(), 1),
+               .seconds = plan_.seconds - spent}));
     }
     point.repeats = count();
     const auto spread = [&](double RunTimes::*part) {
@@ -174,7 +180,7 @@ class Race {
       for (const RunTimes& each : times) values.push_back(each.*part);
       return quartiles(std::move(values));
     };
-    point.compute = spread(&RunTimes::compute);
+    point.compute = quartiles(std::move(compute));
     point.transfers = spread(&RunTimes::transfers);
     point.allocations = spread(&RunTimes::allocations);
     point.whole = spread(&RunTimes::whole);

@@ -40,7 +40,7 @@ struct RaceWork {
 struct RacePoint {
   RaceEntry entry;
   std::string missing = {};  // why it was not measured; empty: it was
-  Index repeats = 0;         // that were measured
+  Index repeats = 0;         // times that it was computed, and measured
   bool warmed = false;       // by a run before them that does not count
   Quartiles compute = {};    // in seconds, like the following: see RunTimes
   Quartiles transfers = {};

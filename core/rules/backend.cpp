@@ -31,12 +31,12 @@ std::vector<Precision> precisions_of(const Backend& backend) {
 }
 
 RunTimes Backend::measure(const Variant& variant, std::span<const Sequence> heads, Form form,
-                          Precision precision, Index chunk_size, std::stop_token stop) const {
+                          Precision precision, Index chunk_size, const Repeats&, std::stop_token stop) const {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   const std::vector<Output> outputs = run_heads(variant, heads, form, precision, chunk_size, std::move(stop));
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  return {.compute = seconds, .whole = seconds};
+  return {.compute = {seconds}, .whole = seconds, .spent = seconds};
 }
 
 std::string Backend::what_is_timed() const {

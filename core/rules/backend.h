@@ -40,10 +40,12 @@ class Backend {
                                         Precision precision, Index chunk_size,
                                         std::stop_token stop = {}) const = 0;
 
-  /// Runs all heads of a batch once, lets go of what they give, and says what took how long. Throws as run()
+  /// Runs all heads of a batch once, lets go of what they give, and says what took how long. A device that
+  /// has memory of its own computes as often as `repeats` says between uploads and downloads. Throws as run()
   /// does.
   virtual RunTimes measure(const Variant& variant, std::span<const Sequence> heads, Form form,
-                           Precision precision, Index chunk_size, std::stop_token stop = {}) const;
+                           Precision precision, Index chunk_size, const Repeats& repeats,
+                           std::stop_token stop = {}) const;
 
   /// What is in the times of measure(), and what is not.
   virtual std::string what_is_timed() const;

@@ -55,11 +55,12 @@ class CudaBackend : public Backend {
   }
 
   RunTimes measure(const Variant& variant, std::span<const Sequence> heads, Form form, Precision precision,
-                   Index chunk_size, std::stop_token stop) const override {
+                   Index chunk_size, const Repeats& repeats, std::stop_token stop) const override {
     if (heads.empty()) return {};
     if (const auto reason = missing(variant, heads.front().settings, form, precision))
       throw Unsupported(*reason);
-    return cuda::measure([&] { run_heads(variant, heads, form, precision, chunk_size, std::move(stop)); });
+    return cuda::measure(repeats,
+                         [&] { run_heads(variant, heads, form, precision, chunk_size, std::move(stop)); });
   }
 
   std::string what_is_timed() const override { return cuda::what_is_timed(); }

@@ -9,23 +9,9 @@
 
 namespace palimpsest {
 
-/// Hears of every successful call into CUDA.
-class CallListener {
- public:
-  virtual ~CallListener() = default;
-  /// `call` as the source has it: "cudaGetLastError()", which follows every launch of a kernel.
-  virtual void called(const char* call) = 0;
-};
-
-/// Whoever wants to hear of the calls of this thread; null: nobody.
-inline thread_local CallListener* call_listener = nullptr;
-
 /// Throws Error with the call, its place and CUDA's words for `status`, unless that is success.
 inline void check_cuda(cudaError_t status, const char* call, const char* file, int line) {
-  if (status == cudaSuccess) {
-    if (call_listener) call_listener->called(call);
-    return;
-  }
+  if (status == cudaSuccess) return;
   throw Error(std::string(call) + " failed at " + file + ":" + std::to_string(line) + ": " +
               cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
 }

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/operator/inner_batches.h"
+#include "kernels/cuda/computing.h"
 #include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/lact.h"
 #include "kernels/cuda/matrices.h"
@@ -123,10 +124,19 @@ struct Tokens {
   }
 };
 
-/// lact_scan() of every head: the matrices of all batches, stacked.
+/// Room for lact_scan() of every head: the matrices of all batches, stacked.
 template <class Scalar>
 struct Scan {
   DeviceMatrices<Scalar> gradients, momenta, steps, weights;
+  std::optional<NewtonSchulzSteps<Scalar>> newton_schulz;  // of all batches at once
+
+  Scan(Index heads, Index batches, Index dk, Index dv, bool muon)
+      : gradients(heads, batches * dk, dv),
+        momenta(heads, batches * dk, dv),
+        steps(heads, batches * dk, dv),
+        weights(heads, (batches + 1) * dk, dv) {
+    if (muon) newton_schulz.emplace(heads * batches, dk, dv);
+  }
 };
 
 /// Matrix c of those stacked, of every head: [dk, V].
@@ -136,15 +146,13 @@ HeadMatrices<Scalar> batch_of(DeviceMatrices<Scalar>& stacked, Index c, Index dk
 }
 
 template <class Scalar>
-Scan<Scalar> scan_batches(Tokens<Scalar>& tokens, const std::vector<Index>& first,
-                          const std::optional<NewtonSchulz>& muon, DeviceMatrices<Scalar>& S_0,
-                          DeviceMatrices<Scalar>& M_0, const std::stop_token& stop) {
+void scan_batches(Scan<Scalar>& scan, Tokens<Scalar>& tokens, const std::vector<Index>& first,
+                  const std::optional<NewtonSchulz>& muon, DeviceMatrices<Scalar>& S_0,
+                  DeviceMatrices<Scalar>& M_0, const std::stop_token& stop) {
   const Index heads = S_0.heads();
   const Index dk = S_0.rows();
   const Index dv = S_0.columns();
   const auto N = static_cast<Index>(first.size());
-  const auto room = [&](Index batches) { return DeviceMatrices<Scalar>(heads, batches * dk, dv); };
-  Scan<Scalar> scan = {room(N), room(N), room(N), room(N + 1)};
   const auto of = [dk](DeviceMatrices<Scalar>& stacked, Index c) { return batch_of(stacked, c, dk); };
   // All batches of all heads lie one after the other: as many heads.
   const auto each = [&](DeviceMatrices<Scalar>& stacked) -> HeadMatrices<Scalar> {
@@ -166,8 +174,7 @@ Scan<Scalar> scan_batches(Tokens<Scalar>& tokens, const std::vector<Index>& firs
   }
   stop_if_asked(stop);
   if (muon) {
-    NewtonSchulzSteps<Scalar> newton_schulz(heads * N, dk, dv);
-    add_scaled(heads * N, {}, newton_schulz(each(scan.momenta), *muon), {}, each(scan.steps));
+    add_scaled(heads * N, {}, (*scan.newton_schulz)(each(scan.momenta), *muon), {}, each(scan.steps));
   } else {
     add_scaled(heads * N, {}, each(scan.momenta), {}, each(scan.steps));
   }
@@ -177,7 +184,6 @@ Scan<Scalar> scan_batches(Tokens<Scalar>& tokens, const std::vector<Index>& firs
     stop_if_asked(stop);
     add_scaled(heads, {}, of(scan.weights, c), of(scan.steps, c), of(scan.weights, c + 1));
   }
-  return scan;
 }
 
 template <class Scalar>
@@ -221,14 +227,17 @@ class LactOnDevice {
     const Index dk = S_.rows();
     std::vector<Index> first;
     for (Index c = 0; c < N; ++c) first.push_back(batches_.piece(c).first);
-    Scan<Scalar> scan = scan_batches(tokens_, first, way_.muon, S_, M_, stop);
-    for (Index c = 0; c < N; ++c) {
-      stop_if_asked(stop);
-      read(batches_.piece(c), batch_of(scan.weights, way_.update_first ? c + 1 : c, dk));
-    }
     if (N == 0) return;
-    add_scaled(heads_, {}, batch_of(scan.weights, N, dk), {}, S_.all());
-    add_scaled(heads_, {}, batch_of(scan.momenta, N - 1, dk), {}, M_.all());
+    Scan<Scalar> scan(heads_, N, dk, S_.columns(), way_.muon.has_value());
+    computing<Scalar>({&S_, &M_}, [&] {
+      scan_batches(scan, tokens_, first, way_.muon, S_, M_, stop);
+      for (Index c = 0; c < N; ++c) {
+        stop_if_asked(stop);
+        read(batches_.piece(c), batch_of(scan.weights, way_.update_first ? c + 1 : c, dk));
+      }
+      add_scaled(heads_, {}, batch_of(scan.weights, N, dk), {}, S_.all());
+      add_scaled(heads_, {}, batch_of(scan.momenta, N - 1, dk), {}, M_.all());
+    });
   }
 
   /// Batch after batch.
@@ -241,21 +250,23 @@ class LactOnDevice {
     DeviceMatrices<Scalar> R(way_.squared_loss ? heads_ : 0, O_.rows(), dv);
     DeviceMatrices<Scalar> no_momentum =
         of_heads([](std::size_t) { return Matrix<Scalar>(Matrix<Scalar>::Zero(1, 1)); });
-    for (Index c = 0; c < batches_.batch_count(); ++c) {
-      stop_if_asked(stop);
-      const Piece batch = batches_.piece(c);
-      if (!way_.update_first) read(batch, S_.all());
-      // v, or v - S^T k
-      if (way_.squared_loss)
-        multiply(heads_, -1, rows(tokens_.K, batch), S_.all(), 1, rows(tokens_.V, batch), rows(R, batch));
-      tokens_.gather(batch.first, batch.count, way_.squared_loss ? R.all() : tokens_.V.all(), G.all());
-      updates(G.all(),
-              tokens_.momentum.heads() > 0 ? tokens_.momentum.all().middle_rows(c, 1) : no_momentum.all(), S_,
-              M_);
-      if (way_.update_first) read(batch, S_.all());
-      CHECK_CUDA(
-          cudaStreamSynchronize(nullptr));  // or all would be under way before anyone could ask to stop
-    }
+    computing<Scalar>({&S_, &M_}, [&] {
+      for (Index c = 0; c < batches_.batch_count(); ++c) {
+        stop_if_asked(stop);
+        const Piece batch = batches_.piece(c);
+        if (!way_.update_first) read(batch, S_.all());
+        // v, or v - S^T k
+        if (way_.squared_loss)
+          multiply(heads_, -1, rows(tokens_.K, batch), S_.all(), 1, rows(tokens_.V, batch), rows(R, batch));
+        tokens_.gather(batch.first, batch.count, way_.squared_loss ? R.all() : tokens_.V.all(), G.all());
+        updates(G.all(),
+                tokens_.momentum.heads() > 0 ? tokens_.momentum.all().middle_rows(c, 1) : no_momentum.all(),
+                S_, M_);
+        if (way_.update_first) read(batch, S_.all());
+        CHECK_CUDA(
+            cudaStreamSynchronize(nullptr));  // or all would be under way before anyone could ask to stop
+      }
+    });
   }
 
   std::vector<Matrix<Scalar>> outputs() {
@@ -332,7 +343,8 @@ LactScan<Scalar> lact_scan(const Matrix<Scalar>& K, const Matrix<Scalar>& V, con
   if (momentum.size() > 0) tokens.momentum = column(momentum);
   tokens.round(rounding);
   DeviceMatrices<Scalar> S(S_0), M(M_0);
-  const Scan<Scalar> scan = scan_batches(tokens, first, muon, S, M, stop);
+  Scan<Scalar> scan(1, static_cast<Index>(first.size()), S.rows(), S.columns(), muon.has_value());
+  scan_batches(scan, tokens, first, muon, S, M, stop);
   return {scan.gradients.matrix(), scan.momenta.matrix(), scan.steps.matrix(), scan.weights.matrix()};
 }
 

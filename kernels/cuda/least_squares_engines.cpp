@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "kernels/cuda/computing.h"
 #include "kernels/cuda/least_squares.h"
 #include "kernels/cuda/matrices.h"
 
@@ -72,10 +73,13 @@ class KeysOnDevice {
 template <class Scalar>
 void run_keys(KeysOnDevice<Scalar>& keys, const std::stop_token& stop) {
   constexpr Index at_once = 1024;
-  for (Index first = 0; first < keys.T(); first += at_once) {
-    stop_if_asked(stop);
-    walk_gains(keys.tokens(first, std::min(at_once, keys.T() - first)), keys.P().data(), keys.along().data());
-  }
+  computing<Scalar>({&keys.P()}, [&] {
+    for (Index first = 0; first < keys.T(); first += at_once) {
+      stop_if_asked(stop);
+      walk_gains(keys.tokens(first, std::min(at_once, keys.T() - first)), keys.P().data(),
+                 keys.along().data());
+    }
+  });
 }
 
 /// Some tokens of all heads at a time: as many as have their matrices in about a gigabyte.
@@ -87,14 +91,16 @@ void run_solves(KeysOnDevice<Scalar>& keys, const std::stop_token& stop) {
   const Index at_once =
       std::clamp<Index>(room_for / std::max<Index>(H * K * K, 1), 1, std::max<Index>(keys.T(), 1));
   DeviceMatrices<Scalar> R(H, K, K), room(H, K, K), all_R(H * at_once, K, K);
-  invert_symmetric(H, K, keys.P().data(), room.data(), R.data());
-  for (Index first = 0; first < keys.T(); first += at_once) {
-    stop_if_asked(stop);
-    const LeastSquaresTokens<Scalar> some = keys.tokens(first, std::min(at_once, keys.T() - first));
-    collect_keys(some, R.data(), all_R.data());
-    solve_gains(some, all_R.data());
-  }
-  invert_symmetric(H, K, R.data(), room.data(), keys.P().data());
+  computing<Scalar>({&keys.P()}, [&] {
+    invert_symmetric(H, K, keys.P().data(), room.data(), R.data());
+    for (Index first = 0; first < keys.T(); first += at_once) {
+      stop_if_asked(stop);
+      const LeastSquaresTokens<Scalar> some = keys.tokens(first, std::min(at_once, keys.T() - first));
+      collect_keys(some, R.data(), all_R.data());
+      solve_gains(some, all_R.data());
+    }
+    invert_symmetric(H, K, R.data(), room.data(), keys.P().data());
+  });
 }
 
 }  // namespace

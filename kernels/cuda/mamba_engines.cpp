@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "kernels/cuda/computing.h"
 #include "kernels/cuda/mamba.h"
 #include "kernels/cuda/matrices.h"
 
@@ -50,7 +51,7 @@ class TokensOnDevice {
   }
 
   const MambaTokens<Scalar>& tokens() const { return tokens_; }
-  const DeviceMatrices<Scalar>& S() const { return S_; }
+  DeviceMatrices<Scalar>& S() { return S_; }
 
   /// What every head answers.
   std::vector<Matrix<Scalar>> outputs() {
@@ -130,31 +131,37 @@ Index heads_at_once(const MambaTokens<Scalar>& tokens, Index L) {
 
 /// Chunk after chunk, in tables that all of them use.
 template <class Scalar>
-void run_chunks(const MambaTokens<Scalar>& all, Index chunk_size, const std::stop_token& stop) {
+void run_chunks(TokensOnDevice<Scalar>& on_device, Index chunk_size, const std::stop_token& stop) {
+  const MambaTokens<Scalar>& all = on_device.tokens();
   const Index L = std::min<Index>(chunk_size, all.T);
   const Index at_once = heads_at_once(all, L);
   Tables<Scalar> tables(all, at_once, L, false);
-  for (Index head = 0; head < all.heads; head += at_once) {
-    const Index heads = std::min<Index>(at_once, all.heads - head);
-    for (Index first = 0; first < all.T; first += L) {
-      stop_if_asked(stop);
-      const MambaTokens<Scalar> chunk =
-          some_tokens(all, head, heads, first, std::min<Index>(L, all.T - first));
-      mamba_pairs(chunk, tables.view());
-      tables.scan(chunk);
-      mamba_reads(chunk, tables.view());
+  computing<Scalar>({&on_device.S()}, [&] {
+    for (Index head = 0; head < all.heads; head += at_once) {
+      const Index heads = std::min<Index>(at_once, all.heads - head);
+      for (Index first = 0; first < all.T; first += L) {
+        stop_if_asked(stop);
+        const MambaTokens<Scalar> chunk =
+            some_tokens(all, head, heads, first, std::min<Index>(L, all.T - first));
+        mamba_pairs(chunk, tables.view());
+        tables.scan(chunk);
+        mamba_reads(chunk, tables.view());
+      }
     }
-  }
+  });
 }
 
 /// Some tokens at a time, so that a run can be stopped.
 template <class Scalar>
-void run_tokens(const MambaTokens<Scalar>& all, const std::stop_token& stop) {
+void run_tokens(TokensOnDevice<Scalar>& on_device, const std::stop_token& stop) {
   constexpr Index at_once = 1024;
-  for (Index first = 0; first < all.T; first += at_once) {
-    stop_if_asked(stop);
-    mamba_walk(some_tokens(all, 0, all.heads, first, std::min<Index>(at_once, all.T - first)));
-  }
+  const MambaTokens<Scalar>& all = on_device.tokens();
+  computing<Scalar>({&on_device.S()}, [&] {
+    for (Index first = 0; first < all.T; first += at_once) {
+      stop_if_asked(stop);
+      mamba_walk(some_tokens(all, 0, all.heads, first, std::min<Index>(at_once, all.T - first)));
+    }
+  });
 }
 
 }  // namespace
@@ -226,11 +233,11 @@ std::vector<Matrix<Scalar>> run_mamba(Form form, std::span<const MambaRows<Scala
                                       std::span<Matrix<Scalar>> states, const std::stop_token& stop,
                                       Rounding rounding) {
   TokensOnDevice<Scalar> on_device(heads, states, rounding);
-  const MambaTokens<Scalar>& tokens = on_device.tokens();
+  const Index T = on_device.tokens().T;
   if (form == Form::recurrent) {
-    run_tokens(tokens, stop);
-  } else if (tokens.T > 0) {
-    run_chunks(tokens, form == Form::parallel ? Index{tokens.T} : chunk_size, stop);
+    run_tokens(on_device, stop);
+  } else if (T > 0) {
+    run_chunks(on_device, form == Form::parallel ? T : chunk_size, stop);
   }
   std::vector<Matrix<Scalar>> S = on_device.S().download();
   std::ranges::move(S, states.begin());

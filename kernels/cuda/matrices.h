@@ -51,6 +51,7 @@ class DeviceMatrices {
                            [&] { cuda::round_to_bf16(data(), static_cast<std::int64_t>(numbers_.size())); });
   }
 
+  std::size_t size() const { return numbers_.size(); }
   Index heads() const { return heads_; }
   Index rows() const { return rows_; }
   Index columns() const { return columns_; }

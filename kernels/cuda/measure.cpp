@@ -74,21 +74,23 @@ std::string how_multiplied(Precision precision) {
 
 }  // namespace
 
-RunTimes measure(const std::function<void()>& run) {
+RunTimes measure(const Repeats& repeats, const std::function<void()>& run) {
   const std::size_t bytes = flushing_bytes();
   DeviceArray<char> flushed(bytes);
-  RunClock clock(flushed.data(), bytes);
+  RunClock clock(flushed.data(), bytes, repeats);
   run();
   return clock.times();
 }
 
 std::string what_is_timed() {
-  return "computing: the kernels by events on the device, inputs resident, the L2 cache flushed before the "
-         "first, right to a few microseconds; uploads and downloads apart, and memory, which is filled when "
-         "it "
-         "is fresh; with transfers: all from the arrays in memory to outputs and final states in memory, "
-         "packed "
-         "by one thread of the processor";
+  return "computing: the kernels by events on the device right before the first and right after the last, "
+         "again "
+         "and again on the same inputs, resident, from the same states, each time with the L2 cache flushed; "
+         "uploads and downloads apart, and memory, which is filled when it is fresh, each of one whole run; "
+         "with "
+         "transfers: all from the arrays in memory to outputs and final states in memory, packed by one "
+         "thread of "
+         "the processor";
 }
 
 Roof roof(Precision precision) {

@@ -8,9 +8,9 @@
 
 namespace palimpsest::cuda {
 
-/// What `run` takes on the first device, in parts, with the L2 cache flushed before its first kernel. Throws
+/// What `run` takes on the first device, in parts; what it computes, as often as `repeats` says. Throws
 /// what it throws, and Error with CUDA's words.
-RunTimes measure(const std::function<void()>& run);
+RunTimes measure(const Repeats& repeats, const std::function<void()>& run);
 
 /// What is in these times.
 std::string what_is_timed();

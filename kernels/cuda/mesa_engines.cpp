@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "core/base/error.h"
+#include "kernels/cuda/computing.h"
 #include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/matrices.h"
 #include "kernels/cuda/mesa.h"
@@ -58,6 +59,9 @@ class MesaOnDevice {
   }
 
   const MesaChunks<Scalar>& view() const { return view_; }
+
+  /// The states before and after every chunk, which are written.
+  DeviceMatrices<Scalar>& all_states() { return states_; }
 
   /// Asks for what a trace shows besides.
   void tap() {
@@ -154,24 +158,29 @@ void stop_if_asked(const std::stop_token& stop) {
   if (stop.stop_requested()) throw Cancelled();
 }
 
-/// Chunkwise: all chunks at once.
+/// Chunkwise: all chunks at once, and what they answer.
 template <class Scalar>
-void solve_chunks(const MesaChunks<Scalar>& chunks, const std::stop_token& stop) {
+void solve_chunks(MesaOnDevice<Scalar>& device, const std::stop_token& stop) {
   constexpr Index most_blocks = 1024;  // more than a device holds at the same time
   constexpr Index queries = 16;        // of a block, in mesa.cu
+  const MesaChunks<Scalar>& chunks = device.view();
   const Index wanted = chunks.heads * chunks.chunks * ((chunks.L + queries - 1) / queries);
   Rooms<Scalar> rooms(std::clamp<Index>(wanted, 1, most_blocks), chunks.K);
-  make_mesa_states(chunks);
-  stop_if_asked(stop);
-  solve_mesa_chunks(chunks, rooms.view());
-  CHECK_CUDA(cudaStreamSynchronize(nullptr));
-  stop_if_asked(stop);
+  computing<Scalar>({&device.all_states()}, [&] {
+    make_mesa_states(chunks);
+    stop_if_asked(stop);
+    solve_mesa_chunks(chunks, rooms.view());
+    CHECK_CUDA(cudaStreamSynchronize(nullptr));
+    stop_if_asked(stop);
+    read_mesa_chunks(chunks);
+  });
 }
 
-/// Parallel: some tokens of all heads at once.
+/// Parallel: some tokens of all heads at once, and what they answer.
 template <class Scalar>
-void solve_tokens(const MesaChunks<Scalar>& chunks, std::span<const MesaState<Scalar>> states,
+void solve_tokens(MesaOnDevice<Scalar>& device, std::span<const MesaState<Scalar>> states,
                   const std::stop_token& stop) {
+  const MesaChunks<Scalar>& chunks = device.view();
   const Index K = chunks.K;
   constexpr double room = double{1 << 30} / sizeof(Scalar);  // numbers of the systems at the same time
   const auto of_a_token = static_cast<double>(std::max<Index>(chunks.heads * K * K, 1));
@@ -180,12 +189,16 @@ void solve_tokens(const MesaChunks<Scalar>& chunks, std::span<const MesaState<Sc
     return Matrix<Scalar>(states[static_cast<std::size_t>(head)].leftCols(K));
   });
   Rooms<Scalar> rooms(chunks.heads * at_once, K);
-  make_mesa_states(chunks);
-  for (Index first = 0; first < chunks.L; first += at_once) {
-    stop_if_asked(stop);
-    solve_mesa_tokens(chunks, rooms.view(), first, std::min<Index>(first + at_once, chunks.L), Hkk.data());
-    CHECK_CUDA(cudaStreamSynchronize(nullptr));  // or all would be under way before anyone could ask to stop
-  }
+  computing<Scalar>({&device.all_states(), &Hkk}, [&] {
+    make_mesa_states(chunks);
+    for (Index first = 0; first < chunks.L; first += at_once) {
+      stop_if_asked(stop);
+      solve_mesa_tokens(chunks, rooms.view(), first, std::min<Index>(first + at_once, chunks.L), Hkk.data());
+      CHECK_CUDA(
+          cudaStreamSynchronize(nullptr));  // or all would be under way before anyone could ask to stop
+    }
+    read_mesa_chunks(chunks);
+  });
 }
 
 /// Chunkwise or parallel: one chunk of one head.
@@ -199,11 +212,10 @@ Matrix<Scalar> one_chunk(bool gradients, const MesaRows<Scalar>& rows, MesaState
   MesaOnDevice<Scalar> device({&rows, 1}, {&H, 1}, L, true, gradients, rounding);
   if (recorder) device.tap();
   if (gradients) {
-    solve_chunks(device.view(), stop);
+    solve_chunks(device, stop);
   } else {
-    solve_tokens<Scalar>(device.view(), {&H, 1}, stop);
+    solve_tokens<Scalar>(device, {&H, 1}, stop);
   }
-  read_mesa_chunks(device.view());
   const MesaState<Scalar> after = device.states(1).front();
   if (recorder) {
     (*recorder)("gamma", rows.gamma);
@@ -239,20 +251,21 @@ std::vector<Matrix<Scalar>> run_some(Form form, std::span<const MesaRows<Scalar>
   MesaOnDevice<Scalar> device(heads, states, L, form != Form::recurrent, form == Form::chunkwise, rounding);
   if (form == Form::recurrent) {
     Rooms<Scalar> rooms(static_cast<Index>(heads.size()), device.view().K);
-    for (Index first = 0; first < T; first += tokens_between_stops) {
-      stop_if_asked(stop);
-      walk_mesa<Scalar>(device.view(), rooms.view(), first, std::min(first + tokens_between_stops, T),
-                        nullptr);
-      CHECK_CUDA(
-          cudaStreamSynchronize(nullptr));  // or all would be under way before anyone could ask to stop
-    }
+    computing<Scalar>({&device.all_states()}, [&] {
+      for (Index first = 0; first < T; first += tokens_between_stops) {
+        stop_if_asked(stop);
+        walk_mesa<Scalar>(device.view(), rooms.view(), first, std::min(first + tokens_between_stops, T),
+                          nullptr);
+        CHECK_CUDA(
+            cudaStreamSynchronize(nullptr));  // or all would be under way before anyone could ask to stop
+      }
+    });
   } else {
     if (form == Form::chunkwise) {
-      solve_chunks(device.view(), stop);
+      solve_chunks(device, stop);
     } else {
-      solve_tokens<Scalar>(device.view(), states, stop);
+      solve_tokens<Scalar>(device, states, stop);
     }
-    read_mesa_chunks(device.view());
   }
   std::ranges::move(device.states(form == Form::recurrent ? 0 : device.chunks()), states.begin());
   return device.outputs(T);

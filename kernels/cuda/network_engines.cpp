@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "kernels/cuda/computing.h"
 #include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/matrices.h"
 #include "kernels/cuda/network.h"
@@ -63,6 +64,13 @@ class NetworksOnDevice {
   }
 
   /// Parameters, then the sums of their gradients.
+  std::vector<DeviceMatrices<Scalar>*> carried() {
+    std::vector<DeviceMatrices<Scalar>*> all;
+    for (DeviceMatrices<Scalar>& each : carried_) all.push_back(&each);
+    return all;
+  }
+
+  /// The same, downloaded.
   Carried<Scalar> download_carried() const {
     Carried<Scalar> all;
     for (const DeviceMatrices<Scalar>& each : carried_) all.push_back(each.matrix());
@@ -248,13 +256,16 @@ std::vector<Matrix<Scalar>> run_some(std::span<const InnerNetwork<Scalar>> netwo
   const Index batch = pieces.piece_count() > 0 ? pieces.batch_size(0) : 1;
   NetworksOnDevice<Scalar> device(networks, heads, carried, L, dual, rounding);
   const Index at_once = std::max<Index>(tokens_between_stops / L, 1);
-  for (Index index = 0; index < pieces.piece_count(); index += at_once) {
-    if (stop.stop_requested()) throw Cancelled();
-    const Index next = index + at_once;
-    walk_networks(device.view(), dual, batch, pieces.piece(index).first,
-                  next < pieces.piece_count() ? pieces.piece(next).first : T);
-    CHECK_CUDA(cudaStreamSynchronize(nullptr));  // or all would be under way before anyone could ask to stop
-  }
+  computing<Scalar>(device.carried(), [&] {
+    for (Index index = 0; index < pieces.piece_count(); index += at_once) {
+      if (stop.stop_requested()) throw Cancelled();
+      const Index next = index + at_once;
+      walk_networks(device.view(), dual, batch, pieces.piece(index).first,
+                    next < pieces.piece_count() ? pieces.piece(next).first : T);
+      CHECK_CUDA(
+          cudaStreamSynchronize(nullptr));  // or all would be under way before anyone could ask to stop
+    }
+  });
   device.download_carried(carried);
   return device.outputs();
 }

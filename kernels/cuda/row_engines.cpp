@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/engines/decay_scores.h"
 #include "kernels/cuda/chunk_rows.h"
+#include "kernels/cuda/computing.h"
 #include "kernels/cuda/matrices.h"
 #include "kernels/cuda/recurrent_rows.h"
 #include "kernels/cuda/recurrent_scalar_decay.h"
@@ -111,7 +112,7 @@ class RowsOnDevice {
 
   const RowPrograms<Scalar>& programs() const { return programs_; }
   const Structure& structure() const { return structure_; }
-  const DeviceMatrices<Scalar>& S() const { return S_; }
+  DeviceMatrices<Scalar>& S() { return S_; }
 
   /// What every head read.
   std::vector<Matrix<Scalar>> outputs() {
@@ -314,7 +315,7 @@ Index chunks_at_once(const RowPrograms<Scalar>& rows, Index L) {
 }
 
 template <class Scalar>
-void run_chunks(Form form, const RowsOnDevice<Scalar>& rows, Index chunk_size, const std::stop_token& stop) {
+void run_chunks(Form form, RowsOnDevice<Scalar>& rows, Index chunk_size, const std::stop_token& stop) {
   const RowPrograms<Scalar>& programs = rows.programs();
   const Index tokens = programs.T / programs.rows_per_read;
   const Index L = (form == Form::parallel ? tokens : std::min(chunk_size, tokens)) * programs.rows_per_read;
@@ -322,14 +323,16 @@ void run_chunks(Form form, const RowsOnDevice<Scalar>& rows, Index chunk_size, c
   const Index all = (programs.T + L - 1) / L;
   const Index at_once = std::min(all, chunks_at_once(programs, L));
   ChunkTables<Scalar> tables(programs, L, at_once, form == Form::two_pass);
-  for (Index first = 0; first < all; first += at_once) {
-    if (stop.stop_requested()) throw Cancelled();
-    tables.view.first_row = first * L;
-    tables.view.count = std::min(at_once, all - first);
-    make_chunk_tables(programs, tables.view);
-    chain_chunks(programs, tables.view, form != Form::two_pass);
-    if (form == Form::two_pass) chunk_reads(programs, tables.view);
-  }
+  computing<Scalar>({&rows.S()}, [&] {
+    for (Index first = 0; first < all; first += at_once) {
+      if (stop.stop_requested()) throw Cancelled();
+      tables.view.first_row = first * L;
+      tables.view.count = std::min(at_once, all - first);
+      make_chunk_tables(programs, tables.view);
+      chain_chunks(programs, tables.view, form != Form::two_pass);
+      if (form == Form::two_pass) chunk_reads(programs, tables.view);
+    }
+  });
 }
 
 }  // namespace
@@ -420,9 +423,9 @@ std::vector<Matrix<Scalar>> run_rows(Form form, std::span<const Program<Scalar>>
   if (!is_recurrent) {
     run_chunks(form, rows, chunk_size, stop);
   } else if (has_one_decay_per_token(structure, heads.front().k.cols())) {
-    recurrent_scalar_decay(rows.programs());
+    computing<Scalar>({&rows.S()}, [&] { recurrent_scalar_decay(rows.programs()); });
   } else {
-    recurrent_rows(rows.programs());
+    computing<Scalar>({&rows.S()}, [&] { recurrent_rows(rows.programs()); });
   }
   std::vector<Matrix<Scalar>> S = rows.S().download();
   std::ranges::move(S, states.begin());

@@ -1,75 +1,69 @@
 #include "kernels/cuda/run_clock.h"
 
-#include <algorithm>
-#include <string_view>
-
 namespace palimpsest::cuda {
 
-namespace {
-
-double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
+double RunClock::seconds_between(Time from, Time to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-}  // namespace
+RunClock::Time RunClock::when_idle() {
+  CHECK_CUDA(cudaStreamSynchronize(nullptr));
+  return Clock::now();
+}
 
-RunClock::RunClock(void* flushed, std::size_t bytes) : flushed_(flushed), flushed_bytes_(bytes) {
+RunClock::RunClock(void* flushed, std::size_t bytes, const Repeats& repeats)
+    : flushed_(flushed), flushed_bytes_(bytes), repeats_(repeats) {
   CHECK_CUDA(cudaEventCreate(&from_));
   CHECK_CUDA(cudaEventCreate(&to_));
-  CHECK_CUDA(cudaStreamSynchronize(nullptr));
+  start_ = when_idle();
   present_ = this;
-  call_listener = this;
-  start_ = Clock::now();
-  begin_stretch();
 }
 
 RunClock::~RunClock() {
   present_ = nullptr;
-  call_listener = nullptr;
   cudaEventDestroy(from_);
   cudaEventDestroy(to_);
 }
 
-void RunClock::called(const char* call) {
-  const bool is_launch = std::string_view(call) == "cudaGetLastError()";
-  if (!is_launch || !in_stretch_ || is_asked_) return;
-  is_asked_ = true;
-  asked_ = Clock::now();
-}
-
-void RunClock::begin_stretch() {
-  if (times_.compute == 0) {
-    const Time start = Clock::now();
-    CHECK_CUDA(cudaMemsetAsync(flushed_, 0, flushed_bytes_, nullptr));
-    CHECK_CUDA(cudaStreamSynchronize(nullptr));
-    flushing_ += seconds_between(start, Clock::now());
-  }
+double RunClock::time(const std::function<void()>& compute) {
+  CHECK_CUDA(cudaMemsetAsync(flushed_, 0, flushed_bytes_, nullptr));
   CHECK_CUDA(cudaEventRecord(from_, nullptr));
-  began_ = Clock::now();
-  is_asked_ = false;
-  in_stretch_ = true;
-}
-
-void RunClock::stop_computing() {
-  in_stretch_ = false;
-  if (!is_asked_) return;
+  compute();
   CHECK_CUDA(cudaEventRecord(to_, nullptr));
   CHECK_CUDA(cudaEventSynchronize(to_));
   float milliseconds = 0;
   CHECK_CUDA(cudaEventElapsedTime(&milliseconds, from_, to_));
-  // The launch itself is in the wait: what takes less than a launch counts as 0.
-  times_.compute += std::max(1e-3 * static_cast<double>(milliseconds) - seconds_between(began_, asked_), 0.0);
+  return 1e-3 * static_cast<double>(milliseconds);
 }
 
-void RunClock::compute_on(double RunTimes::*part, Time start) {
-  CHECK_CUDA(cudaStreamSynchronize(nullptr));
-  times_.*part += seconds_between(start, Clock::now());
-  begin_stretch();
+void RunClock::repeat(const std::function<void()>& restore, const std::function<void()>& compute) {
+  const Time start = when_idle();
+  const bool is_first = times_.compute.empty();
+  const auto wanted = [&](std::size_t done) {
+    if (!is_first) return done < times_.compute.size();
+    const auto count = static_cast<Index>(done);
+    return count < repeats_.least ||
+           (count < repeats_.most && seconds_between(start, Clock::now()) < repeats_.seconds);
+  };
+  const bool warms_up = repeats_.most > 1;
+  if (warms_up) compute();
+  double once = 0;
+  for (std::size_t done = 0; wanted(done); ++done) {
+    if (warms_up || done > 0) restore();
+    const double seconds = time(compute);
+    if (done == 0) once = seconds;
+    if (is_first)
+      times_.compute.push_back(seconds);
+    else
+      times_.compute[done] += seconds;
+  }
+  aside_ += seconds_between(start, when_idle()) - once;
 }
 
 RunTimes RunClock::times() {
-  if (in_stretch_) stop_computing();
-  times_.whole = seconds_between(start_, Clock::now()) - flushing_;
+  if (times_.compute.empty()) times_.compute.push_back(0);  // of no tokens
+  times_.spent = seconds_between(start_, when_idle());
+  times_.whole = times_.spent - aside_;
   return times_;
 }
 

@@ -3,6 +3,8 @@
 #include <cuda_runtime.h>
 
 #include <chrono>
+#include <functional>
+#include <vector>
 
 #include "core/rules/run_times.h"
 #include "kernels/cuda/check.h"
@@ -11,31 +13,46 @@ namespace palimpsest::cuda {
 
 /// Takes the times of all that this thread asks of the device while the clock lives.
 ///
-/// A run moves data (uploads, downloads, fresh memory) and computes in the stretches between. Moving is timed
-/// by the processor's clock, with the device idle before and after. In a stretch the device first waits while
-/// the processor packs numbers, until a kernel is launched; then kernels run. Two events on the device mark
-/// the stretch; its computing is the time between them less that wait, right to a few microseconds. No kernel
-/// has to report: after every launch CHECK_CUDA asks for the last error.
-class RunClock : public CallListener {
+/// A run moves data (uploads, downloads, fresh memory) and computes (kernels/cuda/computing.h). Moving is
+/// timed by the processor's clock, with the device idle before and after. What is computed is computed as
+/// often as wanted: each time what it changes is put back and the L2 cache is flushed, then two events on the
+/// device, right before the first kernel and right after the last, mark it. They stand in the same queue
+/// behind the flush, so that a launch costs nothing that the device does not wait for. A run may compute in
+/// several places; the first decides how often, and a time is the sum over all of them.
+class RunClock {
  public:
-  /// Before the first kernel the L2 cache is flushed by a write to `flushed`, so many `bytes`.
-  RunClock(void* flushed, std::size_t bytes);
-  ~RunClock() override;
+  /// The L2 cache is flushed by a write to `flushed`, so many `bytes`.
+  RunClock(void* flushed, std::size_t bytes, const Repeats& repeats);
+  ~RunClock();
   RunClock(const RunClock&) = delete;
   RunClock& operator=(const RunClock&) = delete;
+
+  /// The clock of this thread; null: nobody measures.
+  static RunClock* present() { return present_; }
 
   /// Calls move(), which moves data; the clock of this thread, if there is one, counts it as `part`.
   template <class Move>
   static void moving(double RunTimes::*part, Move move) {
     RunClock* const clock = present_;
-    if (!clock) return move();
-    clock->stop_computing();
-    const Time start = Clock::now();
+    if (!clock || clock->is_aside_) return move();
+    const Time start = clock->when_idle();
     move();
-    clock->compute_on(part, start);
+    clock->times_.*part += seconds_between(start, clock->when_idle());
   }
 
-  void called(const char* call) override;
+  /// Calls prepare(), which counts nowhere.
+  template <class Prepare>
+  void aside(Prepare prepare) {
+    const Time start = when_idle();
+    is_aside_ = true;
+    prepare();
+    is_aside_ = false;
+    aside_ += seconds_between(start, when_idle());
+  }
+
+  /// Calls compute() as often as wanted, restore() before each time but the first; wanted more than once, the
+  /// first does not count.
+  void repeat(const std::function<void()>& restore, const std::function<void()>& compute);
 
   /// What the run took up to now.
   RunTimes times();
@@ -44,23 +61,21 @@ class RunClock : public CallListener {
   using Clock = std::chrono::steady_clock;
   using Time = Clock::time_point;
 
-  void stop_computing();
-  void compute_on(double RunTimes::*part, Time start);
-  void begin_stretch();
+  static double seconds_between(Time from, Time to);
+  static Time when_idle();
+  double time(const std::function<void()>& compute);
 
   inline static thread_local RunClock* present_ = nullptr;
 
   RunTimes times_ = {};
   void* flushed_;
   std::size_t flushed_bytes_;
-  double flushing_ = 0;  // seconds
+  Repeats repeats_;
   cudaEvent_t from_ = nullptr;
   cudaEvent_t to_ = nullptr;
-  bool in_stretch_ = false;
-  bool is_asked_ = false;  // for a kernel, in this stretch
-  Time start_ = {};        // of the run
-  Time began_ = {};        // the stretch
-  Time asked_ = {};        // for the first kernel in it
+  bool is_aside_ = false;
+  double aside_ = 0;  // seconds that are in no time but the one spent
+  Time start_ = {};   // of the run
 };
 
 }  // namespace palimpsest::cuda

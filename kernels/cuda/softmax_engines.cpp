@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "kernels/cuda/computing.h"
 #include "kernels/cuda/matrices.h"
 #include "kernels/cuda/softmax.h"
 
@@ -126,27 +127,30 @@ void stop_if_asked(const std::stop_token& stop) {
   if (stop.stop_requested()) throw Cancelled();
 }
 
-/// Calls visit(attention, o) for some heads after the other, of which each takes `numbers` of tables.
+/// Computes visit(attention, o) for so many heads after the other.
 template <class Scalar, class Visit>
-void for_some_heads(AllHeads<Scalar>& all, Index numbers, const std::stop_token& stop, Visit visit) {
+void for_some_heads(AllHeads<Scalar>& all, Index at_once, const std::stop_token& stop, Visit visit) {
   const Index heads = all.attention().heads;
-  const Index at_once = heads_at_once<Scalar>(heads, numbers);
-  for (Index first = 0; first < heads; first += at_once) {
-    stop_if_asked(stop);
-    visit(some_heads(all.attention(), first, std::min(at_once, heads - first)), part(all.o(), first, 0));
-  }
+  computing<Scalar>({}, [&] {
+    for (Index first = 0; first < heads; first += at_once) {
+      stop_if_asked(stop);
+      visit(some_heads(all.attention(), first, std::min(at_once, heads - first)), part(all.o(), first, 0));
+    }
+  });
 }
 
 /// Some queries at a time, so that a run can be stopped.
 template <class Scalar>
 void run_streams(AllHeads<Scalar>& all, const std::stop_token& stop) {
   constexpr Index at_once = 1024;
-  for (Index first = 0; first < all.attention().queries; first += at_once) {
-    stop_if_asked(stop);
-    Attention<Scalar> some = later_queries(all.attention(), first);
-    some.queries = std::min<Index>(some.queries, at_once);
-    softmax_streams(some, part(all.o(), 0, first));
-  }
+  computing<Scalar>({}, [&] {
+    for (Index first = 0; first < all.attention().queries; first += at_once) {
+      stop_if_asked(stop);
+      Attention<Scalar> some = later_queries(all.attention(), first);
+      some.queries = std::min<Index>(some.queries, at_once);
+      softmax_streams(some, part(all.o(), 0, first));
+    }
+  });
 }
 
 /// All chunks of queries at once, one tile of keys after the other, the last first: the gates between a key
@@ -157,9 +161,9 @@ void run_tiles(AllHeads<Scalar>& all, Index chunk_size, const std::stop_token& s
   const Index keys = all.attention().keys;
   const Index earlier = all.attention().first_query;
   const Index width = std::min(chunk_size, keys);
-  for_some_heads(all, T * width, stop, [&](const Attention<Scalar>& heads, const DeviceRows<Scalar>& o) {
-    const Index H = heads.heads;
-    DeviceMatrices<Scalar> m(1, H, T), l(1, H, T), decays(1, H, T), fade(1, H, T), X(H, T, width);
+  const Index H = heads_at_once<Scalar>(all.attention().heads, T * width);
+  DeviceMatrices<Scalar> m(1, H, T), l(1, H, T), decays(1, H, T), fade(1, H, T), X(H, T, width);
+  for_some_heads(all, H, stop, [&](const Attention<Scalar>& heads, const DeviceRows<Scalar>& o) {
     const PartialSoftmax<Scalar> state = {.stride = T,
                                           .m = m.data(),
                                           .l = l.data(),
@@ -190,8 +194,9 @@ template <class Scalar>
 void run_whole(AllHeads<Scalar>& all, const std::stop_token& stop) {
   const Index T = all.attention().queries;
   const Index keys = all.attention().keys;
-  for_some_heads(all, T * keys, stop, [&](const Attention<Scalar>& heads, const DeviceRows<Scalar>& o) {
-    DeviceMatrices<Scalar> A(heads.heads, T, keys), m(1, heads.heads, T), l(1, heads.heads, T);
+  const Index H = heads_at_once<Scalar>(all.attention().heads, T * keys);
+  DeviceMatrices<Scalar> A(H, T, keys), m(1, H, T), l(1, H, T);
+  for_some_heads(all, H, stop, [&](const Attention<Scalar>& heads, const DeviceRows<Scalar>& o) {
     softmax_scores<Scalar>(heads, {}, A.data());
     softmax_whole<Scalar>(heads, A.data(), m.data(), A.data(), l.data(), A.data(), o);
   });

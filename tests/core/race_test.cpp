@@ -18,6 +18,8 @@ class TimedBackend : public Backend {
  public:
   std::function<double(Index run, Index tokens)> seconds = [](Index, Index) { return 1.0; };
   std::function<void()> before_run = [] {};
+  bool repeats_itself = false;  // computes as often as it is asked to; each time takes 1 longer
+  mutable std::vector<Repeats> asked;
   mutable Index runs = 0;
   mutable Index roofs = 0;
 
@@ -35,11 +37,19 @@ class TimedBackend : public Backend {
     throw Error("nothing is computed here");
   }
   RunTimes measure(const Variant&, std::span<const Sequence> heads, Form, Precision, Index,
-                   std::stop_token stop) const override {
+                   const Repeats& repeats, std::stop_token stop) const override {
     before_run();
     if (stop.stop_requested()) throw Cancelled();
+    asked.push_back(repeats);
     const double time = seconds(runs++, heads.front().tokens);
-    return {.compute = time, .transfers = 2 * time, .allocations = 3 * time, .whole = 10 * time};
+    RunTimes times = {.compute = {time},
+                      .transfers = 2 * time,
+                      .allocations = 3 * time,
+                      .whole = 10 * time,
+                      .spent = 10 * time};
+    while (repeats_itself && static_cast<Index>(times.compute.size()) < repeats.most)
+      times.compute.push_back(time + static_cast<double>(times.compute.size()));
+    return times;
   }
   std::optional<Roof> roof(Precision) const override {
     ++roofs;
@@ -120,6 +130,26 @@ TEST_CASE("repeats end when the time for a point is spent, but never before the 
   CHECK(point.repeats == 3);
   CHECK_FALSE(point.warmed);
   CHECK(backend.runs == 3);
+}
+
+TEST_CASE("a device that computes again while it has the inputs is given them once", "[race]") {
+  TimedBackend backend;
+  backend.repeats_itself = true;
+  RacePlan plan = small_plan(backend);
+  plan.forms = {Form::recurrent};
+  plan.lengths = {5};
+  plan.seconds = 100;
+  const RacePoint point = race(plan).points.front();
+  CHECK(backend.runs == 2);  // the first does not count
+  REQUIRE(backend.asked.size() == 2);
+  CHECK(backend.asked[0].most == 1);
+  CHECK(backend.asked[1].most == plan.repeats);
+  CHECK(backend.asked[1].least == plan.least_repeats);
+  CHECK(backend.asked[1].seconds == plan.seconds);
+  CHECK(point.warmed);
+  CHECK(point.repeats == plan.repeats);
+  CHECK(point.compute == Quartiles{2, 3, 4});
+  CHECK(point.transfers == Quartiles{2, 2, 2});
 }
 
 TEST_CASE("a point holds the work of all heads, and how near it comes to the roof", "[race]") {

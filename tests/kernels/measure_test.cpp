@@ -1,5 +1,6 @@
 // What a run on the device takes, in parts, and what the device does at most.
 
+#include "kernels/cuda/measure.h"
 #include "core/base/error.h"
 #include "core/cases/random_case.h"
 #include "core/cases/repeated_heads.h"
@@ -31,7 +32,7 @@ TEST_CASE("what cannot run on the device is not measured there, for the same rea
   const Variant& variant = find_variant("gated_deltanet");
   const SequenceBatch batch = batch_of(variant, 9);
   CHECK_THROWS_WITH(
-      cuda_backend().measure(variant, batch.heads, Form::recurrent, Precision::f32, 16),
+      cuda_backend().measure(variant, batch.heads, Form::recurrent, Precision::f32, 16, {}),
       says(*cuda_backend().missing(variant, batch.heads.front().settings, Form::recurrent, Precision::f32)));
   CHECK_FALSE(cuda_backend().roof(Precision::f32));
 }
@@ -45,11 +46,14 @@ TEST_CASE("every run on the device has kernels, transfers and memory, each with 
       for (const Precision precision : all_precisions) {
         if (cuda_backend().missing(variant, settings, form, precision)) continue;
         INFO(variant.id << ' ' << name(form) << ' ' << name(precision));
-        const RunTimes times = cuda_backend().measure(variant, batch.heads, form, precision, 16);
-        CHECK(times.compute > 0);
+        const RunTimes times =
+            cuda_backend().measure(variant, batch.heads, form, precision, 16, {.most = 4, .least = 3});
+        CHECK(times.compute.size() == 3);  // no seconds are given for a fourth
+        for (const double seconds : times.compute) CHECK(seconds > 0);
         CHECK(times.transfers > 0);
         CHECK(times.allocations > 0);
         CHECK(times.whole > times.transfers + times.allocations);  // parts of it, by the same clock
+        CHECK(times.spent >= times.whole);
       }
     }
   }
@@ -65,13 +69,36 @@ TEST_CASE("a run is the same after others were measured, or given up", "[race]")
   const Output before = run();
   std::stop_source source;
   source.request_stop();
-  CHECK_THROWS_AS(
-      cuda_backend().measure(variant, batch.heads, Form::chunkwise, Precision::f64, 16, source.get_token()),
-      Cancelled);
+  CHECK_THROWS_AS(cuda_backend().measure(variant, batch.heads, Form::chunkwise, Precision::f64, 16, {},
+                                         source.get_token()),
+                  Cancelled);
   CHECK(compare(run(), before).error == 0);
-  cuda_backend().measure(variant, batch.heads, Form::chunkwise, Precision::f64, 16);
+  cuda_backend().measure(variant, batch.heads, Form::chunkwise, Precision::f64, 16, {});
   CHECK(compare(run(), before).error == 0);
 }
+
+#if PALIMPSEST_HAS_CUDA
+TEST_CASE("what is computed again and again comes out as if it were computed once", "[race]") {
+  if (!testing::has_gpu()) return;
+  for (const Variant& variant : variants()) {
+    const SequenceBatch batch = batch_of(variant, 33);
+    for (const Form form : all_forms) {
+      if (cuda_backend().missing(variant, batch.heads.front().settings, form, Precision::f64)) continue;
+      INFO(variant.id << ' ' << name(form));
+      const auto run = [&] {
+        return cuda_backend().run_heads(variant, batch.heads, form, Precision::f64, 16);
+      };
+      const std::vector<Output> once = run();
+      std::vector<Output> again;
+      const RunTimes times = cuda::measure({.most = 3, .least = 3}, [&] { again = run(); });
+      CHECK(times.compute.size() == 3);
+      REQUIRE(again.size() == once.size());
+      for (std::size_t head = 0; head < once.size(); ++head)
+        CHECK(compare(again[head], once[head]).error <= 1e-12);
+    }
+  }
+}
+#endif
 
 TEST_CASE("the device says what it does at most", "[race]") {
   if (!testing::has_gpu()) return;
