@@ -15,91 +15,16 @@ namespace {
 
 using cuda::Rounding;
 
-template <class Scalar>
-class CudaRowHeads : public RowHeads<Scalar> {
+/// Whole heads by `kernels`, which take what Heads::run() takes, and how rows are rounded.
+template <class Heads, auto kernels, class Signature = decltype(&Heads::run)>
+class CudaHeads;
+
+template <class Heads, auto kernels, class Outputs, class... Given>
+class CudaHeads<Heads, kernels, Outputs (Heads::*)(Given...) const> : public Heads {
  public:
-  explicit CudaRowHeads(Rounding rounding) : rounding_(rounding) {}
+  explicit CudaHeads(Rounding rounding) : rounding_(rounding) {}
 
-  std::vector<Matrix<Scalar>> run(Form form, std::span<const Program<Scalar>> heads, Index chunk_size,
-                                  std::span<Matrix<Scalar>> states,
-                                  const std::stop_token& stop) const override {
-    return cuda::run_rows(form, heads, chunk_size, states, stop, rounding_);
-  }
-
- private:
-  Rounding rounding_;
-};
-
-template <class Scalar>
-class CudaSoftmaxHeads : public SoftmaxHeads<Scalar> {
- public:
-  explicit CudaSoftmaxHeads(Rounding rounding) : rounding_(rounding) {}
-
-  std::vector<Matrix<Scalar>> run(Form form, std::span<const CachedQueries<Scalar>> heads, Index chunk_size,
-                                  const std::stop_token& stop) const override {
-    return cuda::run_softmax(form, heads, chunk_size, stop, rounding_);
-  }
-
- private:
-  Rounding rounding_;
-};
-
-template <class Scalar>
-class CudaMambaHeads : public MambaHeads<Scalar> {
- public:
-  explicit CudaMambaHeads(Rounding rounding) : rounding_(rounding) {}
-
-  std::vector<Matrix<Scalar>> run(Form form, std::span<const MambaRows<Scalar>> heads, Index chunk_size,
-                                  std::span<Matrix<Scalar>> states,
-                                  const std::stop_token& stop) const override {
-    return cuda::run_mamba(form, heads, chunk_size, states, stop, rounding_);
-  }
-
- private:
-  Rounding rounding_;
-};
-
-template <class Scalar>
-class CudaNetworkHeads : public NetworkHeads<Scalar> {
- public:
-  explicit CudaNetworkHeads(Rounding rounding) : rounding_(rounding) {}
-
-  std::vector<Matrix<Scalar>> run(Form form, std::span<const InnerNetwork<Scalar>> networks,
-                                  std::span<const NetworkRows<Scalar>> heads, const InnerBatches& pieces,
-                                  std::span<Carried<Scalar>> carried,
-                                  const std::stop_token& stop) const override {
-    return cuda::run_networks(form, networks, heads, pieces, carried, stop, rounding_);
-  }
-
- private:
-  Rounding rounding_;
-};
-
-template <class Scalar>
-class CudaLactHeads : public LactHeads<Scalar> {
- public:
-  explicit CudaLactHeads(Rounding rounding) : rounding_(rounding) {}
-
-  std::vector<Matrix<Scalar>> run(const LactWay& way, std::span<const LactHead<Scalar>> heads,
-                                  std::span<Matrix<Scalar>> S, std::span<Matrix<Scalar>> M,
-                                  const std::stop_token& stop) const override {
-    return cuda::run_lact(way, heads, S, M, stop, rounding_);
-  }
-
- private:
-  Rounding rounding_;
-};
-
-template <class Scalar>
-class CudaMesaHeads : public MesaHeads<Scalar> {
- public:
-  explicit CudaMesaHeads(Rounding rounding) : rounding_(rounding) {}
-
-  std::vector<Matrix<Scalar>> run(Form form, std::span<const MesaRows<Scalar>> heads, Index chunk_size,
-                                  std::span<MesaState<Scalar>> states,
-                                  const std::stop_token& stop) const override {
-    return cuda::run_mesa(form, heads, chunk_size, states, stop, rounding_);
-  }
+  Outputs run(Given... given) const override { return kernels(given..., rounding_); }
 
  private:
   Rounding rounding_;
@@ -222,12 +147,12 @@ class CudaEngines : public Engines<Scalar> {
 
  private:
   Rounding rounding_;
-  CudaRowHeads<Scalar> row_heads_{rounding_};
-  CudaSoftmaxHeads<Scalar> softmax_heads_{rounding_};
-  CudaMambaHeads<Scalar> mamba_heads_{rounding_};
-  CudaNetworkHeads<Scalar> network_heads_{rounding_};
-  CudaLactHeads<Scalar> lact_heads_{rounding_};
-  CudaMesaHeads<Scalar> mesa_heads_{rounding_};
+  CudaHeads<RowHeads<Scalar>, &cuda::run_rows<Scalar>> row_heads_{rounding_};
+  CudaHeads<SoftmaxHeads<Scalar>, &cuda::run_softmax<Scalar>> softmax_heads_{rounding_};
+  CudaHeads<MambaHeads<Scalar>, &cuda::run_mamba<Scalar>> mamba_heads_{rounding_};
+  CudaHeads<NetworkHeads<Scalar>, &cuda::run_networks<Scalar>> network_heads_{rounding_};
+  CudaHeads<LactHeads<Scalar>, &cuda::run_lact<Scalar>> lact_heads_{rounding_};
+  CudaHeads<MesaHeads<Scalar>, &cuda::run_mesa<Scalar>> mesa_heads_{rounding_};
   CudaLeastSquaresHeads<Scalar> least_squares_heads_{rounding_};
 };
 
