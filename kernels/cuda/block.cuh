@@ -2,12 +2,12 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/grid.cuh"
+
 // What the threads of one block do together. All of them call it, and each function ends with a barrier: what
 // one wrote the others see.
 
 namespace palimpsest {
-
-inline constexpr int warp_size = 32;
 
 /// Calls visit(i) for i < count, each by one thread.
 template <class Visit>

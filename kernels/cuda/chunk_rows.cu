@@ -20,7 +20,7 @@ namespace palimpsest {
 namespace {
 
 constexpr int warps = 4;
-constexpr int threads = warps * lanes;
+constexpr int threads = warps * warp_size;
 
 /// One chunk of one head: where its rows and tables lie.
 template <class Scalar>
@@ -241,28 +241,28 @@ __global__ void fill_channel_scores(const RowPrograms<Scalar> rows, const Chunks
                                     Scalar* scores) {
   extern __shared__ unsigned char shared[];
   const Chunk<Scalar> chunk(rows, chunks, blockIdx.y, blockIdx.z);
-  const int lane = threadIdx.x % lanes;
-  const std::int64_t j = std::int64_t{blockIdx.x} * warps + threadIdx.x / lanes;
+  const int lane = threadIdx.x % warp_size;
+  const std::int64_t j = std::int64_t{blockIdx.x} * warps + threadIdx.x / warp_size;
   if (j >= chunk.L) return;
-  Scalar* const fade = reinterpret_cast<Scalar*>(shared) + threadIdx.x / lanes * rows.K;
+  Scalar* const fade = reinterpret_cast<Scalar*>(shared) + threadIdx.x / warp_size * rows.K;
   Scalar* const Z = chunk.table(scores, readers.of_a_chunk * chunks.L);
   const Scalar* const y_j = chunk.row(y, j);
   const Scalar strength = beta.data ? chunk.row(beta, j)[0] : Scalar(1);
   const bool logs = rows.gates_are_logs;
-  for (std::int64_t d = lane; d < rows.K; d += lanes) fade[d] = logs ? Scalar(0) : Scalar(1);
+  for (std::int64_t d = lane; d < rows.K; d += warp_size) fade[d] = logs ? Scalar(0) : Scalar(1);
 
   std::int64_t passed = j + 1;
   for (std::int64_t s = 0; s < readers.count(chunk); ++s) {
     const std::int64_t reader = readers.first(chunk) + s;
     for (; passed < chunk.since(readers.times.decays, reader); ++passed) {
       const Scalar* const gate = chunk.row(rows.alpha, passed);
-      for (std::int64_t d = lane; d < rows.K; d += lanes)
+      for (std::int64_t d = lane; d < rows.K; d += warp_size)
         fade[d] = logs ? fade[d] + gate[d] : fade[d] * gate[d];
     }
     Scalar sum = 0;
     if (j < chunk.since(readers.times.writes, reader)) {
       const Scalar* const x_s = readers.are_reads ? chunk.read(x, s) : chunk.row(x, s);
-      for (std::int64_t d = lane; d < rows.K; d += lanes)
+      for (std::int64_t d = lane; d < rows.K; d += warp_size)
         sum += x_s[d] * (strength * y_j[d] * decay_of(fade[d], logs));
     }
     sum = sum_of_lanes(sum);

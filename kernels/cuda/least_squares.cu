@@ -20,8 +20,8 @@ constexpr int threads = side * side;
 /// p = P k, s = beta / (gamma + beta k^T p), b = s p, P_ij <- (P_ij - s p_i p_j) / gamma
 template <class Scalar>
 __global__ void walk_keys(const LeastSquaresTokens<Scalar> tokens, Scalar* all_P, Scalar* all_along) {
-  const int lane = static_cast<int>(threadIdx.x % lanes);
-  const int warp = static_cast<int>(threadIdx.x / lanes);
+  const int lane = static_cast<int>(threadIdx.x % warp_size);
+  const int warp = static_cast<int>(threadIdx.x / warp_size);
   const std::int64_t head = blockIdx.x;
   const std::int64_t K = tokens.K;
   Scalar* const P = all_P + head * K * K;
@@ -29,14 +29,14 @@ __global__ void walk_keys(const LeastSquaresTokens<Scalar> tokens, Scalar* all_P
   // x^T y, in all lanes of each warp
   const auto dot = [&](const Scalar* x, const Scalar* y) {
     Scalar part = 0;
-    for (std::int64_t j = lane; j < K; j += lanes) part += x[j] * y[j];
+    for (std::int64_t j = lane; j < K; j += warp_size) part += x[j] * y[j];
     return sum_of_lanes(part);
   };
   for (std::int64_t t = 0; t < tokens.T; ++t) {
     const Scalar* const k = tokens.k.at(0, head) + t * tokens.k.token_stride;
     const Scalar gamma = *(tokens.gamma.at(0, head) + t * tokens.gamma.token_stride);
     const Scalar beta = *(tokens.beta.at(0, head) + t * tokens.beta.token_stride);
-    for (std::int64_t i = warp; i < K; i += threads / lanes) {
+    for (std::int64_t i = warp; i < K; i += threads / warp_size) {
       const Scalar p = dot(P + i * K, k);
       if (lane == 0) along[i] = p;
     }

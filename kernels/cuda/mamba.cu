@@ -22,13 +22,13 @@ constexpr int columns_of_warp = 4;  // in the recurrent form
 /// S_dc <- exp(A_dc delta_c) S_dc + k_d delta_c v_c, o_c = sum_d q_d S_dc + D_c v_c
 template <class Scalar>
 __global__ void walk(const MambaTokens<Scalar> tokens, const MambaTap<Scalar> tap) {
-  const int lane = static_cast<int>(threadIdx.x % lanes);
+  const int lane = static_cast<int>(threadIdx.x % warp_size);
   const int slice = lane / columns_of_warp;
-  constexpr int slices = lanes / columns_of_warp;
+  constexpr int slices = warp_size / columns_of_warp;
   const std::int64_t K = tokens.K;
   const std::int64_t V = tokens.V;
   const std::int64_t warps_of_head = (V + columns_of_warp - 1) / columns_of_warp;
-  const std::int64_t warp = thread_number() / lanes;
+  const std::int64_t warp = thread_number() / warp_size;
   const std::int64_t head = warp / warps_of_head;
   if (head >= tokens.heads) return;
   const std::int64_t c = warp % warps_of_head * columns_of_warp + lane % columns_of_warp;
@@ -59,7 +59,7 @@ __global__ void walk(const MambaTokens<Scalar> tokens, const MambaTap<Scalar> ta
         tap.update[d * V + c] = update;
       }
     }
-    for (int distance = columns_of_warp; distance < lanes; distance *= 2)
+    for (int distance = columns_of_warp; distance < warp_size; distance *= 2)
       read += __shfl_xor_sync(0xffffffffU, read, distance);
     if (!is_column || slice != 0) continue;
     if (is_tapped) {
@@ -144,7 +144,7 @@ template <class Scalar>
 void mamba_walk(const MambaTokens<Scalar>& tokens, const MambaTap<Scalar>& tap) {
   if (tokens.T == 0) return;
   const std::int64_t warps = tokens.heads * ((tokens.V + columns_of_warp - 1) / columns_of_warp);
-  walk<<<blocks_for(warps * lanes, threads), threads>>>(tokens, tap);
+  walk<<<blocks_for(warps * warp_size, threads), threads>>>(tokens, tap);
   CHECK_CUDA(cudaGetLastError());
 }
 

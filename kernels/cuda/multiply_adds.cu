@@ -68,7 +68,7 @@ double multiply_adds(double* seen) {
 double bf16_multiply_adds(double* seen) {
   chain_bf16_products<<<blocks(), threads>>>(seen);
   CHECK_CUDA(cudaGetLastError());
-  return 2 * of_a_product * chains * steps * (threads / lanes) * blocks();
+  return 2 * of_a_product * chains * steps * (threads / warp_size) * blocks();
 }
 
 template double multiply_adds<double>(double*);

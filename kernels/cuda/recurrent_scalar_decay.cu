@@ -25,13 +25,13 @@
 #include <bit>
 
 #include "kernels/cuda/check.h"
+#include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/recurrent_scalar_decay.h"
 
 namespace palimpsest {
 
 namespace {
 
-constexpr int warp_size = 32;
 constexpr int working_warps = 4;
 constexpr int threads = (working_warps + 1) * warp_size;
 constexpr unsigned all_lanes = 0xffffffff;

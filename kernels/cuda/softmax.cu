@@ -20,7 +20,7 @@ namespace {
 
 constexpr int threads = 128;
 constexpr int columns_per_lane = 4;  // of the values, in a warp's registers
-constexpr int columns_per_warp = lanes * columns_per_lane;
+constexpr int columns_per_warp = warp_size * columns_per_lane;
 // Products: a block of side x side threads makes a tile, each of its threads every 16th row and column of it.
 constexpr int side = 16;
 constexpr int strips = 4;
@@ -48,8 +48,8 @@ __device__ std::int64_t keys_seen(const Attention<Scalar>& attention, std::int64
 template <class Scalar>
 __global__ void stream(const Attention<Scalar> attention, const DeviceRows<Scalar> o,
                        const StreamTap<Scalar> tap) {
-  const std::int64_t warp = thread_number() / lanes;
-  const int lane = static_cast<int>(threadIdx.x % lanes);
+  const std::int64_t warp = thread_number() / warp_size;
+  const int lane = static_cast<int>(threadIdx.x % warp_size);
   const std::int64_t slices = (attention.V + columns_per_warp - 1) / columns_per_warp;
   const std::int64_t slice = warp % slices;
   const std::int64_t i = warp / slices % attention.queries;
@@ -76,7 +76,7 @@ __global__ void stream(const Attention<Scalar> attention, const DeviceRows<Scala
 
     const Scalar* const k = attention.k.at(0, head) + j * attention.k.token_stride;
     Scalar part = 0;
-    for (std::int64_t d = lane; d < K; d += lanes) part += q[d] * k[d];
+    for (std::int64_t d = lane; d < K; d += warp_size) part += q[d] * k[d];
     const Scalar x = sum_of_lanes(part) + (bias ? bias[j] : decay);
     if (is_tapped && lane == 0) tap.x[j] = x;
 
@@ -87,21 +87,21 @@ __global__ void stream(const Attention<Scalar> attention, const DeviceRows<Scala
     const Scalar* const v = attention.v.at(0, head) + j * attention.v.token_stride;
     l = l * fade + w;
     for (int n = 0; n < columns_per_lane; ++n) {
-      const std::int64_t c = first_column + n * lanes + lane;
+      const std::int64_t c = first_column + n * warp_size + lane;
       if (c < attention.V) y[n] = y[n] * fade + w * v[c];
     }
     m = m_new;
   }
 
   for (int n = 0; n < columns_per_lane; ++n) {
-    const std::int64_t c = first_column + n * lanes + lane;
+    const std::int64_t c = first_column + n * warp_size + lane;
     if (c >= attention.V) continue;
     (o.at(0, head) + i * o.token_stride)[c] = y[n] / l;
     if (tap.y) tap.y[c] = y[n];
   }
   if (!is_tapped) return;
   __syncwarp();
-  for (std::int64_t j = lane; j < attention.keys; j += lanes) tap.w[j] = weight(tap.x[j], m);
+  for (std::int64_t j = lane; j < attention.keys; j += warp_size) tap.w[j] = weight(tap.x[j], m);
   if (lane == 0) {
     *tap.m = m;
     *tap.l = l;
@@ -198,17 +198,17 @@ __global__ void add_decays(const Attention<Scalar> attention, const PartialSoftm
 template <class Scalar>
 __global__ void merge(const Attention<Scalar> attention, const Scalar* X, Scalar* E,
                       const PartialSoftmax<Scalar> state) {
-  const std::int64_t row = thread_number() / lanes;
+  const std::int64_t row = thread_number() / warp_size;
   if (row >= attention.heads * attention.queries) return;
-  const int lane = static_cast<int>(threadIdx.x % lanes);
+  const int lane = static_cast<int>(threadIdx.x % warp_size);
   const std::int64_t own = row / attention.queries * state.stride + row % attention.queries;
   const std::int64_t start = row * attention.keys;
   const Scalar m_old = state.m[own];
   Scalar m = m_old;
-  for (std::int64_t j = lane; j < attention.keys; j += lanes) m = max(m, X[start + j]);
+  for (std::int64_t j = lane; j < attention.keys; j += warp_size) m = max(m, X[start + j]);
   m = largest_of_lanes(m);
   Scalar sum = 0;
-  for (std::int64_t j = lane; j < attention.keys; j += lanes) {
+  for (std::int64_t j = lane; j < attention.keys; j += warp_size) {
     const Scalar e = weight(X[start + j], m);
     E[start + j] = e;
     sum += e;
@@ -225,21 +225,21 @@ __global__ void merge(const Attention<Scalar> attention, const Scalar* X, Scalar
 template <class Scalar>
 __global__ void normalise(const Attention<Scalar> attention, const Scalar* X, Scalar* all_m, Scalar* E,
                           Scalar* all_l, Scalar* A) {
-  const std::int64_t row = thread_number() / lanes;
+  const std::int64_t row = thread_number() / warp_size;
   if (row >= attention.heads * attention.queries) return;
-  const int lane = static_cast<int>(threadIdx.x % lanes);
+  const int lane = static_cast<int>(threadIdx.x % warp_size);
   const std::int64_t start = row * attention.keys;
   Scalar m = minus_infinity<Scalar>();
-  for (std::int64_t j = lane; j < attention.keys; j += lanes) m = max(m, X[start + j]);
+  for (std::int64_t j = lane; j < attention.keys; j += warp_size) m = max(m, X[start + j]);
   m = largest_of_lanes(m);
   Scalar l = 0;
-  for (std::int64_t j = lane; j < attention.keys; j += lanes) {
+  for (std::int64_t j = lane; j < attention.keys; j += warp_size) {
     const Scalar e = exponential(X[start + j] - m);
     E[start + j] = e;
     l += e;
   }
   l = sum_of_lanes(l);
-  for (std::int64_t j = lane; j < attention.keys; j += lanes) A[start + j] = E[start + j] / l;
+  for (std::int64_t j = lane; j < attention.keys; j += warp_size) A[start + j] = E[start + j] / l;
   if (lane != 0) return;
   all_m[row] = m;
   all_l[row] = l;
@@ -333,7 +333,7 @@ void softmax_streams(const Attention<Scalar>& attention, const DeviceRows<Scalar
   const std::int64_t slices = (attention.V + columns_per_warp - 1) / columns_per_warp;
   const std::int64_t warps = attention.heads * attention.queries * slices;
   if (warps == 0) return;
-  stream<<<blocks_for(warps * lanes, threads), threads>>>(attention, o, tap);
+  stream<<<blocks_for(warps * warp_size, threads), threads>>>(attention, o, tap);
   CHECK_CUDA(cudaGetLastError());
 }
 
@@ -360,7 +360,7 @@ void softmax_merge(const Attention<Scalar>& attention, const Scalar* X, Scalar* 
                    const PartialSoftmax<Scalar>& state) {
   const std::int64_t rows = attention.heads * attention.queries;
   if (rows == 0) return;
-  merge<<<blocks_for(rows * lanes, threads), threads>>>(attention, X, E, state);
+  merge<<<blocks_for(rows * warp_size, threads), threads>>>(attention, X, E, state);
   CHECK_CUDA(cudaGetLastError());
   const DeviceRows<Scalar> Y = {
       .data = state.Y, .token_stride = attention.V, .head_stride = state.stride * attention.V};
@@ -381,7 +381,7 @@ void softmax_whole(const Attention<Scalar>& attention, const Scalar* X, Scalar* 
                    Scalar* A, const DeviceRows<Scalar>& o) {
   const std::int64_t rows = attention.heads * attention.queries;
   if (rows == 0) return;
-  normalise<<<blocks_for(rows * lanes, threads), threads>>>(attention, X, m, E, l, A);
+  normalise<<<blocks_for(rows * warp_size, threads), threads>>>(attention, X, m, E, l, A);
   CHECK_CUDA(cudaGetLastError());
   weigh<Scalar>(attention, A, nullptr, 0, o);
 }
