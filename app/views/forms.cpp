@@ -278,13 +278,20 @@ void draw_form(Application& application, Form form, const ComparedRows& compared
 
 constexpr float tab_gap = 10;
 
-/// The devices to choose from, ending at `right`. Returns where they begin.
-float device_tabs(Application& application, float right, float top) {
-  const Devices devices = application.session.devices();
+/// Where the devices to choose from begin if they end at `right`.
+float left_of_devices(const Application& application, float right) {
   const float gap = style::px(tab_gap);
   float x = right + gap;
-  for (const Backend* device : devices) x -= std::ceil(text_extent(device->name()).x) + gap;
-  ImGui::SetCursorScreenPos({x, top});
+  for (const Backend* device : application.session.devices())
+    x -= std::ceil(text_extent(device->name()).x) + gap;
+  return x;
+}
+
+/// The devices to choose from, ending at `right`.
+void device_tabs(Application& application, float right, float top) {
+  const Devices devices = application.session.devices();
+  const float gap = style::px(tab_gap);
+  ImGui::SetCursorScreenPos({left_of_devices(application, right), top});
   for (const Backend* device : devices) {
     const std::string id = device->name();
     command_button(application, "device." + id,
@@ -292,7 +299,6 @@ float device_tabs(Application& application, float right, float top) {
     ImGui::SameLine(0, gap);
   }
   ImGui::NewLine();
-  return x;
 }
 
 /// The precisions to choose from, ending at `right`. Returns where they begin.
@@ -311,15 +317,25 @@ float precision_tabs(Application& application, float right, float top) {
   return x;
 }
 
-/// In the line of the panel's title, the precision, and the device where it has room there.
-void tabs_beside_title(Application& application, bool with_device) {
+float width_of_title(const std::string& title) {
+  const style::TextStyle text(style::Text::caption);
+  return text_extent(std::string_view(title).substr(0, title.find("##"))).x;
+}
+
+/// In the line of the panel's title, the precision, and the device too where it is wanted there and has room.
+/// Returns whether it stands there.
+bool tabs_beside_title(Application& application, const std::string& title, bool with_device) {
   const ImVec2 resume = ImGui::GetCursorScreenPos();
   const float right = resume.x + ImGui::GetContentRegionAvail().x;
   const float top =
       ImGui::GetWindowPos().y - ImGui::GetScrollY() + style::px(style::panel_padding) - style::px(6);
   const float begin = precision_tabs(application, right, top);
-  if (with_device) device_tabs(application, begin - style::px(18), top);
+  const float end = begin - style::px(18);
+  const bool fits =
+      with_device && left_of_devices(application, end) >= resume.x + width_of_title(title) + style::px(14);
+  if (fits) device_tabs(application, end, top);
   ImGui::SetCursorScreenPos(resume);
+  return fits;
 }
 
 /// The device in a line of its own, below the forms.
@@ -370,13 +386,8 @@ std::string title(const Application& application, const ComparedRows& compared, 
 void costs_button(const std::string& title) {
   auto& costs = context_local<ShownCosts>().costs;
   const ImVec2 resume = ImGui::GetCursorScreenPos();
-  float words = 0;
-  {
-    const style::TextStyle text(style::Text::caption);
-    words = text_extent(std::string_view(title).substr(0, title.find("##"))).x;
-  }
   const float top = ImGui::GetWindowPos().y - ImGui::GetScrollY() + style::px(style::panel_padding);
-  ImGui::SetCursorScreenPos({resume.x + words + style::px(14), top - style::px(6)});
+  ImGui::SetCursorScreenPos({resume.x + width_of_title(title) + style::px(14), top - style::px(6)});
   if (style::tab_button(costs ? "forms###costs" : "costs###costs", false)) costs = !costs;
   tooltip(costs ? "Shows what the forms compute." : "Shows FLOPs, bytes and steps in a row of every form.");
   ImGui::SetCursorScreenPos(resume);
@@ -402,12 +413,12 @@ void draw_forms(Application& application) {
   const bool is_high = ImGui::GetContentRegionAvail().y >= style::px(high_panel);
   const std::string words = title(application, *compared, is_high);
   if (style::begin_panel(words.c_str())) {
-    tabs_beside_title(application, is_high);
+    const bool shows_device = tabs_beside_title(application, words, is_high);
     if (!is_high) costs_button(words);
     const bool costs = !is_high && context_local<ShownCosts>().costs;
     if (!costs) {
       for (const Form form : all_forms) draw_form(application, form, *compared, token, is_high);
-      if (!is_high) device_line(application);
+      if (!shows_device) device_line(application);
       own_output(application.session);
     }
     if (is_high) {
