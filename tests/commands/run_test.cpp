@@ -261,7 +261,6 @@ TEST_CASE("wrong values of the command line are refused in one line", "[run]") {
           "no form \"serial\"; expected one of: recurrent, chunkwise, two-pass, parallel");
   refused({"--device", "tpu"}, "no device \"tpu\"; expected one of: cpu, cuda");
   refused({"--precision", "f16"}, "no precision \"f16\"; expected one of: f64, f32, bf16");
-  refused({"--precision", "bf16"}, "cpu computes in f64 and f32; bf16 is for a device with tensor cores");
   for (const char* chunk : {"0", "-1", "8.5", "ten", "99999999999999999999"})
     refused({"--chunk", chunk}, "chunk");
   refused({"--frobnicate"}, "--frobnicate");
@@ -294,6 +293,14 @@ TEST_CASE("a device that is not there gives status 3 and the reason", "[run]") {
     CHECK(is_one_line(ran.error));
     CHECK_THAT(ran.error, says("cuda"));
   }
+}
+
+TEST_CASE("bf16 on the processor gives status 3 and the reason", "[run]") {
+  const Run run;
+  const Ran ran = run("linear", one_head("linear", 1), {"--precision", "bf16"});
+  CHECK(ran.status == exit_unsupported);
+  CHECK(is_one_line(ran.error));
+  CHECK_THAT(ran.error, says("cpu computes in f64 and f32; bf16 is for a device with tensor cores"));
 }
 
 TEST_CASE("a form that would need too much memory gives status 3 and the reason", "[run]") {
