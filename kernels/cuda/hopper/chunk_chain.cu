@@ -1,0 +1,504 @@
+// Chunk after chunk of linear attention on tensor cores, with one decay per token, one per channel, or none,
+// with erase or without. A chunk is 64 tokens; with S the state before it, [K, V]:
+//
+//   R = V - e^G o K S                what is missing, with erase (spec 1.3)
+//   U = T R                          T = (I + diag(beta) L)^-1 diag(beta), L_ij = e^{G_i - G_j} k_i . k_j
+//   U = V                            without erase
+//   O = e^G o Q S + P U              P_ij = e^{G_i - G_j} q_i . k_j for j <= i
+//   S = e^{G_64} S + K^T (e^{G_64 - G} o U)
+//
+// One block takes 128 value channels of one head from the first chunk to the last: columns of S do not know
+// each other. It has three warpgroups:
+//
+// - Two main ones hold S transposed, 64 value channels each, as f32 sums in registers. Everything is computed
+//   transposed, O^T = S^T Q^T and so on: sums lie in registers as left factors do, so S^T, R^T and U^T go
+//   from one product into the next without touching memory, and the right factors Q^T, K^T, T^T, P^T and K
+//   are tiles as bulk copies lay them, read along their rows or along their columns.
+// - An auxiliary one starts the copies, two chunks ahead, and makes P and the decays, one chunk ahead.
+//
+// R, T, P and U are f16 with erase: of two bytes that errs least, and they pass through the most roundings.
+
+#include <cuda_runtime.h>
+
+#include "kernels/cuda/check.h"
+#include "kernels/cuda/hopper/chunk_chain.h"
+#include "kernels/cuda/hopper/gates.cuh"
+#include "kernels/cuda/hopper/instructions.cuh"
+
+namespace palimpsest {
+
+namespace {
+
+using namespace hopper;
+
+constexpr int L = tile_rows;  // tokens of a chunk
+constexpr int main_warpgroups = 2;
+constexpr int main_threads = main_warpgroups * warpgroup_size;
+constexpr int threads = main_threads + warpgroup_size;
+constexpr int values_per_block = main_warpgroups * tile_columns;
+
+enum class Decays { none, by_token, by_channel };
+
+/// What is copied for one chunk.
+template <bool erases, Decays decays>
+struct Stage {
+  Tile q[2];
+  Tile k[2];
+  Tile v[main_warpgroups];
+  Tile factors[erases ? 1 : 0];
+  Tile scores[decays == Decays::by_channel ? 1 : 0];
+  Tile k_read[erases && decays == Decays::by_channel ? 2 : 0];
+};
+
+/// What the auxiliary warpgroup makes for one chunk.
+struct Factors {
+  float in[L];     // e^G, of the reads
+  float erase[L];  // e^G, of the erases
+  float out[L];    // e^{G_64 - G}, times beta without erase
+  float beta[L];   // without erase
+  float total[128];
+};
+
+template <bool erases, Decays decays>
+struct Shared {
+  static constexpr int stages = decays == Decays::by_channel && erases ? 2 : 3;
+  Stage<erases, decays> stage[stages];
+  Tile scores[decays == Decays::by_channel ? 0 : 2];
+  Tile o[main_warpgroups];
+  Factors factors[2];
+  float G[2][L];           // running sums of g
+  Barrier copied[stages];  // a stage is filled
+  Barrier used[stages];    // and may be filled again
+  Barrier made[2];         // scores and factors of a chunk are there
+  Barrier taken[2];        // and may be made again
+};
+
+/// The block's place.
+struct Place {
+  int batch;
+  int head;
+  int first_value;
+
+  __device__ explicit Place(const ChunkChain& chain)
+      : batch(static_cast<int>(blockIdx.x / chain.heads)),
+        head(static_cast<int>(blockIdx.x % chain.heads)),
+        first_value(static_cast<int>(blockIdx.y) * values_per_block) {}
+};
+
+template <bool erases, Decays decays>
+class Auxiliary {
+ public:
+  using Number = std::conditional_t<erases, Half, Bfloat>;  // of the scores
+  using Shared = palimpsest::Shared<erases, decays>;
+
+  __device__ Auxiliary(const ChunkChain& chain, Shared& shared, const Place& place, int chunks)
+      : chain_(chain),
+        shared_(shared),
+        place_(place),
+        chunks_(chunks),
+        thread_(static_cast<int>(threadIdx.x) - main_threads) {}
+
+  __device__ void run() {
+    if (thread_ == 0) {
+      for (int chunk = 0; chunk < Shared::stages - 1; ++chunk) copy(chunk);
+    }
+    fetch(0);
+    for (int chunk = 0; chunk < chunks_; ++chunk) {
+      const int buffer = chunk % 2;
+      shared_.taken[buffer].wait((chunk / 2 % 2) ^ 1);
+      if constexpr (decays == Decays::by_channel)
+        fetch_totals(chunk);
+      else
+        make(chunk);
+      shared_.made[buffer].arrive();
+      if (thread_ == 0) copy(chunk + Shared::stages - 1);
+    }
+  }
+
+ private:
+  /// Starts the copies of a chunk, once its stage is free.
+  __device__ void copy(int chunk) {
+    if (chunk >= chunks_) return;
+    const int s = chunk % Shared::stages;
+    shared_.used[s].wait((chunk / Shared::stages % 2) ^ 1);
+    auto& stage = shared_.stage[s];
+    Barrier& copied = shared_.copied[s];
+    copied.arrive_expecting(static_cast<int>(sizeof(stage)));
+    const TilePlace at = {0, chunk * L, place_.head, place_.batch};
+    const TilePlace second = {tile_columns, chunk * L, place_.head, place_.batch};
+    load_tile(&stage.q[0], chain_.q, at, copied);
+    load_tile(&stage.q[1], chain_.q, second, copied);
+    load_tile(&stage.k[0], chain_.k, at, copied);
+    load_tile(&stage.k[1], chain_.k, second, copied);
+    for (int i = 0; i < main_warpgroups; ++i)
+      load_tile(&stage.v[i], chain_.v,
+                {place_.first_value + i * tile_columns, chunk * L, place_.head, place_.batch}, copied);
+    if constexpr (erases) load_tile(&stage.factors[0], chain_.factors, at, copied);
+    if constexpr (decays == Decays::by_channel) load_tile(&stage.scores[0], chain_.scores, at, copied);
+    if constexpr (erases && decays == Decays::by_channel) {
+      load_tile(&stage.k_read[0], chain_.k_read, at, copied);
+      load_tile(&stage.k_read[1], chain_.k_read, second, copied);
+    }
+  }
+
+  __device__ float of_token(const DeviceRows<const float>& rows, int token, float absent) const {
+    if (!rows.data || token >= chain_.T) return absent;
+    return rows.at(place_.batch, place_.head)[token * rows.token_stride];
+  }
+
+  /// g and beta of this thread's tokens, a chunk ahead of their use.
+  __device__ void fetch(int chunk) {
+    if constexpr (decays == Decays::by_token) {
+      if (thread_ < 32) {
+        g_[0] = of_token(chain_.g, chunk * L + 2 * thread_, 0);
+        g_[1] = of_token(chain_.g, chunk * L + 2 * thread_ + 1, 0);
+      }
+    }
+    if constexpr (!erases && decays != Decays::by_channel) {
+      if (thread_ < L) beta_ = of_token(chain_.beta, chunk * L + thread_, 1);
+    }
+  }
+
+  /// The scores and factors of a chunk.
+  __device__ void make(int chunk) {
+    const int s = chunk % Shared::stages;
+    const auto& stage = shared_.stage[s];
+    shared_.copied[s].wait(chunk / Shared::stages % 2);
+    Sums<L> P;
+    begin_products();
+#pragma unroll
+    for (int step = 0; step < 8; ++step) {
+      const auto tiles = [&](const Tile* of) {
+        return further(tiles_for_product(&of[step / 4], Along::rows), Along::rows, step % 4);
+      };
+      multiply<Bfloat, Along::rows>(P, tiles(stage.q), tiles(stage.k), step > 0);
+    }
+    end_products();
+    if (decays == Decays::by_token && thread_ < 32) add_up(g_[0], g_[1], shared_.G[chunk % 2]);
+    if (!erases && thread_ < L) shared_.factors[chunk % 2].beta[thread_] = beta_;
+    fetch(chunk + 1);
+    meet(1, warpgroup_size);
+    make_factors(chunk);
+    await_products(P);
+    weigh(P, chunk);
+    const int row = thread_ / 32 * 16;
+#pragma unroll
+    for (int step = 0; step < L / 16; ++step)
+      store(&shared_.scores[chunk % 2], row, 16 * step, left_factor<Number>(P, step));
+    publish_to_tensor_cores();
+  }
+
+  __device__ void make_factors(int chunk) {
+    if (thread_ >= L) return;
+    Factors& factors = shared_.factors[chunk % 2];
+    float out = erases ? 1 : factors.beta[thread_];
+    if constexpr (decays == Decays::by_token) {
+      const float* const G = shared_.G[chunk % 2];
+      factors.in[thread_] = __expf(read_sum(G, thread_));
+      factors.erase[thread_] = __expf(G[thread_]);
+      out *= __expf(G[L - 1] - G[thread_]);
+    }
+    factors.out[thread_] = out;
+  }
+
+  /// G of the decays that token i's read has seen.
+  __device__ float read_sum(const float* G, int i) const {
+    if (!chain_.reads_first) return G[i];
+    return i > 0 ? G[i - 1] : 0;
+  }
+
+  /// P_ij = e^{G_i - G_j} q_i . k_j, times beta_j without erase; 0 for what a row does not see.
+  __device__ void weigh(Sums<L>& P, int chunk) const {
+    const float* const G = shared_.G[chunk % 2];
+    const int lane = thread_ % 32;
+    const int first_row = thread_ / 32 * 16 + lane / 4;
+    float G_i[2] = {};
+    if constexpr (decays == Decays::by_token) {
+      G_i[0] = read_sum(G, first_row);
+      G_i[1] = read_sum(G, first_row + 8);
+    }
+    const bool scales = chain_.beta.data && !erases;
+#pragma unroll
+    for (int n = 0; n < L / 8; ++n) {
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        const int j = 8 * n + lane % 4 * 2 + e;
+        const float G_j = decays == Decays::by_token ? G[j] : 0;
+        const float beta = scales ? shared_.factors[chunk % 2].beta[j] : 1;
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const int i = first_row + 8 * half;
+          float& element = P.at[4 * n + 2 * half + e];
+          float weight = beta;
+          if constexpr (decays == Decays::by_token) weight *= __expf(G_i[half] - G_j);
+          const bool sees = chain_.reads_first ? j < i : j <= i;
+          element = sees ? element * weight : 0;
+        }
+      }
+    }
+  }
+
+  __device__ void fetch_totals(int chunk) {
+    const std::int64_t head = place_.batch * chain_.heads + place_.head;
+    shared_.factors[chunk % 2].total[thread_] = chain_.totals[(head * chunks_ + chunk) * 128 + thread_];
+  }
+
+  const ChunkChain& chain_;
+  Shared& shared_;
+  const Place& place_;
+  int chunks_;
+  int thread_;
+  float g_[2] = {};
+  float beta_ = 1;
+};
+
+template <bool erases, Decays decays>
+class Main {
+ public:
+  using Number = std::conditional_t<erases, Half, Bfloat>;  // of scores and U
+  using Shared = palimpsest::Shared<erases, decays>;
+
+  __device__ Main(const ChunkChain& chain, Shared& shared, const Place& place, int chunks)
+      : chain_(chain),
+        shared_(shared),
+        place_(place),
+        chunks_(chunks),
+        warpgroup_(static_cast<int>(threadIdx.x) / warpgroup_size),
+        thread_(static_cast<int>(threadIdx.x) % warpgroup_size),
+        lane_(static_cast<int>(threadIdx.x) % 32),
+        row_(thread_ / 32 * 16) {}
+
+  __device__ void run() {
+    for_each_element([&](float& element, std::int64_t k, std::int64_t v) {
+      element = chain_.initial_state && v < chain_.V ? chain_.initial_state[k * chain_.V + v] : 0;
+    });
+    for (int chunk = 0; chunk < chunks_; ++chunk) {
+      shared_.copied[chunk % Shared::stages].wait(chunk / Shared::stages % 2);
+      step(chunk);
+    }
+    for_each_element([&](float& element, std::int64_t k, std::int64_t v) {
+      if (v < chain_.V) chain_.final_state[k * chain_.V + v] = element;
+    });
+    if (thread_ == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+  }
+
+ private:
+  __device__ void step(int chunk) {
+    const auto& stage = shared_.stage[chunk % Shared::stages];
+    const Factors& factors = shared_.factors[chunk % 2];
+    const Tile& scores = [&]() -> const Tile& {
+      if constexpr (decays == Decays::by_channel)
+        return stage.scores[0];
+      else
+        return shared_.scores[chunk % 2];
+    }();
+
+    // O^T = S^T Q^T, and X^T = S^T K^T
+    Sums<L> O;
+    Sums<L> X;
+    {
+      Left S[8];
+#pragma unroll
+      for (int step = 0; step < 8; ++step) S[step] = left_factor<Bfloat>(S_, step);
+      begin_products();
+#pragma unroll
+      for (int step = 0; step < 8; ++step) {
+        const auto tiles = [&](const Tile* of) {
+          return further(tiles_for_product(&of[step / 4], Along::rows), Along::rows, step % 4);
+        };
+        multiply<Bfloat, Along::rows>(O, S[step], tiles(stage.q), step > 0);
+        if constexpr (erases)
+          multiply<Bfloat, Along::rows>(
+              X, S[step], tiles(decays == Decays::by_channel ? stage.k_read : stage.k), step > 0);
+      }
+      end_products();
+    }
+    Left V[L / 16];
+#pragma unroll
+    for (int step = 0; step < L / 16; ++step)
+      V[step] = transposed_left(&stage.v[warpgroup_], 16 * step, row_);
+    shared_.made[chunk % 2].wait(chunk / 2 % 2);
+    if constexpr (erases)
+      await_products(O, X);
+    else
+      await_products(O);
+
+    // what the decays leave of S and of what it answers
+    if constexpr (decays == Decays::by_token) {
+      const float total = factors.erase[L - 1];
+#pragma unroll
+      for (float& element : S_.at) element *= total;
+      scale(O, factors.in);
+    }
+    if constexpr (decays == Decays::by_channel) scale(S_, factors.total);
+
+    Left U[L / 16];      // for P U
+    Left U_out[L / 16];  // for K^T U
+    if constexpr (erases) {
+      // R^T = V^T - X^T, and U^T = R^T T^T
+      if constexpr (decays == Decays::by_token) scale(X, factors.erase);
+      Left R[L / 16];
+#pragma unroll
+      for (int step = 0; step < L / 16; ++step) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const float2 v = unpacked<Bfloat>(V[step].at[i]);
+          R[step].at[i] = packed<Half>(v.x - X.at[8 * step + 2 * i], v.y - X.at[8 * step + 2 * i + 1]);
+        }
+      }
+      Sums<L>& W = X;
+      begin_products();
+#pragma unroll
+      for (int step = 0; step < L / 16; ++step)
+        multiply<Half, Along::rows>(
+            W, R[step], further(tiles_for_product(&stage.factors[0], Along::rows), Along::rows, step),
+            step > 0);
+      end_products();
+      await_products(W);
+#pragma unroll
+      for (int step = 0; step < L / 16; ++step) U[step] = left_factor<Half>(W, step);
+      if constexpr (decays == Decays::by_token) scale(W, factors.out);
+#pragma unroll
+      for (int step = 0; step < L / 16; ++step) U_out[step] = left_factor<Bfloat>(W, step);
+    } else {
+      const bool scales = decays == Decays::by_token || (decays == Decays::none && chain_.beta.data);
+#pragma unroll
+      for (int step = 0; step < L / 16; ++step) {
+        U[step] = V[step];
+        U_out[step] = V[step];
+        if (scales) {
+#pragma unroll
+          for (int i = 0; i < 4; ++i) {
+            const float2 v = unpacked<Bfloat>(V[step].at[i]);
+            const float2 out =
+                reinterpret_cast<const float2&>(factors.out[16 * step + i / 2 * 8 + lane_ % 4 * 2]);
+            U_out[step].at[i] = packed<Bfloat>(v.x * out.x, v.y * out.y);
+          }
+        }
+      }
+    }
+
+    // O^T = O^T + U^T P^T, and S^T = S^T + U^T K
+    begin_products();
+#pragma unroll
+    for (int step = 0; step < L / 16; ++step) {
+      multiply<Number, Along::rows>(O, U[step],
+                                    further(tiles_for_product(&scores, Along::rows), Along::rows, step));
+      multiply<Bfloat, Along::columns>(
+          S_, U_out[step], further(tiles_for_product(&stage.k[0], Along::columns), Along::columns, step));
+    }
+    end_products();
+    await_products(O, S_);
+    shared_.used[chunk % Shared::stages].arrive();
+    shared_.taken[chunk % 2].arrive();
+    write(chunk, O);
+  }
+
+  /// Multiplies column c by factors[c].
+  template <int columns>
+  __device__ void scale(Sums<columns>& sums, const float* factors) const {
+#pragma unroll
+    for (int n = 0; n < columns / 8; ++n) {
+      const float2 factor = reinterpret_cast<const float2&>(factors[8 * n + lane_ % 4 * 2]);
+      sums.at[4 * n] *= factor.x;
+      sums.at[4 * n + 1] *= factor.y;
+      sums.at[4 * n + 2] *= factor.x;
+      sums.at[4 * n + 3] *= factor.y;
+    }
+  }
+
+  __device__ void write(int chunk, const Sums<L>& O) {
+    Tile& tile = shared_.o[warpgroup_];
+    if (thread_ == 0) await_stored_tiles();
+    meet(2 + warpgroup_, warpgroup_size);
+#pragma unroll
+    for (int step = 0; step < L / 16; ++step)
+      store_transposed(&tile, 16 * step, row_, left_factor<Bfloat>(O, step));
+    publish_to_tensor_cores();
+    meet(2 + warpgroup_, warpgroup_size);
+    if (thread_ == 0)
+      store_tile(chain_.o,
+                 {place_.first_value + warpgroup_ * tile_columns, chunk * L, place_.head, place_.batch},
+                 &tile);
+  }
+
+  /// Calls visit(element of S, its row among those of all heads, its column); what lies beyond K is 0.
+  template <class Visit>
+  __device__ void for_each_element(Visit visit) {
+    const std::int64_t first_row = (place_.batch * chain_.heads + place_.head) * chain_.K;
+    const int first = place_.first_value + warpgroup_ * tile_columns + row_ + lane_ / 4;
+#pragma unroll
+    for (int n = 0; n < 16; ++n) {
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        float& element = S_.at[4 * n + e];
+        const int k = 8 * n + lane_ % 4 * 2 + e % 2;
+        if (k < chain_.K)
+          visit(element, first_row + k, std::int64_t{first + e / 2 * 8});
+        else
+          element = 0;
+      }
+    }
+  }
+
+  const ChunkChain& chain_;
+  Shared& shared_;
+  const Place& place_;
+  int chunks_;
+  int warpgroup_;
+  int thread_;
+  int lane_;
+  int row_;
+  Sums<128> S_;  // transposed: [64 values, 128 keys]
+};
+
+template <bool erases, Decays decays>
+__global__ void __launch_bounds__(threads, 1) chain_chunks(const __grid_constant__ ChunkChain chain) {
+  extern __shared__ __align__(1024) unsigned char memory[];
+  auto& shared = *reinterpret_cast<Shared<erases, decays>*>(memory);
+  if (threadIdx.x == 0) {
+    for (Barrier& barrier : shared.copied) barrier.initialize(1);
+    for (Barrier& barrier : shared.used) barrier.initialize(main_threads);
+    for (Barrier& barrier : shared.made) barrier.initialize(warpgroup_size);
+    for (Barrier& barrier : shared.taken) barrier.initialize(main_threads);
+    publish_barriers();
+  }
+  __syncthreads();
+  const Place place(chain);
+  const int chunks = static_cast<int>((chain.T + L - 1) / L);
+  if (threadIdx.x < main_threads) {
+    take_registers<decays == Decays::by_channel ? 232 : 208>();
+    Main<erases, decays>(chain, shared, place, chunks).run();
+  } else {
+    keep_registers<decays == Decays::by_channel ? 40 : 88>();
+    Auxiliary<erases, decays>(chain, shared, place, chunks).run();
+  }
+}
+
+template <bool erases, Decays decays>
+void launch(const ChunkChain& chain) {
+  constexpr auto bytes = static_cast<int>(sizeof(Shared<erases, decays>));
+  CHECK_CUDA(
+      cudaFuncSetAttribute(chain_chunks<erases, decays>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  const dim3 blocks(static_cast<unsigned>(chain.batches * chain.heads),
+                    static_cast<unsigned>((chain.V + values_per_block - 1) / values_per_block));
+  chain_chunks<erases, decays><<<blocks, threads, bytes>>>(chain);
+  CHECK_CUDA(cudaGetLastError());
+}
+
+}  // namespace
+
+void chain_on_tensor_cores(const ChunkChain& chain) {
+  if (chain.T == 0 || chain.V == 0 || chain.batches * chain.heads == 0) return;
+  const auto with = [&]<bool erases>() {
+    if (chain.decays_by_channel) return launch<erases, Decays::by_channel>(chain);
+    if (chain.g.data) return launch<erases, Decays::by_token>(chain);
+    return launch<erases, Decays::none>(chain);
+  };
+  if (chain.erases)
+    with.template operator()<true>();
+  else
+    with.template operator()<false>();
+}
+
+}  // namespace palimpsest

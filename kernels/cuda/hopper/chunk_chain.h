@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+#include "kernels/cuda/row_programs.h"
+
+namespace palimpsest {
+
+/// Chunks of 64 tokens of all heads as chain_on_tensor_cores() takes them. Arrays of two-byte numbers are
+/// maps of tensor_map.h; K and V are at most 128 and what a map lacks is 0.
+struct ChunkChain {
+  std::int64_t batches = 1;
+  std::int64_t heads = 1;
+  std::int64_t T = 0;
+  std::int64_t K = 0;  // at most 128
+  std::int64_t V = 0;
+  bool erases = false;       // u = v - S~^T k instead of v
+  bool reads_first = false;  // o_t = S_{t-1}^T q_t
+
+  CUtensorMap q = {};  // bf16 [B, T, H, K]
+  CUtensorMap k = {};  // bf16 [B, T, H, K]
+  CUtensorMap v = {};  // bf16 [B, T, H, V]
+  CUtensorMap o = {};  // bf16 [B, T, H, V]
+
+  DeviceRows<const float> g = {};        // [B, T, H, 1], at most 0; absent: no decay
+  DeviceRows<const float> beta = {};     // [B, T, H, 1], where nothing is erased; with erase it is in factors
+  const float* initial_state = nullptr;  // [B, H, K, V]; absent: 0
+  float* final_state = nullptr;          // [B, H, K, V]
+
+  CUtensorMap factors = {};  // f16 [B, chunks 64, H, 64]: row i of U = factors R; with erase
+
+  // Where every key channel decays for itself, somebody has multiplied the decays in (chunk_decays.h).
+  bool decays_by_channel = false;
+  CUtensorMap k_read = {};        // bf16 [B, T, H, K]: what the erase reads the chunk's first state with
+  CUtensorMap scores = {};        // bf16, f16 with erase; [B, chunks 64, H, 64]: o = scores U besides
+  const float* totals = nullptr;  // [B, H, chunks, 128]: what is left of S after each chunk
+};
+
+/// From chunk to chunk with the state in registers. Compute capability 9.0 only.
+void chain_on_tensor_cores(const ChunkChain& chain);
+
+}  // namespace palimpsest

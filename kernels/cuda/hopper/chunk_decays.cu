@@ -1,0 +1,444 @@
+// Decays of every key channel, multiplied into the queries and keys of a chunk of 64 tokens. With G the
+// running sums of g = log alpha from the chunk's first token on:
+//
+//   e^G o Q, e^G o K          what reads the state before the chunk
+//   e^{G_64 - G} o K          what writes the state after it
+//   P_ij = sum_c q_ic k_jc e^{G_ic - G_jc}, j <= i, and the same of k and k for the triangular factor
+//
+// e^G and e^{-G} alone would leave the range of numbers. So a chunk is cut into blocks of 16 tokens, with A_I
+// the sums before block I, and every exponent that is taken is at most 0 (spec 2.1):
+//
+//   q^_i = e^{G_i - A_I} q_i, k^_i = e^{G_i - A_I} k_i             from the block's beginning to a token
+//   k-_j = e^{A_{J+1} - G_j} k_j                                   from a token to the block's end
+//   P_ij = sum_c q^_i k-_j                                         from block I - 1 to I
+//   P_ij = sum_c (e^{A_I - A_2} q^_i) (e^{A_2 - A_{J+1}} k-_j)     from blocks 0, 1 to 2, 3
+//   P_ij = sum_c q^_i (e^{A_I - A_{I+1}} k-_j)                     within one block
+//
+// (The last takes an inverse: where a block's decays are below e^-80 every pair is made by itself.)
+//
+// First a thread takes two channels of half the tokens and multiplies q^, k^ and k- into the tiles; then a
+// warp takes a block of rows and multiplies 16 x 16 blocks; at last the tiles get what is missing from A_I
+// back to the chunk's beginning, or on to its end. Loops are kept short: a block runs through this code only
+// once, and instructions have to come from somewhere too.
+
+#include <cuda_runtime.h>
+
+#include "kernels/cuda/check.h"
+#include "kernels/cuda/hopper/chunk_decays.h"
+#include "kernels/cuda/hopper/gates.cuh"
+#include "kernels/cuda/hopper/instructions.cuh"
+#include "kernels/cuda/hopper/unit_lower.cuh"
+
+namespace palimpsest {
+
+namespace {
+
+using namespace hopper;
+
+constexpr int L = tile_rows;
+constexpr int channels = 2 * tile_columns;
+constexpr int rows_per_block = 16;
+constexpr int blocks = L / rows_per_block;
+constexpr int steps = channels / 16;
+constexpr float least_log = -80;  // of a decay whose inverse is a number and leaves room for one
+
+template <bool erases>
+struct Shared {
+  Tile q[2];                    // q, then q^, then e^G q
+  Tile k[2];                    // k, then k-, then e^{G_64 - G} k
+  Tile k_read[erases ? 2 : 0];  // k^, then e^G k
+  union {
+    Tile scores;
+    Bfloat k_far[rows_per_block][channels + 8];  // e^{A_2 - A_1} k- of block 0
+  };
+  UnitLower matrix[erases ? 1 : 0];
+  float logs[blocks][channels];  // A_{I+1} - A_I
+  float beta[L];
+  Barrier copied;
+};
+
+__device__ Left load_block(const Tile* tiles, int first_row, int step) {
+  Left block;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(block.at[0]), "=r"(block.at[1]), "=r"(block.at[2]), "=r"(block.at[3])
+               : "r"(shared_address(&tiles[step / 4]) + square_by_rows(first_row, step % 4 * 16))
+               : "memory");
+  return block;
+}
+
+/// sums = sums + left right^T, right the 16 rows of 16 numbers whose Left it is.
+__device__ void multiply_by_rows(float (&sums)[8], const Left& left, const Left& right) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    float* const d = sums + 4 * half;
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, "
+        "%1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(left.at[0]), "r"(left.at[1]), "r"(left.at[2]), "r"(left.at[3]), "r"(right.at[half]),
+          "r"(right.at[half + 2]));
+  }
+}
+
+template <bool erases>
+class Chunk {
+ public:
+  using Number = std::conditional_t<erases, Half, Bfloat>;  // of the scores
+
+  __device__ Chunk(const ChunkDecays& of, Shared<erases>& shared)
+      : of_(of),
+        shared_(shared),
+        thread_(static_cast<int>(threadIdx.x)),
+        lane_(thread_ % 32),
+        block_(thread_ / 32),
+        row_(block_ * rows_per_block),
+        channel_(thread_ % (channels / 2) * 2),
+        half_(thread_ / (channels / 2)),
+        chunk_(static_cast<int>(blockIdx.x)),
+        chunks_(static_cast<int>(gridDim.x)),
+        head_(static_cast<int>(blockIdx.y % of.heads)),
+        batch_(static_cast<int>(blockIdx.y / of.heads)) {}
+
+  __device__ void run() {
+    copy();
+    const Gates first = gates(half_ * blocks / 2);
+    const Gates second = gates(half_ * blocks / 2 + 1);
+    fetch_strengths();
+    __syncthreads();
+    shared_.copied.wait(0);
+    fade_within(half_ * blocks / 2, first);
+    fade_within(half_ * blocks / 2 + 1, second);
+    __syncthreads();
+    fade_first_block();
+    __syncthreads();
+    float P[blocks][8] = {};
+    float N[blocks][8] = {};
+    multiply_blocks(P, N);
+    __syncthreads();  // all blocks are read
+    put_results(P, N);
+#pragma unroll 1
+    for (int b = 0; b < blocks / 2; ++b) fade_to_ends(half_ * blocks / 2 + b);
+    publish_to_tensor_cores();
+    __syncthreads();
+    store_tiles();
+    if constexpr (erases) {
+      invert(shared_.matrix[0]);
+      write(shared_.matrix[0], shared_.beta,
+            of_.factors + (std::int64_t{blockIdx.y} * chunks_ + chunk_) * L * L);
+    }
+    if (thread_ == 0) await_stored_tiles();
+  }
+
+ private:
+  __device__ void copy() {
+    if (thread_ != 0) return;
+    shared_.copied.initialize(1);
+    publish_barriers();
+    shared_.copied.arrive_expecting(4 * tile_bytes);
+    for (int i = 0; i < 2; ++i) {
+      load_tile(&shared_.q[i], of_.q, place(i), shared_.copied);
+      load_tile(&shared_.k[i], of_.k, place(i), shared_.copied);
+    }
+  }
+
+  __device__ TilePlace place(int tile) const { return {tile * tile_columns, chunk_ * L, head_, batch_}; }
+
+  __device__ void fetch_strengths() {
+    if (thread_ >= L) return;
+    const std::int64_t token = std::int64_t{chunk_} * L + thread_;
+    float beta = token < of_.T ? 1 : 0;
+    if (of_.beta.data && token < of_.T) beta = of_.beta.at(batch_, head_)[token * of_.beta.token_stride];
+    shared_.beta[thread_] = beta;
+  }
+
+  /// Tokens from the chunk's first on.
+  __device__ int tokens() const { return static_cast<int>(of_.T - std::int64_t{chunk_} * L); }
+
+  __device__ const float* gates_of_row(int row) const {
+    return of_.g.at(batch_, head_) + (std::int64_t{chunk_} * L + row) * of_.g.token_stride;
+  }
+
+  /// g of a block, of this thread's channels.
+  struct Gates {
+    float2 at[rows_per_block];
+  };
+
+  __device__ Gates gates(int block) const {
+    const int first = block * rows_per_block;
+    const float* const from = gates_of_row(first) + channel_;
+    Gates gates;
+#pragma unroll
+    for (int i = 0; i < rows_per_block; ++i) {
+      gates.at[i] = {};
+      if (first + i < tokens()) gates.at[i] = reinterpret_cast<const float2&>(from[i * of_.g.token_stride]);
+    }
+    return gates;
+  }
+
+  /// This thread's two channels of a row.
+  __device__ std::uint32_t& numbers(Tile* tiles, int row) const {
+    const int column = channel_ % tile_columns;
+    Tile& tile = tiles[channel_ / tile_columns];
+    return reinterpret_cast<std::uint32_t&>(tile.bytes[place_in_tile(row, column / 8 * 8) + column % 8 * 2]);
+  }
+
+  static __device__ std::uint32_t times(float2 factors, float2 numbers) {
+    return packed<Bfloat>(factors.x * numbers.x, factors.y * numbers.y);
+  }
+
+  /// q^, k^ and k- of a block, of this thread's channels.
+  __device__ void fade_within(int block, Gates gates) {
+    const int first = block * rows_per_block;
+    float2 sum = {};
+#pragma unroll
+    for (float2& g : gates.at) {
+      g = {bounded(g.x), bounded(g.y)};
+      sum.x += g.x;
+      sum.y += g.y;
+    }
+    reinterpret_cast<float2&>(shared_.logs[block][channel_]) = sum;
+    float2 G = {};  // from the block's beginning
+    float2 kept = {1, 1};
+#pragma unroll
+    for (int i = 0; i < rows_per_block; ++i) {
+      const int row = first + i;
+      const float2 earlier = kept;
+      G.x += gates.at[i].x;
+      G.y += gates.at[i].y;
+      kept = {__expf(G.x), __expf(G.y)};
+      const float2 left = {__expf(sum.x - G.x), __expf(sum.y - G.y)};
+      const float2 q = unpacked<Bfloat>(numbers(shared_.q, row));
+      const float2 k = unpacked<Bfloat>(numbers(shared_.k, row));
+      const float beta = erases ? 1 : shared_.beta[row];
+      numbers(shared_.q, row) = times(of_.reads_first ? earlier : kept, q);
+      if constexpr (erases) numbers(shared_.k_read, row) = times(kept, k);
+      numbers(shared_.k, row) = times({beta * left.x, beta * left.y}, k);
+    }
+  }
+
+  /// k- of block 0 at the end of block 1.
+  __device__ void fade_first_block() {
+    const float2 logs = reinterpret_cast<const float2&>(shared_.logs[1][channel_]);
+    const float2 factors = {__expf(logs.x), __expf(logs.y)};
+#pragma unroll 4
+    for (int row = half_; row < rows_per_block; row += 2)
+      reinterpret_cast<std::uint32_t&>(shared_.k_far[row][channel_]) =
+          times(factors, unpacked<Bfloat>(numbers(shared_.k, row)));
+  }
+
+  /// What a block's tiles lack: from the chunk's beginning to the block's, or from its end to the chunk's.
+  __device__ void fade_to_ends(int block) {
+    float2 before = {};
+    float2 after = {};
+    float2 all = {};
+#pragma unroll
+    for (int b = 0; b < blocks; ++b) {
+      const float2 logs = reinterpret_cast<const float2&>(shared_.logs[b][channel_]);
+      before.x += b < block ? logs.x : 0;
+      before.y += b < block ? logs.y : 0;
+      after.x += b > block ? logs.x : 0;
+      after.y += b > block ? logs.y : 0;
+      all.x += logs.x;
+      all.y += logs.y;
+    }
+    before = {__expf(before.x), __expf(before.y)};
+    after = {__expf(after.x), __expf(after.y)};
+#pragma unroll 4
+    for (int i = 0; i < rows_per_block; ++i) {
+      const int row = block * rows_per_block + i;
+      const auto fade = [&](Tile* tiles, float2 factors) {
+        std::uint32_t& both = numbers(tiles, row);
+        both = times(factors, unpacked<Bfloat>(both));
+      };
+      fade(shared_.q, before);
+      fade(shared_.k, after);
+      if constexpr (erases) fade(shared_.k_read, before);
+    }
+    if (block == 0) {
+      float* const totals = of_.totals + (std::int64_t{blockIdx.y} * chunks_ + chunk_) * channels + channel_;
+      reinterpret_cast<float2&>(*totals) = make_float2(__expf(all.x), __expf(all.y));
+    }
+  }
+
+  /// Multiplies the columns of a block of fragments by e^{sign logs}.
+  __device__ void fade(Left& of, int block, int step, float sign) const {
+#pragma unroll
+    for (int i = 0; i < 4; i += 2) {
+      const int c = 16 * step + lane_ % 4 * 2 + i / 2 * 8;
+      const float2 logs = reinterpret_cast<const float2&>(shared_.logs[block][c]);
+      const float2 factors = {__expf(sign * logs.x), __expf(sign * logs.y)};
+      of.at[i] = times(factors, unpacked<Bfloat>(of.at[i]));
+      of.at[i + 1] = times(factors, unpacked<Bfloat>(of.at[i + 1]));
+    }
+  }
+
+  /// Whether the decays of this warp's block have inverses.
+  __device__ bool is_near() const {
+    bool is_near = true;
+    for (int c = lane_; c < channels; c += 32) is_near = is_near && shared_.logs[block_][c] > least_log;
+    return __all_sync(0xffffffffU, is_near);
+  }
+
+  /// The blocks of this warp's rows: within, then from the nearest one back.
+  __device__ void multiply_blocks(float (&P)[blocks][8], float (&N)[blocks][8]) {
+    const bool near = is_near();
+#pragma unroll 1
+    for (int step = 0; step < steps; ++step) {
+      Left q = load_block(shared_.q, row_, step);
+      Left k = {};
+      if constexpr (erases) k = load_block(shared_.k_read, row_, step);
+      if (near) {
+        Left own = load_block(shared_.k, row_, step);
+        fade(own, block_, step, -1);
+        multiply_by_rows(P[0], q, own);
+        if constexpr (erases) multiply_by_rows(N[0], k, own);
+      }
+#pragma unroll
+      for (int back = 1; back < blocks; ++back) {
+        const int column_block = block_ - back;
+        if (column_block < 0) break;
+        if (back == 2 && block_ == 3) {
+          fade(q, 2, step, 1);
+          if constexpr (erases) fade(k, 2, step, 1);
+        }
+        const Left right = column_block == 0 && back > 1
+                               ? load_far(step)
+                               : load_block(shared_.k, column_block * rows_per_block, step);
+        multiply_by_rows(P[back], q, right);
+        if constexpr (erases) multiply_by_rows(N[back], k, right);
+      }
+    }
+    if (!near) multiply_pairs(P[0], N[0]);
+  }
+
+  __device__ Left load_far(int step) const {
+    Left block;
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(block.at[0]), "=r"(block.at[1]), "=r"(block.at[2]), "=r"(block.at[3])
+                 : "r"(shared_address(&shared_.k_far[lane_ % 16][16 * step + lane_ / 16 * 8]))
+                 : "memory");
+    return block;
+  }
+
+  /// Within one block where some decays are too strong for their inverse: every pair by itself, in f32.
+  __device__ void multiply_pairs(float (&P)[8], float (&N)[8]) const {
+#pragma unroll 1
+    for (int pair = 0; pair < rows_per_block * rows_per_block; ++pair) {
+      const int i = pair / rows_per_block;
+      const int j = pair % rows_per_block;
+      if (j > i) continue;
+      float p = 0;
+      float n = 0;
+      for (int c = lane_; c < channels; c += 32) {
+        float seen = 0;  // of the decays after j, by the read of i
+        float all = 0;
+        for (int m = j + 1; m <= i; ++m) {
+          seen = all;
+          all += row_ + m < tokens() ? bounded(gates_of_row(row_ + m)[c]) : 0;
+        }
+        if (!of_.reads_first) seen = all;
+        const float k_j = given(of_.k_rows, row_ + j, c);  // from memory: the tiles have their decays in them
+        if (!of_.reads_first || j < i) p += given(of_.q_rows, row_ + i, c) * k_j * __expf(seen);
+        if constexpr (erases) {
+          if (j < i) n += given(of_.k_rows, row_ + i, c) * k_j * __expf(all);
+        }
+      }
+      for (int distance = 16; distance > 0; distance /= 2) {
+        p += __shfl_xor_sync(0xffffffffU, p, distance);
+        n += __shfl_xor_sync(0xffffffffU, n, distance);
+      }
+      if constexpr (!erases) p *= shared_.beta[row_ + j];
+#pragma unroll
+      for (int e = 0; e < 8; ++e) {
+        const bool is_mine = lane_ / 4 + e / 2 % 2 * 8 == i && e / 4 * 8 + lane_ % 4 * 2 + e % 2 == j;
+        if (is_mine) P[e] = p;
+        if (is_mine) N[e] = n;
+      }
+    }
+  }
+
+  __device__ float given(const DeviceRows<const Bfloat>& rows, int row, int channel) const {
+    const std::int64_t token = std::int64_t{chunk_} * L + row;
+    if (token >= of_.T || channel >= of_.K) return 0;
+    return __bfloat162float(rows.at(batch_, head_)[token * rows.token_stride + channel]);
+  }
+
+  /// This warp's rows of the scores, and of the matrix whose inverse is the triangular factor.
+  __device__ void put_results(const float (&P)[blocks][8], const float (&N)[blocks][8]) {
+#pragma unroll
+    for (int back = 0; back < blocks; ++back) {
+      const int column_block = (block_ - back + blocks) % blocks;
+      const bool is_before = back <= block_;
+      Left scores;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int row = row_ + lane_ / 4 + i % 2 * 8;
+        const int column = column_block * rows_per_block + lane_ % 4 * 2 + i / 2 * 8;
+        float p[2];
+        float n[2];
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          const int j = column + e;
+          p[e] = is_before && (of_.reads_first ? j < row : j <= row) ? P[back][2 * i + e] : 0;
+          n[e] = is_before && j < row ? shared_.beta[row] * N[back][2 * i + e] : 0;
+        }
+        scores.at[i] = packed<Number>(p[0], p[1]);
+        if constexpr (erases) put(shared_.matrix[0], row, column, n[0], n[1]);
+      }
+      store(&shared_.scores, row_, column_block * rows_per_block, scores);
+    }
+  }
+
+  __device__ void store_tiles() {
+    if (thread_ != 0) return;
+    for (int i = 0; i < 2; ++i) {
+      store_tile(of_.q_read, place(i), &shared_.q[i]);
+      store_tile(of_.k_write, place(i), &shared_.k[i]);
+      if constexpr (erases) store_tile(of_.k_read, place(i), &shared_.k_read[i]);
+    }
+    store_tile(of_.scores, place(0), &shared_.scores);
+  }
+
+  const ChunkDecays& of_;
+  Shared<erases>& shared_;
+  int thread_;
+  int lane_;
+  int block_;    // of 16 tokens, this warp's
+  int row_;      // its first
+  int channel_;  // of two, where a thread takes channels
+  int half_;     // and of which half of the tokens
+  int chunk_;
+  int chunks_;
+  int head_;
+  int batch_;
+};
+
+template <bool erases>
+__global__ void __launch_bounds__(warpgroup_size, 3) multiply_decays(const __grid_constant__ ChunkDecays of) {
+  extern __shared__ __align__(1024) unsigned char memory[];
+  Chunk<erases>(of, reinterpret_cast<Shared<erases>&>(memory)).run();
+}
+
+template <bool erases>
+void launch(const ChunkDecays& of) {
+  constexpr auto bytes = static_cast<int>(sizeof(Shared<erases>));
+  static_assert(bytes <= 75 * 1024, "three blocks share a multiprocessor");
+  CHECK_CUDA(
+      cudaFuncSetAttribute(multiply_decays<erases>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  const dim3 chunks(static_cast<unsigned>((of.T + L - 1) / L), static_cast<unsigned>(of.batches * of.heads));
+  multiply_decays<erases><<<chunks, warpgroup_size, bytes>>>(of);
+  CHECK_CUDA(cudaGetLastError());
+}
+
+}  // namespace
+
+void multiply_decays_in(const ChunkDecays& of) {
+  if (of.T == 0 || of.batches * of.heads == 0) return;
+  if (of.erases)
+    launch<true>(of);
+  else
+    launch<false>(of);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,324 @@
+#pragma once
+
+#include <cuda.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+#include <type_traits>
+
+// The instructions of Hopper (compute capability 9.0, compiled for sm_90a) that tensor-core kernels are made
+// of: barriers in shared memory, bulk copies of tiles, products of a warpgroup (PTX ISA 8.0: mbarrier,
+// cp.async.bulk.tensor, wgmma).
+//
+// A tile is 64 rows of 64 numbers of two bytes: 8 KiB that begin at a multiple of 1 KiB. A row takes 128
+// bytes, and its 16-byte pieces are exchanged: piece p of row r lies where piece p ^ (r % 8) would (the
+// 128-byte swizzle), so that neither rows nor columns of a tile meet in one bank.
+
+namespace palimpsest::hopper {
+
+inline constexpr int warpgroup_size = 128;
+inline constexpr int tile_rows = 64;
+inline constexpr int tile_columns = 64;
+inline constexpr int tile_bytes = tile_rows * tile_columns * 2;
+
+struct alignas(1024) Tile {
+  unsigned char bytes[tile_bytes];
+};
+
+using Bfloat = __nv_bfloat16;
+using Half = __half;
+
+/// The address of something in shared memory, as instructions take it.
+__device__ inline std::uint32_t shared_address(const void* pointer) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+/// Where the 8 numbers from (row, column) on lie in a tile, in bytes; column is a multiple of 8.
+__device__ inline std::uint32_t place_in_tile(int row, int column) {
+  return static_cast<std::uint32_t>(row * 128 + ((column * 2) ^ (row % 8 * 16)));
+}
+
+/// A barrier in shared memory whose phases end when so many threads have arrived and all announced bytes too.
+class Barrier {
+ public:
+  __device__ void initialize(int arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(&word_)), "r"(arrivals));
+  }
+
+  __device__ void arrive() {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(&word_)) : "memory");
+  }
+
+  /// Arrives, and announces so many bytes of bulk copies.
+  __device__ void arrive_expecting(int bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&word_)),
+                 "r"(bytes)
+                 : "memory");
+  }
+
+  /// Waits until the phase of this parity has ended: 0 for the first, 1 for the second, 0 for the third.
+  __device__ void wait(std::uint32_t parity) {
+    asm volatile(
+        "{\n"
+        ".reg .pred done;\n"
+        "again:\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+        "@!done bra again;\n"
+        "}\n" ::"r"(shared_address(&word_)),
+        "r"(parity)
+        : "memory");
+  }
+
+  __device__ const void* address() const { return &word_; }
+
+ private:
+  std::uint64_t word_;
+};
+
+/// Lets bulk copies see that barriers are initialized.
+__device__ inline void publish_barriers() { asm volatile("fence.mbarrier_init.release.cluster;"); }
+
+/// Lets tensor cores and bulk copies see what this thread wrote to shared memory.
+__device__ inline void publish_to_tensor_cores() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/// Waits for the other threads that name the same barrier, `threads` in all.
+__device__ inline void meet(int barrier, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+
+/// Where a tile begins in an array.
+struct TilePlace {
+  int channel;
+  int token;
+  int head;
+  int batch;
+};
+
+/// Starts the copy of a tile into shared memory; what lies outside of the array is 0.
+__device__ inline void load_tile(void* to, const CUtensorMap& from, const TilePlace& place,
+                                 const Barrier& done) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
+      "%4, %5}], [%6];" ::"r"(shared_address(to)),
+      "l"(&from), "r"(place.channel), "r"(place.token), "r"(place.head), "r"(place.batch),
+      "r"(shared_address(done.address()))
+      : "memory");
+}
+
+/// Starts the copy of a tile to memory; what lies outside of the array is left out.
+__device__ inline void store_tile(const CUtensorMap& to, const TilePlace& place, const void* from) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.global.shared::cta.bulk_group [%0, {%1, %2, %3, %4}], [%5];" ::"l"(&to),
+      "r"(place.channel), "r"(place.token), "r"(place.head), "r"(place.batch), "r"(shared_address(from))
+      : "memory");
+  asm volatile("cp.async.bulk.commit_group;");
+}
+
+/// Waits until the tiles that this thread stores have been read out of shared memory.
+__device__ inline void await_stored_tiles() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+
+/// Takes registers from, or gives them to, the other warpgroups of the block.
+template <int count>
+__device__ void keep_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
+}
+template <int count>
+__device__ void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
+}
+
+/// How a product reads tiles: which way the summed index runs.
+enum class Along {
+  rows,     // it counts the columns: neighbours along a row are summed over
+  columns,  // it counts the rows: a tile read transposed
+};
+
+/// Tiles in shared memory as a product reads them. `next_tile`: bytes from one tile to the next along the
+/// index that is not summed over; only those along columns take more than one.
+__device__ inline std::uint64_t tiles_for_product(const void* tiles, Along along,
+                                                  int next_tile = tile_bytes) {
+  constexpr std::uint64_t swizzle_of_128_bytes = std::uint64_t{1} << 62;
+  constexpr std::uint64_t eight_rows = 8 * 128;
+  const auto from_tile_to_tile = static_cast<std::uint64_t>(along == Along::columns ? next_tile : 16);
+  return swizzle_of_128_bytes | (eight_rows >> 4 << 32) | (from_tile_to_tile >> 4 << 16) |
+         (shared_address(tiles) >> 4 & 0x3fff);
+}
+
+/// The same, `step` times 16 summed indices further, within one tile.
+__device__ inline std::uint64_t further(std::uint64_t tiles, Along along, int step) {
+  const int bytes = along == Along::rows ? 16 * 2 : 16 * 128;
+  return tiles + static_cast<std::uint64_t>(step * bytes >> 4);
+}
+
+/// Before the first product of a group, and after registers of one were written.
+__device__ inline void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ inline void end_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+
+/// Sums of a warpgroup: [64, columns] in f32. Thread t has of row 16 (t / 32) + t % 32 / 4 the columns 8 n +
+/// t % 4 * 2 and the next one in at[4 n], at[4 n + 1], and of the row 8 further in at[4 n + 2], at[4 n + 3].
+template <int columns>
+struct Sums {
+  float at[columns / 2];
+};
+
+/// Waits until all products are done. Their sums are named, so that nobody reads one before.
+template <int... columns>
+__device__ void await_products(Sums<columns>&... sums) {
+  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+  const auto settle = [](auto& of) {
+#pragma unroll
+    for (float& sum : of.at) asm volatile("" : "+f"(sum)::"memory");
+  };
+  (settle(sums), ...);
+}
+
+/// 16 columns of a left factor [64, 16] in registers; they lie as those of Sums do, two numbers in each.
+struct Left {
+  std::uint32_t at[4];
+};
+
+/// Two numbers in one register, the first in the lower half.
+template <class Number>
+__device__ std::uint32_t packed(float first, float second) {
+  if constexpr (std::is_same_v<Number, Bfloat>) {
+    const __nv_bfloat162 both = __floats2bfloat162_rn(first, second);
+    return reinterpret_cast<const std::uint32_t&>(both);
+  } else {
+    const __half2 both = __floats2half2_rn(first, second);
+    return reinterpret_cast<const std::uint32_t&>(both);
+  }
+}
+
+/// Two numbers out of one register.
+template <class Number>
+__device__ float2 unpacked(std::uint32_t both) {
+  if constexpr (std::is_same_v<Number, Bfloat>)
+    return __bfloat1622float2(reinterpret_cast<const __nv_bfloat162&>(both));
+  else
+    return __half22float2(reinterpret_cast<const __half2&>(both));
+}
+
+/// Columns 16 step to 16 step + 15 of some sums, as a left factor.
+template <class Number, int columns>
+__device__ Left left_factor(const Sums<columns>& sums, int step) {
+  const float* const at = sums.at + 8 * step;
+  return {{packed<Number>(at[0], at[1]), packed<Number>(at[2], at[3]), packed<Number>(at[4], at[5]),
+           packed<Number>(at[6], at[7])}};
+}
+
+#define PALIMPSEST_SUMS_16(d, i)                                                                        \
+  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]),           \
+      "+f"(d[i + 6]), "+f"(d[i + 7]), "+f"(d[i + 8]), "+f"(d[i + 9]), "+f"(d[i + 10]), "+f"(d[i + 11]), \
+      "+f"(d[i + 12]), "+f"(d[i + 13]), "+f"(d[i + 14]), "+f"(d[i + 15])
+#define PALIMPSEST_SUMS_32(d) PALIMPSEST_SUMS_16(d, 0), PALIMPSEST_SUMS_16(d, 16)
+#define PALIMPSEST_SUMS_64(d) PALIMPSEST_SUMS_32(d), PALIMPSEST_SUMS_16(d, 32), PALIMPSEST_SUMS_16(d, 48)
+#define PALIMPSEST_NAMES_32                                                                              \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, " \
+  "%22, "                                                                                                \
+  "%23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define PALIMPSEST_NAMES_64                                                                                \
+  PALIMPSEST_NAMES_32                                                                                      \
+  ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, " \
+  "%52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+
+/// sums = sums (if `adds`) + left right, over 16 summed indices. `right`: [16, columns].
+template <class Number, Along along, int columns>
+__device__ void multiply(Sums<columns>& sums, const Left& left, std::uint64_t right, bool adds = true) {
+  static_assert(columns == 64 || columns == 128);
+  constexpr int is_transposed = along == Along::columns ? 1 : 0;
+  float(&d)[columns / 2] = sums.at;
+  const int scale = adds ? 1 : 0;
+#define PALIMPSEST_PRODUCT(size, type, count, n0, n1, n2, n3, n4, n5, n6)                                    \
+  asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, " n5                                                  \
+               ", 0;\n"                                                                                      \
+               "wgmma.mma_async.sync.aligned.m64n" size "k16.f32." type "." type                             \
+               " {" PALIMPSEST_NAMES_##count "}, {" n0 ", " n1 ", " n2 ", " n3 "}, " n4 ", adds, 1, 1, " n6  \
+                                             ";\n}\n"                                                        \
+               : PALIMPSEST_SUMS_##count(d)                                                                  \
+               : "r"(left.at[0]), "r"(left.at[1]), "r"(left.at[2]), "r"(left.at[3]), "l"(right), "r"(scale), \
+                 "n"(is_transposed))
+  if constexpr (columns == 64 && std::is_same_v<Number, Bfloat>)
+    PALIMPSEST_PRODUCT("64", "bf16", 32, "%32", "%33", "%34", "%35", "%36", "%37", "%38");
+  else if constexpr (columns == 64)
+    PALIMPSEST_PRODUCT("64", "f16", 32, "%32", "%33", "%34", "%35", "%36", "%37", "%38");
+  else if constexpr (std::is_same_v<Number, Bfloat>)
+    PALIMPSEST_PRODUCT("128", "bf16", 64, "%64", "%65", "%66", "%67", "%68", "%69", "%70");
+  else
+    PALIMPSEST_PRODUCT("128", "f16", 64, "%64", "%65", "%66", "%67", "%68", "%69", "%70");
+#undef PALIMPSEST_PRODUCT
+}
+
+/// The same with the left factor in shared memory too, a row of it for each row of the sums.
+template <class Number, Along along, int columns>
+__device__ void multiply(Sums<columns>& sums, std::uint64_t left, std::uint64_t right, bool adds = true) {
+  static_assert(columns == 64 || columns == 128);
+  constexpr int is_transposed = along == Along::columns ? 1 : 0;
+  float(&d)[columns / 2] = sums.at;
+  const int scale = adds ? 1 : 0;
+#define PALIMPSEST_PRODUCT(size, type, count, n0, n1, n2, n3)                                 \
+  asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, " n2                                   \
+               ", 0;\n"                                                                       \
+               "wgmma.mma_async.sync.aligned.m64n" size "k16.f32." type "." type              \
+               " {" PALIMPSEST_NAMES_##count "}, " n0 ", " n1 ", adds, 1, 1, 0, " n3 ";\n}\n" \
+               : PALIMPSEST_SUMS_##count(d)                                                   \
+               : "l"(left), "l"(right), "r"(scale), "n"(is_transposed))
+  if constexpr (columns == 64 && std::is_same_v<Number, Bfloat>)
+    PALIMPSEST_PRODUCT("64", "bf16", 32, "%32", "%33", "%34", "%35");
+  else if constexpr (columns == 64)
+    PALIMPSEST_PRODUCT("64", "f16", 32, "%32", "%33", "%34", "%35");
+  else if constexpr (std::is_same_v<Number, Bfloat>)
+    PALIMPSEST_PRODUCT("128", "bf16", 64, "%64", "%65", "%66", "%67");
+  else
+    PALIMPSEST_PRODUCT("128", "f16", 64, "%64", "%65", "%66", "%67");
+#undef PALIMPSEST_PRODUCT
+}
+
+#undef PALIMPSEST_NAMES_64
+#undef PALIMPSEST_NAMES_32
+#undef PALIMPSEST_SUMS_64
+#undef PALIMPSEST_SUMS_32
+#undef PALIMPSEST_SUMS_16
+
+/// What one warp reads or writes of a tile at a time: 16 x 16 numbers, four 8 x 8 squares. Its place for this
+/// thread, in bytes; squares follow each other along columns, then rows.
+__device__ inline std::uint32_t square_by_columns(int row, int column) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  return place_in_tile(row + lane % 8 + lane / 16 * 8, column + lane / 8 % 2 * 8);
+}
+
+/// Likewise, but squares follow each other along rows, then columns.
+__device__ inline std::uint32_t square_by_rows(int row, int column) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  return place_in_tile(row + lane % 8 + lane / 8 % 2 * 8, column + lane / 16 * 8);
+}
+
+/// 16 rows of a tile, transposed, as a left factor: its row 16 warp + i holds column `column` + i of them.
+__device__ inline Left transposed_left(const void* tile, int row, int column) {
+  Left left;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(left.at[0]), "=r"(left.at[1]), "=r"(left.at[2]), "=r"(left.at[3])
+               : "r"(shared_address(tile) + square_by_columns(row, column))
+               : "memory");
+  return left;
+}
+
+/// Writes such a left factor back, transposed: column i of it becomes row `row` + i of the tile.
+__device__ inline void store_transposed(void* tile, int row, int column, const Left& left) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                   shared_address(tile) + square_by_columns(row, column)),
+               "r"(left.at[0]), "r"(left.at[1]), "r"(left.at[2]), "r"(left.at[3])
+               : "memory");
+}
+
+/// Writes a left factor into a tile as it is: its rows of this warp become the rows from `row` on.
+__device__ inline void store(void* tile, int row, int column, const Left& left) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                   shared_address(tile) + square_by_rows(row, column)),
+               "r"(left.at[0]), "r"(left.at[1]), "r"(left.at[2]), "r"(left.at[3])
+               : "memory");
+}
+
+}  // namespace palimpsest::hopper

@@ -1,0 +1,88 @@
+#include <cuda_runtime.h>
+
+#include "kernels/cuda/check.h"
+#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/hopper/pack.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr int threads = 256;
+
+/// A number of a copy [B, H, T, columns], by its own number in it.
+struct Cell {
+  std::int64_t batch;
+  std::int64_t head;
+  std::int64_t token;
+  std::int64_t column;
+
+  __device__ Cell(std::int64_t number, const Extent& extent, std::int64_t columns)
+      : batch(number / columns / extent.T / extent.heads),
+        head(number / columns / extent.T % extent.heads),
+        token(number / columns % extent.T),
+        column(number % columns) {}
+
+  template <class Number>
+  __device__ Number& of(const DeviceRows<Number>& rows) const {
+    return rows.at(batch, head)[token * rows.token_stride + column];
+  }
+};
+
+__host__ __device__ std::int64_t cells(const Extent& extent, std::int64_t columns) {
+  return extent.batches * extent.heads * extent.T * columns;
+}
+
+__global__ void pack_each(const DeviceRows<const float> rows, const Extent extent, std::int64_t columns,
+                          __nv_bfloat16* to) {
+  const std::int64_t i = thread_number();
+  const Cell cell(i, extent, columns);
+  if (i < cells(extent, columns))
+    to[i] = __float2bfloat16_rn(cell.column < extent.columns ? cell.of(rows) : 0);
+}
+
+__global__ void unpack_each(const __nv_bfloat16* from, const Extent extent, std::int64_t columns,
+                            const DeviceRows<float> rows) {
+  const std::int64_t i = thread_number();
+  const Cell cell(i, extent, columns);
+  if (i < cells(extent, columns) && cell.column < extent.columns) cell.of(rows) = __bfloat162float(from[i]);
+}
+
+__global__ void pack_each_gate(const DeviceRows<const float> gates, bool are_logs, const Extent extent,
+                               std::int64_t columns, float* to) {
+  const std::int64_t i = thread_number();
+  const Cell cell(i, extent, columns);
+  if (i >= cells(extent, columns)) return;
+  if (cell.column >= extent.columns)
+    to[i] = 0;
+  else
+    to[i] = are_logs ? cell.of(gates) : logf(cell.of(gates));
+}
+
+}  // namespace
+
+void pack(const DeviceRows<const float>& rows, const Extent& extent, __nv_bfloat16* to) {
+  const std::int64_t columns = padded_columns(extent.columns);
+  const std::int64_t count = cells(extent, columns);
+  if (count == 0) return;
+  pack_each<<<blocks_for(count, threads), threads>>>(rows, extent, columns, to);
+  CHECK_CUDA(cudaGetLastError());
+}
+
+void unpack(const __nv_bfloat16* from, const Extent& extent, const DeviceRows<float>& rows) {
+  const std::int64_t columns = padded_columns(extent.columns);
+  const std::int64_t count = cells(extent, columns);
+  if (count == 0) return;
+  unpack_each<<<blocks_for(count, threads), threads>>>(from, extent, columns, rows);
+  CHECK_CUDA(cudaGetLastError());
+}
+
+void pack_gates(const DeviceRows<const float>& gates, bool are_logs, const Extent& extent,
+                std::int64_t columns_of_copy, float* to) {
+  const std::int64_t count = cells(extent, columns_of_copy);
+  if (count == 0) return;
+  pack_each_gate<<<blocks_for(count, threads), threads>>>(gates, are_logs, extent, columns_of_copy, to);
+  CHECK_CUDA(cudaGetLastError());
+}
+
+}  // namespace palimpsest

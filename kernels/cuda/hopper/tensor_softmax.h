@@ -1,0 +1,45 @@
+#pragma once
+
+#include "kernels/cuda/hopper/softmax_tiles.h"
+#include "kernels/cuda/hopper/tile_rows.h"
+#include "kernels/cuda/softmax.h"
+
+namespace palimpsest::cuda {
+
+/// Whether TensorSoftmax computes it, on a device that can.
+template <class Scalar>
+bool fits_tensor_cores(const Attention<Scalar>& attention) {
+  constexpr std::int64_t most_channels = 128;
+  return attention.K <= most_channels && attention.V <= most_channels && attention.queries > 0 &&
+         attention.first_query + attention.queries == attention.keys && !attention.bias &&
+         !attention.log_gates.data;
+}
+
+/// Causal softmax attention of all heads on tensor cores, in bf16 with sums in f32.
+class TensorSoftmax {
+ public:
+  /// Takes two-byte copies of q, k and v, which are rounded to bf16 already.
+  explicit TensorSoftmax(const Attention<float>& attention)
+      : q_(attention.q, {1, attention.heads, attention.queries, attention.K}),
+        k_(attention.k, {1, attention.heads, attention.keys, attention.K}),
+        v_(attention.v, {1, attention.heads, attention.keys, attention.V}),
+        o_(Extent{1, attention.heads, attention.queries, attention.V}),
+        tiles_{.heads = attention.heads,
+               .T = attention.queries,
+               .keys = attention.keys,
+               .q = q_.map(),
+               .k = k_.map(),
+               .v = v_.map(),
+               .o = o_.map()} {}
+
+  void compute() const { softmax_on_tensor_cores(tiles_); }
+
+  /// Writes the outputs, [T, H, V].
+  void unpack(const DeviceRows<float>& o) const { o_.unpack(o); }
+
+ private:
+  TileRows q_, k_, v_, o_;
+  SoftmaxTiles tiles_;
+};
+
+}  // namespace palimpsest::cuda
