@@ -7,6 +7,7 @@
 #include "core/engines/decay_scores.h"
 #include "kernels/cuda/chunk_rows.h"
 #include "kernels/cuda/computing.h"
+#include "kernels/cuda/hopper/tensor_rows.h"
 #include "kernels/cuda/matrices.h"
 #include "kernels/cuda/recurrent_rows.h"
 #include "kernels/cuda/recurrent_scalar_decay.h"
@@ -335,6 +336,22 @@ void run_chunks(Form form, RowsOnDevice<Scalar>& rows, Index chunk_size, const s
   });
 }
 
+/// In bf16 and chunk by chunk, where there are tensor cores that can.
+template <class Scalar>
+bool goes_to_tensor_cores(Form form, const RowsOnDevice<Scalar>& rows, Rounding rounding) {
+  return std::is_same_v<Scalar, float> && rounding == Rounding::bf16 && form == Form::chunkwise &&
+         rows.programs().T > 0 && fit_tensor_cores(rows.structure(), rows.programs().K) && has_hopper();
+}
+
+template <class Scalar>
+void run_on_tensor_cores(RowsOnDevice<Scalar>& rows) {
+  if constexpr (std::is_same_v<Scalar, float>) {
+    const TensorRows tensor_rows(rows.programs());
+    computing<Scalar>({&rows.S()}, [&] { tensor_rows.compute(); });
+    tensor_rows.unpack();
+  }
+}
+
 }  // namespace
 
 template <class Scalar>
@@ -420,7 +437,9 @@ std::vector<Matrix<Scalar>> run_rows(Form form, std::span<const Program<Scalar>>
   const bool is_recurrent = form == Form::recurrent;
   RowsOnDevice<Scalar> rows(heads, states, structure.reads_on_the_way(),
                             is_recurrent ? Gates::as_alpha : Gates::as_given, rounding);
-  if (!is_recurrent) {
+  if (goes_to_tensor_cores(form, rows, rounding)) {
+    run_on_tensor_cores(rows);
+  } else if (!is_recurrent) {
     run_chunks(form, rows, chunk_size, stop);
   } else if (has_one_decay_per_token(structure, heads.front().k.cols())) {
     computing<Scalar>({&rows.S()}, [&] { recurrent_scalar_decay(rows.programs()); });

@@ -4,6 +4,8 @@
 
 #include "core/base/error.h"
 #include "kernels/cuda/computing.h"
+#include "kernels/cuda/hopper/tensor_rows.h"
+#include "kernels/cuda/hopper/tensor_softmax.h"
 #include "kernels/cuda/matrices.h"
 #include "kernels/cuda/softmax.h"
 
@@ -202,6 +204,22 @@ void run_whole(AllHeads<Scalar>& all, const std::stop_token& stop) {
   });
 }
 
+/// In bf16 and tile by tile, where there are tensor cores that can.
+template <class Scalar>
+bool goes_to_tensor_cores(Form form, const AllHeads<Scalar>& all, Rounding rounding) {
+  return std::is_same_v<Scalar, float> && rounding == Rounding::bf16 && form == Form::chunkwise &&
+         fits_tensor_cores(all.attention()) && has_hopper();
+}
+
+template <class Scalar>
+void run_on_tensor_cores(AllHeads<Scalar>& all) {
+  if constexpr (std::is_same_v<Scalar, float>) {
+    const TensorSoftmax softmax(all.attention());
+    computing<Scalar>({}, [&] { softmax.compute(); });
+    softmax.unpack(all.o());
+  }
+}
+
 }  // namespace
 
 template <class Scalar>
@@ -299,7 +317,9 @@ std::vector<Matrix<Scalar>> run_softmax(Form form, std::span<const CachedQueries
                                         Index chunk_size, const std::stop_token& stop, Rounding rounding) {
   AllHeads<Scalar> all(heads, rounding);
   if (all.attention().queries == 0) return all.outputs();
-  if (form == Form::recurrent) {
+  if (goes_to_tensor_cores(form, all, rounding)) {
+    run_on_tensor_cores(all);
+  } else if (form == Form::recurrent) {
     run_streams(all, stop);
   } else if (form == Form::parallel) {
     run_whole(all, stop);

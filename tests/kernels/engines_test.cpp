@@ -119,6 +119,7 @@ TEST_CASE("in bf16 the device rounds rows as they come and outputs as they go, a
     const Program<float> given[] = {in_bf16(program)};
     const Index parts = program.structure.part_count();
     for (const Form form : all_forms) {
+      if (form == Form::chunkwise) continue;  // tensor cores round more: tensor_cores_test.cpp
       INFO(each.words << ' ' << name(form));
       Matrix<float> S_plain[] = {Matrix<float>::Ones(parts * program.k.cols(), program.v.cols())};
       Matrix<float> S[] = {S_plain[0]};
