@@ -164,13 +164,18 @@ class Race {
       spent += more.spent;
       times.push_back(std::move(more));
     };
-    RunTimes first = run({});
-    // A first run that takes so long is hardly longer than the next: it counts.
-    point.warmed = first.whole <= plan_.seconds;
-    if (!point.warmed) add(std::move(first));
+    const Repeats all = {.most = std::max(plan_.repeats, plan_.least_repeats),
+                         .least = plan_.least_repeats,
+                         .seconds = plan_.seconds};
+    RunTimes first = run(all);
+    // A device that computes again and again warms itself up. And a first run that takes so long is hardly
+    // longer than the next. Both count.
+    const bool repeated = first.compute.size() > 1;
+    point.warmed = repeated || first.whole <= plan_.seconds;
+    if (repeated || !point.warmed) add(std::move(first));
     const auto count = [&] { return static_cast<Index>(compute.size()); };
-    while (count() < plan_.least_repeats || (count() < plan_.repeats && spent < plan_.seconds)) {
-      add(run({.most = std::max(plan_.repeats, plan_.least_repeats) - count(),
+    while (count() < plan_.least_repeats || (!repeated && count() < plan_.repeats && spent < plan_.seconds)) {
+      add(run({.most = all.most - count(),
                .least = std::max<Index>(plan_.least_repeats - count(), 1),
                .seconds = plan_.seconds - spent}));
     }

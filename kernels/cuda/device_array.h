@@ -38,14 +38,14 @@ class DeviceArray {
   const Scalar* data() const { return data_; }
   std::size_t size() const { return size_; }
 
-  /// Copies the first `count` elements from the host.
-  void upload(const Scalar* from, std::size_t count) {
-    if (count > 0) copy(data_, from, count, cudaMemcpyHostToDevice);
+  /// Copies `count` elements from the host, to those from `first` on.
+  void upload(const Scalar* from, std::size_t count, std::size_t first = 0) {
+    if (count > 0) copy(data_ + first, from, count, cudaMemcpyHostToDevice);
   }
 
-  /// Copies the first `count` elements to the host, once the kernels before it are done.
-  void download(Scalar* to, std::size_t count) const {
-    if (count > 0) copy(to, data_, count, cudaMemcpyDeviceToHost);
+  /// Copies `count` elements from `first` on to the host, once the kernels before it are done.
+  void download(Scalar* to, std::size_t count, std::size_t first = 0) const {
+    if (count > 0) copy(to, data_ + first, count, cudaMemcpyDeviceToHost);
   }
 
  private:

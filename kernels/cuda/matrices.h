@@ -29,18 +29,15 @@ class DeviceMatrices {
     numbers_.upload(matrix.data(), numbers_.size());
   }
 
-  /// Those that `of(head)` gives, uploaded at once.
+  /// Those that `of(head)` gives, of one shape.
   template <class Of>
   static DeviceMatrices of_heads(Index heads, Of of) {
     const Matrix<Scalar>& first = of(Index{0});
     DeviceMatrices all(heads, first.rows(), first.cols());
-    std::vector<Scalar> packed;
-    packed.reserve(all.numbers_.size());
     for (Index head = 0; head < heads; ++head) {
       const Matrix<Scalar>& matrix = of(head);
-      packed.insert(packed.end(), matrix.data(), matrix.data() + matrix.size());
+      all.numbers_.upload(matrix.data(), all.of_one(), all.of_one() * static_cast<std::size_t>(head));
     }
-    all.numbers_.upload(packed.data(), packed.size());
     return all;
   }
 
@@ -72,12 +69,11 @@ class DeviceMatrices {
 
   /// The matrix of every head, once the kernels before it are done.
   std::vector<Matrix<Scalar>> download() const {
-    std::vector<Scalar> packed(numbers_.size());
-    numbers_.download(packed.data(), packed.size());
     std::vector<Matrix<Scalar>> all;
-    for (Index head = 0; head < heads_; ++head)
-      all.push_back(
-          Eigen::Map<const Matrix<Scalar>>(packed.data() + head * rows_ * columns_, rows_, columns_));
+    for (Index head = 0; head < heads_; ++head) {
+      Matrix<Scalar>& matrix = all.emplace_back(rows_, columns_);
+      numbers_.download(matrix.data(), of_one(), of_one() * static_cast<std::size_t>(head));
+    }
     return all;
   }
 
@@ -85,6 +81,9 @@ class DeviceMatrices {
   Matrix<Scalar> matrix() const { return std::move(download().front()); }
 
  private:
+  /// Numbers of one of them.
+  std::size_t of_one() const { return static_cast<std::size_t>(rows_ * columns_); }
+
   Index heads_ = 0;
   Index rows_ = 0;
   Index columns_ = 0;

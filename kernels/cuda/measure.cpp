@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "kernels/cuda/device_array.h"
+#include "kernels/cuda/hopper/product_rate.h"
+#include "kernels/cuda/hopper/tensor_rows.h"
 #include "kernels/cuda/multiply_adds.h"
 #include "kernels/cuda/run_clock.h"
 
@@ -59,14 +61,15 @@ double most_products(Precision precision, double* seen) {
     case Precision::f32:
       return multiply_adds<float>(seen);
     case Precision::bf16:
-      return bf16_multiply_adds(seen);
+      return has_hopper() ? hopper_multiply_adds(seen) : bf16_multiply_adds(seen);
   }
   return 0;
 }
 
 std::string how_multiplied(Precision precision) {
   if (precision == Precision::bf16)
-    return "a kernel of mma.sync in registers on tensor cores, bf16 with sums in f32, without a library";
+    return fmt::format("a kernel of {} on tensor cores, bf16 with sums in f32, without a library",
+                       has_hopper() ? "wgmma, one factor in registers," : "mma.sync in registers");
   return fmt::format(
       "a kernel of multiply-adds in registers in {}, without tensor cores or a library of products",
       name(precision));

@@ -50,8 +50,8 @@ class RunClock {
     aside_ += seconds_between(start, when_idle());
   }
 
-  /// Calls compute() as often as wanted, restore() before each time but the first; wanted more than once, the
-  /// first does not count.
+  /// Calls compute() as often as wanted, restore() before each time but the first; wanted more than once,
+  /// those of the first instants do not count.
   void repeat(const std::function<void()>& restore, const std::function<void()>& compute);
 
   /// What the run took up to now.
