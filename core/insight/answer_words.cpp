@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
 
 namespace palimpsest {
 
@@ -50,6 +51,14 @@ std::string mixture(const std::vector<AskedWord>& words, const Vector<double>& a
                      quoted(words, largest.second), amounts(largest.second));
 }
 
+/// The word that the change brings into a row, where it is the largest change there and can be noticed.
+std::optional<Index> added_word(const AnswerTable& table, Index row, const Vector<double>& after) {
+  Index column = 0;
+  table.change.row(row).cwiseAbs().maxCoeff(&column);
+  const bool is_noticed = table.change(row, column) >= noticed && after(column) >= noticed;
+  return is_noticed ? std::optional(column) : std::nullopt;
+}
+
 /// What the memory answers for one word after the change, and what before.
 std::string changed_row(const AnswerTable& table, Index row) {
   const Vector<double> before = table.before.row(row).transpose();
@@ -70,8 +79,16 @@ std::string changed_row(const AnswerTable& table, Index row) {
   if (is_new && overshoots)
     return fmt::format("A{} now answers {} and overshoots: {:.2f}.", asked, answer, after(is.first));
   if (is_new) return fmt::format("A{} now answers {}.", asked, answer);
-  return fmt::format("A{} still answers {}{} {:.2f} in the place of {:.2f}.", asked, answer,
-                     overshoots ? " and overshoots:" : ",", after(is.first), before(is.first));
+  const std::string amount = fmt::format("{:.2f}", after(is.first));
+  const std::string amount_before = fmt::format("{:.2f}", before(is.first));
+  const char* sign = overshoots ? " and overshoots:" : ",";
+  if (const auto added = added_word(table, row, after); added && added != is.first)
+    return fmt::format("A{} still answers {}{} {}, and now {} {:.2f} as well.", asked, answer, sign, amount,
+                       quoted(table.words, *added), after(*added));
+  if (amount == amount_before)
+    return fmt::format("A{} still answers {}{} {} as before.", asked, answer, sign, amount);
+  return fmt::format("A{} still answers {}{} {} in the place of {}.", asked, answer, sign, amount,
+                     amount_before);
 }
 
 }  // namespace

@@ -524,6 +524,13 @@ TEST_CASE("The sentence says what the largest changes mean") {
   CHECK(said(before, after, 2) == "A mixture: asked as at “a”, it now answers “a” 0.79 and “c” 0.55.");
   after.row(0) << 0.4, 0.1, 0.1;
   CHECK(said(before, after, 2) == "Asked as at “a”, it still answers “a”, 0.40 in the place of 0.70.");
+  // What the write adds is told, also where what was there is still the answer.
+  after.row(0) << 0.94, 0.1, 0.6;
+  CHECK(said(before, after, 2) == "Asked as at “a”, it still answers “a”, 0.94, and now “c” 0.60 as well.");
+  before.row(0) << 0.9, 0.6, 0.1;
+  after.row(0) << 0.9, 0.1, 0.1;
+  CHECK(said(before, after, 2) == "Asked as at “a”, it still answers “a”, 0.90 as before.");
+  before.row(0) << 0.7, 0.1, 0.1;
   after.row(0) << 1.2, 0.1, 0.1;
   CHECK_THAT(said(before, after, 2), says("still answers “a”, 1.20 in the place of 0.70."));
   after.row(0) << 1.83, 0.1, 0.1;
