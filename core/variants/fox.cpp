@@ -30,7 +30,7 @@ Variant fox() {
       .states = {{"k_cache"}, {"v_cache"}, {"g_cache"}},
       .loss = {.words =
                    "No gradient step: the cache grows by one row per token. The output is the "
-                   "Nadaraya-Watson average of the values under the kernel exp(q . k), each weighed by the "
+                   "Nadaraya-Watson average of the values under the kernel exp(q·k), each weighed by the "
                    "forget gates since.",
                .latex = "",
                .step = ""},

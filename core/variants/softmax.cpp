@@ -16,7 +16,7 @@ Variant softmax() {
       .loss =
           {.words =
                "No gradient step: the cache grows by one row per token. The output is the Nadaraya-Watson "
-               "average of the values under the kernel exp(q . k).",
+               "average of the values under the kernel exp(q·k).",
            .latex = "",
            .step = ""},
       .memory = {.answers = cache_answers(),

@@ -333,6 +333,7 @@ TEST_CASE("why: softmax and features") {
   CHECK(formula(call("append_ones", {tensor("X")}), 1, 2) == "X[1,2]");
   CHECK(formula(call("normalise", {tensor("k"), tensor("eps")}), 1, 0) == "k[1] / (k[2] + eps)");
   CHECK(why(call("normalise", {tensor("k"), tensor("eps")}), record, 1, 0).numbers == "2 / (3 + 1·10⁻⁶)");
+  CHECK(why(call("log_add_exp", {tensor("X"), tensor("X")}), record, 1, 0).numbers == "log(exp(2) + exp(2))");
   CHECK(formula(call("row_normalise", {tensor("X"), tensor("eps")}), 1, 0) == "X[1,0] / (X[1,2] + eps)");
 }
 

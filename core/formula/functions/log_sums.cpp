@@ -12,8 +12,10 @@ Matrix<double> element_by_element(Arguments a) { return a[0].binaryExpr(a[1], &l
 Term explain_log_add_exp(CallCell& cell) {
   const Term x = cell.at(0, cell.row(), cell.column());
   const Term y = cell.at(1, cell.row(), cell.column());
-  return symbol("log(exp(" + x.formula.text + ") + exp(" + y.formula.text + "))",
-                log_add_exp(x.value, y.value));
+  const auto written = [](const Written& of_x, const Written& of_y) {
+    return Written{"log(exp(" + of_x.text + ") + exp(" + of_y.text + "))"};
+  };
+  return {written(x.formula, y.formula), written(x.numbers, y.numbers), log_add_exp(x.value, y.value)};
 }
 
 }  // namespace
