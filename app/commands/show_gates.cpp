@@ -46,7 +46,7 @@ ShownNumbers show_gates(const ShownPlace& place) {
   } else {
     shown.json["no_strength"] = courses->no_strengths;
   }
-  if (!keeping) shown.text += "Nothing makes this rule forget.\n";
+  if (!keeping) shown.text += "This rule takes no gate.\n";
   if (!strengths) shown.text += courses->no_strengths + '\n';
   std::vector<std::string> header = {""};
   if (keeping) header.insert(header.end(), {"kept", "half is left after tokens"});

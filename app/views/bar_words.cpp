@@ -39,6 +39,13 @@ std::string strength_bar_words(const Computation& computed, const StepReach& str
   return words;
 }
 
+const char* gate_letter(const Computation& computed, const Keeping& keeping) {
+  if (keeping.forgets) return "f";
+  if (keeping.array == "mu") return "μ";
+  const bool is_gamma = keeping.array == "gamma" || computed.sequence.settings.parameters.contains("gamma");
+  return is_gamma ? "γ" : "α";
+}
+
 std::string keeping_bar_words(const Computation& computed, const Keeping& keeping, Index channel,
                               Index token) {
   const double kept = keeping.mean[token];
@@ -46,12 +53,12 @@ std::string keeping_bar_words(const Computation& computed, const Keeping& keepin
   if (keeping.forgets)
     words += fmt::format("f = {:.4g}, so {:.4g} of the memory stays", 1 - kept, kept);
   else
-    words += fmt::format("{} = {:.4g}", keeping.array == "alpha" ? "α" : "γ", kept);
+    words += fmt::format("{} = {:.4g}", gate_letter(computed, keeping), kept);
   if (keeping.channels > 1 && channel < 0) {
     words += fmt::format(" on average, {:.4g} to {:.4g} over its {} channels", keeping.least[token],
                          keeping.most[token], keeping.channels);
   } else if (keeping.channels > 1) {
-    words += fmt::format(" in row {}", channel);
+    words += fmt::format(" in {} {}", keeping.array == "mu" ? "column" : "row", channel);
   }
   return words + ": " + half_life_words(kept);
 }

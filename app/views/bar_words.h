@@ -13,6 +13,9 @@ namespace palimpsest {
 /// "“drum” (42)\nβ‖k‖² = 0.856: how far it steps …\nβ = 0.856".
 std::string strength_bar_words(const Computation& computed, const StepReach& strengths, Index token);
 
+/// The symbol of what a rule keeps: "α", "γ", "μ", and "f" for the share that goes.
+const char* gate_letter(const Computation& computed, const Keeping& keeping);
+
 /// "“drum” (42)\nα = 0.9993: half-life 954 words", of all channels together or of `channel`.
 std::string keeping_bar_words(const Computation& computed, const Keeping& keeping, Index channel,
                               Index token);

@@ -12,6 +12,7 @@
 #include "app/views/learn_rows.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/plain_number.h"
 #include "app/widgets/text.h"
 #include "core/insight/half_life.h"
 
@@ -108,6 +109,16 @@ double smallest(const Vector<double>& numbers, Index first, Index end) {
   return numbers.segment(first, end - first).minCoeff();
 }
 
+/// The letter in LaTeX.
+const char* gate_symbol(std::string_view letter) {
+  static constexpr std::pair<std::string_view, const char*> symbols[] = {
+      {"α", "\\alpha"}, {"γ", "\\gamma"}, {"μ", "\\mu"}};
+  for (const auto& [known, latex] : symbols) {
+    if (known == letter) return latex;
+  }
+  return "f";
+}
+
 std::string strength_symbol(const std::string& array) {
   if (array == "theta") return "\\theta";
   if (array == "eta") return "\\eta";
@@ -167,7 +178,7 @@ void draw_strengths(const LearnRows& rows, const TokenCourses& courses, const Le
     mark(2, c.alarm, "2");
     if (row.bottom - row.top > px(40)) mark(1, c.dim, "1");
   } else {
-    mark(top / 1.1, c.dim, fmt::format("{:.2g}", top / 1.1));
+    mark(top / 1.1, c.dim, plain_number(top / 1.1, 2));
   }
   learn_map().strengths = {chart.from, chart.to};
   const std::string refusal =
@@ -206,7 +217,7 @@ void draw_half_lives(const LearnRows& rows, const TokenCourses& courses, const L
     return;
   }
   const Keeping& keeping = *courses.keeping;
-  const char* symbol = keeping.forgets ? "f" : keeping.array == "alpha" ? "\\alpha" : "\\gamma";
+  const char* symbol = gate_symbol(gate_letter(rows.computed, keeping));
   draw_row_name(rows, row, symbol, c.gate, "half-life", keeping.channels > 1 ? px(channel_line) : 0);
   const Chart chart{.from = {rows.columns.position.x, row.top},
                     .to = {rows.columns.position.x + rows.columns.size.x, row.bottom},
@@ -256,8 +267,9 @@ void draw_half_lives(const LearnRows& rows, const TokenCourses& courses, const L
   if (style::word_button("<##channel", channel_line))
     channel = channel < 0 ? keeping.channels - 1 : channel - 1;
   ImGui::SameLine();
-  const std::string words =
-      shown < 0 ? fmt::format("all {}", keeping.channels) : fmt::format("row {}", shown);
+  const std::string words = shown < 0               ? fmt::format("all {}", keeping.channels)
+                            : keeping.array == "mu" ? fmt::format("col {}", shown)
+                                                    : fmt::format("row {}", shown);
   style::word_button((words + "##which channel").c_str(), channel_line);
   ImGui::SameLine();
   if (style::word_button(">##channel", channel_line))

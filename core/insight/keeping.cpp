@@ -19,7 +19,7 @@ struct Gate {
 };
 
 std::optional<Gate> gate_of(const Sequence& sequence) {
-  for (const char* name : {"alpha", "gamma", "forget"}) {
+  for (const char* name : {"alpha", "gamma", "forget", "mu"}) {
     if (!sequence.has(name) || sequence.at(name).rows() != sequence.tokens || sequence.tokens == 0) continue;
     Gate gate{.array = name, .forgets = std::string_view(name) == "forget"};
     gate.logs = sequence.at(name).all<double>();
@@ -28,9 +28,13 @@ std::optional<Gate> gate_of(const Sequence& sequence) {
     if (!are_logs) gate.logs = gate.logs.array().log().matrix();
     return gate;
   }
-  const auto gamma = sequence.settings.parameters.find("gamma");
-  if (gamma == sequence.settings.parameters.end() || sequence.tokens == 0) return std::nullopt;
-  return Gate{.logs = Matrix<double>::Constant(sequence.tokens, 1, std::log(gamma->second))};
+  if (sequence.tokens == 0) return std::nullopt;
+  const auto& parameters = sequence.settings.parameters;
+  if (const auto gamma = parameters.find("gamma"); gamma != parameters.end())
+    return Gate{.logs = Matrix<double>::Constant(sequence.tokens, 1, std::log(gamma->second))};
+  if (const auto slope = parameters.find("slope"); slope != parameters.end())
+    return Gate{.logs = Matrix<double>::Constant(sequence.tokens, 1, -slope->second)};
+  return std::nullopt;
 }
 
 Keeping keeping_of(const Gate& gate, Index channels) {

@@ -9,7 +9,7 @@ namespace palimpsest {
 
 /// How much of the memory every token keeps, over the channels of its gate.
 struct Keeping {
-  std::string array = {};     // the input that says so ("alpha", "gamma", "forget"); empty: a parameter
+  std::string array = {};     // the input that says so ("alpha", "gamma", "forget", "mu"); empty: a parameter
   bool forgets = false;       // the array says what goes, not what stays
   Index channels = 1;         // of the gate
   Vector<double> mean = {};   // [T]: geometric

@@ -206,7 +206,7 @@ TEST_CASE("show recall and gates write a number for every token", "[show]") {
     CHECK(gates["strength"]["reach"][t] == expected->strengths->reach(static_cast<Index>(t)));
   }
   CHECK(numbers("gates", {"--variant", "linear"})["keeping"].is_null());
-  CHECK_THAT(show("gates", {"--variant", "linear"}).out, says("Nothing makes this rule forget."));
+  CHECK_THAT(show("gates", {"--variant", "linear"}).out, says("This rule takes no gate."));
   CHECK_THAT(show("gates").out, says("half is left after tokens"));
 }
 
