@@ -361,7 +361,8 @@ void draw_loss(const LearnScene& scene, const LearnRoom& room) {
   list->AddCircleFilled(dot, px(dot_size + 1.5F), c.panel);
   list->AddCircleFilled(dot, px(dot_size), dot_ink);
   const std::string symbol = moment.strength ? strength_symbol(moment.strength->array) : "";
-  draw_tag(chart, tags, dot, {px(14), -px(30)}, symbol, fmt::format("{:.3g}   error {:.3g}", at, loss),
+  draw_tag(chart, tags, dot, {px(14), -px(30)}, symbol,
+           fmt::format("{:.3g}   {} {:.3g}", at, is_error_of_token(moment) ? "error" : "loss", loss),
            is_beyond ? c.alarm : c.text);
 }
 

@@ -64,17 +64,22 @@ std::string left_words(const LearningMoment& moment) {
     return fmt::format(
         "The step is {:.3g} times as long as it may be: it lands farther from the word than it began.",
         step.taken / moment.edge);
-  if (step.stability && step.stability->exact && moment.outer && step.problem.kept == 1 &&
+  const bool is_error = is_error_of_token(moment);
+  if (step.stability && step.stability->exact && is_error && step.problem.kept == 1 &&
       step.problem.moving.empty() && step.stability->reach > 0 && step.along.value > 0) {
     const double left = step.stability->eigenvalue;
+    if (std::abs(left) < 5e-4)
+      return fmt::format("Nothing of the miss is left: 1 − {:.3g}.", step.stability->reach);
     const char* passed = left < 0 ? ", on the far side" : "";
     return fmt::format("{:.3f} of the miss is left{}: 1 − {:.3g}. Squared, {:.2g} of the error.",
                        std::abs(left), passed, step.stability->reach, left * left);
   }
-  if (step.along.curvature > 0 && step.loss_before <= 0)
+  // Of a loss that may fall below 0 no share can be left.
+  if ((is_error || step.problem.token_count > 1) && step.loss_before > 0 && step.loss_after >= 0)
+    return fmt::format("{:.2g} of the {} is left.", step.loss_after / step.loss_before,
+                       is_error ? "error" : "loss");
+  if (step.along.curvature > 0)
     return fmt::format("The loss falls by {:.3g}.", step.loss_before - step.loss_after);
-  if (step.loss_before > 0 && step.loss_after >= 0)
-    return fmt::format("{:.2g} of the error is left.", step.loss_after / step.loss_before);
   return "This loss has no floor: it falls as long as the step goes on.";
 }
 
@@ -153,7 +158,9 @@ void draw_learn_side(Application& application) {
       const Answer<LearningNow::Value> answer = ask_learning(application);
       if (answer.value && *answer.value) {
         const LearningMoment& moment = **answer.value;
-        style::caption(moment.step.problem.token_count > 1 ? "Loss of this batch" : "Error at this word");
+        style::caption(moment.step.problem.token_count > 1 ? "Loss of this batch"
+                       : is_error_of_token(moment)         ? "Error at this word"
+                                                           : "Loss at this word");
         losses(moment);
         steady_sentence(left_words(moment));
       }

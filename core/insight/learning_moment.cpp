@@ -154,6 +154,12 @@ double loss_on_line(const LearningMoment& moment, double rate) {
   return moment.losses[i - 1] + (rate - moment.rates[i - 1]) * (first + bend * (rate - moment.rates[i]));
 }
 
+bool is_error_of_token(const LearningMoment& moment) {
+  if (moment.step.problem.token_count > 1 || !moment.outer || !moment.outer->is_difference) return false;
+  const double half = moment.outer->error.squaredNorm() / 2;
+  return std::abs(half - moment.step.along.value) <= 1e-9 * std::max(half, moment.step.along.value);
+}
+
 std::optional<LearningMoment> learning_moment(const Variant& variant, const Sequence& sequence, Index token,
                                               Index count, std::stop_token stop) {
   std::vector<LearningStep> steps = learning_at(variant, sequence, token, stop);

@@ -62,6 +62,9 @@ struct LearningMoment {
 std::optional<LearningMoment> learning_moment(const Variant& variant, const Sequence& sequence, Index token,
                                               Index count = 161, std::stop_token stop = {});
 
+/// Whether the loss of the step is half the square of what one token misses: an error, which ends at 0.
+bool is_error_of_token(const LearningMoment& moment);
+
 /// The loss on the line at `rate`, between the points of the moment.
 double loss_on_line(const LearningMoment& moment, double rate);
 

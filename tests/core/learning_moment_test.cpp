@@ -318,6 +318,19 @@ TEST_CASE("half of what is kept so is left after its half-life", "[keeping]") {
   CHECK_THROWS_AS(kept_between(each.sequence, 4, 3), InputError);
   CHECK_THROWS_AS(kept_between(each.sequence, 0, 6), InputError);
   CHECK_FALSE(keeping(make_case("deltanet", {.tokens = 4, .dk = 2, .dv = 2}).sequence));
+  // A gate of the value channels, and one decay for all tokens, make forget as well.
+  const Case by_value = make_case("value_decay", {.tokens = 4, .dk = 3, .dv = 2});
+  const auto values = keeping(by_value.sequence);
+  REQUIRE(values);
+  CHECK(values->array == "mu");
+  CHECK(values->channels == 2);
+  const Matrix<double> mu = by_value.sequence.at("mu").all<double>();
+  CHECK(std::abs(values->least[2] - mu.row(2).minCoeff()) < exact);
+  const Case fixed = make_case("lightning", {.tokens = 4, .dk = 3, .dv = 2});
+  const auto slope = keeping(fixed.sequence);
+  REQUIRE(slope);
+  CHECK(slope->array.empty());
+  CHECK(std::abs(slope->mean[3] - std::exp(-fixed.sequence.parameter("slope"))) < exact);
 }
 
 TEST_CASE("keys keep their cosines in three channels, and lie in their main directions", "[keys]") {
@@ -416,5 +429,17 @@ TEST_CASE("the error beside a gradient is a difference only where the loss asks 
     const Matrix<double> there =
         row(each, "k", 3) * moment->step.problem.at.front() * (is_difference ? 1.0 : 0.0);
     CHECK((moment->outer->error.transpose() - (there - v)).cwiseAbs().maxCoeff() < exact);
+  }
+}
+
+TEST_CASE("only half the square of a miss is called an error", "[moment]") {
+  for (const auto& [id, is_error] :
+       {std::pair("deltanet", true), std::pair("gated_deltanet", true), std::pair("kda", true),
+        std::pair("linear", false), std::pair("retnet", false), std::pair("scalar_decay", false)}) {
+    CAPTURE(id);
+    const Case each = make_case(id, {.tokens = 4, .dk = 5, .dv = 3});
+    const auto moment = learning_moment(*each.variant, each.sequence, 3, 5);
+    REQUIRE(moment);
+    CHECK(is_error_of_token(*moment) == is_error);
   }
 }
