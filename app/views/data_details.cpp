@@ -103,9 +103,9 @@ void words_to_see(Application& application, const std::string& id, const Preview
   if (!look || look->words.empty()) return;
   style::caption("Where to look");
   const ImVec2 from = ImGui::GetCursorScreenPos();
-  if (const auto token = word_links(*look)) {
+  if (const auto word = word_links(*look)) {
     const Session& session = application.session;
-    open_head(application, id, preview, session.data().id == id ? session.choice().head : 0, token);
+    open_head(application, id, preview, session.data().id == id ? session.choice().head : 0, word->token);
     bring_story_back(application);
     wish.opened = true;
   }

@@ -47,16 +47,10 @@ float links_width(const FirstLook& look) {
   return width;
 }
 
-void go_to(Application& application, Index token) {
-  if (token >= application.session.data().tokens) return;
-  application.playing = false;
-  application.session.go_to_token(token);
-}
-
 }  // namespace
 
-std::optional<Index> word_links(const FirstLook& look) {
-  std::optional<Index> pressed;
+std::optional<WordToSee> word_links(const FirstLook& look) {
+  std::optional<WordToSee> pressed;
   const style::Palette& c = style::colours();
   const style::TextStyle text(style::Text::caption);
   ImVec2 at = ImGui::GetCursorScreenPos();
@@ -65,7 +59,7 @@ std::optional<Index> word_links(const FirstLook& look) {
     const ImVec2 size = text_extent(words);
     ImGui::SetCursorScreenPos(at);
     if (ImGui::InvisibleButton(fmt::format("word {}", word.token).c_str(), {size.x, px(line)}))
-      pressed = word.token;
+      pressed = word;
     const ImU32 colour = ImGui::IsItemHovered() || ImGui::IsItemFocused() ? c.text : c.accent;
     draw_text(at, colour, words);
     const float below = at.y + size.y;
@@ -74,6 +68,24 @@ std::optional<Index> word_links(const FirstLook& look) {
     at.x += text_extent(words + " " + word.what).x + px(between_words);
   }
   return pressed;
+}
+
+void go_to_word(Application& application, const WordToSee& word) {
+  Session& session = application.session;
+  if (word.token >= session.data().tokens) return;
+  application.playing = false;
+  application.show_welcome = false;
+  session.go_to_token(word.token);
+  const Trace* trace = session.trace();
+  if (!trace || trace->form != Form::recurrent) return;
+  Cursor cursor = session.cursor();
+  const std::vector<Operation>& operations = trace->phase(trace->block(cursor.block)).operations;
+  const bool is_asked = std::string_view(word.what) == "asked";
+  const auto step =
+      std::ranges::find(operations, is_asked ? Purpose::output : Purpose::update, &Operation::purpose);
+  if (step == operations.end()) return;
+  cursor.operation = step - operations.begin();
+  session.set_cursor(cursor);
 }
 
 void bring_story_back(Application& application) {
@@ -109,8 +121,8 @@ void draw_story_line(Application& application, float room, float height) {
   if (look->words.empty()) {
     const style::TextStyle text(style::Text::caption);
     draw_text({from.x, top + px(line)}, c.dim, "What to look at: D");
-  } else if (const auto token = word_links(*look)) {
-    go_to(application, *token);
+  } else if (const auto word = word_links(*look)) {
+    go_to_word(application, *word);
   }
   ImGui::SetCursorScreenPos({from.x + width + px(cross_gap), from.y + (height - px(cross)) / 2});
   if (icon_button("close story", Icon::close, cross)) put_away(application.closed_stories, id);

@@ -19,7 +19,11 @@ void draw_story_line(Application& application, float room, float height);
 void bring_story_back(Application& application);
 
 /// The words of a text at which something happens, as links in a line; returns the one that was pressed.
-std::optional<Index> word_links(const FirstLook& look);
+std::optional<WordToSee> word_links(const FirstLook& look);
+
+/// Goes to such a word, and in the recurrent form to the step that shows what happens there: what the word
+/// writes, or, where it is asked, what comes out.
+void go_to_word(Application& application, const WordToSee& word);
 
 /// What stands in the line: what the tests look at. Empty: it is not shown.
 const std::string& shown_story();

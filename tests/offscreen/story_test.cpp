@@ -52,6 +52,32 @@ TEST_CASE("a newcomer reads what the text tells, in a small window too", "[story
   CHECK(shown_story().empty());
 }
 
+TEST_CASE("a word of a story leads to the step that shows what happens there", "[story]") {
+  Application application;
+  Offscreen offscreen(1280, 800);
+  application.open_first_capture();
+  application.session.wait();
+  const auto purpose = [&] {
+    application.session.wait();
+    return application.session.sight().trace->operation(application.session.sight().cursor).purpose;
+  };
+  const FirstLook* look = first_look(application.session.data().id);
+  REQUIRE(look);
+  REQUIRE(look->words.size() == 3);
+  go_to_word(application, look->words[1]);  // "drum" over it
+  CHECK(application.session.token() == 42);
+  CHECK(purpose() == Purpose::update);
+  go_to_word(application, look->words[2]);  // asked
+  CHECK(application.session.token() == 63);
+  CHECK(purpose() == Purpose::output);
+  Choice choice = application.session.choice();
+  choice.form = Form::chunkwise;  // whose steps are those of a chunk
+  application.session.choose(std::move(choice));
+  application.session.wait();
+  go_to_word(application, look->words[0]);
+  CHECK(application.session.token() == 6);
+}
+
 TEST_CASE("a story that was put away stays away, for its data alone", "[story]") {
   Application application;
   Offscreen offscreen(1280, 800);
