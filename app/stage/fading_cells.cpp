@@ -33,13 +33,17 @@ bool is_triangle(const std::string& tensor) { return tensor == "G" || tensor == 
 
 }  // namespace
 
+bool holds_decays(const std::string& tensor, const Matrix<double>& values) {
+  return is_decay(tensor) && (values.array() >= 0).all() && (values.array() <= 1).all();
+}
+
 const Matrix<double>* fading_cells(std::string_view key, const std::string& tensor,
                                    const Matrix<double>& values, std::uint64_t version) {
   if (!is_decay(tensor) || values.size() > most_cells) return nullptr;
   FadingCells& kept = context_local<FrameCache<std::string, FadingCells>>()[key];
   if (kept.version != version || kept.rows != values.rows() || kept.columns != values.cols()) {
     kept = {.version = version, .rows = values.rows(), .columns = values.cols()};
-    kept.are_factors = (values.array() >= 0).all() && (values.array() <= 1).all();
+    kept.are_factors = holds_decays(tensor, values);
     if (kept.are_factors) {
       kept.cells = values.unaryExpr([](double factor) { return -forgotten_part(factor); });
       for (Index i = 0; is_triangle(tensor) && i < values.rows(); ++i) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/stage/fading_cells.h"
+
 namespace palimpsest {
 
 std::optional<CellFocus> largest_cell(const Phase& phase, const Block& block, Form form, const Cursor& cursor,
@@ -15,17 +17,25 @@ std::optional<CellFocus> largest_cell(const Phase& phase, const Block& block, Fo
       form != Form::recurrent && values.rows() == block.count && cursor.row < values.rows();
   const Index first = has_tokens ? cursor.row : 0;
   const Index end = has_tokens ? cursor.row + 1 : values.rows();
-  std::optional<CellFocus> largest;
-  double most = 0;
-  for (Index row = first; row < end; ++row) {
-    for (Index column = 0; column < values.cols(); ++column) {
-      const double size = std::abs(values(row, column));
-      if (!std::isfinite(size) || size <= most) continue;
-      most = size;
-      largest = CellFocus{made, row, column};
+  const auto find = [&](auto size_of) {
+    std::optional<CellFocus> largest;
+    double most = 0;
+    for (Index row = first; row < end; ++row) {
+      for (Index column = 0; column < values.cols(); ++column) {
+        const double size = size_of(values(row, column));
+        if (!std::isfinite(size) || size <= most) continue;
+        most = size;
+        largest = CellFocus{made, row, column};
+      }
     }
+    return largest;
+  };
+  // One is paper; 0 may be what a triangle leaves out.
+  const auto faded = [](double factor) { return factor > 0 ? 1 - factor : 0; };
+  if (holds_decays(made, values)) {
+    if (const auto cell = find(faded)) return cell;
   }
-  return largest;
+  return find([](double value) { return std::abs(value); });
 }
 
 }  // namespace palimpsest

@@ -10,6 +10,7 @@
 #include "app/gl/context_local.h"
 #include "app/session/who_wrote.h"
 #include "app/stage/cell_words.h"
+#include "app/stage/fading_cells.h"
 #include "app/studio/application.h"
 #include "app/views/awaited.h"
 #include "app/views/cell_sum.h"
@@ -434,8 +435,9 @@ void draw_answer(Application& application, const ExplainedCell& answer, bool pin
 }
 
 /// Which cell is explained, in as many words as have room beside the title; none in very little.
-std::string why_place(float room) {
-  for (const char* words : {"the largest, ringed", "largest, ringed", "ringed"}) {
+std::string why_place(float room, bool fades) {
+  for (const char* words : {fades ? "what fades most, ringed" : "the largest, ringed",
+                            fades ? "fades most, ringed" : "largest, ringed", "ringed"}) {
     if (text_extent(words).x <= room) return words;
   }
   return {};
@@ -448,7 +450,11 @@ void origin_of_focus(const Application& application) {
   const float right = ImGui::GetWindowPos().x + ImGui::GetWindowWidth() - style::px(style::panel_padding);
   const float title =
       ImGui::GetWindowPos().x + style::px(style::panel_padding + 16) + text_extent(title_words).x;
-  const std::string words = why_place(right - title);
+  const auto focus = application.focus();
+  const auto& record = application.session.sight().record;
+  const bool fades = focus && record && record->contains(focus->tensor) &&
+                     holds_decays(focus->tensor, record->at(focus->tensor));
+  const std::string words = why_place(right - title, fades);
   why_map().origin = words;
   const float top = ImGui::GetWindowPos().y - ImGui::GetScrollY() + style::px(style::panel_padding);
   draw_text({right - text_extent(words).x, top}, style::colours().dim, words);

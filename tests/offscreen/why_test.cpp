@@ -211,3 +211,34 @@ TEST_CASE("in a small window too, why a number is what it is stands in sight who
   }
   CHECK(fates >= 2);
 }
+
+TEST_CASE("of decays the one that keeps least is explained, not one that keeps everything", "[why]") {
+  Session session;
+  REQUIRE(session.open_named("preset:overwrite?T=12&K=4&V=4&seed=1"));
+  Choice choice = session.choice();
+  choice.variant = "retnet";
+  choice.form = Form::chunkwise;
+  choice.chunk_size = 4;
+  session.choose(std::move(choice));
+  session.wait();
+  session.go_to_token(6);
+  session.wait();
+  const Sight& sight = session.sight();
+  const Block block = sight.trace->block(sight.cursor.block);
+  const Phase& phase = sight.trace->phase(block);
+  Cursor cursor = sight.cursor;
+  for (Index i = 0; i < std::ssize(phase.operations); ++i) {
+    if (phase.operations[static_cast<std::size_t>(i)].equation.result == "G") cursor.operation = i;
+  }
+  const auto cell = largest_cell(phase, block, Form::chunkwise, cursor, *sight.record);
+  REQUIRE(cell);
+  REQUIRE(cell->tensor == "G");
+  CHECK(cell->row == 2);     // the third token of its chunk,
+  CHECK(cell->column == 0);  // which has lost most of the first; the cells right of its own are left out
+  // Where nothing fades, one of those is explained all the same.
+  Record record;
+  record.set("G", Matrix<double>::Identity(4, 4));
+  const auto kept = largest_cell(phase, block, Form::chunkwise, cursor, record);
+  REQUIRE(kept);
+  CHECK(kept->column == 2);
+}
