@@ -12,7 +12,8 @@ namespace {
 
 constexpr float gain_of_breaking = 1.2F;  // so many times as large the pictures must become at least
 constexpr std::array growths = {usual_growth, 0.3F, 0.15F};  // of sides: the less, the more room have rows
-constexpr float cost_of_bracket = 0.15F;                     // of a break where a bracket is open
+constexpr float comfortable_row = 18;     // no narrower pictures are sought for higher rows
+constexpr float cost_of_bracket = 0.15F;  // of a break where a bracket is open
 
 /// A piece of the operands, and how many brackets are open before it.
 struct Piece {
@@ -164,7 +165,8 @@ ImVec2 BreakingEquation::fit(ImVec2 available, float largest_unit) {
     }
     best = size;
     chosen_ = i;
-    if (has_words && layout.sizes().squeeze == 1 && layout.unit() >= layout.unit_of_words()) break;
+    const float comfortable = layout.sizes().fixed(comfortable_row);
+    if (has_words && layout.sizes().squeeze == 1 && layout.row_height() >= comfortable) break;
   }
   return best;
 }

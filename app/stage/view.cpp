@@ -299,6 +299,12 @@ StageView stage_view(const Trace& trace, const Phase& phase, const Record& recor
          pictures(fmt::format("line {}", i), is_step ? operation.equation : shortened_line(line))});
     const Operations steps = operations_of(phase, line);
     view.starts.push_back(steps.empty() ? -1 : steps.front() - phase.operations.data());
+    // A pass of one line waits for what it is to make, as others wait for their next line.
+    const bool is_alone = phase.lines.size() == 1 && operation.equation.result != line.equation.result;
+    if (!is_alone || steps.empty()) continue;
+    view.lines.push_back({"2  " + line.title, with_label(line.sentence, label), line.weight,
+                          pictures("line 1", shortened_line(line))});
+    view.starts.push_back(steps.back() - phase.operations.data());
   }
   view.substitution = substitution_view(trace, phase, record, cursor, labels, recurrence);
   if (view.substitution) view.lines[present].sentence += "\n" + view.substitution->sentence;

@@ -161,7 +161,9 @@ TEST_CASE("what the Stage shows are the shapes and numbers of the record, and th
     const StageView view = stage_view(trace, phase, record, cursor, labels);
     const auto present = static_cast<std::size_t>(cursor.operation);
     const Operation& operation = phase.operations[present];
-    REQUIRE(view.lines.size() == (view.one_token ? 0 : phase.lines.size()));
+    const bool waits =
+        phase.lines.size() == 1 && operation.equation.result != phase.lines.front().equation.result;
+    REQUIRE(view.lines.size() == (view.one_token ? 0 : phase.lines.size() + (waits ? 1 : 0)));
     REQUIRE(view.tiles.size() == (view.one_token ? phase.operations.size() : 0));
     CHECK(std::ranges::find(phase.lines[view.present].operations, operation.id) !=
           phase.lines[view.present].operations.end());
@@ -379,6 +381,21 @@ TEST_CASE("a larger room never makes the pictures of an equation smaller", "[sta
         unit = equation.unit();
       }
     }
+  });
+}
+
+TEST_CASE("a pass of one line waits for what it is to make", "[stage]") {
+  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
+    if (trace.form == Form::recurrent || phase.lines.size() != 1) return;
+    const StageView view = stage_view(trace, phase, record, cursor, labels);
+    const std::string& result = phase.lines.front().equation.result;
+    const bool makes_it =
+        phase.operations[static_cast<std::size_t>(cursor.operation)].equation.result == result;
+    CHECK(view.lines.size() == (makes_it ? 1U : 2U));
+    CHECK(view.starts.size() == view.lines.size());
+    if (makes_it) return;
+    CHECK(view.lines.back().title == "2  " + phase.lines.front().title);
+    CHECK(view.starts.back() == std::ssize(phase.operations) - 1);
   });
 }
 
