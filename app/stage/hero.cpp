@@ -8,6 +8,7 @@
 
 #include "app/stage/breaking.h"
 #include "app/stage/cell_words.h"
+#include "app/widgets/plain_number.h"
 #include "core/formula/notation.h"
 #include "core/insight/half_life.h"
 #include "core/numbers/between.h"
@@ -165,7 +166,7 @@ class HeroBuilder {
   }
 
   std::string length_words(const std::string& tensor) const {
-    return fmt::format("length {:.2g}", values(tensor).norm());
+    return "length " + plain_number(values(tensor).norm(), 2);
   }
 
   Plate plate_of(const Expression& expression, std::string sign) {
@@ -612,7 +613,7 @@ Hero enlarged(const std::string& name, const Record& record, const Symbols& symb
   plate.name = symbol == symbols.end() ? "" : symbol->second.words;
   plate.latex = symbol == symbols.end() ? "" : latex(tensor(name), symbols, style);
   plate.words = fmt::format("{} × {}", values.rows(), values.cols());
-  plate.number = fmt::format("length {:.3g}", values.norm());
+  plate.number = "length " + plain_number(values.norm(), 3);
   Hero hero{.kind = Hero::Kind::plates, .is_enlarged = true};
   hero.plates.push_back(std::move(plate));
   if (!figures) return hero;

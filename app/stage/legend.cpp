@@ -7,6 +7,7 @@
 
 #include "app/stage/fading_cells.h"
 #include "app/widgets/formula.h"
+#include "app/widgets/plain_number.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -55,8 +56,8 @@ Legend legend_of(const StageScene& scene, bool shared) {
       .symbol = symbol == scene.symbols.end() ? Symbol{.latex = {}, .words = tensor} : symbol->second,
       .is_own = range.is_own,
       .is_joint = range.is_joint,
-      .less = fmt::format("−{:.2g}", range.largest),
-      .more = fmt::format("+{:.2g}", range.largest),
+      .less = "−" + plain_number(range.largest, 2),
+      .more = "+" + plain_number(range.largest, 2),
       .scale = range.is_joint ? "one scale"
                : !shared      ? "own scales"
                : range.is_own ? "own scale"

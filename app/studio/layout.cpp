@@ -17,17 +17,18 @@ namespace palimpsest {
 
 namespace {
 
-constexpr float forms_height = 256;             // of the panel with the forms: all of it in sight
-constexpr float costs_height = 176;             // more where there is room for their costs,
-constexpr float least_why = 360;                // which leaves this much below
-constexpr float answers_height[] = {206, 250};  // below what stands in the middle, in a narrow centre
-constexpr float wide_centre = 1100;             // and in one that is at least so wide;
-constexpr float answers_share = 0.28F;          // more in a high window,
-constexpr float most_answers = 0.4F;            // and never more of the height than this
-constexpr float lines_share = 0.52F;            // of the left column: the rule, line by line,
-constexpr float inputs_height = 340;            // or what is left below this much
-constexpr float wide_window = 1500;             // from here on the columns are
-constexpr float left_width[] = {212, 272};      // so wide in a narrow window, and in a wide one
+constexpr float forms_height = 256;              // of the panel with the forms: all of it in sight
+constexpr float costs_height = 176;              // more where there is room for their costs,
+constexpr float least_why = 360;                 // which leaves this much below
+constexpr float answers_height[] = {206, 250};   // below what stands in the middle, in a narrow centre
+constexpr float wide_centre = 1100;              // and in one that is at least so wide;
+constexpr float answers_share = 0.28F;           // more in a high window,
+constexpr float most_answers = 0.4F;             // and never more of the height than this
+constexpr float lines_share[] = {0.52F, 0.47F};  // of the left column: the rule, line by line,
+constexpr float inputs_height = 430;             // or what is left below this much
+constexpr float high_column = 700;               // from here on what goes in has more
+constexpr float wide_window = 1500;              // from here on the columns are
+constexpr float left_width[] = {212, 272};       // so wide in a narrow window, and in a wide one
 constexpr float right_width[] = {272, 352};
 
 void describe(const ImGuiDockNode& node, std::string& words) {
@@ -106,9 +107,11 @@ void lay_out(unsigned dockspace, const Workspace& workspace, ImVec2 size) {
   const float columns_height = size.y - timeline;
   ImGuiID left_bottom = left;
   if (is_used(PanelPlace::left_top) && is_used(PanelPlace::left_bottom))
-    left_bottom = ImGui::DockBuilderSplitNode(
-        left, ImGuiDir_Down, std::max(lines_share, 1 - style::px(inputs_height) / columns_height), nullptr,
-        &left);
+    left_bottom =
+        ImGui::DockBuilderSplitNode(left, ImGuiDir_Down,
+                                    std::max(lines_share[columns_height >= style::px(high_column) ? 1 : 0],
+                                             1 - style::px(inputs_height) / columns_height),
+                                    nullptr, &left);
   const bool has_costs = columns_height >= style::px(forms_height + costs_height + least_why);
   const float forms = style::px(forms_height + (has_costs ? costs_height : 0));
   const float why = std::max(columns_height - forms, columns_height * 0.28F);

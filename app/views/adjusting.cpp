@@ -104,6 +104,22 @@ std::string_view beginning(std::string_view meaning) {
   return meaning;
 }
 
+/// What stands beside the slider of `name`: the beginning of what it means, or a word where that would be
+/// cut.
+std::string slider_words(std::string_view name, std::string_view meaning) {
+  static constexpr std::pair<std::string_view, const char*> words[] = {
+      {"gamma", "kept"},      {"slope", "slope"},       {"mu", "values kept"},     {"forget", "forgotten"},
+      {"delta", "time step"}, {"erase_gate", "erased"}, {"write_gate", "written"}, {"sigma", "position"}};
+  constexpr float around = 88;  // symbol and number
+  const std::string_view whole = beginning(meaning);
+  if (text_extent(whole).x > ImGui::GetContentRegionAvail().x - style::px(around)) {
+    for (const auto& [known, word] : words) {
+      if (known == name) return word;
+    }
+  }
+  return std::string(whole);
+}
+
 /// How a parameter is written in the formulas.
 std::string parameter_symbol(const Trace* trace, const std::string& name) {
   static constexpr std::pair<const char*, const char*> known[] = {{"gamma", "\\gamma"},
@@ -147,8 +163,8 @@ void parameter(Application& application, const Computation& computed, const Para
   style::SliderLook<double> look = range_of(parameter, parameter.standard.value_or(resolved->second));
   look.format = "%.4g";
   look.role = parameter_role(parameter.name);
-  const std::string_view words =
-      parameter.name == "scale" ? fewer("scale of the query", "query") : beginning(parameter.meaning);
+  const std::string words = parameter.name == "scale" ? fewer("scale of the query", "query")
+                                                      : slider_words(parameter.name, parameter.meaning);
   ImGui::SetNextItemWidth(-FLT_MIN);
   if (style::slider(parameter_symbol(application.session.trace(), parameter.name).c_str(),
                     fmt::format("{}###{}", words, parameter.name).c_str(), &value, look)) {
@@ -252,7 +268,8 @@ void other_gates(Application& application) {
         gate.array == "momentum" || (gate.array == "eta" && takes(*computed.variant, "theta"));
     ImGui::SetNextItemWidth(-FLT_MIN);
     if (style::slider(parameter_symbol(application.session.trace(), gate.array).c_str(),
-                      fmt::format("{}###gate {}", beginning(gate.meaning), gate.array).c_str(), &value,
+                      fmt::format("{}###gate {}", slider_words(gate.array, gate.meaning), gate.array).c_str(),
+                      &value,
                       {.minimum = 0,
                        .maximum = gate.maximum,
                        .reset = value,
@@ -281,13 +298,13 @@ void adjusting(Application& application) {
       if (is_read_option(row) == are_of_read) option(application, computed, row);
     }
   };
-  options(false);
   decay(application, computed);
   strength(application, computed);
   other_gates(application);
   key_length(application);
   stability(application, application.session.trace());
   for (const Parameter& row : all_parameters(variant)) parameter(application, computed, row);
+  options(false);
   options(true);  // nearly every rule has it, and its switch stands at the equation too
   if (is_changed(application.session.choice()) && style::pill_button("as it was")) {
     change(application, [](Choice& choice) {

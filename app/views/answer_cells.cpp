@@ -23,6 +23,8 @@ using style::px;
 constexpr double least_number = 0.1;   // smaller ones are colour alone
 constexpr float small_number = 0.84F;  // of the usual size, where a number would not fit
 
+constexpr std::string_view stores = " → ";  // in the labels of made-up data
+
 /// The other row that changes most, where one can see that.
 std::optional<Index> noticeably_changed(const AnswerTable& table) {
   const auto& row = table.most_changed;
@@ -72,6 +74,13 @@ void explain_row(const AnswerTable& table, Index row, const Rectangle& name) {
 
 }  // namespace
 
+std::string asked_part(const std::string& label) { return label.substr(0, label.find(stores)); }
+
+std::string answered_part(const std::string& label) {
+  const std::size_t at = label.find(stores);
+  return at == std::string::npos ? label : label.substr(at + stores.size());
+}
+
 double answer_scale(const AnswerTable& table) {
   constexpr double most_beyond = 0.05;
   std::vector<double> sizes;
@@ -99,7 +108,7 @@ void draw_answer_names(const AnswerTable& table, ImVec2 corner, float names, flo
   const style::TextStyle text(style::Text::caption);
   for (Index i = 0; i < static_cast<Index>(table.words.size()); ++i) {
     const AskedWord& word = table.words[static_cast<std::size_t>(i)];
-    const std::string label = shortened(visible_label(word.text), names - px(8));
+    const std::string label = shortened(asked_part(visible_label(word.text)), names - px(8));
     const ImVec2 extent = text_extent(label);
     const float row_top = corner.y + head + static_cast<float>(i) * cell_height;
     draw_text({std::round(corner.x + names - px(8) - extent.x),
@@ -127,7 +136,7 @@ std::optional<Cell> draw_answer_cells(const AnswerTable& table, const Matrix<dou
     for (Index j = 0; j < count; ++j) {
       const AskedWord& word = table.words[static_cast<std::size_t>(j)];
       draw_centred({corner.x + static_cast<float>(j) * cell.x, corner.y + (title.empty() ? 0 : line + px(4))},
-                   cell.x - px(2), c.value, visible_label(word.text));
+                   cell.x - px(2), c.value, answered_part(visible_label(word.text)));
     }
   }
   const float top = corner.y + head;

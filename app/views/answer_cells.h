@@ -19,6 +19,10 @@ void draw_answer_names(const AnswerTable& table, ImVec2 corner, float names, flo
 /// their numbers are beyond it.
 double answer_scale(const AnswerTable& table);
 
+/// Of the label "red → key" what is stored under, "red", and what is stored, "key"; other labels whole.
+std::string asked_part(const std::string& label);
+std::string answered_part(const std::string& label);
+
 /// A number as it stands in a cell: "0.35", "-31.9", "315", "2e+04".
 std::string answer_number(double value);
 

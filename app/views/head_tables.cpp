@@ -71,13 +71,18 @@ bool picture(Index index, const HeadAnswers* head, float side, bool present, boo
                 : is_lit ? c.dim
                          : c.edge,
                 0, px(present ? style::lit_line : style::line));
+  float index_width = 0;
   {
     const style::TextStyle text(style::Text::caption);
     draw_text({from.x, to.y + px(2)}, present || is_lit ? c.text : c.dim, std::to_string(index));
+    index_width = std::max(text_extent(std::to_string(index)).x, text_extent("0").x);
   }
   if (head && head->reason.empty()) {
     const style::TextStyle text(style::Text::number_small);
-    const std::string legible = fmt::format("{:.2f}", head->legibility);
+    std::string legible = fmt::format("{:.2f}", head->legibility);
+    // ".56" where "0.56" would run into the number of the head.
+    const bool is_narrow = text_extent("-0.88").x > side - index_width - px(3);
+    if (const std::size_t zero = legible.find("0."); is_narrow && zero < 2) legible.erase(zero, 1);
     draw_text({to.x - text_extent(legible).x, to.y + px(3)}, c.dim, legible);
   }
   if (head) tooltip(words_of(index, *head));

@@ -214,7 +214,7 @@ void draw_knob(Application& application) {
   const auto errors = application.session.answers().ask(key, Urgency::later);
   const bool fits = errors.value && errors.value->size() == sizes.size();
   if (fits) {
-    charts.push_back({errors.stale ? "error in float32, of before" : "largest error in float32, measured",
+    charts.push_back({errors.stale ? "float32 error, of before" : "float32 error, measured",
                       form == Form::two_pass
                           ? "Measured against the f64 recurrence; Chunkwise computes the same bits."
                           : "Measured against the f64 recurrence.",

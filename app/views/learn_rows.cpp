@@ -8,11 +8,13 @@
 
 #include "app/gl/context_local.h"
 #include "app/session/memory_answers.h"
+#include "app/views/answer_cells.h"
 #include "app/views/bar_words.h"
 #include "app/views/recalled_words.h"
 #include "app/views/underlined_words.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/plain_number.h"
 #include "app/widgets/text.h"
 #include "core/insight/recalled_part.h"
 
@@ -137,8 +139,9 @@ void draw_word_name(const LearnRows& rows, Index token, float top, float height)
   const style::TextStyle text(here              ? style::Text::strong
                               : height < px(15) ? style::Text::caption
                                                 : style::Text::body);
-  const std::string label =
-      shortened(visible_label(rows.computed.data->labels[static_cast<std::size_t>(token)]), x - rows.gutter);
+  const std::string whole = visible_label(rows.computed.data->labels[static_cast<std::size_t>(token)]);
+  const float room = x - rows.gutter;
+  const std::string label = text_extent(whole).x <= room ? whole : shortened(asked_part(whole), room);
   const ImVec2 extent = text_extent(label);
   learn_text({x - extent.x, top + (height - extent.y) / 2}, c.text, label);
 }
@@ -255,7 +258,7 @@ void draw_errors(const LearnRows& rows, TimelineRows& words, const LearnRow& row
   {
     const style::TextStyle number(style::Text::number_small);
     learn_text_right({rows.columns.position.x - px(6), row.top}, c.dim,
-                     fmt::format("{:.2g}", timeline_map().full_error));
+                     plain_number(timeline_map().full_error, 2));
   }
   const style::TextStyle text(style::Text::caption);
   const float line = text_extent("x").y;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/views/timeline_scale.h"
+#include "app/widgets/plain_number.h"
 #include "core/insight/learning.h"
 
 namespace palimpsest {
@@ -12,9 +13,12 @@ namespace palimpsest {
 namespace {
 
 std::string kept_words(const Matrix<double>& alpha) {
-  const std::string least = half_life_words(alpha.minCoeff());
+  std::string least = half_life_words(alpha.minCoeff());
   const std::string most = half_life_words(alpha.maxCoeff());
-  return least == most ? least : least + " … " + most.substr(most.starts_with("half-life ") ? 10 : 0);
+  if (least == most) return least;
+  const std::string unit = " words";  // said once
+  if (least.ends_with(unit) && most.ends_with(unit)) least.resize(least.size() - unit.size());
+  return least + " … " + most.substr(most.starts_with("half-life ") ? 10 : 0);
 }
 
 }  // namespace
@@ -24,8 +28,8 @@ std::string line_number(const Operation& operation, const Record& record, const 
   if (!record.contains(result)) return {};
   if (operation.purpose == Purpose::decay && record.contains("alpha")) return kept_words(record.at("alpha"));
   if (operation.purpose == Purpose::write && recall)
-    return fmt::format("error left {:.2g}", std::sqrt(2 * recall->after));
-  const std::string length = fmt::format("length {:.2g}", norm(Weights<double>{record.at(result)}));
+    return "error left " + plain_number(std::sqrt(2 * recall->after), 2);
+  const std::string length = "length " + plain_number(norm(Weights<double>{record.at(result)}), 2);
   const bool has_strength =
       operation.purpose == Purpose::update && record.contains("beta") && record.at("beta").size() == 1;
   return has_strength ? fmt::format("β = {:.3g}, {}", record.at("beta")(0, 0), length) : length;

@@ -29,6 +29,7 @@ using Grain = Session::Grain;
 constexpr float height = 28;
 constexpr float gap = 16;
 constexpr float narrowest_position = 216;
+constexpr float comfortable_position = 360;  // the figures and the speed leave it so much
 constexpr float widest_position = 520;
 constexpr float speed_width = 136;
 
@@ -100,6 +101,14 @@ std::string step_words(const Trace& trace, const Cursor& cursor) {
   return words;
 }
 
+/// What is said of the step, as much as has so much room: with its title, without, or nothing.
+std::string step_words_within(const Trace& trace, const Cursor& cursor, float room) {
+  const std::string words = step_words(trace, cursor);
+  if (text_extent(words).x <= room) return words;
+  const std::string place = words.substr(0, words.find(':'));
+  return text_extent(place).x <= room ? place : std::string();
+}
+
 /// "word 42 of 93 · drum · step 4 of 6: what is written".
 void position(Application& application, float width) {
   const Session& session = application.session;
@@ -121,7 +130,11 @@ void position(Application& application, float width) {
     part(" · ", style::Text::body, c.dim);
     part(label, style::Text::strong, c.text);
   }
-  part(step_words(*trace, session.cursor()), style::Text::body, c.dim);
+  const auto step = [&] {
+    const style::TextStyle style(style::Text::body);
+    return step_words_within(*trace, session.cursor(), rest());
+  };
+  part(step(), style::Text::body, c.dim);
   const ImVec2 end = ImGui::GetCursorScreenPos();
   ImGui::SetCursorScreenPos({end.x - (ImGui::GetCursorPosX() - start), end.y});
   ImGui::Dummy({width, style::px(height)});
@@ -375,9 +388,10 @@ void draw_transport(Application& application, RowsAbove rows) {
   const Trace* trace = application.session.trace();
   const bool welcomes = application.show_welcome && trace && trace->block_count() > 0;
   const float wanted = welcomes ? welcome_width() : style::px(narrowest_position);
-  const bool has_figures = room > wanted + legend_width + figures_width + style::px(gap);
-  const bool has_speed =
-      has_figures && room > wanted + legend_width + figures_width + style::px(speed_width + 2 * gap + 60);
+  const float comfortable = std::max(wanted, style::px(comfortable_position));
+  const bool has_figures = room > comfortable + legend_width + figures_width + style::px(gap);
+  const bool has_speed = has_figures && room > comfortable + legend_width + figures_width +
+                                                   style::px(speed_width + 2 * gap + 60);
   const float beside = legend_width + (has_figures ? figures_width + style::px(gap) : 0) +
                        (has_speed ? style::px(speed_width + gap) : 0);
   const float width = std::clamp(room - beside, std::min(wanted, room), style::px(widest_position));

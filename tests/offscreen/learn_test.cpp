@@ -368,6 +368,19 @@ TEST_CASE("the bars of Learn's floor tell their word and their number", "[learn]
   CHECK_THAT(growth_bar_words(computed, 42), says("“drum” (42)\nthe numbers of S after it: "));
 }
 
+TEST_CASE("where no story stands beside it the name of a rule is never cut", "[learn]") {
+  Application application;
+  REQUIRE(application.session.open_named("preset:overwrite?T=12&K=4&V=4&seed=1"));
+  Offscreen offscreen(1280, 800);
+  for (const Variant& variant : variants()) {
+    Choice choice = application.session.choice();
+    choice.variant = variant.id;
+    application.session.choose(std::move(choice));
+    draw_fully(application, offscreen);
+    for (const CutPiece& piece : drawn_cut_words()) CHECK(piece.whole != variant.label);
+  }
+}
+
 TEST_CASE("no sentence of Learn is cut", "[learn]") {
   Application application;
   application.open_first_capture();

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <string>
 
+#include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/plain_number.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
 
@@ -310,4 +312,24 @@ TEST_CASE("style: a slider says where it ends while a number beyond is typed") {
   frame();
   CHECK(value == 3);
   CHECK_FALSE(is_said());
+}
+
+TEST_CASE("style: numbers are written out up to 100,000") {
+  CHECK(plain_number(3.56, 2) == "3.6");
+  CHECK(plain_number(99.4, 2) == "99");
+  CHECK(plain_number(99.7, 2) == "100");
+  CHECK(plain_number(102.4, 2) == "102");
+  CHECK(plain_number(-2345, 3) == "-2345");
+  CHECK(plain_number(0.00123, 2) == "0.0012");
+  CHECK(plain_number(123456, 2) == "1.2e+05");
+  CHECK(plain_number(99999.7, 3) == "1e+05");
+  CHECK(plain_number(HUGE_VAL, 2) == "inf");
+}
+
+TEST_CASE("style: numbers on an axis differ from each other") {
+  CHECK(axis_number(0.5, 0.5) == "0.5");
+  CHECK(axis_number(0.006742, 2e-6) == "0.006742");
+  CHECK(axis_number(0.006744, 2e-6) == "0.006744");
+  CHECK(axis_number(300000, 100000) == "3e+05");
+  CHECK(axis_number(0, 1e-6) == "0.000000");
 }
