@@ -11,6 +11,7 @@
 #include "app/gl/frame_cache.h"
 #include "app/stage/draw.h"
 #include "app/stage/fading_cells.h"
+#include "app/widgets/plain_number.h"
 
 namespace palimpsest {
 
@@ -108,7 +109,7 @@ void write_numbers(CellNumbers& written, const Box& picture, const Symbol& symbo
       if ((key.finished > 0 && row >= key.finished) || is_masked(symbol, value)) continue;
       const double shown = coloured ? (*coloured)(row, column) : value;
       if (!std::isfinite(shown) && coloured) continue;
-      std::string words = (*writing)(value);
+      std::string words = coloured && writing->decimals == 2 ? share_of_one(value) : (*writing)(value);
       const ImVec2 extent = ImGui::CalcTextSize(words.c_str());
       const Rectangle cell = cell_rectangle(position, size, picture.rows, picture.columns, {i, j});
       const ImU32 ink = style::legible_on(colour(style::colours().map, static_cast<float>(shown), key.range));

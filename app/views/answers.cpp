@@ -158,8 +158,9 @@ AnswersMap& answers_map() { return context_local<AnswersMap>(); }
 
 bool has_answers(const Application& application) {
   const Sight& sight = application.session.sight();
-  return sight.computation && sight.trace && sight.trace->form == Form::recurrent &&
-         sight.computation->variant->memory.none.empty();
+  if (!sight.computation || !sight.trace || sight.trace->form != Form::recurrent) return false;
+  const MemoryAccess& memory = sight.computation->variant->memory;
+  return memory.none.empty() || memory.answers;  // softmax shares no state, but its cache answers
 }
 
 void draw_answers(Application& application) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "app/gl/context_local.h"
 #include "app/session/chunk_sweep.h"
@@ -30,6 +31,8 @@ constexpr float column_gap = 8;
 
 /// What is counted, and how it is said.
 struct Column {
+  float from;  // parts of the width: bytes are written with their unit
+  float to;
   const char* title;
   const char* explained;
   double (*value)(const CostRow& row);
@@ -37,11 +40,12 @@ struct Column {
 };
 
 const std::array<Column, 3> columns = {{
-    {"FLOPs", "Multiplications and additions for a word, counted.",
+    {0, 0.3F, "FLOPs", "Multiplications and additions for a word, counted.",
      [](const CostRow& row) { return row.flops; }, in_thousands},
-    {"bytes", "Read and written for a word in float32, counted: a state is written back after every block.",
+    {0.3F, 0.72F, "bytes",
+     "Read and written for a word in float32, counted: a state is written back after every block.",
      [](const CostRow& row) { return row.bytes; }, in_bytes},
-    {"in a row", "Steps that wait for the one before: words, chunks, or one for all.",
+    {0.72F, 1, "in a row", "Steps that wait for the one before: words, chunks, or one for all.",
      [](const CostRow& row) { return static_cast<double>(row.steps); }, in_thousands},
 }};
 
@@ -69,18 +73,25 @@ std::string explained(const std::vector<CostRow>& rows, const CostRow& row, bool
   return "All words at once: every word looks at every word before it, so FLOPs grow with the text.";
 }
 
-void draw_titles(ImVec2 from, float first, float width) {
+/// Where a column begins, and what it has.
+std::pair<float, float> place_of(const Column& column, float first, float room) {
+  return {std::round(first + column.from * (room - first)),
+          std::floor((column.to - column.from) * (room - first))};
+}
+
+void draw_titles(ImVec2 from, float first, float room) {
   const style::TextStyle text(style::Text::caption);
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const ImVec2 at = {from.x + first + static_cast<float>(i) * width, from.y};
-    draw_text(at, style::colours().dim, shortened(columns[i].title, width - px(column_gap)));
+  for (const Column& column : columns) {
+    const auto [left, width] = place_of(column, first, room);
+    const ImVec2 at = {from.x + left, from.y};
+    draw_text(at, style::colours().dim, shortened(column.title, width));
     ImGui::SetCursorScreenPos(at);
     ImGui::Dummy({width - px(column_gap), px(title_height)});
-    tooltip(columns[i].explained);
+    tooltip(column.explained);
   }
 }
 
-void draw_row(const CostRow& row, const std::array<double, 3>& most, ImVec2 from, float first, float width,
+void draw_row(const CostRow& row, const std::array<double, 3>& most, ImVec2 from, float first, float room,
               ImU32 ink) {
   const style::Palette& c = style::colours();
   const style::TextStyle number(style::Text::number_small);
@@ -92,7 +103,8 @@ void draw_row(const CostRow& row, const std::array<double, 3>& most, ImVec2 from
   std::string all;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const double value = columns[i].value(row);
-    const float left = std::round(from.x + first + static_cast<float>(i) * width);
+    const auto [start, width] = place_of(columns[i], first, room);
+    const float left = std::round(from.x + start);
     const std::string words = columns[i].words(value);
     const ImVec2 extent = text_extent(words);
     draw_text({left, from.y}, ink, words);
@@ -161,8 +173,7 @@ void draw_form_costs(Application& application) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float room = ImGui::GetContentRegionAvail().x;
   const float first = px(names_width);
-  const float width = (room - first) / static_cast<float>(columns.size());
-  draw_titles(from, first, width);
+  draw_titles(from, first, room);
   float y = from.y + px(title_height);
   for (const CostRow& row : rows) {
     ImGui::SetCursorScreenPos({from.x, y});
@@ -176,7 +187,7 @@ void draw_form_costs(Application& application) {
       const style::TextStyle text(style::Text::caption);
       draw_text({from.x, y}, lit ? c.text : c.dim, form_label(row.form));
     }
-    draw_row(row, most, {from.x, y}, first, width, lit ? c.text : c.dim);
+    draw_row(row, most, {from.x, y}, first, room, lit ? c.text : c.dim);
     y += px(row_height);
   }
   ImGui::SetCursorScreenPos({from.x, y});

@@ -198,6 +198,7 @@ void tell_bar(const LearnRows& rows, const std::function<std::string(Index)>& wo
   const std::string said = words(rows.columns.token_at(ImGui::GetMousePos().x));
   if (said.empty() && more.empty()) return;
   learn_map().told = said;
+  const style::TextStyle text(style::Text::body);  // whatever the row is written in
   tooltip(said + (said.empty() || more.empty() ? "" : "\n") + std::string(more));
 }
 

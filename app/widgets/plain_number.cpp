@@ -12,4 +12,9 @@ std::string plain_number(double value, int digits) {
   return is_whole ? fmt::format("{:.0f}", value) : fmt::format("{:.{}g}", value, digits);
 }
 
+std::string share_of_one(double value) {
+  if (value == 1 || value < 0.995) return fmt::format("{:.2f}", value);
+  return value < 0.9995 ? fmt::format("{:.3f}", value).substr(1) : "<1";
+}
+
 }  // namespace palimpsest

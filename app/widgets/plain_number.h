@@ -8,4 +8,7 @@ namespace palimpsest {
 /// "1e+02".
 std::string plain_number(double value, int digits);
 
+/// A share from 0 to 1 in four letters, "0.97", so that only 1 is written as 1: ".998", "<1".
+std::string share_of_one(double value);
+
 }  // namespace palimpsest

@@ -91,6 +91,10 @@ TEST_CASE("costs can be asked for in little room, before they are counted", "[co
     }
   }
   CHECK(cost_map().forms.size() == 4);
+  // A number of the next column begins where one can tell it from this one.
+  std::vector<Rectangle> wider = cost_map().numbers;
+  for (Rectangle& number : wider) number.maximum.x += 4;
+  check_apart(wider, cost_map().bars);
 }
 
 TEST_CASE("a chunk of one word says why it counts what the recurrent form does not", "[costs]") {

@@ -324,6 +324,11 @@ TEST_CASE("style: numbers are written out up to 100,000") {
   CHECK(plain_number(123456, 2) == "1.2e+05");
   CHECK(plain_number(99999.7, 3) == "1e+05");
   CHECK(plain_number(HUGE_VAL, 2) == "inf");
+  CHECK(share_of_one(0.9812) == "0.98");
+  CHECK(share_of_one(0.9949) == "0.99");
+  CHECK(share_of_one(0.9993) == ".999");
+  CHECK(share_of_one(0.99951) == "<1");
+  CHECK(share_of_one(1) == "1.00");
 }
 
 TEST_CASE("style: numbers on an axis differ from each other") {
