@@ -84,6 +84,14 @@ float widest_formula(const HeadFormulas& formulas) {
   return widest;
 }
 
+float highest_formula(const HeadFormulas& formulas) {
+  const float size = px(style::formula);
+  float highest = 0;
+  for (const std::string& latex : formulas.latex)
+    highest = std::max(highest, measure_formula(latex, size).height / size);
+  return highest;
+}
+
 void draw_present_formula(const HeadFormulas& formulas, float right, float middle, float size) {
   const std::string& latex = formulas.latex[formulas.present];
   const FormulaSize extent = measure_formula(latex, size);

@@ -27,6 +27,9 @@ void draw_head(const HeadFormulas& formulas, bool is_low = false);
 /// many times that.
 float widest_formula(const HeadFormulas& formulas);
 
+/// The same of the highest.
+float highest_formula(const HeadFormulas& formulas);
+
 /// The present one alone, its letters `size` screen pixels high, on the right end of a line that ends at
 /// `right` and has its middle at `middle`.
 void draw_present_formula(const HeadFormulas& formulas, float right, float middle, float size);

@@ -502,9 +502,14 @@ class HeroBuilder {
       for (const std::string& operand : operands(only)) {
         if (is_vector(tensor(operand))) strips.emplace_back("", tensor(operand));
       }
+    } else if (const Factors factors = factors_of(only);
+               factors.numbers.size() == 1 && factors.others.size() == 1 && is_vector(factors.others[0])) {
+      strips = {{"", factors.numbers[0]}, {"\\cdot", factors.others[0]}};
     }
-    const bool all_vectors =
-        std::ranges::all_of(strips, [&](const auto& strip) { return is_vector(strip.second); });
+    const bool is_times_number = strips.size() == 2 && strips[1].first == "\\cdot";
+    const bool all_vectors = std::ranges::all_of(strips, [&](const auto& strip) {
+      return is_vector(strip.second) || (is_times_number && is_number(strip.second));
+    });
     if (strips.empty() || !all_vectors || strips.size() > most_strips) return false;
     hero_.kind = Hero::Kind::strips;
     const auto add = [&](const Expression& vector, std::string sign) {
@@ -512,7 +517,7 @@ class HeroBuilder {
       plate.name = symbol_of(plate.picture.tensor).words;
       plate.latex = latex_of(unwrapped(vector));
       if (plate.picture.kind == Box::Kind::picture) plate.number = length_words(plate.picture.tensor);
-      if (hero_.made.contains(plate.picture.tensor)) {
+      if (hero_.made.contains(plate.picture.tensor) && !is_number(vector)) {
         hero_.scale_of[plate.picture.tensor] = operation.equation.result;
         hero_.stands_for[plate.picture.tensor] = operation.equation.result;
       }

@@ -36,6 +36,16 @@ std::string brief(std::string words) {
   return words;
 }
 
+/// "left of each key" as "left", "gradients so far" as "gradients": up to what only says more of it.
+std::string briefest(const std::string& words) {
+  const std::size_t start = words.starts_with("the ") ? 4 : 0;
+  std::size_t end = words.size();
+  for (const std::string_view more : {" of ", " that ", " along ", " before ", " at ", " so far", " the step",
+                                      " are ", " is ", " there", " get", " yet", " values"})
+    end = std::min(end, words.find(more));
+  return words.substr(start, end - start);
+}
+
 class TilesLayout {
  public:
   /// Of tiles `width` wide and `height` high.
@@ -86,9 +96,11 @@ class TilesLayout {
 
   /// All of them, or fewer where they would be cut.
   void place_tile_words(const StageTile& tile, ImVec2 position, float room) {
-    const bool fits = ruler_.words(tile.words, style::Text::caption, -1).x <= room;
-    place_words(layout_, ruler_, position, fits ? tile.words : brief(tile.words), room, style::Text::caption,
-                Ink::dim);
+    std::string words = tile.words;
+    const auto is_cut = [&] { return ruler_.words(words, style::Text::caption, -1).x > room; };
+    if (is_cut()) words = brief(tile.words);
+    if (is_cut()) words = briefest(words);
+    place_words(layout_, ruler_, position, words, room, style::Text::caption, Ink::dim);
   }
 
   void place_thumbnail(const Box& picture, ImVec2 corner, float side) {

@@ -221,9 +221,9 @@ void draw_knob(Application& application) {
                       *errors.value, scientific});
   }
   const std::size_t expected = charts.size() < 3 ? 1 : 4;
-  const float room = ImGui::GetContentRegionAvail().y / static_cast<float>(expected) / style::scale();
-  const float bars =
-      std::clamp(room - title_height - value_height - axis_height - between, least_bars, most_bars);
+  const float height = ImGui::GetContentRegionAvail().y / style::scale() - axis_height - 4;  // below the last
+  const float room = height / static_cast<float>(expected);
+  const float bars = std::clamp(room - title_height - value_height - between, least_bars, most_bars);
   for (const Chart& chart : charts) draw_chart(application, chart, sizes, bars, &chart == &charts.back());
   if (counted.value && !counted.stale) explain_one_word(application, *counted.value);
   if (form == Form::two_pass) {

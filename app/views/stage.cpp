@@ -33,7 +33,8 @@ using style::px;
 constexpr float reason_width = 460;   // of the words where there is nothing to draw
 constexpr float compact_below = 900;  // the width of a window with small numbers
 constexpr float header_height = 28;
-constexpr float low_panel = 400;  // with less height the formula stands beside the forms, smaller
+constexpr float low_panel = 400;        // with less height the formula stands beside the forms, smaller
+constexpr float low_formula_room = 44;  // of the height, which a sum over tokens with its limits exceeds
 constexpr float low_formula = 20;
 constexpr float least_low_formula = 16;  // where this does not fit, it has a line of its own
 constexpr float tight_segment = 8;       // the padding of a form's name there
@@ -233,7 +234,8 @@ bool draw_low_header(Application& application, const KeptStage& kept, const Lege
   for (const Form form : all_forms) left += style::segment_size(form_label(form), tight_segment).x;
   const float room = end - left - px(small_legend + low_header_gap);
   const float widest = widest_formula(kept.formulas);
-  const float size = std::min(px(low_formula), room / std::max(widest, 1.0F));
+  const float high = px(low_formula_room) / std::max(highest_formula(kept.formulas), 1.0F);
+  const float size = std::min({px(low_formula), room / std::max(widest, 1.0F), high});
   if (kept.formulas.latex.empty() || size < px(least_low_formula)) return false;
   form_segments(application, true);
   ImGui::SameLine(0, px(low_header_gap));

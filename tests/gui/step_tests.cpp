@@ -32,7 +32,7 @@ void turns_the_knob(ImGuiTestContext* context) {
   settle(context);
   IM_CHECK_EQ(session.choice().chunk_size, 16);
   IM_CHECK_EQ(session.token(), 42);
-  context->ItemClick("//Data/**/largest error in float32, measured/$$94/size");
+  context->ItemClick("//Data/**/float32 error, measured/$$94/size");
   settle(context);
   IM_CHECK_EQ(session.choice().chunk_size, 94);
   session.undo();

@@ -384,6 +384,22 @@ TEST_CASE("a larger room never makes the pictures of an equation smaller", "[sta
   });
 }
 
+TEST_CASE("a vector that is divided by a number lies in strips as sums do", "[stage]") {
+  int seen = 0;
+  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
+    const bool is_softmax = trace.symbols.contains("w") && trace.form == Form::recurrent;
+    const Operation& operation = phase.operations[static_cast<std::size_t>(cursor.operation)];
+    if (!is_softmax || operation.id != "output" || record.contains("S_after")) return;
+    const StageView view = stage_view(trace, phase, record, cursor, labels);
+    if (view.hero.plates.size() != 3) return;
+    CHECK(view.hero.kind == Hero::Kind::strips);
+    CHECK(view.hero.plates[0].picture.kind == Box::Kind::number);
+    CHECK(view.hero.plates[1].sign == "\\cdot");
+    ++seen;
+  });
+  CHECK(seen > 0);
+}
+
 TEST_CASE("a pass of one line waits for what it is to make", "[stage]") {
   for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
     if (trace.form == Form::recurrent || phase.lines.size() != 1) return;
