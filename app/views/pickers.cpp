@@ -125,7 +125,7 @@ float variant_picker_width() {
   float widest = 0;
   for (const Variant& variant : variants())
     widest = std::max(widest, style::pill_size((variant.label + opens_list).c_str()).x);
-  return std::min(widest, style::px(ImGui::GetWindowWidth() < style::px(narrow_bar) ? 204 : 240));
+  return std::min(widest, style::px(ImGui::GetWindowWidth() < style::px(narrow_bar) ? 208 : 240));
 }
 
 void variant_picker(Application& application) {

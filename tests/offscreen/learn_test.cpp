@@ -10,8 +10,10 @@
 #include "app/views/answers.h"
 #include "app/views/bar_words.h"
 #include "app/views/learn_rows.h"
+#include "app/views/pickers.h"
 #include "app/views/recalled_words.h"
 #include "app/views/underlined_words.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/cut_words.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
@@ -368,16 +370,17 @@ TEST_CASE("the bars of Learn's floor tell their word and their number", "[learn]
   CHECK_THAT(growth_bar_words(computed, 42), says("“drum” (42)\nthe numbers of S after it: "));
 }
 
-TEST_CASE("where no story stands beside it the name of a rule is never cut", "[learn]") {
-  Application application;
-  REQUIRE(application.session.open_named("preset:overwrite?T=12&K=4&V=4&seed=1"));
-  Offscreen offscreen(1280, 800);
-  for (const Variant& variant : variants()) {
-    Choice choice = application.session.choice();
-    choice.variant = variant.id;
-    application.session.choose(std::move(choice));
-    draw_fully(application, offscreen);
-    for (const CutPiece& piece : drawn_cut_words()) CHECK(piece.whole != variant.label);
+TEST_CASE("the name of every rule has room in the top bar", "[learn]") {
+  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
+    Offscreen offscreen(width, height);
+    style::apply(ViewOptions().theme, 1);
+    offscreen.pass([width = width] {
+      ImGui::SetNextWindowSize({static_cast<float>(width), 48});
+      ImGui::Begin("bar", nullptr, ImGuiWindowFlags_NoDecoration);
+      for (const Variant& variant : variants())
+        CHECK(style::pill_size((variant.label + " ▾").c_str()).x <= variant_picker_width());
+      ImGui::End();
+    });
   }
 }
 

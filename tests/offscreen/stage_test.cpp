@@ -434,6 +434,27 @@ TEST_CASE("the number beside the sliders is that of the token's step in core", "
   CHECK(shown >= 10);  // the delta family
 }
 
+TEST_CASE("a formula that is high has a line of its own above the tiles", "[stage]") {
+  Application application;
+  application.open_first_capture();
+  application.session.wait();
+  Offscreen offscreen(1280, 800);
+  const auto above = [&](const char* id) {
+    Choice choice = application.session.choice();
+    choice.variant = id;
+    application.session.choose(std::move(choice));
+    for (int turn = 0; turn < 3; ++turn) {
+      application.session.wait();
+      offscreen.pass([&] { application.draw(1); });
+    }
+    float top = HUGE_VALF;
+    for (const Rectangle& piece : stage_map().pieces) top = std::min(top, piece.minimum.y);
+    return top - stage_map().panel.minimum.y;
+  };
+  CHECK(above("gated_deltanet") < 60);  // beside the forms
+  CHECK(above("fox") > 100);            // a sum over tokens with its limits
+}
+
 TEST_CASE("on the stage nothing overlaps and nothing leaves the panel", "[stage]") {
   struct Turned {
     int width;
