@@ -78,9 +78,17 @@ ShownNumbers show_attention(const ShownPlace& place) {
                     left_words(place, word.left)});
   }
   shown.text += columns(rows);
-  shown.text += facts->no_softmax.empty()
-                    ? fmt::format("Softmax of the same q and k, sharpness {:.3g}.\n", facts->usual_sharpness)
-                    : facts->no_softmax + '\n';
+  if (!facts->no_softmax.empty()) {
+    shown.text += facts->no_softmax + '\n';
+    return shown;
+  }
+  shown.text += fmt::format("Softmax of the same q and k, sharpness {:.3g}", facts->usual_sharpness);
+  if (row->softmax_most >= 0) {
+    shown.json["softmax_most"] = row->softmax_most;
+    shown.text += fmt::format(", reads {} most, {}", place.numbered(row->softmax_most),
+                              percent(row->softmax_weights(row->softmax_most)));
+  }
+  shown.text += ".\n";
   return shown;
 }
 

@@ -178,7 +178,11 @@ std::shared_ptr<const RowOfWeights> RowAtToken::compute(const Effort& effort) co
   const auto softmax = unless_unsupported({.by = WeighedBy::softmax, .sharpness = sharpness}, 0);
   const auto own = unless_unsupported({}, channel);
   const auto share = [](double weight, double total) { return total == 0 ? 0 : weight / total; };
-  if (softmax) row.softmax_weights = softmax->strongest.row(0).transpose();
+  if (softmax) {
+    row.softmax_weights = softmax->strongest.row(0).transpose();
+    const std::vector<Index> read = most_read(row.softmax_weights, token);
+    if (!read.empty()) row.softmax_most = read.front();
+  }
   if (own) {
     row.weights = own->strongest.row(0).transpose();
     row.total = own->totals(0);

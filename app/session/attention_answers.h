@@ -73,7 +73,8 @@ struct RowOfWeights {
   std::vector<ReadWord> words = {};     // read most, the most in front; the own one never
   double together = 0;                  // |share| of these words
   double softmax_together = 0;
-  double subtracts = 0;  // share of the weights below 0
+  Index softmax_most = -1;  // the token that softmax reads most, but the own; -1: none
+  double subtracts = 0;     // share of the weights below 0
 };
 
 /// What is read at a token.

@@ -28,7 +28,9 @@ constexpr float large_panel = 1100;  // from this width on all of them do
 constexpr float loupe_words = 44;    // those above its columns
 constexpr float between = 28;
 constexpr float least_square = 120;
-constexpr float least_word = 7;    // design pixels from one word to the next on an axis
+constexpr float least_word = 7;          // design pixels from one word to the next on an axis
+constexpr Index most_step_in_lanes = 3;  // of that many words one stands on the axis
+constexpr float thinned_word = 22;
 constexpr float least_chunk = 16;  // smaller ones would be a grid over everything
 constexpr Index least_block = 8;
 
@@ -136,11 +138,15 @@ class AxisWords {
     tell(square.application.session.token());
     if (row) {
       for (const ReadWord& word : row->words) tell(word.token);
+      if (square.by == WeighedBy::softmax && row->softmax_most >= 0) tell(row->softmax_most);
     }
     step_ = std::max<Index>(static_cast<Index>(std::ceil(px(least_word) / unit_)), 1);
     const float height = text_extent("x").y;
+    // Every word in two lanes; where most are left out anyway, fewer and less cut in one.
+    const bool is_thinned = step_ > most_step_in_lanes;
+    if (is_thinned) step_ = static_cast<Index>(std::ceil(px(thinned_word) / unit_));
     const float every_other = 2 * static_cast<float>(step_) * unit_;
-    in_lanes_ = !square.is_small && every_other / 2 < height;
+    in_lanes_ = !square.is_small && !is_thinned && every_other / 2 < height;
     apart_ = in_lanes_ ? std::min(every_other, height) : height;
   }
 
@@ -285,9 +291,16 @@ void draw_chunks(const AttendSquare& square) {
 
 /// The cell of the strongest weight in the present row, else the row's middle.
 Index strongest_column(const RowOfWeights* row, WeighedBy reader, Index token) {
-  if (!row || row->words.empty()) return token / 2;
-  if (reader == WeighedBy::rule) return row->words.front().token;
-  return std::ranges::max_element(row->words, {}, &ReadWord::softmax_share)->token;
+  if (row && reader == WeighedBy::softmax && row->softmax_most >= 0) return row->softmax_most;
+  if (row && reader == WeighedBy::rule && !row->words.empty()) return row->words.front().token;
+  return token / 2;
+}
+
+/// The last token that the present row reads: its own, or a later one of its inner batch.
+Index last_read(const RowOfWeights* row, WeighedBy reader, Index token) {
+  Index last = row && reader == WeighedBy::rule ? row->weights.size() - 1 : token;
+  while (last > token && row->weights(last) == 0) --last;
+  return std::max(last, token);
 }
 
 void explain(const AttendSquare& square, Cell at) {
@@ -383,17 +396,23 @@ void draw_marks(const AttendSquare& square, const AttendSight& sight, const RowO
   list->AddRect({square.from.x - 1, square.from.y - 1}, {square.to().x + 1, square.to().y + 1}, c.edge);
   if (token >= sight.block.first_row && token < sight.block.first_row + sight.block.count) {
     const Rectangle first = square.cell(token, sight.block.first_column);
+    // Behind the mask nothing is read: there the row has no cells, and the loupe its place.
+    const Index last =
+        view.mask ? last_read(row, square.by, token) : sight.block.first_column + sight.block.count - 1;
+    const float right = std::clamp(square.cell(token, last).maximum.x, square.from.x + px(4), square.to().x);
     list->AddRect({square.from.x - px(2), first.minimum.y - px(1)},
-                  {square.to().x + px(2), std::max(first.maximum.y, first.minimum.y + px(3)) + px(1)}, c.text,
-                  px(2), px(style::lit_line));
+                  {right + px(2), std::max(first.maximum.y, first.minimum.y + px(3)) + px(1)}, c.text, px(2),
+                  px(style::lit_line));
+    attend_map().squares.back().row_end = right;
   }
   const bool has_corner = view.mask && sight.block.first_row == sight.block.first_column;
   if (!has_corner) return;
   const float top = draw_name(square, name, words) + px(loupe_words);
   const float side = std::floor(std::min(square.side * 0.38F, square.to().y - top));
   const Index column = at ? at->column : strongest_column(row, square.by, token);
-  if (side >= px(100))
-    draw_loupe(square, {square.to().x - px(8) - side, top}, side, at ? at->row : token, column);
+  if (side < px(100)) return;
+  attend_map().squares.back().loupe_column = column;
+  draw_loupe(square, {square.to().x - px(8) - side, top}, side, at ? at->row : token, column);
 }
 
 void draw_reason(const std::string& reason, ImVec2 from, ImVec2 to) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/session/attention_answers.h"
+#include "app/session/attention_parts.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
 #include "app/widgets/heat_map.h"
@@ -23,15 +24,6 @@ void draw_attend(Application& application);
 void draw_attend_side(Application& application);
 void draw_attend_floor(Application& application);
 
-/// Which part of all weights is looked at: as many rows as columns.
-struct AttentionBlock {
-  Index first_row = 0;
-  Index first_column = 0;
-  Index count = 0;
-
-  bool operator==(const AttentionBlock&) const = default;
-};
-
 /// What Attend drew last: what the tests look at.
 struct AttendMap {
   struct Square {
@@ -40,6 +32,8 @@ struct AttendMap {
     bool is_covered = false;  // by one coarse part, if not by all fine ones
     int parts = 0;            // of the picture that are there
     int wanted = 0;
+    float row_end = 0;        // of the frame around the present row
+    Index loupe_column = -1;  // in its middle
   };
   /// A word below the columns of a square.
   struct ColumnWord {
@@ -55,6 +49,10 @@ struct AttendMap {
   std::string reason;  // why the rule has no weights
   bool has_loupe = false;
   std::vector<Rectangle> column_words;      // below the squares
+  std::vector<std::string> pointed;         // on the floor, to words that are read most and not in view
+  std::string sum;                          // below the words that are read most
+  float side_end = 0;                       // where the scale below them ends
+  float side_bottom = 0;                    // and their panel
   std::shared_ptr<const RowOfWeights> row;  // beside the squares and on the floor
 };
 

@@ -55,6 +55,28 @@ void draw_bars(const TimelineColumns& columns, const Vector<double>& weights, do
   }
 }
 
+/// Where the word that is read most stands, while nothing of the row is in view.
+void point_to(const TimelineColumns& columns, const Session& session, const Vector<double>& weights,
+              double total, Index most_read, double most, float top) {
+  if (most_read < 0 || (most_read >= columns.begin() && most_read < columns.end())) return;
+  const Index end = std::min<Index>(columns.end(), weights.size());
+  for (Index t = columns.begin(); t < end; ++t) {
+    if (t != session.token() && std::abs(weights(t)) >= least_number * most * total) return;
+  }
+  const style::TextStyle text(style::Text::caption);
+  const std::string words =
+      fmt::format("read most: {} “{}”, {:.0f} %", most_read,
+                  visible_label(session.data().labels[static_cast<std::size_t>(most_read)]),
+                  100 * weights(most_read) / total);
+  const bool is_before = most_read < columns.begin();
+  const std::string shown = shortened(is_before ? "← " + words : words + " →", columns.size.x - px(16));
+  attend_map().pointed.push_back(shown);
+  draw_text({is_before ? columns.position.x + px(8)
+                       : columns.position.x + columns.size.x - px(8) - text_extent(shown).x,
+             top},
+            style::colours().dim, shown);
+}
+
 void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   const Session& session = application.session;
   const style::Palette& c = style::colours();
@@ -82,10 +104,14 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
     // The own word is often read most by far; what is drawn is scaled by the others, and it may be cut off.
     double most = 0;
     for (const ReadWord& word : row.words) most = std::max({most, std::abs(word.share), word.softmax_share});
+    if (row.softmax_most >= 0) most = std::max(most, row.softmax_weights(row.softmax_most));
     if (!(most > 0)) most = 1;
     if (row.reason.empty())
       draw_bars(columns, row.weights, row.total, most, bars_top, bars_top + height - px(6));
     draw_bars(columns, row.softmax_weights, 1, most, bars_top + height, to.y - px(2));
+    const Index most_read = row.reason.empty() && !row.words.empty() ? row.words.front().token : -1;
+    point_to(columns, session, row.weights, row.total, most_read, most, bars_top);
+    point_to(columns, session, row.softmax_weights, 1, row.softmax_most, most, bars_top + height);
   }
   words.cursor(position.y + px(caption_height - 2), to.y);
   ImGui::SetCursorScreenPos(position);

@@ -18,6 +18,7 @@ using style::px;
 constexpr Index words_before = 4;
 constexpr float bar_height = 9;
 constexpr float curve_height = 26;
+constexpr float low_panel = 700;  // below this height everything stands closer
 
 ImU32 colour_of(double share, double range) {
   return style::colour(colour(style::colours().map, static_cast<float>(share), static_cast<float>(range)));
@@ -126,13 +127,36 @@ void draw_word(const Computation& computed, const RowOfWeights& row, const ReadW
         visible_label(computed.data->labels[static_cast<std::size_t>(word.token)]).c_str());
   }
   ImGui::SameLine(0, px(8));
-  style::caption(fmt::format("token {}", word.token));
+  {
+    const style::TextStyle text(style::Text::caption, style::colours().dim);
+    const float room = ImGui::GetContentRegionAvail().x;
+    ImGui::TextUnformatted(shortened(fmt::format("token {}", word.token), room).c_str());
+  }
   double most = 0;
   for (const ReadWord& each : row.words) most = std::max({most, std::abs(each.share), each.softmax_share});
   if (row.reason.empty()) draw_bar("this rule", word.share, most > 0 ? most : 1, range);
   if (row.softmax_weights.size() > 0) draw_bar("softmax", word.softmax_share, most > 0 ? most : 1, range);
   if (word.left && !word.left->shares.empty()) draw_left(computed, *word.left, word.token);
-  ImGui::Dummy({0, px(6)});
+}
+
+/// What the words come to together, and what softmax would take.
+void draw_sum(const Computation& computed, const RowOfWeights& row) {
+  std::string words;
+  if (row.reason.empty() && !row.words.empty()) {
+    words = fmt::format("Together {:.0f} % of this row", 100 * row.together);
+    if (row.softmax_weights.size() > 0)
+      words += fmt::format(", {:.0f} % of softmax's", 100 * row.softmax_together);
+    words += fmt::format(". {:.0f} % of this row subtracts.", 100 * row.subtracts);
+  }
+  const bool is_listed = std::ranges::find(row.words, row.softmax_most, &ReadWord::token) != row.words.end();
+  if (row.softmax_most >= 0 && !is_listed) {
+    words +=
+        fmt::format(" Softmax reads {} {} most, {:.0f} %.", row.softmax_most,
+                    quoted_word(computed, row.softmax_most), 100 * row.softmax_weights(row.softmax_most));
+  }
+  if (words.empty()) return;
+  attend_map().sum = words;
+  style::caption(words);
 }
 
 /// The colours, from the most that subtracts to the most that adds.
@@ -197,25 +221,27 @@ void draw_attend_side(Application& application) {
     const double range = attend_map().range > 0 ? attend_map().range : 1;
     if (answer.value) {
       const RowOfWeights& row = *answer.value;
-      style::caption(
-          fmt::format("the words read most at token {}, {}", token, quoted_word(*computed, token)));
-      ImGui::Dummy({0, px(4)});
+      const bool is_low = ImGui::GetWindowHeight() < px(low_panel);
+      ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {px(8), px(1)});
+      style::caption(fmt::format("read most at token {}, {}", token, quoted_word(*computed, token)));
+      ImGui::Dummy({0, px(is_low ? 2 : 10)});
       const bool is_finite = row.reason.empty() ? std::isfinite(row.total) : row.softmax_weights.allFinite();
       if (!is_finite) style::paragraph("The weights of this row are no finite numbers any more.");
       if (row.words.empty() && is_finite) style::paragraph("No other word is read.");
-      for (const ReadWord& word : row.words) draw_word(*computed, row, word, range);
-      if (!row.words.empty() && row.reason.empty()) {
-        style::paragraph(
-            fmt::format("Together {:.0f} % of this row, {:.0f} % of softmax's. {:.0f} % of this row "
-                        "subtracts.",
-                        100 * row.together, 100 * row.softmax_together, 100 * row.subtracts));
+      for (const ReadWord& word : row.words) {
+        draw_word(*computed, row, word, range);
+        ImGui::Dummy({0, px(is_low ? 2 : 12)});
       }
+      draw_sum(*computed, row);
+      ImGui::PopStyleVar();
       if (!row.reason.empty()) style::paragraph(row.reason);
     } else if (!answer.reason.empty()) {
       style::paragraph(answer.reason);
     }
     ImGui::Dummy({0, px(4)});
     draw_scale(range, application.session.state().attention.shares);
+    attend_map().side_end = ImGui::GetItemRectMax().y;
+    attend_map().side_bottom = ImGui::GetWindowPos().y + ImGui::GetWindowHeight();
     draw_attend_settings(application);
   }
   style::end_panel();

@@ -14,26 +14,19 @@ namespace {
 
 using style::px;
 
-constexpr Index rows_of_a_part = 256;
-constexpr Index coarse_rows = 128;
 constexpr Index loupe_cells = 9;
 constexpr Index few_loupe_cells = 7;  // of a small square
 
-AttentionPart part_of(const AttendSquare& square, Index first_row, Index rows, Index row_step) {
+/// A part as the view wants it.
+AttentionPart part_of(const AttendSquare& square, const BandPlace& place) {
   const AttentionView& view = square.application.session.state().attention;
-  const auto pixels = std::max<Index>(static_cast<Index>(square.side), 1);
   AttentionPart part;
   part.of = square.application.session.sight().computation;
   part.reading = reading_of(square.application, square.by);
-  part.place = {.first_row = first_row,
-                .rows = rows,
-                .row_step = row_step,
-                .first_column = square.block.first_column,
-                .columns = square.block.count,
-                .tokens_per_cell = std::max<Index>(square.block.count / pixels, 1),
-                .channel = square.by == WeighedBy::rule ? view.channel : 0,
-                .no_diagonal = !view.diagonal,
-                .no_mask = !view.mask};
+  part.place = place;
+  part.place.channel = square.by == WeighedBy::rule ? view.channel : 0;
+  part.place.no_diagonal = !view.diagonal;
+  part.place.no_mask = !view.mask;
   return part;
 }
 
@@ -76,7 +69,6 @@ Reading reading_of(Application& application, WeighedBy reader) {
 double draw_weights(const AttendSquare& square) {
   Answers& answers = square.application.session.answers();
   const bool shares = square.application.session.state().attention.shares;
-  const Index end = std::min(square.block.first_row + square.block.count, square.computed.sequence.tokens);
   AttendMap::Square drawn{.by = square.by, .place = {square.from, square.to()}};
   double range = 0;
   const auto draw = [&](const AttentionPart& key, Urgency urgency) {
@@ -86,21 +78,13 @@ double draw_weights(const AttendSquare& square) {
     range = std::max(range, shares ? part.value->share_range : part.value->weight_range);
     return true;
   };
-  const bool is_large = square.block.count > 2 * rows_of_a_part;
-  if (is_large) {
-    const Index step = square.block.count / coarse_rows;
-    const Index rows = (end - square.block.first_row) / step;
-    drawn.is_covered = draw(part_of(square, square.block.first_row, rows, step), Urgency::now);
-  }
-  std::vector<Index> firsts;
-  for (Index first = square.block.first_row; first < end; first += rows_of_a_part) firsts.push_back(first);
   // The newest wish is answered first: the rows around the present token are asked for last.
-  const Index token = square.application.session.token();
-  std::ranges::sort(firsts, std::greater(),
-                    [&](Index first) { return std::abs(first + rows_of_a_part / 2 - token); });
-  for (const Index first : firsts) {
-    const AttentionPart part = part_of(square, first, std::min(rows_of_a_part, end - first), 1);
-    drawn.parts += draw(part, is_large ? Urgency::later : Urgency::now) ? 1 : 0;
+  const AttentionParts parts =
+      attention_parts(square.block, square.computed.sequence.tokens, static_cast<Index>(square.side),
+                      square.application.session.token());
+  if (parts.coarse) drawn.is_covered = draw(part_of(square, *parts.coarse), Urgency::now);
+  for (const BandPlace& place : parts.fine) {
+    drawn.parts += draw(part_of(square, place), parts.coarse ? Urgency::later : Urgency::now) ? 1 : 0;
     ++drawn.wanted;
   }
   drawn.is_covered = drawn.is_covered || drawn.parts == drawn.wanted;
@@ -121,10 +105,8 @@ void draw_loupe(const AttendSquare& square, ImVec2 from, float side, Index row, 
   const Index count = std::min(square.is_small ? few_loupe_cells : loupe_cells, tokens);
   const Index first_row = std::clamp<Index>(row - count / 2, 0, tokens - count);
   const Index first_column = std::clamp<Index>(column - count / 2, 0, tokens - count);
-  AttentionPart key = part_of(square, first_row, count, 1);
-  key.place.first_column = first_column;
-  key.place.columns = count;
-  key.place.tokens_per_cell = 1;
+  const AttentionPart key = part_of(
+      square, {.first_row = first_row, .rows = count, .first_column = first_column, .columns = count});
   const Answer<DrawnPart> part = square.application.session.answers().ask(key);
   if (!part.value) return;
   attend_map().has_loupe = true;

@@ -53,6 +53,49 @@ TEST_CASE("Attend shows every variant at every size, or says why not", "[attend]
   }
 }
 
+TEST_CASE("what is read most, its sum and the scale are in sight at every size", "[attend]") {
+  Application application;
+  application.open_first_capture();
+  application.session.wait();
+  application.enter("attend");
+  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
+    Offscreen offscreen(width, height);
+    for (const char* variant : {"gated_deltanet", "kda", "softmax", "value_decay", "mamba"}) {
+      CAPTURE(variant, width);
+      choose(application, variant);
+      application.session.go_to_token(63);
+      draw_fully(application, offscreen);
+      const AttendMap& map = attend_map();
+      CHECK(map.row->words.size() == 5);
+      CHECK(map.side_end > 0);
+      CHECK(map.side_end <= map.side_bottom);
+      // The row's frame ends where its word stands: behind it nothing is read, and the loupe has its place.
+      for (const AttendMap::Square& square : map.squares) {
+        const float unit = (square.place.maximum.x - square.place.minimum.x) /
+                           static_cast<float>(application.session.computed()->sequence.tokens);
+        CHECK(std::abs(square.row_end - (square.place.minimum.x + 64 * unit)) <= 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("Attend leads to what is read most wherever it stands", "[attend]") {
+  Application application;
+  REQUIRE(application.session.open_named("preset:random?T=600&K=64&V=4&seed=1"));
+  application.session.wait();
+  application.enter("attend");
+  Offscreen offscreen(1280, 800);
+  application.session.go_to_token(460);
+  draw_fully(application, offscreen);
+  const AttendMap& map = attend_map();
+  REQUIRE(map.squares.size() == 2);
+  CHECK(map.squares[0].loupe_column == map.row->words.front().token);
+  CHECK(map.squares[1].loupe_column == 160);  // word 460 asks with the key of word 160
+  CHECK_THAT(map.sum, says("Softmax reads 160 "));
+  REQUIRE_FALSE(map.pointed.empty());
+  CHECK_THAT(map.pointed.back(), says("← read most: 160 "));
+}
+
 TEST_CASE("words below the columns touch no others", "[attend]") {
   Application application;
   application.open_first_capture();

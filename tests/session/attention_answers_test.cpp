@@ -4,6 +4,9 @@
 
 #include <cmath>
 
+#include "app/session/attention_parts.h"
+#include "core/base/error.h"
+#include "core/operator/channel.h"
 #include "core/rules/effective_attention.h"
 #include "tests/catch.h"
 #include "tests/session/opened.h"
@@ -32,24 +35,118 @@ constexpr const char* small = "preset:overwrite?T=21&K=5&V=3&seed=4";
 
 }  // namespace
 
-TEST_CASE("attention answers: weights times values are the outputs, whatever part is asked for") {
-  // Rules whose rows write the values themselves: then weights on values and on writes are the same.
-  for (const char* variant : {"linear", "retnet", "scalar_decay", "gla", "softmax", "fox", "longhorn"}) {
-    const auto computation = begun(variant, small);
-    const Matrix<double> v = computation->sequence.at("v").all<double>();
-    const Matrix<double> o = computation->reference->expected().o;
-    const bool erases = std::string_view(variant) == "longhorn";
-    for (const Index first : {0, 7, 20}) {
-      auto key = about<AttentionPart>(computation);
-      key.place = {.first_row = first, .rows = std::min<Index>(8, 21 - first), .columns = 21};
-      const auto part = key.compute({});
-      INFO(variant << " rows from " << first);
-      REQUIRE(part->band.strongest.rows() == key.place.rows);
-      if (erases) continue;  // u, not v, is what it writes: the rule's own test compares that
-      const Matrix<double> read = part->band.strongest * v;
-      CHECK((read - o.middleRows(first, key.place.rows)).cwiseAbs().maxCoeff() <= 1e-9);
+namespace {
+
+/// What the rows of a value channel write, a token's rows alike: v itself for most rules.
+Matrix<double> written_values(const Computation& computation, Index channel) {
+  const Sequence& sequence = computation.sequence;
+  try {
+    const Program<double> rows =
+        computation.variant->rule->channel(sequence, channel).rows(0, sequence.tokens);
+    REQUIRE(rows.v.rows() == sequence.tokens);
+    const bool is_plain = rows.structure.plain_write && !rows.structure.writes_value;
+    if (rows.structure.plain_write && !is_plain) REQUIRE(rows.v_plain.isZero(0));
+    return is_plain ? rows.v_plain : rows.v;
+  } catch (const Unsupported&) {  // softmax has no memory with channels
+    return sequence.at("v").all<double>().col(channel);
+  }
+}
+
+/// The parts that Attend asks for of a block on the screen, and what weights times values give of the
+/// outputs.
+struct Tiles {
+  const Computation& computation;
+  AttentionPart key;
+  Matrix<double> outputs = {};
+  Index rows = 0;
+
+  void add(BandPlace place, const Matrix<double>& values, const Matrix<double>& expected) {
+    place.channel = key.place.channel;
+    key.place = place;
+    const auto part = key.compute({});
+    REQUIRE(place.tokens_per_cell == 1);
+    const Matrix<double> columns = values.middleRows(place.first_column, place.columns);
+    const Matrix<double> of_shares = part->band.totals.asDiagonal() * (part->shares * columns);
+    const Matrix<double> read = part->band.strongest * columns;
+    CHECK((of_shares - read).cwiseAbs().maxCoeff() <= 1e-12 * std::max(1.0, read.cwiseAbs().maxCoeff()));
+    for (Index row = 0; row < place.rows; ++row) outputs.row(place.token(row)) += read.row(row);
+    rows += place.rows;
+    if (place.columns < values.rows()) return;  // the rest of these rows stands in other blocks
+    for (Index row = 0; row < place.rows; ++row)
+      REQUIRE(std::abs(read(row) - expected(place.token(row))) <=
+              1e-9 * std::max(1.0, expected.cwiseAbs().maxCoeff()));
+  }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "attention answers: weights times values give the outputs tile by tile, for every rule that has them") {
+  constexpr Index tokens = 530;  // coarse at first, then in three strips
+  constexpr const char* data = "preset:random?T=530&K=4&V=3&seed=5";
+  constexpr Index pixels = 640;
+  int rules = 0;
+  for (const Variant& variant : variants()) {
+    for (const bool gates_are_1 : {false, true}) {
+      const auto computation = begun(variant.id, data);
+      const auto facts = about<FactsOfAttention>(computation).compute({});
+      if (!facts->reason.empty() || (gates_are_1 && !facts->has_gates)) continue;
+      INFO(variant.id << (gates_are_1 ? " with gates of 1" : ""));
+      const auto read =
+          gates_are_1 ? begun(variant.id, data, {{.kind = "scale_decay", .numbers = {0}}}) : computation;
+      if (gates_are_1 && variant.id == "retnet")
+        continue;  // its gate is no array: compared with linear below
+      const Index channel = 1;
+      const Matrix<double> values = written_values(*read, channel);
+      const Matrix<double> expected = read->reference->expected().o.col(channel);
+      const auto tiles = [&] {
+        Tiles made{*computation, about<AttentionPart>(computation), Matrix<double>::Zero(tokens, 1)};
+        made.key.reading.gates_are_1 = gates_are_1;
+        made.key.place.channel = channel;
+        return made;
+      };
+      const AttentionParts whole = attention_parts({.count = tokens}, tokens, pixels, 300);
+      REQUIRE(whole.coarse);
+      REQUIRE(whole.fine.size() == 3);
+      Tiles coarse = tiles();
+      coarse.add(*whole.coarse, values, expected);
+      CHECK(coarse.rows > 100);
+      Tiles fine = tiles();
+      for (const BandPlace& place : whole.fine) fine.add(place, values, expected);
+      CHECK(fine.rows == tokens);
+      // Zoomed in, four blocks side by side are the whole.
+      Tiles zoomed = tiles();
+      for (const Index row : {Index{0}, tokens / 2}) {
+        for (const Index column : {Index{0}, tokens / 2}) {
+          const AttentionBlock block{row, column, tokens / 2};
+          const AttentionParts parts = attention_parts(block, tokens, pixels, 300);
+          CHECK_FALSE(parts.coarse);
+          for (const BandPlace& place : parts.fine) zoomed.add(place, values, expected);
+        }
+      }
+      CHECK(zoomed.rows == 2 * tokens);
+      CHECK((zoomed.outputs - expected).cwiseAbs().maxCoeff() <=
+            1e-9 * std::max(1.0, expected.cwiseAbs().maxCoeff()));
+      if (!gates_are_1) ++rules;
     }
   }
+  CHECK(rules >= 25);
+}
+
+TEST_CASE("attention answers: a large block comes coarsely at first, then the rows around the cursor") {
+  const AttentionParts parts = attention_parts({.count = 4096}, 4096, 640, 3000);
+  REQUIRE(parts.coarse);
+  CHECK(parts.coarse->row_step == 32);
+  CHECK(parts.coarse->rows == 128);
+  CHECK(parts.coarse->tokens_per_cell == 6);
+  CHECK(parts.coarse->columns == 4096);
+  REQUIRE(parts.fine.size() == 16);
+  CHECK(parts.fine.back().first_row == 2816);  // asked for last, and so answered first
+  CHECK(parts.fine.front().first_row == 0);
+  const AttentionParts few = attention_parts({.first_row = 40, .first_column = 30, .count = 8}, 100, 640, 3);
+  CHECK_FALSE(few.coarse);
+  REQUIRE(few.fine.size() == 1);
+  CHECK(few.fine.front().tokens_per_cell == 1);
 }
 
 TEST_CASE("attention answers: a row has the words with the largest weights, the own one apart") {
@@ -82,6 +179,22 @@ TEST_CASE("attention answers: a row has the words with the largest weights, the 
     if (!is_read) CHECK(std::abs(A(0, t)) / A.cwiseAbs().sum() <= least);
   }
   CHECK(std::abs(row->softmax_weights.sum() - 1) <= 1e-14);
+}
+
+TEST_CASE("attention answers: what softmax reads most is told also where the rule reads other words") {
+  // The second half asks for what the first half wrote; the gates have forgotten it long before.
+  const auto computation = begun("gated_deltanet", "preset:random?T=300&K=16&V=4&seed=1");
+  auto key = about<RowAtToken>(computation);
+  key.token = 160;
+  const auto row = key.compute({});
+  Index most = 0;
+  for (Index t = 0; t < 160; ++t) {
+    if (row->softmax_weights(t) > row->softmax_weights(most)) most = t;
+  }
+  CHECK(row->softmax_most == most);
+  CHECK(std::ranges::none_of(row->words, [&](const ReadWord& word) { return word.token == most; }));
+  key.token = 0;
+  CHECK(key.compute({})->softmax_most == -1);
 }
 
 TEST_CASE("attention answers: of a row that only adds nothing subtracts, not even -0") {
