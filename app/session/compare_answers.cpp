@@ -59,17 +59,27 @@ MemoryChange change_of(const Foundation& foundation, Index token, const std::sto
 /// The first state: what all rules have that have one.
 const Matrix<double>& first_of(const NamedStates& states) { return states.front().second; }
 
+std::vector<double> all_of(const Matrix<double>& numbers) {
+  std::vector<double> sizes;
+  for (const double number : numbers.reshaped()) sizes.push_back(std::abs(number));
+  return sizes;
+}
+
 SideMoment::Memory memory_of(const Matrix<double>& S, const Matrix<double>* reference) {
   SideMoment::Memory memory{.S = S, .length = S.norm(), .version = next_version()};
+  memory.range = quantile(all_of(S), nearly_shown);
   if (!reference) return memory;
   memory.apart = S - *reference;
   memory.apart_length = memory.apart.norm();
+  memory.apart_range = quantile(all_of(memory.apart), nearly_shown);
   memory.apart_version = next_version();
   return memory;
 }
 
 /// "The others stand at 0.74 to 0.87": what the words that this one has not changed answer themselves.
 std::string others_of(const AnswerTable& table) {
+  constexpr double half_a_digit = 0.005;                                // "-0.00" says less than nothing
+  if (!(table.after.cwiseAbs().maxCoeff() >= half_a_digit)) return {};  // none answers: that is said already
   double least = 0;
   double most = 0;
   int count = 0;
@@ -81,7 +91,8 @@ std::string others_of(const AnswerTable& table) {
     ++count;
   }
   if (count == 0 || !std::isfinite(most) || !std::isfinite(least)) return {};
-  return fmt::format("The others stand at {:.2f} to {:.2f}.", least, most);
+  const auto shown = [&](double number) { return std::abs(number) < half_a_digit ? 0.0 : number; };
+  return fmt::format("The others stand at {:.2f} to {:.2f}.", shown(least), shown(most));
 }
 
 void add_table(SideMoment& moment, const Foundation& foundation, const MemoryChange& change,
@@ -99,12 +110,6 @@ std::shared_ptr<const Foundation> present_of(const std::weak_ptr<const Foundatio
   std::shared_ptr<const Foundation> foundation = of.lock();
   if (!foundation) throw Cancelled();
   return foundation;
-}
-
-std::vector<double> all_of(const Matrix<double>& numbers) {
-  std::vector<double> sizes;
-  for (const double number : numbers.reshaped()) sizes.push_back(std::abs(number));
-  return sizes;
 }
 
 }  // namespace
@@ -186,8 +191,7 @@ std::shared_ptr<const SideMoment> SideAtWord::compute(const Effort& effort) cons
   const bool is_taken = moment->no_difference.empty();
   moment->before = memory_of(first_of(change.before), is_taken ? &first_of(than.before) : nullptr);
   moment->after = memory_of(first_of(change.after), is_taken ? &first_of(than.after) : nullptr);
-  moment->range = std::max(quantile(all_of(moment->before.S), nearly_shown),
-                           quantile(all_of(moment->after.S), nearly_shown));
+  moment->range = std::max(moment->before.range, moment->after.range);
   add_table(*moment, *foundation, change, words_asked(*present_of(asking), token, words));
   return moment;
 }

@@ -43,6 +43,8 @@ struct SideMoment {
     Matrix<double> apart = {};  // S less the reference's; empty where `no_difference` says why
     double length = 0;          // |S|_F
     double apart_length = 0;
+    double range = 0;           // what 95 % of its numbers lie within
+    double apart_range = 0;     // and of the difference
     std::uint64_t version = 0;  // no other has it, and
     std::uint64_t apart_version = 0;
   };
@@ -50,7 +52,7 @@ struct SideMoment {
   std::string state = {};  // what it is called: "S"
   Memory before = {};
   Memory after = {};
-  double range = 0;                // what 95 % of its numbers lie within, before and after
+  double range = 0;                // the larger of the two
   std::string no_memory = {};      // why there is none; empty: there is
   std::string no_difference = {};  // why it cannot be taken from the reference's
   AnswerTable table = {};

@@ -95,6 +95,19 @@ double answer_scale(const AnswerTable& table) {
   return std::max(quantile(std::move(sizes), nearly_all), 1.0);
 }
 
+std::string title_with_scale(std::string_view title, double scale) {
+  return scale == 1 ? std::string(title) : fmt::format("{}, to ±{}", title, answer_number(scale));
+}
+
+std::string scale_words(double scale) {
+  if (scale == 1) return "Colours from −1 to 1.";
+  const std::string end = answer_number(scale);
+  return fmt::format(
+      "Colours from −{} to {}, not from −1 to 1: more than a twentieth of the numbers lie beyond. A key that "
+      "is short beside others that point its way is answered with much more than its own value.",
+      end, end);
+}
+
 std::string answer_number(double value) {
   if (!std::isfinite(value)) return "none";
   const double size = std::abs(value);

@@ -23,6 +23,12 @@ double answer_scale(const AnswerTable& table);
 std::string asked_part(const std::string& label);
 std::string answered_part(const std::string& label);
 
+/// The title of a table, with the end of its colours where that is not 1: "before, to ±3.20".
+std::string title_with_scale(std::string_view title, double scale);
+
+/// What the colours mean, and why they end elsewhere than at 1.
+std::string scale_words(double scale);
+
 /// A number as it stands in a cell: "0.35", "-31.9", "315", "2e+04".
 std::string answer_number(double value);
 
@@ -30,7 +36,7 @@ std::string answer_number(double value);
 /// the pointer.
 std::optional<Cell> draw_answer_cells(const AnswerTable& table, const Matrix<double>& values,
                                       std::string_view title, ImVec2 corner, ImVec2 cell, float head,
-                                      double scale = 1);
+                                      double scale);
 
 /// What the numbers of a row come to, in a tooltip beside the `pictures`.
 void explain_answer(const AnswerTable& table, std::string_view title, const Matrix<double>& values, Cell cell,

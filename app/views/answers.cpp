@@ -71,20 +71,8 @@ constexpr const char* rows_and_columns =
     "is in the answer. Thick frame: the word at the cursor; thin: the other that changes most.";
 constexpr const char* of_before = "Of the place before; this one is being computed.";
 
-/// What the colours mean, and why they end elsewhere than at 1.
 std::string how_to_read(const AnswerTable& table) {
-  const double scale = answer_scale(table);
-  if (scale == 1) return fmt::format("{} Colours from −1 to 1.", rows_and_columns);
-  return fmt::format(
-      "{} Colours from −{} to {}, not from −1 to 1: more than a twentieth of the numbers lie beyond. A key "
-      "that is "
-      "short beside others that point its way is answered with much more than its own value.",
-      rows_and_columns, answer_number(scale), answer_number(scale));
-}
-
-/// The title of a table, with the end of its colours where that is not 1.
-std::string title_with_scale(std::string_view title, double scale) {
-  return scale == 1 ? std::string(title) : fmt::format("{}, to ±{}", title, answer_number(scale));
+  return fmt::format("{} {}", rows_and_columns, scale_words(answer_scale(table)));
 }
 
 /// In one line above the tables; the rest in its tooltip.

@@ -66,6 +66,7 @@ struct CompareMap {
     std::string reason;
     std::string sentence;               // in full
     std::vector<std::string> captions;  // above its pictures
+    double answer_scale = 0;            // of the colours of what it answers; 0: nothing is
   };
   std::vector<Column> columns;
   std::vector<ImVec2> stops;  // of the rail

@@ -35,8 +35,12 @@ constexpr float between = 12;
 constexpr float error_height = 22;
 constexpr float low_column = 560;  // below this height there is less of everything
 constexpr float narrow_column = 340;
+constexpr float numbered_cell = 18;
+constexpr float small_picture = 70;
 
-constexpr double least_part = 0.02;  // of the common scale: a smaller difference has its own
+constexpr double least_part = 0.02;    // of the common scale: what is smaller has a scale of its own
+constexpr double most_beyond = 0.25;   // of its numbers: with more it has, too
+constexpr double told_beyond = 0.055;  // and this much is told: the scale is made for 5 %
 
 std::vector<std::string> wrapped(const std::string& words, float width, std::size_t most) {
   std::vector<std::string> lines;
@@ -90,14 +94,14 @@ ColumnWords words_of(const ComparedSide& side, const ComparedSides& all, float w
   ColumnWords words;
   {
     const style::TextStyle text(style::Text::caption);
-    words.sentence = wrapped(sentence_of(side, all), width, 3);
+    words.sentence = wrapped(sentence_of(side, all), width, is_low ? 3 : 4);
     if (side.moment) words.others = wrapped(side.moment->others, width, is_low ? 1 : 2);
   }
   const style::TextStyle text(style::Text::body);
   if (side.moment) {
     const std::string& sentence = side.moment->sentence;
     const bool comes = is_before && !sentence.empty();
-    words.answer = wrapped((comes ? "Then: " : "") + sentence, width, is_low ? 2 : 3);
+    words.answer = wrapped((comes ? "Then: " : "") + sentence, width, 3);
   }
   return words;
 }
@@ -122,6 +126,9 @@ Heights heights_of(const ComparedSides& all, const std::vector<ColumnWords>& wor
   const float rest = std::max(height - fixed, px(60));
   const float rows = std::max(heights.rows, 1.0F);
   heights.cell = std::floor(std::clamp(rest * 0.52F / rows, px(8), px(28)));
+  // Rather numbers in the cells than a larger picture.
+  heights.cell =
+      std::max(heights.cell, std::min(px(numbered_cell), std::floor((rest - px(small_picture)) / rows)));
   heights.picture = std::floor(std::clamp(rest - rows * heights.cell, px(24), (width - px(between)) / 2));
   heights.cell = std::floor(std::clamp((rest - heights.picture) / rows, px(8), px(38)));
   return heights;
@@ -236,9 +243,10 @@ class ColumnPainter {
     const SideMoment& moment = *side_.moment;
     const SideMoment::Memory& memory = is_before() ? moment.before : moment.after;
     const float second = at_.x + heights_.width - side;
-    head(at_.x, std::max(side, second - at_.x - px(16)), memory_words(memory.S), memory.length);
+    const PictureScale scale = scale_of(memory.S, memory.range);
+    head(at_.x, std::max(side, second - at_.x - px(16)), memory_words(scale), memory.length);
     picture(fmt::format("memory {}", side_.index), memory.S, memory.version, {at_.x, at_.y + caption}, side,
-            all_.range);
+            scale.range);
     if (side_.is_reference) {
       head(second, side, {"the reference", "reference"}, std::nullopt);
       list_->AddRect({second, at_.y + caption}, {second + side, at_.y + caption + side}, c_.edge);
@@ -246,7 +254,8 @@ class ColumnPainter {
       head(second, side, {"no difference"}, std::nullopt);
       const style::TextStyle text(style::Text::caption);
       float y = at_.y + caption;
-      for (const std::string& line : wrapped(moment.no_difference, side, 4)) {
+      const auto most = static_cast<std::size_t>(std::max(side / px(line_height), 1.0F));
+      for (const std::string& line : wrapped(no_difference(), at_.x + heights_.width - second, most)) {
         draw_text({second, y}, c_.dim, line);
         y += px(line_height);
       }
@@ -254,13 +263,12 @@ class ColumnPainter {
       const auto reference = std::ranges::find(all_.sides, true, &ComparedSide::is_reference);
       std::vector<std::string> than = {"minus " + side_name(reference->side), "minus reference", "difference",
                                        "apart"};
-      const double largest = memory.apart.cwiseAbs().maxCoeff();
-      const bool is_tiny = largest > 0 && largest < least_part * all_.range;
-      const double range = is_tiny ? largest : all_.range;
-      if (is_tiny) than = {fmt::format("own scale ±{:.0e}", largest), fmt::format("±{:.0e}", largest)};
-      head(second, side, than, is_tiny ? std::nullopt : std::optional(memory.apart_length));
+      const PictureScale apart = scale_of(memory.apart, memory.apart_range);
+      if (apart.is_own)
+        than = {fmt::format("own scale ±{:.1g}", apart.range), fmt::format("±{:.1g}", apart.range)};
+      head(second, side, than, apart.is_own ? std::nullopt : std::optional(memory.apart_length));
       picture(fmt::format("difference {}", side_.index), memory.apart, memory.apart_version,
-              {second, at_.y + caption}, side, range);
+              {second, at_.y + caption}, side, apart.range);
     }
     take("memory", caption + side + px(between), heights_.width);
   }
@@ -272,7 +280,7 @@ class ColumnPainter {
     const float height = px(20) + head_height + heights_.cell * std::max(heights_.rows, 1.0F);
     {
       const style::TextStyle text(style::Text::strong);
-      draw_text(at_, c_.text, shortened("What the memory answers", heights_.width));
+      draw_text(at_, c_.text, shortened(answers_title(), heights_.width));
     }
     if (!side_.moment || side_.moment->table.words.empty()) {
       at_.y += px(20);
@@ -295,8 +303,12 @@ class ColumnPainter {
     const ImVec2 corner = {at_.x, at_.y + px(20)};
     draw_answer_names(table, corner, names, cell.y, head_height);
     const Matrix<double>& values = is_before() ? table.before : table.after;
-    const auto hovered =
-        draw_answer_cells(table, values, {}, {corner.x + names, corner.y}, cell, head_height);
+    const auto hovered = draw_answer_cells(table, values, {}, {corner.x + names, corner.y}, cell, head_height,
+                                           answer_scale(table));
+    map_.answer_scale = answer_scale(table);
+    if (ImGui::IsWindowHovered() &&
+        ImGui::IsMouseHoveringRect(at_, {at_.x + heights_.width, corner.y + head_height}))
+      tooltip_beside(at_, {at_.x + heights_.width, corner.y + head_height}, scale_words(answer_scale(table)));
     const Rectangle pictures = {corner, {corner.x + heights_.width, corner.y + head_height + cell.y * count}};
     if (hovered && ImGui::IsWindowHovered())
       explain_answer(table, is_before() ? "before" : "after", values, *hovered, pictures);
@@ -388,21 +400,53 @@ class ColumnPainter {
     float title = 0;
     {
       const style::TextStyle strong(style::Text::strong);
-      title = text_extent("What the memory answers").x;
+      title = text_extent(answers_title()).x;
     }
     if (title + text_extent(words).x + px(10) > heights_.width) return;
     draw_text({at_.x + heights_.width - text_extent(words).x, at_.y + px(2)}, c_.dim, words);
   }
 
+  /// The end of a picture's colours.
+  struct PictureScale {
+    double range = 1;
+    double beyond = 0;  // the share of its numbers beyond it
+    bool is_own = false;
+  };
+
+  /// The common one, unless most of the numbers would be blank there or beyond it.
+  PictureScale scale_of(const Matrix<double>& numbers, double own) const {
+    const double largest = numbers.cwiseAbs().maxCoeff();
+    if (largest > 0 && largest < least_part * all_.range) return {.range = largest, .is_own = true};
+    const auto beyond = static_cast<double>((numbers.array().abs() > all_.range).count());
+    const double share = beyond / static_cast<double>(std::max<Index>(numbers.size(), 1));
+    if (share > most_beyond) return {.range = own, .is_own = true};
+    return {.range = all_.range, .beyond = share};
+  }
+
   /// Which memory, and how much of it lies beyond the colours if that is noticeable; the shorter, the later.
-  std::vector<std::string> memory_words(const Matrix<double>& S) const {
-    const auto beyond = static_cast<double>((S.array().abs() > all_.range).count());
-    const double share = beyond / static_cast<double>(std::max<Index>(S.size(), 1));
+  std::vector<std::string> memory_words(const PictureScale& scale) const {
     const char* which = is_before() ? "before" : "after";
-    if (share < 0.055) return {fmt::format("memory {}", which), which};  // the scale is made for 5 %
-    const std::string words = fmt::format("{:.0f} % beyond", 100 * share);
+    if (scale.is_own) {
+      const std::string end = fmt::format("±{:.1g}", scale.range);
+      return {fmt::format("memory {}, own scale {}", which, end), fmt::format("{}, own scale {}", which, end),
+              "own scale " + end, end};
+    }
+    if (scale.beyond < told_beyond) return {fmt::format("memory {}", which), which};
+    const std::string words = fmt::format("{:.0f} % beyond", 100 * scale.beyond);
     return {fmt::format("memory {}, {}", which, words), fmt::format("{}, {}", which, words), words,
-            fmt::format("{:.0f} %", 100 * share)};
+            fmt::format("{:.0f} %", 100 * scale.beyond)};
+  }
+
+  /// Why there is no difference, in as few words as its room needs.
+  std::string no_difference() const {
+    const auto reference = std::ranges::find(all_.sides, true, &ComparedSide::is_reference);
+    const Variant& variant = find_variant(reference->side.variant);
+    return variant.memory.none.empty() ? side_.moment->no_difference : variant.label + " keeps no memory.";
+  }
+
+  std::string answers_title() const {
+    const bool is_asked = side_.moment && !side_.moment->table.words.empty();
+    return title_with_scale("What the memory answers", is_asked ? answer_scale(side_.moment->table) : 1);
   }
 
   /// The first of `words` for which there is room, and how long the matrix below is.

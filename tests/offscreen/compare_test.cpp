@@ -4,6 +4,7 @@
 
 #include "app/session/compared_sides.h"
 #include "app/studio/application.h"
+#include "app/views/answer_cells.h"
 #include "app/window/offscreen.h"
 #include "core/contract/rail.h"
 #include "tests/catch.h"
@@ -175,6 +176,44 @@ TEST_CASE("Compare's captions are short enough for its columns, and its axis say
     }
     CHECK(compare_map().axis == std::vector<std::string>{"20.2 ↑ 28.6"});
   }
+}
+
+TEST_CASE("a table of answers in Compare has the scale that it has in Step", "[compare]") {
+  Application application;
+  open(application, "capture:gated_deltanet_overwrite_l1");
+  Offscreen offscreen(1280, 800);
+  show(application, {{.variant = "gated_deltanet"}, {.variant = "hgrn2"}});
+  application.session.go_to_token(42);
+  draw_fully(application, offscreen);
+  REQUIRE(compare_map().columns.size() == 2);
+  for (const CompareMap::Column& column : compare_map().columns) {
+    REQUIRE(column.moment);
+    CHECK(column.answer_scale == answer_scale(column.moment->table));
+    CHECK((column.answer_scale > 1) == (column.index == 1));
+  }
+}
+
+TEST_CASE("a memory in Compare that the common scale would not show takes its own and says so", "[compare]") {
+  Application application;
+  // What fades has faded here, what only adds has not.
+  open(application, "preset:random?T=300&K=8&V=8&seed=1");
+  Offscreen offscreen(1920, 1080);
+  application.session.go_to_token(299);
+  draw_fully(application, offscreen);
+  const CompareMap& map = compare_map();
+  int own = 0;
+  for (const CompareMap::Column& column : map.columns) {
+    REQUIRE(column.moment);
+    const Matrix<double>& S = column.moment->after.S;
+    const bool is_beyond =
+        static_cast<double>((S.array().abs() > map.range).count()) > 0.25 * static_cast<double>(S.size());
+    const bool is_blank = S.cwiseAbs().maxCoeff() < 0.02 * map.range;
+    REQUIRE_FALSE(column.captions.empty());
+    INFO(column.captions.front());
+    CHECK((column.captions.front().find("own scale") != std::string::npos) == (is_beyond || is_blank));
+    own += is_beyond || is_blank ? 1 : 0;
+  }
+  CHECK(own > 0);
 }
 
 TEST_CASE("Compare keeps what it shows until a moved side is there", "[compare]") {
