@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <utility>
 
 #include "app/gl/context_local.h"
 #include "app/views/awaited.h"
@@ -63,15 +65,17 @@ float draw_form_segments(Application& application, float right, float y) {
   return right - width;
 }
 
-/// "chunkwise, chunk 0, what will be written, row 1: “The”".
+/// "chunkwise, chunk 0, what will be written: first at 1 “The”".
 std::string place_words(const Application& application, const Departure& at) {
   const Computation& computed = *application.session.sight().computation;
   const Form form = proof_form(application);
   const bool in_chunks = has_chunks(form);
+  std::string title = at.title;
+  const bool is_word = title.size() > 1 && std::islower(static_cast<unsigned char>(title[1]));
+  if (is_word) title.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(title.front())));
   return fmt::format("{}{}, {}: first at {}", name(form),
                      in_chunks ? fmt::format(", chunk {}", at.token / computed.choice.chunk_size) : "",
-                     at.phase.empty() ? at.title : at.phase + ", " + at.title,
-                     numbered_word(computed, at.token));
+                     at.phase.empty() ? title : at.phase + ", " + title, numbered_word(computed, at.token));
 }
 
 void draw_headline(Application& application, const std::string& words, ImVec2 from, float right) {
@@ -443,7 +447,9 @@ std::string numbered_word(const Computation& computed, Index token) {
 }
 
 void draw_prove(Application& application) {
+  std::string untried = std::move(prove_map().untried);  // of a panel that is drawn before
   prove_map() = {};
+  prove_map().untried = std::move(untried);
   if (style::begin_panel("##where do they part", {0, 0},
                          ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
     const std::shared_ptr<const Computation>& computed = application.session.sight().computation;

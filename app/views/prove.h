@@ -39,12 +39,13 @@ struct ProveMap {
   std::vector<Line> lines;            // on the floor
   Index flag = -1;                    // the token at the flag
   Rectangle chart = {};               // what the lines lie in
-  int marks = 0;                      // of numbers that are lost
+  std::vector<Rectangle> marks;       // of numbers that are lost
   std::string headline;               // beside the question
   std::string operation;              // the first that is off
   std::vector<Rectangle> tensors;     // should be, is, the difference
   Rectangle floor_text = {};          // the words below the lines
   std::vector<std::string> said;      // sentences in the middle
+  std::string untried;                // why no fault has a number beside it
   Cells cells;                        // of the grid
   std::vector<Rectangle> form_names;  // above its columns
   float heads_top = 0;                // below the names of precisions, which stand over them

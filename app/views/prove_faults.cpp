@@ -147,8 +147,12 @@ bool tries_all(Application& application) {
   const std::string present =
       fmt::format("{} {} {}", computed.data->id, computed.choice.variant, name(proof_form(application)));
   if (tried.of == present) return true;
+  const std::string words = fmt::format(
+      "None is tried yet: with {} words each takes a while. A click on a sentence tries it alone.", tokens);
+  prove_map().untried = words;
+  style::caption(words);
   if (style::word_button("try all", 20)) tried.of = present;
-  tooltip(fmt::format("Of {} tokens each takes a while; a click on one tries it alone.", tokens));
+  tooltip("Puts every mistake into the form in turn, and says how far off each is.");
   return false;
 }
 
@@ -243,6 +247,7 @@ void draw_fragile_list(Application& application) {
 }  // namespace
 
 void draw_prove_faults(Application& application) {
+  prove_map().untried.clear();
   if (style::begin_panel("##make it wrong") && application.session.sight().computation) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, px(1)));
     draw_title();

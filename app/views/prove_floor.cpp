@@ -342,30 +342,38 @@ void draw_mark(ImVec2 middle, bool is_zero) {
                                                 {middle.x, middle.y + tip / 2}, is_zero ? c.gate : c.alarm);
 }
 
-/// Where numbers are lost in a precision: the first of every kind, on the exact line.
-void draw_marks(Application& application, const FloorLines& all, const Chart& chart,
-                const TimelineColumns& columns) {
+/// Where a number is lost in a precision: the first of every kind, on the exact line.
+struct LostMark {
+  const Seen* seen = nullptr;
+  const LostNumber* lost = nullptr;
+  ImVec2 middle = {};
+};
+
+std::vector<LostMark> lost_marks(const FloorLines& all, const Chart& chart, const TimelineColumns& columns) {
+  std::vector<LostMark> marks;
   float lane = 0;
   for (const auto& seen : all.seen) {
     if (seen->lost.empty()) continue;
     const float y = chart.to.y - px(7) - lane;
     lane += px(11);
-    std::string told;
-    float told_at = 0;
     for (const LostNumber& lost : seen->lost) {
       if (lost.token < columns.begin() || lost.token >= columns.end()) continue;
       const float x = (columns.left(lost.token) + columns.left(lost.token + 1)) / 2;
-      if (x < chart.from.x) continue;  // of a word that is cut
-      draw_mark({x, y}, lost.as == LostNumber::As::zero);
-      ++prove_map().marks;
-      if (std::abs(ImGui::GetIO().MousePos.x - x) < px(6) &&
-          std::abs(ImGui::GetIO().MousePos.y - y) < px(6)) {
-        told += (told.empty() ? "" : "\n") + lost_words(application, *seen, lost);
-        told_at = x;
-      }
+      if (x >= chart.from.x) marks.push_back({seen.get(), &lost, {x, y}});  // else of a word that is cut
     }
-    if (!told.empty() && told_at > 0 && ImGui::IsWindowHovered()) ImGui::SetTooltip("%s", told.c_str());
   }
+  return marks;
+}
+
+void draw_marks(Application& application, const std::vector<LostMark>& marks) {
+  std::string told;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  for (const LostMark& mark : marks) {
+    draw_mark(mark.middle, mark.lost->as == LostNumber::As::zero);
+    if (std::abs(mouse.x - mark.middle.x) < px(6) && std::abs(mouse.y - mark.middle.y) < px(6))
+      told += (told.empty() ? "" : "\n") + lost_words(application, *mark.seen, *mark.lost);
+  }
+  if (!told.empty() && ImGui::IsWindowHovered()) ImGui::SetTooltip("%s", told.c_str());
 }
 
 /// Returns where the row begins.
@@ -501,6 +509,13 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
     if (off != all.lines.back().errors->end()) flag = off - all.lines.back().errors->begin();
   }
   if (flag >= 0) draw_flag(computed, chart, columns, flag, chart_bottom + px(words_height), taken);
+  const std::vector<LostMark> marks = lost_marks(all, chart, columns);
+  for (const LostMark& mark : marks) {
+    const Rectangle place = {{mark.middle.x - px(4), mark.middle.y - px(3)},
+                             {mark.middle.x + px(4), mark.middle.y + px(3)}};
+    prove_map().marks.push_back(place);
+    taken.push_back(place);
+  }
   std::vector<std::vector<ImVec2>> points;
   list->PushClipRect(chart.from, {chart.to.x, chart.to.y + px(4)}, true);
   for (const FloorLine& line : all.lines) {
@@ -511,7 +526,7 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   list->PopClipRect();
   // Over the lines, which keep clear of it only with their labels.
   if (flag >= 0) draw_flag(computed, chart, columns, flag, chart_bottom + px(words_height), taken);
-  draw_marks(application, all, chart, columns);
+  draw_marks(application, marks);
   const float words_top = chart_bottom;
   words.words(words_top + px(2));
   prove_map().floor_text = {{position.x, words_top}, {position.x + size.x, words_top + px(words_height)}};

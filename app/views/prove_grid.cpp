@@ -360,14 +360,25 @@ void draw_heads(const GridPlaces& places, const std::vector<bool>& usable, float
   }
 }
 
+float longest_name() {
+  const style::TextStyle text(style::Text::caption);
+  float longest = 0;
+  for (const Variant& variant : variants()) longest = std::max(longest, text_extent(variant.label).x);
+  return longest;
+}
+
 void draw_cells(Application& application, const Found& known, ImVec2 from, ImVec2 to) {
   const style::Palette& c = style::colours();
   const std::vector<GridColumn>& columns = columns_of_grid();
   const auto rows = static_cast<float>(variants().size());
-  const float names = std::min(px(largest_names), (to.x - from.x) * 0.46F);
   std::vector<bool> usable;
   for (const GridColumn& column : columns) usable.push_back(!cannot_be_used(*column.backend));
-  const GridPlaces places = places_of_columns(from.x + names + px(6), to.x, usable);
+  float names = std::min(px(largest_names), (to.x - from.x) * 0.46F);
+  GridPlaces places = places_of_columns(from.x + names + px(6), to.x, usable);
+  if (const float spare = to.x - places.end; spare > 0) {  // the names take what cells leave
+    names += std::min(spare, std::max(longest_name() - names, 0.0F));
+    places = places_of_columns(from.x + names + px(6), to.x, usable);
+  }
   const float heads = heads_height(places);
   const float top = from.y + heads + px(5);
   const float height = std::floor(std::clamp((to.y - top) / rows, px(least_row), px(largest_cell)));

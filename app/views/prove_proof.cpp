@@ -89,7 +89,7 @@ void draw_table(const Computation& computed, const std::vector<TableRow>& rows, 
       if (parts) ink = c.alarm;
       place = seen->worst.error == 0     ? (is_cpu(*computed.device) ? "the reference" : "no difference")
               : seen->worst.array == "o" ? "at " + numbered_word(computed, worst_token(*seen))
-                                         : fmt::format("in {} after the last word", seen->worst.array);
+                                         : fmt::format("in {} at the end", seen->worst.array);
     }
     {
       const style::TextStyle digits(words_style == style::Text::body ? style::Text::number
