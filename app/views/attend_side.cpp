@@ -78,7 +78,7 @@ void draw_left(const Computation& computed, const LeftOfWrite& left, Index own) 
   const style::TextStyle text(style::Text::caption);
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
-  const float curve_width = std::round(width * 0.38F);
+  const float curve_width = std::round(width * 0.34F);
   const float bottom = from.y + px(curve_height);
   ImDrawList* list = ImGui::GetWindowDrawList();
   const auto count = left.shares.size();
