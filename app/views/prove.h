@@ -38,6 +38,7 @@ struct ProveMap {
   };
   std::vector<Line> lines;            // on the floor
   Index flag = -1;                    // the token at the flag
+  std::string flag_words;             // on it
   Rectangle chart = {};               // what the lines lie in
   std::vector<Rectangle> marks;       // of numbers that are lost
   std::string headline;               // beside the question

@@ -71,8 +71,13 @@ bool draw_row(const ListRow& row) {
     draw_text({from.x + width - number_width, middle.y - text_extent("x").y / 2},
               row.number_colour != 0 && !row.is_chosen ? row.number_colour : ink, row.number);
   }
-  const style::TextStyle text(row.is_chosen ? style::Text::strong : style::Text::caption);
-  const std::string words = shortened(row.label, width - number_width - px(26));
+  const float room = width - number_width - px(26);
+  const bool has_room = [&] {
+    const style::TextStyle text(style::Text::strong);
+    return text_extent(row.label).x <= room;
+  }();
+  const style::TextStyle text(row.is_chosen && has_room ? style::Text::strong : style::Text::caption);
+  const std::string words = shortened(row.label, room);
   draw_text({from.x + px(18), middle.y - text_extent("x").y / 2},
             row.is_chosen ? c.text
             : row.is_dim  ? ink

@@ -304,19 +304,25 @@ void draw_axis(const Chart& chart, float gutter, double allowed) {
   draw_text({gutter, tolerance_y - text_extent("x").y / 2}, c.good, "tolerance");
 }
 
-/// The first wrong word: a line down to its word, and a flag with it.
+/// The first wrong word: a line down to its word, and a flag with it; at the edge behind which it stands
+/// where it is not in view.
 void draw_flag(const Computation& computed, const Chart& chart, const TimelineColumns& columns, Index token,
                float bottom, std::vector<Rectangle>& taken) {
   const style::Palette& c = style::colours();
   prove_map().flag = token;
-  if (token < columns.begin() || token >= columns.end()) return;
-  const float x = (columns.left(token) + columns.left(token + 1)) / 2;
+  const bool is_before = token < columns.begin();
+  const bool is_after = token >= columns.end();
+  const bool is_in_view = !is_before && !is_after;
+  const float x = is_before  ? chart.from.x
+                  : is_after ? chart.to.x
+                             : (columns.left(token) + columns.left(token + 1)) / 2;
   ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddLine({x, chart.from.y}, {x, bottom}, c.alarm, px(1));
+  if (is_in_view) list->AddLine({x, chart.from.y}, {x, bottom}, c.alarm, px(1));
   const style::TextStyle text(style::Text::caption);
-  const std::string words =
-      fmt::format("first wrong word: “{}”, token {}",
-                  visible_label(computed.data->labels[static_cast<std::size_t>(token)]), token);
+  const std::string words = fmt::format("{}first wrong word: “{}”, token {}{}", is_before ? "← " : "",
+                                        visible_label(computed.data->labels[static_cast<std::size_t>(token)]),
+                                        token, is_after ? " →" : "");
+  prove_map().flag_words = words;
   const ImVec2 size = text_extent(words);
   const float width = size.x + px(22);
   const bool to_left = x + width > chart.to.x;

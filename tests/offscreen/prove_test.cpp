@@ -107,6 +107,23 @@ TEST_CASE("labels of Prove's lines keep clear of the marks of lost numbers", "[p
   }
 }
 
+TEST_CASE("the flag of Prove tells the first wrong word from wherever one looks", "[prove]") {
+  Application application;
+  application.open_first_capture();
+  application.session.wait();
+  application.enter("prove");
+  choose(application, "gated_deltanet", Form::chunkwise);
+  inject(application, "solve-sign");
+  Offscreen offscreen(1280, 800);
+  for (const Index token : {1, 90}) {
+    application.session.go_to_token(token);
+    draw_fully(application, offscreen);
+    CHECK(prove_map().flag == 1);
+    CHECK(prove_map().flag_words ==
+          std::string(token == 90 ? "← " : "") + "first wrong word: “The”, token 1");
+  }
+}
+
 TEST_CASE("Prove says why no fault of a long text has a number yet", "[prove]") {
   Application application;
   REQUIRE(application.session.open_named("preset:random?T=1025&K=2&V=2&seed=1"));
