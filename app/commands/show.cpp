@@ -164,6 +164,11 @@ Task add_show(CLI::App& command, Console console) {
           "were strongest)")
       ->delimiter(',');
   add("--why", options->cell, "ROW,COLUMN of the memory for provenance (default: its largest number)");
+  command
+      .add_option("--beside", options->beside,
+                  "VARIANT, VARIANT:FORM or VARIANT:FORM:PRECISION, up to three: what compare shows beside "
+                  "the variant (default: the sides that the window shows at first)")
+      ->delimiter(',');
   command.add_option("--param", options->settings, "NAME=VALUE: an option or a parameter of the variant")
       ->take_all();
   add("--json", options->json, "Write the numbers to this file, for programs");

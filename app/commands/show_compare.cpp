@@ -102,6 +102,7 @@ Json side_json(const ShownPlace& place, const ShownSide& shown) {
 ShownNumbers show_compare(const ShownPlace& place) {
   SessionState state;
   state.set_choice(place.computation->choice);
+  state.sides.insert(state.sides.end(), place.beside.begin(), place.beside.end());
   ShownNumbers shown;
   auto sides = Json::array();
   std::vector<std::vector<std::string>> rows = {

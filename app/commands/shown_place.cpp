@@ -8,6 +8,7 @@
 #include "app/commands/values.h"
 #include "app/session/memory_answers.h"
 #include "app/session/presets.h"
+#include "app/session/state.h"
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 
@@ -72,6 +73,19 @@ std::pair<Index, Index> cell_of(const std::string& cell) {
           parse_count(cell.substr(comma + 1), "the column of --why")};
 }
 
+/// What is compared with a choice: VARIANT, VARIANT:FORM or VARIANT:FORM:PRECISION.
+Side side_of(const std::string& words, const Choice& choice) {
+  Side side = choice;
+  const std::size_t form = words.find(':');
+  const std::size_t precision = form == std::string::npos ? form : words.find(':', form + 1);
+  const std::string variant = words.substr(0, form);
+  if (find_variant(variant).id != choice.variant) side.settings = {};
+  side.variant = variant;
+  if (form != std::string::npos) side.form = parse_form(words.substr(form + 1, precision - form - 1));
+  if (precision != std::string::npos) side.precision = parse_precision(words.substr(precision + 1));
+  return side;
+}
+
 }  // namespace
 
 std::string ShownPlace::text(Index of_token) const {
@@ -97,6 +111,10 @@ ShownPlace shown_place(const ShowOptions& options, std::stop_token stop) {
   place.token = trace->token(place.cursor);
   for (const std::string& word : options.words) place.words.push_back(word_of(word, *data));
   if (options.cell) place.cell = cell_of(*options.cell);
+  for (const std::string& side : options.beside) place.beside.push_back(side_of(side, choice));
+  if (place.beside.size() + 1 > most_sides)
+    throw InputError(
+        fmt::format("--beside has {} sides; expected at most {}", place.beside.size(), most_sides - 1));
   return place;
 }
 

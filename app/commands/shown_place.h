@@ -23,6 +23,7 @@ struct ShowOptions {
   std::optional<std::string> head = {};
   std::vector<std::string> words = {};
   std::optional<std::string> cell = {};
+  std::vector<std::string> beside = {};
   std::vector<std::string> settings = {};
   std::optional<std::string> json = {};
 };
@@ -35,6 +36,7 @@ struct ShownPlace {
   Index token = 0;
   std::vector<Index> words = {};                     // pinned ones
   std::optional<std::pair<Index, Index>> cell = {};  // row and column of the memory
+  std::vector<Side> beside = {};                     // what it is compared with; empty: the usual sides
   std::stop_token stop = {};
 
   /// "drum": the text of a token.

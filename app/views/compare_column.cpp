@@ -394,9 +394,10 @@ class ColumnPainter {
     const Vector<double>& shares = is_before() ? table.explained_before : table.explained_after;
     if (shares.size() == 0 || !shares.allFinite()) return;
     const style::TextStyle text(style::Text::caption);
+    const std::string least = fmt::format("{:.0f}", 100 * std::max(shares.minCoeff(), 0.0));
+    const std::string most = fmt::format("{:.0f}", 100 * std::max(shares.maxCoeff(), 0.0));
     const std::string words =
-        fmt::format("they explain {:.0f}–{:.0f} %", 100 * std::max(shares.minCoeff(), 0.0),
-                    100 * std::max(shares.maxCoeff(), 0.0));
+        fmt::format("they explain {} %", least == most ? least : fmt::format("{}–{}", least, most));
     float title = 0;
     {
       const style::TextStyle strong(style::Text::strong);

@@ -238,6 +238,26 @@ TEST_CASE("show compare: the sides that Compare shows at first", "[show]") {
   CHECK_THAT(show("compare", {"--at", "42"}).out, says("it now answers"));
 }
 
+TEST_CASE("show compare: the sides that are named, in their forms and precisions", "[show]") {
+  const nlohmann::json shown =
+      numbers("compare", {"--at", "42", "--beside", "kda,gated_deltanet:chunkwise:f32"});
+  REQUIRE(shown["sides"].size() == 3);
+  CHECK(shown["sides"][1]["variant"] == "kda");
+  CHECK(shown["sides"][1]["precision"] == "f64");
+  CHECK(shown["sides"][2]["form"] == "chunkwise");
+  CHECK(shown["sides"][2]["precision"] == "f32");
+  const double apart = shown["sides"][2]["memory"]["difference_length"];
+  CHECK(apart > 1e-9);  // f32 is seen
+  CHECK(apart < 1e-4);
+  const Ran unknown = show("compare", {"--beside", "kada"});
+  CHECK(unknown.status == exit_bad_usage);
+  CHECK_THAT(unknown.error, says("kada"));
+  CHECK(show("compare", {"--beside", "kda:sideways"}).status == exit_bad_usage);
+  const Ran many = show("compare", {"--beside", "kda,gla,retnet,linear"});
+  CHECK(many.status == exit_bad_usage);
+  CHECK_THAT(many.error, says("--beside has 4 sides; expected at most 3"));
+}
+
 TEST_CASE("show says what it cannot show, and what there is", "[show]") {
   const auto refuses = [](const Ran& ran, int status, const std::string& words) {
     CHECK(ran.status == status);
