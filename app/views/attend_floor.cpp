@@ -65,9 +65,9 @@ void point_to(const TimelineColumns& columns, const Session& session, const Vect
   }
   const style::TextStyle text(style::Text::caption);
   const std::string words =
-      fmt::format("read most: {} “{}”, {:.0f} %", most_read,
+      fmt::format("read most: {} “{}”, {}", most_read,
                   visible_label(session.data().labels[static_cast<std::size_t>(most_read)]),
-                  100 * weights(most_read) / total);
+                  weight_words(weights(most_read) / total, true));
   const bool is_before = most_read < columns.begin();
   const std::string shown = shortened(is_before ? "← " + words : words + " →", columns.size.x - px(16));
   attend_map().pointed.push_back(shown);

@@ -44,7 +44,7 @@ void draw_bar(const char* who, double share, double most, double range) {
   const style::TextStyle text(style::Text::caption);
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
-  const std::string number = fmt::format("{:.0f} %", 100 * share);
+  const std::string number = weight_words(share, true);
   const float height = text_extent("x").y;
   draw_text(from, c.dim, who);
   draw_text({from.x + width - text_extent(number).x, from.y}, c.text, number);

@@ -94,7 +94,10 @@ double draw_weights(const AttendSquare& square) {
 
 std::string weight_words(double number, bool is_share) {
   if (!std::isfinite(number)) return "none";
-  if (is_share) return fmt::format("{:.0f} %", 100 * number);
+  if (is_share) {
+    const std::string words = fmt::format("{:.0f} %", 100 * number);
+    return words == "-0 %" ? "0 %" : words;
+  }
   return fmt::format("{:.2g}", number);
 }
 

@@ -92,6 +92,8 @@ TEST_CASE("Attend leads to what is read most wherever it stands", "[attend]") {
   CHECK(map.squares[0].loupe_column == map.row->words.front().token);
   CHECK(map.squares[1].loupe_column == 160);  // word 460 asks with the key of word 160
   CHECK_THAT(map.sum, says("Softmax reads 160 "));
+  CHECK(weight_words(-0.002, true) == "0 %");  // not "-0 %"
+  CHECK(weight_words(-0.052, true) == "-5 %");
   REQUIRE_FALSE(map.pointed.empty());
   CHECK_THAT(map.pointed.back(), says("← read most: 160 "));
 }
