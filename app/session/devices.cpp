@@ -32,6 +32,7 @@ const Backend& find_backend(std::string_view name, Devices devices) {
 bool is_cpu(const Backend& backend) { return &backend == &cpu_backend(); }
 
 std::string unavailable(const Backend& backend) try {
+  if (&backend == &cuda_backend()) return cuda_unavailable();  // asked in every frame: nothing is thrown
   backend.engines(Precision::f32);
   return {};
 } catch (const Unsupported& reason) {

@@ -91,7 +91,7 @@ void command_button(Application& application, std::string_view id, const std::fu
   ImGui::EndDisabled();
   if (!reason.empty()) {
     tooltip(reason);
-  } else {
+  } else if (wants_tooltip()) {
     const std::string& words = command.explained.empty() ? command.words : command.explained;
     if (command.key != 0)
       tooltip(words, key_name(command.key));

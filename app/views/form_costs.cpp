@@ -182,7 +182,7 @@ void draw_form_costs(Application& application) {
         ImGui::InvisibleButton(fmt::format("{} cost", form_label(row.form)).c_str(), {room, px(row_height)});
     if (pressed) perform(find_command(application, fmt::format("form.{}", name(row.form))), application);
     const bool lit = present || ImGui::IsItemHovered();
-    tooltip(explained(rows, row, application.session.choice().chunk_size == 1));
+    if (wants_tooltip()) tooltip(explained(rows, row, application.session.choice().chunk_size == 1));
     {
       const style::TextStyle text(style::Text::caption);
       draw_text({from.x, y}, lit ? c.text : c.dim, form_label(row.form));

@@ -111,7 +111,7 @@ void draw_chart(Application& application, const Chart& chart, const std::vector<
     ImGui::PopID();
     const bool lit = ImGui::IsItemHovered();
     const double value = chart.values[i];
-    {
+    if (wants_tooltip()) {
       const style::TextStyle usual(style::Text::body);
       tooltip(fmt::format("{} with {} {} in a chunk. {} A click chooses it.",
                           std::isfinite(value) ? chart.words(value) : "not known yet", sizes[i],

@@ -52,6 +52,12 @@ std::string data_state(const Session& session) {
 
 const std::string opens_list = " ▾";
 
+/// How wide the pill of the longest name is, and at which scale that was measured.
+struct WidestRule {
+  float scale = 0;
+  float width = 0;
+};
+
 /// The rules that have what is typed in their names or sentences.
 std::vector<const Variant*> rules_with(std::string_view typed) {
   std::vector<const Variant*> left;
@@ -122,9 +128,13 @@ void data_picker(Application& application, float width) {
 }
 
 float variant_picker_width() {
-  float widest = 0;
-  for (const Variant& variant : variants())
-    widest = std::max(widest, style::pill_size((variant.label + opens_list).c_str()).x);
+  auto& [scale, widest] = context_local<WidestRule>();
+  if (scale != style::scale()) {
+    scale = style::scale();
+    widest = 0;
+    for (const Variant& variant : variants())
+      widest = std::max(widest, style::pill_size((variant.label + opens_list).c_str()).x);
+  }
   return std::min(widest, style::px(ImGui::GetWindowWidth() < style::px(narrow_bar) ? 208 : 240));
 }
 

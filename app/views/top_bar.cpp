@@ -111,6 +111,7 @@ void agreement_badge(Application& application, const Computation& computed) {
     application.show_welcome = false;
     application.session.go_to_token(bad);
   }
+  if (!wants_tooltip()) return;
   tooltip(agreement_explained(computed) +
           (bad >= 0 ? "\nA click goes to the first token at which they differ." : ""));
 }

@@ -10,6 +10,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <string_view>
 #include <tuple>
 
 #include "app/gl/context_local.h"
@@ -22,9 +23,11 @@
 namespace palimpsest {
 namespace {
 
-// A formula at a size in pixels of the picture.
+// A formula at a size in pixels of the picture; what is looked for is only a view of the text.
 using LayoutKey = std::tuple<std::string, float>;
 using PictureKey = std::tuple<std::string, float, ImU32>;
+using SoughtLayout = std::tuple<std::string_view, float>;
+using SoughtPicture = std::tuple<std::string_view, float, ImU32>;
 
 struct Layout {
   bool known = false;
@@ -69,13 +72,13 @@ Layout lay_out(const std::string& latex, float pixels) {
 }
 
 Layout& layout(const std::string& latex, float pixels) {
-  Layout& result = context_local<Formulas>().layouts[LayoutKey(latex, pixels)];
+  Layout& result = context_local<Formulas>().layouts[SoughtLayout(latex, pixels)];
   if (!result.known) result = lay_out(latex, pixels);
   return result;
 }
 
 const Picture& picture(const LaidOutFormula& formula, const std::string& latex, float pixels, ImU32 colour) {
-  Picture& result = context_local<Formulas>().pictures[PictureKey(latex, pixels, colour)];
+  Picture& result = context_local<Formulas>().pictures[SoughtPicture(latex, pixels, colour)];
   if (result.painted) return result;
   const std::uint32_t argb = (colour >> IM_COL32_A_SHIFT & 255) << 24 |
                              (colour >> IM_COL32_R_SHIFT & 255) << 16 |

@@ -80,12 +80,7 @@ bool begin_window(ImVec2 extent, ImVec2 minimum, ImVec2 maximum) {
 }
 
 bool begin_tooltip(ImVec2 extent) {
-  // Not for what only has the keyboard's focus: the words belong to the pointer.
-  const ImVec2 minimum = ImGui::GetItemRectMin();
-  const ImVec2 maximum = ImGui::GetItemRectMax();
-  if (!ImGui::IsMouseHoveringRect(minimum, maximum)) return false;
-  if (!ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled)) return false;
-  return begin_window(extent, minimum, maximum);
+  return begin_window(extent, ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
 }
 
 void wrapped(std::string_view text) {
@@ -163,13 +158,21 @@ void align_right(float width) {
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - width);
 }
 
+bool wants_tooltip() {
+  // Not for what only has the keyboard's focus: the words belong to the pointer.
+  if (!ImGui::IsMouseHoveringRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax())) return false;
+  return ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled);
+}
+
 void tooltip(std::string_view text) {
+  if (!wants_tooltip()) return;
   if (!begin_tooltip(wrapped_extent(text))) return;
   wrapped(text);
   ImGui::EndTooltip();
 }
 
 void tooltip(std::string_view text, std::string_view key) {
+  if (!wants_tooltip()) return;
   const ImVec2 extent = wrapped_extent(text);
   if (!begin_tooltip({extent.x + style::px(key_width), extent.y})) return;
   wrapped(text);

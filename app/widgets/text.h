@@ -32,6 +32,9 @@ void draw_centred(ImVec2 position, float width, ImU32 colour, std::string_view t
 /// Moves to the right, on the same line, so that something `width` wide ends at the panel's edge.
 void align_right(float width);
 
+/// Whether a tooltip about the last item would be shown now: asked first where its words take long to write.
+bool wants_tooltip();
+
 /// A few words about the last item, shown while the pointer rests on it; wraps when long.
 void tooltip(std::string_view text);
 
