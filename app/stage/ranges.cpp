@@ -39,6 +39,9 @@ double share_beyond(const Matrix<double>& values, double range) {
 double nearly_largest(const std::vector<const Matrix<double>*>& matrices) {
   constexpr Index few = 256;
   std::vector<double> sizes;
+  Index count = 0;
+  for (const Matrix<double>* values : matrices) count += values->size();
+  sizes.reserve(static_cast<std::size_t>(count));
   double largest = 0;
   for (const Matrix<double>* values : matrices) {
     for (Index i = 0; i < values->size(); ++i) sizes.push_back(std::abs(values->data()[i]));

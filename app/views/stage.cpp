@@ -142,16 +142,12 @@ void update_view(KeptStage& kept, Application& application, const Sight& sight, 
                          recurrence.get());
   kept.place = stage_place(trace, shown.phase, cursor);
   Record record = shown.record;
-  Record made;
   const Hero& hero = kept.view->hero;
-  const auto take = [&](const Record& tensors) {
-    for (const auto& [name, values] : tensors.tensors()) {
-      record.set(name, values);
-      made.set(name, values);
-    }
-  };
-  take(hero.made);
-  if (kept.view->substitution) take(kept.view->substitution->made);
+  Record made = hero.made;
+  if (kept.view->substitution) {
+    for (const auto& [name, values] : kept.view->substitution->made.tensors()) made.set(name, values);
+  }
+  for (const auto& [name, values] : made.tensors()) record.set(name, values);
   kept.record = std::make_shared<const Record>(std::move(record));
   update_ranges(kept, application, sight, shown);
   kept.ranges.begin_view(std::move(made));

@@ -54,6 +54,13 @@ Matrix<float> drawn_cells(const Matrix<double>& values, const HeatMapLook& look,
   const Stretch columns = stretch(look.block.first_column, look.block.columns,
                                   swapped ? look.finished_rows : look.finished_columns, values.cols());
   Matrix<float> cells(std::min(rows.count, height), std::min(columns.count, width));
+  if (cells.rows() == rows.count && cells.cols() == columns.count) {  // no two numbers share a pixel
+    cells.setZero();
+    cells.topLeftCorner(rows.finished, columns.finished) =
+        values.block(rows.first, columns.first, rows.finished, columns.finished).cast<float>();
+    if (swapped) return cells.transpose();
+    return cells;
+  }
   std::vector<Stretch> of_column;
   for (Index column = 0; column < cells.cols(); ++column)
     of_column.push_back(footprint(columns, column, cells.cols()));
