@@ -105,13 +105,27 @@ class Player {
 
   /// Does one thing.
   void act() {
-    using Act = void (Player::*)();
-    static constexpr Act acts[] = {&Player::press_a_key,       &Player::press_a_key, &Player::press_a_key,
-                                   &Player::drag_somewhere,    &Player::wheel,       &Player::open_something,
-                                   &Player::click_in_the_list, &Player::play,        &Player::point};
-    (this->*acts[below(std::size(acts))])();
+    struct Act {
+      const char* name;
+      void (Player::*perform)();
+    };
+    static constexpr Act acts[] = {{"a key", &Player::press_a_key},
+                                   {"a key", &Player::press_a_key},
+                                   {"a key", &Player::press_a_key},
+                                   {"a drag", &Player::drag_somewhere},
+                                   {"the wheel", &Player::wheel},
+                                   {"opening", &Player::open_something},
+                                   {"the list of data", &Player::click_in_the_list},
+                                   {"playing", &Player::play},
+                                   {"a click", &Player::point}};
+    const Act& chosen = acts[below(std::size(acts))];
+    doing_ = chosen.name;
+    (this->*chosen.perform)();
     leave();
   }
+
+  /// What it does now, in words.
+  const std::string& doing() const { return doing_; }
 
   /// Drags from one place of a panel to another: over sliders, the timeline, pictures.
   void drag_somewhere() {
@@ -128,6 +142,7 @@ class Player {
     const auto all = application_.commands();
     const Command& command = all[below(all.size())];
     if (command.key == 0 || command.id == "help.quit" || command.id == "data.save") return;
+    doing_ = "the key of " + command.id;
     press(command.key);
   }
 
@@ -233,6 +248,7 @@ class Player {
                     .seed = below(1000)};
     if (below(8) == 0) size.tokens = 300;
     size.tokens = std::max(size.tokens, preset.fewest_tokens);
+    doing_ = "opening " + preset_id(preset, size);
     application_.session.open_named(preset_id(preset, size));
     frame_();
   }
@@ -261,6 +277,7 @@ class Player {
   Application& application_;
   std::function<void()> frame_;
   std::mt19937 random_;
+  std::string doing_;
 };
 
 }  // namespace palimpsest::testing

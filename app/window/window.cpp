@@ -141,7 +141,7 @@ void Window::run(const std::function<void()>& draw) {
   }
 }
 
-void Window::draw_frame(const std::function<void()>& draw) {
+void Window::draw_frame(const std::function<void()>& draw, bool seen) {
   glfwPollEvents();
   glfwMakeContextCurrent(state_->window.get());
   state_->canvas->make_current();
@@ -149,9 +149,11 @@ void Window::draw_frame(const std::function<void()>& draw) {
   int height = 0;
   glfwGetFramebufferSize(state_->window.get(), &width, &height);
   ImGui_ImplGlfw_NewFrame();
-  state_->canvas->draw_frame(width, height, draw);
-  state_->canvas->show();
-  glfwSwapBuffers(state_->window.get());
+  state_->canvas->draw_frame(width, height, draw, seen);
+  if (seen) {
+    state_->canvas->show();
+    glfwSwapBuffers(state_->window.get());
+  }
   if (state_->after_frame) state_->after_frame();
 }
 

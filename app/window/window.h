@@ -34,8 +34,9 @@ class Window {
   /// Draws frames through `draw` until the window is closed.
   void run(const std::function<void()>& draw);
 
-  /// Handles what has happened and draws one frame at once, without sleeping.
-  void draw_frame(const std::function<void()>& draw);
+  /// Handles what has happened and draws one frame at once, without sleeping. A frame that nobody will see
+  /// (`seen`) is only laid out: the window keeps the pixels that it has.
+  void draw_frame(const std::function<void()>& draw, bool seen = true);
 
   /// Waits until OpenGL has drawn what was asked for.
   void finish_drawing();

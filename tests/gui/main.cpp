@@ -1,7 +1,7 @@
 // Runs the GUI tests: the test engine drives a real window, at full speed. The exit status is 0 only when
 // tests ran and all of them passed. An argument filters the tests by name; `--offscreen` instead checks that
-// the same pictures come out where there is no display; `--soak MINUTES [SEED]` plays for so long and fails
-// when the memory of the process grows.
+// the same pictures come out where there is no display; `--soak MINUTES [SEED [stall]]` plays for so long and
+// fails when the memory of the process grows or a frame takes more than a second, as one does with `stall`.
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -25,10 +25,11 @@ namespace {
 
 std::unique_ptr<Window> window;
 bool picture_wanted = false;
+bool is_seen = false;  // the present frame, with its pixels
 std::optional<Image> picture;
 
 void after_frame(ImGuiTestEngine* engine) {
-  if (picture_wanted) {
+  if (picture_wanted && is_seen) {
     picture = window->read_pixels();
     picture_wanted = false;
   }
@@ -70,7 +71,10 @@ bool run(const char* filter) {
 
   ImGuiTestEngine_QueueTests(engine, ImGuiTestGroup_Tests, filter, ImGuiTestRunFlags_RunFromCommandLine);
   // The tests draw what they need themselves.
-  while (!ImGuiTestEngine_IsTestQueueEmpty(engine) && !window->closing()) window->draw_frame([] {});
+  for (int frame = 0; !ImGuiTestEngine_IsTestQueueEmpty(engine) && !window->closing(); ++frame) {
+    is_seen = picture_wanted || frame % frames_to_seen_one == 0;
+    window->draw_frame([] {}, is_seen);
+  }
 
   const bool good = report(engine);
   ImGuiTestEngine_Stop(engine);
@@ -109,7 +113,9 @@ int main(int argc, char** argv) try {
   if (mode == "--offscreen") return palimpsest::check_offscreen() ? 0 : 1;
   if (mode == "--soak") {
     const double minutes = argc > 2 ? std::stod(argv[2]) : 30;
-    return palimpsest::soak(minutes, argc > 3 ? static_cast<unsigned>(std::stoul(argv[3])) : 1) ? 0 : 1;
+    const auto seed = argc > 3 ? static_cast<unsigned>(std::stoul(argv[3])) : 1U;
+    const bool stalls = argc > 4 && std::string_view(argv[4]) == "stall";
+    return palimpsest::soak(minutes, seed, stalls) ? 0 : 1;
   }
   return palimpsest::run(argument) ? 0 : 1;
 } catch (const std::exception& error) {

@@ -1,4 +1,5 @@
-// `tests_gui --soak MINUTES [SEED]` plays with the real window and watches the memory of the process.
+// `tests_gui --soak MINUTES [SEED]` plays with the real window and watches the memory of the process and how
+// long its frames take.
 
 #include <fmt/format.h>
 #include <imgui_impl_glfw.h>
@@ -9,14 +10,17 @@
 #include <chrono>
 #include <cstdio>
 #include <optional>
+#include <thread>
 
 #include "app/window/window.h"
+#include "tests/frame_watch.h"
 #include "tests/gui/tests.h"
 #include "tests/soak.h"
 
 namespace palimpsest {
 namespace {
 
+using testing::FrameWatch;
 using testing::Holdings;
 using testing::Player;
 
@@ -24,6 +28,8 @@ constexpr double most_growth = 20;       // MB, of what is resident and of the h
 constexpr int most_more_mappings = 100;  // the drivers of OpenGL make some of their own
 constexpr int acts_in_a_size = 100;
 constexpr double looks = 20;
+constexpr double longest_frame = 1;         // seconds
+constexpr std::size_t stalled_frame = 100;  // the frame that waits when a stall is asked for
 
 double minutes_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double, std::ratio<60>>(std::chrono::steady_clock::now() - begin).count();
@@ -45,17 +51,44 @@ bool has_grown(const Holdings& first, const Holdings& last) {
          last.mappings > first.mappings + most_more_mappings;
 }
 
+/// Prints the longest frames; whether one of them was too long.
+bool had_long_frame(const FrameWatch& watch) {
+  const bool failed = !watch.longest().empty() && watch.longest().front().seconds > longest_frame;
+  fmt::print("{}: of {} frames the longest, without OpenGL and without waiting for the processor:\n",
+             failed ? "FAILED, a frame took more than a second" : "no frame took a second", watch.count());
+  for (const FrameWatch::Frame& frame : watch.longest())
+    fmt::print("  {:7.1f} ms ({:7.1f} by the clock) in {}\n", frame.seconds * 1e3, frame.by_clock * 1e3,
+               frame.act);
+  return failed;
+}
+
 }  // namespace
 
-bool soak(double minutes, unsigned seed) {
+bool soak(double minutes, unsigned seed, bool stalls) {
   Window window({.title = "Palimpsest soak test", .scale = 1, .vsync = false});
   // Otherwise the backend tells Dear ImGui in every frame where the real pointer is.
   ImGui_ImplGlfw_CursorEnterCallback(glfwGetCurrentContext(), GLFW_TRUE);
   Application application;
   application.open_first_capture();
-  const auto draw = [&] { application.draw(1); };
+  FrameWatch watch;
+  int frames = 0;
+  // While it plays: what it does to come to rest may take as long as it likes.
+  const Player* playing = nullptr;
+  const auto draw = [&] {
+    application.draw(1);
+    if (!playing) return;
+    if (stalls && watch.count() == stalled_frame)
+      std::this_thread::sleep_for(std::chrono::duration<double>(1.1 * longest_frame));
+    watch.built(fmt::format("{}, {}, {}, {}", playing->doing(), application.workspace().id,
+                            application.session.choice().variant, name(application.session.choice().form)));
+  };
   Player player(
-      application, [&] { window.draw_frame(draw); }, seed);
+      application,
+      [&] {
+        window.draw_frame(draw, ++frames % frames_to_seen_one == 0);
+        watch.begin();
+      },
+      seed);
 
   std::optional<Holdings> first;  // after a tenth
   Holdings last;
@@ -64,7 +97,10 @@ bool soak(double minutes, unsigned seed) {
     const double look = std::min(minutes_since(begin) + minutes / looks, minutes);
     while (minutes_since(begin) < look) {
       if (acts % acts_in_a_size == 0) change_size(acts / acts_in_a_size);
+      playing = &player;
+      watch.begin();
       player.act();
+      playing = nullptr;
       ++acts;
       if (application.undrawn().empty()) continue;
       fmt::print("FAILED after {} acts: {}\n", acts, application.undrawn());
@@ -80,7 +116,7 @@ bool soak(double minutes, unsigned seed) {
   fmt::print("{} after the first tenth: resident {:+.1f} MB, heap {:+.1f} MB, {:+} mappings\n",
              failed ? "FAILED" : "flat", last.resident - first->resident, last.heap - first->heap,
              last.mappings - first->mappings);
-  return !failed;
+  return !had_long_frame(watch) && !failed;
 }
 
 }  // namespace palimpsest

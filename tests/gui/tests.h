@@ -13,6 +13,10 @@ class Application;
 class Session;
 class Window;
 
+/// Filling in pixels takes most of a frame where no graphics card does it: without a need for a picture, only
+/// one frame in so many has any.
+inline constexpr int frames_to_seen_one = 16;
+
 /// The window that the tests drive.
 Window& test_window();
 
@@ -32,8 +36,9 @@ Application& program();
 void settle(ImGuiTestContext* context);
 
 /// Plays with the program in a window for so many minutes, printing what the process holds. False when that
-/// grew after the first tenth by more than 20 MB, or when something could not be drawn.
-bool soak(double minutes, unsigned seed);
+/// grew after the first tenth by more than 20 MB, when something could not be drawn, or when a frame took
+/// more than a second. `stalls`: one frame does, to see that it is found.
+bool soak(double minutes, unsigned seed, bool stalls);
 
 // One function per file of tests.
 void register_window_tests(ImGuiTestEngine* engine);

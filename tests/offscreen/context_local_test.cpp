@@ -1,5 +1,6 @@
 #include "app/gl/context_local.h"
 
+#include <memory>
 #include <utility>
 
 #include "app/window/offscreen.h"
@@ -30,4 +31,22 @@ TEST_CASE("what is made while Dear ImGui goes through its hooks moves none of th
   CHECK(hooks.Size == count + 200);
   CHECK(hooks.Data == before);
   CHECK(context_local<Numbered<42>>().value == 42);
+}
+
+TEST_CASE("every context has its own, also while they take turns, and a new one begins anew", "[context]") {
+  const auto number = []() -> int& { return context_local<Numbered<1000>>().value; };
+  auto first = std::make_unique<Offscreen>(64, 64);
+  first->pass([&] { number() = 1; });
+  Offscreen second(64, 64);
+  second.pass([&] {
+    CHECK(number() == 0);
+    number() = 2;
+  });
+  first->pass([&] { CHECK(number() == 1); });
+  second.pass([&] { CHECK(number() == 2); });
+  first->pass([&] { CHECK(number() == 1); });
+  first.reset();
+  Offscreen third(64, 64);  // where the first one lay, as likely as not
+  third.pass([&] { CHECK(number() == 0); });
+  second.pass([&] { CHECK(number() == 2); });
 }
