@@ -75,12 +75,14 @@ Matrix<double> whole_state(const Output& output) {
 
 TEST_CASE("stepping back, jumping and a tiny budget give the same bits as stepping forward") {
   std::mt19937 shuffle(3);
-  for (const Case& each : all_cases({.tokens = 21, .dk = 4, .dv = 3, .seed = 21})) {
+  for (const Case& each : all_cases({.tokens = 16, .dk = 4, .dv = 3, .seed = 21})) {
     for (const Form form : each.forms()) {
       for (const Precision precision : scalar_precisions) {
         const std::vector<Record> forward = records_forward(each, form, 5, precision);
         const auto count = static_cast<Index>(forward.size());
         for (const std::size_t budget : {std::size_t{0}, std::size_t{300}, std::size_t{1} << 20}) {
+          // What is kept is found the same way in either precision: f32 has the hardest budget alone.
+          if (precision == Precision::f32 && budget != 0) continue;
           INFO(each.words << " " << name(form) << " " << name(precision) << " budget " << budget);
           const auto trace = each.trace(form, 5, precision, budget);
           bool backward = true;
@@ -89,7 +91,7 @@ TEST_CASE("stepping back, jumping and a tiny budget give the same bits as steppi
           }
           CHECK(backward);
           bool jumping = true;
-          for (int jump = 0; jump < 30; ++jump) {
+          for (int jump = 0; jump < 10; ++jump) {
             const auto index = static_cast<Index>(shuffle() % static_cast<unsigned>(count));
             jumping = jumping && identical(trace->record(index), forward[static_cast<std::size_t>(index)]);
           }
