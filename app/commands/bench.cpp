@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -47,6 +48,7 @@ struct RaceOptions {
   bool no_roofs = false;
   std::optional<std::string> json;
   std::optional<std::string> csv;
+  std::optional<std::string> picture;
   std::optional<std::string> begun;
   std::string command;  // as it was given
 };
@@ -167,18 +169,22 @@ RaceReport run_plan(const RacePlan& plan, RaceReport begun, const std::optional<
   return race(plan, std::move(begun), measured, std::move(stop));
 }
 
-int run_race(RaceOptions options, const Console& console) {
+using DrawRace = std::function<void(const RaceReport& report, const std::string& file)>;
+
+int run_race(RaceOptions options, const DrawRace& draw, const Console& console) {
+  if (options.picture && !draw) throw InputError("--picture needs the program with a window (palimpsest)");
   const Interrupt interrupt;  // before a device starts threads of its own, which would take the signal
   std::string unused;
   const RacePlan plan = plan_of(options, unused);
   RaceReport start = begun(options);
   if (!options.json) options.json = options.begun;
-  for (const auto& file : {options.json, options.csv}) {
+  for (const auto& file : {options.json, options.csv, options.picture}) {
     if (file) writable_target(*file);  // before the work
   }
   const RaceReport report = run_plan(plan, std::move(start), options.json, console, interrupt.token());
   if (options.json) write_text(*options.json, race_json(report));
   if (options.csv) write_text(*options.csv, race_csv(report));
+  if (options.picture) draw(report, *options.picture);
   const bool any = std::ranges::any_of(report.points, &RacePoint::measured);
   if (report.complete() && !any)
     throw Unsupported(fmt::format("there is nothing to measure: {}", report.points.front().missing));
@@ -211,7 +217,7 @@ Task without_window(CLI::App& command) {
 
 }  // namespace
 
-Task add_bench(CLI::App& command, Console console, const CliCommand& window) {
+Task add_bench(CLI::App& command, Console console, const WindowCommands& window) {
   const auto options = std::make_shared<RaceOptions>();
   const auto list = [&](const char* name, std::vector<std::string>& values, const char* words) {
     command.add_option(name, values, words)->delimiter(',')->take_all();
@@ -241,14 +247,15 @@ Task add_bench(CLI::App& command, Console console, const CliCommand& window) {
   command.add_flag("--no-roof", options->no_roofs, "Do not measure what the machine does at most");
   command.add_option("--json", options->json, "Write the report to this file as well");
   command.add_option("--csv", options->csv, "Write its points to this file as well");
+  command.add_option("--picture", options->picture, "Draw it as a picture (PNG), as Measure shows it");
   command.add_option("--continue", options->begun,
                      "Go on with this report of the same machine and program: what it holds is not measured "
                      "again; without --json it is written there");
-  const Task of_window = window ? window(command, console) : without_window(command);
-  return [options, console, of_window, &command]() -> int {
+  const Task of_window = window.bench ? window.bench(command, console) : without_window(command);
+  return [options, console, of_window, picture = window.picture_of_race, &command]() -> int {
     if (!command.get_subcommands().empty()) return of_window();
     options->command = as_given(command);
-    return run_race(*options, console);
+    return run_race(*options, picture, console);
   };
 }
 

@@ -75,7 +75,7 @@ class Parser {
         window_commands.render ? window_commands.render
                                : needs_window("render needs the program with a window (palimpsest)"));
     add("bench", "Race forms, devices and lengths against each other; or measure the window",
-        [&](CLI::App& command, Console to) { return add_bench(command, to, window_commands.bench); });
+        [&](CLI::App& command, Console to) { return add_bench(command, to, window_commands); });
   }
 
   int run(int argc, const char* const* argv) {

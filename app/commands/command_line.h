@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <ostream>
+#include <string>
 #include <string_view>
 
 namespace CLI {
@@ -9,6 +10,8 @@ class App;
 }
 
 namespace palimpsest {
+
+struct RaceReport;
 
 /// What a command returns to whoever started the program.
 enum ExitStatus {
@@ -40,6 +43,8 @@ struct WindowCommands {
   CliCommand window = {};  // without a command
   CliCommand render = {};
   CliCommand bench = {};
+  // Draws a report of `bench` as Measure shows it. Throws Error.
+  std::function<void(const RaceReport& report, const std::string& file)> picture_of_race = {};
 };
 
 /// Parses the arguments and runs what they ask for. Returns the exit status; every error is one line on

@@ -70,7 +70,7 @@ Answer<void> Answers::ask_any(const AnyKey& key, Urgency urgency) {
                          .progress = entry->progress,
                          .reason = entry->reason};
   if (!answer.under_way) return answer;
-  busy_ = true;
+  if (urgency != Urgency::aside) busy_ = true;
   answer.seconds = std::chrono::duration<double>(Clock::now() - entry->since).count();
   if (const auto last = last_.find({key.type(), key.question()}); last != last_.end()) {
     answer.value = last->second.lock();
@@ -208,7 +208,7 @@ void Answers::free_released(std::unique_lock<std::mutex>& lock) {
 
 /// The newest wish that may be begun; null if there is none.
 std::shared_ptr<Answers::Entry> Answers::next() const {
-  const auto is_late = [](const std::shared_ptr<Entry>& entry) { return entry->urgency == Urgency::later; };
+  const auto is_late = [](const std::shared_ptr<Entry>& entry) { return entry->urgency != Urgency::now; };
   const auto late = static_cast<unsigned>(std::ranges::count_if(running_, is_late));
   const bool may_be_late = thread_count_ == 1 || late + 1 < thread_count_;
   std::shared_ptr<Entry> latest;

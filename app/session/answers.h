@@ -42,8 +42,9 @@ struct Effort {
 
 /// How soon an answer is wanted.
 enum class Urgency {
-  now,   // somebody looks at the place where it will stand
-  later  // may take long: leaves a thread to those that are wanted now
+  now,    // somebody looks at the place where it will stand
+  later,  // may take long: leaves a thread to those that are wanted now
+  aside   // the same, and nobody waits for it: no frame is drawn for its sake
 };
 
 /// What can be asked for. A key is a small value: what the answer depends on, in an order (<), and from where
@@ -139,7 +140,7 @@ class Answers {
   /// Begins a frame: what was not asked for in the last one is cancelled, and what is gone is forgotten.
   void frame();
 
-  /// Whether somebody who asked since frame() was told to wait.
+  /// Whether somebody who asked since frame() was told to wait, and waits.
   bool busy() const;
 
   /// Waits until everything that was asked for is there, or why not, and what was let go is gone.

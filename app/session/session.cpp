@@ -69,6 +69,7 @@ SessionState with_changes(SessionState state, const SessionState& from, const Se
   if (to.attention != from.attention) state.attention = to.attention;
   if (to.compare != from.compare) state.compare = to.compare;
   const InjectedFault fault = to.prove.fault != from.prove.fault ? to.prove.fault : state.prove.fault;
+  if (to.measure != from.measure) state.measure = to.measure;
   if (to.prove != from.prove) state.prove = to.prove;
   state.prove.fault = fault;
   return state;
@@ -378,6 +379,9 @@ void Session::go_to(SessionState state) {
   state.attention = state_.attention;
   state.compare.handle = state_.compare.handle;
   state.compare.before = state_.compare.before;
+  state.measure.leading = state_.measure.leading;
+  state.measure.per_token = state_.measure.per_token;
+  state.measure.whole = state_.measure.whole;
   const InjectedFault fault = std::exchange(state.prove, state_.prove).fault;
   state.prove.fault = fault;
   if (state.data == data().id) {

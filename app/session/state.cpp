@@ -25,6 +25,10 @@ bool same_but_place(const SessionState& x, const SessionState& y) {
   moved.compare.before = y.compare.before;
   moved.prove = y.prove;
   moved.prove.fault = x.prove.fault;
+  moved.measure = y.measure;
+  moved.measure.wish = x.measure.wish;
+  moved.measure.reports = x.measure.reports;
+  moved.measure.away = x.measure.away;
   return moved == y;
 }
 

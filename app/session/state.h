@@ -7,6 +7,7 @@
 #include "app/session/attention_view.h"
 #include "app/session/compare_view.h"
 #include "app/session/edits.h"
+#include "app/session/measure_view.h"
 #include "app/session/prove_view.h"
 #include "app/session/view_options.h"
 #include "core/base/matrix.h"
@@ -66,6 +67,7 @@ struct SessionState {
   AttentionView attention = {};
   CompareView compare = {};
   ProveState prove = {};
+  MeasureState measure = {};
 
   bool operator==(const SessionState&) const = default;
 

@@ -181,6 +181,64 @@ void read_prove(const Fields& fields, ProveState& prove) {
   fields.read("breaks", prove.breaks);
 }
 
+/// Values of an enumeration by their names.
+template <class Enum, std::size_t size>
+void read_names(const Fields& fields, const char* key, const Enum (&all)[size], std::vector<Enum>& values) {
+  if (!fields.has(key)) return;
+  std::vector<std::string> names;
+  fields.read(key, names);
+  values.clear();
+  for (const std::string& wanted : names) {
+    const auto found = std::ranges::find(all, wanted, [](Enum one) { return std::string(name(one)); });
+    if (found == std::end(all)) {
+      std::vector<std::string_view> known;
+      for (const Enum one : all) known.emplace_back(name(one));
+      throw InputError(
+          fmt::format("\"{}\" holds \"{}\"; expected of: {}", key, shown(wanted), fmt::join(known, ", ")));
+    }
+    values.push_back(*found);
+  }
+}
+
+template <class Enum>
+std::vector<std::string> names_of(const std::vector<Enum>& values) {
+  std::vector<std::string> names;
+  for (const Enum value : values) names.emplace_back(name(value));
+  return names;
+}
+
+const std::vector<std::string_view> measure_fields = {
+    "variants", "peer", "forms", "devices", "precisions", "lengths", "batches",   "heads",
+    "dk",       "dv",   "chunk", "reports", "away",       "leading", "per_token", "whole"};
+
+void read_measure(const Fields& fields, MeasureState& measure) {
+  fields.require_known(measure_fields);
+  RaceWish& wish = measure.wish;
+  fields.read("variants", wish.variants);
+  for (const std::string& id : wish.variants) find_variant(id);
+  fields.read("peer", wish.peer);
+  read_names(fields, "forms", all_forms, wish.forms);
+  fields.read("devices", wish.devices);
+  for (const std::string& device : wish.devices) find_backend(device);
+  read_names(fields, "precisions", all_precisions, wish.precisions);
+  if (wish.precisions.empty()) throw InputError("\"precisions\" is empty; expected at least one");
+  fields.read("lengths", wish.lengths);
+  if (wish.lengths.empty() || wish.lengths.front() < 1 || wish.lengths.back() > most_raced_tokens) {
+    throw InputError(
+        fmt::format("\"lengths\" holds none or one out of range; expected 1 to {}", most_raced_tokens));
+  }
+  fields.read("batches", wish.shape.batches, 1, most_raced_heads);
+  fields.read("heads", wish.shape.heads, 1, most_raced_heads);
+  fields.read("dk", wish.shape.dk, 1, most_raced_channels);
+  fields.read("dv", wish.shape.dv, 1, most_raced_channels);
+  fields.read("chunk", wish.chunk_size, 1, most_raced_tokens);
+  fields.read("reports", measure.reports);
+  fields.read("away", measure.away);
+  fields.read("leading", measure.leading);
+  fields.read("per_token", measure.per_token);
+  fields.read("whole", measure.whole);
+}
+
 /// Refuses JSON that has nothing to do with a session: where neither the data are named nor all fields known,
 /// the names of fields alone would say little.
 void require_session(const json& read, const std::vector<std::string_view>& known) {
@@ -250,6 +308,23 @@ Json state_json(const SessionState& state, std::span<const EditKind> table) {
         {"lens", name(state.prove.lens)},
         {"fragile", state.prove.fragile},
         {"breaks", state.prove.breaks}}},
+      {"measure",
+       {{"variants", state.measure.wish.variants},
+        {"peer", state.measure.wish.peer},
+        {"forms", names_of(state.measure.wish.forms)},
+        {"devices", state.measure.wish.devices},
+        {"precisions", names_of(state.measure.wish.precisions)},
+        {"lengths", state.measure.wish.lengths},
+        {"batches", state.measure.wish.shape.batches},
+        {"heads", state.measure.wish.shape.heads},
+        {"dk", state.measure.wish.shape.dk},
+        {"dv", state.measure.wish.shape.dv},
+        {"chunk", state.measure.wish.chunk_size},
+        {"reports", state.measure.reports},
+        {"away", state.measure.away},
+        {"leading", state.measure.leading},
+        {"per_token", state.measure.per_token},
+        {"whole", state.measure.whole}}},
   };
 }
 
@@ -319,9 +394,9 @@ std::string write_state(const SessionState& state, std::span<const EditKind> tab
 SessionState parse_state(const std::string& text, const std::filesystem::path& folder,
                          std::span<const EditKind> table) {
   const json parsed = parse_json(text);
-  std::vector<std::string_view> known = {"data",    "edits",    "head",       "sides", "place",
-                                         "words",   "repeated", "workspace",  "view",  "attention",
-                                         "compare", "prove",    "adjustments"};
+  std::vector<std::string_view> known = {"data",    "edits",    "head",      "sides",      "place",
+                                         "words",   "repeated", "workspace", "view",       "attention",
+                                         "compare", "prove",    "measure",   "adjustments"};
   known.insert(known.end(), side_fields.begin(), side_fields.end());
   known.insert(known.end(), place_fields.begin(), place_fields.end());
   require_session(parsed, known);
@@ -370,6 +445,7 @@ SessionState parse_state(const std::string& text, const std::filesystem::path& f
   if (const auto attention = fields.at("attention")) read_attention(*attention, state.attention);
   if (const auto compare = fields.at("compare")) read_compare(*compare, state.compare);
   if (const auto prove = fields.at("prove")) read_prove(*prove, state.prove);
+  if (const auto measure = fields.at("measure")) read_measure(*measure, state.measure);
   return state;
 }
 

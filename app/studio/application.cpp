@@ -97,6 +97,14 @@ bool Application::open(const std::filesystem::path& path) {
     return false;
   }
   if (holds_places(text)) return open_places(path, text);
+  const bool in_measure =
+      session.state().workspace == "measure" && text.find("\"data\"") == std::string::npos;
+  if (looks_like_race(text) || in_measure) {
+    session.clear_message();
+    races.open(session, path);
+    show_open = false;
+    return true;
+  }
   if (!session.open_saved(path)) return false;
   palimpsest::remember_file(*this, path);
   return true;
@@ -129,21 +137,28 @@ bool are_one_sequence(const std::vector<std::filesystem::path>& paths) {
 }  // namespace
 
 void Application::drop(const std::vector<std::filesystem::path>& paths) {
+  const bool are_json = std::ranges::all_of(
+      paths, [](const std::filesystem::path& path) { return path.extension() == ".json"; });
   if (paths.size() == 1 || are_one_sequence(paths))
     open(paths.front());
+  else if (are_json && session.state().workspace == "measure")
+    for (const std::filesystem::path& path : paths) open(path);
   else
     session.set_message(fmt::format("{} files were dropped; one can be open at a time", paths.size()));
 }
 
 void Application::ask_where_to_save(bool pins) {
   propose_file(pins ? "places" : "palimpsest");
+  text_ending = ".json";
   saves_pins = pins;
   text_name.clear();
   show_save = true;
 }
 
-void Application::ask_where_to_save_text(const std::string& name, std::string text) {
-  propose_file(name);
+void Application::ask_where_to_save_text(const std::string& name, std::string text,
+                                         const std::string& ending) {
+  propose_file(name, ending);
+  text_ending = ending;
   saves_pins = false;
   text_name = name;
   text_to_save = std::move(text);
@@ -151,13 +166,13 @@ void Application::ask_where_to_save_text(const std::string& name, std::string te
 }
 
 /// The first file of this name that is not there yet.
-void Application::propose_file(const std::string& name) {
+void Application::propose_file(const std::string& name, const std::string& ending) {
   const std::filesystem::path folder =
       save_path.empty() ? own_folder(*this) : std::filesystem::path(save_path).parent_path();
   std::filesystem::path path;
   std::error_code absent;
   for (int number = 1; path.empty() || std::filesystem::exists(path, absent); ++number)
-    path = folder / fmt::format("{}-{}.json", name, number);
+    path = folder / fmt::format("{}-{}{}", name, number, ending);
   save_path = path.string();
 }
 
@@ -376,6 +391,7 @@ void Application::draw(float usual_scale) {
   }
   const std::string problem = guarded([this] {
     session.update();
+    races.keep_racing(session);
     remember_file();
     handle_keys(*this);
     require_workspace();

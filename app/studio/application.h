@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/session/pinned_places.h"
+#include "app/session/races.h"
 #include "app/session/session.h"
 #include "app/stage/cell_focus.h"
 #include "app/studio/command.h"
@@ -105,32 +106,37 @@ class Application {
   bool saves_pins = false;   // what the save dialog is about;
   std::string text_to_save;  // or a text of this name,
   std::string text_name;     // as "report"; empty: a place or pins
-  std::string save_path;     // what is typed in it
+  std::string text_ending = ".json";
+  std::string save_path;  // what is typed in it
   bool show_places = false;
 
   /// Opens the capture that greets a newcomer, at a word where something happens. Problems are left in
   /// session.message().
   void open_first_capture();
 
-  /// Opens a saved place or a file of pinned ones (.json), or data. Returns whether it worked;
-  /// session.message() says why not.
+  /// Opens a saved place, a file of pinned ones or a report of `bench` (.json), or data. Returns whether it
+  /// worked, or is under way; session.message() says why not.
   bool open(const std::filesystem::path& path);
 
-  /// Opens what was dropped on the window: one file, a folder of .npy files or several of them.
+  /// Opens what was dropped on the window: one file, a folder of .npy files or several of them, or several
+  /// reports.
   void drop(const std::vector<std::filesystem::path>& paths);
 
   /// Asks where the present place is to be saved, to be opened again or given to `render --session`; or, with
   /// `pins`, all pinned ones.
   void ask_where_to_save(bool pins);
 
-  /// The same about a text made now, called `name` in words.
-  void ask_where_to_save_text(const std::string& name, std::string text);
+  /// The same about a text made now, called `name` in words, in a file that ends so.
+  void ask_where_to_save_text(const std::string& name, std::string text, const std::string& ending = ".json");
 
   /// Saves what was asked about. Returns why it cannot be written; empty if it is.
   std::string save_to(const std::filesystem::path& path);
 
   /// States to walk through, as in a lecture.
   PinnedPlaces places;
+
+  /// What Measure shows.
+  Races races;
 
   /// Pins the present place, named by its word, rule and step.
   void pin_place();
@@ -162,7 +168,7 @@ class Application {
 
  private:
   void remember_file();
-  void propose_file(const std::string& name);
+  void propose_file(const std::string& name, const std::string& ending = ".json");
   void keeping_pinned(const std::function<void()>& change);
   void play();
   void play_step();

@@ -91,7 +91,8 @@ void draw_open_dialog(Application& application) {
   {
     const style::TextStyle style(style::Text::title);
     ImGui::TextUnformatted(
-        "Open data with q, k and v (.npz, .npy, .safetensors, .csv), or saved places (.json)");
+        "Open data with q, k and v (.npz, .npy, .safetensors, .csv), saved places or reports of bench "
+        "(.json)");
   }
   ImGui::Dummy({0, style::px(4)});
   if (std::exchange(dialog.asks, false)) ImGui::SetKeyboardFocusHere();

@@ -5,6 +5,7 @@
 #include "app/views/attend.h"
 #include "app/views/compare.h"
 #include "app/views/learn.h"
+#include "app/views/measure.h"
 #include "app/views/panels.h"
 #include "app/views/prove.h"
 
@@ -36,6 +37,12 @@ std::span<const Workspace> workspaces() {
        .panels = prove_panels(),
        .floor_part = 0.5F,
        .wider_left = 44},
+      {.id = "measure",
+       .name = "Measure",
+       .words = "What is faster here: forms, rules and devices over the length of the sequence",
+       .key = ImGuiMod_Ctrl | ImGuiKey_6,
+       .panels = measure_panels(),
+       .floor_part = 0.125F},
   };
   return list;
 }

@@ -12,11 +12,13 @@
 #include "app/commands/interrupt.h"
 #include "app/commands/place_option.h"
 #include "app/commands/values.h"
+#include "app/commands/versions.h"
 #include "app/session/kept_places.h"
 #include "app/session/last_place.h"
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
 #include "app/session/prove_answers.h"
+#include "app/session/race_file.h"
 #include "app/studio/application.h"
 #include "app/window/bench_command.h"
 #include "app/window/offscreen.h"
@@ -44,6 +46,7 @@ struct Look {
   std::optional<std::string> theme = {};
   std::optional<std::string> workspace = {};
   std::optional<std::string> fault = {};
+  std::vector<std::string> races = {};  // reports of bench
 };
 
 void add_look(CLI::App& command, Look& look) {
@@ -63,8 +66,11 @@ void add_look(CLI::App& command, Look& look) {
   add("--head", look.head, "which head");
   add("--scale", look.scale, "how much larger everything is drawn, 0.5 to 4");
   add("--theme", look.theme, "dark or light");
-  add("--workspace", look.workspace, "step, learn, attend, compare or prove");
+  add("--workspace", look.workspace, "step, learn, attend, compare, prove or measure");
   add("--fault", look.fault, "put this mistake into the form (see verify --faults)");
+  command.add_option("--race", look.races, "a report of bench, to be seen in Measure; may be given again")
+      ->take_all()
+      ->allow_extra_args(false);
 }
 
 /// The scale that was asked for, or `standard`.
@@ -76,6 +82,11 @@ float scale_of(const Look& look, float standard) {
         fmt::format("--scale is {}; expected a number from {} to {}", *look.scale, least_scale, most_scale));
   }
   return static_cast<float>(scale);
+}
+
+/// As reports of `bench` name it.
+std::string program_in_words() {
+  return fmt::format("palimpsest {} ({}), {}", version(), commit(), compiler());
 }
 
 /// Puts the cursor where --at says; without an operation at the present one.
@@ -103,13 +114,20 @@ void dress(Application& application, const Look& look) {
     view.theme = *look.theme == "light" ? Theme::light : Theme::dark;
     application.session.change_view(view);
   }
+  for (const std::string& file : look.races) {
+    const RaceReport report = read_race(file);  // says at once what is wrong with it
+    application.races.open(application.session, file);
+    SessionState shown = application.session.state();
+    show_what_it_has(shown, report);
+    application.session.change(std::move(shown));
+  }
   if (look.workspace) application.enter(*look.workspace);
 }
 
 /// Whether nothing was asked for that says what is to be seen.
 bool asks_for_nothing(const Look& look) {
   return !look.file && !look.session && !look.state && !look.capture && !look.at && !look.variant &&
-         !look.form && !look.device && !look.chunk && !look.head && !look.fault;
+         !look.form && !look.device && !look.chunk && !look.head && !look.fault && look.races.empty();
 }
 
 /// A saved place has its own; its file and that of pinned places are JSON.
@@ -307,6 +325,7 @@ CliCommand render_command() {
       require_other_file(options->output, options->look.session);
       require_other_file(options->output, options->look.capture);
       writable_target(options->output);  // before the work is done
+      for (const std::string& race : options->look.races) require_other_file(options->output, race);
       Application application;
       prepare(application, options->look);
       application.session.wait();
@@ -356,6 +375,7 @@ void show_window(const Look& look, StartTimes* times = nullptr) {
   KeptPlaces kept_places(kept_places_file());
   const Interrupt interrupt;
   Application application;
+  application.races.program = program_in_words();
   application.places = PinnedPlaces(kept_places.read());
   application.recent_files = kept.read().recent_files;
   application.closed_stories = kept.read().closed_stories;
@@ -390,6 +410,12 @@ void show_window(const Look& look, StartTimes* times = nullptr) {
   }
   kept.begin_with(preferences(application, window, kept.read()));
   application.quit = [&] { window.close(); };
+  application.races.wake = [&] { window.request_redraw(); };
+  struct NoMoreFrames {
+    Application& application;
+    ~NoMoreFrames() { application.races.leave(application.session); }
+  };
+  const NoMoreFrames no_more_frames{application};  // before the window goes
   // As a click on the window's cross: what is to be kept is kept.
   const std::stop_callback end(interrupt.token(), [&] {
     window.close();
@@ -423,6 +449,17 @@ CliCommand window_command() {
   };
 }
 
+/// The workspace Measure with this report alone.
+void draw_race(const RaceReport& report, const std::string& file) {
+  Application application;
+  application.races = Races("");
+  prepare(application, {.theme = "light", .workspace = "measure"});
+  application.races.adopt(application.session, report);
+  application.show_welcome = false;
+  application.session.wait();
+  render_to(application, 1920, 1080, 1, file);
+}
+
 /// Opens a window as a start without anything else does.
 StartTimes time_start() {
   StartTimes times;
@@ -433,7 +470,10 @@ StartTimes time_start() {
 }  // namespace
 
 WindowCommands window_commands() {
-  return {.window = window_command(), .render = render_command(), .bench = bench_command(time_start)};
+  return {.window = window_command(),
+          .render = render_command(),
+          .bench = bench_command(time_start),
+          .picture_of_race = draw_race};
 }
 
 }  // namespace palimpsest

@@ -183,13 +183,47 @@ inline std::vector<FieldChange> field_changes() {
          state.prove.fragile = dice.below(3) == 0 ? std::string() : dice.one_of(fragile_forms()).way.id;
        }},
       {"breaks", [](State& state, Dice&) { state.prove.breaks = !state.prove.breaks; }},
+      {"raced variants",
+       [](State& state, Dice& dice) {
+         state.measure.wish.variants = {dice.one_of(variants()).id};
+         if (dice.below(2) == 0) state.measure.wish.variants.clear();
+       }},
+      {"peer", [](State& state, Dice&) { state.measure.wish.peer = !state.measure.wish.peer; }},
+      {"raced forms", [](State& state, Dice& dice) { state.measure.wish.forms = {dice.one_of(all_forms)}; }},
+      {"raced devices",
+       [](State& state, Dice& dice) { state.measure.wish.devices = {dice.below(2) == 0 ? "cpu" : "cuda"}; }},
+      {"raced precisions",
+       [](State& state, Dice& dice) { state.measure.wish.precisions = {dice.one_of(all_precisions)}; }},
+      {"raced lengths",
+       [](State& state, Dice& dice) {
+         state.measure.wish.lengths = {1 + dice.below(9), 64};
+       }},
+      {"raced shape",
+       [](State& state, Dice& dice) {
+         state.measure.wish.shape = {1 + dice.below(3), 1 + dice.below(3), 1 + dice.below(9),
+                                     1 + dice.below(9)};
+       }},
+      {"raced chunk", [](State& state, Dice& dice) { state.measure.wish.chunk_size = 1 + dice.below(99); }},
+      {"reports",
+       [](State& state, Dice& dice) {
+         state.measure.reports.clear();
+         if (dice.below(2) == 0) state.measure.reports = {"/no \"such\"/report.json"};
+       }},
+      {"away",
+       [](State& state, Dice& dice) {
+         state.measure.away.clear();
+         if (dice.below(2) == 0) state.measure.away = {"h200.json"};
+       }},
+      {"leading", [](State& state, Dice& dice) { state.measure.leading = dice.below(2) == 0 ? "" : "race"; }},
+      {"per_token", [](State& state, Dice&) { state.measure.per_token = !state.measure.per_token; }},
+      {"whole", [](State& state, Dice&) { state.measure.whole = !state.measure.whole; }},
   };
 }
 
 /// Fails to compile when a field is added that field_changes() might not know.
 inline void know_every_field(const SessionState& state) {
   [[maybe_unused]] const auto& [data, edits, head, sides, place, words, repeated, workspace, view, attention,
-                                compare, prove] = state;
+                                compare, prove, measure] = state;
   [[maybe_unused]] const auto& [variant, form, device, precision, chunk_size, settings, sliders] =
       sides.front();
   [[maybe_unused]] const auto& [options, parameters] = settings;
@@ -199,6 +233,9 @@ inline void know_every_field(const SessionState& state) {
   [[maybe_unused]] const auto& [reference, handle, before, columns] = compare;
   [[maybe_unused]] const auto& [fault, lens, fragile, breaks] = prove;
   [[maybe_unused]] const auto& [fault_id, fault_form] = fault;
+  [[maybe_unused]] const auto& [wish, reports, away, leading, per_token, whole] = measure;
+  [[maybe_unused]] const auto& [raced, peer, forms, devices, precisions, lengths, shape, chunk] = wish;
+  [[maybe_unused]] const auto& [batches, heads, dk, dv] = shape;
 }
 
 }  // namespace palimpsest::testing

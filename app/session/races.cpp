@@ -1,0 +1,467 @@
+#include "app/session/races.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "app/session/counted.h"
+#include "app/session/devices.h"
+#include "app/session/machine.h"
+#include "app/session/paths.h"
+#include "app/session/race_file.h"
+#include "core/base/error.h"
+#include "core/race/race.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr const char* peer = "softmax";
+constexpr const char* own_race = "race";
+
+/// The first entry of a plan that a report has not.
+const RaceEntry* next_entry(const std::vector<RaceEntry>& entries, const RaceReport& report) {
+  const auto next =
+      std::ranges::find_if(entries, [&](const RaceEntry& entry) { return !report.find(entry); });
+  return next == entries.end() ? nullptr : &*next;
+}
+
+Index missing_entries(const std::vector<RaceEntry>& entries, const RaceReport& report) {
+  return std::ranges::count_if(entries, [&](const RaceEntry& entry) { return !report.find(entry); });
+}
+
+/// "Gated DeltaNet, chunkwise, cpu, f32, n = 512".
+std::string words_of(const RaceEntry& entry) {
+  return fmt::format("{}, {}, {}, {}, n = {}", find_variant(entry.variant).label, name(entry.form),
+                     entry.device, name(entry.precision), in_digits(entry.tokens));
+}
+
+std::string file_name(const std::filesystem::path& file) { return file.filename().string(); }
+
+/// "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz" without marks and clocks.
+std::string short_processor(std::string name) {
+  for (const char* const mark : {"(R)", "(TM)", "(tm)", " Processor", " CPU"}) {
+    for (std::size_t at = name.find(mark); at != std::string::npos; at = name.find(mark))
+      name.erase(at, std::string_view(mark).size());
+  }
+  return name.substr(0, name.find(" @"));
+}
+
+bool uses_gpu(const RaceReport& report) {
+  return std::ranges::any_of(report.points, [](const RacePoint& point) {
+    return point.measured() && point.entry.device != cpu_backend().name();
+  });
+}
+
+}  // namespace
+
+RaceBoard::RaceBoard(RaceReport begun, std::function<void()> told)
+    : report_(std::make_shared<const RaceReport>(std::move(begun))), told_(std::move(told)) {}
+
+std::shared_ptr<const RaceReport> RaceBoard::report() const {
+  const std::scoped_lock lock(mutex_);
+  return report_;
+}
+
+void RaceBoard::tell(std::shared_ptr<const RaceReport> report) {
+  const std::scoped_lock lock(mutex_);
+  report_ = std::move(report);
+  if (told_) told_();
+}
+
+void RaceBoard::leave() {
+  const std::scoped_lock lock(mutex_);
+  told_ = nullptr;
+}
+
+std::string RaceBoard::under_way() const {
+  const std::scoped_lock lock(mutex_);
+  return under_way_;
+}
+
+void RaceBoard::begin(std::string words) {
+  const std::scoped_lock lock(mutex_);
+  under_way_ = std::move(words);
+  if (told_) told_();
+}
+
+std::shared_ptr<const RaceReport> OwnRace::compute(const Effort& effort) const {
+  const std::vector<RaceEntry> entries = race_entries(*plan);
+  const auto show = [&](RaceReport report) {
+    report.left = missing_entries(entries, report);
+    if (effort.progress) {
+      effort.progress(1 - static_cast<double>(report.left) /
+                              static_cast<double>(std::max<std::size_t>(entries.size(), 1)));
+    }
+    if (const RaceEntry* const next = next_entry(entries, report)) board->begin(words_of(*next));
+    board->tell(std::make_shared<const RaceReport>(std::move(report)));
+  };
+  const auto told = [&](const RaceProgress& now) { show(now.report); };
+  RaceReport report = *board->report();
+  if (report.machine == RaceMachine{.program = report.machine.program})
+    report.machine = this_machine(report.machine.program);
+  report.starts.push_back({present_date(), "window"});
+  show(report);
+  // Points of the first length are there at once; then what the machine does at most, which takes seconds.
+  RacePlan first = *plan;
+  first.lengths = {plan->lengths.front()};
+  first.roofs = false;
+  report = race(first, std::move(report), told, effort.stop);
+  const bool knows_roofs = std::ranges::all_of(plan->backends, [&](const Backend* backend) {
+    return std::ranges::all_of(plan->precisions, [&](Precision precision) {
+      return report.roof_of({.device = backend->name(), .precision = precision}) != nullptr;
+    });
+  });
+  if (!knows_roofs) board->begin("what the machine does at most");
+  if (!effort.stop.stop_requested()) report = race(*plan, std::move(report), told, effort.stop);
+  report.left = missing_entries(entries, report);
+  const auto whole = std::make_shared<const RaceReport>(std::move(report));
+  board->tell(whole);
+  if (effort.stop.stop_requested()) throw Cancelled();
+  return whole;
+}
+
+std::size_t OwnRace::bytes(const RaceReport& report) {
+  return sizeof report + report.points.size() * sizeof(RacePoint);
+}
+
+std::shared_ptr<const RaceReport> RecordedRace::compute(const Effort&) const {
+  return std::make_shared<const RaceReport>(read_race(file));
+}
+
+bool FiguresOfRaces::operator<(const FiguresOfRaces& other) const {
+  const auto all = [](const FiguresOfRaces& each) {
+    const RaceSelection& of = each.selection;
+    return std::tie(each.reports, each.leading, each.whole, of.variants, of.forms, of.devices, of.precisions,
+                    of.shape.batches, of.shape.heads, of.shape.dk, of.shape.dv);
+  };
+  return all(*this) < all(other);
+}
+
+std::shared_ptr<const RaceFigures> FiguresOfRaces::compute(const Effort&) const {
+  std::vector<const RaceReport*> all;
+  for (const auto& report : reports) all.push_back(report.get());
+  return std::make_shared<const RaceFigures>(race_figures(all, leading, selection, whole));
+}
+
+std::size_t FiguresOfRaces::bytes(const RaceFigures& figures) {
+  std::size_t points = 0;
+  for (const auto& lines : figures.lines) {
+    for (const RaceLine& line : lines) points += line.points.size() + line.missing.size();
+  }
+  return sizeof figures + points * sizeof(RacePoint);
+}
+
+std::filesystem::path Races::shipped_folder() try { return asset("races"); } catch (const Error&) {
+  return {};
+}
+
+Races::Races(std::filesystem::path folder) : folder_(std::move(folder)) {
+  std::error_code absent;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_, absent)) {
+    if (entry.path().extension() == ".json") shipped_.push_back(file_name(entry.path()));
+  }
+  std::ranges::sort(shipped_);
+}
+
+void Races::leave(Session& session) {
+  if (board_) board_->leave();
+  wake = nullptr;
+  cancel(session);
+}
+
+void Races::keep_racing(Session& session) {
+  if (!race_) return;
+  const Answer<RaceReport> answer = session.answers().ask(*race_, Urgency::aside);
+  progress_ = answer.progress;
+  if (answer.under_way) return;
+  if (!answer.value && answer.reason != was_stopped && !answer.reason.empty())
+    session.set_message("The race ended: " + answer.reason);
+  race_.reset();
+}
+
+void Races::look(Session& session) {
+  seen_.clear();
+  if (const auto own = this->own(); own && (!own->points.empty() || runs()))
+    seen_.push_back({own_race, "here and now", SeenReport::From::own_race, own});
+  const MeasureState measure = session.state().measure;
+  std::vector<std::string> unread;
+  for (const std::string& file : measure.reports) {
+    const Answer<RaceReport> answer = session.answers().ask(RecordedRace{file}, Urgency::later);
+    if (!answer.reason.empty()) {
+      unread.push_back(file);
+      session.set_message(
+          fmt::format("{}. A report that `palimpsest bench --json` wrote was expected; what was "
+                      "open stays",
+                      answer.reason));
+    }
+    if (answer.value)
+      seen_.push_back({file, machine_and_date(*answer.value), SeenReport::From::file, answer.value});
+  }
+  for (const std::string& name : shipped_) {
+    const bool is_away = std::ranges::find(measure.away, name) != measure.away.end() ||
+                         std::ranges::find(broken_, name) != broken_.end();
+    if (is_away) continue;
+    const Answer<RaceReport> answer =
+        session.answers().ask(RecordedRace{(folder_ / name).string()}, Urgency::later);
+    if (!answer.reason.empty()) {
+      broken_.push_back(name);
+      session.set_message(answer.reason);
+    }
+    if (answer.value)
+      seen_.push_back({name, machine_and_date(*answer.value), SeenReport::From::shipped, answer.value});
+  }
+  if (unread.empty()) return;
+  SessionState next = session.state();
+  for (const std::string& file : unread) {
+    std::erase(next.measure.reports, file);
+    session.answers().forget(RecordedRace{file});
+  }
+  const std::string message = session.message();
+  session.change(std::move(next));
+  session.set_message(message);
+}
+
+void Races::open(Session& session, const std::filesystem::path& file) {
+  std::error_code unknown;
+  const std::filesystem::path absolute = std::filesystem::absolute(file, unknown);
+  const std::string path = unknown ? file.string() : absolute.string();
+  session.answers().forget(RecordedRace{path});  // it may have changed
+  SessionState next = session.state();
+  next.workspace = "measure";
+  if (std::ranges::find(next.measure.reports, path) == next.measure.reports.end())
+    next.measure.reports.push_back(path);
+  session.change(std::move(next));
+}
+
+void Races::adopt(Session& session, RaceReport report) {
+  cancel(session);
+  SessionState next = session.state();
+  RaceWish& wish = next.measure.wish;
+  wish.variants.clear();
+  wish.peer = false;
+  for (const RacePoint& point : report.points) {
+    if (point.entry.variant == peer)
+      wish.peer = true;
+    else if (std::ranges::find(wish.variants, point.entry.variant) == wish.variants.end())
+      wish.variants.push_back(point.entry.variant);
+  }
+  if (wish.variants.empty()) wish.variants.emplace_back(peer);
+  show_what_it_has(next, report);
+  session.change(std::move(next));
+  board_ = std::make_shared<RaceBoard>(std::move(report));
+}
+
+void Races::take_away(Session& session, const SeenReport& report) {
+  if (report.from == SeenReport::From::own_race) {
+    forget(session);
+    return;
+  }
+  SessionState next = session.state();
+  if (report.from == SeenReport::From::file)
+    std::erase(next.measure.reports, report.id);
+  else
+    next.measure.away.push_back(report.id);
+  if (next.measure.leading == report.id) next.measure.leading.clear();
+  session.change(std::move(next));
+}
+
+std::size_t Races::leading(const Session& session) const {
+  const SessionState& state = session.state();
+  const auto chosen = std::ranges::find(seen_, state.measure.leading, &SeenReport::id);
+  if (chosen != seen_.end()) return static_cast<std::size_t>(chosen - seen_.begin());
+  const RaceSelection selection = wished_curves(state);
+  const auto first = std::ranges::find_if(seen_, [&](const SeenReport& each) {
+    return std::ranges::any_of(each.report->points, [&](const RacePoint& point) {
+      return point.measured() && selection.takes(point.entry);
+    });
+  });
+  return static_cast<std::size_t>(first - seen_.begin());
+}
+
+void Races::start(Session& session) {
+  const auto plan = std::make_shared<const RacePlan>(wished_plan(session.state(), usable_devices(session)));
+  if (plan->backends.empty())
+    throw InputError("There is nothing to race: no device that is wished for can be used.");
+  if (!board_) board_ = std::make_shared<RaceBoard>(RaceReport{.machine = {.program = program}});
+  // A board of its own: one that was cancelled may still get its last point.
+  board_ = std::make_shared<RaceBoard>(*board_->report(), wake);
+  race_ = OwnRace{board_, plan};
+  progress_ = 0;
+  SessionState next = session.state();
+  next.measure.leading.clear();
+  session.change(std::move(next));
+  keep_racing(session);
+}
+
+void Races::cancel(Session& session) {
+  if (!race_) return;
+  session.answers().give_up(*race_);
+  race_.reset();
+}
+
+void Races::forget(Session& session) {
+  cancel(session);
+  board_.reset();
+}
+
+Index Races::left(const Session& session) {
+  const SessionState& state = session.state();
+  Left now = {.wish = state.measure.wish,
+              .variant = state.sides.front().variant,
+              .devices = usable_devices(session),
+              .own = own()};
+  const bool is_known = left_.count >= 0 && now.wish == left_.wish && now.variant == left_.variant &&
+                        now.devices == left_.devices && now.own == left_.own;
+  if (is_known) return left_.count;
+  const RacePlan plan = wished_plan(state, now.devices);
+  now.count =
+      plan.backends.empty() ? 0 : missing_entries(race_entries(plan), now.own ? *now.own : RaceReport{});
+  left_ = std::move(now);
+  return left_.count;
+}
+
+std::vector<std::string> wished_variants(const SessionState& state) {
+  const RaceWish& wish = state.measure.wish;
+  std::vector<std::string> all = wish.variants;
+  if (all.empty()) all.push_back(state.sides.front().variant);
+  if (wish.peer && std::ranges::find(all, peer) == all.end()) all.emplace_back(peer);
+  return all;
+}
+
+RaceSelection wished_curves(const SessionState& state) {
+  const RaceWish& wish = state.measure.wish;
+  return {.variants = wished_variants(state),
+          .forms = wish.forms,
+          .devices = wish.devices,
+          .precisions = wish.precisions,
+          .shape = wish.shape};
+}
+
+void show_what_it_has(SessionState& state, const RaceReport& report) {
+  constexpr std::size_t most_rules = 6;
+  const auto measured_where = [&](auto fits) {
+    return std::ranges::any_of(report.points,
+                               [&](const RacePoint& point) { return point.measured() && fits(point.entry); });
+  };
+  const auto has_some = [&] {
+    const RaceSelection selection = wished_curves(state);
+    return measured_where([&](const RaceEntry& entry) { return selection.takes(entry); });
+  };
+  const std::vector<RaceShape> shapes = race_shapes(report);
+  if (shapes.empty() || has_some()) return;
+  RaceWish& wish = state.measure.wish;
+  wish.devices.clear();
+  if (std::ranges::find(shapes, wish.shape) == shapes.end()) wish.shape = shapes.front();
+  if (has_some()) return;
+  wish.precisions.clear();
+  for (const Precision precision : all_precisions) {
+    if (measured_where([&](const RaceEntry& entry) { return entry.precision == precision; }))
+      wish.precisions.push_back(precision);
+  }
+  if (has_some()) return;
+  wish.forms.clear();
+  wish.variants.clear();
+  for (const Variant& variant : variants()) {
+    const bool is_there = measured_where(
+        [&](const RaceEntry& entry) { return entry.variant == variant.id && shape_of(entry) == wish.shape; });
+    if (is_there && variant.id != peer && wish.variants.size() < most_rules)
+      wish.variants.push_back(variant.id);
+  }
+  wish.peer = true;
+}
+
+std::vector<const Backend*> usable_devices(const Session& session) {
+  std::vector<const Backend*> usable;
+  for (const Backend* const backend : session.devices()) {
+    if (session.why_not_on(*backend, Form::recurrent, nullptr).empty()) usable.push_back(backend);
+  }
+  return usable;
+}
+
+RacePlan wished_plan(const SessionState& state, Devices devices) {
+  const RaceWish& wish = state.measure.wish;
+  RacePlan plan;
+  plan.variants = wished_variants(state);
+  plan.peer = false;  // it is among them
+  if (!wish.forms.empty()) plan.forms = wish.forms;
+  plan.backends.clear();
+  for (const Backend* const backend : devices) {
+    const bool is_wished =
+        wish.devices.empty() || std::ranges::find(wish.devices, backend->name()) != wish.devices.end();
+    if (is_wished) plan.backends.push_back(backend);
+  }
+  plan.precisions = wish.precisions;
+  plan.lengths = wish.lengths;
+  plan.batches = {wish.shape.batches};
+  plan.heads = {wish.shape.heads};
+  plan.sizes = {{wish.shape.dk, wish.shape.dv}};
+  plan.chunk_sizes = {wish.chunk_size};
+  plan.repeats = 9;
+  plan.seconds = 0.3;
+  plan.longest = 2;
+  return plan;
+}
+
+std::string machine_and_date(const RaceReport& report) {
+  const RaceMachine& machine = report.machine;
+  std::string words = machine.gpu;
+  if (!uses_gpu(report) || machine.gpu.empty()) {
+    words = fmt::format("{}, {}", short_processor(machine.processor),
+                        counted(machine.threads, "thread", "threads"));
+  }
+  if (!report.starts.empty()) words += ", " + report.starts.back().date.substr(0, 10);
+  return words;
+}
+
+std::span<const RacePreset> race_presets() {
+  static constexpr RacePreset all[] = {
+      {"forms", "this rule, all forms", "Every form of the rule that is open, with softmax beside them.",
+       [](RaceWish wish) {
+         wish.variants.clear();
+         wish.peer = true;
+         wish.forms.clear();
+         wish.devices.clear();
+         return wish;
+       }},
+      {"softmax", "softmax against linear",
+       "Chunk by chunk: linear attention, Mamba-2, Gated DeltaNet and KDA against softmax.",
+       [](RaceWish wish) {
+         wish.variants = {"linear", "scalar_decay", "gated_deltanet", "kda"};
+         wish.peer = true;
+         wish.forms = {Form::chunkwise};
+         wish.devices.clear();
+         return wish;
+       }},
+      {"devices", "CPU against GPU",
+       "The recurrence and the chunkwise form of the open rule on every device.",
+       [](RaceWish wish) {
+         wish.variants.clear();
+         wish.peer = false;
+         wish.forms = {Form::recurrent, Form::chunkwise};
+         wish.devices.clear();
+         return wish;
+       }},
+      {"delta", "what the correction costs",
+       "The same decay with and without the delta rule, chunk by chunk: linear and DeltaNet, Mamba-2 and "
+       "Gated DeltaNet, GLA and KDA.",
+       [](RaceWish wish) {
+         wish.variants = {"linear", "deltanet", "scalar_decay", "gated_deltanet", "gla", "kda"};
+         wish.peer = false;
+         wish.forms = {Form::chunkwise};
+         wish.devices.clear();
+         return wish;
+       }},
+  };
+  return all;
+}
+
+bool looks_like_race(std::string_view text) {
+  return text.find("\"palimpsest_race\"") != std::string_view::npos;
+}
+
+}  // namespace palimpsest

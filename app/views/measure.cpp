@@ -1,0 +1,221 @@
+#include "app/views/measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "app/gl/context_local.h"
+#include "app/views/floor.h"
+#include "app/views/timeline_rows.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+constexpr float headline_size = 19;
+constexpr float sentences_top = 25;
+constexpr float controls_top = 78;
+constexpr float controls_height = 38;
+constexpr float words_top = 9;  // in the floor
+constexpr float words_height = 33;
+
+std::string cannot_say(const MeasuredNow& now, const Application& application) {
+  if (application.races.runs()) return "The first points are being measured …";
+  if (now.reports.empty()) return "Nothing is measured yet: “measure” below starts a race on this machine.";
+  return "None of the reports has these curves: “measure” races them here, or choose others.";
+}
+
+void draw_sentences(const MeasuredNow& now, const Application& application, ImVec2 from, float width) {
+  const style::Palette& c = style::colours();
+  const bool has_answer = now.has_leading() && !now.figures->headline.empty();
+  std::string headline = has_answer ? now.figures->headline : cannot_say(now, application);
+  if (now.has_leading() && !has_answer)
+    headline = application.races.runs() ? "More lengths are needed for an answer; they are being measured …"
+                                        : "One curve alone has nothing to be compared with.";
+  measure_map().headline = headline;
+  measure_map().detail = now.has_leading() ? now.figures->detail : std::string();
+  ImGui::PushFont(style::font(style::Text::strong),
+                  headline_size / 14 * style::font_size(style::Text::strong));
+  draw_text(from, c.text, shortened(headline, width));
+  ImGui::PopFont();
+  const style::TextStyle text(style::Text::caption);
+  std::string below = measure_map().detail;
+  if (now.has_leading()) {
+    const SeenReport& lead = now.lead();
+    const bool is_here = lead.from == SeenReport::From::own_race;
+    below += fmt::format("{}{}", below.empty() ? "" : " ",
+                         is_here ? "Measured here and now." : "Measured on " + lead.name + ".");
+  }
+  draw_text({from.x, from.y + px(27)}, c.dim, shortened(below, width));
+}
+
+void draw_centre(Application& application, ImVec2 from, ImVec2 to) {
+  const style::Palette& c = style::colours();
+  const MeasuredNow& now = measured(application);
+  const float switches = draw_chart_switches(application, now, to.x, from.y - px(3));
+  {
+    const style::TextStyle text(style::Text::strong);
+    draw_text(from, c.text, shortened("Which is faster here?", switches - from.x - px(12)));
+  }
+  draw_sentences(now, application, {from.x, from.y + px(sentences_top)}, to.x - from.x);
+  const float top = from.y + px(controls_top);
+  draw_race_controls(application, {from.x, top}, to.x);
+  draw_race_chart(application, now, {from.x, top + px(controls_height)}, to);
+}
+
+}  // namespace
+
+std::span<const Panel> measure_panels() {
+  static constexpr Panel list[] = {
+      {"Which is faster here?", PanelPlace::center, draw_measure},
+      {"How much of the machine is used", PanelPlace::right_top, draw_measure_roof},
+      {"What is in these times", PanelPlace::right_bottom, draw_measure_side},
+      {"The text##measure", PanelPlace::bottom, draw_measure_floor},
+  };
+  return list;
+}
+
+MeasureMap& measure_map() { return context_local<MeasureMap>(); }
+
+const MeasuredNow& measured(Application& application) {
+  struct KeptFigures {
+    int frame = -1;
+    const Application* of = nullptr;
+    MeasuredNow now;
+  };
+  auto& kept = context_local<KeptFigures>();
+  if (kept.of != &application) kept = {.frame = -1, .of = &application, .now = {}};
+  if (kept.frame == ImGui::GetFrameCount()) return kept.now;
+  kept.frame = ImGui::GetFrameCount();
+  Session& session = application.session;
+  application.races.look(session);
+  MeasuredNow next = {.reports = application.races.seen(),
+                      .leading = application.races.leading(session),
+                      .selection = wished_curves(session.state()),
+                      .whole = session.state().measure.whole,
+                      .figures = nullptr};
+  FiguresOfRaces key = {
+      .reports = {}, .leading = next.leading, .selection = next.selection, .whole = next.whole};
+  for (const SeenReport& each : next.reports) key.reports.push_back(each.report);
+  const Answer<RaceFigures> answer = session.answers().ask(key);
+  if (!answer.value || answer.stale) return kept.now;
+  next.figures = answer.value;
+  kept.now = std::move(next);
+  return kept.now;
+}
+
+ImU32 curve_colour(const RaceEntry& entry, const std::vector<std::string>& variants) {
+  const style::Palette& c = style::colours();
+  if (entry.variant == "softmax" && variants.size() > 1) return c.query;
+  const auto others = std::ranges::count_if(variants, [](const std::string& id) { return id != "softmax"; });
+  if (others <= 1) {
+    switch (entry.form) {
+      case Form::recurrent:
+        return c.text;
+      case Form::chunkwise:
+        return c.gate;
+      case Form::two_pass:
+        return c.key;
+      case Form::parallel:
+        return c.strength;
+    }
+  }
+  const ImU32 colours[] = {c.text, c.gate, c.strength, c.key, c.error, c.dim};
+  std::size_t place = 0;
+  for (const std::string& id : variants) {
+    if (id == entry.variant) break;
+    if (id != "softmax") ++place;
+  }
+  return colours[place % std::size(colours)];
+}
+
+CurveLook look_of(const RaceLine& line, const MeasuredNow& now, bool leads) {
+  const ImU32 colour = curve_colour(line.of, now.selection.variants);
+  return {.colour = leads ? colour : style::mix(style::colours().panel, colour, 0.72F),
+          .width = leads ? 2.25F : 1.0F,
+          .dashed = line.of.device != "cpu"};
+}
+
+std::string point_words(const RacePoint& point, const SeenReport& of) {
+  const RaceEntry& entry = point.entry;
+  std::string words =
+      fmt::format("{}, {}{}, {}, {}, n = {}", find_variant(entry.variant).label, name(entry.form),
+                  entry.chunk_size > 0 ? fmt::format(", C = {}", entry.chunk_size) : "", entry.device,
+                  name(entry.precision), in_digits(entry.tokens));
+  words += fmt::format("\n{}", of.from == SeenReport::From::own_race ? "measured here" : of.name);
+  if (!point.measured()) return words + fmt::format("\nnot measured: {}", point.missing);
+  const auto spread = [](const Quartiles& seconds) {
+    return fmt::format("{}, middle half {} to {}", duration(seconds.median), duration(seconds.low),
+                       duration(seconds.high));
+  };
+  words += fmt::format("\ncomputing: {}", spread(point.compute));
+  words +=
+      fmt::format("\nof {} runs{}", point.repeats, point.warmed ? ", after one that does not count" : "");
+  if (point.transfers.median > 0 || point.allocations.median > 0) {
+    words += fmt::format("\ntransfers: {}\nallocations: {}\nwith both: {}", duration(point.transfers.median),
+                         duration(point.allocations.median), spread(point.whole));
+  }
+  if (point.compute.median > 0) {
+    const double share = 100 * roof_fraction(point, *of.report);
+    words += fmt::format("\n{:.3g} GFLOP/s", point.work.needed_flops / point.compute.median / 1e9);
+    if (of.report->roof_of(entry))
+      words += fmt::format(", {:.{}f} % of what the machine can do", share, share < 10 ? 1 : 0);
+    else
+      words += ", what the machine can do was not measured";
+  }
+  return words;
+}
+
+void draw_measure(Application& application) {
+  measure_map().plot = {};
+  measure_map().ends.clear();
+  measure_map().crossings.clear();
+  measure_map().rings.clear();
+  measure_map().points.clear();
+  measure_map().thin_points = 0;
+  measure_map().hatched_from = -1;
+  measure_map().spans.clear();
+  measure_map().hovered.clear();
+  if (style::begin_panel("##measure", {0, 0},
+                         ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
+    const ImVec2 from = ImGui::GetCursorScreenPos();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    draw_centre(application, from, {from.x + room.x, from.y + room.y});
+    ImGui::SetCursorScreenPos(from);
+    ImGui::Dummy({1, 1});  // pictures are no items
+  }
+  style::end_panel();
+}
+
+void draw_measure_floor(Application& application) {
+  draw_floor_panel(application, "##measure floor", 10, 4, RowsAbove::none, [&](ImVec2 from, ImVec2 to) {
+    const Session& session = application.session;
+    if (!session.sight().computation || session.computed()->sequence.tokens == 0) return;
+    auto& view = context_local<TimelineView>();
+    const ImVec2 position = {from.x + px(timeline_gutter - style::panel_padding), from.y};
+    const ImVec2 size = {to.x - position.x, to.y - position.y};
+    if (size.x < px(60) || size.y < px(24)) return;
+    const TimelineColumns columns = timeline_columns(view, session, position, size);
+    TimelineRows words(columns, session);
+    words.words(position.y + px(words_top));
+    const style::TextStyle text(style::Text::caption);
+    words.name(fmt::format("the text: n = {}", session.computed()->sequence.tokens),
+               position.y + px(words_top + 2) + text_extent("x").y / 2, style::colours().dim);
+    words.cursor(position.y - px(2), position.y + px(words_height));
+    if (size.y >= px(words_height + 24)) {
+      draw_text({position.x, position.y + px(words_height + 6)}, style::colours().dim,
+                shortened("times are of random data of length n, not of this text", size.x));
+    }
+    ImGui::SetCursorScreenPos(position);
+    ImGui::InvisibleButton("words below the chart", {size.x, px(words_height)});
+    scrub(application, view, columns);
+    turn_wheel_over_item(view, columns, session);
+  });
+}
+
+}  // namespace palimpsest
