@@ -22,7 +22,26 @@ struct DeviceTrouble {
   std::atomic<bool> is_lost = false;
   std::atomic<bool> lacks_parallel = false;
   std::atomic<bool> is_wrong = false;
-  std::atomic<bool> has_bf16 = false;  // by name: it computes as f32 does
+  std::atomic<bool> has_bf16 = false;   // by name: it computes as f32 does
+  std::atomic<bool> has_fused = false;  // a kernel for whole heads in chunks, not in f64
+};
+
+/// Whole heads through a kernel that keeps no tensors.
+template <class Scalar>
+class OtherRowHeads : public RowHeads<Scalar> {
+ public:
+  std::vector<Matrix<Scalar>> run(Form, std::span<const Program<Scalar>> heads, Index,
+                                  std::span<Matrix<Scalar>> states, const std::stop_token&) const override {
+    std::vector<Matrix<Scalar>> o;
+    for (std::size_t head = 0; head < heads.size(); ++head)
+      o.push_back(cpu_engines().in<Scalar>().recurrent(heads[head], states[head], nullptr));
+    return o;
+  }
+
+  std::string fused(Form form, const Structure&, Index K) const override {
+    const bool is_fused = std::is_same_v<Scalar, float> && form == Form::chunkwise && K < 100;
+    return is_fused ? "a fused kernel" : "";
+  }
 };
 
 template <class Scalar>
@@ -60,6 +79,7 @@ class OtherEngines : public Engines<Scalar> {
                 const std::stop_token& stop) const override {
     return cpu().parallel(program, S, recorder, stop);
   }
+  const RowHeads<Scalar>* row_heads() const override { return trouble_.has_fused ? &row_heads_ : nullptr; }
   Rows read(const Rows& Q, const Rows& S) const override { return cpu().read(Q, S); }
 
   RowVector<Scalar> softmax_stream(const RowVector<Scalar>& q, const Rows& K, const Rows& V,
@@ -136,6 +156,7 @@ class OtherEngines : public Engines<Scalar> {
   }
 
   const DeviceTrouble& trouble_;
+  OtherRowHeads<Scalar> row_heads_;
 };
 
 /// The device, under the name of the program's second one, in a table of devices for a Session.

@@ -21,6 +21,7 @@
 #include "core/io/array_file.h"
 #include "core/io/file.h"
 #include "core/io/npz.h"
+#include "core/rules/fused_kernel.h"
 
 namespace palimpsest {
 
@@ -72,6 +73,13 @@ void tell_ignored(const Console& console, const RunOptions& options, std::vector
                             fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : ""));
 }
 
+/// One line where the outputs are those of another kernel than the one whose steps a trace shows.
+void tell_fused(const Console& console, const Variant& variant, const Sequence& head, Form form,
+                Precision precision, const Backend& backend) {
+  const std::string words = fused_kernel(backend, variant, head, form, precision);
+  if (!words.empty()) tell(console, words);
+}
+
 /// Throws InputError where nothing has been written that could answer.
 void require_initial_state(const Variant& variant, const Sequence& head) {
   std::vector<std::string> names;
@@ -117,6 +125,7 @@ int run(const RunOptions& options, const Console& console) {
     if (options.only_ask && !batch.heads.empty()) require_initial_state(variant, batch.heads.front());
     writable_target(options.output);  // before the work is done
     results = run_heads(backend, variant, batch, form, precision, chunk_size, interrupt.token());
+    if (!batch.heads.empty()) tell_fused(console, variant, batch.heads.front(), form, precision, backend);
     summary = describe_batch(batch) + (options.only_ask ? "" : describe_states(batch));
     if (arrays->contains("o") && !options.only_ask)
       summary += "; " + compare_with_given(results.at("o"), arrays->at("o"));

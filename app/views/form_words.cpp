@@ -7,6 +7,7 @@
 #include "app/session/counted.h"
 #include "app/session/prove_answers.h"
 #include "app/widgets/text.h"
+#include "core/rules/fused_kernel.h"
 
 namespace palimpsest {
 
@@ -192,6 +193,33 @@ std::string agreement_words(const Computation& computed) {
   const std::string device = on_device(computed.choice);
   if (bad < 0) return fmt::format("forms end in different states{} · {}", device, scientific(computed.worst));
   return fmt::format("forms differ from token {}{} · {}", bad, device, scientific(computed.worst));
+}
+
+std::string fused_words(const Computation& computed, Form form) {
+  const InjectedFault& fault = computed.choice.fault;
+  const bool is_carried_out = !fault.id.empty() && fault.form == form;  // by the CPU
+  if (is_carried_out || !computed.form(form).missing.empty()) return {};
+  return fused_kernel(*computed.device, *computed.variant, computed.sequence, form,
+                      computed.choice.precision);
+}
+
+std::string agreement_explained(const Computation& computed) {
+  std::string words =
+      fmt::format("Every form's outputs and final states{} against {}, as a share of the largest number.",
+                  on_device(computed.choice), reference_words(computed.choice.precision));
+  if (!on_device(computed.choice).empty()) words += " That is the CPU's.";
+  for (const Form form : all_forms) {
+    const FormResult& result = computed.form(form);
+    words += fmt::format("\n{}: {}", form_label(form),
+                         result.missing.empty()
+                             ? fmt::format("{}, {}", scientific(result.residual()), allowance_words(result))
+                             : "missing");
+  }
+  for (const Form form : all_forms) {
+    if (const std::string fused = fused_words(computed, form); !fused.empty())
+      words += fmt::format("\n{}: {}", form_label(form), fused);
+  }
+  return words;
 }
 
 }  // namespace palimpsest

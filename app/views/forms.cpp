@@ -270,6 +270,9 @@ void draw_form(Application& application, Form form, const ComparedRows& compared
     const bool is_from_rounding = !is_faulty(computed, form) && !parts_on_device(computed, form);
     if (!result.amplified.empty() && is_from_rounding) one_line(result.amplified);
     first_difference(application, form, result);
+    if (form == application.session.choice().form) {
+      if (const std::string fused = fused_words(computed, form); !fused.empty()) one_line(fused);
+    }
   }
   ImGui::Dummy({0, style::px(is_high ? 4.0F : 1.0F)});
   ImGui::PopStyleVar();

@@ -71,21 +71,6 @@ void workspace_tabs(Application& application) {
   }
 }
 
-std::string agreement_explained(const Computation& computed) {
-  std::string words =
-      fmt::format("Every form's outputs and final states{} against {}, as a share of the largest number.",
-                  on_device(computed.choice), reference_words(computed.choice.precision));
-  if (!on_device(computed.choice).empty()) words += " That is the CPU's.";
-  for (const Form form : all_forms) {
-    const FormResult& result = computed.form(form);
-    words += fmt::format("\n{}: {}", form_label(form),
-                         result.missing.empty()
-                             ? fmt::format("{}, {}", scientific(result.residual()), allowance_words(result))
-                             : "missing");
-  }
-  return words;
-}
-
 /// In place of the badge, as wide as it, so that nothing jumps.
 void computing(ImVec2 size) {
   const style::Palette& c = style::colours();

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "core/engines/inner_network.h"
@@ -28,6 +29,10 @@ class RowHeads {
   virtual std::vector<Matrix<Scalar>> run(Form form, std::span<const Program<Scalar>> heads, Index chunk_size,
                                           std::span<Matrix<Scalar>> states,
                                           const std::stop_token& stop) const = 0;
+
+  /// What run() takes for programs of this structure with K key channels where that never makes the tensors
+  /// of a step: "one fused kernel on ...". Empty where it makes them as the engines of a trace do.
+  virtual std::string fused(Form, const Structure&, Index /*K*/) const { return {}; }
 };
 
 /// The queries of one head, already scaled, and the cache that they see: that of earlier tokens first, the
@@ -50,6 +55,9 @@ class SoftmaxHeads {
   /// Cancelled when asked to stop.
   virtual std::vector<Matrix<Scalar>> run(Form form, std::span<const CachedQueries<Scalar>> heads,
                                           Index chunk_size, const std::stop_token& stop) const = 0;
+
+  /// What run() takes where that never makes the tensors of a step, as in RowHeads; `fades`: whether keys do.
+  virtual std::string fused(Form, Index /*K*/, Index /*V*/, bool /*fades*/) const { return {}; }
 };
 
 /// Mamba's selective state space of all heads of a batch: of one size.

@@ -207,6 +207,12 @@ std::function<Matrix<double>(const Sequence&, const NamedStates&, const Matrix<d
       };
 }
 
+std::optional<bool> has_fading_keys(const Rule& rule) {
+  const auto* softmax = dynamic_cast<const SoftmaxRule*>(&rule);
+  if (!softmax) return std::nullopt;
+  return static_cast<bool>(softmax->fading());
+}
+
 std::optional<NamedStates> cache_after(const Rule& rule, const Sequence& sequence, Index tokens) {
   const auto* softmax = dynamic_cast<const SoftmaxRule*>(&rule);
   if (!softmax) return std::nullopt;

@@ -26,8 +26,28 @@ class CudaHeads<Heads, kernels, Outputs (Heads::*)(Given...) const> : public Hea
 
   Outputs run(Given... given) const override { return kernels(given..., rounding_); }
 
- private:
+ protected:
   Rounding rounding_;
+};
+
+template <class Scalar>
+class CudaRowHeads : public CudaHeads<RowHeads<Scalar>, &cuda::run_rows<Scalar>> {
+ public:
+  using CudaHeads<RowHeads<Scalar>, &cuda::run_rows<Scalar>>::CudaHeads;
+
+  std::string fused(Form form, const Structure& structure, Index K) const override {
+    return cuda::fused_rows<Scalar>(form, structure, K, this->rounding_);
+  }
+};
+
+template <class Scalar>
+class CudaSoftmaxHeads : public CudaHeads<SoftmaxHeads<Scalar>, &cuda::run_softmax<Scalar>> {
+ public:
+  using CudaHeads<SoftmaxHeads<Scalar>, &cuda::run_softmax<Scalar>>::CudaHeads;
+
+  std::string fused(Form form, Index K, Index V, bool fades) const override {
+    return cuda::fused_softmax<Scalar>(form, K, V, fades, this->rounding_);
+  }
 };
 
 template <class Scalar>
@@ -147,8 +167,8 @@ class CudaEngines : public Engines<Scalar> {
 
  private:
   Rounding rounding_;
-  CudaHeads<RowHeads<Scalar>, &cuda::run_rows<Scalar>> row_heads_{rounding_};
-  CudaHeads<SoftmaxHeads<Scalar>, &cuda::run_softmax<Scalar>> softmax_heads_{rounding_};
+  CudaRowHeads<Scalar> row_heads_{rounding_};
+  CudaSoftmaxHeads<Scalar> softmax_heads_{rounding_};
   CudaHeads<MambaHeads<Scalar>, &cuda::run_mamba<Scalar>> mamba_heads_{rounding_};
   CudaHeads<NetworkHeads<Scalar>, &cuda::run_networks<Scalar>> network_heads_{rounding_};
   CudaHeads<LactHeads<Scalar>, &cuda::run_lact<Scalar>> lact_heads_{rounding_};

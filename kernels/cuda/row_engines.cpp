@@ -338,9 +338,13 @@ void run_chunks(Form form, RowsOnDevice<Scalar>& rows, Index chunk_size, const s
 
 /// In bf16 and chunk by chunk, where there are tensor cores that can.
 template <class Scalar>
-bool goes_to_tensor_cores(Form form, const RowsOnDevice<Scalar>& rows, Rounding rounding) {
+bool goes_to_tensor_cores(Form form, const Structure& structure, Index K, Rounding rounding) {
   return std::is_same_v<Scalar, float> && rounding == Rounding::bf16 && form == Form::chunkwise &&
-         rows.programs().T > 0 && fit_tensor_cores(rows.structure(), rows.programs().K) && has_hopper();
+         fit_tensor_cores(structure, K) && has_hopper();
+}
+
+bool goes_to_registers(Form form, const Structure& structure, Index K) {
+  return form == Form::recurrent && has_one_decay_per_token(structure, K);
 }
 
 template <class Scalar>
@@ -434,14 +438,15 @@ std::vector<Matrix<Scalar>> run_rows(Form form, std::span<const Program<Scalar>>
                                      std::span<Matrix<Scalar>> states, const std::stop_token& stop,
                                      Rounding rounding) {
   const Structure& structure = heads.front().structure;
+  const Index K = heads.front().k.cols();
   const bool is_recurrent = form == Form::recurrent;
   RowsOnDevice<Scalar> rows(heads, states, structure.reads_on_the_way(),
                             is_recurrent ? Gates::as_alpha : Gates::as_given, rounding);
-  if (goes_to_tensor_cores(form, rows, rounding)) {
+  if (rows.programs().T > 0 && goes_to_tensor_cores<Scalar>(form, structure, K, rounding)) {
     run_on_tensor_cores(rows);
   } else if (!is_recurrent) {
     run_chunks(form, rows, chunk_size, stop);
-  } else if (has_one_decay_per_token(structure, heads.front().k.cols())) {
+  } else if (goes_to_registers(form, structure, K)) {
     computing<Scalar>({&rows.S()}, [&] { recurrent_scalar_decay(rows.programs()); });
   } else {
     computing<Scalar>({&rows.S()}, [&] { recurrent_rows(rows.programs()); });
@@ -451,7 +456,15 @@ std::vector<Matrix<Scalar>> run_rows(Form form, std::span<const Program<Scalar>>
   return rows.outputs();
 }
 
+template <class Scalar>
+std::string fused_rows(Form form, const Structure& structure, Index K, Rounding rounding) {
+  if (goes_to_tensor_cores<Scalar>(form, structure, K, rounding)) return "fused kernels on tensor cores";
+  if (goes_to_registers(form, structure, K)) return "one kernel that holds the memory in registers";
+  return {};
+}
+
 #define PALIMPSEST_INSTANTIATE(Scalar)                                                               \
+  template std::string fused_rows<Scalar>(Form, const Structure&, Index, Rounding);                  \
   template Matrix<Scalar> recurrent(const Program<Scalar>&, Matrix<Scalar>&, Recorder*, Rounding);   \
   template Matrix<Scalar> chunk(const Program<Scalar>&, Matrix<Scalar>&, Recorder*, Rounding);       \
   template Matrix<Scalar> chunk_state(const Program<Scalar>&, Matrix<Scalar>&, Recorder*, Rounding); \

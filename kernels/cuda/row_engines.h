@@ -2,6 +2,7 @@
 
 #include <span>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "core/base/recorder.h"
@@ -33,5 +34,9 @@ template <class Scalar>
 std::vector<Matrix<Scalar>> run_rows(Form form, std::span<const Program<Scalar>> heads, Index chunk_size,
                                      std::span<Matrix<Scalar>> states, const std::stop_token& stop,
                                      Rounding rounding);
+
+/// RowHeads::fused().
+template <class Scalar>
+std::string fused_rows(Form form, const Structure& structure, Index K, Rounding rounding);
 
 }  // namespace palimpsest::cuda

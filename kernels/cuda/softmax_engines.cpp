@@ -206,9 +206,9 @@ void run_whole(AllHeads<Scalar>& all, const std::stop_token& stop) {
 
 /// In bf16 and tile by tile, where there are tensor cores that can.
 template <class Scalar>
-bool goes_to_tensor_cores(Form form, const AllHeads<Scalar>& all, Rounding rounding) {
+bool goes_to_tensor_cores(Form form, Index K, Index V, bool fades, Rounding rounding) {
   return std::is_same_v<Scalar, float> && rounding == Rounding::bf16 && form == Form::chunkwise &&
-         fits_tensor_cores(all.attention()) && has_hopper();
+         fits_tensor_cores(K, V, fades) && has_hopper();
 }
 
 template <class Scalar>
@@ -316,8 +316,10 @@ template <class Scalar>
 std::vector<Matrix<Scalar>> run_softmax(Form form, std::span<const CachedQueries<Scalar>> heads,
                                         Index chunk_size, const std::stop_token& stop, Rounding rounding) {
   AllHeads<Scalar> all(heads, rounding);
-  if (all.attention().queries == 0) return all.outputs();
-  if (goes_to_tensor_cores(form, all, rounding)) {
+  const Attention<Scalar>& attention = all.attention();
+  if (attention.queries == 0) return all.outputs();
+  const bool fades = attention.log_gates.data != nullptr;
+  if (goes_to_tensor_cores<Scalar>(form, attention.K, attention.V, fades, rounding)) {
     run_on_tensor_cores(all);
   } else if (form == Form::recurrent) {
     run_streams(all, stop);
@@ -329,7 +331,13 @@ std::vector<Matrix<Scalar>> run_softmax(Form form, std::span<const CachedQueries
   return all.outputs();
 }
 
+template <class Scalar>
+std::string fused_softmax(Form form, Index K, Index V, bool fades, Rounding rounding) {
+  return goes_to_tensor_cores<Scalar>(form, K, V, fades, rounding) ? "one fused kernel on tensor cores" : "";
+}
+
 #define PALIMPSEST_INSTANTIATE(Scalar)                                                                       \
+  template std::string fused_softmax<Scalar>(Form, Index, Index, bool, Rounding);                            \
   template RowVector<Scalar> softmax_stream(const RowVector<Scalar>&, const Matrix<Scalar>&,                 \
                                             const Matrix<Scalar>&, Recorder*, const Matrix<Scalar>&,         \
                                             Rounding);                                                       \

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "core/engines/engines.h"
@@ -29,5 +30,9 @@ Matrix<Scalar> softmax_dense(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, c
 template <class Scalar>
 std::vector<Matrix<Scalar>> run_softmax(Form form, std::span<const CachedQueries<Scalar>> heads,
                                         Index chunk_size, const std::stop_token& stop, Rounding rounding);
+
+/// SoftmaxHeads::fused().
+template <class Scalar>
+std::string fused_softmax(Form form, Index K, Index V, bool fades, Rounding rounding);
 
 }  // namespace palimpsest::cuda

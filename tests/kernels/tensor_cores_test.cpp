@@ -186,4 +186,33 @@ TEST_CASE("softmax on tensor cores gives what it gives in f64") {
   }
 }
 
+TEST_CASE("a run that goes to a fused kernel says so, and no other") {
+  if (!testing::has_gpu()) return;
+  const auto rows = [](Form form, const Structure& structure, Index K, cuda::Rounding rounding) {
+    return cuda::fused_rows<float>(form, structure, K, rounding);
+  };
+  const Structure gated = {.decay = Decay::scalar, .erase = Erase::decayed, .beta = true};
+  const Structure by_channel = {.decay = Decay::key, .erase = Erase::decayed, .beta = true};
+  for (const cuda::Rounding rounding : {cuda::Rounding::none, cuda::Rounding::bf16}) {
+    CHECK(rows(Form::recurrent, gated, 128, rounding) == "one kernel that holds the memory in registers");
+    CHECK(rows(Form::recurrent, gated, 897, rounding).empty());
+    CHECK(rows(Form::recurrent, by_channel, 128, rounding).empty());
+    CHECK(rows(Form::two_pass, gated, 128, rounding).empty());
+    CHECK(rows(Form::parallel, gated, 128, rounding).empty());
+  }
+  CHECK(rows(Form::chunkwise, gated, 128, cuda::Rounding::none).empty());
+  CHECK(rows(Form::chunkwise, gated, 129, cuda::Rounding::bf16).empty());
+  CHECK(cuda::fused_rows<double>(Form::chunkwise, gated, 128, cuda::Rounding::bf16).empty());
+  const auto softmax = [](Form form, Index K, Index V, bool fades) {
+    return cuda::fused_softmax<float>(form, K, V, fades, cuda::Rounding::bf16);
+  };
+  CHECK(softmax(Form::recurrent, 128, 128, false).empty());
+  CHECK(softmax(Form::chunkwise, 128, 129, false).empty());
+  CHECK(softmax(Form::chunkwise, 128, 128, true).empty());
+  const bool can = cuda::has_hopper();
+  CHECK(rows(Form::chunkwise, gated, 128, cuda::Rounding::bf16).empty() != can);
+  CHECK(rows(Form::chunkwise, by_channel, 128, cuda::Rounding::bf16).empty() != can);
+  CHECK(softmax(Form::chunkwise, 128, 128, false).empty() != can);
+}
+
 #endif

@@ -91,3 +91,36 @@ TEST_CASE("a device that is not there is grey with its reason, and one that fail
   CHECK(application.session.sight().record);
   CHECK_THAT(application.session.left_device(), says("the device was lost"));
 }
+
+TEST_CASE("where a run takes another kernel than the steps come from, the form and the badge say so") {
+  OtherDevice device;
+  Application application(workspaces(), commands(), device.beside_cpu());
+  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=6"));
+  application.session.wait();
+  Offscreen offscreen(1280, 800);
+  Choice choice = application.session.choice();
+  choice.precision = Precision::f32;
+  application.session.choose(choice);
+  const auto drawn_letters = [&](const char* where, Form form) {
+    choose(application, where, form);
+    draw_fully(application, offscreen);
+    const std::vector<Glyph> glyphs = drawn_glyphs();
+    for (const std::string& fault : letter_faults()) FAIL_CHECK(fault);
+    return std::ranges::count_if(glyphs,
+                                 [](const Glyph& glyph) { return glyph.window.starts_with("Forms"); });
+  };
+  const auto says_so = [&](Form form) { return !fused_words(*application.session.computed(), form).empty(); };
+  const auto without = drawn_letters("cuda", Form::chunkwise);
+  const std::string plain = agreement_explained(*application.session.computed());
+  CHECK_FALSE(says_so(Form::chunkwise));
+  device.trouble.has_fused = true;
+  const auto with = drawn_letters("cuda", Form::chunkwise);
+  const Computation& computed = *application.session.computed();
+  CHECK(says_so(Form::chunkwise));
+  CHECK(agreement_explained(computed) == plain + "\nChunkwise: " + fused_words(computed, Form::chunkwise));
+  CHECK(with > without + 20);  // a line of its own
+  CHECK_FALSE(says_so(Form::recurrent));
+  CHECK_FALSE(says_so(Form::parallel));
+  choose(application, "cpu", Form::chunkwise);
+  CHECK_FALSE(says_so(Form::chunkwise));
+}

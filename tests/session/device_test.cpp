@@ -12,6 +12,7 @@
 #include "core/cases/random_case.h"
 #include "core/numbers/arithmetic.h"
 #include "core/proof/verify.h"
+#include "core/rules/fused_kernel.h"
 #include "tests/catch.h"
 #include "tests/other_device.h"
 #include "tests/session/opened.h"
@@ -382,4 +383,38 @@ TEST_CASE("a side of Compare is computed on its own device, or says why the CPU 
   const auto left = key.compute({});
   CHECK(is_cpu(*left->device));
   CHECK_THAT(side_sentence(*left), says("cuda: there is no driver. The CPU goes on."));
+}
+
+TEST_CASE("a device says which runs take a fused kernel that keeps no tensors, and no other does") {
+  OtherDevice device;
+  const auto words = [&](const char* variant, Form form, Precision precision, Index dk = 5,
+                         Index tokens = 3) {
+    const Variant& rule = find_variant(variant);
+    const Settings settings = random_settings(rule, {}, 1);
+    const auto arrays =
+        std::make_shared<const Arrays>(random_arrays(rule, settings, {.tokens = tokens, .dk = dk, .dv = 4}));
+    return fused_kernel(device, rule, bind(rule, arrays, settings).heads.front(), form, precision);
+  };
+  CHECK(words("gated_deltanet", Form::chunkwise, Precision::f32).empty());
+  device.trouble.has_fused = true;
+  CHECK(
+      words("gated_deltanet", Form::chunkwise, Precision::f32) ==
+      "A run of this form on cuda takes a fused kernel and keeps no tensors: its steps are shown as a plain "
+      "sibling makes them from the same rows, and differ by rounding.");
+  CHECK(words("gated_deltanet", Form::chunkwise, Precision::bf16).empty());  // which it does not have
+  device.trouble.has_bf16 = true;
+  CHECK_THAT(words("gated_deltanet", Form::chunkwise, Precision::bf16), says("the same rounded rows"));
+  CHECK(words("gated_deltanet", Form::chunkwise, Precision::f64).empty());
+  CHECK(words("gated_deltanet", Form::recurrent, Precision::f32).empty());
+  CHECK(words("gated_deltanet", Form::chunkwise, Precision::f32, 100).empty());  // too large for it
+  CHECK(words("gated_deltanet", Form::chunkwise, Precision::f32, 5, 0).empty());
+  CHECK(words("softmax", Form::chunkwise, Precision::f32).empty());
+  CHECK(words("mamba", Form::chunkwise, Precision::f32).empty());
+  const Variant& linear = find_variant("linear");
+  const Settings settings = random_settings(linear, {}, 1);
+  const auto arrays =
+      std::make_shared<const Arrays>(random_arrays(linear, settings, {.tokens = 3, .dk = 5, .dv = 4}));
+  const Sequence sequence = bind(linear, arrays, settings).heads.front();
+  CHECK_FALSE(fused_kernel(device, linear, sequence, Form::chunkwise, Precision::f32).empty());
+  CHECK(fused_kernel(cpu_backend(), linear, sequence, Form::chunkwise, Precision::f32).empty());
 }

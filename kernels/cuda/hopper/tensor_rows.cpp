@@ -12,8 +12,11 @@ std::size_t numbers(std::int64_t count) { return static_cast<std::size_t>(count)
 }  // namespace
 
 bool has_hopper() {
-  int major = 0;
-  CHECK_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+  static const int major = [] {  // asked in every frame, also after the device was lost
+    int number = 0;
+    CHECK_CUDA(cudaDeviceGetAttribute(&number, cudaDevAttrComputeCapabilityMajor, 0));
+    return number;
+  }();
   return major == 9;
 }
 

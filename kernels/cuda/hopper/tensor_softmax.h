@@ -6,19 +6,17 @@
 
 namespace palimpsest::cuda {
 
-/// Whether TensorSoftmax computes it, on a device that can.
-template <class Scalar>
-bool fits_tensor_cores(const Attention<Scalar>& attention) {
+/// Whether TensorSoftmax computes whole heads of these sizes, on a device that can; `fades`: whether keys do.
+inline bool fits_tensor_cores(std::int64_t K, std::int64_t V, bool fades) {
   constexpr std::int64_t most_channels = 128;
-  return attention.K <= most_channels && attention.V <= most_channels && attention.queries > 0 &&
-         attention.first_query + attention.queries == attention.keys && !attention.bias &&
-         !attention.log_gates.data;
+  return K <= most_channels && V <= most_channels && !fades;
 }
 
 /// Causal softmax attention of all heads on tensor cores, in bf16 with sums in f32.
 class TensorSoftmax {
  public:
-  /// Takes two-byte copies of q, k and v, which are rounded to bf16 already.
+  /// Takes two-byte copies of q, k and v, which are rounded to bf16 already. The last query's own key is the
+  /// last one.
   explicit TensorSoftmax(const Attention<float>& attention)
       : q_(attention.q, {1, attention.heads, attention.queries, attention.K}),
         k_(attention.k, {1, attention.heads, attention.keys, attention.K}),
