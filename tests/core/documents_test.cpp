@@ -52,7 +52,7 @@ TEST_CASE("every link in our documents leads to a file", "[documents]") {
   std::size_t links = 0;
   for (const char* name :
        {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/using.md", "docs/accuracy.md", "docs/info.md",
-        "docs/bench.md", "docs/developing.md", "docs/NOTICES.md"}) {
+        "docs/bench.md", "docs/kernels.md", "docs/developing.md", "docs/NOTICES.md"}) {
     const fs::path file = root / name;
     for (const std::string& link : all_matches(text_of(file), R"(\]\(([^)#]+)\))")) {
       CAPTURE(name, link);
