@@ -26,17 +26,30 @@ ImU32 colour_of(const PlacedWords& placed) {
   return placed.role == Role::plain ? colour_of(placed.ink) : style::colours().role(placed.role);
 }
 
+/// Makes words that lead to another line a button; returns whether it is pointed at.
+bool lead(const PlacedWords& placed, StageScene& scene) {
+  if (placed.goes_to < 0) return false;
+  ImGui::SetCursorScreenPos(placed.position);
+  if (ImGui::InvisibleButton(fmt::format("{} {}", placed.goes_to, placed.words).c_str(), placed.extent))
+    scene.wanted = placed.goes_to;
+  tooltip("A click goes to this line; the wheel to the next one.");
+  const ImVec2 end = {placed.position.x + placed.extent.x, placed.position.y + placed.extent.y};
+  scene.leading.push_back({placed.goes_to, {placed.position, end}});
+  return ImGui::IsItemHovered() || ImGui::IsItemFocused();
+}
+
 void draw_words(const PlacedWords& placed, StageScene& scene) {
+  const ImU32 ink = lead(placed, scene) ? style::colours().text : colour_of(placed);
   const style::TextStyle text(placed.text);
   if (placed.rises) {
     const float foot = placed.position.y + placed.extent.y;
     const float inset = std::floor((placed.extent.x - text_extent(placed.words).y) / 2);
-    draw_rising_text({placed.position.x + inset, foot}, colour_of(placed), placed.words);
+    draw_rising_text({placed.position.x + inset, foot}, ink, placed.words);
   } else if (placed.wrap > 0) {
-    ImGui::GetWindowDrawList()->AddText(ImGui::GetFont(), ImGui::GetFontSize(), placed.position,
-                                        colour_of(placed), placed.words.c_str(), nullptr, placed.wrap);
+    ImGui::GetWindowDrawList()->AddText(ImGui::GetFont(), ImGui::GetFontSize(), placed.position, ink,
+                                        placed.words.c_str(), nullptr, placed.wrap);
   } else {
-    draw_text(placed.position, colour_of(placed), placed.words);
+    draw_text(placed.position, ink, placed.words);
   }
   if (!placed.is_on_picture) note(scene, placed.position, placed.extent);
   const ImVec2 end = {placed.position.x + placed.extent.x, placed.position.y + placed.extent.y};

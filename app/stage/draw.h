@@ -19,6 +19,12 @@ struct EnlargingPlace {
   Rectangle place;
 };
 
+/// Where a click leads to an operation.
+struct LeadingPlace {
+  Index operation = 0;
+  Rectangle place;
+};
+
 /// What the drawing of a frame needs beside the layout, and what it finds.
 struct StageScene {
   const StageView& view;
@@ -42,6 +48,7 @@ struct StageScene {
   std::optional<Index> wanted = {};     // out: the operation that a tile or a link was clicked for
   std::vector<Rectangle> pieces = {};   // out: where every picture, caption, sign and word was drawn
   std::vector<EnlargingPlace> enlarging = {};  // out: where a click enlarges
+  std::vector<LeadingPlace> leading = {};      // out: the words of lines, which lead to them
 };
 
 /// Makes what was drawn at `place` the name of the picture of `tensor`: a click there enlarges it.

@@ -25,6 +25,7 @@ struct PlacedWords {
   bool is_on_picture = false;  // over cells that leave room for it
   std::string enlarges = {};   // the tensor whose picture they name; empty: none
   bool rises = false;          // read from below
+  Index goes_to = -1;          // the operation that a click leads to; -1: none
 };
 
 /// A formula at its place: the left upper corner.

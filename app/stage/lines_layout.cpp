@@ -64,13 +64,20 @@ class LinesLayout {
     if (below > 0) place_lines_link({origin_.x, foot}, below, "below", window.last + 1);
     float y = origin_.y + (window.first + below > 0 ? ruler_.px(link_height) : 0);
     for (std::size_t i = window.first; i <= window.last; ++i) {
+      const std::size_t before = layout_.words.size();
       place_row(rows_[i], {origin_.x, y}, i == view_.present);
+      if (i != view_.present) lead_to(view_.starts[i], before);
       y += rows_[i].height;
     }
     return std::move(layout_);
   }
 
  private:
+  /// A click on what is said from `first` on goes to an operation.
+  void lead_to(Index operation, std::size_t first) {
+    for (std::size_t i = first; i < layout_.words.size(); ++i) layout_.words[i].goes_to = operation;
+  }
+
   void place_lines_link(ImVec2 position, std::size_t count, const std::string& where, std::size_t line) {
     place_link(layout_, ruler_, position,
                fmt::format("{} {}", counted(static_cast<Index>(count), "line", "lines"), where), where,

@@ -48,6 +48,7 @@ std::vector<Group> mouse() {
            {{"click a number", "hold it: why this number?"},
             {"click a picture's name", "enlarge it"},
             {"click a line or tile", "go to that step"},
+            {"wheel on the lines", "the next line, or the one before"},
             {"drag the foot of a tile", "its result grows"}}},
           {"Mouse in Learn",
            {{"drag the dot", "how far this word steps"},

@@ -4,6 +4,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <tuple>
 
@@ -60,6 +61,7 @@ struct KeptStage {
   HeadFormulas formulas;
   std::string warning;
   std::shared_ptr<const Record> record;  // of the block, and what is made for pictures
+  float turned = 0;                      // by the wheel, in lines, since the step was reached
   std::optional<double> scrubbed;        // how far the result has grown, as long as somebody holds it
 
   std::optional<RangesKey> ranges_key;
@@ -285,6 +287,20 @@ Rectangle panel_surface() {
   return {from, {from.x + size.x, from.y + size.y}};
 }
 
+/// The operation of the line that the wheel turns to over the present window: upwards those before.
+std::optional<Index> turned_to(KeptStage& kept) {
+  const StageView& view = *kept.view;
+  const float turn = ImGui::IsWindowHovered() ? ImGui::GetIO().MouseWheel : 0;
+  if (view.one_token || kept.enlarged || turn == 0) return std::nullopt;
+  // A touchpad turns by parts of a line.
+  kept.turned -= turn;
+  if (std::abs(kept.turned) < 1) return std::nullopt;
+  const bool is_down = kept.turned > 0;
+  kept.turned = 0;
+  if (is_down ? view.present + 1 >= view.starts.size() : view.present == 0) return std::nullopt;
+  return view.starts[is_down ? view.present + 1 : view.present - 1];
+}
+
 /// Why there is nothing to draw, in the middle of the panel.
 void draw_reason(const std::string& reason) {
   const style::TextStyle text(style::Text::title);
@@ -332,6 +348,7 @@ void draw_stage(Application& application) {
   stage_map().panel = {};
   stage_map().pieces.clear();
   stage_map().enlarging.clear();
+  stage_map().leading.clear();
   Session& session = application.session;
   const Sight& sight = session.sight();
   if (!sight.record) {
@@ -377,6 +394,7 @@ void draw_stage(Application& application) {
       draw_warning(kept.warning);
     }
     draw(updated_layout(kept, compact), scene);
+    if (const auto operation = turned_to(kept)) scene.wanted = operation;
     stage_map().panel = panel_surface();
   }
   stage_map().pieces = std::move(scene.pieces);
@@ -386,6 +404,7 @@ void draw_stage(Application& application) {
   if (scene.clicked) application.pinned = scene.hovered;
   kept.scrubbed = scene.scrubbed;
   stage_map().enlarging = std::move(scene.enlarging);
+  stage_map().leading = std::move(scene.leading);
   auto& toggled = context_local<EnlargingTime>().last;
   // The second press of a double click does not take back what the first did.
   if (scene.enlarge && ImGui::GetTime() - toggled > ImGui::GetIO().MouseDoubleClickTime) {

@@ -14,6 +14,7 @@ struct StageMap {
   std::vector<Rectangle> pieces;          // pictures, captions, signs, titles
   std::vector<Rectangle> pointed;         // pictures of the symbol under the pointer
   std::vector<EnlargingPlace> enlarging;  // where a click enlarges a picture
+  std::vector<LeadingPlace> leading;      // where it goes to another line
   int views = 0;                          // made so far
   int layouts = 0;
 };

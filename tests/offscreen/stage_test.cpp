@@ -320,6 +320,55 @@ TEST_CASE("a click on the name of a picture, or on the mark in its corner, enlar
   CHECK(application.enlarged == "S_after");
 }
 
+TEST_CASE("a click on a line of a chunk goes there, and the wheel to the one beside it", "[stage]") {
+  Application application;
+  Offscreen offscreen(1280, 800);
+  application.open_first_capture();
+  application.session.wait();
+  Choice choice = application.session.choice();
+  choice.form = Form::chunkwise;
+  application.session.choose(std::move(choice));
+  application.session.wait();
+  ImGuiIO& io = ImGui::GetIO();
+  const auto draw = [&](int frames) {
+    for (int i = 0; i < frames; ++i) {
+      offscreen.pass([&] { application.draw(1); });
+      application.session.wait();
+    }
+  };
+  const auto operation = [&] { return application.session.cursor().operation; };
+  application.session.set_cursor({application.session.cursor().block, 0, 0});
+  draw(faded_in);
+  REQUIRE_FALSE(stage_map().leading.empty());
+  const LeadingPlace next = stage_map().leading.front();
+  REQUIRE(next.operation > 0);
+  io.AddMousePosEvent((next.place.minimum.x + next.place.maximum.x) / 2,
+                      (next.place.minimum.y + next.place.maximum.y) / 2);
+  draw(2);
+  for (const bool down : {true, false}) {
+    io.AddMouseButtonEvent(ImGuiMouseButton_Left, down);
+    draw(1);
+  }
+  draw(2);
+  CHECK(operation() == next.operation);
+
+  // Every line is reached, the last and the first are ends, and half a turn is not enough.
+  std::vector<Index> reached = {operation()};
+  const auto turn = [&](float by) {
+    io.AddMouseWheelEvent(0, by);
+    draw(3);
+    return operation();
+  };
+  turn(-0.5F);
+  CHECK(operation() == next.operation);
+  for (int i = 0; i < 8; ++i) reached.push_back(turn(-1));
+  CHECK(std::ranges::is_sorted(reached));
+  CHECK(reached[7] == reached[8]);
+  CHECK(reached.back() > next.operation);
+  for (int i = 0; i < 8; ++i) turn(1);
+  CHECK(operation() == 0);
+}
+
 TEST_CASE("states are turned together with their equation", "[stage]") {
   Application application;
   open(application, "preset:overwrite?T=8&K=9&V=3", "gated_deltanet", Form::recurrent);
