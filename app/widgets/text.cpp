@@ -44,6 +44,26 @@ struct TipSide {
   bool above = false;
 };
 
+/// Whether a key was pressed after the pointer had moved last.
+struct KeysInUse {
+  int frame = -1;
+  bool now = false;
+};
+
+/// Words about what the pointer happens to rest on would cover what one looks at while one goes on by keys.
+bool keys_are_in_use() {
+  auto& keys = context_local<KeysInUse>();
+  if (keys.frame == ImGui::GetFrameCount()) return keys.now;
+  keys.frame = ImGui::GetFrameCount();
+  const ImGuiIO& io = ImGui::GetIO();
+  if (io.MouseDelta.x != 0 || io.MouseDelta.y != 0) return keys.now = false;
+  for (int key = ImGuiKey_NamedKey_BEGIN; key < ImGuiKey_GamepadStart; ++key) {
+    const bool is_modifier = key >= ImGuiKey_LeftCtrl && key <= ImGuiKey_RightSuper;
+    if (!is_modifier && ImGui::IsKeyPressed(static_cast<ImGuiKey>(key))) keys.now = true;
+  }
+  return keys.now;
+}
+
 ImVec2 wrapped_extent(std::string_view text) {
   return ImGui::CalcTextSize(text.data(), end_of(text), false, style::px(tooltip_width));
 }
@@ -159,6 +179,7 @@ void align_right(float width) {
 }
 
 bool wants_tooltip() {
+  if (keys_are_in_use()) return false;
   // Not for what only has the keyboard's focus: the words belong to the pointer.
   if (!ImGui::IsMouseHoveringRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax())) return false;
   return ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled);

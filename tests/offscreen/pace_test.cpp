@@ -65,3 +65,25 @@ TEST_CASE("words about what the pointer rests on come although nothing else happ
   CHECK(scene.draw_until_it_sleeps() == 3);
   CHECK_FALSE(Scene::words_are_seen());
 }
+
+TEST_CASE("words about what the pointer rests on go while one uses keys, until it moves", "[pace]") {
+  Scene scene;
+  scene.draw();
+  ImGuiIO& io = ImGui::GetIO();
+  const auto draw = [&] {
+    for (int i = 0; i < 60; ++i) scene.draw();
+    return Scene::words_are_seen();
+  };
+  io.AddMousePosEvent(scene.item.x + 30, scene.item.y + 10);
+  CHECK(draw());
+  // A modifier alone is held for the mouse.
+  io.AddKeyEvent(ImGuiKey_LeftShift, true);
+  CHECK(draw());
+  io.AddKeyEvent(ImGuiKey_LeftShift, false);
+  io.AddKeyEvent(ImGuiKey_RightArrow, true);
+  scene.draw();
+  io.AddKeyEvent(ImGuiKey_RightArrow, false);
+  CHECK_FALSE(draw());
+  io.AddMousePosEvent(scene.item.x + 32, scene.item.y + 10);
+  CHECK(draw());
+}
