@@ -14,6 +14,7 @@
 #include "app/studio/application.h"
 #include "app/views/awaited.h"
 #include "app/views/cell_sum.h"
+#include "app/views/inner_terms.h"
 #include "app/views/panels.h"
 #include "app/views/shown.h"
 #include "app/views/why.h"
@@ -35,6 +36,7 @@ constexpr float index_width = 26;     // of a word's index beside it
 constexpr float least_label = 0.34F;  // of the width, for the words beside bars
 constexpr float most_label = 0.44F;
 constexpr std::size_t most_lines = 8;
+constexpr float rest_and_sum = 2;  // bars below those of the strongest
 constexpr const char* title_words = "Why this number?";
 
 /// What is shown of one cell. Made anew only when another cell or another record is looked at.
@@ -54,6 +56,7 @@ struct ExplainedCell {
   std::optional<Explanation> explanation;  // nothing: the data give it
   std::vector<std::string> sources;
   std::vector<CellPart> parts;         // that add up to it
+  bool is_inner_product = false;       // they are its products
   std::optional<WrittenCell> written;  // what earlier words made of it, or what it is made from
 };
 
@@ -99,6 +102,9 @@ void fill_sum(ExplainedCell& answer, const Trace& trace, const Block& block, con
   const Phase& phase = trace.phase(block);
   answer.parts = cell_parts(phase, block, trace.symbols, record, cell);
   answer.written = written_cell(trace, block, phase, record, cell);
+  if (!answer.parts.empty() || answer.written) return;
+  answer.parts = inner_terms(trace, block, record, cell);
+  answer.is_inner_product = !answer.parts.empty();
 }
 
 void fill(ExplainedCell& answer, const Application& application) {
@@ -251,18 +257,20 @@ std::string word_of(Index token, const std::vector<std::string>& labels) {
   return visible_label(labels[static_cast<std::size_t>(token)]);
 }
 
-std::vector<BarLine> part_lines(const ExplainedCell& answer, const std::vector<std::string>& labels) {
+/// The strongest `most` parts, the rest together, and the cell that they add up to.
+std::vector<BarLine> part_lines(const ExplainedCell& answer, const std::vector<std::string>& labels,
+                                std::size_t most) {
   std::vector<BarLine> lines;
   const style::Palette& c = style::colours();
   std::vector<CellPart> parts = answer.parts;
   // Of many words the strongest are named.
   double rest = 0;
   Index left_out = 0;
-  if (parts.size() > most_lines) {
+  if (parts.size() > most) {
     std::vector<double> sizes;
     for (const CellPart& part : parts) sizes.push_back(std::abs(part.value));
     std::ranges::sort(sizes, std::greater<>());
-    const double least = sizes[most_lines - 1];
+    const double least = sizes[most - 1];
     for (const CellPart& part : parts) {
       if (std::abs(part.value) >= least) continue;
       rest += part.value;
@@ -342,19 +350,27 @@ void headline(const ExplainedCell& answer) {
   ImGui::Dummy({width, height});
 }
 
-/// How many words have room for a line of their own in a low panel, above what became of one of them.
-std::size_t writers_in_room() {
-  constexpr float lines_of_fate = 3;
-  constexpr float others_and_sum = 2;
+/// How many bars have room in a low panel beside that of the rest, the sum and `below`, in screen
+/// pixels.
+std::size_t bars_in_room(float below) {
   constexpr std::size_t least = 2;
   constexpr std::size_t most = 7;
+  const float room =
+      ImGui::GetWindowHeight() - style::px(style::panel_padding) - ImGui::GetCursorPosY() - below;
+  const float rows = std::floor(room / style::px(bar_line)) - rest_and_sum;
+  return static_cast<std::size_t>(std::clamp(rows, static_cast<float>(least), static_cast<float>(most)));
+}
+
+/// How many products have room for a bar of their own in a low panel.
+std::size_t products_in_room() { return bars_in_room(ImGui::GetStyle().ItemSpacing.y); }
+
+/// How many words have, above what became of one of them.
+std::size_t writers_in_room() {
+  constexpr float lines_of_fate = 3;
   const style::TextStyle text(style::Text::caption);
   const float line = ImGui::GetTextLineHeight();
   const float gaps = 3 * ImGui::GetStyle().ItemSpacing.y;  // below the heading, the bars and the sentence
-  const float room = ImGui::GetWindowHeight() - style::px(style::panel_padding) - ImGui::GetCursorPosY() -
-                     (1 + lines_of_fate) * line - gaps;
-  const float rows = std::floor(room / style::px(bar_line)) - others_and_sum;
-  return static_cast<std::size_t>(std::clamp(rows, static_cast<float>(least), static_cast<float>(most)));
+  return bars_in_room((1 + lines_of_fate) * line + gaps);
 }
 
 /// Who wrote a number: bars by word, the rest together, their sum.
@@ -427,8 +443,10 @@ void draw_answer(Application& application, const ExplainedCell& answer, bool pin
   }
   if (!answer.parts.empty()) {
     ImGui::Dummy({0, style::px(1)});
-    style::caption("what this step does here");
-    bar_lines(part_lines(answer, application.session.sight().computation->data->labels), false);
+    style::caption(answer.is_inner_product ? "its strongest products" : "what this step does here");
+    const std::size_t most = answer.is_inner_product && is_low() ? products_in_room() : most_lines;
+    bar_lines(part_lines(answer, application.session.sight().computation->data->labels, most), false);
+    why_map().parts = std::min(answer.parts.size(), most);
   }
   if (answer.written) draw_writers(application, answer);
   if (pinned) style::caption("Held by a click; Esc lets go.");

@@ -7,6 +7,7 @@
 #include "app/stage/largest_cell.h"
 #include "app/studio/application.h"
 #include "app/views/cell_sum.h"
+#include "app/views/inner_terms.h"
 #include "app/views/line_numbers.h"
 #include "app/views/why.h"
 #include "app/views/writer_fate.h"
@@ -210,6 +211,69 @@ TEST_CASE("in a small window too, why a number is what it is stands in sight who
     fates += why_map().fate.empty() ? 0 : 1;
   }
   CHECK(fates >= 2);
+}
+
+TEST_CASE("the products of a cell that is an inner product add up to it", "[why]") {
+  int seen = 0;
+  for (const auto& [variant, form] :
+       {std::pair{"softmax", Form::recurrent}, std::pair{"fox", Form::parallel},
+        std::pair{"gated_deltanet", Form::chunkwise}, std::pair{"linear", Form::parallel},
+        std::pair{"kda", Form::two_pass}}) {
+    Session session;
+    REQUIRE(session.open_named("preset:overwrite?T=12&K=5&V=3&seed=1"));
+    session.wait();
+    Choice choice = session.choice();
+    choice.variant = variant;
+    choice.form = form;
+    choice.chunk_size = 4;
+    session.choose(std::move(choice));
+    session.wait();
+    session.go_to_token(7);
+    session.wait();
+    const Sight& sight = session.sight();
+    REQUIRE(sight.trace != nullptr);
+    const Block block = sight.trace->block(sight.cursor.block);
+    for (const Operation& operation : sight.trace->phase(block).operations) {
+      const std::string& tensor = operation.equation.result;
+      if (!sight.record->contains(tensor)) continue;
+      const Matrix<double>& values = sight.record->at(tensor);
+      for (Index row = 0; row < values.rows(); ++row) {
+        const CellFocus cell{tensor, row, values.cols() - 1};
+        const auto parts = inner_terms(*sight.trace, block, *sight.record, cell);
+        if (parts.empty()) continue;
+        INFO(variant << ' ' << operation.id << ' ' << row);
+        double sum = 0;
+        for (const CellPart& part : parts) sum += part.value;
+        const double value = values(row, cell.column);
+        CHECK(std::abs(sum - value) <= 1e-12 * std::max(1.0, std::abs(value)));
+        ++seen;
+      }
+    }
+  }
+  CHECK(seen > 40);
+}
+
+TEST_CASE("an inner product is explained by bars of its products, in sight whole", "[why]") {
+  for (const auto& [width, height] : {std::pair{1280, 800}, std::pair{1920, 1080}}) {
+    Application application;
+    Offscreen offscreen(width, height);
+    application.open_first_capture();
+    application.session.wait();
+    Choice choice = application.session.choice();
+    choice.variant = "softmax";
+    application.session.choose(std::move(choice));
+    application.session.wait();
+    application.session.go_to_token(42);
+    application.session.wait();
+    application.session.set_cursor({application.session.cursor().block, 0, 0});
+    for (int turn = 0; turn < 4; ++turn) {
+      application.session.wait();
+      offscreen.pass([&] { application.draw(1); });
+    }
+    CAPTURE(width);
+    CHECK(why_map().parts >= 3);
+    CHECK(why_map().beyond == 0);
+  }
 }
 
 TEST_CASE("of decays the one that keeps least is explained, not one that keeps everything", "[why]") {

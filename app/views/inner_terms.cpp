@@ -1,0 +1,146 @@
+#include "app/views/inner_terms.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "app/stage/cell_words.h"
+#include "core/formula/interpreter.h"
+#include "core/insight/read_shares.h"
+
+namespace palimpsest {
+
+namespace {
+
+using Kind = Expression::Kind;
+
+constexpr double rounding = 1e-6;  // of the sum of the terms, in f64
+
+/// Products in the order of the inner index.
+struct Terms {
+  std::vector<double> values = {};
+  std::optional<Index> first_token = {};  // where the sum runs over tokens
+};
+
+class Finder {
+ public:
+  Finder(const Trace& trace, const Block& block, const Record& record)
+      : trace_(trace), block_(block), record_(record) {}
+
+  Terms find(const Expression& e, Index row, Index column) const {
+    const auto arguments = e.arguments();
+    switch (e.kind()) {
+      case Kind::named:
+        return find(arguments[0], row, column);
+      case Kind::transpose:
+        return find(arguments[0], column, row);
+      case Kind::hadamard:
+        return find_hadamard(e, row, column);
+      case Kind::product:
+        return find_product(e, row, column);
+      case Kind::function:
+        // What a mask leaves is the cell of the matrix.
+        if (is_mask(e)) return find(arguments[0], row, column);
+        break;
+      case Kind::tensor:
+      case Kind::diagonal:
+      case Kind::sum:
+      case Kind::difference:
+        break;
+    }
+    return {};
+  }
+
+ private:
+  static bool is_mask(const Expression& e) {
+    return e.name() == "lower" || e.name() == "strictly_lower" || e.name() == "causal";
+  }
+
+  static Terms times(Terms terms, double factor) {
+    for (double& value : terms.values) value *= factor;
+    return terms;
+  }
+
+  double value(const Expression& e, Index row, Index column) const {
+    return evaluate(e, record_)(row, column);
+  }
+
+  Terms find_hadamard(const Expression& e, Index row, Index column) const {
+    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+      const auto at = [&](std::size_t argument, const auto& use) {
+        const Shape size = shape(e.arguments()[argument], record_);
+        return use(e.arguments()[argument], repeated(row, size.rows), repeated(column, size.columns));
+      };
+      Terms terms = at(i, [&](const Expression& x, Index r, Index c) { return find(x, r, c); });
+      if (terms.values.empty()) continue;
+      return times(std::move(terms),
+                   at(1 - i, [&](const Expression& x, Index r, Index c) { return value(x, r, c); }));
+    }
+    return {};
+  }
+
+  Terms find_product(const Expression& e, Index row, Index column) const {
+    const Expression& x = e.arguments()[0];
+    const Expression& y = e.arguments()[1];
+    const Shape left = shape(x, record_);
+    switch (product_kind(e, left, shape(y, record_))) {
+      case ProductKind::number_left:
+        return times(find(y, row, column), value(x, 0, 0));
+      case ProductKind::number_right:
+        return times(find(x, row, column), value(y, 0, 0));
+      case ProductKind::diagonal_left:
+        return times(find(y, row, column), value(x, row, row));
+      case ProductKind::diagonal_right:
+        return times(find(x, row, column), value(y, column, column));
+      case ProductKind::matrices:
+        break;
+    }
+    if (left.columns < 2) return {};
+    return {product_terms(evaluate(x, record_), evaluate(y, record_), row, column, left.columns),
+            first_token(x, y)};
+  }
+
+  /// The token of the first term, where a factor says that its rows or columns are tokens.
+  std::optional<Index> first_token(const Expression& x, const Expression& y) const {
+    const bool is_turned = x.kind() == Kind::transpose;
+    const Expression& left = is_turned ? x.arguments()[0] : x;
+    if (left.kind() == Kind::tensor) {
+      const TokenAxes axes = token_axes(trace_, block_, record_.at(left.name()), left.name());
+      if (is_turned ? axes.rows : axes.columns) return is_turned ? axes.rows : axes.columns;
+    }
+    if (y.kind() != Kind::tensor) return std::nullopt;
+    return token_axes(trace_, block_, record_.at(y.name()), y.name()).rows;
+  }
+
+  const Trace& trace_;
+  const Block& block_;
+  const Record& record_;
+};
+
+}  // namespace
+
+std::vector<CellPart> inner_terms(const Trace& trace, const Block& block, const Record& record,
+                                  const CellFocus& cell) {
+  const Operation* maker = maker_of(trace.phase(block), cell.tensor);
+  if (!maker) return {};
+  const Terms terms = Finder(trace, block, record).find(maker->equation.expression, cell.row, cell.column);
+  const double shown = record.at(cell.tensor)(cell.row, cell.column);
+  const double sum = std::accumulate(terms.values.begin(), terms.values.end(), 0.0);
+  // A mask takes the cell away, and with it what would add up to it.
+  if (!(std::abs(sum - shown) <= rounding * std::max(1.0, std::abs(shown)))) return {};
+  std::vector<CellPart> parts;
+  for (std::size_t i = 0; i < terms.values.size(); ++i) {
+    if (terms.values[i] == 0) continue;
+    const auto index = static_cast<Index>(i);
+    CellPart part{.words = fmt::format("channel {}", i), .value = terms.values[i]};
+    if (terms.first_token) part.token = *terms.first_token + index;
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+}  // namespace palimpsest
