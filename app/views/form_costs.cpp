@@ -123,17 +123,25 @@ void draw_row(const CostRow& row, const std::array<double, 3>& most, ImVec2 from
 
 CostMap& cost_map() { return context_local<CostMap>(); }
 
-std::string in_thousands(double value) {
-  if (value < 1000) return fmt::format("{:.0f}", value);
-  if (value < 1e6) return fmt::format("{:.3g}k", value / 1e3);
-  return fmt::format("{:.3g}M", value / 1e6);
+namespace {
+
+/// `value` in the first unit of which there are fewer than `base`, with three digits, or four of a whole one.
+std::string in_units(double value, double base, std::initializer_list<const char*> units) {
+  const char* last = *(units.end() - 1);
+  for (const char* unit : units) {
+    if (unit == *units.begin() && std::round(value) < base) return fmt::format("{:.0f}{}", value, unit);
+    if (unit == last || std::round(value) < base)
+      return fmt::format("{:.{}g}{}", value, value < 999.5 ? 3 : 4, unit);
+    value /= base;
+  }
+  return {};
 }
 
-std::string in_bytes(double value) {
-  if (value < 1024) return fmt::format("{:.0f} B", value);
-  if (value < 1024 * 1024) return fmt::format("{:.3g} KiB", value / 1024);
-  return fmt::format("{:.3g} MiB", value / (1024 * 1024));
-}
+}  // namespace
+
+std::string in_thousands(double value) { return in_units(value, 1000, {"", "k", "M", "G"}); }
+
+std::string in_bytes(double value) { return in_units(value, 1024, {" B", " KiB", " MiB", " GiB"}); }
 
 std::string two_pass_words(bool takes_more) {
   return takes_more

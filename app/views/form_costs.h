@@ -31,6 +31,8 @@ struct CostMap {
   std::vector<Rectangle> numbers;
   std::vector<Rectangle> bars;
   std::vector<std::string> forms;  // their costs in words, one of each form
+  float name_end = 0;              // of the name that shows them, in little room,
+  float tabs_begin = 0;            // left of the precisions to choose from
 };
 
 /// That of the current Dear ImGui context.

@@ -333,6 +333,7 @@ bool tabs_beside_title(Application& application, const std::string& title, bool 
   const float top =
       ImGui::GetWindowPos().y - ImGui::GetScrollY() + style::px(style::panel_padding) - style::px(6);
   const float begin = precision_tabs(application, right, top);
+  cost_map().tabs_begin = begin;
   const float end = begin - style::px(18);
   const bool fits =
       with_device && left_of_devices(application, end) >= resume.x + width_of_title(title) + style::px(14);
@@ -377,9 +378,9 @@ struct ShownCosts {
 /// "What is written, in 4 forms": device and precision stand beside it. In little room the costs have a name
 /// beside it, too.
 std::string title(const Application& application, const ComparedRows& compared, bool is_high) {
-  if (!is_high && context_local<ShownCosts>().costs) return "What it costs###forms";
+  if (!is_high && context_local<ShownCosts>().costs) return "Costs###forms";
+  if (!is_high) return compared.is_written ? "Writes###forms" : "Outputs###forms";
   const std::string what = compared.is_written ? "What is written" : "What comes out";
-  if (!is_high) return what + "###forms";
   const auto count = std::ranges::count_if(application.session.computed()->forms,
                                            [](const auto& form) { return form->missing.empty(); });
   return fmt::format("{}, in {} form{}###forms", what, count, count == 1 ? "" : "s");
@@ -392,6 +393,7 @@ void costs_button(const std::string& title) {
   const float top = ImGui::GetWindowPos().y - ImGui::GetScrollY() + style::px(style::panel_padding);
   ImGui::SetCursorScreenPos({resume.x + width_of_title(title) + style::px(14), top - style::px(6)});
   if (style::tab_button(costs ? "forms###costs" : "costs###costs", false)) costs = !costs;
+  cost_map().name_end = ImGui::GetItemRectMax().x;
   tooltip(costs ? "Shows what the forms compute." : "Shows FLOPs, bytes and steps in a row of every form.");
   ImGui::SetCursorScreenPos(resume);
 }

@@ -78,6 +78,8 @@ TEST_CASE("costs can be asked for in little room, before they are counted", "[co
   application.open_first_capture();
   application.session.wait();
   draw(application, offscreen);
+  CHECK(cost_map().name_end > 0);
+  CHECK(cost_map().name_end + 4 < cost_map().tabs_begin);
   cost_map() = {};
   // Along the title of the forms' panel, where the name "costs" is.
   for (float y = 58; y < 90 && cost_map().forms.empty(); y += 8) {
@@ -91,10 +93,26 @@ TEST_CASE("costs can be asked for in little room, before they are counted", "[co
     }
   }
   CHECK(cost_map().forms.size() == 4);
+  CHECK(cost_map().name_end + 4 < cost_map().tabs_begin);
   // A number of the next column begins where one can tell it from this one.
   std::vector<Rectangle> wider = cost_map().numbers;
   for (Rectangle& number : wider) number.maximum.x += 4;
   check_apart(wider, cost_map().bars);
+}
+
+TEST_CASE("no cost is wider than its column", "[costs]") {
+  CHECK(in_thousands(999.6) == "1k");
+  CHECK(in_thousands(999'800) == "1M");
+  CHECK(in_thousands(28'816) == "28.8k");
+  CHECK(in_thousands(4e9) == "4G");
+  CHECK(in_bytes(1020 * 1024) == "1020 KiB");
+  CHECK(in_bytes(1023.7 * 1024) == "1 MiB");
+  CHECK(in_bytes(5212) == "5.09 KiB");
+  for (double value = 1; value < 9e11; value *= 1.01) {
+    CAPTURE(value);
+    CHECK(in_thousands(value).size() <= 5);
+    CHECK(in_bytes(value).size() <= 8);
+  }
 }
 
 TEST_CASE("a chunk of one word says why it counts what the recurrent form does not", "[costs]") {
