@@ -199,15 +199,15 @@ std::vector<Phase> softmax_phases(Form form, bool scaled, bool fades) {
 Symbols softmax_symbols(Form form, const KeyFading& fading) {
   Symbols symbols = {
       {"scale", {"\\sigma", Role::plain, "scale of the query"}},
-      {"first_query", {"i_0", Role::plain, "number of the first query"}},
-      {"first_key", {"j_0", Role::plain, "number of the first key"}},
+      {"first_query", {"i_0", Role::plain, "index of the first query"}},
+      {"first_key", {"j_0", Role::plain, "index of the first key"}},
       {"K_cache", {form == Form::recurrent ? "K_{\\le t}" : "K", Role::key, "all keys so far"}},
       {"V_cache", {form == Form::recurrent ? "V_{\\le t}" : "V", Role::value, "all values so far"}}};
   if (fading) {
     symbols.insert(
         {{"g", fading.symbol},
-         {"queries", {"i", Role::plain, "numbers of the queries"}},
-         {"keys", {"j", Role::plain, "numbers of the keys"}},
+         {"queries", {"i", Role::plain, "index of each query"}},
+         {"keys", {"j", Role::plain, "index of each key"}},
          {"decays",
           {form == Form::recurrent ? "d_t" : "D", Role::gate, "what is left of each key, as a logarithm"}}});
   }
