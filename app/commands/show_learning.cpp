@@ -64,11 +64,14 @@ ShownNumbers show_learning(const ShownPlace& place) {
                                moment.check.error)},
       {"edge", fmt::format("{:.4g}, where the loss is back at that of no step", moment.edge)}};
   if (step.stability) {
+    const char* alone = step.problem.moving.empty() ? "" : " without momentum";
     rows.push_back(
         {"stability",
-         fmt::format("rate x curvature {:.4g}; errors are multiplied by {:.4g}; stable up to a "
-                     "rate of {:.4g}",
-                     step.stability->reach, step.stability->growth, step.stability->largest_rate)});
+         fmt::format(
+             "rate x curvature {:.4g}; errors are multiplied by {:.4g} along the sharpest direction{}, by "
+             "at most {:.4g} along any; stable up to a rate of {:.4g}",
+             step.stability->reach, step.stability->eigenvalue, alone, step.stability->growth,
+             step.stability->largest_rate)});
   }
   if (step.momentum_norm > 0) rows.push_back({"momentum", fmt::format("length {:.4g}", step.momentum_norm)});
   if (*harm) {

@@ -1,5 +1,6 @@
 // palimpsest show: the numbers of a view are those that the window's answers have.
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "app/session/learn_answers.h"
@@ -174,7 +175,11 @@ TEST_CASE("show learning writes the step, its line, and the pair that it harms m
   REQUIRE(*harm);
   CHECK(json["harmed"]["rates"] == (*harm)->rates);
   CHECK(json["harmed"]["losses"] == (*harm)->losses);
-  CHECK_THAT(show("learning", {"--at", "42"}).out, says("6 key: its loss goes from 0.1058 to 0.2427"));
+  const std::string told = show("learning", {"--at", "42"}).out;
+  CHECK_THAT(told, says("6 key: its loss goes from 0.1058 to 0.2427"));
+  // Along the key 1 - beta |k|^2 is left; a direction across it loses nothing.
+  CHECK_THAT(told, says(fmt::format("by {:.4g} along the sharpest", 1 - expected.step.stability->reach)) &&
+                       says("by at most 1 along any"));
   // What is infinite is null: no rate of a linear loss brings it back.
   CHECK(numbers("learning", {"--at", "42", "--variant", "linear"})["stability"]["largest_rate"].is_null());
   const Ran none = show("learning", {"--variant", "softmax"});
