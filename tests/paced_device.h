@@ -17,7 +17,7 @@ class PacedBackend : public Backend {
  public:
   std::atomic<Index> endless_from = 1000;  // tokens
 
-  std::string name() const override { return "paced"; }
+  std::string name() const override { return "cuda"; }  // the program has commands for it
   std::optional<std::string> missing(const Variant& variant, const Settings& settings, Form form,
                                      Precision) const override {
     return variant.rule->missing(form, settings);

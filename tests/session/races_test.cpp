@@ -53,7 +53,7 @@ SessionState small_wish(SessionState state) {
   state.measure.wish = {.variants = {"linear"},
                         .peer = false,
                         .forms = {Form::recurrent},
-                        .devices = {"paced"},
+                        .devices = {"cuda"},
                         .lengths = {3, 5},
                         .shape = {1, 1, 4, 4},
                         .chunk_size = 2};

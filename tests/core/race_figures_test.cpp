@@ -1,0 +1,188 @@
+// What a chart of a race shows: curves, who is fastest where, the answer in a sentence.
+
+#include "core/race/figures.h"
+
+#include <cmath>
+
+#include "tests/catch.h"
+
+using namespace palimpsest;
+using testing::says;
+
+namespace {
+
+RacePoint point(const std::string& variant, Form form, Index tokens, double seconds,
+                const std::string& device = "cpu") {
+  return {.entry = {.variant = variant,
+                    .form = form,
+                    .device = device,
+                    .tokens = tokens,
+                    .heads = 4,
+                    .chunk_size = has_chunks(form) ? 64 : 0},
+          .repeats = 3,
+          .compute = {seconds, seconds, seconds},
+          .whole = {3 * seconds, 3 * seconds, 3 * seconds}};
+}
+
+constexpr Index lengths[] = {64, 256, 1024};
+
+/// Softmax n², in a form that is always slower too; a recurrence 200 n and chunks 400 n. They meet at 200 and
+/// 400.
+RaceReport crossing_report() {
+  RaceReport report;
+  for (const Index n : lengths) {
+    const auto x = static_cast<double>(n);
+    report.points.push_back(point("softmax", Form::parallel, n, 1e-9 * x * x));
+    report.points.push_back(point("softmax", Form::recurrent, n, 2e-9 * x * x));
+    report.points.push_back(point("gated_deltanet", Form::recurrent, n, 200e-9 * x));
+    report.points.push_back(point("gated_deltanet", Form::chunkwise, n, 400e-9 * x));
+  }
+  RacePoint missing = point("gated_deltanet", Form::chunkwise, 4096, 1);
+  missing.missing = "too long";
+  report.points.push_back(missing);
+  return report;
+}
+
+RaceFigures figures_of(const RaceReport& report, const RaceSelection& selection, bool whole = false) {
+  const RaceReport* const all[] = {&report};
+  return race_figures(all, 0, selection, whole);
+}
+
+}  // namespace
+
+TEST_CASE("the curves of a report are its forms; softmax beside other rules is one curve", "[race]") {
+  const RaceReport report = crossing_report();
+  const std::vector<RaceLine> lines = race_lines(report);
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0].any_form);
+  CHECK(lines[0].of.variant == "softmax");
+  REQUIRE(lines[0].points.size() == 3);
+  for (const RacePoint& each : lines[0].points) CHECK(each.entry.form == Form::parallel);  // the faster one
+  CHECK(lines[2].points.size() == 3);
+  REQUIRE(lines[2].missing.size() == 1);
+  CHECK(lines[2].missing.front().missing == "too long");
+  const RaceReport alone = selected(report, {.variants = {"softmax"}});
+  CHECK(race_lines(alone).size() == 2);
+  CHECK_FALSE(race_lines(alone).front().any_form);
+}
+
+TEST_CASE("a selection lets pass what it names, and all of what it does not", "[race]") {
+  const RaceEntry entry = point("kda", Form::chunkwise, 64, 1).entry;
+  CHECK(RaceSelection{}.takes(entry));
+  CHECK(RaceSelection{.variants = {"linear", "kda"}, .forms = {Form::chunkwise}, .devices = {"cpu"}}.takes(
+      entry));
+  CHECK_FALSE(RaceSelection{.variants = {"linear"}}.takes(entry));
+  CHECK_FALSE(RaceSelection{.forms = {Form::parallel}}.takes(entry));
+  CHECK_FALSE(RaceSelection{.devices = {"cuda"}}.takes(entry));
+  CHECK_FALSE(RaceSelection{.precisions = {Precision::f64}}.takes(entry));
+  CHECK_FALSE(RaceSelection{.shape = {.heads = 8}}.takes(entry));
+}
+
+TEST_CASE("who is fastest changes where curves cross", "[race]") {
+  const std::vector<RaceLine> lines = race_lines(crossing_report());
+  const std::vector<FastestSpan> spans = fastest_spans(lines);
+  REQUIRE(spans.size() == 2);
+  CHECK(spans[0].line == 0);
+  CHECK(spans[1].line == 1);
+  CHECK(std::abs(spans[0].from - 64) < 1e-9 * 64);
+  // Powers of the length are straight: they meet where 1e-9 n² = 200e-9 n.
+  CHECK(std::abs(spans[0].to - 200) < 1e-6 * 200);
+  CHECK(std::abs(spans[1].from - 200) < 1e-6 * 200);
+  CHECK(std::abs(spans[1].to - 1024) < 1e-9 * 1024);
+  CHECK(fastest_spans({}).empty());
+  CHECK(fastest_spans(std::vector<RaceLine>{lines[1]}).size() == 1);
+}
+
+TEST_CASE("a curve that ends early leaves the lengths after it to others", "[race]") {
+  RaceReport report;
+  report.points = {point("linear", Form::recurrent, 64, 1e-3), point("linear", Form::recurrent, 256, 2e-3),
+                   point("kda", Form::recurrent, 64, 5e-3), point("kda", Form::recurrent, 256, 6e-3),
+                   point("kda", Form::recurrent, 1024, 7e-3)};
+  const std::vector<FastestSpan> spans = fastest_spans(race_lines(report));
+  REQUIRE(spans.size() == 2);
+  CHECK(spans[0].line == 0);
+  CHECK(std::abs(spans[0].to - 256) < 1e-9 * 256);
+  CHECK(spans[1].line == 1);
+}
+
+TEST_CASE("the answer says from where on what is faster, and by how much at the ends", "[race]") {
+  const RaceFigures figures = figures_of(crossing_report(), {.variants = {"gated_deltanet", "softmax"}});
+  CHECK(
+      figures.headline ==
+      "From n ≈ 200 on, the recurrent form is faster than softmax; from n ≈ 400 on, the chunkwise form too.");
+  CHECK(figures.detail == "At n = 1,024: 205 µs against 1.05 ms, 5.1 times. At n = 64 softmax wins by 3.1.");
+  REQUIRE(figures.crossings.size() == 2);
+  CHECK(figures.crossings[0].words == "recurrent overtakes softmax");
+  CHECK(figures.crossings[0].faster == 1);
+  CHECK(figures.crossings[0].slower == 0);
+  CHECK_THAT(figures.crossings[1].crossover.sentence, says("Gated DeltaNet (chunkwise, C = 64)"));
+  // Without softmax nothing crosses.
+  const RaceFigures forms = figures_of(crossing_report(), {.variants = {"gated_deltanet"}});
+  CHECK(forms.headline == "The recurrent form is fastest at every length measured.");
+  CHECK(forms.detail ==
+        "At n = 1,024: 205 µs against 410 µs, 2.0 times. At n = 64 the recurrent form wins by 2.0.");
+  // One curve has no answer, and nothing none.
+  CHECK(
+      figures_of(crossing_report(), {.variants = {"gated_deltanet"}, .forms = {Form::chunkwise}}).headline ==
+      "");
+  CHECK(figures_of({}, {}).headline == "");
+}
+
+TEST_CASE("devices are compared by computing alone, or with transfers", "[race]") {
+  RaceReport report;
+  for (const Index n : lengths) {
+    const auto x = static_cast<double>(n);
+    report.points.push_back(point("kda", Form::chunkwise, n, 1e-6 * x));
+    RacePoint gpu = point("kda", Form::chunkwise, n, 1e-5 + 1e-7 * x, "cuda");
+    gpu.whole = {2e-3, 2e-3, 2e-3};
+    report.points.push_back(gpu);
+  }
+  CHECK(figures_of(report, {}).headline == "The chunkwise form on cuda is fastest at every length measured.");
+  // Whole runs take 3e-6 n on the CPU: 2 ms are less from 667 tokens on; between 256 and 1,024 it is a
+  // straight line of logarithms.
+  const RaceFigures whole = figures_of(report, {}, true);
+  REQUIRE(whole.crossings.size() == 1);
+  CHECK(std::abs(whole.crossings[0].crossover.tokens - 2000.0 / 3) < 1e-6 * 667);
+  CHECK(whole.headline ==
+        "From n ≈ 670 on, the chunkwise form on cuda is faster than the chunkwise form on cpu.");
+}
+
+TEST_CASE("reports are shown together, and the leading one is compared", "[race]") {
+  const RaceReport first = crossing_report();
+  RaceReport second;
+  second.points = {point("gated_deltanet", Form::recurrent, 64, 1e-6),
+                   point("gated_deltanet", Form::recurrent, 256, 4e-6)};
+  const RaceReport* const all[] = {&first, &second};
+  const RaceFigures figures = race_figures(all, 1, {.variants = {"gated_deltanet", "softmax"}});
+  REQUIRE(figures.lines.size() == 2);
+  CHECK(figures.lines[0].size() == 3);
+  CHECK(figures.lines[1].size() == 1);
+  CHECK(figures.crossings.empty());
+  REQUIRE(figures.fastest.size() == 1);
+  CHECK(figures.headline.empty());
+  // None leads.
+  CHECK(race_figures(all, 2, {}).fastest.empty());
+}
+
+TEST_CASE("what is too short to be told is no point of a curve", "[race]") {
+  RaceReport report;
+  report.points = {point("kda", Form::chunkwise, 64, 0, "cuda"),
+                   point("kda", Form::chunkwise, 256, 1e-6, "cuda")};
+  const std::vector<RaceLine> lines = race_lines(report);
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].points.size() == 1);
+  CHECK(fastest_spans(lines).empty());
+}
+
+TEST_CASE("lengths, shapes and durations in words", "[race]") {
+  CHECK(in_digits(64) == "64");
+  CHECK(in_digits(1024) == "1,024");
+  CHECK(in_digits(1048576) == "1,048,576");
+  CHECK(in_words(RaceShape{1, 16, 128, 128}) == "B 1 · H 16 · D 128");
+  CHECK(in_words(RaceShape{4, 2, 16, 7}) == "B 4 · H 2 · K 16 · V 7");
+  CHECK(duration(4.42) == "4.42 s");
+  CHECK(duration(0.9996) == "1 s");
+  CHECK(duration(0.0799) == "79.9 ms");
+  CHECK(duration(999.7e-6) == "1 ms");
+  CHECK(duration(404e-6) == "404 µs");
+}

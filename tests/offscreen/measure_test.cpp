@@ -1,0 +1,207 @@
+// Where things lie in Measure: curves, their names, crossings, who is fastest, the roofline.
+
+#include "app/views/measure.h"
+
+#include <cmath>
+
+#include "app/session/race_file.h"
+#include "app/widgets/spread.h"
+#include "tests/catch.h"
+#include "tests/core/io/files.h"
+#include "tests/offscreen/drawn.h"
+#include "tests/offscreen/glyphs.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+/// seconds = scale * n^power for some rules and forms on a machine of its own.
+RaceReport made_report(const std::string& processor, std::initializer_list<const char*> rules, double scale,
+                       const std::string& device = "cpu", Index longest = 4096) {
+  RaceReport report;
+  report.machine = {.processor = processor, .threads = 2, .program = "palimpsest"};
+  if (device != "cpu") report.machine.gpu = "NVIDIA H200";
+  report.starts = {{"2026-11-22 09:30 UTC", "palimpsest bench"}};
+  report.data = "random";
+  report.timing = {{device, "everything"}};
+  report.roofs = {{device, Precision::f32, {.bytes_per_second = 2e10, .flops_per_second = 1e11}}};
+  double factor = 1;
+  for (const char* const rule : rules) {
+    const bool is_peer = std::string_view(rule) == "softmax";
+    for (const Form form : all_forms) {
+      factor *= 1.3;
+      for (Index n = 64; n <= longest; n *= 2) {
+        const auto x = static_cast<double>(n);
+        const double power = is_peer || form == Form::parallel ? 2 : 1;
+        const double seconds = scale * factor * (power == 2 ? 0.003 * x * x : x);
+        RacePoint point = {.entry = {.variant = rule,
+                                     .form = form,
+                                     .device = device,
+                                     .tokens = n,
+                                     .heads = 4,
+                                     .chunk_size = has_chunks(form) ? 64 : 0},
+                           .repeats = 5,
+                           .warmed = true,
+                           .compute = {0.9 * seconds, seconds, 1.2 * seconds},
+                           .transfers = {},
+                           .allocations = {},
+                           .whole = {0.9 * seconds, seconds, 1.2 * seconds},
+                           .work = {.flops = 1e5 * x, .needed_flops = 1e5 * x, .bytes = 1e3 * x, .moved = 0}};
+        if (form == Form::parallel && n > 1024) {
+          point = {.entry = point.entry, .missing = "it would take too long"};
+        }
+        report.points.push_back(point);
+      }
+    }
+  }
+  return report;
+}
+
+void require_apart(const std::vector<Rectangle>& places) {
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(places[i], places[j], 0.5F));
+  }
+}
+
+/// Nothing lies over another thing, and all lies where it belongs.
+void check_places(int width) {
+  const MeasureMap& map = measure_map();
+  std::vector<Rectangle> names;
+  for (const MeasureMap::CurveEnd& end : map.ends) {
+    CAPTURE(end.words);
+    CHECK(end.label.minimum.x > map.plot.maximum.x);
+    CHECK(end.label.maximum.x < static_cast<float>(width));
+    names.push_back(end.label);
+  }
+  for (const MeasureMap::CurveEnd& crossing : map.crossings) {
+    CHECK(crossing.label.minimum.x >= map.plot.minimum.x);
+    CHECK(crossing.label.maximum.x <= map.plot.maximum.x);
+    names.push_back(crossing.label);
+  }
+  require_apart(names);
+  require_apart(map.spans);
+  for (const Rectangle& span : map.spans) CHECK(span.minimum.y >= map.plot.maximum.y);
+  require_apart(map.roof_labels);
+  for (const ImVec2 point : map.points) {
+    CHECK(point.x >= map.plot.minimum.x - 1);
+    CHECK(point.x <= map.plot.maximum.x + 1);
+    CHECK(point.y >= map.plot.minimum.y);
+    CHECK(point.y <= map.plot.maximum.y);
+  }
+  for (const std::string& fault : letter_faults()) FAIL_CHECK(fault);
+}
+
+}  // namespace
+
+TEST_CASE("labels are spread without overlapping, each as near to its wish as can be", "[measure]") {
+  const auto tops = [](const std::vector<WantedLabel>& wanted) { return spread(wanted, 0, 100); };
+  CHECK(tops({}).empty());
+  CHECK(tops({{10, 20}, {50, 20}}) == std::vector<float>{10, 50});  // have room
+  CHECK(tops({{40, 20}, {40, 20}}) == std::vector<float>{30, 50});  // share the way
+  CHECK(tops({{50, 20}, {40, 20}}) == std::vector<float>{55, 35});  // keep their order
+  CHECK(tops({{-30, 20}, {95, 20}}) == std::vector<float>{0, 80});  // stay inside
+  CHECK(tops({{90, 20}, {90, 20}, {90, 20}}) == std::vector<float>{40, 60, 80});
+  // What has no room has no place: the last ones.
+  CHECK(tops({{0, 60}, {50, 40}, {10, 20}}) == std::vector<float>{0, 60});
+  // Many at random never overlap and stay inside.
+  unsigned bits = 1;
+  for (int round = 0; round < 200; ++round) {
+    std::vector<WantedLabel> wanted;
+    for (int i = 0; i < 6; ++i) {
+      bits = bits * 1664525U + 1013904223U;
+      wanted.push_back(
+          {static_cast<float>(bits >> 24) * 0.6F - 20, 8 + static_cast<float>(bits >> 28) * 0.5F});
+    }
+    const std::vector<float> found = tops(wanted);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      CHECK(found[i] >= -1e-3F);
+      CHECK(found[i] + wanted[i].height <= 100 + 1e-3F);
+      for (std::size_t j = 0; j < i; ++j) {
+        const bool apart = found[i] + wanted[i].height <= found[j] + 1e-3F ||
+                           found[j] + wanted[j].height <= found[i] + 1e-3F;
+        CHECK(apart);
+      }
+    }
+  }
+}
+
+TEST_CASE("Measure shows nothing, one report, several and many curves at both sizes", "[measure]") {
+  const TemporaryFolder folder;
+  write_file(folder / "gpu.json",
+             race_json(made_report("AMD EPYC", {"gated_deltanet", "softmax"}, 1e-8, "cuda", 8192)));
+  Application application;
+  application.races = Races("");
+  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=6"));
+  application.session.wait();
+  application.enter("measure");
+  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
+    Offscreen offscreen(width, height);
+    for (const Theme theme : all_themes) {
+      if ((theme == Theme::light) != (width == 1920)) continue;
+      CAPTURE(width);
+      application.change_view([&](ViewOptions& view) { view.theme = theme; });
+      application.races.forget(application.session);
+      SessionState none = application.session.state();
+      none.measure = {};
+      application.session.change(none);
+      draw_fully(application, offscreen);
+      CHECK(measure_map().points.empty());
+      CHECK_THAT(measure_map().headline, says("Nothing is measured yet"));
+      check_places(width);
+
+      application.races.adopt(application.session, made_report("Xeon", {"gated_deltanet", "softmax"}, 1e-6));
+      draw_fully(application, offscreen);
+      CHECK(measure_map().ends.size() == 5);  // four forms, and softmax once
+      CHECK(measure_map().points.size() == 3 * 7 + 5 + 7);
+      CHECK(measure_map().rings.size() == measured(application).figures->crossings.size());
+      CHECK_FALSE(measure_map().crossings.empty());
+      CHECK(measure_map().spans.size() == measured(application).figures->fastest.size());
+      CHECK(measure_map().thin_points == 0);
+      check_places(width);
+
+      application.races.open(application.session, folder / "gpu.json");
+      draw_fully(application, offscreen);
+      CHECK(measure_map().thin_points == 3 * 8 + 5 + 8);
+      CHECK(measure_map().ends.size() == 10);
+      check_places(width);
+
+      application.races.adopt(application.session,
+                              made_report("Xeon",
+                                          {"linear", "retnet", "gla", "deltanet", "gated_deltanet", "kda",
+                                           "ttt_linear", "lact", "softmax"},
+                                          1e-6));
+      draw_fully(application, offscreen);
+      CHECK(measure_map().ends.size() > 20);
+      check_places(width);
+    }
+  }
+}
+
+TEST_CASE("a crossing is ringed where its curves meet", "[measure]") {
+  Application application;
+  application.races = Races("");
+  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=6"));
+  application.session.wait();
+  application.enter("measure");
+  Offscreen offscreen(1920, 1080);
+  application.races.adopt(application.session, made_report("Xeon", {"gated_deltanet", "softmax"}, 1e-6));
+  draw_fully(application, offscreen);
+  const MeasuredNow& now = measured(application);
+  const Rectangle plot = measure_map().plot;
+  REQUIRE_FALSE(now.figures->crossings.empty());
+  for (std::size_t i = 0; i < now.figures->crossings.size(); ++i) {
+    // Lengths from 64 to 4,096 are six doublings wide.
+    const double part = std::log2(now.figures->crossings[i].crossover.tokens / 64) / 6;
+    const double x = plot.minimum.x + part * static_cast<double>(plot.maximum.x - plot.minimum.x);
+    CHECK(std::abs(static_cast<double>(measure_map().rings[i].x) - x) < 1);
+  }
+  // Per token all keep their lengths and change their heights.
+  const std::vector<ImVec2> before = measure_map().points;
+  SessionState next = application.session.state();
+  next.measure.per_token = true;
+  application.session.change(next);
+  draw_fully(application, offscreen);
+  REQUIRE(measure_map().points.size() == before.size());
+  CHECK(std::abs(measure_map().points[3].x - before[3].x) < 0.5F);
+}
