@@ -51,6 +51,7 @@ void register_step_tests(ImGuiTestEngine* engine);
 void register_attend_tests(ImGuiTestEngine* engine);
 void register_compare_tests(ImGuiTestEngine* engine);
 void register_prove_tests(ImGuiTestEngine* engine);
+void register_measure_tests(ImGuiTestEngine* engine);
 void register_lecture_tests(ImGuiTestEngine* engine);
 void register_device_tests(ImGuiTestEngine* engine);
 
@@ -58,7 +59,8 @@ void register_device_tests(ImGuiTestEngine* engine);
 inline constexpr void (*gui_tests[])(ImGuiTestEngine*) = {
     register_window_tests,  register_application_tests, register_palette_tests, register_layout_tests,
     register_data_tests,    register_learn_tests,       register_step_tests,    register_attend_tests,
-    register_compare_tests, register_prove_tests,       register_lecture_tests, register_device_tests,
+    register_compare_tests, register_prove_tests,       register_measure_tests, register_lecture_tests,
+    register_device_tests,
 };
 
 }  // namespace palimpsest

@@ -1,0 +1,185 @@
+#include <imgui.h>
+#include <imgui_te_context.h>
+#include <imgui_te_engine.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "app/session/race_file.h"
+#include "app/studio/application.h"
+#include "app/views/measure.h"
+#include "tests/gui/tests.h"
+#include "tests/paced_device.h"
+
+// Measure: a person looks at what ships, races, cancels, opens a report and takes it away.
+
+namespace palimpsest {
+
+namespace {
+
+Session& enter_measure(ImGuiTestContext* context) {
+  Session& session = start_program(context, testing::paced_device().beside_cpu());
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_6);
+  for (int i = 0; i < 4; ++i) {
+    settle(context);
+    session.answers().wait();
+  }
+  settle(context);
+  return session;
+}
+
+/// What is raced in a moment, but for the last length, which takes long.
+void wish_for_little(Session& session, Index last) {
+  SessionState next = session.state();
+  next.measure.wish.variants = {"linear"};
+  next.measure.wish.peer = false;
+  next.measure.wish.forms = {Form::recurrent, Form::chunkwise};
+  next.measure.wish.devices = {"cuda"};
+  next.measure.wish.lengths = {8, 16, last};
+  next.measure.wish.shape = {1, 8, 32, 32};
+  session.change(next);
+}
+
+/// A report in a file of its own, which is removed at the end.
+class ReportFile {
+ public:
+  ReportFile(const char* name, const std::string& text)
+      : path_(std::filesystem::temp_directory_path() / name) {
+    std::ofstream(path_) << text;
+  }
+  ~ReportFile() { std::filesystem::remove(path_); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+RaceReport elsewhere() {
+  RaceReport report;
+  report.machine = {.processor = "Another One", .threads = 3, .program = "palimpsest"};
+  report.starts = {{"2026-01-02 09:30 UTC", "palimpsest bench"}};
+  for (const Index tokens : {8, 16}) {
+    const double seconds = 1e-6 * static_cast<double>(tokens);
+    report.points.push_back(
+        {.entry = {.variant = "linear", .device = "cuda", .tokens = tokens, .heads = 8, .dk = 32, .dv = 32},
+         .repeats = 3,
+         .compute = {seconds, seconds, seconds},
+         .whole = {seconds, seconds, seconds}});
+  }
+  return report;
+}
+
+void shows_what_ships(ImGuiTestContext* context) {
+  Session& session = enter_measure(context);
+  IM_CHECK_STR_EQ(program().workspace().id, "measure");
+  IM_CHECK_GE(measure_map().reports.size(), std::size_t{1});
+  IM_CHECK_GE(measure_map().points.size(), std::size_t{6});
+  IM_CHECK(!measure_map().headline.empty());
+  IM_CHECK(!measure_map().spans.empty());
+  IM_CHECK_LT(measure_map().hatched_from, 0.0F);  // a report lacks nothing
+  // A point under the pointer says its figures.
+  context->MouseMoveToPos(measure_map().points[2]);
+  context->Yield(3);
+  IM_CHECK(measure_map().hovered.find("middle half") != std::string::npos);
+  context->ItemClick("//Which is faster here?/**/per token");
+  context->Yield(2);
+  IM_CHECK(session.state().measure.per_token);
+  IM_CHECK(!session.can_undo());  // how one looks is no change
+}
+
+void races_until_it_is_cancelled(ImGuiTestContext* context) {
+  Session& session = enter_measure(context);
+  wish_for_little(session, 1000);
+  context->Yield(4);
+  context->ItemClick("//Which is faster here?/**/###race");
+  Races& races = program().races;
+  IM_CHECK(races.runs());
+  const auto points = [&] { return races.own() ? races.own()->points.size() : std::size_t{0}; };
+  for (int i = 0; i < 2000 && points() < 2; ++i) context->SleepNoSkip(0.02F, 0.02F);
+  IM_CHECK_GE(points(), std::size_t{2});
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_1);  // it goes on while one looks at something else
+  for (int i = 0; i < 2000 && points() < 4; ++i) context->SleepNoSkip(0.02F, 0.02F);
+  IM_CHECK_GE(points(), std::size_t{4});
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_6);
+  context->Yield(4);
+  IM_CHECK(races.runs());
+  context->ItemClick("//Which is faster here?/**/###race");
+  context->Yield(2);
+  IM_CHECK(!races.runs());
+  session.answers().wait();
+  settle(context);
+  IM_CHECK_EQ(points(), std::size_t{4});
+  IM_CHECK_EQ(measure_map().points.size(), std::size_t{4});
+  IM_CHECK_GT(measure_map().hatched_from, 0.0F);  // the rest is not measured yet
+  IM_CHECK_EQ(races.left(session), 2);
+  // On with a shorter one: nothing is measured again, and the chart is full.
+  wish_for_little(session, 24);
+  context->Yield(2);
+  context->ItemClick("//Which is faster here?/**/###race");
+  for (int i = 0; i < 2000 && races.runs(); ++i) context->SleepNoSkip(0.02F, 0.02F);
+  session.answers().wait();
+  settle(context);
+  IM_CHECK_EQ(points(), std::size_t{6});
+  IM_CHECK_LT(measure_map().hatched_from, 0.0F);
+  context->ItemClick("//Which is faster here?/**/###save report");
+  context->Yield(2);
+  context->ItemClick("//$FOCUSED/report as JSON…");
+  context->Yield(2);
+  IM_CHECK(program().show_save);
+  IM_CHECK(parse_race(program().text_to_save) == *races.own());
+  context->KeyPress(ImGuiKey_Escape);
+  context->Yield(2);
+}
+
+void overlays_reports_and_refuses_broken_ones(ImGuiTestContext* context) {
+  Session& session = enter_measure(context);
+  const std::size_t shipped = measure_map().reports.size();
+  wish_for_little(session, 24);
+  const ReportFile good("palimpsest-race-elsewhere.json", race_json(elsewhere()));
+  const ReportFile foreign("palimpsest-race-foreign.json", "{\"benchmarks\": []}");
+  program().drop({good.path()});
+  const auto come = [&] {
+    for (int i = 0; i < 3; ++i) {
+      context->Yield(2);
+      session.answers().wait();
+    }
+    settle(context);
+  };
+  come();
+  IM_CHECK_EQ(measure_map().reports.size(), shipped + 1);
+  IM_CHECK_STR_EQ(measure_map().reports.front().c_str(), "Another One, 3 threads, 2026-01-02");
+  IM_CHECK_EQ(measure_map().points.size(), std::size_t{2});
+  program().drop({foreign.path()});
+  come();
+  IM_CHECK(session.message().find("palimpsest-race-foreign.json") != std::string::npos);
+  IM_CHECK(session.message().find("expected") != std::string::npos);
+  IM_CHECK_EQ(measure_map().reports.size(), shipped + 1);
+  // What is measured here leads; the other report is beside it, thin.
+  context->ItemClick("//Which is faster here?/**/###race");
+  for (int i = 0; i < 2000 && program().races.runs(); ++i) context->SleepNoSkip(0.02F, 0.02F);
+  come();
+  IM_CHECK_EQ(measure_map().points.size(), std::size_t{6});
+  IM_CHECK_EQ(measure_map().thin_points, 2);
+  session.clear_message();
+  const SeenReport seen = program().races.seen()[1];
+  program().races.take_away(session, seen);
+  come();
+  IM_CHECK_EQ(measure_map().thin_points, 0);
+  IM_CHECK_EQ(measure_map().reports.size(), shipped + 1);
+  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+  come();
+  IM_CHECK_EQ(measure_map().thin_points, 2);  // to take a report away can be undone
+}
+
+}  // namespace
+
+void register_measure_tests(ImGuiTestEngine* engine) {
+  add_program_test(engine, "Measure shows the report that ships and the figures of a point",
+                   shows_what_ships);
+  add_program_test(engine, "Measure races until it is cancelled, goes on and saves",
+                   races_until_it_is_cancelled);
+  add_program_test(engine, "Measure overlays reports and refuses broken ones",
+                   overlays_reports_and_refuses_broken_ones);
+}
+
+}  // namespace palimpsest
