@@ -22,7 +22,7 @@ class PacedBackend : public Backend {
                                      Precision) const override {
     return variant.rule->missing(form, settings);
   }
-  const DeviceEngines& engines() const override { return cpu_engines(); }
+  const DeviceEngines& engines(Precision) const override { return cpu_engines(); }
   Output run(const Variant&, const Sequence&, Form, Precision, Index, std::stop_token) const override {
     throw Error("nothing is computed here");
   }
@@ -31,13 +31,13 @@ class PacedBackend : public Backend {
     throw Error("nothing is computed here");
   }
   RunTimes measure(const Variant&, std::span<const Sequence> heads, Form form, Precision, Index,
-                   std::stop_token stop) const override {
+                   const Repeats&, std::stop_token stop) const override {
     const Index tokens = heads.front().tokens;
     while (tokens >= endless_from && !stop.stop_requested())
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (stop.stop_requested()) throw Cancelled();
     const double seconds = 1e-7 * static_cast<double>(tokens) * (form == Form::recurrent ? 1 : 2);
-    return {.compute = seconds, .transfers = 0, .allocations = 0, .whole = seconds};
+    return {.compute = {seconds}, .transfers = 0, .allocations = 0, .whole = seconds, .spent = seconds};
   }
   std::string what_is_timed() const override { return "nothing"; }
   std::optional<Roof> roof(Precision) const override {
