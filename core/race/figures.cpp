@@ -136,9 +136,31 @@ std::string capitalised(std::string words) {
   return words;
 }
 
+const RacePoint* point_at(const RaceLine& line, Index tokens) {
+  const auto found =
+      std::ranges::find_if(line.points, [&](const RacePoint& point) { return point.entry.tokens == tokens; });
+  return found == line.points.end() ? nullptr : &*found;
+}
+
+/// The longest length that two curves share; 0 where there is none.
+Index last_shared(const RaceLine& one, const RaceLine& other) {
+  Index longest = 0;
+  for (const RacePoint& point : one.points) {
+    if (point_at(other, point.entry.tokens)) longest = point.entry.tokens;
+  }
+  return longest;
+}
+
+/// What is told of crossings, and the first that is.
+struct ToldCrossings {
+  std::string sentence = {};
+  const NamedCrossing* first = nullptr;
+};
+
 /// "From n ≈ 820 on, the chunkwise form is faster than softmax; from n ≈ 3,200 on, the recurrent form too."
-std::string crossing_sentence(const std::vector<NamedCrossing>& crossings, const std::vector<RaceLine>& lines,
-                              std::span<const Variant> table) {
+ToldCrossings crossing_sentence(const std::vector<NamedCrossing>& crossings,
+                                const std::vector<RaceLine>& lines, bool whole,
+                                std::span<const Variant> table) {
   const NamedCrossing* first = nullptr;
   std::vector<std::size_t> told;
   std::string sentence;
@@ -149,7 +171,10 @@ std::string crossing_sentence(const std::vector<NamedCrossing>& crossings, const
       return &other != &each && other.crossover.tokens > each.crossover.tokens &&
              std::minmax(other.faster, other.slower) == std::minmax(each.faster, each.slower);
     });
-    if (!stays || lines[each.faster].any_form) continue;
+    const Index end = last_shared(lines[each.faster], lines[each.slower]);
+    const bool holds = end > 0 && seconds_of(*point_at(lines[each.faster], end), whole).median <
+                                      seconds_of(*point_at(lines[each.slower], end), whole).median;
+    if (!stays || !holds || lines[each.faster].any_form) continue;
     if (first && (each.slower != first->slower || each.crossover.question != first->crossover.question))
       continue;
     if (std::ranges::find(told, each.faster) != told.end() || told.size() == most_told) continue;
@@ -164,7 +189,8 @@ std::string crossing_sentence(const std::vector<NamedCrossing>& crossings, const
                               called(lines[each.faster], lines, table));
     }
   }
-  return sentence.empty() ? sentence : sentence + ".";
+  if (first) sentence += '.';
+  return {std::move(sentence), first};
 }
 
 /// Who is fastest where, while nothing crosses for good.
@@ -178,12 +204,6 @@ std::string fastest_sentence(const std::vector<FastestSpan>& fastest, const std:
     return capitalised(winner) + " is fastest at every length measured.";
   }
   return fmt::format("From n ≈ {} on, {} is fastest.", about(last.from), winner);
-}
-
-const RacePoint* point_at(const RaceLine& line, Index tokens) {
-  const auto found =
-      std::ranges::find_if(line.points, [&](const RacePoint& point) { return point.entry.tokens == tokens; });
-  return found == line.points.end() ? nullptr : &*found;
 }
 
 /// "8.5", "14": how many times.
@@ -213,9 +233,11 @@ std::string detail_sentence(const RaceLine& one, const RaceLine& other, const st
   if (shortest == longest) return words;
   const double near_one = seconds(one, shortest);
   const double near_other = seconds(other, shortest);
+  const double apart = std::max(near_one, near_other) / std::min(near_one, near_other);
+  if (apart < 1.05) return words + fmt::format(" At n = {} they take as long.", in_digits(shortest));
   const RaceLine& winner = near_one < near_other ? one : other;
   return words + fmt::format(" At n = {} {} wins by {}.", in_digits(shortest), called(winner, lines, table),
-                             times_words(std::max(near_one, near_other) / std::min(near_one, near_other)));
+                             times_words(apart));
 }
 
 /// The fastest curve at the longest length but `line`; the number of lines where there is none.
@@ -348,16 +370,13 @@ RaceFigures race_figures(std::span<const RaceReport* const> reports, std::size_t
     const std::vector<RaceLine>& lines = figures.lines.back();
     figures.fastest = fastest_spans(lines, whole);
     figures.crossings = named_crossings(part, lines, whole, table);
-    figures.headline = crossing_sentence(figures.crossings, lines, table);
+    ToldCrossings told = crossing_sentence(figures.crossings, lines, whole, table);
+    figures.headline = std::move(told.sentence);
     if (figures.headline.empty()) figures.headline = fastest_sentence(figures.fastest, lines, table);
     if (figures.headline.empty() || figures.fastest.empty()) continue;
-    // The fastest at the end, with what it overtook, or else with the next one there.
-    const std::size_t winner = figures.fastest.back().line;
-    std::size_t other = lines.size();
-    for (const NamedCrossing& each : figures.crossings) {
-      if (each.faster == winner && other == lines.size()) other = each.slower;
-    }
-    if (other == lines.size()) other = second_at_end(lines, winner, whole);
+    // What the headline compares, or else the fastest at the end with the next one there.
+    const std::size_t winner = told.first ? told.first->faster : figures.fastest.back().line;
+    const std::size_t other = told.first ? told.first->slower : second_at_end(lines, winner, whole);
     if (other < lines.size())
       figures.detail = detail_sentence(lines[winner], lines[other], lines, whole, table);
   }

@@ -128,6 +128,26 @@ TEST_CASE("the answer says from where on what is faster, and by how much at the 
   CHECK(figures_of({}, {}).headline == "");
 }
 
+TEST_CASE("what no longer holds at the longest length is no answer", "[race]") {
+  RaceReport report;
+  const auto add = [&](Form form, Index tokens, double low, double median, double high) {
+    RacePoint each = point("kda", form, tokens, median);
+    each.compute = {low, median, high};
+    report.points.push_back(each);
+  };
+  add(Form::chunkwise, 64, 1, 1, 1);
+  add(Form::recurrent, 64, 2, 2, 2);
+  add(Form::chunkwise, 256, 4, 4, 4);
+  add(Form::recurrent, 256, 3, 3, 3);
+  add(Form::chunkwise, 1024, 5, 5, 9);  // the middle halves overlap: nothing crosses, and yet it is shorter
+  add(Form::recurrent, 1024, 5, 8, 9);
+  const RaceFigures figures = figures_of(report, {});
+  CHECK(figures.crossings.size() == 1);
+  CHECK_THAT(figures.headline, says("on, the chunkwise form is fastest."));
+  CHECK(figures.detail ==
+        "At n = 1,024: 5 s against 8 s, 1.6 times. At n = 64 the chunkwise form wins by 2.0.");
+}
+
 TEST_CASE("devices are compared by computing alone, or with transfers", "[race]") {
   RaceReport report;
   for (const Index n : lengths) {
