@@ -57,6 +57,15 @@ bool uses_gpu(const RaceReport& report) {
   });
 }
 
+/// The shape of which a report has the most points.
+RaceShape fullest(const RaceReport& report, const std::vector<RaceShape>& shapes) {
+  return *std::ranges::max_element(shapes, {}, [&](const RaceShape& shape) {
+    return std::ranges::count_if(report.points, [&](const RacePoint& point) {
+      return point.measured() && shape_of(point.entry) == shape;
+    });
+  });
+}
+
 }  // namespace
 
 RaceBoard::RaceBoard(RaceReport begun, std::function<void()> told)
@@ -356,7 +365,7 @@ void show_what_it_has(SessionState& state, const RaceReport& report) {
   if (shapes.empty() || has_some()) return;
   RaceWish& wish = state.measure.wish;
   wish.devices.clear();
-  if (std::ranges::find(shapes, wish.shape) == shapes.end()) wish.shape = shapes.front();
+  if (std::ranges::find(shapes, wish.shape) == shapes.end()) wish.shape = fullest(report, shapes);
   if (has_some()) return;
   wish.precisions.clear();
   for (const Precision precision : all_precisions) {

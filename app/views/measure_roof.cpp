@@ -87,7 +87,8 @@ RoofRange range_of(const std::vector<UnderRoof>& points, const std::vector<const
 
 std::string rate_words(double rate) {
   const double giga = rate / 1e9;
-  return giga >= 1e4 ? fmt::format("{:.3g} T", giga / 1e3) : fmt::format("{:.3g}", giga);
+  if (giga < 1e4) return fmt::format("{:.3g}", giga);
+  return giga < 9.995e5 ? fmt::format("{:.3g} T", giga / 1e3) : fmt::format("{:.0f} T", giga / 1e3);
 }
 
 /// "62 %", "4.1 %".
@@ -195,7 +196,9 @@ class RoofChart {
       if (label({axes_.to.x - px(6) - extent.x, y}, flat, c.dim)) break;
     }
     // Below the slope, where it is in the chart.
-    const std::string slope = fmt::format("{:.3g} GB/s", most.bytes_per_second / 1e9);
+    const double bytes = most.bytes_per_second;
+    const std::string slope =
+        bytes < 9.995e11 ? fmt::format("{:.3g} GB/s", bytes / 1e9) : fmt::format("{:.3g} TB/s", bytes / 1e12);
     const double low = std::max(left, axes_.bottom / most.bytes_per_second);
     const ImVec2 middle = place(std::sqrt(low * ridge), std::sqrt(low * ridge) * most.bytes_per_second);
     label({middle.x + px(10), middle.y + px(2)}, slope, c.dim);

@@ -290,6 +290,14 @@ TEST_CASE("what a report has is shown where it has none of the curves that are l
   SessionState other;
   show_what_it_has(other, {});
   CHECK(other == SessionState());
+  // of several shapes the one with the most points, not the first
+  for (const Index tokens : {Index{8}, Index{16}}) {
+    report.points.push_back(report.points.front());
+    report.points.back().entry.heads = 2;
+    report.points.back().entry.tokens = tokens;
+  }
+  show_what_it_has(other, report);
+  CHECK(other.measure.wish.shape.heads == 2);
 }
 
 TEST_CASE("presets choose rules and forms and leave lengths and sizes", "[races]") {
