@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "app/session/counted.h"
+#include "app/session/fused_words.h"
 #include "app/session/prove_answers.h"
 #include "app/widgets/text.h"
-#include "core/rules/fused_kernel.h"
 
 namespace palimpsest {
 
@@ -193,14 +193,6 @@ std::string agreement_words(const Computation& computed) {
   const std::string device = on_device(computed.choice);
   if (bad < 0) return fmt::format("forms end in different states{} · {}", device, scientific(computed.worst));
   return fmt::format("forms differ from token {}{} · {}", bad, device, scientific(computed.worst));
-}
-
-std::string fused_words(const Computation& computed, Form form) {
-  const InjectedFault& fault = computed.choice.fault;
-  const bool is_carried_out = !fault.id.empty() && fault.form == form;  // by the CPU
-  if (is_carried_out || !computed.form(form).missing.empty()) return {};
-  return fused_kernel(*computed.device, *computed.variant, computed.sequence, form,
-                      computed.choice.precision);
 }
 
 std::string agreement_explained(const Computation& computed) {

@@ -33,10 +33,6 @@ std::string on_device(const Choice& choice);
 /// "3 forms agree · 4.4e-16", "3 forms agree on cuda · 4.4e-16", or from which token on they differ.
 std::string agreement_words(const Computation& computed);
 
-/// That a run of this form takes a fused kernel on the device of the choice, and the steps shown are those of
-/// a plain one (core/rules/fused_kernel.h); empty where they are not two.
-std::string fused_words(const Computation& computed, Form form);
-
 /// Every form's residual and what it is allowed, and where the device has two kernels for it.
 std::string agreement_explained(const Computation& computed);
 

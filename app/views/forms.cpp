@@ -7,6 +7,7 @@
 
 #include "app/gl/context_local.h"
 #include "app/session/block_record.h"
+#include "app/session/fused_words.h"
 #include "app/stage/scales.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
