@@ -127,7 +127,9 @@ void data_picker(Application& application, float width) {
   command_button(application, "data.list", [&] { return style::pill_button(label.c_str()); });
 }
 
-float variant_picker_width() {
+float variant_picker_width(const Variant& present) {
+  if (ImGui::GetWindowWidth() < style::px(narrow_bar))
+    return std::min(style::pill_size((present.label + opens_list).c_str()).x, style::px(208));
   auto& [scale, widest] = context_local<WidestRule>();
   if (scale != style::scale()) {
     scale = style::scale();
@@ -135,13 +137,14 @@ float variant_picker_width() {
     for (const Variant& variant : variants())
       widest = std::max(widest, style::pill_size((variant.label + opens_list).c_str()).x);
   }
-  return std::min(widest, style::px(ImGui::GetWindowWidth() < style::px(narrow_bar) ? 208 : 240));
+  return std::min(widest, style::px(240));
 }
 
 void variant_picker(Application& application) {
-  const float width = variant_picker_width();
+  const Variant& present = find_variant(application.session.choice().variant);
+  const float width = variant_picker_width(present);
   const float room = width - style::pill_size("").x - text_extent(opens_list).x;
-  const std::string name = shortened(find_variant(application.session.choice().variant).label, room);
+  const std::string name = shortened(present.label, room);
   const std::string label = name + opens_list + "###variant";
   if (style::pill_button(label.c_str(), false, 0, width)) ImGui::OpenPopup("variant list");
   tooltip("The rule by which the memory is rewritten",

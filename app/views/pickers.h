@@ -13,9 +13,8 @@ float data_picker_width(const Application& application);
 /// The same for the variants.
 void variant_picker(Application& application);
 
-/// How wide that pill is: as wide as the longest name, so that nothing beside it moves when another rule is
-/// chosen.
-float variant_picker_width();
+/// How wide the pill of the rule is: as the longest name needs, or in a narrow bar that of `present`.
+float variant_picker_width(const Variant& present);
 
 /// A bar narrower than so many design pixels says less: its tabs need the room.
 inline constexpr float narrow_bar = 1400;

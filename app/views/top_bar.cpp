@@ -143,18 +143,17 @@ void draw_top_bar(Application& application, float height) {
       ImGui::GetWindowWidth() - style::px(style::panel_gap + style::panel_padding) - style::px(palette_width);
   const float agreement = palette - style::px(16) - badge;
   ImGui::SameLine(0, style::px(around_story));
-  const float pickers =
-      variant_picker_width() + style::px(least_data_pill) + 2 * gap + style::px(around_story);
+  const float variant_width = variant_picker_width(find_variant(application.session.choice().variant));
+  const float pickers = variant_width + style::px(least_data_pill) + 2 * gap + style::px(around_story);
   const float between = agreement - ImGui::GetCursorPosX() - pickers;
   const float beside_data =
       std::max(between - style::px(96), style::px(160));  // whose name is to be read too
   if (!fault_pill(application, beside_data)) draw_story_line(application, between, style::px(28));
   ImGui::SameLine(0, style::px(around_story));
-  const float room = agreement - ImGui::GetCursorPosX() - variant_picker_width() - 2 * gap;
+  const float room = agreement - ImGui::GetCursorPosX() - variant_width - 2 * gap;
   const float data_width =
       std::min({data_picker_width(application), std::max(room, style::px(80)), style::px(widest_data_pill)});
-  ImGui::SetCursorPosX(
-      std::max(agreement - 2 * gap - data_width - variant_picker_width(), ImGui::GetCursorPosX()));
+  ImGui::SetCursorPosX(std::max(agreement - 2 * gap - data_width - variant_width, ImGui::GetCursorPosX()));
   variant_picker(application);
   ImGui::SameLine();
   data_picker(application, data_width);

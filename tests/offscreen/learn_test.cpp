@@ -378,7 +378,7 @@ TEST_CASE("the name of every rule has room in the top bar", "[learn]") {
       ImGui::SetNextWindowSize({static_cast<float>(width), 48});
       ImGui::Begin("bar", nullptr, ImGuiWindowFlags_NoDecoration);
       for (const Variant& variant : variants())
-        CHECK(style::pill_size((variant.label + " ▾").c_str()).x <= variant_picker_width());
+        CHECK(style::pill_size((variant.label + " ▾").c_str()).x <= variant_picker_width(variant));
       ImGui::End();
     });
   }
