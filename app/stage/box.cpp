@@ -26,25 +26,13 @@ std::string plain_brackets(std::string latex) {
   return latex;
 }
 
-/// Whether a formula writes one of `names` with an index: a picture in its place has none.
-bool has_indexed(const std::string& latex, const std::vector<std::string>& names) {
-  return std::ranges::any_of(names, [&](const std::string& name) {
-    for (auto at = latex.find(name); at != std::string::npos; at = latex.find(name, at + 1)) {
-      const auto next = latex.find_first_not_of('}', at + name.size());
-      if (next != std::string::npos && latex[next] == '_') return true;
-    }
-    return false;
-  });
-}
-
 bool blank(const std::string& text) { return text.find_first_not_of(" \\,;!{}") == std::string::npos; }
 
 std::string transposed_latex(const std::string& latex) {
   return fmt::format("{}^{{\\top}}", latex.size() > 1 ? "{" + latex + "}" : latex);
 }
 
-constexpr std::size_t longest_formula = 110;  // letters of LaTeX that leave pictures beside them room
-constexpr int most_pictures = 4;              // of an equation in which a tensor may have two
+constexpr int most_pictures = 4;  // of an equation in which a tensor may have two
 
 int pictures_in(const Box& box) {
   int count = box.kind == Box::Kind::picture ? 1 : 0;
@@ -148,25 +136,6 @@ class BoxBuilder {
     return box;
   }
 
-  /// A formula whose symbols have indices, whole, and beside it the pictures of what it is made from. A long
-  /// one stands above the pictures alone: here it is f of them.
-  Box formula_of_pictures(const Expression& expression, const std::string& pattern,
-                          const std::vector<std::string>& names) {
-    Box pictures{.kind = Box::Kind::row};
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (pattern.find(names[i]) == std::string::npos) continue;
-      if (!pictures.parts.empty()) pictures.parts.push_back(glyph(","));
-      pictures.parts.push_back(part(expression.arguments()[i], false, Precedence::sum));
-    }
-    const std::string formula = latex(expression, symbols_);
-    const bool is_long = formula.size() > longest_formula;
-    Box box{.kind = Box::Kind::row};
-    box.parts.push_back(glyph(is_long ? "f" : formula));
-    if (!is_long) box.parts.push_back(glyph("\\mathrm{from}"));
-    box.parts.push_back(is_long ? in_brackets(std::move(pictures)) : std::move(pictures));
-    return box;
-  }
-
   /// The pieces of a function's LaTeX with pictures where its arguments stand. Arguments that the formula
   /// does not write, such as where a mask begins, have no place in it and no picture.
   Box function(const Expression& expression, bool transposed) {
@@ -174,7 +143,6 @@ class BoxBuilder {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < expression.arguments().size(); ++i) names.push_back(placeholder(i));
     std::string rest = plain_brackets(definition.latex(names));
-    if (has_indexed(rest, names) && !transposed) return formula_of_pictures(expression, rest, names);
     Box box{.kind = Box::Kind::row};
     while (!rest.empty()) {
       std::size_t first = std::string::npos;

@@ -2,6 +2,7 @@
 
 namespace palimpsest {
 
+struct Variant;
 class Application;
 
 /// A pill with the name of what is open, at most `width` screen pixels wide, that lists captures and presets.

@@ -290,23 +290,6 @@ TEST_CASE("the step at the cursor is drawn as what it is", "[stage]") {
   }
 }
 
-TEST_CASE("no index stands alone behind a picture", "[stage]") {
-  int whole = 0;
-  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
-    const StageView view = stage_view(trace, phase, record, cursor, labels);
-    for (const StageLine& line : view.lines) {
-      for_every_box(line.equation, [&](const Box& box) {
-        if (box.kind != Box::Kind::glyph) return;
-        CAPTURE(line.title, box.latex);
-        const std::size_t first = box.latex.find_first_not_of(" {}");
-        CHECK((first == std::string::npos || box.latex[first] != '_'));
-        whole += box.latex == "\\mathrm{from}" ? 1 : 0;
-      });
-    }
-  });
-  CHECK(whole > 0);
-}
-
 TEST_CASE("in a long equation no tensor is drawn twice", "[stage]") {
   int symbols = 0;
   for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
