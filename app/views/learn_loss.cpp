@@ -28,8 +28,9 @@ constexpr double least_strength = 1e-4;  // of the axis: with none at all there 
 /// What lasts while the dot is dragged.
 struct DraggedDot {
   bool active = false;
-  double right = 0;  // the end of the axis when the drag began
-  double at = 0;
+  double right = 0;   // the end of the axis when the drag began
+  double wanted = 0;  // where it is dragged to
+  double set = 0;     // and what the strength was set to last
 };
 
 std::string strength_symbol(const std::string& array) {
@@ -281,17 +282,23 @@ double drag_dot(const LearnScene& scene, const Chart& chart, double present) {
   ImGui::InvisibleButton("loss", {chart.to.x - chart.from.x, chart.to.y - chart.from.y});
   const bool active = ImGui::IsItemActive() && scene.moment.strength;
   if (!active) {
+    // Let go before what was set last had been computed.
+    if (dragged.active && dragged.wanted != dragged.set && scene.moment.strength)
+      set_strength(scene, dragged.wanted);
     dragged.active = false;
     if (ImGui::IsItemHovered() && scene.moment.strength) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
     return present;
   }
-  if (!dragged.active) dragged = {.active = true, .right = chart.right, .at = present};
+  if (!dragged.active) dragged = {.active = true, .right = chart.right, .wanted = present, .set = present};
   const double wanted = std::clamp(chart.value_at_x(ImGui::GetIO().MousePos.x), 0.0, chart.right);
   const double value = scene.moment.step.problem.rate == scene.moment.strength->value
                            ? wanted
                            : std::max(wanted, least_strength * chart.right);
-  if (value != dragged.at && !scene.is_old) set_strength(scene, value);
-  dragged.at = value;
+  dragged.wanted = value;
+  if (value != dragged.set && !scene.is_old) {
+    set_strength(scene, value);
+    dragged.set = value;
+  }
   return value;
 }
 

@@ -87,7 +87,7 @@ RoofRange range_of(const std::vector<UnderRoof>& points, const std::vector<const
 
 std::string rate_words(double rate) {
   const double giga = rate / 1e9;
-  if (giga < 1e4) return fmt::format("{:.3g}", giga);
+  if (giga < 1e4) return giga < 999.5 ? fmt::format("{:.3g}", giga) : fmt::format("{:.0f}", giga);
   return giga < 9.995e5 ? fmt::format("{:.3g} T", giga / 1e3) : fmt::format("{:.0f} T", giga / 1e3);
 }
 
