@@ -79,6 +79,7 @@ SideMoment::Memory memory_of(const Matrix<double>& S, const Matrix<double>* refe
 /// "The others stand at 0.74 to 0.87": what the words that this one has not changed answer themselves.
 std::string others_of(const AnswerTable& table) {
   constexpr double half_a_digit = 0.005;                                // "-0.00" says less than nothing
+  if (table.after.size() == 0) return {};                               // nothing is asked
   if (!(table.after.cwiseAbs().maxCoeff() >= half_a_digit)) return {};  // none answers: that is said already
   double least = 0;
   double most = 0;
