@@ -40,6 +40,15 @@ Side side_of(const char* variant, Form form = Form::recurrent, Precision precisi
 
 }  // namespace
 
+TEST_CASE("a side that nothing is asked of has a memory and no table", "[compare]") {
+  const auto side = begun(side_of("deltanet"), small);
+  SideAtWord key = at_word(side, side, 3);
+  key.words = {.pinned = {}, .most = 0, .with_present = false};
+  const auto moment = key.compute({});
+  CHECK(moment->table.after.size() == 0);
+  CHECK(moment->after.length > 0);
+}
+
 TEST_CASE("a side's memory is what its own form and precision compute up to the word", "[compare]") {
   const auto reference = begun(side_of("gated_deltanet"), small);
   for (const char* variant : {"linear", "retnet_to_scalar_decay", "gla", "gated_deltanet", "kda", "titans"}) {
