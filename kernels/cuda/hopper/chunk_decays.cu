@@ -14,7 +14,8 @@
 //   P_ij = sum_c (e^{A_I - A_2} q^_i) (e^{A_2 - A_{J+1}} k-_j)     from blocks 0, 1 to 2, 3
 //   P_ij = sum_c q^_i (e^{A_I - A_{I+1}} k-_j)                     within one block
 //
-// (The last takes an inverse: where a block's decays are below e^-80 every pair is made by itself.)
+// (The last takes an inverse: channels that decay by more than e^-80 in a block are left out, and added pair
+// by pair in f32. A gate that closes counts as e^-38, so that takes three of them.)
 //
 // First a thread takes two channels of half the tokens and multiplies q^, k^ and k- into the tiles; then a
 // warp takes a block of rows and multiplies 16 x 16 blocks; at last the tiles get what is missing from A_I
@@ -25,7 +26,6 @@
 
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/hopper/chunk_decays.h"
-#include "kernels/cuda/hopper/gates.cuh"
 #include "kernels/cuda/hopper/instructions.cuh"
 #include "kernels/cuda/hopper/unit_lower.cuh"
 
@@ -40,7 +40,12 @@ constexpr int channels = 2 * tile_columns;
 constexpr int rows_per_block = 16;
 constexpr int blocks = L / rows_per_block;
 constexpr int steps = channels / 16;
+constexpr unsigned all_lanes = 0xffffffff;
 constexpr float least_log = -80;  // of a decay whose inverse is a number and leaves room for one
+constexpr float least_gate =
+    -38;  // e^-38 = 3e-17 is nothing beside 1; two of them in a block have an inverse
+
+__device__ float bounded_gate(float g) { return fmaxf(g, least_gate); }
 
 template <bool erases>
 struct Shared {
@@ -58,27 +63,14 @@ struct Shared {
 };
 
 __device__ Left load_block(const Tile* tiles, int first_row, int step) {
-  Left block;
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(block.at[0]), "=r"(block.at[1]), "=r"(block.at[2]), "=r"(block.at[3])
-               : "r"(shared_address(&tiles[step / 4]) + square_by_rows(first_row, step % 4 * 16))
-               : "memory");
-  return block;
+  return load_squares(shared_address(&tiles[step / 4]) + square_by_rows(first_row, step % 4 * 16));
 }
 
 /// sums = sums + left right^T, right the 16 rows of 16 numbers whose Left it is.
 __device__ void multiply_by_rows(float (&sums)[8], const Left& left, const Left& right) {
 #pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    float* const d = sums + 4 * half;
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-        "{%0, "
-        "%1, %2, %3};"
-        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-        : "r"(left.at[0]), "r"(left.at[1]), "r"(left.at[2]), "r"(left.at[3]), "r"(right.at[half]),
-          "r"(right.at[half + 2]));
-  }
+  for (int half = 0; half < 2; ++half)
+    multiply_squares<Bfloat>(sums + 4 * half, left, right.at[half], right.at[half + 2]);
 }
 
 template <bool erases>
@@ -193,7 +185,7 @@ class Chunk {
     float2 sum = {};
 #pragma unroll
     for (float2& g : gates.at) {
-      g = {bounded(g.x), bounded(g.y)};
+      g = {bounded_gate(g.x), bounded_gate(g.y)};
       sum.x += g.x;
       sum.y += g.y;
     }
@@ -261,46 +253,37 @@ class Chunk {
     }
   }
 
-  /// Multiplies the columns of a block of fragments by e^{sign logs}.
-  __device__ void fade(Left& of, int block, int step, float sign) const {
+  /// Multiplies the columns of a block of fragments by factor(the logarithms of a block's decays).
+  template <class Factor>
+  __device__ void multiply_columns(Left& of, int block, int step, Factor factor) const {
 #pragma unroll
     for (int i = 0; i < 4; i += 2) {
       const int c = 16 * step + lane_ % 4 * 2 + i / 2 * 8;
       const float2 logs = reinterpret_cast<const float2&>(shared_.logs[block][c]);
-      const float2 factors = {__expf(sign * logs.x), __expf(sign * logs.y)};
+      const float2 factors = {factor(logs.x), factor(logs.y)};
       of.at[i] = times(factors, unpacked<Bfloat>(of.at[i]));
       of.at[i + 1] = times(factors, unpacked<Bfloat>(of.at[i + 1]));
     }
   }
 
-  /// Whether the decays of this warp's block have inverses.
-  __device__ bool is_near() const {
-    bool is_near = true;
-    for (int c = lane_; c < channels; c += 32) is_near = is_near && shared_.logs[block_][c] > least_log;
-    return __all_sync(0xffffffffU, is_near);
-  }
-
   /// The blocks of this warp's rows: within, then from the nearest one back.
   __device__ void multiply_blocks(float (&P)[blocks][8], float (&N)[blocks][8]) {
-    const bool near = is_near();
 #pragma unroll 1
     for (int step = 0; step < steps; ++step) {
       Left q = load_block(shared_.q, row_, step);
       Left k = {};
       if constexpr (erases) k = load_block(shared_.k_read, row_, step);
-      if (near) {
-        Left own = load_block(shared_.k, row_, step);
-        fade(own, block_, step, -1);
-        multiply_by_rows(P[0], q, own);
-        if constexpr (erases) multiply_by_rows(N[0], k, own);
-      }
+      Left own = load_block(shared_.k, row_, step);
+      multiply_columns(own, block_, step, [](float log) { return log < least_log ? 0 : __expf(-log); });
+      multiply_by_rows(P[0], q, own);
+      if constexpr (erases) multiply_by_rows(N[0], k, own);
 #pragma unroll
       for (int back = 1; back < blocks; ++back) {
         const int column_block = block_ - back;
         if (column_block < 0) break;
         if (back == 2 && block_ == 3) {
-          fade(q, 2, step, 1);
-          if constexpr (erases) fade(k, 2, step, 1);
+          multiply_columns(q, 2, step, __expf);
+          if constexpr (erases) multiply_columns(k, 2, step, __expf);
         }
         const Left right = column_block == 0 && back > 1
                                ? load_far(step)
@@ -309,51 +292,58 @@ class Chunk {
         if constexpr (erases) multiply_by_rows(N[back], k, right);
       }
     }
-    if (!near) multiply_pairs(P[0], N[0]);
+    add_strong_channels(P[0], N[0]);
   }
 
   __device__ Left load_far(int step) const {
-    Left block;
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(block.at[0]), "=r"(block.at[1]), "=r"(block.at[2]), "=r"(block.at[3])
-                 : "r"(shared_address(&shared_.k_far[lane_ % 16][16 * step + lane_ / 16 * 8]))
-                 : "memory");
-    return block;
+    return load_squares(shared_address(&shared_.k_far[lane_ % 16][16 * step + lane_ / 16 * 8]));
   }
 
-  /// Within one block where some decays are too strong for their inverse: every pair by itself, in f32.
-  __device__ void multiply_pairs(float (&P)[8], float (&N)[8]) const {
+  /// Adds to the block of this warp's own rows what channels without inverses give.
+  __device__ void add_strong_channels(float (&P)[8], float (&N)[8]) const {
 #pragma unroll 1
-    for (int pair = 0; pair < rows_per_block * rows_per_block; ++pair) {
-      const int i = pair / rows_per_block;
-      const int j = pair % rows_per_block;
-      if (j > i) continue;
-      float p = 0;
-      float n = 0;
-      for (int c = lane_; c < channels; c += 32) {
-        float seen = 0;  // of the decays after j, by the read of i
-        float all = 0;
-        for (int m = j + 1; m <= i; ++m) {
-          seen = all;
-          all += row_ + m < tokens() ? bounded(gates_of_row(row_ + m)[c]) : 0;
-        }
-        if (!of_.reads_first) seen = all;
-        const float k_j = given(of_.k_rows, row_ + j, c);  // from memory: the tiles have their decays in them
-        if (!of_.reads_first || j < i) p += given(of_.q_rows, row_ + i, c) * k_j * __expf(seen);
-        if constexpr (erases) {
-          if (j < i) n += given(of_.k_rows, row_ + i, c) * k_j * __expf(all);
-        }
-      }
-      for (int distance = 16; distance > 0; distance /= 2) {
-        p += __shfl_xor_sync(0xffffffffU, p, distance);
-        n += __shfl_xor_sync(0xffffffffU, n, distance);
-      }
-      if constexpr (!erases) p *= shared_.beta[row_ + j];
+    for (int first = 0; first < channels; first += 32) {
+      unsigned strong = __ballot_sync(all_lanes, shared_.logs[block_][first + lane_] < least_log);
+#pragma unroll 1
+      for (; strong != 0; strong &= strong - 1)
+        add_channel(P, N, first + __ffs(static_cast<int>(strong)) - 1);
+    }
+  }
+
+  /// One channel of all pairs, in f32. A lane fetches a row, twice over, and adds to the pairs that it has.
+  __device__ void add_channel(float (&P)[8], float (&N)[8], int channel) const {
+    const int row = row_ + lane_ % rows_per_block;
+    const float q = given(of_.q_rows, row, channel);  // from memory: the tiles have their decays in them
+    const float k = given(of_.k_rows, row, channel);
+    float G = row < tokens() ? bounded_gate(gates_of_row(row)[channel]) : 0;
 #pragma unroll
-      for (int e = 0; e < 8; ++e) {
-        const bool is_mine = lane_ / 4 + e / 2 % 2 * 8 == i && e / 4 * 8 + lane_ % 4 * 2 + e % 2 == j;
-        if (is_mine) P[e] = p;
-        if (is_mine) N[e] = n;
+    for (int distance = 1; distance < rows_per_block; distance *= 2) {
+      const float before = __shfl_up_sync(all_lanes, G, distance, rows_per_block);
+      if (lane_ % rows_per_block >= distance) G += before;
+    }
+    const float before = __shfl_up_sync(all_lanes, G, 1, rows_per_block);
+    const float read = of_.reads_first ? before : G;  // no pair of the first row counts then
+    const float written = erases ? k : shared_.beta[row] * k;
+    const auto of = [](float number, int from) { return __shfl_sync(all_lanes, number, from); };
+    float q_i[2], k_i[2], read_i[2], G_i[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int i = lane_ / 4 + 8 * half;
+      q_i[half] = of(q, i);
+      k_i[half] = of(k, i);
+      read_i[half] = of(read, i);
+      G_i[half] = of(G, i);
+    }
+#pragma unroll
+    for (int n = 0; n < 4; ++n) {
+      const int j = n / 2 * 8 + lane_ % 4 * 2 + n % 2;
+      const float k_j = of(written, j);
+      const float G_j = of(G, j);
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int e = n / 2 * 4 + 2 * half + n % 2;
+        P[e] += q_i[half] * k_j * __expf(read_i[half] - G_j);  // of no use where j > i
+        if constexpr (erases) N[e] += k_i[half] * k_j * __expf(G_i[half] - G_j);
       }
     }
   }

@@ -295,14 +295,46 @@ __device__ inline std::uint32_t square_by_rows(int row, int column) {
   return place_in_tile(row + lane % 8 + lane / 8 % 2 * 8, column + lane / 16 * 8);
 }
 
-/// 16 rows of a tile, transposed, as a left factor: its row 16 warp + i holds column `column` + i of them.
-__device__ inline Left transposed_left(const void* tile, int row, int column) {
+/// The 16 x 16 numbers of which this thread's address names one row of 8, square by square, as a left factor.
+__device__ inline Left load_squares(std::uint32_t row) {
+  Left left;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(left.at[0]), "=r"(left.at[1]), "=r"(left.at[2]), "=r"(left.at[3])
+               : "r"(row)
+               : "memory");
+  return left;
+}
+
+/// The same, every square transposed.
+__device__ inline Left load_squares_transposed(std::uint32_t row) {
   Left left;
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(left.at[0]), "=r"(left.at[1]), "=r"(left.at[2]), "=r"(left.at[3])
-               : "r"(shared_address(tile) + square_by_columns(row, column))
+               : "r"(row)
                : "memory");
   return left;
+}
+
+/// By one warp: sums = sums + left [first, second], of 16 x 8 sums that lie as those of Sums do. `first` and
+/// `second`: the upper and lower 8 rows of the right factor's 8 columns.
+template <class Number>
+__device__ void multiply_squares(float* sums, const Left& left, std::uint32_t first, std::uint32_t second) {
+#define PALIMPSEST_PRODUCT(type)                                                                 \
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." type "." type                            \
+               ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"            \
+               : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])                      \
+               : "r"(left.at[0]), "r"(left.at[1]), "r"(left.at[2]), "r"(left.at[3]), "r"(first), \
+                 "r"(second))
+  if constexpr (std::is_same_v<Number, Bfloat>)
+    PALIMPSEST_PRODUCT("bf16");
+  else
+    PALIMPSEST_PRODUCT("f16");
+#undef PALIMPSEST_PRODUCT
+}
+
+/// 16 rows of a tile, transposed, as a left factor: its row 16 warp + i holds column `column` + i of them.
+__device__ inline Left transposed_left(const void* tile, int row, int column) {
+  return load_squares_transposed(shared_address(tile) + square_by_columns(row, column));
 }
 
 /// Writes such a left factor back, transposed: column i of it becomes row `row` + i of the tile.

@@ -23,38 +23,20 @@ struct UnitLower {
 
 namespace unit_lower {
 
-/// One 16 x 16 block, as a left factor of mma.
-__device__ inline hopper::Left left(const __half (&of)[UnitLower::size][UnitLower::row], int row,
-                                    int column) {
+/// This thread's row of a 16 x 16 block, square by square.
+__device__ inline std::uint32_t square(const __half (&of)[UnitLower::size][UnitLower::row], int row,
+                                       int column) {
   const int lane = static_cast<int>(threadIdx.x % 32);
-  hopper::Left block;
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(block.at[0]), "=r"(block.at[1]), "=r"(block.at[2]), "=r"(block.at[3])
-               : "r"(hopper::shared_address(&of[row + lane % 16][column + lane / 16 * 8]))
-               : "memory");
-  return block;
+  return hopper::shared_address(&of[row + lane % 16][column + lane / 16 * 8]);
 }
 
 /// sums = sums + left right for the 16 x 16 block of `of` there; sums lie as hopper::Sums do, in one warp.
 __device__ inline void multiply(float (&sums)[8], const hopper::Left& left,
                                 const __half (&of)[UnitLower::size][UnitLower::row], int row, int column) {
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  std::uint32_t right[4];
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(right[0]), "=r"(right[1]), "=r"(right[2]), "=r"(right[3])
-               : "r"(hopper::shared_address(&of[row + lane % 16][column + lane / 16 * 8]))
-               : "memory");
+  const hopper::Left right = hopper::load_squares_transposed(square(of, row, column));
 #pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    float* const d = sums + 4 * half;
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-        "{%0, "
-        "%1, %2, %3};"
-        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-        : "r"(left.at[0]), "r"(left.at[1]), "r"(left.at[2]), "r"(left.at[3]), "r"(right[2 * half]),
-          "r"(right[2 * half + 1]));
-  }
+  for (int half = 0; half < 2; ++half)
+    hopper::multiply_squares<hopper::Half>(sums + 4 * half, left, right.at[2 * half], right.at[2 * half + 1]);
 }
 
 __device__ inline hopper::Left as_left(const float (&sums)[8], float sign = 1) {
@@ -75,7 +57,8 @@ __device__ void merge(UnitLower& of, int first, int row) {
     float sums[8] = {};
 #pragma unroll
     for (int k = 0; k < width / 16; ++k)
-      multiply(sums, left(of.at, row, first + width + 16 * k), of.at, first + width + 16 * k, first + 16 * n);
+      multiply(sums, hopper::load_squares(square(of.at, row, first + width + 16 * k)), of.at,
+               first + width + 16 * k, first + 16 * n);
     DC[n] = as_left(sums, -1);
   }
   hopper::meet(1, 64);  // both warps have read C
