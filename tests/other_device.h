@@ -22,26 +22,36 @@ struct DeviceTrouble {
   std::atomic<bool> is_lost = false;
   std::atomic<bool> lacks_parallel = false;
   std::atomic<bool> is_wrong = false;
-  std::atomic<bool> has_bf16 = false;   // by name: it computes as f32 does
-  std::atomic<bool> has_fused = false;  // a kernel for whole heads in chunks, not in f64
+  std::atomic<bool> has_bf16 = false;    // by name: it computes as f32 does
+  std::atomic<bool> has_fused = false;   // a kernel for whole heads in chunks, not in f64
+  std::atomic<double> most_bytes = 1e9;  // of the rows that this takes at once
+  mutable std::atomic<int> parts = 0;    // that it has taken
 };
 
 /// Whole heads through a kernel that keeps no tensors.
 template <class Scalar>
 class OtherRowHeads : public RowHeads<Scalar> {
  public:
+  explicit OtherRowHeads(const DeviceTrouble& trouble) : trouble_(trouble) {}
+
   std::vector<Matrix<Scalar>> run(Form, std::span<const Program<Scalar>> heads, Index,
                                   std::span<Matrix<Scalar>> states, const std::stop_token&) const override {
+    ++trouble_.parts;
     std::vector<Matrix<Scalar>> o;
     for (std::size_t head = 0; head < heads.size(); ++head)
       o.push_back(cpu_engines().in<Scalar>().recurrent(heads[head], states[head], nullptr));
     return o;
   }
 
+  double most_bytes() const override { return trouble_.most_bytes; }
+
   std::string fused(Form form, const Structure&, Index K) const override {
     const bool is_fused = std::is_same_v<Scalar, float> && form == Form::chunkwise && K < 100;
     return is_fused ? "a fused kernel" : "";
   }
+
+ private:
+  const DeviceTrouble& trouble_;
 };
 
 template <class Scalar>
@@ -49,7 +59,7 @@ class OtherEngines : public Engines<Scalar> {
  public:
   using Rows = Matrix<Scalar>;
 
-  explicit OtherEngines(const DeviceTrouble& trouble) : trouble_(trouble) {}
+  explicit OtherEngines(const DeviceTrouble& trouble) : trouble_(trouble), row_heads_(trouble) {}
 
   Rows recurrent(const Program<Scalar>& program, Rows& S, Recorder* recorder) const override {
     return cpu().recurrent(program, S, recorder);

@@ -30,6 +30,9 @@ class RowHeads {
                                           std::span<Matrix<Scalar>> states,
                                           const std::stop_token& stop) const = 0;
 
+  /// How many bytes the programs of one run() may have: a longer sequence comes part by part.
+  virtual double most_bytes() const = 0;
+
   /// What run() takes for programs of this structure with K key channels where that never makes the tensors
   /// of a step: "one fused kernel on ...". Empty where it makes them as the engines of a trace do.
   virtual std::string fused(Form, const Structure&, Index /*K*/) const { return {}; }

@@ -132,13 +132,26 @@ Output run_row_program(const RowRule& rule, const Sequence& sequence, Form form,
           rule.named_states<Scalar>(S, sequence)};
 }
 
-/// Tokens of every head that are encoded at a time: whole chunks, as many as fit into about a gigabyte.
+/// Bytes that a token takes in programs like this one, and in what they read.
 template <class Scalar>
-Index tokens_at_once(Form form, Index tokens, Index chunk_size, const Program<Scalar>& empty, Index heads) {
+double bytes_per_token(const Program<Scalar>& program) {
+  Index numbers = program.q.cols() + program.read_sight.cols() + program.v.cols();
+  for (const Matrix<Scalar>* const rows :
+       {&program.k, &program.v, &program.a, &program.gate, &program.mu, &program.beta, &program.k_plain,
+        &program.v_plain, &program.transition, &program.inject, &program.erase_sight})
+    numbers += program.structure.rows_per_read * rows->cols();
+  return static_cast<double>(numbers) * sizeof(Scalar);
+}
+
+/// Tokens of every head that are encoded at a time: whole chunks, as many as fit into so many bytes.
+template <class Scalar>
+Index tokens_at_once(Form form, Index tokens, Index chunk_size, const Program<Scalar>& empty,
+                     std::size_t heads, double bytes) {
   if (form == Form::parallel) return tokens;
-  const Index numbers = empty.structure.rows_per_read * (6 * empty.k.cols() + 3 * empty.v.cols() + 8) * heads;
-  const Index fitting = std::max<Index>((Index{1} << 30) / (numbers * Index{sizeof(Scalar)}), 1);
-  return has_chunks(form) ? std::max(fitting / chunk_size, Index{1}) * chunk_size : fitting;
+  const double fitting = bytes / (bytes_per_token(empty) * static_cast<double>(heads));
+  if (fitting >= static_cast<double>(tokens)) return std::max(tokens, Index{1});
+  const auto whole = std::max(static_cast<Index>(fitting), Index{1});
+  return has_chunks(form) ? std::max(whole / chunk_size, Index{1}) * chunk_size : whole;
 }
 
 /// All heads at once, some tokens at a time.
@@ -155,13 +168,16 @@ std::vector<Output> run_row_heads(const RowRule& rule, std::span<const Sequence>
     S.push_back(rule.initial_state<Scalar>(head));
     read.emplace_back(tokens, empty.v.cols());
   }
-  const Index at_once = tokens_at_once(form, tokens, chunk_size, empty, static_cast<Index>(heads.size()));
+  const RowHeads<Scalar>& row_heads = *engines.row_heads();
+  const Index at_once = tokens_at_once(form, tokens, chunk_size, empty, heads.size(), row_heads.most_bytes());
   for (Index first = 0; first < tokens; first += at_once) {
-    stop_if_asked(stop);
     const Index count = std::min(at_once, tokens - first);
     std::vector<Program<Scalar>> programs;
-    for (const Sequence& head : heads) programs.push_back(rule.encoder().encode<Scalar>(head, first, count));
-    const auto o = engines.row_heads()->run(form, programs, chunk_size, S, stop);
+    for (const Sequence& head : heads) {
+      stop_if_asked(stop);
+      programs.push_back(rule.encoder().encode<Scalar>(head, first, count));
+    }
+    const auto o = row_heads.run(form, programs, chunk_size, S, stop);
     for (std::size_t h = 0; h < heads.size() && !reads_at_end; ++h) read[h].middleRows(first, count) = o[h];
   }
   std::vector<Output> outputs;

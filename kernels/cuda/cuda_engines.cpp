@@ -35,6 +35,8 @@ class CudaRowHeads : public CudaHeads<RowHeads<Scalar>, &cuda::run_rows<Scalar>>
  public:
   using CudaHeads<RowHeads<Scalar>, &cuda::run_rows<Scalar>>::CudaHeads;
 
+  double most_bytes() const override { return cuda::most_bytes_of_rows(); }
+
   std::string fused(Form form, const Structure& structure, Index K) const override {
     return cuda::fused_rows<Scalar>(form, structure, K, this->rounding_);
   }

@@ -456,6 +456,14 @@ std::vector<Matrix<Scalar>> run_rows(Form form, std::span<const Program<Scalar>>
   return rows.outputs();
 }
 
+double most_bytes_of_rows() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  CHECK_CUDA(cudaMemGetInfo(&free, &total));
+  return std::min(static_cast<double>(total) / 8,
+                  8.0 * (std::int64_t{1} << 30));  // the processor holds it too
+}
+
 template <class Scalar>
 std::string fused_rows(Form form, const Structure& structure, Index K, Rounding rounding) {
   if (goes_to_tensor_cores<Scalar>(form, structure, K, rounding)) return "fused kernels on tensor cores";

@@ -35,6 +35,9 @@ std::vector<Matrix<Scalar>> run_rows(Form form, std::span<const Program<Scalar>>
                                      std::span<Matrix<Scalar>> states, const std::stop_token& stop,
                                      Rounding rounding);
 
+/// RowHeads::most_bytes(): copies, tables and results of what is given take several times as much again.
+double most_bytes_of_rows();
+
 /// RowHeads::fused().
 template <class Scalar>
 std::string fused_rows(Form form, const Structure& structure, Index K, Rounding rounding);

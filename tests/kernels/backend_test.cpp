@@ -81,7 +81,7 @@ TEST_CASE("a state of more rows than the fast kernel holds is computed by the pl
         1e-12);
 }
 
-TEST_CASE("a long sequence crosses the backend's blocks of rows") {
+TEST_CASE("a long sequence is on the device what it is on the processor") {
   if (!testing::has_gpu()) return;
   const Variant& variant = find_variant("gated_deltanet");
   const Settings settings = standard_settings(variant);

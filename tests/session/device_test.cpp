@@ -418,3 +418,36 @@ TEST_CASE("a device says which runs take a fused kernel that keeps no tensors, a
   CHECK_FALSE(fused_kernel(device, linear, sequence, Form::chunkwise, Precision::f32).empty());
   CHECK(fused_kernel(cpu_backend(), linear, sequence, Form::chunkwise, Precision::f32).empty());
 }
+
+TEST_CASE("what a device cannot take at once comes part by part, and nothing is lost between them") {
+  OtherDevice device;
+  device.trouble.has_fused = true;
+  for (const char* id : {"kda", "deltaproduct", "titans", "comba", "retnet"}) {
+    INFO(id);
+    const Variant& rule = find_variant(id);
+    const Settings settings = random_settings(rule, {}, 1);
+    std::vector<Sequence> heads;
+    for (const std::uint64_t seed : {1, 2}) {
+      const RandomCase random = {.tokens = 23, .dk = 5, .dv = 4, .initial_state = true, .seed = seed};
+      const auto arrays = std::make_shared<const Arrays>(random_arrays(rule, settings, random));
+      heads.push_back(bind(rule, arrays, settings).heads.front());
+    }
+    const auto run = [&](double bytes, Form form) {
+      device.trouble.most_bytes = bytes;
+      device.trouble.parts = 0;
+      return rule.rule->run_heads(heads, form, Precision::f64, 3, {}, device.engines(Precision::f64));
+    };
+    const std::vector<Output> whole = run(1e9, Form::recurrent);
+    CHECK(device.trouble.parts == 1);
+    const auto same = [&](const std::vector<Output>& got) {
+      for (std::size_t h = 0; h < heads.size(); ++h) CHECK(compare(got[h], whole[h]).error == 0);
+    };
+    same(run(1, Form::recurrent));  // one token is the least there is
+    CHECK(device.trouble.parts == 23);
+    same(run(1, Form::chunkwise));  // and one chunk, of three
+    CHECK(device.trouble.parts == 8);
+    same(run(5000, Form::recurrent));
+    CHECK(device.trouble.parts > 1);
+    CHECK(device.trouble.parts < 23);
+  }
+}
