@@ -100,11 +100,13 @@ Program<double> widened(const Program<float>& program) {
           .beta = program.beta.cast<double>()};
 }
 
-/// max|X - Y| / max|Y|; infinite where one is no number.
+double largest(const Matrix<double>& X) { return X.size() == 0 ? 0 : X.cwiseAbs().maxCoeff(); }
+
+/// max|X - Y|; infinite where one is no number.
 double difference(const Matrix<double>& X, const Matrix<double>& Y) {
   if (X.size() == 0 && Y.size() == 0) return 0;
   const double furthest = (X - Y).cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
-  return std::isnan(furthest) ? std::numeric_limits<double>::infinity() : furthest / Y.cwiseAbs().maxCoeff();
+  return std::isnan(furthest) ? std::numeric_limits<double>::infinity() : furthest;
 }
 
 /// Two heads on tensor cores against each alone by the plain kernels in f64.
@@ -118,10 +120,13 @@ void compare(const Kind& kind) {
   const auto expected =
       cuda::run_rows<double>(Form::recurrent, wide, 1, expected_states, {}, cuda::Rounding::none);
   const auto got = cuda::run_rows<float>(Form::chunkwise, heads, 16, states, {}, cuda::Rounding::bf16);
-  // Worst of many draws 6e-3 and, of states, 8e-3; a bf16 has half a unit of 2^-9 = 2e-3.
+  // Worst of many draws 6e-3 and, of states, 8e-3; a bf16 has half a unit of 2^-9 = 2e-3. Measured by the
+  // larger head: a query and a key that are all but orthogonal leave one token next to nothing.
+  const double output = std::max(largest(expected[0]), largest(expected[1]));
   for (std::size_t head = 0; head < 2; ++head) {
-    CHECK(difference(got[head].cast<double>(), expected[head]) <= 1.5e-2);
-    CHECK(difference(states[head].cast<double>(), expected_states[head]) <= 1.5e-2);
+    CHECK(difference(got[head].cast<double>(), expected[head]) <= 1.5e-2 * output);
+    CHECK(difference(states[head].cast<double>(), expected_states[head]) <=
+          1.5e-2 * largest(expected_states[head]));
   }
 }
 
@@ -147,7 +152,8 @@ TEST_CASE("chunks on tensor cores give what the recurrence gives") {
 TEST_CASE("gates of channels that close within a few tokens keep chunks finite") {
   if (!has_tensor_cores()) return;
   for (const Erase erase : {Erase::none, Erase::decayed}) {
-    for (const double strongest : {3.0, 30.0, 300.0}) {
+    for (const double strongest :
+         {3.0, 10.0, 30.0, 300.0}) {  // at 10 about half of the channels, within 16 tokens
       for (const bool reads_first : {false, true})
         compare({.tokens = 200,
                  .erase = erase,
@@ -182,7 +188,7 @@ TEST_CASE("softmax on tensor cores gives what it gives in f64") {
     const auto got = cuda::run_softmax<float>(Form::chunkwise, heads, 64, {}, cuda::Rounding::bf16);
     const auto expected = cuda::run_softmax<double>(Form::recurrent, wide, 64, {}, cuda::Rounding::none);
     for (std::size_t head = 0; head < 2; ++head)
-      CHECK(difference(got[head].cast<double>(), expected[head]) <= 1e-2);
+      CHECK(difference(got[head].cast<double>(), expected[head]) <= 1e-2 * largest(expected[head]));
   }
 }
 
