@@ -66,7 +66,7 @@ struct Shared {
   Tile scores[decays == Decays::by_channel ? 0 : 2];
   Tile o[main_warpgroups];
   Factors factors[2];
-  float G[2][L];           // running sums of g
+  float G[2][L];           // running sums of log2 alpha
   Barrier copied[stages];  // a stage is filled
   Barrier used[stages];    // and may be filled again
   Barrier made[2];         // scores and factors of a chunk are there
@@ -102,7 +102,9 @@ class Auxiliary {
     if (thread_ == 0) {
       for (int chunk = 0; chunk < Shared::stages - 1; ++chunk) copy(chunk);
     }
-    fetch(0);
+    fetch_gates(0);
+    add_up_gates(0);
+    fetch_strengths(0);
     for (int chunk = 0; chunk < chunks_; ++chunk) {
       const int buffer = chunk % 2;
       shared_.taken[buffer].wait((chunk / 2 % 2) ^ 1);
@@ -112,6 +114,7 @@ class Auxiliary {
         make(chunk);
       shared_.made[buffer].arrive();
       if (thread_ == 0) copy(chunk + Shared::stages - 1);
+      add_up_gates(chunk + 1);  // by another warp than copies: the main warpgroups wait for neither
     }
   }
 
@@ -146,14 +149,25 @@ class Auxiliary {
     return rows.at(place_.batch, place_.head)[token * rows.token_stride];
   }
 
-  /// g and beta of this thread's tokens, a chunk ahead of their use.
-  __device__ void fetch(int chunk) {
+  /// g of two tokens, a chunk ahead of their use.
+  __device__ void fetch_gates(int chunk) {
     if constexpr (decays == Decays::by_token) {
-      if (thread_ < 32) {
-        g_[0] = of_token(chain_.g, chunk * L + 2 * thread_, 0);
-        g_[1] = of_token(chain_.g, chunk * L + 2 * thread_ + 1, 0);
-      }
+      if (!adds_up_gates()) return;
+      const int token = chunk * L + thread_ % 32 * 2;
+      g_[0] = of_token(chain_.g, token, 0);
+      g_[1] = of_token(chain_.g, token + 1, 0);
     }
+  }
+
+  /// G of a chunk, whose g were fetched.
+  __device__ void add_up_gates(int chunk) {
+    if (decays == Decays::by_token && adds_up_gates()) add_up(g_[0], g_[1], shared_.G[chunk % 2]);
+  }
+
+  __device__ bool adds_up_gates() const { return thread_ / 32 == 1; }
+
+  /// beta of this thread's token, a chunk ahead of its use.
+  __device__ void fetch_strengths(int chunk) {
     if constexpr (!erases && decays != Decays::by_channel) {
       if (thread_ < L) beta_ = of_token(chain_.beta, chunk * L + thread_, 1);
     }
@@ -174,9 +188,9 @@ class Auxiliary {
       multiply<Bfloat, Along::rows>(P, tiles(stage.q), tiles(stage.k), step > 0);
     }
     end_products();
-    if (decays == Decays::by_token && thread_ < 32) add_up(g_[0], g_[1], shared_.G[chunk % 2]);
     if (!erases && thread_ < L) shared_.factors[chunk % 2].beta[thread_] = beta_;
-    fetch(chunk + 1);
+    fetch_gates(chunk + 1);
+    fetch_strengths(chunk + 1);
     meet(1, warpgroup_size);
     make_factors(chunk);
     await_products(P);
@@ -194,9 +208,9 @@ class Auxiliary {
     float out = erases ? 1 : factors.beta[thread_];
     if constexpr (decays == Decays::by_token) {
       const float* const G = shared_.G[chunk % 2];
-      factors.in[thread_] = __expf(read_sum(G, thread_));
-      factors.erase[thread_] = __expf(G[thread_]);
-      out *= __expf(G[L - 1] - G[thread_]);
+      factors.in[thread_] = two_to(read_sum(G, thread_));
+      factors.erase[thread_] = two_to(G[thread_]);
+      out *= two_to(G[L - 1] - G[thread_]);
     }
     factors.out[thread_] = out;
   }
@@ -218,22 +232,19 @@ class Auxiliary {
       G_i[1] = read_sum(G, first_row + 8);
     }
     const bool scales = chain_.beta.data && !erases;
+    const int seen = chain_.reads_first ? 0 : 1;  // of the own token
 #pragma unroll
     for (int n = 0; n < L / 8; ++n) {
+      const int j = 8 * n + lane % 4 * 2;
+      const float2 G_j = reinterpret_cast<const float2&>(G[j]);
+      const float2 beta = reinterpret_cast<const float2&>(shared_.factors[chunk % 2].beta[j]);
 #pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        const int j = 8 * n + lane % 4 * 2 + e;
-        const float G_j = decays == Decays::by_token ? G[j] : 0;
-        const float beta = scales ? shared_.factors[chunk % 2].beta[j] : 1;
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          const int i = first_row + 8 * half;
-          float& element = P.at[4 * n + 2 * half + e];
-          float weight = beta;
-          if constexpr (decays == Decays::by_token) weight *= __expf(G_i[half] - G_j);
-          const bool sees = chain_.reads_first ? j < i : j <= i;
-          element = sees ? element * weight : 0;
-        }
+      for (int e = 0; e < 4; ++e) {
+        float& element = P.at[4 * n + e];
+        if constexpr (decays == Decays::by_token)
+          element *= two_to(G_i[e / 2] - (e % 2 == 0 ? G_j.x : G_j.y));
+        if (scales) element *= e % 2 == 0 ? beta.x : beta.y;
+        if (j + e % 2 >= first_row + e / 2 * 8 + seen) element = 0;
       }
     }
   }

@@ -14,8 +14,9 @@
 //   P_ij = sum_c (e^{A_I - A_2} q^_i) (e^{A_2 - A_{J+1}} k-_j)     from blocks 0, 1 to 2, 3
 //   P_ij = sum_c q^_i (e^{A_I - A_{I+1}} k-_j)                     within one block
 //
-// (The last takes an inverse: channels that decay by more than e^-80 in a block are left out, and added pair
-// by pair in f32. A gate that closes counts as e^-38, so that takes three of them.)
+// (The last takes an inverse: channels that decay by more than 2^-115 in a block are left out, and added
+// pair by pair in f32. A gate that closes counts as 2^-54, so that takes three of them. Logarithms are to
+// base 2.)
 //
 // First a thread takes two channels of half the tokens and multiplies q^, k^ and k- into the tiles; then a
 // warp takes a block of rows and multiplies 16 x 16 blocks; at last the tiles get what is missing from A_I
@@ -26,6 +27,7 @@
 
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/hopper/chunk_decays.h"
+#include "kernels/cuda/hopper/gates.cuh"
 #include "kernels/cuda/hopper/instructions.cuh"
 #include "kernels/cuda/hopper/unit_lower.cuh"
 
@@ -41,11 +43,12 @@ constexpr int rows_per_block = 16;
 constexpr int blocks = L / rows_per_block;
 constexpr int steps = channels / 16;
 constexpr unsigned all_lanes = 0xffffffff;
-constexpr float least_log = -80;  // of a decay whose inverse is a number and leaves room for one
-constexpr float least_gate =
-    -38;  // e^-38 = 3e-17 is nothing beside 1; two of them in a block have an inverse
+// To base 2: a decay whose inverse is a number and leaves room for one; and a gate that is nothing beside 1,
+// so that a channel that closes twice in a block still has an inverse.
+constexpr float least_log = -115;
+constexpr float least_gate = -54;
 
-__device__ float bounded_gate(float g) { return fmaxf(g, least_gate); }
+__device__ float bounded_gate(float g) { return fmaxf(log2_e * g, least_gate); }
 
 template <bool erases>
 struct Shared {
@@ -198,8 +201,8 @@ class Chunk {
       const float2 earlier = kept;
       G.x += gates.at[i].x;
       G.y += gates.at[i].y;
-      kept = {__expf(G.x), __expf(G.y)};
-      const float2 left = {__expf(sum.x - G.x), __expf(sum.y - G.y)};
+      kept = {two_to(G.x), two_to(G.y)};
+      const float2 left = {two_to(sum.x - G.x), two_to(sum.y - G.y)};
       const float2 q = unpacked<Bfloat>(numbers(shared_.q, row));
       const float2 k = unpacked<Bfloat>(numbers(shared_.k, row));
       const float beta = erases ? 1 : shared_.beta[row];
@@ -212,7 +215,7 @@ class Chunk {
   /// k- of block 0 at the end of block 1.
   __device__ void fade_first_block() {
     const float2 logs = reinterpret_cast<const float2&>(shared_.logs[1][channel_]);
-    const float2 factors = {__expf(logs.x), __expf(logs.y)};
+    const float2 factors = {two_to(logs.x), two_to(logs.y)};
 #pragma unroll 4
     for (int row = half_; row < rows_per_block; row += 2)
       reinterpret_cast<std::uint32_t&>(shared_.k_far[row][channel_]) =
@@ -234,8 +237,8 @@ class Chunk {
       all.x += logs.x;
       all.y += logs.y;
     }
-    before = {__expf(before.x), __expf(before.y)};
-    after = {__expf(after.x), __expf(after.y)};
+    before = {two_to(before.x), two_to(before.y)};
+    after = {two_to(after.x), two_to(after.y)};
 #pragma unroll 4
     for (int i = 0; i < rows_per_block; ++i) {
       const int row = block * rows_per_block + i;
@@ -249,7 +252,7 @@ class Chunk {
     }
     if (block == 0) {
       float* const totals = of_.totals + (std::int64_t{blockIdx.y} * chunks_ + chunk_) * channels + channel_;
-      reinterpret_cast<float2&>(*totals) = make_float2(__expf(all.x), __expf(all.y));
+      reinterpret_cast<float2&>(*totals) = make_float2(two_to(all.x), two_to(all.y));
     }
   }
 
@@ -274,7 +277,7 @@ class Chunk {
       Left k = {};
       if constexpr (erases) k = load_block(shared_.k_read, row_, step);
       Left own = load_block(shared_.k, row_, step);
-      multiply_columns(own, block_, step, [](float log) { return log < least_log ? 0 : __expf(-log); });
+      multiply_columns(own, block_, step, [](float log) { return log < least_log ? 0 : two_to(-log); });
       multiply_by_rows(P[0], q, own);
       if constexpr (erases) multiply_by_rows(N[0], k, own);
 #pragma unroll
@@ -282,8 +285,8 @@ class Chunk {
         const int column_block = block_ - back;
         if (column_block < 0) break;
         if (back == 2 && block_ == 3) {
-          multiply_columns(q, 2, step, __expf);
-          if constexpr (erases) multiply_columns(k, 2, step, __expf);
+          multiply_columns(q, 2, step, two_to);
+          if constexpr (erases) multiply_columns(k, 2, step, two_to);
         }
         const Left right = column_block == 0 && back > 1
                                ? load_far(step)
@@ -342,8 +345,8 @@ class Chunk {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const int e = n / 2 * 4 + 2 * half + n % 2;
-        P[e] += q_i[half] * k_j * __expf(read_i[half] - G_j);  // of no use where j > i
-        if constexpr (erases) N[e] += k_i[half] * k_j * __expf(G_i[half] - G_j);
+        P[e] += q_i[half] * k_j * two_to(read_i[half] - G_j);  // of no use where j > i
+        if constexpr (erases) N[e] += k_i[half] * k_j * two_to(G_i[half] - G_j);
       }
     }
   }

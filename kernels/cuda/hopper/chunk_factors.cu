@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(warpgroup_size) make_factors(const __grid_cons
       const int i = thread / 32 * 16 + lane / 4 + e / 2 * 8;
       const int j = 8 * n + lane % 4 * 2;
       const auto element = [&](int column, float product) {
-        return column < i ? shared.beta[i] * __expf(shared.G[i] - shared.G[column]) * product : 0;
+        return column < i ? shared.beta[i] * two_to(shared.G[i] - shared.G[column]) * product : 0;
       };
       put(shared.matrix, i, j, element(j, M.at[4 * n + e]), element(j + 1, M.at[4 * n + e + 1]));
     }

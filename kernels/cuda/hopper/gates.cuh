@@ -1,13 +1,24 @@
 #pragma once
 
-// Gates of a chunk of 64 tokens, one for each token.
+// Gates of a chunk of 64 tokens: logarithms of decays, and sums of them, to base 2, which is what the device
+// takes powers of.
 
 namespace palimpsest {
 
-/// g, but at least -100: e^-100 is 0 in f32, and running sums stay finite and exact enough.
-__device__ inline float bounded(float g) { return fmaxf(g, -100.0F); }
+inline constexpr float log2_e = 1.44269504F;
 
-/// Running sums of g by one warp; a lane has the g of tokens 2 lane and 2 lane + 1.
+/// 2^x; what is not a normal number is 0.
+__device__ inline float two_to(float x) {
+  float power = 0;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+  return power;
+}
+
+/// log2 alpha of g = log alpha, but at least -144: 2^-144 is 0, and running sums stay finite and exact
+/// enough.
+__device__ inline float bounded(float g) { return fmaxf(log2_e * g, -144.0F); }
+
+/// Running sums by one warp; a lane has the g of tokens 2 lane and 2 lane + 1.
 __device__ inline void add_up(float first, float second, float* G) {
   const auto lane = static_cast<int>(threadIdx.x % 32);
   const float both = bounded(first) + bounded(second);
