@@ -55,7 +55,6 @@ struct RaceOptions {
 
 constexpr Index most_tokens = Index{1} << 24;
 constexpr Index most_heads = 65536;
-constexpr Index most_channels = 8192;
 
 /// What `parse` makes of every text; what there was where there is none.
 template <class Value, class Parse>
@@ -67,30 +66,13 @@ void read_list(const std::vector<std::string>& texts, std::vector<Value>& values
 
 void read_counts(const std::vector<std::string>& texts, const char* what, Index most,
                  std::vector<Index>& counts) {
-  read_list(texts, counts, [&](const std::string& text) { return parse_count(text, what, 1, most); });
+  if (!texts.empty()) counts = parse_counts(texts, what, 1, most);
 }
 
 double parse_seconds(const std::string& text, const char* what) {
   const double seconds = parse_number(text, what);
   if (seconds <= 0) throw InputError(fmt::format("{} is \"{}\"; expected seconds above 0", what, text));
   return seconds;
-}
-
-/// Key and value channels side by side; without --dv as many of each.
-void read_sizes(const RaceOptions& options, RacePlan& plan) {
-  if (options.dk.empty() && options.dv.empty()) return;
-  std::vector<Index> dk;
-  std::vector<Index> dv;
-  read_counts(options.dk, "--dk", most_channels, dk);
-  read_counts(options.dv, "--dv", most_channels, dv);
-  if (dk.empty()) dk = dv;
-  if (dv.empty()) dv = dk;
-  if (dk.size() != dv.size()) {
-    throw InputError(fmt::format("--dk has {} sizes and --dv {}; expected as many, they go together",
-                                 dk.size(), dv.size()));
-  }
-  plan.sizes.clear();
-  for (std::size_t i = 0; i < dk.size(); ++i) plan.sizes.push_back({dk[i], dv[i]});
 }
 
 /// Those that are asked for, or all that can be used; `unused` gets a line for each other.
@@ -118,7 +100,8 @@ RacePlan plan_of(const RaceOptions& options, std::string& unused) {
   read_counts(options.batches, "--batch", most_heads, plan.batches);
   read_counts(options.heads, "--heads", most_heads, plan.heads);
   read_counts(options.chunks, "--chunk", most_tokens, plan.chunk_sizes);
-  read_sizes(options, plan);
+  if (!options.dk.empty() || !options.dv.empty()) plan.sizes.clear();
+  for (const auto& [dk, dv] : parse_channels(options.dk, options.dv)) plan.sizes.push_back({dk, dv});
   plan.repeats = parse_count(options.repeats, "--repeats", 1, 100'000);
   plan.least_repeats = std::min(plan.least_repeats, plan.repeats);
   plan.seconds = parse_seconds(options.seconds, "--seconds");

@@ -17,6 +17,8 @@ namespace {
 /// A picture with such sides takes some twenty seconds and 1 GB; both grow with its area.
 constexpr Index most_pixels_a_side = 8192;
 
+constexpr Index most_channels = 8192;
+
 /// Whether all of `text` spells a number that fits.
 template <class Number>
 bool parse_all(std::string_view text, Number& number) {
@@ -52,6 +54,27 @@ Index parse_count(std::string_view text, std::string_view what, Index least, Ind
         fmt::format("{} is \"{}\"; expected a whole number from {} to {}", what, shown(text), least, most));
   }
   return count;
+}
+
+std::vector<Index> parse_counts(const std::vector<std::string>& texts, std::string_view what, Index least,
+                                Index most) {
+  std::vector<Index> counts;
+  for (const std::string& text : texts) counts.push_back(parse_count(text, what, least, most));
+  return counts;
+}
+
+std::vector<std::pair<Index, Index>> parse_channels(const std::vector<std::string>& dk,
+                                                    const std::vector<std::string>& dv) {
+  const std::vector<Index> keys =
+      parse_counts(dk.empty() ? dv : dk, dk.empty() ? "--dv" : "--dk", 1, most_channels);
+  const std::vector<Index> values = dv.empty() ? keys : parse_counts(dv, "--dv", 1, most_channels);
+  if (keys.size() != values.size()) {
+    throw InputError(fmt::format("--dk has {} sizes and --dv {}; expected as many, they go together",
+                                 keys.size(), values.size()));
+  }
+  std::vector<std::pair<Index, Index>> sizes;
+  for (std::size_t i = 0; i < keys.size(); ++i) sizes.emplace_back(keys[i], values[i]);
+  return sizes;
 }
 
 double parse_number(std::string_view text, std::string_view what) {

@@ -15,6 +15,15 @@ Index parse_count(std::string_view text, std::string_view what);
 /// The same, from `least` to `most`.
 Index parse_count(std::string_view text, std::string_view what, Index least, Index most);
 
+/// What parse_count() makes of each of `texts`.
+std::vector<Index> parse_counts(const std::vector<std::string>& texts, std::string_view what, Index least,
+                                Index most);
+
+/// Key and value channels side by side, from --dk and --dv: as many of each where one of the two is left out.
+/// Throws InputError where they are not as many.
+std::vector<std::pair<Index, Index>> parse_channels(const std::vector<std::string>& dk,
+                                                    const std::vector<std::string>& dv);
+
 /// The finite number that all of `text` spells; throws InputError calling it `what`.
 double parse_number(std::string_view text, std::string_view what);
 

@@ -29,7 +29,14 @@ namespace {
 
 struct VerifyOptions {
   std::vector<std::string> variants;
+  std::vector<std::string> tokens;
+  std::vector<std::string> dk;
+  std::vector<std::string> dv;
   std::optional<std::string> cases;
+
+  /// Whether lengths or sizes other than those of the fixed plan are asked for.
+  bool names_sizes() const { return !tokens.empty() || !dk.empty() || !dv.empty(); }
+
   std::string seed = "1";
   std::optional<std::string> jobs;
   std::optional<std::string> json;
@@ -132,6 +139,18 @@ VerifyPlan changed(VerifyPlan plan, const VerifyOptions& options) {
   return plan;
 }
 
+/// The fixed plan, with the lengths and sizes that are asked for instead of its own.
+VerifyPlan fixed_plan(const VerifyOptions& options) {
+  constexpr Index most_tokens = 1 << 20;
+  VerifyPlan plan =
+      options.tokens.empty()
+          ? thorough_plan()
+          : plan_of_lengths(parse_counts(each_once(options.tokens), "--tokens", 0, most_tokens));
+  if (!options.dk.empty() || !options.dv.empty()) plan.sizes.clear();
+  for (const auto& [dk, dv] : parse_channels(options.dk, options.dv)) plan.sizes.push_back({dk, dv});
+  return plan;
+}
+
 /// The presets for the variants of a plan.
 std::vector<VerifyCase> cases_of_presets(const VerifyPlan& plan) {
   std::vector<VerifyCase> cases = preset_cases(variants());
@@ -161,9 +180,10 @@ std::string worst_words(const VerifyProgress& now) {
 }
 
 int run_verify(const VerifyOptions& options, const Console& console) {
-  VerifyPlan plan = changed(thorough_plan(), options);
+  VerifyPlan plan = changed(fixed_plan(options), options);
   const Interrupt interrupt;  // before a device starts threads of its own, which would take the signal
-  if (plan.cases.empty() && plan.random_cases == 0) plan.more = cases_of_presets(plan);
+  if (plan.cases.empty() && plan.random_cases == 0 && !options.names_sizes())
+    plan.more = cases_of_presets(plan);
   std::string unchecked;
   plan.backends = devices(options, unchecked);
   // First: a place that cannot be written is not worth minutes of work.
@@ -206,6 +226,14 @@ Task add_verify(CLI::App& command, Console console) {
   list("--form", options->forms, "Only these forms");
   list("--device", options->devices, "Only these devices (default: all that can be used)");
   list("--precision", options->precisions, "Only these precisions (default: all that the device has)");
+  const auto numbers = [&](const char* name, std::vector<std::string>& values, const char* words) {
+    command.add_option(name, values, words)->delimiter(',')->take_all();
+  };
+  numbers("--tokens", options->tokens,
+          "Texts of these lengths, and no others; those above 300 tokens in chunks of 64 and the first size, "
+          "beyond 4096 each choice of options once");
+  numbers("--dk", options->dk, "Key channels of every case (default: 12,5)");
+  numbers("--dv", options->dv, "Value channels, one for each of --dk (default: as many as there)");
   command.add_option("--cases", options->cases,
                      "This many random cases in the place of the fixed plan: variant, options, T up to 300 "
                      "and now and then 4096, K "
@@ -229,6 +257,10 @@ Task add_verify(CLI::App& command, Console console) {
       ->capture_default_str()
       ->needs("--case");
   list("--param", options->settings, "With --case: NAME=VALUE, an option or a parameter of the variant");
+  for (const char* const sizes : {"--tokens", "--dk", "--dv"}) {
+    for (const char* const other : {"--cases", "--case", "--fault"})
+      command.get_option(sizes)->excludes(other);
+  }
   return [options, console] {
     if (options->lists_faults) return list_faults(console);
     return options->faults.empty() ? run_verify(*options, console) : run_verify_faults(*options, console);

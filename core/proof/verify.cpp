@@ -18,7 +18,8 @@ namespace {
 
 /// One run of one form, compared.
 struct Comparison {
-  std::size_t row;  // of the report
+  std::size_t row;    // of the report
+  Index tokens = -1;  // unknown where the data of a case cannot be opened
   Judgement judgement = {};
   Index chunk_size = 1;
   std::string missing = {};  // why the form does not exist for these sizes; mostly empty
@@ -63,6 +64,10 @@ class Verification {
       if (row.result.runs > 0) ran.push_back(std::move(row.result));
     }
     report_.results = std::move(ran);
+    for (auto& [key, length] : lengths_) {
+      length.result.rows = static_cast<Index>(length.rows.size());
+      report_.lengths.push_back(length.result);
+    }
     return std::move(report_);
   }
 
@@ -82,6 +87,11 @@ class Verification {
     VerifyResult result;
     Worst worst = {};
     Worst amplified = {};
+  };
+
+  struct Length {
+    LengthResult result;
+    std::set<std::size_t> rows = {};  // that have runs of it
   };
 
   /// One row for every form, device and precision that exists; the others are missing.
@@ -141,7 +151,9 @@ class Verification {
       throw;
     } catch (const std::exception& error) {
       if (!plan_.cases.empty()) throw;
-      for (const std::size_t row : rows) comparisons.push_back({.row = row, .message = error.what()});
+      const Index tokens = verified.data.empty() ? verified.random.tokens : -1;
+      for (const std::size_t row : rows)
+        comparisons.push_back({.row = row, .tokens = tokens, .message = error.what()});
       return;
     }
     for (const std::size_t row : rows) {
@@ -158,7 +170,7 @@ class Verification {
 
   Comparison compare_one(std::size_t row, const VerifyCase& verified, ReferenceRun& reference,
                          Index chunk_size) {
-    Comparison comparison{.row = row, .chunk_size = chunk_size};
+    Comparison comparison{.row = row, .tokens = reference.sequence().tokens, .chunk_size = chunk_size};
     const Backend& backend = *rows_[row].backend;
     const VerifyResult& result = rows_[row].result;
     try {
@@ -210,6 +222,7 @@ class Verification {
       ++result.failed;
       ++now_.failed;
     }
+    if (!cases_.are_random() && comparison.tokens >= 0) add_to_length(comparison, result.precision, failed);
     if (judgement.amplification > 1) {
       ++result.amplified.runs;
       if (judgement.says_nothing()) ++result.amplified.say_nothing;
@@ -233,12 +246,27 @@ class Verification {
     result.worst_chunk = comparison.chunk_size;
   }
 
+  void add_to_length(const Comparison& comparison, Precision precision, bool failed) {
+    Length& length = lengths_[{comparison.tokens, precision}];
+    length.rows.insert(comparison.row);
+    LengthResult& result = length.result;
+    result.tokens = comparison.tokens;
+    result.precision = precision;
+    ++result.runs;
+    if (failed) ++result.failed;
+    if (comparison.judgement.amplification > 1)
+      ++result.more;
+    else
+      result.worst = std::max(result.worst, comparison.judgement.disagreement.error);
+  }
+
   const VerifyPlan& plan_;
   PlannedCases cases_;
   std::stop_token stop_;
   std::vector<Row> rows_;
   std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> rows_of_;  // by variant and options
   std::set<std::pair<std::size_t, std::string>> too_large_;  // forms of rows that sizes rule out, and why
+  std::map<std::pair<Index, Precision>, Length> lengths_;
   VerifyReport report_;
   VerifyProgress now_;
   std::mutex mutex_;
@@ -255,6 +283,10 @@ Index VerifyReport::runs() const {
   Index total = 0;
   for (const VerifyResult& result : results) total += result.runs;
   return total;
+}
+
+Index VerifyReport::rows(Precision precision) const {
+  return std::ranges::count(results, precision, &VerifyResult::precision);
 }
 
 VerifyReport verify(const VerifyPlan& plan, std::span<const Variant> table,

@@ -51,6 +51,17 @@ struct VerifyResult {
   bool passed() const { return failed == 0; }
 };
 
+/// All runs of texts of one length in one precision.
+struct LengthResult {
+  Index tokens = 0;
+  Precision precision = Precision::f64;
+  Index rows = 0;  // results with such runs
+  Index runs = 0;
+  Index failed = 0;  // of them
+  double worst = 0;  // the largest error of those that needed no more than their tolerance
+  Index more = 0;    // of the runs: those that did
+};
+
 /// A form that does not exist, or not on this device.
 struct MissingForm {
   std::string variant;
@@ -64,12 +75,15 @@ struct MissingForm {
 struct VerifyReport {
   std::vector<VerifyResult> results;
   std::vector<MissingForm> missing;
-  Index cases = 0;    // finished
-  Index planned = 0;  // more than finished if it was asked to stop
+  std::vector<LengthResult> lengths;  // by tokens and precision; none of random cases
+  Index cases = 0;                    // finished
+  Index planned = 0;                  // more than finished if it was asked to stop
 
   bool complete() const { return cases == planned; }
   bool passed() const;  // there are runs, and none failed
   Index runs() const;
+  /// The rows in one precision: the most that a length can have runs of.
+  Index rows(Precision precision) const;
 };
 
 /// Where verify() is: `done` of `total` cases are finished.
@@ -94,7 +108,8 @@ VerifyReport verify(const VerifyPlan& plan, std::span<const Variant> table = var
 /// The report as a table for a terminal.
 std::string to_table(const VerifyReport& report);
 
-/// The report as JSON: {"passed": ..., "complete": ..., "cases": ..., "results": [...], "missing": [...]}.
+/// The report as JSON: {"passed": ..., "complete": ..., "cases": ..., "results": [...],
+/// "missing": [...], "lengths": [...]}.
 std::string to_json(const VerifyReport& report);
 
 }  // namespace palimpsest

@@ -59,8 +59,10 @@ void add_every_combination(const VerifyPlan& plan, const OptionChoice& choice,
                            std::vector<VerifyCase>& cases) {
   const Variant& variant = *choice.variant;
   const bool has_states = has_optional_inputs(variant);
+  const std::vector<Settings> all_given = with_batches(plan, choice);
   const auto add = [&](RandomCase random, const std::vector<Index>& chunks) {
-    for (Settings given : with_batches(plan, choice)) {
+    const std::size_t skipped = random.tokens > VerifyPlan::longest_with_all ? all_given.size() - 1 : 0;
+    for (Settings given : std::span(all_given).subspan(skipped)) {
       // A scale of 1 everywhere would hide that one is forgotten.
       if (random.initial_state) given.parameters["scale"] = 0.625;
       if (random.keeps) keep_everything(variant, given);
@@ -103,6 +105,7 @@ void add_every_combination(const VerifyPlan& plan, const OptionChoice& choice,
       if (keeps) add(random, chunk_sizes(plan, tokens));
     }
     for (const Index tokens : plan.long_lengths) {
+      if (keeps && tokens > VerifyPlan::longest_with_all) continue;
       random.tokens = tokens;
       add(random, {long_chunk});
     }
@@ -114,6 +117,14 @@ void add_every_combination(const VerifyPlan& plan, const OptionChoice& choice,
 VerifyPlan thorough_plan() {
   VerifyPlan plan;
   plan.long_lengths = {1000, 4096};
+  return plan;
+}
+
+VerifyPlan plan_of_lengths(const std::vector<Index>& lengths) {
+  VerifyPlan plan;
+  plan.lengths.clear();
+  for (const Index tokens : lengths)
+    (tokens > VerifyPlan::longest_combined ? plan.long_lengths : plan.lengths).push_back(tokens);
   return plan;
 }
 

@@ -13,13 +13,16 @@
 namespace palimpsest {
 
 /// Which cases are run, and how: every combination of lengths, sizes and chunks; or so many random cases
-/// instead; or just these. With the first of the sizes also texts that forget nothing, and long ones.
+/// instead; or just these. With the first of the sizes also texts that forget nothing, and long ones; beyond
+/// longest_with_all tokens every choice of options once, with its largest inner batch.
 struct VerifyPlan {
   struct Size {
     Index dk;
     Index dv;
   };
-  static constexpr Index whole_sequence = 0;  // as a chunk size: T
+  static constexpr Index whole_sequence = 0;       // as a chunk size: T
+  static constexpr Index longest_combined = 300;   // tokens; above, a length is a long one
+  static constexpr Index longest_with_all = 4096;  // tokens
 
   std::vector<std::string> variants = {};  // ids; none: the whole table
   std::vector<const Backend*> backends = {&cpu_backend()};
@@ -45,6 +48,10 @@ struct VerifyPlan {
 /// What `palimpsest verify` runs: every combination, and texts of 1000 and 4096 tokens.
 VerifyPlan thorough_plan();
 
+/// What `palimpsest verify --tokens` runs: every combination with these lengths, the long ones in chunks of
+/// 64. No other length is run.
+VerifyPlan plan_of_lengths(const std::vector<Index>& lengths);
+
 /// The cases of a plan, made when they are asked for.
 class PlannedCases {
  public:
@@ -55,6 +62,9 @@ class PlannedCases {
   const std::vector<OptionChoice>& choices() const { return choices_; }
 
   Index size() const { return size_; }
+
+  /// Whether they are drawn, so that lengths and sizes are whatever came.
+  bool are_random() const { return are_random_; }
 
   /// Case `index`, the same every time.
   VerifyCase at(Index index) const;

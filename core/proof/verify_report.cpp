@@ -89,6 +89,22 @@ std::vector<MissingRows> missing_rows(const std::vector<MissingForm>& missing) {
   return rows;
 }
 
+/// A line for every length and precision; none where all texts are as long.
+std::string table_of_lengths(const VerifyReport& report) {
+  std::set<Index> lengths;
+  for (const LengthResult& result : report.lengths) lengths.insert(result.tokens);
+  if (lengths.size() < 2) return "";
+  std::string table = fmt::format("{:>7}  {:<9} {:>12} {:>7} {:>9}  {}\n", "tokens", "precision", "rows",
+                                  "runs", "error", "allowed more");
+  for (const LengthResult& result : report.lengths) {
+    table += fmt::format("{:>7}  {:<9} {:>12} {:>7} {:>9.1e}  {}{}\n", result.tokens, name(result.precision),
+                         fmt::format("{} of {}", result.rows, report.rows(result.precision)), result.runs,
+                         result.worst, result.more,
+                         result.failed > 0 ? fmt::format(", {} FAILED", result.failed) : "");
+  }
+  return table;
+}
+
 }  // namespace
 
 std::string to_table(const VerifyReport& report) {
@@ -126,6 +142,7 @@ std::string to_table(const VerifyReport& report) {
                          fmt::format("{}", fmt::join(rows.precisions, ", ")), rows.first->reason);
   }
   if (report.runs() == 0) return table + "no run was compared\n";
+  table += table_of_lengths(report);
   const std::string cases = fmt::format("{} {}", report.cases, report.cases == 1 ? "case" : "cases");
   Index lost = 0;
   for (const VerifyResult& result : report.results) lost += result.amplified.say_nothing;
@@ -144,7 +161,8 @@ std::string to_json(const VerifyReport& report) {
                          {"planned", report.planned},
                          {"runs", report.runs()},
                          {"results", nlohmann::json::array()},
-                         {"missing", nlohmann::json::array()}};
+                         {"missing", nlohmann::json::array()},
+                         {"lengths", nlohmann::json::array()}};
   for (const VerifyResult& result : report.results) json["results"].push_back(to_json(result));
   for (const MissingForm& missing : report.missing) {
     json["missing"].push_back({{"variant", missing.variant},
@@ -153,6 +171,16 @@ std::string to_json(const VerifyReport& report) {
                                {"form", name(missing.form)},
                                {"precision", name(missing.precision)},
                                {"reason", missing.reason}});
+  }
+  for (const LengthResult& length : report.lengths) {
+    json["lengths"].push_back({{"tokens", length.tokens},
+                               {"precision", name(length.precision)},
+                               {"rows", length.rows},
+                               {"of_rows", report.rows(length.precision)},
+                               {"runs", length.runs},
+                               {"failed", length.failed},
+                               {"error", number(length.worst)},
+                               {"allowed_more", length.more}});
   }
   // A path need not be valid UTF-8.
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";

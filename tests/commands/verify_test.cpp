@@ -80,6 +80,25 @@ TEST_CASE("verify takes only what it is asked for", "[verify]") {
   }
 }
 
+TEST_CASE("verify runs the lengths and sizes that it is asked for, and counts them", "[verify]") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "report.json";
+  const Ran ran = palimpsest_with({"verify", "--variant", "kda", "--tokens", "0,17,400", "--dk", "33", "--dv",
+                                   "21", "--device", "cpu", "--json", file});
+  INFO(ran.out << ran.error);
+  CHECK(ran.status == exit_done);
+  const auto report = nlohmann::json::parse(read_file(file));
+  std::map<int, int> rows;
+  for (const auto& length : report.at("lengths")) {
+    rows[length.at("tokens").get<int>()] += length.at("rows").get<int>();
+    CHECK(length.at("rows") == length.at("of_rows"));
+  }
+  const int all = static_cast<int>(report.at("results").size());
+  CHECK(rows == std::map<int, int>{{0, all}, {17, all}, {400, all}});
+  for (const auto& result : report.at("results"))
+    CHECK_THAT(result.at("reproduction").get<std::string>(), says(",K=33,V=21,"));
+}
+
 TEST_CASE("verify refuses numbers and cases that make no sense, in one line", "[verify]") {
   const auto refused = [](const std::vector<std::string>& more, const std::string& message) {
     const Ran ran = palimpsest_with(joined({"verify"}, more));
@@ -101,6 +120,10 @@ TEST_CASE("verify refuses numbers and cases that make no sense, in one line", "[
   refused({"--case", "random:T=5", "--variant", "gla", "--variant", "kda"}, "--case needs --variant, once");
   refused({"--case", "random:T=ten", "--variant", "gla"}, "T is \"ten\"; expected a whole number");
   refused({"--case", "random:T=5", "--variant", "gla", "--cases", "3"}, "give one of them");
+  refused({"--tokens", "1,two"}, "--tokens is \"two\"; expected a whole number from 0 to 1048576");
+  refused({"--tokens", "5", "--cases", "3"}, "--tokens excludes --cases");
+  refused({"--dk", "5", "--dv", "5,6"}, "--dk has 1 sizes and --dv 2");
+  refused({"--dv", "0"}, "--dv is \"0\"");
   refused({"--chunk", "7"}, "--chunk requires --case");
   refused({"--case", "random:T=5", "--variant", "gla", "--chunk", "0"}, "--chunk is \"0\"");
   refused({"--param", "scale=2"}, "--param belongs to --case");

@@ -48,7 +48,7 @@ Variant homemade(std::string id) {
 /// Another variant's rule with a fault in one form.
 class Faulty : public Rule {
  public:
-  enum class Fault { drifts, forgets_state, not_a_number, throws, lacks_form };
+  enum class Fault { drifts, forgets_state, not_a_number, throws, lacks_form, drifts_late };
 
   Faulty(std::shared_ptr<const Rule> rule, Fault fault) : rule_(std::move(rule)), fault_(fault) {}
 
@@ -61,6 +61,7 @@ class Faulty : public Rule {
              const DeviceEngines& engines) const override {
     Output output = rule_->run(sequence, form, precision, chunk_size, stop, engines);
     if (form != Form::chunkwise || sequence.tokens < 17) return output;
+    if (fault_ == Fault::drifts_late && sequence.tokens > 4100) output.o(4100, 0) += 1;
     const Index last = output.o.cols() - 1;  // random cases may have a single channel
     if (fault_ == Fault::drifts) output.o(16, std::min<Index>(2, last)) *= 1 + 1e-3;
     if (fault_ == Fault::forgets_state) output.states[0].second.setZero();
@@ -150,6 +151,60 @@ TEST_CASE("long texts, and texts that forget nothing, agree too") {
   for (Index t = 0; t < 9; ++t) CHECK(kept.at("forget")[t] == 0);
   CHECK(parse_random_case("random:T=9,keeps") == RandomCase{.tokens = 9, .keeps = true});
   CHECK(to_string(RandomCase{.keeps = true}) == "random:T=17,K=12,V=7,p=5,seed=1,keeps");
+}
+
+TEST_CASE("lengths that are asked for are run by every form of every choice of options, and no others") {
+  const std::vector<Index> asked = {0, 1, 15, 16, 17, 63, 64, 65, 1000, 8192};
+  const PlannedCases planned(plan_of_lengths(asked), variants());
+  std::map<std::string, std::map<Index, Index>> cases;
+  for (Index index = 0; index < planned.size(); ++index) {
+    const VerifyCase each = planned.at(index);
+    ++cases[each.variant->id + " " + describe_options(each.given)][each.random.tokens];
+  }
+  CHECK(cases.size() == planned.choices().size());
+  for (const auto& [choice, lengths] : cases) {
+    INFO(choice);
+    CHECK(lengths.size() == asked.size());
+    for (const Index tokens : asked) CHECK(lengths.contains(tokens));
+    CHECK(lengths.at(8192) == 1);
+    CHECK(lengths.at(64) > lengths.at(1000));
+  }
+
+  VerifyPlan plan = plan_of_lengths({0, 17, 301});
+  plan.variants = {"deltanet", "softmax"};
+  const VerifyReport report = verify(plan);
+  INFO(to_table(report));
+  CHECK(report.passed());
+  REQUIRE(report.lengths.size() == 3 * std::size(scalar_precisions));
+  Index runs = 0;
+  for (const LengthResult& length : report.lengths) {
+    INFO(length.tokens << ' ' << name(length.precision));
+    CHECK(length.rows == report.rows(length.precision));
+    CHECK((length.tokens == 0 ? length.worst == 0 : length.worst > 0));
+    runs += length.runs;
+  }
+  CHECK(runs == report.runs());
+  CHECK_THAT(to_table(report), says("    301  f32"));
+  CHECK(nlohmann::json::parse(to_json(report))["lengths"].size() == report.lengths.size());
+}
+
+TEST_CASE("a fault beyond 4100 tokens is found where such a length is asked for") {
+  std::vector<Variant> table = {homemade("faulty")};
+  table[0].rule = std::make_shared<Faulty>(table[0].rule, Faulty::Fault::drifts_late);
+  const auto report_of = [&](VerifyPlan plan) {
+    plan.forms = {Form::chunkwise};
+    plan.precisions = {Precision::f64};
+    return verify(plan, table);
+  };
+  CHECK(report_of({.lengths = {17}, .keeps = false, .long_lengths = thorough_plan().long_lengths}).passed());
+  const VerifyReport report = report_of(plan_of_lengths({17, 8192}));
+  CHECK_FALSE(report.passed());
+  REQUIRE(report.lengths.size() == 2);
+  CHECK(report.lengths[0].failed == 0);
+  CHECK(report.lengths[1].tokens == 8192);
+  CHECK(report.lengths[1].failed == report.lengths[1].runs);
+  CHECK(report.results[0].worst.row == 4100);
+  CHECK_THAT(to_table(report), says("1 of 1") && says("1 FAILED"));
 }
 
 TEST_CASE("a variant added to the table is verified and listed unasked") {
