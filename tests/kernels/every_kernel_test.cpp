@@ -1,0 +1,147 @@
+// A run so small that a sanitizer ends in minutes, and yet of every kernel of the program:
+// compute-sanitizer --tool racecheck build/tests_kernels "[every-kernel]"
+
+#include "tests/catch.h"
+
+#if PALIMPSEST_HAS_CUDA
+
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "kernels/cuda/device_array.h"
+#include "kernels/cuda/hopper/product_rate.h"
+#include "kernels/cuda/hopper/tensor_rows.h"
+#include "kernels/cuda/multiply_adds.h"
+#include "kernels/cuda/rounding.h"
+#include "kernels/cuda_backend.h"
+#include "tests/core/cases.h"
+#include "tests/kernels/gpu.h"
+#include "tests/kernels/launched_kernels.h"
+
+using namespace palimpsest;
+
+namespace {
+
+/// The usual options, and each of the others by itself.
+std::vector<Settings> single_options(const Variant& variant) {
+  const Settings usual = resolve(variant, {});
+  std::vector<Settings> few;
+  for (const Settings& given : option_choices(variant)) {
+    const Settings settings = resolve(variant, given);
+    const auto others = std::ranges::count_if(settings.options, [&](const auto& option) {
+      return usual.options.at(option.first) != option.second;
+    });
+    if (others <= 1) few.push_back(given);
+  }
+  return few;
+}
+
+/// Calls visit(each, form) for all rules and forms, every second with an initial state, every fourth with
+/// gates as logarithms.
+template <class Visit>
+void for_every_form(RandomCase random, Visit visit) {
+  int number = 0;
+  for (const Variant& variant : variants()) {
+    for (const Settings& given : single_options(variant)) {
+      random.initial_state = number % 2 == 0;
+      random.log_gates = number % 4 < 2 && has_gates(variant);
+      ++number;
+      const testing::Case each = testing::random_case(variant, given, random);
+      for (const Form form : each.forms()) {
+        INFO(each.words << ' ' << name(form));
+        visit(each, form);
+      }
+    }
+  }
+}
+
+/// Two heads alike give the same, and numbers.
+void run_two_heads(const testing::Case& each, Form form, Precision precision) {
+  const std::vector<Sequence> heads = {each.sequence, each.sequence};
+  const auto got = cuda_backend().run_heads(*each.variant, heads, form, precision, 16);
+  REQUIRE(got.size() == 2);
+  CHECK(got[0].o.allFinite());
+  CHECK(got[0].o == got[1].o);
+}
+
+void run_every_form() {
+  for_every_form({.tokens = 19, .dk = 12, .dv = 12, .seed = 3}, [](const testing::Case& each, Form form) {
+    for (const Precision precision : all_precisions) {
+      if (!cuda_backend().missing_precision(precision)) run_two_heads(each, form, precision);
+    }
+  });
+}
+
+/// The plain kernels by which every step is shown.
+void show_every_step() {
+  for_every_form({.tokens = 5, .dk = 6, .dv = 6, .seed = 4}, [](const testing::Case& each, Form form) {
+    for (const Precision precision : scalar_precisions) {
+      const auto trace = each.variant->rule->trace(each.sequence, form, precision, 4, std::size_t{1} << 24,
+                                                   cuda_backend().engines(precision));
+      for (Index index = 0; index < trace->block_count(); ++index)
+        CHECK_FALSE(trace->record(index).tensors().empty());
+    }
+  });
+}
+
+/// The recurrence in registers has a kernel for every range of key channels.
+void run_wide_keys() {
+  for (const char* const id : {"scalar_decay", "gated_deltanet"}) {
+    for (const Index dk : {33, 65, 129, 257}) {
+      const testing::Case each =
+          testing::random_case(find_variant(id), {}, {.tokens = 3, .dk = dk, .dv = 5, .seed = 5});
+      for (const Precision precision : scalar_precisions) run_two_heads(each, Form::recurrent, precision);
+    }
+  }
+}
+
+/// What the race measures the device by, and rounding, which no run asks for in f64.
+void launch_the_rest() {
+  DeviceArray<double> never(1);
+  CHECK(cuda::multiply_adds<double>(never.data()) > 0);
+  CHECK(cuda::multiply_adds<float>(never.data()) > 0);
+  CHECK(cuda::bf16_multiply_adds(never.data()) > 0);
+  if (cuda::has_hopper()) CHECK(cuda::hopper_multiply_adds(never.data()) > 0);
+  const double third = 1.0 / 3;
+  double rounded = 0;
+  never.upload(&third, 1);
+  cuda::round_to_bf16(never.data(), 1);
+  never.download(&rounded, 1);
+  CHECK(rounded == 0.333984375);
+}
+
+/// It is there to be loaded, which tells whether any kernel can be.
+bool is_probe(const testing::Kernel& kernel) { return kernel.name.starts_with("probe("); }
+
+}  // namespace
+
+TEST_CASE("the kernels of the program are known by name") {
+  const std::vector<testing::Kernel> kernels = testing::kernels_of_the_program();
+  for (const char* const name : {"walk_columns<double>(", "chain_columns<float>(", "attend(", "probe("}) {
+    INFO(name);
+    CHECK(std::ranges::any_of(kernels, [&](const auto& each) { return each.name.starts_with(name); }));
+  }
+}
+
+TEST_CASE("a small run of every rule, form, precision and step launches every kernel", "[every-kernel]") {
+  if (!testing::has_gpu()) return;
+  run_every_form();
+  show_every_step();
+  run_wide_keys();
+  launch_the_rest();
+  int launched = 0;
+  std::string missed;
+  for (const testing::Kernel& kernel : testing::kernels_of_the_program()) {
+    if (kernel.launched) {
+      std::cout << fmt::format("{:>4} {}\n", ++launched, kernel.name);
+    } else if (kernel.on_device && !is_probe(kernel)) {
+      missed += kernel.name + '\n';
+    }
+  }
+  INFO(missed);
+  CHECK(missed.empty());
+  CHECK(launched > 0);
+}
+
+#endif
