@@ -7,29 +7,18 @@
 
 #include "app/session/devices.h"
 #include "core/base/error.h"
+#include "tests/told_device.h"
 
-// A device for races: it computes nothing, takes the times it is told, and from some length on does not end
-// before somebody stops it.
+// A device for races that takes time as tokens do, and from some length on does not end before somebody stops
+// it.
 
 namespace palimpsest::testing {
 
-class PacedBackend : public Backend {
+class PacedBackend : public ToldDevice {
  public:
   std::atomic<Index> endless_from = 1000;  // tokens
 
   std::string name() const override { return "cuda"; }  // the program has commands for it
-  std::optional<std::string> missing(const Variant& variant, const Settings& settings, Form form,
-                                     Precision) const override {
-    return variant.rule->missing(form, settings);
-  }
-  const DeviceEngines& engines(Precision) const override { return cpu_engines(); }
-  Output run(const Variant&, const Sequence&, Form, Precision, Index, std::stop_token) const override {
-    throw Error("nothing is computed here");
-  }
-  std::vector<Output> run_heads(const Variant&, std::span<const Sequence>, Form, Precision, Index,
-                                std::stop_token) const override {
-    throw Error("nothing is computed here");
-  }
   RunTimes measure(const Variant&, std::span<const Sequence> heads, Form form, Precision, Index,
                    const Repeats&, std::stop_token stop) const override {
     const Index tokens = heads.front().tokens;

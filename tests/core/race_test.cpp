@@ -7,6 +7,7 @@
 #include "core/cases/repeated_heads.h"
 #include "core/contract/sequence.h"
 #include "tests/catch.h"
+#include "tests/told_device.h"
 
 using namespace palimpsest;
 using testing::says;
@@ -14,7 +15,7 @@ using testing::says;
 namespace {
 
 /// Computes nothing: run number i of the device takes `seconds(i)`.
-class TimedBackend : public Backend {
+class TimedBackend : public testing::ToldDevice {
  public:
   std::function<double(Index run, Index tokens)> seconds = [](Index, Index) { return 1.0; };
   std::function<void()> before_run = [] {};
@@ -24,18 +25,6 @@ class TimedBackend : public Backend {
   mutable Index roofs = 0;
 
   std::string name() const override { return "timed"; }
-  std::optional<std::string> missing(const Variant& variant, const Settings& settings, Form form,
-                                     Precision) const override {
-    return variant.rule->missing(form, settings);
-  }
-  const DeviceEngines& engines(Precision) const override { return cpu_engines(); }
-  Output run(const Variant&, const Sequence&, Form, Precision, Index, std::stop_token) const override {
-    throw Error("nothing is computed here");
-  }
-  std::vector<Output> run_heads(const Variant&, std::span<const Sequence>, Form, Precision, Index,
-                                std::stop_token) const override {
-    throw Error("nothing is computed here");
-  }
   RunTimes measure(const Variant&, std::span<const Sequence> heads, Form, Precision, Index,
                    const Repeats& repeats, std::stop_token stop) const override {
     before_run();
