@@ -122,6 +122,40 @@ __global__ void start(const Attention<Scalar> attention, const PartialSoftmax<Sc
   state.decays[own] = 0;
 }
 
+/// A thread's elements of a tile of a product: every side-th row and column from its own place on.
+template <class Scalar>
+struct TileSums {
+  Scalar sum[strips][strips] = {};
+
+  /// sum_rc += sum_n left(r, n) right(n, c), over `side` terms.
+  template <class Left, class Right>
+  __device__ void add(Left left, Right right) {
+    const int x = static_cast<int>(threadIdx.x);
+    const int y = static_cast<int>(threadIdx.y);
+    for (int n = 0; n < side; ++n) {
+#pragma unroll
+      for (int down = 0; down < strips; ++down) {
+#pragma unroll
+        for (int along = 0; along < strips; ++along)
+          sum[down][along] += left(down * side + y, n) * right(n, along * side + x);
+      }
+    }
+  }
+
+  /// Calls take(i, j, sum_ij) for each, in a tile that begins at (first_i, first_j).
+  template <class Take>
+  __device__ void each(std::int64_t first_i, std::int64_t first_j, Take take) const {
+    const int x = static_cast<int>(threadIdx.x);
+    const int y = static_cast<int>(threadIdx.y);
+#pragma unroll
+    for (int down = 0; down < strips; ++down) {
+#pragma unroll
+      for (int along = 0; along < strips; ++along)
+        take(first_i + down * side + y, first_j + along * side + x, sum[down][along]);
+    }
+  }
+};
+
 /// X_ij = sum_d Q_id K_jd + bias_ij, or -inf
 template <class Scalar>
 __global__ void score(const Attention<Scalar> attention, Scalar* X) {
@@ -136,7 +170,7 @@ __global__ void score(const Attention<Scalar> attention, Scalar* X) {
   const Scalar* const Q = attention.q.at(0, head);
   const Scalar* const all_keys = attention.k.at(0, head);
 
-  Scalar sum[strips][strips] = {};
+  TileSums<Scalar> sums;
   // A tile that no query of this block sees has no products; all threads of the block agree.
   const bool is_seen = first_j < keys_seen(attention, first_i + tile - 1);
   for (std::int64_t first = 0; is_seen && first < attention.K; first += side) {
@@ -152,28 +186,16 @@ __global__ void score(const Attention<Scalar> attention, Scalar* X) {
           is_channel && j < attention.keys ? all_keys[j * attention.k.token_stride + d] : Scalar(0);
     }
     __syncthreads();
-    for (int n = 0; n < side; ++n) {
-#pragma unroll
-      for (int down = 0; down < strips; ++down) {
-#pragma unroll
-        for (int along = 0; along < strips; ++along)
-          sum[down][along] += queries[down * side + y][n] * keys[along * side + x][n];
-      }
-    }
+    sums.add([&](int row, int n) { return queries[row][n]; },
+             [&](int n, int column) { return keys[column][n]; });
     __syncthreads();
   }
-#pragma unroll
-  for (int down = 0; down < strips; ++down) {
-#pragma unroll
-    for (int along = 0; along < strips; ++along) {
-      const std::int64_t i = first_i + down * side + y;
-      const std::int64_t j = first_j + along * side + x;
-      if (i >= attention.queries || j >= attention.keys) continue;
-      const Scalar bias = attention.bias ? attention.bias[i * attention.keys + j] : Scalar(0);
-      X[(head * attention.queries + i) * attention.keys + j] =
-          j < keys_seen(attention, i) ? sum[down][along] + bias : minus_infinity<Scalar>();
-    }
-  }
+  sums.each(first_i, first_j, [&](std::int64_t i, std::int64_t j, Scalar sum) {
+    if (i >= attention.queries || j >= attention.keys) return;
+    const Scalar bias = attention.bias ? attention.bias[i * attention.keys + j] : Scalar(0);
+    X[(head * attention.queries + i) * attention.keys + j] =
+        j < keys_seen(attention, i) ? sum + bias : minus_infinity<Scalar>();
+  });
 }
 
 /// X_ij += log f_{j+1} + .. + log f_i: a thread goes along a row from its last key to the first.
@@ -261,7 +283,7 @@ __global__ void weigh_values(const Attention<Scalar> attention, const Scalar* W,
   const Scalar* const rows = W + head * attention.queries * attention.keys;
   const Scalar* const V = attention.v.at(0, head);
 
-  Scalar sum[strips][strips] = {};
+  TileSums<Scalar> sums;
   for (std::int64_t first = 0; first < seen; first += side) {
 #pragma unroll
     for (int strip = 0; strip < strips; ++strip) {
@@ -274,28 +296,16 @@ __global__ void weigh_values(const Attention<Scalar> attention, const Scalar* W,
           first + y < seen && c < attention.V ? V[(first + y) * attention.v.token_stride + c] : Scalar(0);
     }
     __syncthreads();
-    for (int n = 0; n < side; ++n) {
-#pragma unroll
-      for (int down = 0; down < strips; ++down) {
-#pragma unroll
-        for (int along = 0; along < strips; ++along)
-          sum[down][along] += weights[down * side + y][n] * values[n][along * side + x];
-      }
-    }
+    sums.add([&](int row, int n) { return weights[row][n]; },
+             [&](int n, int column) { return values[n][column]; });
     __syncthreads();
   }
-#pragma unroll
-  for (int down = 0; down < strips; ++down) {
-#pragma unroll
-    for (int along = 0; along < strips; ++along) {
-      const std::int64_t i = first_i + down * side + y;
-      const std::int64_t c = first_c + along * side + x;
-      if (i >= attention.queries || c >= attention.V) continue;
-      Scalar* const own = Y.at(0, head) + i * Y.token_stride + c;
-      const Scalar before = fade ? *own * fade[head * fade_stride + i] : Scalar(0);
-      *own = before + sum[down][along];
-    }
-  }
+  sums.each(first_i, first_c, [&](std::int64_t i, std::int64_t c, Scalar sum) {
+    if (i >= attention.queries || c >= attention.V) return;
+    Scalar* const own = Y.at(0, head) + i * Y.token_stride + c;
+    const Scalar before = fade ? *own * fade[head * fade_stride + i] : Scalar(0);
+    *own = before + sum;
+  });
 }
 
 /// o_ic = Y_ic / l_i
