@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/rules/rule.h"
 #include "kernels/cuda/cuda_engines.h"
+#include "kernels/cuda/failed_run.h"
 #include "kernels/cuda/measure.h"
 #include "kernels/cuda_backend.h"
 #include "kernels/device.h"
@@ -50,8 +51,10 @@ class CudaBackend : public Backend {
     if (heads.empty()) return {};
     if (const auto reason = missing(variant, heads.front().settings, form, precision))
       throw Unsupported(*reason);
-    return variant.rule->run_heads(heads, form, held_in(precision), chunk_size, std::move(stop),
-                                   cuda_engines(precision));
+    return cuda::naming_sizes(variant, heads, form, precision, chunk_size, [&] {
+      return variant.rule->run_heads(heads, form, held_in(precision), chunk_size, std::move(stop),
+                                     cuda_engines(precision));
+    });
   }
 
   RunTimes measure(const Variant& variant, std::span<const Sequence> heads, Form form, Precision precision,

@@ -10,6 +10,7 @@
 
 #include "core/engines/recurrent.h"
 #include "kernels/cuda/device_array.h"
+#include "kernels/cuda/failed_run.h"
 #include "kernels/cuda/recurrent_rows.h"
 #include "kernels/cuda/recurrent_scalar_decay.h"
 #include "tests/kernels/gpu.h"
@@ -243,6 +244,32 @@ TEST_CASE("a failing CUDA call names itself, its place and CUDA's reason") {
                                  testing::says("cudaErrorMemoryAllocation") &&
                                  testing::says("out of memory"));
   }
+}
+
+TEST_CASE("memory that the device does not have is refused with what is free and what to do") {
+  if (!testing::has_gpu()) return;
+  CHECK_THROWS_WITH(DeviceArray<double>(std::size_t{1} << 40),
+                    testing::says("has no 8796093.0 MB left") && testing::says("use fewer tokens or heads"));
+  CHECK(DeviceArray<double>(8).size() == 8);
+}
+
+TEST_CASE("a run that fails on the device is named with its sizes; what was asked for stays as it is") {
+  const Variant& variant = find_variant("gla");
+  Sequence head;
+  head.tokens = 8192;
+  head.dk = 128;
+  head.dv = 64;
+  const std::vector<Sequence> heads = {head, head};
+  const auto failing = [&](auto error) {
+    return cuda::naming_sizes(variant, heads, Form::chunkwise, Precision::bf16, 32,
+                              [&]() -> int { throw error; });
+  };
+  CHECK_THROWS_WITH(failing(Error("a call failed")),
+                    testing::says("gla, chunkwise in bf16 on cuda, 2 heads of 8192 tokens, K 128, V 64 in "
+                                  "chunks of 32: a call failed"));
+  CHECK_THROWS_AS(failing(Cancelled()), Cancelled);
+  CHECK_THROWS_WITH(failing(Unsupported("there is none")), "there is none");
+  CHECK(cuda::naming_sizes(variant, heads, Form::parallel, Precision::f64, 1, [] { return 3; }) == 3);
 }
 
 #endif
