@@ -220,20 +220,17 @@ int run_verify(const VerifyOptions& options, const Console& console) {
 Task add_verify(CLI::App& command, Console console) {
   const auto options = std::make_shared<VerifyOptions>();
   const auto list = [&](const char* name, std::vector<std::string>& values, const char* words) {
-    command.add_option(name, values, words)->take_all();
+    command.add_option(name, values, words)->delimiter(',')->take_all();
   };
   list("--variant", options->variants, "Only these variants (default: all)");
   list("--form", options->forms, "Only these forms");
   list("--device", options->devices, "Only these devices (default: all that can be used)");
   list("--precision", options->precisions, "Only these precisions (default: all that the device has)");
-  const auto numbers = [&](const char* name, std::vector<std::string>& values, const char* words) {
-    command.add_option(name, values, words)->delimiter(',')->take_all();
-  };
-  numbers("--tokens", options->tokens,
-          "Texts of these lengths, and no others; those above 300 tokens in chunks of 64 and the first size, "
-          "beyond 4096 each choice of options once");
-  numbers("--dk", options->dk, "Key channels of every case (default: 12,5)");
-  numbers("--dv", options->dv, "Value channels, one for each of --dk (default: as many as there)");
+  list("--tokens", options->tokens,
+       "Texts of these lengths, and no others; those above 300 tokens in chunks of 64 and the first size, "
+       "beyond 4096 each choice of options once");
+  list("--dk", options->dk, "Key channels of every case (default: 12,5)");
+  list("--dv", options->dv, "Value channels, one for each of --dk (default: as many as there)");
   command.add_option("--cases", options->cases,
                      "This many random cases in the place of the fixed plan: variant, options, T up to 300 "
                      "and now and then 4096, K "
@@ -256,7 +253,10 @@ Task add_verify(CLI::App& command, Console console) {
   command.add_option("--chunk", options->chunk, "With --case: tokens per chunk, where the form has chunks")
       ->capture_default_str()
       ->needs("--case");
-  list("--param", options->settings, "With --case: NAME=VALUE, an option or a parameter of the variant");
+  command
+      .add_option("--param", options->settings,
+                  "With --case: NAME=VALUE, an option or a parameter of the variant")
+      ->take_all();
   for (const char* const sizes : {"--tokens", "--dk", "--dv"}) {
     for (const char* const other : {"--cases", "--case", "--fault"})
       command.get_option(sizes)->excludes(other);

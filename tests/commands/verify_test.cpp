@@ -173,6 +173,9 @@ TEST_CASE("what is asked for twice is checked once, and an empty value is no val
                                      "recurrent", "--precision", "f64", "f32"});
   CHECK(once.status == exit_done);
   CHECK(twice.out == once.out);
+  const Ran listed = palimpsest_with(
+      {"verify", "--variant", "retnet", "--form", "recurrent,recurrent", "--precision", "f64,f32"});
+  CHECK(listed.out == once.out);
   for (const char* option : {"--cases", "--jobs", "--case", "--json"}) {
     INFO(option);
     CHECK(palimpsest_with({"verify", "--variant", "retnet", option, ""}).status == exit_bad_usage);
