@@ -222,7 +222,7 @@ class Verification {
       ++result.failed;
       ++now_.failed;
     }
-    if (!cases_.are_random() && comparison.tokens >= 0) add_to_length(comparison, result.precision, failed);
+    if (!cases_.are_random() && comparison.tokens >= 0) add_to_length(comparison, result, failed);
     if (judgement.amplification > 1) {
       ++result.amplified.runs;
       if (judgement.says_nothing()) ++result.amplified.say_nothing;
@@ -246,15 +246,16 @@ class Verification {
     result.worst_chunk = comparison.chunk_size;
   }
 
-  void add_to_length(const Comparison& comparison, Precision precision, bool failed) {
-    Length& length = lengths_[{comparison.tokens, precision}];
+  void add_to_length(const Comparison& comparison, const VerifyResult& row, bool failed) {
+    Length& length = lengths_[{comparison.tokens, row.precision}];
     length.rows.insert(comparison.row);
     LengthResult& result = length.result;
     result.tokens = comparison.tokens;
-    result.precision = precision;
+    result.precision = row.precision;
     ++result.runs;
     if (failed) ++result.failed;
-    if (comparison.judgement.amplification > 1)
+    const bool is_allowed_more = comparison.judgement.amplification > 1 || !row.exception.empty();
+    if (is_allowed_more && !failed)
       ++result.more;
     else
       result.worst = std::max(result.worst, comparison.judgement.disagreement.error);

@@ -58,8 +58,8 @@ struct LengthResult {
   Index rows = 0;  // results with such runs
   Index runs = 0;
   Index failed = 0;  // of them
-  double worst = 0;  // the largest error of those that needed no more than their tolerance
-  Index more = 0;    // of the runs: those that did
+  double worst = 0;  // the largest error of those that failed or keep the usual tolerance
+  Index more = 0;    // of the runs: those allowed more, by name or by measurement
 };
 
 /// A form that does not exist, or not on this device.

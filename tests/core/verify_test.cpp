@@ -267,6 +267,10 @@ TEST_CASE("a named exception allows more where it applies, and says why") {
   CHECK(row(report, Form::chunkwise, Precision::f32).passed());
   CHECK_FALSE(row(report, Form::chunkwise, Precision::f64).passed());
   CHECK_THAT(to_table(report), says("allowed more: it drifts"));
+  REQUIRE(report.lengths.size() == 2);
+  CHECK(report.lengths[0].more == 0);
+  CHECK(report.lengths[0].worst > 1e-5);
+  CHECK(report.lengths[1].more == report.lengths[1].runs);
 }
 
 TEST_CASE("a form that does not exist is listed with its reason") {
