@@ -96,7 +96,7 @@ ShownNumbers show_lens(const ShownPlace& place) {
     }
   };
   for (const Form form : forms_of(*place.computation)) add(form, Arithmetic::f64);
-  for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::bf16, Arithmetic::f16})
+  for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::tf32, Arithmetic::bf16, Arithmetic::f16})
     add(place.form, arithmetic);
   const auto digits = about<DigitsHere>(place).compute(effort_of(place));
   Json sums = Json::array();

@@ -168,7 +168,7 @@ std::string_view words_in_panel(std::string_view title) {
       {"Timeline", "text tokens floor errors"},
       {"How far may it step?", "loss gradient momentum muon newton schulz keys capacity spectrum"},
       {"Error at this word", "check divergence interference"},
-      {"Where do they part?", "proof fault mistake formula precision f32 bf16 f16 digits"},
+      {"Where do they part?", "proof fault mistake formula precision f32 tf32 bf16 f16 digits"},
       {"Everything that can be checked", "verify grid report tolerance devices"},
       {"What each stored word still answers", "recall half-life beta alpha strengths gates paint"}};
   const auto found = std::ranges::find(known, title, [](const auto& row) { return row.first; });

@@ -64,7 +64,9 @@ float dash_of(Arithmetic arithmetic) {
     case Arithmetic::f64:
       return 0;
     case Arithmetic::f32:
-      return 7;
+      return 8;
+    case Arithmetic::tf32:
+      return 6;
     case Arithmetic::bf16:
       return 4;
     case Arithmetic::f16:

@@ -45,7 +45,7 @@ std::vector<TableRow> rows_of(Application& application) {
                     application.session.answers().ask(key, Urgency::later), allowed});
   }
   key.form = proof_form(application);
-  for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::bf16, Arithmetic::f16}) {
+  for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::tf32, Arithmetic::bf16, Arithmetic::f16}) {
     key.arithmetic = arithmetic;
     rows.push_back({fmt::format("{}, {}", form_label(key.form), name(arithmetic)),
                     application.session.answers().ask(key, Urgency::later)});

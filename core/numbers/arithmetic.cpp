@@ -21,6 +21,7 @@ struct Named {
 constexpr std::array<Named, std::size(all_arithmetics)> table = {{
     {"f64", {53, -1022, std::numeric_limits<double>::max()}},
     {"f32", {24, -126, std::numeric_limits<float>::max()}},
+    {"tf32", {11, -126, 0x1.ffcp127}},
     {"bf16", {8, -126, 0x1.fep127}},
     {"f16", {11, -14, 65504}},
 }};
@@ -35,7 +36,7 @@ Arithmetic arithmetic_called(std::string_view name) {
   for (const Arithmetic arithmetic : all_arithmetics) {
     if (row(arithmetic).name == name) return arithmetic;
   }
-  throw InputError(fmt::format("there is no arithmetic \"{}\"; expected f64, f32, bf16 or f16", name));
+  throw InputError(fmt::format("there is no arithmetic \"{}\"; expected f64, f32, tf32, bf16 or f16", name));
 }
 
 const NumberFormat& format_of(Arithmetic arithmetic) { return row(arithmetic).format; }

@@ -9,13 +9,14 @@
 namespace palimpsest {
 
 /// The binary formats that numbers are kept in on the way through a form. All round to nearest, ties to even,
-/// keep subnormal numbers, and overflow to infinity (IEEE 754; bf16 is f32 with 8 bits of precision).
-enum class Arithmetic { f64, f32, bf16, f16 };
+/// keep subnormal numbers, and overflow to infinity (IEEE 754; bf16 is f32 with 8 bits of precision, tf32
+/// with 11; a GPU's own conversion to tf32, cvt.rna, differs in one thing: halves go away from 0).
+enum class Arithmetic { f64, f32, tf32, bf16, f16 };
 
-inline constexpr Arithmetic all_arithmetics[] = {Arithmetic::f64, Arithmetic::f32, Arithmetic::bf16,
-                                                 Arithmetic::f16};
+inline constexpr Arithmetic all_arithmetics[] = {Arithmetic::f64, Arithmetic::f32, Arithmetic::tf32,
+                                                 Arithmetic::bf16, Arithmetic::f16};
 
-/// "f64", "f32", "bf16", "f16".
+/// "f64", "f32", "tf32", "bf16", "f16".
 const char* name(Arithmetic arithmetic);
 
 /// The format with this name; throws InputError listing the known ones.

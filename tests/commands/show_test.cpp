@@ -327,13 +327,14 @@ TEST_CASE("numbers that are not finite are told with the place of the first", "[
 TEST_CASE("show lens and faults: the numbers are those of Prove") {
   const auto foundation = computed();
   const nlohmann::json lens = numbers("lens", {"--form", "chunkwise", "--chunk", "8", "--head", "0"});
-  REQUIRE(lens["lines"].size() == 7);  // four forms, and one of them in three precisions more
+  REQUIRE(lens["lines"].size() == 8);  // four forms, and one of them in four precisions more
   auto line = ProofLine();
   line.of = foundation;
   line.form = Form::parallel;
   CHECK(lens["lines"][3]["form"] == "parallel");
   CHECK(lens["lines"][3]["errors"].get<std::vector<double>>() == line.compute({})->errors);
   CHECK(lens["lines"][4]["arithmetic"] == "f32");
+  CHECK(lens["lines"][5]["arithmetic"] == "tf32");
   CHECK(lens["sums"].size() == 4);
   const nlohmann::json faulty = numbers("faults", {"--form", "chunkwise", "--chunk", "8", "--head", "0"});
   REQUIRE(faulty["faults"].size() == faults().size());

@@ -16,58 +16,64 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The number that 16 bits stand for: a sign, `exponent_bits`, and the rest for the fraction.
-double number_of(std::uint16_t bits, int exponent_bits) {
-  const int fraction_bits = 15 - exponent_bits;
+/// How a format's numbers are written: a sign, these bits for the exponent, and the rest for the fraction.
+struct Layout {
+  Arithmetic arithmetic;
+  int bits;
+  int exponent_bits;
+
+  int fraction_bits() const { return bits - 1 - exponent_bits; }
+};
+constexpr Layout layouts[] = {{Arithmetic::f16, 16, 5}, {Arithmetic::bf16, 16, 8}, {Arithmetic::tf32, 19, 8}};
+
+/// The number that these bits stand for.
+double number_of(std::uint32_t bits, const Layout& layout) {
+  const int exponent_bits = layout.exponent_bits;
+  const int fraction_bits = layout.fraction_bits();
   const int bias = (1 << (exponent_bits - 1)) - 1;
-  const int exponent = (bits >> fraction_bits) & ((1 << exponent_bits) - 1);
-  const int fraction = bits & ((1 << fraction_bits) - 1);
-  const double sign = (bits >> 15) != 0 ? -1 : 1;
+  const int exponent = static_cast<int>(bits >> fraction_bits) & ((1 << exponent_bits) - 1);
+  const int fraction = static_cast<int>(bits) & ((1 << fraction_bits) - 1);
+  const double sign = (bits >> (layout.bits - 1)) != 0 ? -1 : 1;
   if (exponent == (1 << exponent_bits) - 1)
     return fraction == 0 ? sign * infinity : std::numeric_limits<double>::quiet_NaN();
   if (exponent == 0) return sign * std::ldexp(fraction, 1 - bias - fraction_bits);
   return sign * std::ldexp(fraction + (1 << fraction_bits), exponent - bias - fraction_bits);
 }
 
-struct Half {
-  Arithmetic arithmetic;
-  int exponent_bits;
-};
-constexpr Half halves[] = {{Arithmetic::f16, 5}, {Arithmetic::bf16, 8}};
-
-/// bf16 as hardware rounds it: the upper half of an f32, by integer arithmetic.
-double bf16_of(float x) {
+/// The upper bits of an f32, rounded to nearest even by integer arithmetic; so many are dropped.
+double upper_bits(float x, int dropped) {
   std::uint32_t bits = 0;
   std::memcpy(&bits, &x, sizeof bits);
-  bits += 0x7fff + ((bits >> 16) & 1);
-  bits &= 0xffff0000;
+  bits += (1U << (dropped - 1)) - 1 + ((bits >> dropped) & 1);
+  bits &= ~0U << dropped;
   std::memcpy(&x, &bits, sizeof x);
   return x;
 }
 
 }  // namespace
 
-TEST_CASE("arithmetic: all 65536 numbers of f16 and of bf16 stay what they are") {
-  for (const auto& [arithmetic, exponent_bits] : halves) {
+TEST_CASE("arithmetic: all numbers of f16, bf16 and tf32 stay what they are") {
+  for (const Layout& layout : layouts) {
     int wrong = 0;
-    for (std::uint32_t bits = 0; bits < 65536; ++bits) {
-      const double x = number_of(static_cast<std::uint16_t>(bits), exponent_bits);
-      const double y = rounded(x, arithmetic);
+    for (std::uint32_t bits = 0; bits < 1U << layout.bits; ++bits) {
+      const double x = number_of(bits, layout);
+      const double y = rounded(x, layout.arithmetic);
       const bool same = std::isnan(x) ? std::isnan(y) : x == y && std::signbit(x) == std::signbit(y);
       wrong += same ? 0 : 1;
     }
-    INFO(name(arithmetic));
+    INFO(name(layout.arithmetic));
     CHECK(wrong == 0);
   }
 }
 
 TEST_CASE("arithmetic: halfway between any two neighbours the even one is taken, beside it the nearer") {
-  for (const auto& [arithmetic, exponent_bits] : halves) {
-    const int largest = ((1 << exponent_bits) - 1) << (15 - exponent_bits);  // the bits of infinity
+  for (const Layout& layout : layouts) {
+    const Arithmetic arithmetic = layout.arithmetic;
+    const std::uint32_t infinite = ((1U << layout.exponent_bits) - 1) << layout.fraction_bits();
     int wrong = 0;
-    for (int bits = 0; bits + 1 < largest; ++bits) {
-      const double below = number_of(static_cast<std::uint16_t>(bits), exponent_bits);
-      const double above = number_of(static_cast<std::uint16_t>(bits + 1), exponent_bits);
+    for (std::uint32_t bits = 0; bits + 1 < infinite; ++bits) {
+      const double below = number_of(bits, layout);
+      const double above = number_of(bits + 1, layout);
       const double half = below + (above - below) / 2;
       const double even = bits % 2 == 0 ? below : above;
       for (const double sign : {1.0, -1.0}) {
@@ -76,14 +82,15 @@ TEST_CASE("arithmetic: halfway between any two neighbours the even one is taken,
         wrong += rounded(sign * std::nextafter(half, infinity), arithmetic) == sign * above ? 0 : 1;
       }
     }
-    INFO(name(arithmetic));
+    INFO(name(layout.arithmetic));
     CHECK(wrong == 0);
   }
 }
 
 TEST_CASE("arithmetic: overflow begins halfway beyond the largest number") {
-  for (const auto& [arithmetic, largest, step] :
-       {std::tuple(Arithmetic::f16, 65504.0, 32.0), {Arithmetic::bf16, 0x1.fep127, 0x1p120}}) {
+  for (const auto& [arithmetic, largest, step] : {std::tuple(Arithmetic::f16, 65504.0, 32.0),
+                                                  {Arithmetic::bf16, 0x1.fep127, 0x1p120},
+                                                  {Arithmetic::tf32, (2 - 0x1p-10) * 0x1p127, 0x1p117}}) {
     CHECK(format_of(arithmetic).largest == largest);
     CHECK(rounded(std::nextafter(largest + step / 2, 0), arithmetic) == largest);
     CHECK(rounded(largest + step / 2, arithmetic) == infinity);
@@ -96,7 +103,7 @@ TEST_CASE("arithmetic: overflow begins halfway beyond the largest number") {
   }
 }
 
-TEST_CASE("arithmetic: f32 is the float of the machine, bf16 the upper half of one, f64 changes nothing") {
+TEST_CASE("arithmetic: f32 is the float of the machine, tf32 and bf16 its upper bits, f64 changes nothing") {
   std::mt19937_64 random(5);
   for (int i = 0; i < 200000; ++i) {
     const std::uint64_t bits = random();
@@ -109,8 +116,10 @@ TEST_CASE("arithmetic: f32 is the float of the machine, bf16 the upper half of o
     x = std::ldexp(fraction, static_cast<int>(random() % 320) - 180);
     const auto as_float = static_cast<float>(x);
     REQUIRE(rounded(x, Arithmetic::f32) == static_cast<double>(as_float));
-    if (std::isfinite(as_float))
-      REQUIRE(rounded(static_cast<double>(as_float), Arithmetic::bf16) == bf16_of(as_float));
+    if (std::isfinite(as_float)) {
+      REQUIRE(rounded(static_cast<double>(as_float), Arithmetic::bf16) == upper_bits(as_float, 16));
+      REQUIRE(rounded(static_cast<double>(as_float), Arithmetic::tf32) == upper_bits(as_float, 13));
+    }
     REQUIRE(rounded(x, Arithmetic::f64) == x);
   }
 }
@@ -128,5 +137,5 @@ TEST_CASE("arithmetic: matrices and arrays are rounded element by element, names
   CHECK(rounded(arrays, Arithmetic::f16).at("q")[1] == 0);
   for (const Arithmetic arithmetic : all_arithmetics)
     CHECK(arithmetic_called(name(arithmetic)) == arithmetic);
-  CHECK_THROWS_WITH(arithmetic_called("f8"), testing::says("bf16"));
+  CHECK_THROWS_WITH(arithmetic_called("f8"), testing::says("tf32, bf16"));
 }

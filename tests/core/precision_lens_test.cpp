@@ -60,7 +60,7 @@ TEST_CASE("lens: coarser numbers show coarser results") {
   const Case each =
       random_case(find_variant("gated_deltanet"), {}, {.tokens = 65, .dk = 6, .dv = 5, .seed = 4});
   const std::vector<Seen> all = look_at_all(*each.variant, each.arrays, each.settings, 16);
-  REQUIRE(all.size() == 16);
+  REQUIRE(all.size() == 20);
   for (const Seen& seen : all) {
     INFO(name(seen.lens.form) << " in " << name(seen.lens.arithmetic));
     const int precision = format_of(seen.lens.arithmetic).precision;
@@ -86,9 +86,11 @@ TEST_CASE("lens: a gate that vanishes is marked with its token and where it came
     CHECK(gate->token == 5);
     CHECK(gate->expected == Approx(1e-9));
     CHECK(gate->count == (form == Form::two_pass ? 2 : 1));  // each pass reads it
-    // bf16 has the exponents of f32 and keeps it.
-    const Seen wide = look(each, {.form = form, .arithmetic = Arithmetic::bf16, .chunk_size = 4});
-    CHECK(std::ranges::find(wide.lost, "alpha", &LostNumber::tensor) == wide.lost.end());
+    // bf16 and tf32 have the exponents of f32 and keep it.
+    for (const Arithmetic arithmetic : {Arithmetic::bf16, Arithmetic::tf32}) {
+      const Seen wide = look(each, {.form = form, .arithmetic = arithmetic, .chunk_size = 4});
+      CHECK(std::ranges::find(wide.lost, "alpha", &LostNumber::tensor) == wide.lost.end());
+    }
   }
 }
 
@@ -118,6 +120,22 @@ TEST_CASE("lens: a memory that overflows f16 is marked with the token and the st
   CHECK(std::isinf(seen.errors[2]));
   CHECK(std::isfinite(seen.errors[1]));
   CHECK_FALSE(first_lost(look(each, {.arithmetic = Arithmetic::bf16}), LostNumber::As::infinite));
+}
+
+TEST_CASE("lens: tf32 has the digits of f16 and the range of f32") {
+  const Case random = random_case(find_variant("deltanet"), {}, {.tokens = 17, .dk = 4, .dv = 3, .seed = 6});
+  const auto line = [&](double factor, Arithmetic arithmetic) {
+    Arrays arrays = *random.arrays;
+    for (double& v : std::get<0>(arrays["v"].values)) v *= factor;
+    return look(bound(*random.variant, random.settings, std::move(arrays)),
+                {.form = Form::chunkwise, .arithmetic = arithmetic, .chunk_size = 8});
+  };
+  CHECK(line(1, Arithmetic::tf32).errors == line(1, Arithmetic::f16).errors);
+  CHECK(line(0x1p100, Arithmetic::tf32).errors == line(1, Arithmetic::tf32).errors);  // a power of two
+  CHECK_THROWS_WITH(line(0x1p100, Arithmetic::f16), says("\"v\": index [0, 0] is inf"));
+  // Below 2^-126 the last place gets no finer: at 2^-140 there are none left, f32 has nine bits.
+  CHECK(line(0x1p-140, Arithmetic::tf32).worst.error == 1);
+  CHECK(line(0x1p-140, Arithmetic::f32).worst.error < 0.1);
 }
 
 TEST_CASE("lens: a fragile form loses its numbers where the right one keeps them") {
@@ -152,6 +170,7 @@ TEST_CASE("lens: keys divided by their decay overflow at 11 in f16, at 88 in f32
   // to the next half only.
   for (const auto& [arithmetic, token, margin] : {std::tuple(Arithmetic::f64, -1, 0),
                                                   {Arithmetic::f32, 89, 0},
+                                                  {Arithmetic::tf32, 89, 0},
                                                   {Arithmetic::bf16, 89, 1},
                                                   {Arithmetic::f16, 11, 0}}) {
     const Lens lens = {.form = Form::chunkwise,

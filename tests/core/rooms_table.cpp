@@ -10,7 +10,7 @@ const std::vector<Room>& rooms() {
       {"core/numbers",
        "Functions of numbers: feature maps, layer norm, Newton–Schulz, derivatives by jets, polynomials, "
        "rounding as "
-       "f32, bf16 and f16 do.",
+       "f32, tf32, bf16 and f16 do.",
        {"core/base"}},
       {"core/io", "Files: npz, npy, safetensors, csv, and captures.", {"core/base"}},
       {"core/formula",

@@ -90,7 +90,7 @@ TEST_CASE("proof lines: coarser arithmetics are farther, and what is missing say
   auto key = about<ProofLine>(computation);
   key.form = Form::chunkwise;
   double before = 0;
-  for (const Arithmetic arithmetic : {Arithmetic::f64, Arithmetic::f32, Arithmetic::f16, Arithmetic::bf16}) {
+  for (const Arithmetic arithmetic : {Arithmetic::f64, Arithmetic::f32, Arithmetic::tf32, Arithmetic::bf16}) {
     key.arithmetic = arithmetic;
     const auto line = key.compute({});
     REQUIRE(std::ssize(line->errors) == computation->sequence.tokens);
