@@ -9,6 +9,7 @@
 #include "kernels/cuda/hopper/tensor_rows.h"
 #include "kernels/cuda/multiply_adds.h"
 #include "kernels/cuda/run_clock.h"
+#include "kernels/cuda/stopwatch.h"
 
 namespace palimpsest::cuda {
 
@@ -26,23 +27,11 @@ constexpr int tries = 10;
 /// The shortest time in seconds that the device takes for what `ask` asks of it; a first try is not counted.
 template <class Ask>
 double shortest(Ask ask) {
-  cudaEvent_t from = nullptr;
-  cudaEvent_t to = nullptr;
-  CHECK_CUDA(cudaEventCreate(&from));
-  CHECK_CUDA(cudaEventCreate(&to));
-  float best = 0;
-  for (int i = 0; i <= tries; ++i) {
-    CHECK_CUDA(cudaEventRecord(from, nullptr));
-    ask();
-    CHECK_CUDA(cudaEventRecord(to, nullptr));
-    CHECK_CUDA(cudaEventSynchronize(to));
-    float milliseconds = 0;
-    CHECK_CUDA(cudaEventElapsedTime(&milliseconds, from, to));
-    if (i == 1 || (i > 1 && milliseconds < best)) best = milliseconds;
-  }
-  CHECK_CUDA(cudaEventDestroy(from));
-  CHECK_CUDA(cudaEventDestroy(to));
-  return 1e-3 * static_cast<double>(best);
+  Stopwatch stopwatch;
+  stopwatch.time(ask);
+  double best = stopwatch.time(ask);
+  for (int i = 1; i < tries; ++i) best = std::min(best, stopwatch.time(ask));
+  return best;
 }
 
 /// Bytes that are copied: a gigabyte, or what fits.
@@ -87,13 +76,10 @@ RunTimes measure(const Repeats& repeats, const std::function<void()>& run) {
 
 std::string what_is_timed() {
   return "computing: the kernels by events on the device right before the first and right after the last, "
-         "again "
-         "and again on the same inputs, resident, from the same states, each time with the L2 cache flushed; "
-         "uploads and downloads apart, and memory, which is filled when it is fresh, each of one whole run; "
-         "with "
-         "transfers: all from the arrays in memory to outputs and final states in memory, packed by one "
-         "thread of "
-         "the processor";
+         "again and again on the same inputs, resident, from the same states, each time with the L2 cache "
+         "flushed; uploads and downloads apart, and memory, which is filled when it is fresh, each of one "
+         "whole run; with transfers: all from the arrays in memory to outputs and final states in memory, "
+         "packed by one thread of the processor";
 }
 
 Roof roof(Precision precision) {

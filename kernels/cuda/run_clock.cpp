@@ -21,27 +21,13 @@ RunClock::Time RunClock::when_idle() {
 
 RunClock::RunClock(void* flushed, std::size_t bytes, const Repeats& repeats)
     : flushed_(flushed), flushed_bytes_(bytes), repeats_(repeats) {
-  CHECK_CUDA(cudaEventCreate(&from_));
-  CHECK_CUDA(cudaEventCreate(&to_));
   start_ = when_idle();
   present_ = this;
 }
 
-RunClock::~RunClock() {
-  present_ = nullptr;
-  cudaEventDestroy(from_);
-  cudaEventDestroy(to_);
-}
-
 double RunClock::time(const std::function<void()>& compute) {
   CHECK_CUDA(cudaMemsetAsync(flushed_, 0, flushed_bytes_, nullptr));
-  CHECK_CUDA(cudaEventRecord(from_, nullptr));
-  compute();
-  CHECK_CUDA(cudaEventRecord(to_, nullptr));
-  CHECK_CUDA(cudaEventSynchronize(to_));
-  float milliseconds = 0;
-  CHECK_CUDA(cudaEventElapsedTime(&milliseconds, from_, to_));
-  return 1e-3 * static_cast<double>(milliseconds);
+  return stopwatch_.time(compute);
 }
 
 void RunClock::repeat(const std::function<void()>& restore, const std::function<void()>& compute) {

@@ -1,13 +1,12 @@
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include <chrono>
 #include <functional>
 #include <vector>
 
 #include "core/rules/run_times.h"
 #include "kernels/cuda/check.h"
+#include "kernels/cuda/stopwatch.h"
 
 namespace palimpsest::cuda {
 
@@ -17,13 +16,13 @@ namespace palimpsest::cuda {
 /// timed by the processor's clock, with the device idle before and after. What is computed is computed as
 /// often as wanted: each time what it changes is put back and the L2 cache is flushed, then two events on the
 /// device, right before the first kernel and right after the last, mark it. They stand in the same queue
-/// behind the flush, so that a launch costs nothing that the device does not wait for. A run may compute in
-/// several places; the first decides how often, and a time is the sum over all of them.
+/// behind the flush, during which the first launches are made: a launch costs what the device waits for it.
+/// A run may compute in several places; the first decides how often, and a time is the sum over all of them.
 class RunClock {
  public:
   /// The L2 cache is flushed by a write to `flushed`, so many `bytes`.
   RunClock(void* flushed, std::size_t bytes, const Repeats& repeats);
-  ~RunClock();
+  ~RunClock() { present_ = nullptr; }
   RunClock(const RunClock&) = delete;
   RunClock& operator=(const RunClock&) = delete;
 
@@ -71,8 +70,7 @@ class RunClock {
   void* flushed_;
   std::size_t flushed_bytes_;
   Repeats repeats_;
-  cudaEvent_t from_ = nullptr;
-  cudaEvent_t to_ = nullptr;
+  Stopwatch stopwatch_;
   bool is_aside_ = false;
   double aside_ = 0;  // seconds that are in no time but the one spent
   Time start_ = {};   // of the run
