@@ -24,6 +24,7 @@
 #include "app/session/race_file.h"
 #include "core/base/error.h"
 #include "core/io/file.h"
+#include "core/race/figures.h"
 #include "core/race/race.h"
 
 namespace palimpsest {
@@ -144,7 +145,7 @@ RaceReport run_plan(const RacePlan& plan, RaceReport begun, const std::optional<
   const auto measured = [&](const RaceProgress& now) {
     const RacePoint& last = now.last;
     line.show(fmt::format("{} of {} points, {}: {}", now.done, now.total, in_words(last.entry),
-                          last.measured() ? duration_text(last.compute.median) : "not measured"));
+                          last.measured() ? duration(last.compute.median) : "not measured"));
     if (!json || Clock::now() - written < moment) return;
     write_text(*json, race_json(now.report));
     written = Clock::now();

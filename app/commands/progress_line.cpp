@@ -4,6 +4,8 @@
 
 #include <ostream>
 
+#include "core/base/utf8.h"
+
 namespace palimpsest {
 
 bool ProgressLine::may_replace() {
@@ -26,7 +28,8 @@ void ProgressLine::show(Index done, Index total, std::string_view words) {
 
 void ProgressLine::write(std::string_view line) const {
   constexpr std::size_t narrow_terminal = 79;  // a line that wraps cannot be replaced
-  if (console_.shows_progress) console_.error << "\r\x1b[K" << line.substr(0, narrow_terminal) << std::flush;
+  if (console_.shows_progress)
+    console_.error << "\r\x1b[K" << one_line(line.substr(0, narrow_terminal)) << std::flush;
 }
 
 }  // namespace palimpsest

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/commands/columns.h"
-#include "core/race/findings.h"
+#include "core/race/figures.h"
 
 namespace palimpsest {
 
@@ -55,12 +55,12 @@ std::string times_text(const RaceReport& report, const std::string& shape) {
     for (const Index tokens : lengths) {
       const auto at = [&](const RacePoint* point) { return point->entry.tokens == tokens; };
       const auto found = std::ranges::find_if(points, at);
-      rows.back().push_back(found == points.end() ? "-" : duration_text((*found)->compute.median));
+      rows.back().push_back(found == points.end() ? "-" : duration((*found)->compute.median));
       if (found != points.end()) longest = *found;
     }
     rows.back().push_back(
-        fmt::format("{} to {}", duration_text(longest->compute.low), duration_text(longest->compute.high)));
-    if (transfers) rows.back().push_back(duration_text(longest->whole.median));
+        fmt::format("{} to {}", duration(longest->compute.low), duration(longest->compute.high)));
+    if (transfers) rows.back().push_back(duration(longest->whole.median));
     const double seconds = longest->compute.median;
     rows.back().push_back(seconds > 0 ? fmt::format("{:.3g}", longest->work.flops / seconds / 1e9) : "-");
     rows.back().push_back(
@@ -88,12 +88,6 @@ Rows missing_rows(const RaceReport& report) {
 }
 
 }  // namespace
-
-std::string duration_text(double seconds) {
-  if (seconds < 1e-3) return fmt::format("{:.3g} us", 1e6 * seconds);
-  if (seconds < 1) return fmt::format("{:.3g} ms", 1e3 * seconds);
-  return fmt::format("{:.3g} s", seconds);
-}
 
 std::string in_words(const RaceEntry& entry) {
   return fmt::format("{} {} {} {}, T = {}", entry.variant, form_text(entry), entry.device,

@@ -13,7 +13,4 @@ std::string race_text(const RaceReport& report);
 /// "gated_deltanet chunkwise cpu f32, T = 4096".
 std::string in_words(const RaceEntry& entry);
 
-/// "12.3 ms".
-std::string duration_text(double seconds);
-
 }  // namespace palimpsest

@@ -14,13 +14,13 @@
 #include "app/session/paths.h"
 #include "app/session/race_file.h"
 #include "core/base/error.h"
+#include "core/race/naming.h"
 #include "core/race/race.h"
 
 namespace palimpsest {
 
 namespace {
 
-constexpr const char* peer = "softmax";
 constexpr const char* own_race = "race";
 
 /// The first entry of a plan that a report has not.
@@ -254,12 +254,12 @@ void Races::adopt(Session& session, RaceReport report) {
   wish.variants.clear();
   wish.peer = false;
   for (const RacePoint& point : report.points) {
-    if (point.entry.variant == peer)
+    if (point.entry.variant == race_peer)
       wish.peer = true;
     else if (std::ranges::find(wish.variants, point.entry.variant) == wish.variants.end())
       wish.variants.push_back(point.entry.variant);
   }
-  if (wish.variants.empty()) wish.variants.emplace_back(peer);
+  if (wish.variants.empty()) wish.variants.emplace_back(race_peer);
   show_what_it_has(next, report);
   session.change(std::move(next));
   board_ = std::make_shared<RaceBoard>(std::move(report));
@@ -338,7 +338,7 @@ std::vector<std::string> wished_variants(const SessionState& state) {
   const RaceWish& wish = state.measure.wish;
   std::vector<std::string> all = wish.variants;
   if (all.empty()) all.push_back(state.sides.front().variant);
-  if (wish.peer && std::ranges::find(all, peer) == all.end()) all.emplace_back(peer);
+  if (wish.peer && std::ranges::find(all, race_peer) == all.end()) all.emplace_back(race_peer);
   return all;
 }
 
@@ -378,7 +378,7 @@ void show_what_it_has(SessionState& state, const RaceReport& report) {
   for (const Variant& variant : variants()) {
     const bool is_there = measured_where(
         [&](const RaceEntry& entry) { return entry.variant == variant.id && shape_of(entry) == wish.shape; });
-    if (is_there && variant.id != peer && wish.variants.size() < most_rules)
+    if (is_there && variant.id != race_peer && wish.variants.size() < most_rules)
       wish.variants.push_back(variant.id);
   }
   wish.peer = true;

@@ -9,16 +9,13 @@
 #include <optional>
 #include <set>
 
+#include "core/race/naming.h"
+
 namespace palimpsest {
 
 namespace {
 
-constexpr const char* peer = "softmax";
-
-std::string label(const std::string& id, std::span<const Variant> table) {
-  const auto found = std::ranges::find(table, id, &Variant::id);
-  return found == table.end() ? id : found->label;
-}
+constexpr double same_length = 1e-9;  // of logarithms of lengths: what rounding alone tells apart
 
 template <class Value>
 bool lets_pass(const std::vector<Value>& list, const Value& value) {
@@ -37,7 +34,7 @@ RaceEntry curve_of(RaceEntry entry, bool any_form) {
 /// Whether something besides the peer was raced: only then its forms are one curve.
 bool has_others(const RaceReport& report) {
   return std::ranges::any_of(report.points,
-                             [](const RacePoint& point) { return point.entry.variant != peer; });
+                             [](const RacePoint& point) { return point.entry.variant != race_peer; });
 }
 
 /// Puts a point where its length belongs; of two of one length the faster one stays.
@@ -50,16 +47,15 @@ void insert(std::vector<RacePoint>& points, const RacePoint& point, bool whole) 
     *place = point;
 }
 
-/// log time of a curve at a logarithm of a length; nothing outside of it.
-std::optional<double> at(const RaceLine& line, double tokens, bool whole) {
-  constexpr double rounding = 1e-9;
+/// The logarithm of a curve's time at that of a length; nothing outside of the curve.
+std::optional<double> log_seconds(const RaceLine& line, double log_tokens, bool whole) {
   for (std::size_t i = 0; i + 1 < line.points.size(); ++i) {
     const double left = std::log(static_cast<double>(line.points[i].entry.tokens));
     const double right = std::log(static_cast<double>(line.points[i + 1].entry.tokens));
-    if (tokens < left - rounding || tokens > right + rounding) continue;
+    if (log_tokens < left - same_length || log_tokens > right + same_length) continue;
     return std::lerp(std::log(seconds_of(line.points[i], whole).median),
                      std::log(seconds_of(line.points[i + 1], whole).median),
-                     (tokens - left) / (right - left));
+                     (log_tokens - left) / (right - left));
   }
   return std::nullopt;
 }
@@ -76,10 +72,10 @@ std::vector<double> possible_changes(std::span<const RaceLine> lines, bool whole
   for (std::size_t i = 0; i + 1 < bends; ++i) {
     for (std::size_t one = 0; one < lines.size(); ++one) {
       for (std::size_t other = one + 1; other < lines.size(); ++other) {
-        const auto a = at(lines[one], all[i], whole);
-        const auto b = at(lines[other], all[i], whole);
-        const auto c = at(lines[one], all[i + 1], whole);
-        const auto d = at(lines[other], all[i + 1], whole);
+        const auto a = log_seconds(lines[one], all[i], whole);
+        const auto b = log_seconds(lines[other], all[i], whole);
+        const auto c = log_seconds(lines[one], all[i + 1], whole);
+        const auto d = log_seconds(lines[other], all[i + 1], whole);
         if (!a || !b || !c || !d || (*a - *b) * (*c - *d) >= 0) continue;
         all.push_back(std::lerp(all[i], all[i + 1], (*a - *b) / ((*a - *b) - (*c - *d))));
       }
@@ -113,20 +109,39 @@ std::vector<NamedCrossing> named_crossings(const RaceReport& report, const std::
   return all;
 }
 
-/// What a curve is called in a sentence: "the chunkwise form", "Gated DeltaNet (chunkwise)", "softmax".
+/// Whether another curve has something else there.
+template <class Part>
+bool differs(const RaceLine& line, std::span<const RaceLine> among, Part RaceEntry::*part) {
+  return std::ranges::any_of(among, [&](const RaceLine& other) { return other.of.*part != line.of.*part; });
+}
+
+/// Whether there are curves of the forms of another rule.
+bool has_other_rules(const RaceLine& line, std::span<const RaceLine> among) {
+  return std::ranges::any_of(
+      among, [&](const RaceLine& other) { return !other.any_form && other.of.variant != line.of.variant; });
+}
+
+/// Whether there are curves of the same form in other chunks.
+bool has_other_chunks(const RaceLine& line, std::span<const RaceLine> among) {
+  return std::ranges::any_of(among, [&](const RaceLine& other) {
+    return !other.any_form && other.of.form == line.of.form && other.of.chunk_size != line.of.chunk_size;
+  });
+}
+
+/// What a curve is called in a sentence: "the chunkwise form", "Gated DeltaNet (chunkwise) on cuda",
+/// "softmax".
 std::string called(const RaceLine& line, std::span<const RaceLine> among, std::span<const Variant> table) {
-  if (line.any_form) return name_of(line, among, table);
   std::string words;
-  const bool one_rule = std::ranges::all_of(
-      among, [&](const RaceLine& other) { return other.any_form || other.of.variant == line.of.variant; });
-  const bool one_device =
-      std::ranges::all_of(among, [&](const RaceLine& other) { return other.of.device == line.of.device; });
-  const bool one_precision = std::ranges::all_of(
-      among, [&](const RaceLine& other) { return other.of.precision == line.of.precision; });
-  words = one_rule ? fmt::format("the {} form", name(line.of.form))
-                   : fmt::format("{} ({})", label(line.of.variant, table), name(line.of.form));
-  if (!one_device) words += " on " + line.of.device;
-  if (!one_precision) words += fmt::format(" in {}", name(line.of.precision));
+  if (line.any_form)
+    words = line.of.variant;
+  else if (has_other_rules(line, among))
+    words = fmt::format("{} ({})", race_label(line.of.variant, table), name(line.of.form));
+  else
+    words = fmt::format("the {} form", name(line.of.form));
+  if (!line.any_form && has_other_chunks(line, among))
+    words += fmt::format(" in chunks of {}", line.of.chunk_size);
+  if (differs(line, among, &RaceEntry::device)) words += " on " + line.of.device;
+  if (differs(line, among, &RaceEntry::precision)) words += fmt::format(" in {}", name(line.of.precision));
   return words;
 }
 
@@ -142,13 +157,20 @@ const RacePoint* point_at(const RaceLine& line, Index tokens) {
   return found == line.points.end() ? nullptr : &*found;
 }
 
-/// The longest length that two curves share; 0 where there is none.
-Index last_shared(const RaceLine& one, const RaceLine& other) {
+/// The ends of what two curves share; 0 where they share nothing.
+struct SharedLengths {
+  Index shortest = 0;
   Index longest = 0;
+};
+
+SharedLengths shared_lengths(const RaceLine& one, const RaceLine& other) {
+  SharedLengths ends;
   for (const RacePoint& point : one.points) {
-    if (point_at(other, point.entry.tokens)) longest = point.entry.tokens;
+    if (!point_at(other, point.entry.tokens)) continue;
+    if (ends.shortest == 0) ends.shortest = point.entry.tokens;
+    ends.longest = point.entry.tokens;
   }
-  return longest;
+  return ends;
 }
 
 /// What is told of crossings, and the first that is.
@@ -171,7 +193,7 @@ ToldCrossings crossing_sentence(const std::vector<NamedCrossing>& crossings,
       return &other != &each && other.crossover.tokens > each.crossover.tokens &&
              std::minmax(other.faster, other.slower) == std::minmax(each.faster, each.slower);
     });
-    const Index end = last_shared(lines[each.faster], lines[each.slower]);
+    const Index end = shared_lengths(lines[each.faster], lines[each.slower]).longest;
     const bool holds = end > 0 && seconds_of(*point_at(lines[each.faster], end), whole).median <
                                       seconds_of(*point_at(lines[each.slower], end), whole).median;
     if (!stays || !holds || lines[each.faster].any_form) continue;
@@ -206,38 +228,38 @@ std::string fastest_sentence(const std::vector<FastestSpan>& fastest, const std:
   return fmt::format("From n ≈ {} on, {} is fastest.", about(last.from), winner);
 }
 
+constexpr double as_long = 1.05;  // one time by another: nobody would call it longer
+
 /// "8.5", "14": how many times.
 std::string times_words(double ratio) {
   return ratio < 9.95 ? fmt::format("{:.1f}", ratio) : fmt::format("{:.0f}", ratio);
 }
 
+/// The longer of two times by the shorter.
+double apart(double one, double other) { return std::max(one, other) / std::min(one, other); }
+
 /// "At n = 8,192: 0.52 s against 4.42 s, 8.5 times. At n = 64 softmax wins by 5.2."
 std::string detail_sentence(const RaceLine& one, const RaceLine& other, const std::vector<RaceLine>& lines,
                             bool whole, std::span<const Variant> table) {
-  Index shortest = 0;
-  Index longest = 0;
-  for (const RacePoint& point : one.points) {
-    if (!point_at(other, point.entry.tokens)) continue;
-    if (shortest == 0) shortest = point.entry.tokens;
-    longest = point.entry.tokens;
-  }
+  const auto [shortest, longest] = shared_lengths(one, other);
   if (longest == 0) return {};
   const auto seconds = [&](const RaceLine& line, Index tokens) {
     return seconds_of(*point_at(line, tokens), whole).median;
   };
   const double far_one = seconds(one, longest);
   const double far_other = seconds(other, longest);
-  std::string words = fmt::format("At n = {}: {} against {}, {} times.", in_digits(longest),
-                                  duration(far_one), duration(far_other),
-                                  times_words(std::max(far_one, far_other) / std::min(far_one, far_other)));
+  const double far_apart = apart(far_one, far_other);
+  std::string words =
+      fmt::format("At n = {}: {} against {}, {}.", in_digits(longest), duration(far_one), duration(far_other),
+                  far_apart < as_long ? "about as long" : times_words(far_apart) + " times");
   if (shortest == longest) return words;
   const double near_one = seconds(one, shortest);
   const double near_other = seconds(other, shortest);
-  const double apart = std::max(near_one, near_other) / std::min(near_one, near_other);
-  if (apart < 1.05) return words + fmt::format(" At n = {} they take as long.", in_digits(shortest));
+  const double near_apart = apart(near_one, near_other);
+  if (near_apart < as_long) return words + fmt::format(" At n = {} they take as long.", in_digits(shortest));
   const RaceLine& winner = near_one < near_other ? one : other;
   return words + fmt::format(" At n = {} {} wins by {}.", in_digits(shortest), called(winner, lines, table),
-                             times_words(apart));
+                             times_words(near_apart));
 }
 
 /// The fastest curve at the longest length but `line`; the number of lines where there is none.
@@ -300,13 +322,13 @@ std::vector<RaceLine> race_lines(const RaceReport& report, bool whole) {
   const bool joins_forms = has_others(report);
   std::vector<RaceLine> lines;
   for (const RacePoint& point : report.points) {
-    const bool any_form = joins_forms && point.entry.variant == peer;
+    const bool any_form = joins_forms && point.entry.variant == race_peer;
     const RaceEntry of = curve_of(point.entry, any_form);
     auto line = std::ranges::find(lines, of, &RaceLine::of);
     if (line == lines.end()) line = lines.insert(lines.end(), {.of = of, .any_form = any_form});
     if (!point.measured())
       line->missing.push_back(point);
-    else if (seconds_of(point, whole).low > 0)  // shorter than can be told
+    else if (point.entry.tokens > 0 && seconds_of(point, whole).low > 0)  // else it has no logarithm
       insert(line->points, point, whole);
   }
   for (RaceLine& line : lines)
@@ -316,21 +338,15 @@ std::vector<RaceLine> race_lines(const RaceReport& report, bool whole) {
 
 std::string name_of(const RaceLine& line, std::span<const RaceLine> among, std::span<const Variant> table) {
   std::string words;
-  const auto differs = [&](auto part) {
-    return std::ranges::any_of(among, [&](const RaceLine& other) { return part(other.of) != part(line.of); });
-  };
-  const bool many_rules = std::ranges::any_of(
-      among, [&](const RaceLine& other) { return !other.any_form && other.of.variant != line.of.variant; });
   if (line.any_form) {
     words = line.of.variant;
   } else {
-    words = many_rules ? label(line.of.variant, table) + " " : std::string();
+    words = has_other_rules(line, among) ? race_label(line.of.variant, table) + " " : std::string();
     words += name(line.of.form);
     if (line.of.chunk_size > 0) words += fmt::format(", C = {}", line.of.chunk_size);
   }
-  if (differs([](const RaceEntry& entry) { return entry.device; })) words += ", " + line.of.device;
-  if (differs([](const RaceEntry& entry) { return entry.precision; }))
-    words += fmt::format(", {}", name(line.of.precision));
+  if (differs(line, among, &RaceEntry::device)) words += ", " + line.of.device;
+  if (differs(line, among, &RaceEntry::precision)) words += fmt::format(", {}", name(line.of.precision));
   return words;
 }
 
@@ -342,16 +358,16 @@ std::vector<FastestSpan> fastest_spans(std::span<const RaceLine> lines, bool who
     std::optional<std::size_t> best;
     double least = 0;
     for (std::size_t line = 0; line < lines.size(); ++line) {
-      const auto time = at(lines[line], middle, whole);
+      const auto time = log_seconds(lines[line], middle, whole);
       if (!time || (best && *time >= least)) continue;
       best = line;
       least = *time;
     }
-    if (!best || changes[i + 1] - changes[i] < 1e-12) continue;
+    if (!best || changes[i + 1] - changes[i] < same_length) continue;
     const double from = std::exp(changes[i]);
     const double to = std::exp(changes[i + 1]);
-    const bool goes_on =
-        !spans.empty() && spans.back().line == *best && std::abs(std::log(spans.back().to / from)) < 1e-9;
+    const bool goes_on = !spans.empty() && spans.back().line == *best &&
+                         std::abs(std::log(spans.back().to / from)) < same_length;
     if (goes_on)
       spans.back().to = to;
     else
@@ -383,16 +399,13 @@ RaceFigures race_figures(std::span<const RaceReport* const> reports, std::size_t
   return figures;
 }
 
-std::string in_digits(Index tokens) {
-  std::string digits = std::to_string(tokens);
-  for (std::size_t place = digits.size(); place > 3;) digits.insert(place -= 3, ",");
-  return digits;
-}
+std::string in_digits(Index tokens) { return in_groups(std::to_string(tokens)); }
 
 std::string duration(double seconds) {
   if (seconds < 999.5e-6) return fmt::format("{:.3g} µs", 1e6 * seconds);
   if (seconds < 0.9995) return fmt::format("{:.3g} ms", 1e3 * seconds);
-  return fmt::format("{:.3g} s", seconds);
+  if (seconds < 999.5) return fmt::format("{:.3g} s", seconds);
+  return in_groups(fmt::format("{:.0f}", seconds)) + " s";
 }
 
 }  // namespace palimpsest

@@ -20,7 +20,7 @@ struct RaceShape {
   bool operator==(const RaceShape&) const = default;
 };
 
-RaceShape shape_of(const RaceEntry& entry);
+RaceShape shape_of(const RaceEntry& entry);  // leaving out what else an entry says
 
 /// "B 1 · H 16 · K 128 · V 128", with one D where K and V are the same.
 std::string in_words(const RaceShape& shape);
@@ -90,12 +90,12 @@ struct NamedCrossing {
   std::string words = {};  // "chunkwise overtakes softmax"
 };
 
-/// What a chart of some reports shows. The first of them leads: its curves are compared with each other.
+/// What a chart of some reports shows. One of them leads: its curves are compared with each other.
 struct RaceFigures {
   std::vector<std::vector<RaceLine>> lines = {};  // of every report
   std::vector<NamedCrossing> crossings = {};      // of the leading one, short lengths first
   std::vector<FastestSpan> fastest = {};          // of the leading one
-  std::string headline = {};                      // the answer in a sentence; empty: nothing is measured
+  std::string headline = {};                      // the answer in a sentence; empty: nothing to compare
   std::string detail = {};                        // how much faster, at the ends
 };
 
@@ -107,7 +107,7 @@ RaceFigures race_figures(std::span<const RaceReport* const> reports, std::size_t
 /// "8,192": a length in digits.
 std::string in_digits(Index tokens);
 
-/// "0.52 s", "79.9 ms", "404 µs": a time to three digits.
+/// "0.52 s", "79.9 ms", "404 µs": a time to three digits; "1,234 s" to whole seconds.
 std::string duration(double seconds);
 
 }  // namespace palimpsest

@@ -5,16 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/race/naming.h"
+
 namespace palimpsest {
 
 namespace {
-
-constexpr const char* peer = "softmax";
-
-std::string label(const std::string& id, std::span<const Variant> table) {
-  const auto found = std::ranges::find(table, id, &Variant::id);
-  return found == table.end() ? id : found->label;
-}
 
 std::string in_form(const RaceEntry& entry) {
   if (entry.chunk_size == 0) return name(entry.form);
@@ -42,10 +37,10 @@ std::string where(const RaceEntry& one, RaceQuestion question) {
 
 /// How a side of a comparison is called in a sentence.
 std::string called(const RaceEntry& entry, RaceQuestion question, std::span<const Variant> table) {
-  const std::string rule = label(entry.variant, table);
+  const std::string rule = race_label(entry.variant, table);
   switch (question) {
     case RaceQuestion::softmax:
-      return entry.variant == peer ? rule : fmt::format("{} ({})", rule, in_form(entry));
+      return entry.variant == race_peer ? rule : fmt::format("{} ({})", rule, in_form(entry));
     case RaceQuestion::forms:
       return fmt::format("{} ({})", rule, in_form(entry));
     case RaceQuestion::devices:
@@ -98,7 +93,7 @@ std::vector<TimedLength> fastest(const std::vector<TimedLength>& one, const std:
 std::vector<RaceCurve> peers(const std::vector<RaceCurve>& curves) {
   std::vector<RaceCurve> all;
   for (const RaceCurve& curve : curves) {
-    if (curve.of.variant != peer) continue;
+    if (curve.of.variant != race_peer) continue;
     const RaceEntry wanted = shared(curve.of, RaceQuestion::softmax);
     const auto same = std::ranges::find_if(
         all, [&](const RaceCurve& other) { return shared(other.of, RaceQuestion::softmax) == wanted; });
@@ -114,9 +109,7 @@ std::vector<RaceCurve> peers(const std::vector<RaceCurve>& curves) {
 
 std::string about(double tokens) {
   const double digit = std::pow(10.0, std::max(std::floor(std::log10(std::max(tokens, 1.0))) - 1, 0.0));
-  std::string digits = fmt::format("{:.0f}", std::round(tokens / digit) * digit);
-  for (std::size_t place = digits.size(); place > 3;) digits.insert(place -= 3, ",");
-  return digits;
+  return in_groups(fmt::format("{:.0f}", std::round(tokens / digit) * digit));
 }
 
 std::vector<RaceCurve> race_curves(const RaceReport& report) {
@@ -143,7 +136,7 @@ std::vector<RaceCrossover> race_crossovers(const RaceReport& report, std::span<c
   std::vector<RaceCrossover> found;
   for (const RaceCurve& softmax : peers(curves)) {
     for (const RaceCurve& curve : curves) {
-      if (curve.of.variant != peer &&
+      if (curve.of.variant != race_peer &&
           shared(curve.of, RaceQuestion::softmax) == shared(softmax.of, RaceQuestion::softmax))
         add_crossings(curve, softmax, RaceQuestion::softmax, table, found);
     }

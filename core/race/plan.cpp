@@ -2,18 +2,18 @@
 
 #include <algorithm>
 
+#include "core/race/naming.h"
+
 namespace palimpsest {
 
 namespace {
-
-constexpr const char* peer = "softmax";
 
 std::vector<const Variant*> raced_variants(const RacePlan& plan, std::span<const Variant> table) {
   std::vector<const Variant*> all;
   const auto add = [&](const Variant& variant) {
     if (std::ranges::find(all, &variant) == all.end()) all.push_back(&variant);
   };
-  if (plan.peer) add(find_variant(peer, table));
+  if (plan.peer) add(find_variant(race_peer, table));
   for (const std::string& id : plan.variants) add(find_variant(id, table));
   if (plan.variants.empty()) std::ranges::for_each(table, add);
   return all;

@@ -167,6 +167,37 @@ TEST_CASE("devices are compared by computing alone, or with transfers", "[race]"
         "From n ≈ 670 on, the chunkwise form on cuda is faster than the chunkwise form on cpu.");
 }
 
+TEST_CASE("the answer names what tells curves apart", "[race]") {
+  RaceReport report;
+  for (const char* device : {"cpu", "cuda"}) {
+    for (const Index n : lengths) {
+      const auto x = static_cast<double>(n);
+      report.points.push_back(point("softmax", Form::parallel, n, 1e-9 * x * x, device));
+      report.points.push_back(point("kda", Form::chunkwise, n, 400e-9 * x, device));
+    }
+  }
+  CHECK(
+      figures_of(report, {})
+          .headline.starts_with("From n ≈ 400 on, the chunkwise form on cpu is faster than softmax on cpu"));
+  RaceReport chunks;
+  for (const Index chunk_size : {16, 64}) {
+    for (const Index n : lengths) {
+      chunks.points.push_back(point("kda", Form::chunkwise, n, 1e-6 * static_cast<double>(n * chunk_size)));
+      chunks.points.back().entry.chunk_size = chunk_size;
+    }
+  }
+  CHECK(figures_of(chunks, {}).headline ==
+        "The chunkwise form in chunks of 16 is fastest at every length measured.");
+}
+
+TEST_CASE("times that hardly differ are as long", "[race]") {
+  RaceReport report;
+  report.points = {point("kda", Form::recurrent, 64, 1), point("kda", Form::recurrent, 256, 4),
+                   point("kda", Form::chunkwise, 64, 2), point("kda", Form::chunkwise, 256, 4.1)};
+  CHECK(figures_of(report, {}).detail ==
+        "At n = 256: 4 s against 4.1 s, about as long. At n = 64 the recurrent form wins by 2.0.");
+}
+
 TEST_CASE("reports are shown together, and the leading one is compared", "[race]") {
   const RaceReport first = crossing_report();
   RaceReport second;
@@ -192,6 +223,8 @@ TEST_CASE("what is too short to be told is no point of a curve", "[race]") {
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].points.size() == 1);
   CHECK(fastest_spans(lines).empty());
+  report.points = {point("kda", Form::chunkwise, 0, 1e-6), point("kda", Form::chunkwise, 64, 1e-6)};
+  CHECK(race_lines(report).front().points.size() == 1);
 }
 
 TEST_CASE("lengths, shapes and durations in words", "[race]") {
@@ -201,6 +234,8 @@ TEST_CASE("lengths, shapes and durations in words", "[race]") {
   CHECK(in_words(RaceShape{1, 16, 128, 128}) == "B 1 · H 16 · D 128");
   CHECK(in_words(RaceShape{4, 2, 16, 7}) == "B 4 · H 2 · K 16 · V 7");
   CHECK(duration(4.42) == "4.42 s");
+  CHECK(duration(1234.4) == "1,234 s");
+  CHECK(duration(999.7) == "1,000 s");
   CHECK(duration(0.9996) == "1 s");
   CHECK(duration(0.0799) == "79.9 ms");
   CHECK(duration(999.7e-6) == "1 ms");
