@@ -51,8 +51,8 @@ std::string mixture(const std::vector<AskedWord>& words, const Vector<double>& a
                      quoted(words, largest.second), amounts(largest.second));
 }
 
-/// The word that the change brings into a row, where it is the largest change there and can be noticed.
-std::optional<Index> added_word(const AnswerTable& table, Index row, const Vector<double>& after) {
+/// The word that gains most in a row, where that is its largest change and can be noticed.
+std::optional<Index> gaining_word(const AnswerTable& table, Index row, const Vector<double>& after) {
   Index column = 0;
   table.change.row(row).cwiseAbs().maxCoeff(&column);
   const bool is_noticed = table.change(row, column) >= noticed && after(column) >= noticed;
@@ -82,9 +82,13 @@ std::string changed_row(const AnswerTable& table, Index row) {
   const std::string amount = fmt::format("{:.2f}", after(is.first));
   const std::string amount_before = fmt::format("{:.2f}", before(is.first));
   const char* sign = overshoots ? " and overshoots:" : ",";
-  if (const auto added = added_word(table, row, after); added && added != is.first)
-    return fmt::format("A{} still answers {}{} {}, and now {} {:.2f} as well.", asked, answer, sign, amount,
-                       quoted(table.words, *added), after(*added));
+  if (const auto gaining = gaining_word(table, row, after); gaining && gaining != is.first) {
+    const std::string gained = fmt::format("{} {:.2f}", quoted(table.words, *gaining), after(*gaining));
+    const std::string added = before(*gaining) < noticed
+                                  ? fmt::format("now {} as well", gained)
+                                  : fmt::format("{} in the place of {:.2f}", gained, before(*gaining));
+    return fmt::format("A{} still answers {}{} {}, and {}.", asked, answer, sign, amount, added);
+  }
   if (amount == amount_before)
     return fmt::format("A{} still answers {}{} {} as before.", asked, answer, sign, amount);
   return fmt::format("A{} still answers {}{} {} in the place of {}.", asked, answer, sign, amount,

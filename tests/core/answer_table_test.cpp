@@ -527,6 +527,10 @@ TEST_CASE("The sentence says what the largest changes mean") {
   // What the write adds is told, also where what was there is still the answer.
   after.row(0) << 0.94, 0.1, 0.6;
   CHECK(said(before, after, 2) == "Asked as at “a”, it still answers “a”, 0.94, and now “c” 0.60 as well.");
+  before.row(0) << 0.9, 0.1, 0.25;
+  after.row(0) << 0.9, 0.1, 0.55;
+  CHECK(said(before, after, 2) ==
+        "Asked as at “a”, it still answers “a”, 0.90, and “c” 0.55 in the place of 0.25.");
   before.row(0) << 0.9, 0.6, 0.1;
   after.row(0) << 0.9, 0.1, 0.1;
   CHECK(said(before, after, 2) == "Asked as at “a”, it still answers “a”, 0.90 as before.");
