@@ -32,8 +32,9 @@ std::string fused_kernel(const Backend& device, const Variant& variant, const Se
                                                          : taken(engines.f32, *variant.rule, sequence, form);
   if (kernel.empty()) return {};
   return fmt::format(
-      "A run of this form on {} takes {} and keeps no tensors: its steps are shown as a plain sibling makes "
-      "them from the same {}rows, and differ by rounding.",
+      "A run of this form on {} takes {} and keeps no tensors: the steps shown are made by plain kernels "
+      "from "
+      "the same {}rows, and differ from the run by rounding.",
       device.name(), kernel, precision == Precision::bf16 ? "rounded " : "");
 }
 
