@@ -157,7 +157,8 @@ double loss_on_line(const LearningMoment& moment, double rate) {
 bool is_error_of_token(const LearningMoment& moment) {
   if (moment.step.problem.token_count > 1 || !moment.outer || !moment.outer->is_difference) return false;
   const double half = moment.outer->error.squaredNorm() / 2;
-  return std::abs(half - moment.step.along.value) <= 1e-9 * std::max(half, moment.step.along.value);
+  constexpr double rounding = 1e-9;  // of sums of products of some hundred channels, and to spare
+  return std::abs(half - moment.step.along.value) <= rounding * std::max(half, moment.step.along.value);
 }
 
 std::optional<LearningMoment> learning_moment(const Variant& variant, const Sequence& sequence, Index token,

@@ -71,9 +71,9 @@ class ReferenceRun {
 
   /// How many times further than one rounding (half a unit in the last place) results move: when every input
   /// is rounded once more, towards zero by up to 2^-53 of itself (2^-24 in f32, 2^-8 in bf16), the largest of
-  /// several draws
-  /// of the f64 recurrence; by what a form of a row program adds up (form_amplification()); and where f32 has
-  /// no numbers so small. The f64 recurrence alone is asked, never the run that is judged.
+  /// several draws of the f64 recurrence; by what a form of a row program adds up (form_amplification()); and
+  /// where the precision has no numbers so small. The f64 recurrence alone is asked, never the run that is
+  /// judged.
   Amplification amplification(Form form, Index chunk_size, std::stop_token stop = {});
 
   /// Why a run is allowed more than its tolerance, in a sentence: what is multiplied, by how much, from which

@@ -19,7 +19,7 @@ namespace {
 
 constexpr Index hidden_per_channel = 4;  // units of an inner network, as papers take them
 
-/// Bytes of a number on a device.
+/// Bytes that a number of the cost model counts.
 double number_size(Precision precision) {
   switch (precision) {
     case Precision::f64:
@@ -99,8 +99,7 @@ class Race {
   void describe() {
     report_.data = fmt::format(
         "random numbers (seed {}), drawn for one head and copied to every other: k of length 1, q and v "
-        "normal, "
-        "decays mostly small losses; four hidden units per key channel where there are any",
+        "normal, decays mostly small losses; four hidden units per key channel where there are any",
         plan_.seed);
     for (const Backend* const backend : plan_.backends) {
       if (std::ranges::find(report_.timing, backend->name(), &RaceTiming::device) == report_.timing.end())

@@ -17,8 +17,8 @@ struct RaceProgress {
   Index total = 0;
 };
 
-/// Measures what devices do at most, then the entries of `plan` one after the other: a run that does not
-/// count, then repeats. What `begun` holds already is not measured again. Data are made once for entries that
+/// Measures what devices do at most, then the entries of `plan` one after the other: warmed by what does not
+/// count, then repeated. What `begun` holds already is not measured again. Data are made once for entries that
 /// share them, and not timed. An entry that cannot run is a point that says why. `measured` may be empty and
 /// is called after every new point. Asked to stop, it gives up the point it is at and returns the others.
 /// Throws InputError for an unknown variant.

@@ -41,7 +41,7 @@ struct RacePoint {
   RaceEntry entry;
   std::string missing = {};  // why it was not measured; empty: it was
   Index repeats = 0;         // times that it was computed, and measured
-  bool warmed = false;       // by a run before them that does not count
+  bool warmed = false;       // by computing before them that does not count
   Quartiles compute = {};    // in seconds, like the following: see RunTimes
   Quartiles transfers = {};
   Quartiles allocations = {};

@@ -55,7 +55,7 @@ class Backend {
   virtual std::optional<Roof> roof(Precision precision) const;
 };
 
-/// Those that the device has.
+/// Those in which the device computes.
 std::vector<Precision> precisions_of(const Backend& backend);
 
 /// How many heads of which each takes `work` bytes may be computed at the same time by so many threads.
