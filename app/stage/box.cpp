@@ -26,6 +26,27 @@ std::string plain_brackets(std::string latex) {
   return latex;
 }
 
+/// The brackets in a piece of LaTeX whose partners are in other pieces.
+std::vector<std::size_t> open_brackets(const std::string& piece) {
+  std::vector<std::size_t> opened;
+  std::vector<std::size_t> alone;
+  int depth = 0;  // of braces: an index has brackets of its own
+  for (std::size_t i = 0; i < piece.size(); ++i) {
+    const char c = piece[i];
+    if (c == '{') ++depth;
+    if (c == '}') --depth;
+    if (depth != 0) continue;
+    if (c == '(' || c == '[') opened.push_back(i);
+    if (c != ')' && c != ']') continue;
+    if (opened.empty())
+      alone.push_back(i);
+    else
+      opened.pop_back();
+  }
+  alone.insert(alone.end(), opened.begin(), opened.end());
+  return alone;
+}
+
 bool blank(const std::string& text) { return text.find_first_not_of(" \\,;!{}") == std::string::npos; }
 
 std::string transposed_latex(const std::string& latex) {
@@ -136,6 +157,23 @@ class BoxBuilder {
     return box;
   }
 
+  /// A piece of LaTeX. Brackets around pictures are as high as these.
+  static void add_piece(Box& row, const std::string& piece) {
+    std::size_t from = 0;
+    const auto add_glyph = [&](std::size_t to) {
+      const std::string text = piece.substr(from, to - from);
+      if (!blank(text)) row.parts.push_back(glyph(text));
+    };
+    for (const std::size_t at : open_brackets(piece)) {
+      add_glyph(at);
+      row.parts.push_back({.kind = Box::Kind::bracket,
+                           .right = piece[at] == ')' || piece[at] == ']',
+                           .square = piece[at] == '[' || piece[at] == ']'});
+      from = at + 1;
+    }
+    add_glyph(piece.size());
+  }
+
   /// The pieces of a function's LaTeX with pictures where its arguments stand. Arguments that the formula
   /// does not write, such as where a mask begins, have no place in it and no picture.
   Box function(const Expression& expression, bool transposed) {
@@ -154,8 +192,7 @@ class BoxBuilder {
           which = i;
         }
       }
-      const std::string piece = rest.substr(0, first);
-      if (!blank(piece)) box.parts.push_back(glyph(piece));
+      add_piece(box, rest.substr(0, first));
       if (first == std::string::npos) break;
       box.parts.push_back(part(expression.arguments()[which], false, definition.arguments_bind));
       rest = rest.substr(first + names[which].size());

@@ -18,7 +18,8 @@ struct Box {
   std::string digits = {};  // number
   bool transposed = false;  // picture
   bool right = false;       // bracket: the closing one
-  Index rows = 0;           // picture, as drawn
+  bool square = false;
+  Index rows = 0;  // picture, as drawn
   Index columns = 0;
   Index first_row_token = -1;  // picture, as drawn: the token of its first row, where rows are tokens
   Index first_column_token = -1;

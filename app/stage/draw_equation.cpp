@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "app/stage/draw.h"
@@ -31,7 +32,7 @@ class EquationPainter {
         draw_glyph(box, extent, x, axis);
         return;
       case Box::Kind::bracket:
-        draw_bracket(box.right, extent, x, axis);
+        draw_bracket(box, extent, x, axis);
         return;
       case Box::Kind::group:
         if (box.tensor == scene_.view.lit)
@@ -44,12 +45,18 @@ class EquationPainter {
   }
 
  private:
-  void draw_bracket(bool right, const BoxExtent& extent, float x, float axis) const {
+  void draw_bracket(const Box& bracket, const BoxExtent& extent, float x, float axis) const {
+    const bool right = bracket.right;
     const float height = extent.side;
     const float top = axis - height / 2;
     const float bottom = axis + height / 2;
     const float outer = right ? x + extent.width : x;
     const float inner = right ? x : x + extent.width;
+    if (bracket.square) {
+      const std::array<ImVec2, 4> corners = {{{inner, top}, {outer, top}, {outer, bottom}, {inner, bottom}}};
+      list_->AddPolyline(corners.data(), 4, style::colours().dim, px(1.5F), 0);
+      return;
+    }
     const float bend = std::min(height * 0.3F, px(18));
     list_->AddBezierCubic({inner, top}, {outer, top + bend}, {outer, bottom - bend}, {inner, bottom},
                           style::colours().dim, px(1.5F));

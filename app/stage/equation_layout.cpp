@@ -22,8 +22,9 @@ constexpr float caption_distance = 8;
 constexpr float caption_height = 20;
 constexpr float bracket_width = 7;
 constexpr float lowest_bracket = 28;
-constexpr float widest_word = 64;  // beside a row,
-constexpr float word_gap = 8;      // with its distance
+constexpr float beside_bracket = 0.6F;  // of the gap between parts
+constexpr float widest_word = 64;       // beside a row,
+constexpr float word_gap = 8;           // with its distance
 constexpr float glyph_size = 22;
 constexpr float number_growth = 1.7F;  // of the letters of a number with the pictures around it
 constexpr float smallest_number = 18;
@@ -98,15 +99,23 @@ float sign_width(const BoxExtent& stack, const PictureSizes& sizes) {
   return width;
 }
 
+/// Between two parts of a row; a bracket holds what it encloses close.
+float gap_after(const Box& row, std::size_t i, const PictureSizes& sizes) {
+  if (i + 1 >= row.parts.size()) return 0;
+  const bool has_bracket =
+      row.parts[i].kind == Box::Kind::bracket || row.parts[i + 1].kind == Box::Kind::bracket;
+  return sizes.gap() * (has_bracket ? beside_bracket : 1);
+}
+
 void measure_row(const Box& box, BoxExtent& row, const PictureSizes& sizes) {
   row.width = 0;
   row.above = row.below = 0;
-  for (const BoxExtent& part : row.parts) {
+  for (std::size_t i = 0; i < row.parts.size(); ++i) {
+    const BoxExtent& part = row.parts[i];
     row.above = std::max(row.above, part.above);
     row.below = std::max(row.below, part.below);
-    row.width += part.width;
+    row.width += part.width + gap_after(box, i, sizes);
   }
-  if (!row.parts.empty()) row.width += sizes.gap() * static_cast<float>(row.parts.size() - 1);
   // Brackets are as high as the pictures between them, without captions.
   for (std::size_t i = 0; i < row.parts.size(); ++i) {
     if (box.parts[i].kind == Box::Kind::bracket)
@@ -168,6 +177,16 @@ void measure_box(const Box& box, BoxExtent& extent, const PictureSizes& sizes, c
   }
 }
 
+/// How far below the axis the middle of a part of a row stands: a power or an index at the end of a bracket.
+float below_axis(const Box& row, const BoxExtent& extent, std::size_t i) {
+  const Box& part = row.parts[i];
+  if (i == 0 || part.kind != Box::Kind::glyph || row.parts[i - 1].kind != Box::Kind::bracket) return 0;
+  const float height = extent.parts[i].above + extent.parts[i].below;
+  const float way = std::max((extent.parts[i - 1].side - height) / 2, 0.0F);
+  if (part.latex.starts_with('^')) return -way;
+  return part.latex.starts_with('_') ? way : 0;
+}
+
 /// Boxes of a row stand on its axis, those of a stack below each other: every sign beside the term that it
 /// goes with, level with its picture.
 void visit_box(const Box& box, const BoxExtent& extent, const PictureSizes& sizes, float x, float axis,
@@ -178,8 +197,8 @@ void visit_box(const Box& box, const BoxExtent& extent, const PictureSizes& size
   switch (box.kind) {
     case Box::Kind::row:
       for (std::size_t i = 0; i < box.parts.size(); ++i) {
-        visit_part(i, x, axis);
-        x += extent.parts[i].width + sizes.gap();
+        visit_part(i, x, axis + below_axis(box, extent, i));
+        x += extent.parts[i].width + gap_after(box, i, sizes);
       }
       return;
     case Box::Kind::stack: {

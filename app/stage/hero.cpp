@@ -42,6 +42,19 @@ const Expression& unwrapped(const Expression& expression) {
   return expression.kind() == Kind::named ? unwrapped(expression.arguments()[0]) : expression;
 }
 
+/// The tensors that a function's formula writes: not the index of each key that a sum runs to.
+std::vector<std::string> written_operands(const Expression& function) {
+  std::vector<std::string> places;
+  for (std::size_t i = 0; i < function.arguments().size(); ++i) places.push_back(fmt::format("@{}@", i));
+  const std::string formula = find_function(function.name()).latex(places);
+  std::vector<std::string> written;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (formula.find(places[i]) == std::string::npos) continue;
+    for (const std::string& operand : operands(function.arguments()[i])) written.push_back(operand);
+  }
+  return written;
+}
+
 /// A term of a sum, with its sign.
 struct SignedTerm {
   bool minus = false;
@@ -415,7 +428,9 @@ class HeroBuilder {
       Plate plate{.picture = along(units, false)};
       plate.name = symbol_of(plate.picture.tensor).words;
       plate.latex = latex_of(units);
-      plate.number = length_words(plate.picture.tensor);
+      const Operation* maker = maker_of(phase_, plate.picture.tensor);
+      const bool is_to_come = maker && maker > &operation;
+      if (!is_to_come) plate.number = length_words(plate.picture.tensor);
       hero_.plates.push_back(std::move(plate));
     };
     add(first.numbers);
@@ -499,7 +514,7 @@ class HeroBuilder {
     } else if (only.kind() == Kind::hadamard) {
       strips = {{"", only.arguments()[0]}, {"\\odot", only.arguments()[1]}};
     } else if (only.kind() == Kind::function) {
-      for (const std::string& operand : operands(only)) {
+      for (const std::string& operand : written_operands(only)) {
         if (is_vector(tensor(operand))) strips.emplace_back("", tensor(operand));
       }
     } else if (const Factors factors = factors_of(only);

@@ -250,6 +250,8 @@ TEST_CASE("the step at the cursor is drawn as what it is", "[stage]") {
       CHECK(hero.plates.size() == 3);
       REQUIRE(hero.links.size() == 2);
       CHECK(hero.links[0].links.size() > 10);
+      for (const Plate& plate : hero.plates)  // what is still to come has no length yet
+        CHECK(plate.number.empty() == (view.finished_rows(plate.picture.tensor) == 0));
       seen["network"] = operation.id;
     }
     if (view.one_token && hero.kind == Hero::Kind::plates && hero.plates.size() == 3) {
@@ -288,6 +290,41 @@ TEST_CASE("the step at the cursor is drawn as what it is", "[stage]") {
     CAPTURE(each);
     CHECK(seen.contains(each));
   }
+}
+
+TEST_CASE("brackets around pictures are as high as these, and every one closes", "[stage]") {
+  const auto open = [](const std::string& latex, char opening, char closing) {
+    int depth = 0;
+    int count = 0;
+    for (const char c : latex) {
+      depth += c == '{' ? 1 : c == '}' ? -1 : 0;
+      if (depth == 0) count += c == opening ? 1 : c == closing ? -1 : 0;
+    }
+    return count;
+  };
+  int round = 0;
+  int square = 0;
+  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
+    const StageView view = stage_view(trace, phase, record, cursor, labels);
+    // The index of each key is no number of the text: a sum only runs over it.
+    for (const Plate& plate : view.hero.plates) CHECK(plate.picture.tensor != "keys");
+    for (const StageLine& line : view.lines) {
+      int opened = 0;
+      for_every_box(line.equation, [&](const Box& box) {
+        if (box.kind == Box::Kind::bracket) {
+          opened += box.right ? -1 : 1;
+          ++(box.square ? square : round);
+        }
+        if (box.kind != Box::Kind::glyph) return;
+        CAPTURE(line.title, box.latex);
+        CHECK(open(box.latex, '(', ')') == 0);
+        CHECK(open(box.latex, '[', ']') == 0);
+      });
+      CHECK(opened == 0);
+    }
+  });
+  CHECK(round > 100);
+  CHECK(square > 100);
 }
 
 TEST_CASE("in a long equation no tensor is drawn twice", "[stage]") {
