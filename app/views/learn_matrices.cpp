@@ -9,6 +9,7 @@
 #include "app/views/learn.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
+#include "core/insight/written_outer.h"
 
 namespace palimpsest {
 
@@ -22,6 +23,25 @@ constexpr float below_matrix = 44;  // its symbol, words and what was measured
 constexpr float smallest_side = 40;
 constexpr double shown_part = 0.95;  // of the numbers have colours of their own
 
+/// The vectors that a matrix is the product of.
+struct Margins {
+  Matrix<double> key = {};    // [K, 1]; empty: there are none
+  Matrix<double> error = {};  // [1, V]
+  double key_range = 0;
+  double error_range = 0;
+  bool along_key = true;
+};
+
+/// The colour scales of a moment, and how much lies beyond them.
+struct MatrixScales {
+  std::uint64_t version = 0;
+  std::string ids = {};  // of the matrices
+  std::vector<double> ranges = {};
+  std::vector<double> beyond = {};
+  Margins gradient = {};
+  Margins step = {};
+};
+
 /// A matrix with what stands below it.
 struct ShownMatrix {
   std::string id;
@@ -31,20 +51,9 @@ struct ShownMatrix {
   std::string words_briefly = {};
   std::string measured = {};
   std::string measured_briefly = {};
-  bool is_good = false;  // `measured` is an agreement
-  bool has_margins = false;
-};
-
-/// The colour scales of a moment, and how much lies beyond them.
-struct MatrixScales {
-  std::uint64_t version = 0;
-  std::string ids = {};  // of the matrices
-  std::vector<double> ranges = {};
-  std::vector<double> beyond = {};
-  Matrix<double> key = {};    // [K, 1]
-  Matrix<double> error = {};  // [1, V]
-  double key_range = 0;
-  double error_range = 0;
+  std::string measured_least = {};  // where even that has no room
+  bool is_good = false;             // `measured` is an agreement
+  Margins MatrixScales::*margins = nullptr;
 };
 
 double range_of(const Matrix<double>& values) {
@@ -52,6 +61,13 @@ double range_of(const Matrix<double>& values) {
   std::vector<double> sizes;
   for (const double number : numbers) sizes.push_back(std::abs(number));
   return quantile(std::move(sizes), shown_part);
+}
+
+Margins margins(const Vector<double>& key, const Vector<double>& error, bool along_key) {
+  Margins beside{.key = key, .error = error.transpose(), .along_key = along_key};
+  beside.key_range = range_of(beside.key);
+  beside.error_range = range_of(beside.error);
+  return beside;
 }
 
 double part_beyond(const Matrix<double>& values, double range) {
@@ -70,12 +86,11 @@ const MatrixScales& updated_scales(const LearnScene& scene, const std::vector<Sh
     scales.ranges.push_back(range_of(*matrix.values));
     scales.beyond.push_back(part_beyond(*matrix.values, scales.ranges.back()));
   }
-  if (const auto& outer = scene.moment.outer) {
-    scales.key = outer->key;
-    scales.error = outer->error.transpose();
-    scales.key_range = range_of(scales.key);
-    scales.error_range = range_of(scales.error);
-  }
+  const LearningMoment& moment = scene.moment;
+  if (moment.outer) scales.gradient = margins(moment.outer->key, moment.outer->error, true);
+  const bool is_plain = moment.step.problem.moving.empty();
+  if (const auto outer = is_plain ? written_outer(moment) : std::nullopt)
+    scales.step = margins(outer->key, outer->error, outer->along_key);
   return scales;
 }
 
@@ -104,23 +119,35 @@ std::vector<ShownMatrix> matrices_of(const LearningMoment& moment) {
                      briefly(static_cast<Index>(index))});
     return shown;
   }
-  const bool has_margins = moment.outer.has_value();
   shown.push_back({"gradient", &step.gradient.front(), "\\nabla\\mathcal L", "uphill", "",
                    fmt::format("agrees with finite differences: {}", scientific(moment.check.error)),
-                   fmt::format("differences: {}", scientific(moment.check.error)), moment.check.error < 1e-6,
-                   has_margins});
+                   fmt::format("finite differences: {}", scientific(moment.check.error)),
+                   fmt::format("checked: {}", scientific(moment.check.error)), moment.check.error < 1e-6,
+                   &MatrixScales::gradient});
   if (!problem.moving.empty())
     shown.push_back({"moving", &problem.moving.front(), "M'", "momentum before", "before",
                      fmt::format("{:.3g} of it goes on", problem.momentum)});
-  const bool is_plain = problem.moving.empty() && has_margins;
   shown.push_back({"written", &moment.written.front(),
                    problem.moving.empty() ? "-\\beta\\nabla\\mathcal L" : "M", "the step, written into S",
-                   "written into S",
-                   is_plain ? "one key × one error" : fmt::format("length {:.3g}", norm(moment.written)), "",
-                   false, is_plain});
+                   "written into S", fmt::format("length {:.3g}", norm(moment.written)), "", "", false,
+                   &MatrixScales::step});
   if (problem.moving.empty() && !(moment.strength && moment.strength->array == "beta"))
     shown.back().latex = "\\Delta S";
   return shown;
+}
+
+/// What the vector above a matrix is.
+struct ErrorWords {
+  const char* in_full;
+  const char* briefly;
+};
+
+ErrorWords error_words(bool is_difference, bool is_step) {
+  if (!is_difference)
+    return is_step ? ErrorWords{"v: what this loss asks for", "v"}
+                   : ErrorWords{"−v: this loss asks for no difference", "−v"};
+  return is_step ? ErrorWords{"what should be there − what is there", "should be − is"}
+                 : ErrorWords{"what is there − what should be there", "is − should be"};
 }
 
 /// Draws one matrix in a square of `side` and what stands below it.
@@ -135,20 +162,21 @@ void draw_matrix(const LearnScene& scene, const ShownMatrix& shown, const Matrix
   heat_map(fmt::format("learn {}", shown.id), *shown.values, version, corner, size,
            look(scales.ranges[index]));
   list->AddRect({corner.x - 1, corner.y - 1}, {corner.x + size.x + 1, corner.y + size.y + 1}, c.edge);
-  if (shown.has_margins) {
+  const bool is_step = shown.margins == &MatrixScales::step;
+  std::string measured = shown.measured;
+  if (shown.margins && (scales.*shown.margins).key.size() > 0) {
+    const Margins& beside = scales.*shown.margins;
+    if (is_step) measured = beside.along_key ? "one key × one error" : "one direction × one error";
     const float thick = px(margin_size);
     const float gap = px(margin_gap);
-    heat_map(fmt::format("learn {} k", shown.id), scales.key, version, {corner.x - gap - thick, corner.y},
-             {thick, size.y}, look(scales.key_range));
-    heat_map(fmt::format("learn {} e", shown.id), scales.error, version, {corner.x, corner.y - gap - thick},
-             {size.x, thick}, look(scales.error_range));
-    learn_formula({corner.x - gap - thick, corner.y - gap - px(1)}, "k", px(15), c.key);
+    heat_map(fmt::format("learn {} k", shown.id), beside.key, version, {corner.x - gap - thick, corner.y},
+             {thick, size.y}, look(beside.key_range));
+    heat_map(fmt::format("learn {} e", shown.id), beside.error, version, {corner.x, corner.y - gap - thick},
+             {size.x, thick}, look(beside.error_range));
+    if (beside.along_key) learn_formula({corner.x - gap - thick, corner.y - gap - px(1)}, "k", px(15), c.key);
     const style::TextStyle text(style::Text::caption);
-    const bool is_difference = scene.moment.outer->is_difference;
-    const char* in_full =
-        is_difference ? "what is there − what should be there" : "−v: this loss asks for no difference";
-    const char* briefly = is_difference ? "is − should be" : "−v";
-    const std::string error = text_extent(in_full).x <= size.x ? in_full : briefly;
+    const ErrorWords words = error_words(scene.moment.outer->is_difference, is_step);
+    const std::string error = text_extent(words.in_full).x <= size.x ? words.in_full : words.briefly;
     learn_text_right({corner.x + size.x, corner.y - gap - thick - text_extent(error).y - px(2)}, c.dim,
                      error);
   }
@@ -159,14 +187,14 @@ void draw_matrix(const LearnScene& scene, const ShownMatrix& shown, const Matrix
   const bool is_brief = !shown.words_briefly.empty() && text_extent(shown.words).x > words_width - symbol;
   learn_text({corner.x + symbol, top}, c.text,
              shortened(is_brief ? shown.words_briefly : shown.words, words_width - symbol));
-  std::string measured = shown.measured;
+  const std::string brief = shown.measured_briefly.empty() ? measured : shown.measured_briefly;
+  const std::string least = shown.measured_least.empty() ? brief : shown.measured_least;
+  const std::string alone = measured;
   if (scales.beyond[index] > 0)
     measured += fmt::format("{}±{:.2g}, {:.0f} % beyond", measured.empty() ? "" : "; ", scales.ranges[index],
                             100 * scales.beyond[index]);
   const auto fits = [&](const std::string& words) { return text_extent(words).x <= words_width; };
-  const std::string& fitting = fits(measured)         ? measured
-                               : fits(shown.measured) ? shown.measured
-                                                      : shown.measured_briefly;
+  const std::string& fitting = fits(measured) ? measured : fits(alone) ? alone : fits(brief) ? brief : least;
   learn_text({corner.x, top + text_extent("x").y + px(3)}, shown.is_good ? c.good : c.dim,
              shortened(fitting, words_width));
 }

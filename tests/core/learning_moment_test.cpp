@@ -17,6 +17,7 @@
 #include "core/insight/recalled_part.h"
 #include "core/insight/remembered.h"
 #include "core/insight/step_reach.h"
+#include "core/insight/written_outer.h"
 #include "core/insight/written_together.h"
 #include "core/rules/network_rule.h"
 #include "core/rules/stored_pairs.h"
@@ -430,6 +431,30 @@ TEST_CASE("the error beside a gradient is a difference only where the loss asks 
         row(each, "k", 3) * moment->step.problem.at.front() * (is_difference ? 1.0 : 0.0);
     CHECK((moment->outer->error.transpose() - (there - v)).cwiseAbs().maxCoeff() < exact);
   }
+}
+
+TEST_CASE(
+    "a plain step is a direction times what was missing, along the key unless a memory of keys turns it",
+    "[moment]") {
+  for (const auto& [id, along_key] :
+       {std::pair("linear", true), std::pair("deltanet", true), std::pair("rls", false)}) {
+    CAPTURE(id);
+    const Case each = make_case(id, {.tokens = 4, .dk = 5, .dv = 3});
+    const auto moment = learning_moment(*each.variant, each.sequence, 3, 5);
+    REQUIRE(moment);
+    const auto outer = written_outer(*moment);
+    REQUIRE(outer);
+    CHECK(outer->along_key == along_key);
+    CHECK((outer->error + moment->outer->error).cwiseAbs().maxCoeff() == 0);
+    const Matrix<double>& written = moment->written.front();
+    CHECK((outer->key * outer->error.transpose() - written).cwiseAbs().maxCoeff() < exact);
+    CHECK(outer->key.dot(moment->outer->key) > 0);
+  }
+  // With momentum the step is no longer that of one word.
+  const Case titans = make_case("titans", {.tokens = 4, .dk = 5, .dv = 3});
+  const auto moment = learning_moment(*titans.variant, titans.sequence, 3, 5);
+  REQUIRE(moment);
+  CHECK_FALSE(written_outer(*moment));
 }
 
 TEST_CASE("only half the square of a miss is called an error", "[moment]") {
