@@ -111,7 +111,7 @@ void describe_token(Session& session, const TimelineColumns& columns, Index bad)
   if (!ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip) || ImGui::IsItemActive()) return;
   const Index token = columns.token_at(ImGui::GetIO().MousePos.x);
   const auto index = static_cast<std::size_t>(token);
-  std::string words = fmt::format("word {}: “{}”", token, session.data().labels[index]);
+  std::string words = fmt::format("word {}: “{}”", token, visible_label(session.data().labels[index]));
   const Computation& computed = *session.computed();
   words += facts_words(computed.tokens[index], computed.recall(token), computed.written_by);
   words += kept_words(session, token);

@@ -169,7 +169,8 @@ TimelineRows::TimelineRows(const TimelineColumns& columns, const Session& sessio
                     .largest_error = visible.errors.largest,
                     .text_left = columns.position.x,
                     .names = {},
-                    .numbers = {}};
+                    .numbers = {},
+                    .cursor_top = 0};
   list_->PushClipRect({columns.position.x - px(3), columns.position.y - px(8)},
                       {columns.position.x + columns.size.x + px(3), columns.position.y + columns.size.y},
                       true);
@@ -216,10 +217,11 @@ void TimelineRows::groups(float top, float bottom) {
     const std::string words = groups_.kind == Groups::Kind::batches  ? fmt::format("batch {}", group)
                               : groups_.kind == Groups::Kind::chunks ? fmt::format("chunk {}", group)
                                                                      : "the whole sequence";
-    timeline_map().groups.push_back({words, first, last - first});
+    timeline_map().groups.push_back({words, first, last - first, top + ImGui::GetFontBaked()->Ascent});
     // The caption stays in sight while its group is scrolled past.
     const float start = std::max(left, columns_.position.x) + px(5);
-    if (start + text_extent(words).x + px(3) > right) continue;
+    const float end = std::min(right, columns_.position.x + columns_.size.x + px(3));
+    if (start + text_extent(words).x + px(3) > end) continue;
     const bool is_present = are_taken_together && token_ >= first && token_ < last;
     draw_text({start, top}, is_present ? colours_.text : colours_.dim, words);
   }
@@ -346,7 +348,7 @@ void TimelineRows::errors(float top, float bottom) {
   });
 }
 
-void TimelineRows::cursor(float top, float bottom) {
+void TimelineRows::cursor(float top, float bottom, float below_top) {
   const bool is_group = has_chunks(session_.choice().form) || groups_.kind == Groups::Kind::batches;
   if (is_group && groups_.kind != Groups::Kind::whole) {
     const Index first = token_ / groups_.size * groups_.size;
@@ -357,8 +359,9 @@ void TimelineRows::cursor(float top, float bottom) {
   const float middle = columns_.left(token_) + columns_.width(token_) / 2;
   const float half = std::max(columns_.width(token_) / 2, px(4));
   if (!columns_.has_words()) flag(middle, top);
-  list_->AddRect({std::round(middle - half), top + px(8)}, {std::round(middle + half), bottom}, colours_.text,
-                 px(5), px(style::lit_line));
+  const ImVec2 from = {std::round(middle - half), top + px(below_top)};
+  timeline_map().cursor_top = from.y;
+  list_->AddRect(from, {std::round(middle + half), bottom}, colours_.text, px(5), px(style::lit_line));
 }
 
 /// Above a narrow cursor: the word that does not fit into it.
@@ -453,7 +456,8 @@ void draw_timeline_rows(const TimelineColumns& columns, const Session& session, 
     rows.errors(upper, lower);
     name_errors(rows, upper, lower);
   }
-  rows.cursor(top - px(1), bottom);
+  constexpr float below_captions = 15;  // of the chunks: the frame crosses none
+  rows.cursor(top - px(1), bottom, columns.has_words() ? below_captions : 8);
   if (marked >= 0) rows.mark(marked, top + px(2), bottom);
 }
 

@@ -15,6 +15,7 @@ struct TimelineMap {
     std::string words;
     Index first = 0;
     Index count = 0;
+    float baseline = 0;  // of its caption
   };
   std::vector<Group> groups;
   std::vector<Index> underlined;
@@ -28,6 +29,7 @@ struct TimelineMap {
     float end = 0;  // of their column
   };
   std::vector<Numbers> numbers = {};  // beside bars
+  float cursor_top = 0;               // of the frame around the present word
 };
 
 /// That of the current Dear ImGui context.
@@ -68,8 +70,9 @@ class TimelineRows {
   /// How far the memory's answer is from the value, before and after the write.
   void errors(float top, float bottom);
 
-  /// The frame around the present word, and around its group where a form takes it at once.
-  void cursor(float top, float bottom);
+  /// The frame around the present word, from `below_top` on, and around its group where a form takes it at
+  /// once.
+  void cursor(float top, float bottom, float below_top = 8);
 
   /// The first token at which forms disagree.
   void mark(Index token, float top, float bottom);

@@ -32,6 +32,7 @@ constexpr float narrowest_position = 216;
 constexpr float comfortable_position = 360;  // the figures and the speed leave it so much
 constexpr float widest_position = 520;
 constexpr float speed_width = 136;
+constexpr float narrowest_label = 48;  // of a word, with the dot before it: less says nothing of it
 
 struct NamedGrain {
   const char* name;  // in the commands
@@ -119,14 +120,21 @@ void position(Application& application, float width) {
   const auto rest = [&] { return start + width - ImGui::GetCursorPosX(); };
   const auto part = [&](const std::string& text, style::Text font, ImU32 colour) {
     const style::TextStyle style(font);
-    word(shortened(text, std::max(rest(), 0.0F)), font, colour);
+    const std::string shown = shortened(text, std::max(rest(), 0.0F));
+    transport_map().position += shown;
+    word(shown, font, colour);
   };
   const std::string label = visible_label(session.data().labels[static_cast<std::size_t>(session.token())]);
   const std::string number = std::to_string(session.token());
+  transport_map().position.clear();
   part(group_words(*trace, session.token()) + "word ", style::Text::body, c.dim);
   part(number, style::Text::strong, c.text);
   part(fmt::format(" of {}", trace->tokens - 1), style::Text::body, c.dim);
-  if (label != number) {
+  const float named = [&] {
+    const style::TextStyle style(style::Text::strong);
+    return std::min(text_extent(" · " + label).x, style::px(narrowest_label));
+  }();
+  if (label != number && rest() >= named) {
     part(" · ", style::Text::body, c.dim);
     part(label, style::Text::strong, c.text);
   }

@@ -18,6 +18,7 @@ void draw_transport(Application& application, RowsAbove rows = RowsAbove::facts)
 /// What the legend of the last frame explains, whether or not it had room: what the tests look at.
 struct TransportMap {
   std::vector<std::string> legend;
+  std::string position;  // where we are, as it is written
 };
 
 /// That of the current Dear ImGui context.

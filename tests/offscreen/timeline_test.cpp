@@ -41,6 +41,31 @@ struct Drawn {
 
 }  // namespace
 
+TEST_CASE("the frame around a word crosses no caption of a chunk, and its name is not a dot alone",
+          "[timeline]") {
+  Drawn drawn;
+  drawn.application.session.go_to_token(8);  // the first of its chunk: its caption stands above it
+  drawn.choose("softmax", Form::recurrent);
+  const TimelineMap& map = timeline_map();
+  REQUIRE(map.groups.size() > 2);
+  for (const TimelineMap::Group& group : map.groups) CHECK(map.cursor_top > group.baseline);
+  drawn.application.show_welcome = false;  // it stands in the place of where we are
+  for (const auto& [variant, form] :
+       {std::pair("comba", Form::two_pass), std::pair("gated_deltanet", Form::chunkwise)}) {
+    CAPTURE(variant);
+    drawn.choose(variant, form);
+    Choice choice = drawn.application.session.choice();
+    choice.chunk_size = 8;
+    drawn.application.session.choose(std::move(choice));
+    drawn.application.session.wait();
+    drawn.application.session.go_to_token(42);
+    drawn.offscreen.render([&] { drawn.application.draw(1); });
+    CAPTURE(transport_map().position);
+    CHECK(transport_map().position.starts_with("chunk 5 of 11 · word 42"));
+    CHECK_FALSE(transport_map().position.ends_with("· "));
+  }
+}
+
 TEST_CASE("the floor draws the groups that the form takes together", "[timeline]") {
   Drawn drawn;
   struct Expected {
