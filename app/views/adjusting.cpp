@@ -108,8 +108,9 @@ std::string_view beginning(std::string_view meaning) {
 /// cut.
 std::string slider_words(std::string_view name, std::string_view meaning) {
   static constexpr std::pair<std::string_view, const char*> words[] = {
-      {"gamma", "kept"},      {"slope", "slope"},       {"mu", "values kept"},     {"forget", "forgotten"},
-      {"delta", "time step"}, {"erase_gate", "erased"}, {"write_gate", "written"}, {"sigma", "position"}};
+      {"gamma", "kept"},         {"slope", "slope"},     {"mu", "values kept"},
+      {"forget", "forgotten"},   {"delta", "time step"}, {"erase_gate", "erased"},
+      {"write_gate", "written"}, {"sigma", "position"},  {"momentum", "momentum"}};
   constexpr float around = 88;  // symbol and number
   const std::string_view whole = beginning(meaning);
   if (text_extent(whole).x > ImGui::GetContentRegionAvail().x - style::px(around)) {
@@ -290,20 +291,23 @@ bool is_changed(const Choice& choice) {
 
 }  // namespace
 
-void adjusting(Application& application) {
+void adjusting_numbers(Application& application) {
   const Computation& computed = *application.session.computed();
-  const Variant& variant = *computed.variant;
-  const auto options = [&](bool are_of_read) {
-    for (const Option& row : variant.options) {
-      if (is_read_option(row) == are_of_read) option(application, computed, row);
-    }
-  };
   decay(application, computed);
   strength(application, computed);
   other_gates(application);
   key_length(application);
   stability(application, application.session.trace());
-  for (const Parameter& row : all_parameters(variant)) parameter(application, computed, row);
+  for (const Parameter& row : all_parameters(*computed.variant)) parameter(application, computed, row);
+}
+
+void adjusting_options(Application& application) {
+  const Computation& computed = *application.session.computed();
+  const auto options = [&](bool are_of_read) {
+    for (const Option& row : computed.variant->options) {
+      if (is_read_option(row) == are_of_read) option(application, computed, row);
+    }
+  };
   options(false);
   options(true);  // nearly every rule has it, and its switch stands at the equation too
   if (is_changed(application.session.choice()) && style::pill_button("as it was")) {
@@ -312,6 +316,11 @@ void adjusting(Application& application) {
       choice.settings = {};
     });
   }
+}
+
+void adjusting(Application& application) {
+  adjusting_numbers(application);
+  adjusting_options(application);
 }
 
 }  // namespace palimpsest

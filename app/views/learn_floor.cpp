@@ -176,7 +176,7 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   if (words.has_errors()) draw_errors(rows, words, next(heights.errors));
   if (heights.growth > 0) draw_growth(rows, next(heights.growth));
   draw_flag(rows, position.y + px(caption_height), y);
-  words.cursor(position.y + px(caption_height - 2), y);
+  words.cursor(position.y + px(caption_height - 2), y, 1);
   wheel(view, columns, session, position.y, y);
 }
 

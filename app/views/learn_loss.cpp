@@ -152,21 +152,32 @@ void draw_band(const Chart& chart, double edge) {
   hatch(list, {x, chart.from.y}, chart.to, style::mix(c.panel, c.alarm, 0.3F));
 }
 
-/// Their names, and the edge between them; where the same step is made again and again (`repeats`, without
-/// momentum, of a parabola) it diverges beyond.
-void draw_edge(const Chart& chart, Tags& tags, double edge, bool repeats, bool always_lower) {
+/// The name of the band, above the curves.
+void name_band(const Chart& chart, double edge, bool always_lower) {
+  const style::Palette& c = style::colours();
+  const float x = std::clamp(chart.x(edge), chart.from.x, chart.to.x);
+  const style::TextStyle text(style::Text::caption);
+  const std::string closer = edge <= chart.right   ? "steps that come closer"
+                             : std::isfinite(edge) ? fmt::format("steps come closer up to {:.3g}", edge)
+                             : always_lower        ? "farther is always lower: this loss has no floor"
+                                                   : "no step here lands higher than it began";
+  const ImVec2 extent = text_extent(closer);
+  if (x - chart.from.x <= extent.x + px(90)) return;
+  const ImVec2 at = {x - px(8) - extent.x, chart.from.y + px(6)};
+  ImGui::GetWindowDrawList()->AddRectFilled({at.x - px(3), at.y - px(1)},
+                                            {at.x + extent.x + px(3), at.y + extent.y + px(1)},
+                                            style::mix(c.panel, c.good, 0.09F), px(3));
+  learn_text(at, c.good, closer);
+}
+
+/// What lies beyond the edge, and the edge; where the same step is made again and again (`repeats`, without
+/// momentum, of a parabola) it diverges there.
+void draw_edge(const Chart& chart, Tags& tags, double edge, bool repeats) {
   const style::Palette& c = style::colours();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float x = std::clamp(chart.x(edge), chart.from.x, chart.to.x);
   const style::TextStyle text(style::Text::caption);
   const float height = text_extent("x").y;
-  const std::string closer = edge <= chart.right   ? "steps that come closer"
-                             : std::isfinite(edge) ? fmt::format("steps come closer up to {:.3g}", edge)
-                             : always_lower        ? "farther is always lower: this loss has no floor"
-                                                   : "no step here lands higher than it began";
-  const float closer_width = text_extent(closer).x;
-  if (x - chart.from.x > closer_width + px(90))
-    learn_text_right({x - px(8), chart.from.y + px(6)}, c.good, closer);
   if (edge > chart.right) return;
   list->AddRectFilled({x - px(1), chart.from.y}, {x + px(1), chart.to.y}, c.alarm);
   const std::string beyond = repeats ? "diverges" : "overshoots";
@@ -322,8 +333,7 @@ void draw_loss(const LearnScene& scene, const LearnRoom& room) {
   draw_band(chart, moment.edge * unit);
   draw_axes(chart, moment.edge * unit);
   Tags tags;
-  draw_edge(chart, tags, moment.edge * unit, !is_network && step.problem.moving.empty(),
-            moment.losses.back() <= std::ranges::min(moment.losses));
+  draw_edge(chart, tags, moment.edge * unit, !is_network && step.problem.moving.empty());
   const double at = drag_dot(scene, chart, moment.strength ? step.problem.rate * unit : step.taken);
   if (is_network) {
     std::vector<double> parabola;
@@ -341,6 +351,7 @@ void draw_loss(const LearnScene& scene, const LearnRoom& room) {
   tags.push_back(around(before));
   tags.push_back(around(dot));
   if (!context_local<DraggedDot>().active) draw_harm(scene, chart, tags, at);
+  name_band(chart, moment.edge * unit, moment.losses.back() <= std::ranges::min(moment.losses));
 
   list->AddCircleFilled(before, px(dot_size), c.text);
   draw_tag(chart, tags, before, {px(14), -px(18)}, "", fmt::format("before {:.4g}", step.along.value),
@@ -369,7 +380,8 @@ void draw_loss(const LearnScene& scene, const LearnRoom& room) {
   list->AddCircleFilled(dot, px(dot_size), dot_ink);
   const std::string symbol = moment.strength ? strength_symbol(moment.strength->array) : "";
   draw_tag(chart, tags, dot, {px(14), -px(30)}, symbol,
-           fmt::format("{:.3g}   {} {:.3g}", at, is_error_of_token(moment) ? "error" : "loss", loss),
+           fmt::format("{}{:.3g}   {} {:.3g}", symbol.empty() ? "step " : "", at,
+                       is_error_of_token(moment) ? "error" : "loss", loss),
            is_beyond ? c.alarm : c.text);
 }
 

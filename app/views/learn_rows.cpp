@@ -158,8 +158,13 @@ void draw_reason(const LearnRows& rows, const std::string& reason, float top, fl
   const style::TextStyle text(style::Text::body);
   const float width = std::min(rows.columns.size.x, px(640));
   const ImVec2 extent = ImGui::CalcTextSize(reason.c_str(), nullptr, false, width);
-  ImGui::SetCursorScreenPos({rows.columns.position.x + (rows.columns.size.x - extent.x) / 2,
-                             std::max((top + bottom - extent.y) / 2, top)});
+  const ImVec2 from = {rows.columns.position.x + (rows.columns.size.x - extent.x) / 2,
+                       std::max((top + bottom - extent.y) / 2, top)};
+  const float around = px(6);  // no edge of a chunk crosses the words
+  ImGui::GetWindowDrawList()->AddRectFilled({from.x - around, from.y - around},
+                                            {from.x + extent.x + around, from.y + extent.y + around},
+                                            style::colours().panel);
+  ImGui::SetCursorScreenPos(from);
   ImGui::PushStyleColor(ImGuiCol_Text, style::colours().dim);
   ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + extent.x + 1);
   ImGui::TextUnformatted(reason.c_str());

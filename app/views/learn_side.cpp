@@ -17,7 +17,7 @@ namespace {
 
 using style::px;
 
-constexpr float spectrum_height = 64;
+constexpr float spectrum_height = 56;
 
 /// "0.3824", or with a power of ten where there is no room.
 std::string loss_number(double loss) {
@@ -145,6 +145,7 @@ void spectrum(Application& application) {
   const std::string words = fmt::format("after {} words; the strongest {:.3g}", key.tokens, most);
   draw_text({from.x, bottom + px(4)}, c.dim, shortened(words, width));
   ImGui::Dummy({width, px(24 + spectrum_height + 22)});
+  learn_map().spectrum = {from, {from.x + width, bottom + px(4) + text_extent(words).y}};
 }
 
 }  // namespace
@@ -166,7 +167,7 @@ void draw_learn_side(Application& application) {
       }
     }
     learn_map().sliders_top = ImGui::GetCursorScreenPos().y + ImGui::GetScrollY();
-    adjusting(application);
+    adjusting_numbers(application);
     // Below the sliders: it comes and goes while they are dragged.
     if (computed.divergence) {
       const style::TextStyle text(style::Text::body, style::colours().alarm);
@@ -175,6 +176,8 @@ void draw_learn_side(Application& application) {
       ImGui::PopTextWrapPos();
     }
     spectrum(application);
+    // Last: Step has them too, and what the sliders do to the spectrum is to be seen without scrolling.
+    adjusting_options(application);
   }
   style::end_panel();
 }

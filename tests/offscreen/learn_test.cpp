@@ -333,6 +333,20 @@ TEST_CASE("the sliders of Learn stand still whatever the sentence above them say
   }
 }
 
+TEST_CASE("the directions that the memory uses are in sight beside the sliders", "[learn]") {
+  for (const char* variant : {"gated_deltanet", "kda", "linear"}) {
+    CAPTURE(variant);
+    Application application;
+    Offscreen offscreen(1920, 1080);
+    open_overwrite(application, variant);
+    draw_fully(application, offscreen);
+    const Rectangle& spectrum = learn_map().spectrum;
+    REQUIRE(spectrum.maximum.y > spectrum.minimum.y);
+    REQUIRE_FALSE(learn_map().lanes.empty());
+    CHECK(spectrum.maximum.y < learn_map().lanes.front().place.minimum.y - 16);
+  }
+}
+
 TEST_CASE("the bars of Learn's floor tell their word and their number", "[learn]") {
   Application application;
   open_overwrite(application, "gated_deltanet");
