@@ -52,11 +52,37 @@ std::string data_state(const Session& session) {
 
 const std::string opens_list = " ▾";
 
+/// As many parts of "overwriting a fact · Gated DeltaNet · layer 1" as have room; a piece of the first where
+/// that has none.
+std::string leading_parts(const std::string& title, float room) {
+  const std::string_view between = " · ";
+  for (std::size_t end = title.size(); end != std::string::npos && end > 0;
+       end = title.rfind(between, end - 1)) {
+    const std::string_view part = std::string_view(title).substr(0, end);
+    if (text_extent(part).x <= room) return std::string(part);
+  }
+  return shortened(title, room);
+}
+
 /// How wide the pill of the longest name is, and at which scale that was measured.
 struct WidestRule {
   float scale = 0;
   float width = 0;
 };
+
+/// What stands on the pill of the data where that is at most so wide.
+std::string data_label(const Session& session, float most) {
+  const std::string title = data_title(session);
+  const std::string whole = title + data_state(session) + opens_list;
+  if (style::pill_size(whole.c_str()).x <= most) return whole;
+  // The title before all else; what it leaves open only beside its first part.
+  const float room = most - style::pill_size(opens_list.c_str()).x;
+  const std::string state = data_state(session);
+  const float beside = room - text_extent(state).x;
+  const bool has_state = text_extent(std::string_view(title).substr(0, title.find(" · "))).x <= beside;
+  return has_state ? leading_parts(title, beside) + state + opens_list
+                   : leading_parts(title, room) + opens_list;
+}
 
 /// The rules that have what is typed in their names or sentences.
 std::vector<const Variant*> rules_with(std::string_view typed) {
@@ -113,17 +139,12 @@ void list_of_rules(Application& application) {
 
 }  // namespace
 
-float data_picker_width(const Application& application) {
-  return style::pill_size((data_title(application.session) + data_state(application.session) + " ▾").c_str())
-      .x;
+float data_picker_width(const Application& application, float most) {
+  return style::pill_size(data_label(application.session, most).c_str()).x;
 }
 
-void data_picker(Application& application, float width) {
-  const std::string title = data_title(application.session);
-  const float padding = style::pill_size("").x;
-  constexpr float roomy = 210;  // narrower ones keep to the title
-  const std::string state = (width >= style::px(roomy) ? data_state(application.session) : "") + " ▾";
-  const std::string label = shortened(title, width - padding - text_extent(state).x) + state + "###data";
+void data_picker(Application& application, float most) {
+  const std::string label = data_label(application.session, most) + "###data";
   command_button(application, "data.list", [&] { return style::pill_button(label.c_str()); });
 }
 

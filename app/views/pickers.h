@@ -5,11 +5,11 @@ namespace palimpsest {
 struct Variant;
 class Application;
 
-/// A pill with the name of what is open, at most `width` screen pixels wide, that lists captures and presets.
-void data_picker(Application& application, float width);
+/// A pill with the name of what is open, at most `most` screen pixels wide, that lists captures and presets.
+void data_picker(Application& application, float most);
 
-/// How wide that pill is with its whole name.
-float data_picker_width(const Application& application);
+/// How wide that pill is: less where a shorter name stands on it.
+float data_picker_width(const Application& application, float most);
 
 /// The same for the variants.
 void variant_picker(Application& application);

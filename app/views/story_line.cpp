@@ -44,7 +44,7 @@ float links_width(const FirstLook& look) {
   float width = 0;
   for (const WordToSee& word : look.words)
     width += text_extent(link_words(word) + " " + word.what).x + px(between_words);
-  return width;
+  return std::max(width - px(between_words), 0.0F);
 }
 
 }  // namespace

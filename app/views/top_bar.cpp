@@ -151,12 +151,12 @@ void draw_top_bar(Application& application, float height) {
   if (!fault_pill(application, beside_data)) draw_story_line(application, between, style::px(28));
   ImGui::SameLine(0, style::px(around_story));
   const float room = agreement - ImGui::GetCursorPosX() - variant_width - 2 * gap;
-  const float data_width =
-      std::min({data_picker_width(application), std::max(room, style::px(80)), style::px(widest_data_pill)});
+  const float most = std::min(std::max(room, style::px(80)), style::px(widest_data_pill));
+  const float data_width = data_picker_width(application, most);
   ImGui::SetCursorPosX(std::max(agreement - 2 * gap - data_width - variant_width, ImGui::GetCursorPosX()));
   variant_picker(application);
   ImGui::SameLine();
-  data_picker(application, data_width);
+  data_picker(application, most);
   ImGui::SameLine();
   ImGui::SetCursorPosX(std::max(agreement, ImGui::GetCursorPosX()));
   if (computed) agreement_badge(application, *computed);

@@ -7,6 +7,7 @@
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
 #include "app/studio/application.h"
+#include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
@@ -42,6 +43,10 @@ TEST_CASE("a newcomer reads what the text tells, in a small window too", "[story
     application.session.wait();
     for (int turn = 0; turn < 3; ++turn) offscreen.pass([&] { application.draw(1); });
     CHECK(shown_story() == "A red jar holds a key; later it holds a drum.");
+    for (const CutPiece& cut : drawn_cut_words()) {
+      CAPTURE(cut.whole);
+      CHECK(cut.window != "Top bar");
+    }
   }
   // Nothing is told of made-up data, nor where there is no room for it.
   Application application;
