@@ -103,9 +103,8 @@ std::string scale_words(double scale) {
   if (scale == 1) return "Colours from −1 to 1.";
   const std::string end = answer_number(scale);
   return fmt::format(
-      "Colours from −{} to {}, not from −1 to 1: more than a twentieth of the numbers lie beyond. A key that "
-      "is short beside others that point its way is answered with much more than its own value.",
-      end, end);
+      "Colours from −{} to {}: a short key among long ones is answered with more than its own value.", end,
+      end);
 }
 
 std::string answer_number(double value) {

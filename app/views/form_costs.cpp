@@ -14,6 +14,7 @@
 #include "app/studio/command.h"
 #include "app/views/form_words.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/paragraph_height.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -199,10 +200,8 @@ void draw_form_costs(Application& application) {
     y += px(row_height);
   }
   ImGui::SetCursorScreenPos({from.x, y});
-  style::caption(
-      "For a word. More FLOPs buy fewer steps in a row: on a GPU a step waits for the one before, the FLOPs "
-      "of "
-      "one step do not.");
+  if (style::caption_height(what_costs_mean) <= ImGui::GetContentRegionAvail().y)
+    style::caption(what_costs_mean);
   ImGui::PopStyleVar();
 }
 

@@ -13,6 +13,11 @@ class Application;
 /// one pays the first for fewer of the last. A click on a form chooses it.
 void draw_form_costs(Application& application);
 
+/// What the costs mean together: below them where there is room for all of it, else told beside their title.
+inline constexpr const char* what_costs_mean =
+    "For a word. More FLOPs buy fewer steps in a row: on a GPU a step waits for the one before, the FLOPs of "
+    "one step do not.";
+
 /// "28.8k".
 std::string in_thousands(double value);
 

@@ -362,10 +362,13 @@ void own_output(const Session& session) {
   if (!computed.capture_error) return;
   const std::string& rule = session.data().rule;
   const bool other_rule = !rule.empty() && rule != computed.variant->id;
-  value_line("against the model's own output file", "the model's own output",
-             scientific(*computed.capture_error), style::colours().text);
+  const std::string label = other_rule ? find_variant(rule).label : std::string();
+  value_line(
+      other_rule ? fmt::format("against the output of {}", label) : "against the model's own output file",
+      other_rule ? fmt::format("{}'s output", label) : "the model's own output",
+      scientific(*computed.capture_error), style::colours().text);
   const std::string layer =
-      other_rule ? fmt::format("Its layer computed {}.", find_variant(rule).label) : std::string();
+      other_rule ? fmt::format("Its layer computed {}, another rule.", label) : std::string();
   tooltip(fmt::format(
       "Largest difference between {} and the array o of this head, as a share of the largest o. {}",
       reference_words(computed.choice.precision), layer));
@@ -428,8 +431,8 @@ void draw_forms(Application& application) {
       own_output(application.session);
     }
     if (is_high) {
-      ImGui::Dummy({0, style::px(2)});
       style::caption("What it costs");
+      tooltip(what_costs_mean);
     }
     if (is_high || costs) draw_form_costs(application);
   }

@@ -13,6 +13,7 @@
 #include "app/views/awaited.h"
 #include "app/views/form_costs.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/paragraph_height.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -221,17 +222,21 @@ void draw_knob(Application& application) {
                       *errors.value, scientific});
   }
   const std::size_t expected = charts.size() < 3 ? 1 : 4;
-  const float height = ImGui::GetContentRegionAvail().y / style::scale() - axis_height - 4;  // below the last
-  const float room = height / static_cast<float>(expected);
-  const float bars = std::clamp(room - title_height - value_height - between, least_bars, most_bars);
-  for (const Chart& chart : charts) draw_chart(application, chart, sizes, bars, &chart == &charts.back());
-  if (counted.value && !counted.stale) explain_one_word(application, *counted.value);
+  std::string beside;  // of two-pass, in words below the bars
   if (form == Form::two_pass) {
     const auto other =
         application.session.answers().ask(ChunkCosts{computation, Form::chunkwise}, Urgency::later);
     if (counted.value && other.value && !counted.stale && !other.stale)
-      style::caption(two_pass_words(takes_more(*counted.value, *other.value)));
+      beside = two_pass_words(takes_more(*counted.value, *other.value));
   }
+  const float words = beside.empty() ? 0 : style::caption_height(beside) / style::scale();
+  const float height =
+      ImGui::GetContentRegionAvail().y / style::scale() - axis_height - 4 - words;  // 4 below the last
+  const float room = height / static_cast<float>(expected);
+  const float bars = std::clamp(room - title_height - value_height - between, least_bars, most_bars);
+  for (const Chart& chart : charts) draw_chart(application, chart, sizes, bars, &chart == &charts.back());
+  if (counted.value && !counted.stale) explain_one_word(application, *counted.value);
+  if (!beside.empty()) style::caption(beside);
   if (!fits && !errors.reason.empty()) style::caption("The error in float32: " + errors.reason);
   if (awaited("measuring the error", errors)) application.session.answers().give_up(key);
   ImGui::PopStyleVar();

@@ -171,11 +171,16 @@ bool is_low() { return ImGui::GetWindowHeight() < style::px(low_panel); }
 struct BarLine {
   std::string words = {};
   std::string index = {};  // of the word, small
-  std::string latex = {};  // in place of words
+  std::string latex = {};  // in place of words that there are not, or that have no room
   ImU32 colour = 0;        // of the words; 0: the text's
   double value = 0;
   bool is_sum = false;
 };
+
+float words_width(const std::string& words) {
+  const style::TextStyle text(style::Text::caption);
+  return text_extent(words).x;
+}
 
 /// What the words beside bars take of `width`: as much as they need, within limits.
 float label_width(const std::vector<BarLine>& lines, float width) {
@@ -226,7 +231,10 @@ int bar_lines(const std::vector<BarLine>& lines, bool old, int marked = -1) {
                           {std::max(x(0), x(line.value)), middle + style::px(5)},
                           old ? style::mix(c.panel, ink, 0.5F) : ink);
     }
-    if (!line.latex.empty()) {
+    const float beside_label = line.index.empty() ? 0 : style::px(index_width);
+    const bool is_symbol =
+        !line.latex.empty() && (line.words.empty() || words_width(line.words) > label - style::px(4));
+    if (is_symbol) {
       const float letters =
           std::min(style::px(14), style::px(14) * (label - style::px(4)) /
                                       std::max(measure_formula(line.latex, style::px(14)).width, 1.0F));
@@ -236,11 +244,11 @@ int bar_lines(const std::vector<BarLine>& lines, bool old, int marked = -1) {
         list->AddRectFilled({from.x - style::px(8), from.y + style::px(2)},
                             {from.x - style::px(6), from.y + height - style::px(2)}, c.text);
       const style::TextStyle text(style::Text::caption);
-      const float small = line.index.empty() ? 0 : style::px(index_width);
-      const std::string shown = shortened(line.words, label - small - style::px(4));
+      const std::string shown = shortened(line.words, label - beside_label - style::px(4));
       const float top = middle - text_extent(shown).y / 2;
       draw_text({from.x, top}, line.colour != 0 ? line.colour : c.text, shown);
-      if (small > 0) draw_text({from.x + text_extent(shown).x + style::px(5), top}, c.faint, line.index);
+      if (beside_label > 0)
+        draw_text({from.x + text_extent(shown).x + style::px(5), top}, c.faint, line.index);
     }
     const style::TextStyle digits(style::Text::number_small);
     const double size = std::abs(line.value);
@@ -279,7 +287,7 @@ std::vector<BarLine> part_lines(const ExplainedCell& answer, const std::vector<s
     std::erase_if(parts, [&](const CellPart& part) { return std::abs(part.value) < least; });
   }
   for (const CellPart& part : parts) {
-    BarLine line{.words = part.words, .latex = part.words.empty() ? part.latex : "", .value = part.value};
+    BarLine line{.words = part.words, .latex = part.latex, .value = part.value};
     if (part.role != Role::plain) line.colour = c.role(part.role);
     if (part.token >= 0) {
       line.words = word_of(part.token, labels);
@@ -289,7 +297,8 @@ std::vector<BarLine> part_lines(const ExplainedCell& answer, const std::vector<s
     lines.push_back(std::move(line));
   }
   if (left_out > 0) lines.push_back({.words = fmt::format("{} more", left_out), .value = rest});
-  lines.push_back({.words = answer.symbol_words, .value = answer.value, .is_sum = true});
+  lines.push_back(
+      {.words = answer.symbol_words, .latex = answer.symbol, .value = answer.value, .is_sum = true});
   return lines;
 }
 
@@ -350,7 +359,7 @@ void headline(const ExplainedCell& answer) {
   ImGui::Dummy({width, height});
 }
 
-/// How many bars have room in a low panel beside that of the rest, the sum and `below`, in screen
+/// How many bars have room in the panel beside that of the rest, the sum and `below`, in screen
 /// pixels.
 std::size_t bars_in_room(float below) {
   constexpr std::size_t least = 2;
@@ -366,7 +375,7 @@ std::size_t products_in_room() { return bars_in_room(ImGui::GetStyle().ItemSpaci
 
 /// How many words have, above what became of one of them.
 std::size_t writers_in_room() {
-  constexpr float lines_of_fate = 3;
+  const float lines_of_fate = is_low() ? 3 : 4;  // what to point at stands below it in a high panel
   const style::TextStyle text(style::Text::caption);
   const float line = ImGui::GetTextLineHeight();
   const float gaps = 3 * ImGui::GetStyle().ItemSpacing.y;  // below the heading, the bars and the sentence
@@ -377,7 +386,7 @@ std::size_t writers_in_room() {
 void draw_writers(Application& application, const ExplainedCell& answer) {
   const WrittenCell& written = *answer.written;
   const auto& computation = application.session.sight().computation;
-  const std::size_t most = is_low() ? writers_in_room() : 7;
+  const std::size_t most = writers_in_room();
   const WhoWrote key{computation, written.number, most};
   const auto told = application.session.answers().ask(key);
   ImGui::Dummy({0, style::px(1)});

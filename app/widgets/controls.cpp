@@ -244,6 +244,14 @@ void wrapped(std::string_view text) {
   ImGui::EndGroup();
 }
 
+// How high wrapped() writes `text`.
+float wrapped_height(std::string_view text) {
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float letters = ImGui::CalcTextSize(text.data(), text.data() + text.size(), false, width).y;
+  const float lines = std::round(letters / ImGui::GetFontSize());
+  return letters + std::max(lines - 1, 0.0F) * px(between_lines);
+}
+
 }  // namespace
 
 bool begin_panel(const char* title, ImVec2 size, ImGuiWindowFlags flags, float padding) {
@@ -274,10 +282,12 @@ void paragraph(std::string_view text) {
 
 float paragraph_height(std::string_view text) {
   const TextStyle style(Text::body);
-  const float width = ImGui::GetContentRegionAvail().x;
-  const float letters = ImGui::CalcTextSize(text.data(), text.data() + text.size(), false, width).y;
-  const float lines = std::round(letters / ImGui::GetFontSize());
-  return letters + std::max(lines - 1, 0.0F) * px(between_lines);
+  return wrapped_height(text);
+}
+
+float caption_height(std::string_view text) {
+  const TextStyle style(Text::caption);
+  return wrapped_height(text);
 }
 
 ImVec2 pill_size(const char* label) {
