@@ -40,8 +40,8 @@ Variant rwkv7() {
                  initial_state_input()},
       .loss =
           {.words =
-               "With a = -kappa and b = kappa o iota: write v under k, keep the memory small where it fades, "
-               "and forget what it answers for kappa, a step preconditioned by Diag(iota).",
+               "With a = −κ and b = κ times ι, channel by channel: write v under k, keep the memory small "
+               "where it fades, and forget what it answers for κ, a step preconditioned by Diag(ι).",
            .latex = "-\\langle S^{\\top}k_t, v_t\\rangle + "
                     "\\tfrac12\\|\\mathrm{Diag}(\\sqrt{1-\\alpha_t})S\\|_F^2 + "
                     "\\tfrac12\\|S^{\\top}\\kappa_t\\|^2",
