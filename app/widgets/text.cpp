@@ -18,8 +18,9 @@ namespace {
 // In design pixels.
 constexpr float tooltip_width = 320;
 constexpr float tooltip_gap = 6;
-constexpr float high_item = 300;  // what is higher fills a panel: the tip follows the pointer
-constexpr float key_width = 72;   // of a key beside the words, at most
+constexpr float high_item = 300;   // what is higher fills a panel: the tip follows the pointer
+constexpr float rest_radius = 24;  // the pointer that is no farther from where it clicked rests there
+constexpr float key_width = 72;    // of a key beside the words, at most
 
 const char* end_of(std::string_view text) { return text.data() + text.size(); }
 
@@ -62,6 +63,22 @@ bool keys_are_in_use() {
     if (!is_modifier && ImGui::IsKeyPressed(static_cast<ImGuiKey>(key))) keys.now = true;
   }
   return keys.now;
+}
+
+/// Where the last click was.
+struct LastClick {
+  ImVec2 at = {};
+  bool holds = false;  // the pointer still rests there
+};
+
+/// What was clicked is known: its tip would only cover what the click was to show.
+bool rests_after_click() {
+  auto& last = context_local<LastClick>();
+  const ImVec2 pointer = ImGui::GetIO().MousePos;
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) last = {pointer, true};
+  const float away = style::px(rest_radius);
+  if (std::abs(pointer.x - last.at.x) > away || std::abs(pointer.y - last.at.y) > away) last.holds = false;
+  return last.holds;
 }
 
 ImVec2 wrapped_extent(std::string_view text) {
@@ -182,6 +199,7 @@ bool wants_tooltip() {
   if (keys_are_in_use()) return false;
   // Not for what only has the keyboard's focus: the words belong to the pointer.
   if (!ImGui::IsMouseHoveringRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax())) return false;
+  if (rests_after_click()) return false;
   return ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled);
 }
 

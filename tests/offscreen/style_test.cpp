@@ -314,6 +314,41 @@ TEST_CASE("style: a slider says where it ends while a number beyond is typed") {
   CHECK_FALSE(is_said());
 }
 
+TEST_CASE("style: words about what was clicked are gone until the pointer goes on") {
+  Offscreen offscreen(400, 200);
+  style::apply(style::Theme::dark, 1);
+  const auto frames = [&](int count) {
+    for (int frame = 0; frame < count; ++frame) {
+      offscreen.pass([&] {
+        ImGui::SetNextWindowPos({0, 0});
+        ImGui::SetNextWindowSize({400, 200});
+        ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration);
+        ImGui::SetCursorScreenPos({20, 20});
+        ImGui::InvisibleButton("item", {300, 24});
+        tooltip("what it is");
+        ImGui::End();
+      });
+    }
+  };
+  const auto is_said = [] {
+    const ImGuiWindow* tip = ImGui::FindWindowByName("##Tooltip_00");
+    return tip && tip->Active;
+  };
+  ImGuiIO& io = ImGui::GetIO();
+  io.AddMousePosEvent(60, 30);
+  frames(60);
+  CHECK(is_said());
+  io.AddMouseButtonEvent(ImGuiMouseButton_Left, true);
+  frames(2);
+  io.AddMouseButtonEvent(ImGuiMouseButton_Left, false);
+  io.AddMousePosEvent(63, 31);  // no hand is still
+  frames(60);
+  CHECK_FALSE(is_said());
+  io.AddMousePosEvent(200, 30);
+  frames(60);
+  CHECK(is_said());
+}
+
 TEST_CASE("style: numbers are written out up to 100,000") {
   CHECK(plain_number(3.56, 2) == "3.6");
   CHECK(plain_number(99.4, 2) == "99");
