@@ -10,6 +10,7 @@
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/plain_number.h"
+#include "app/widgets/text.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
 
