@@ -70,20 +70,6 @@ struct WidestRule {
   float width = 0;
 };
 
-/// What stands on the pill of the data where that is at most so wide.
-std::string data_label(const Session& session, float most) {
-  const std::string title = data_title(session);
-  const std::string whole = title + data_state(session) + opens_list;
-  if (style::pill_size(whole.c_str()).x <= most) return whole;
-  // The title before all else; what it leaves open only beside its first part.
-  const float room = most - style::pill_size(opens_list.c_str()).x;
-  const std::string state = data_state(session);
-  const float beside = room - text_extent(state).x;
-  const bool has_state = text_extent(std::string_view(title).substr(0, title.find(" · "))).x <= beside;
-  return has_state ? leading_parts(title, beside) + state + opens_list
-                   : leading_parts(title, room) + opens_list;
-}
-
 /// The rules that have what is typed in their names or sentences.
 std::vector<const Variant*> rules_with(std::string_view typed) {
   std::vector<const Variant*> left;
@@ -138,6 +124,19 @@ void list_of_rules(Application& application) {
 }
 
 }  // namespace
+
+std::string data_label(const Session& session, float most) {
+  const std::string title = data_title(session);
+  const std::string whole = title + data_state(session) + opens_list;
+  if (style::pill_size(whole.c_str()).x <= most) return whole;
+  // The title before all else; what it leaves open only beside its first part.
+  const float room = most - style::pill_size(opens_list.c_str()).x;
+  const std::string state = data_state(session);
+  const float beside = room - text_extent(state).x;
+  const bool has_state = text_extent(std::string_view(title).substr(0, title.find(" · "))).x <= beside;
+  return has_state ? leading_parts(title, beside) + state + opens_list
+                   : leading_parts(title, room) + opens_list;
+}
 
 float data_picker_width(const Application& application, float most) {
   return style::pill_size(data_label(application.session, most).c_str()).x;

@@ -1,12 +1,18 @@
 #pragma once
 
+#include <string>
+
 namespace palimpsest {
 
 struct Variant;
 class Application;
+class Session;
 
 /// A pill with the name of what is open, at most `most` screen pixels wide, that lists captures and presets.
 void data_picker(Application& application, float most);
+
+/// What stands on that pill: as many parts of the title as have room.
+std::string data_label(const Session& session, float most);
 
 /// How wide that pill is: less where a shorter name stands on it.
 float data_picker_width(const Application& application, float most);

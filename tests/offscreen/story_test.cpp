@@ -7,7 +7,7 @@
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
 #include "app/studio/application.h"
-#include "app/widgets/cut_words.h"
+#include "app/views/pickers.h"
 #include "app/widgets/text.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
@@ -43,10 +43,6 @@ TEST_CASE("a newcomer reads what the text tells, in a small window too", "[story
     application.session.wait();
     for (int turn = 0; turn < 3; ++turn) offscreen.pass([&] { application.draw(1); });
     CHECK(shown_story() == "A red jar holds a key; later it holds a drum.");
-    for (const CutPiece& cut : drawn_cut_words()) {
-      CAPTURE(cut.whole);
-      CHECK(cut.window != "Top bar");
-    }
   }
   // Nothing is told of made-up data, nor where there is no room for it.
   Application application;
@@ -55,6 +51,25 @@ TEST_CASE("a newcomer reads what the text tells, in a small window too", "[story
   application.session.wait();
   for (int turn = 0; turn < 3; ++turn) offscreen.pass([&] { application.draw(1); });
   CHECK(shown_story().empty());
+}
+
+TEST_CASE("the data are named by whole parts of their title", "[story]") {
+  Application application;
+  Offscreen offscreen(1280, 800);
+  application.open_first_capture();
+  application.session.wait();
+  offscreen.pass([&] { application.draw(1); });
+  std::vector<std::string> labels;
+  offscreen.pass([&] {
+    ImGui::Begin("window");
+    for (const float most : {600.0F, 260.0F, 160.0F, 100.0F})
+      labels.push_back(data_label(application.session, most));
+    ImGui::End();
+  });
+  CHECK(labels[0] == "overwriting a fact · Gated DeltaNet · layer 1 · head 0 ▾");
+  CHECK(labels[1] == "overwriting a fact · head 0 ▾");
+  CHECK(labels[2] == "overwriting a fact ▾");
+  CHECK(labels[3].ends_with("… ▾"));
 }
 
 TEST_CASE("a word of a story leads to the step that shows what happens there", "[story]") {
