@@ -33,6 +33,9 @@ constexpr Index most_step_in_lanes = 3;  // of that many words one stands on the
 constexpr float thinned_word = 22;
 constexpr float least_chunk = 16;  // smaller ones would be a grid over everything
 constexpr Index least_block = 8;
+constexpr float settings_height = 48;
+constexpr float least_word_pitch = 2;  // of closer words the numbers stand on the axis
+constexpr float numbered_word = 56;
 
 /// Where one looks in the picture, and what was drawn last.
 struct AttendSight {
@@ -145,8 +148,12 @@ class AxisWords {
     // Every word in two lanes; where most are left out anyway, fewer and less cut in one.
     const bool is_thinned = step_ > most_step_in_lanes;
     if (is_thinned) step_ = static_cast<Index>(std::ceil(px(thinned_word) / unit_));
+    has_numbers_ = unit_ < px(least_word_pitch);
+    if (has_numbers_)
+      step_ =
+          std::max<Index>(static_cast<Index>(round_above(static_cast<double>(px(numbered_word) / unit_))), 1);
     const float every_other = 2 * static_cast<float>(step_) * unit_;
-    in_lanes_ = !square.is_small && !is_thinned && every_other / 2 < height;
+    in_lanes_ = !square.is_small && !is_thinned && !has_numbers_ && every_other / 2 < height;
     apart_ = in_lanes_ ? std::min(every_other, height) : height;
   }
 
@@ -175,13 +182,15 @@ class AxisWords {
     for (const Index token : told) {
       if (is_in(token)) place(token, true, 0);
     }
-    for (Index i = 0; i < count && !square_.is_small; i += step_) {
+    const Index begin = has_numbers_ ? (step_ - first % step_) % step_ : 0;
+    for (Index i = begin; i < count && (has_numbers_ || !square_.is_small); i += step_) {
       if (std::ranges::find(told, first + i) == told.end())
         place(first + i, false, in_lanes_ ? static_cast<int>(i / step_ % 2) : 0);
     }
   }
 
-  std::string word(Index token, float room) const {
+  std::string word(Index token, bool is_told, float room) const {
+    if (has_numbers_ && !is_told) return shortened(fmt::format("{}", token), room);
     return shortened(visible_label(square_.computed.data->labels[static_cast<std::size_t>(token)]), room);
   }
 
@@ -195,7 +204,8 @@ class AxisWords {
   float apart_ = 0;  // the middles of two words in one lane, at least
   Index step_ = 1;
   bool in_lanes_ = false;
-  std::vector<Index> told_;  // the present word and those that it reads most, the most first
+  bool has_numbers_ = false;  // of tokens, in place of the words that nobody asks for
+  std::vector<Index> told_;   // the present word and those that it reads most, the most first
 };
 
 /// In two lanes, so that neighbours do not touch.
@@ -204,7 +214,7 @@ void draw_row_words(const AttendSquare& square, const AxisWords& words, bool on_
   const float room = px(square.is_small ? few_beside : words_beside);
   const float lane = words.in_lanes() ? room / 2 : room;
   words.each(square.block.first_row, true, [&](Index token, float middle, bool is_told, float at) {
-    const std::string word = words.word(token, lane - px(8));
+    const std::string word = words.word(token, is_told, lane - px(8));
     const float offset = px(8) + at * lane;
     const float x = on_the_left ? square.from.x - offset - text_extent(word).x : square.to().x + offset;
     draw_text({x, square.from.y + middle - text_extent(word).y / 2}, is_told ? c.text : c.dim, word);
@@ -216,8 +226,8 @@ void draw_column_words(const AttendSquare& square, const AxisWords& words) {
   const float room = px(square.is_small ? few_below : words_below);
   const float lane = words.in_lanes() ? room / 2 : room;
   words.each(square.block.first_column, false, [&](Index token, float middle, bool is_told, float at) {
-    const std::string word = words.word(token, lane - px(4));
-    attend_map().columns.push_back({square.by, token, square.from.x + middle, at});
+    const std::string word = words.word(token, is_told, lane - px(4));
+    attend_map().columns.push_back({square.by, token, square.from.x + middle, word, at});
     const float x = square.from.x + middle - text_extent(word).y / 2;
     const float top = square.to().y + px(6) + at * lane;
     attend_map().column_words.push_back({{x, top}, {x + text_extent(word).y, top + text_extent(word).x}});
@@ -415,12 +425,26 @@ void draw_marks(const AttendSquare& square, const AttendSight& sight, const RowO
   draw_loupe(square, {square.to().x - px(8) - side, top}, side, at ? at->row : token, column);
 }
 
-void draw_reason(const std::string& reason, ImVec2 from, ImVec2 to) {
-  const style::TextStyle text(style::Text::body);
+void draw_reason(const std::string& reason, ImVec2 from, ImVec2 to, const std::string& name = {}) {
   ImGui::SetCursorScreenPos({from.x, from.y + (to.y - from.y) * 0.3F});
+  if (!name.empty()) {
+    const style::TextStyle title(style::Text::title);
+    ImGui::TextUnformatted(shortened(name, to.x - from.x).c_str());
+    ImGui::SetCursorScreenPos({from.x, ImGui::GetItemRectMax().y + px(8)});
+  }
+  const style::TextStyle text(style::Text::body);
   ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + (to.x - from.x));
   ImGui::TextUnformatted(reason.c_str());
   ImGui::PopTextWrapPos();
+}
+
+/// The colours below one square, what can be set below the other: in a low window the side has no room.
+void draw_settings_below(Application& application, ImVec2 from, float side) {
+  ImGui::SetCursorScreenPos({from.x, from.y + px(14)});
+  draw_attend_scale(application, side);
+  ImGui::SetCursorScreenPos({from.x + side + px(between), from.y});
+  if (ImGui::BeginChild("attend settings", {side, px(settings_height)})) draw_attend_settings(application);
+  ImGui::EndChild();
 }
 
 void draw_squares(Application& application, ImVec2 from, ImVec2 to) {
@@ -461,7 +485,7 @@ void draw_squares(Application& application, ImVec2 from, ImVec2 to) {
     const std::string& reason =
         reader == WeighedBy::rule ? map.reason : attention_facts(application).no_softmax;
     if (!reason.empty()) {
-      draw_reason(reason, {square.from.x, square.from.y}, {square.to().x - px(20), square.to().y});
+      draw_reason(reason, {square.from.x, square.from.y}, {square.to().x - px(20), square.to().y}, name);
       continue;
     }
     ImGui::GetWindowDrawList()->AddRectFilled(square.from, square.to(), style::colours().background);
@@ -478,6 +502,9 @@ void draw_squares(Application& application, ImVec2 from, ImVec2 to) {
   }
   ranges.range = round_above(range);
   map.range = ranges.range;
+  const float below = from.y + side + px((is_large ? words_below : few_below) + 8);
+  map.has_settings = !is_large && to.y - below >= px(settings_height);
+  if (map.has_settings) draw_settings_below(application, {left, below}, side);
 }
 
 }  // namespace

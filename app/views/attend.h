@@ -40,15 +40,18 @@ struct AttendMap {
     WeighedBy by = WeighedBy::rule;
     Index token = 0;
     float middle = 0;  // of its line, on the screen
+    std::string words = {};
     float lane = 0;
   };
   std::vector<Square> squares;
   std::vector<ColumnWord> columns;
   AttentionBlock block = {};
-  double range = 0;    // of the colours
-  std::string reason;  // why the rule has no weights
+  double range = 0;           // of the colours
+  bool has_settings = false;  // stand below the squares, not at the side
+  std::string reason;         // why the rule has no weights
   bool has_loupe = false;
   std::vector<Rectangle> column_words;      // below the squares
+  std::vector<Rectangle> bar_numbers;       // on the floor
   std::vector<std::string> pointed;         // on the floor, to words that are read most and not in view
   std::string sum;                          // below the words that are read most
   float side_end = 0;                       // where the scale below them ends
@@ -93,7 +96,13 @@ Answer<RowOfWeights> ask_row(Application& application);
 /// A share or weight as it is written: "40 %", "-0.12".
 std::string weight_words(double number, bool is_share);
 
-/// The colours, the sharpness of softmax, the channel.
+/// A bar's colour: warm adds, cool subtracts. However short beside `most` it is, it can be told from paper.
+ImU32 bar_colour(double number, double most);
+
+/// The colours, from the most that subtracts to the most that adds, `width` pixels wide.
+void draw_attend_scale(const Application& application, float width);
+
+/// The sharpness of softmax, the channel.
 void draw_attend_settings(Application& application);
 
 }  // namespace palimpsest

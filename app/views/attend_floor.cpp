@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "app/gl/context_local.h"
 #include "app/views/attend.h"
@@ -30,6 +31,14 @@ void draw_bars(const TimelineColumns& columns, const Vector<double>& weights, do
   const float zero = subtracts ? top + (bottom - top) * 0.66F : bottom - px(2);
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddLine({columns.position.x, zero}, {columns.position.x + columns.size.x, zero}, c.edge);
+  struct BarNumber {
+    float middle;  // of its bar
+    float half;    // of the bar's width
+    float y;
+    std::string words;
+  };
+  std::vector<BarNumber> numbers;
+  std::vector<Rectangle> bars;
   const Index end = std::min<Index>(columns.end(), weights.size());
   for (Index t = columns.begin(); t < end; ++t) {
     const double share = total > 0 ? weights(t) / total : 0;
@@ -43,15 +52,30 @@ void draw_bars(const TimelineColumns& columns, const Vector<double>& weights, do
     const float middle = (left + right) / 2;
     const float half = std::min((right - left) / 2, px(9));
     list->AddRectFilled({middle - half, std::min(zero, zero - height)},
-                        {middle + half, std::max(zero, zero - height)},
-                        style::colour(colour(c.map, static_cast<float>(share), static_cast<float>(most))));
+                        {middle + half, std::max(zero, zero - height)}, bar_colour(share, most));
+    bars.push_back(
+        {{middle - half, std::min(zero, zero - height)}, {middle + half, std::max(zero, zero - height)}});
     if (std::abs(share) < least_number * most || right - left < px(18)) continue;
     const std::string number = fmt::format("{:.0f}", 100 * share);
-    if (number != "0" && number != "-0")
-      draw_text(
-          {middle + half + px(2),
-           part < 0 ? zero + px(1) : std::clamp(zero - height - px(2), top, bottom - text_extent(number).y)},
-          c.dim, number);
+    const float y =
+        part < 0 ? zero + px(1) : std::clamp(zero - height - px(2), top, bottom - text_extent(number).y);
+    if (number != "0" && number != "-0") numbers.push_back({middle, half, y, number});
+  }
+  // Beside their bars, where they lie over no other.
+  for (const BarNumber& each : numbers) {
+    const ImVec2 extent = text_extent(each.words);
+    for (const float x : {each.middle + each.half + px(2), each.middle - each.half - px(2) - extent.x}) {
+      const Rectangle box = {{x, each.y}, {x + extent.x, each.y + extent.y}};
+      const bool is_inside = x >= columns.position.x && box.maximum.x <= columns.position.x + columns.size.x;
+      const auto lies_over = [&](const Rectangle& bar) {
+        return overlap(box, bar) && bar.maximum.y - bar.minimum.y > px(3);
+      };
+      if (!is_inside || std::ranges::any_of(bars, lies_over)) continue;
+      draw_text(box.minimum, c.dim, each.words);
+      attend_map().bar_numbers.push_back(box);
+      bars.push_back(box);
+      break;
+    }
   }
 }
 

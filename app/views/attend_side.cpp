@@ -39,7 +39,7 @@ void draw_title(const Computation& computed, Index token) {
 }
 
 /// A share as a bar from the line in the middle, with its number at the right.
-void draw_bar(const char* who, double share, double most, double range) {
+void draw_bar(const char* who, double share, double most) {
   const style::Palette& c = style::colours();
   const style::TextStyle text(style::Text::caption);
   const ImVec2 from = ImGui::GetCursorScreenPos();
@@ -56,7 +56,7 @@ void draw_bar(const char* who, double share, double most, double range) {
   const float top = from.y + (height - px(bar_height)) / 2;
   if (right - left > px(30)) {
     list->AddRectFilled({std::min(zero, zero + length), top},
-                        {std::max(zero, zero + length), top + px(bar_height)}, colour_of(share, range));
+                        {std::max(zero, zero + length), top + px(bar_height)}, bar_colour(share, most));
     list->AddLine({zero, top - px(2)}, {zero, top + px(bar_height + 2)}, c.dim);
   }
   ImGui::Dummy({width, height + px(1)});
@@ -120,7 +120,7 @@ void draw_left(const Computation& computed, const LeftOfWrite& left, Index own) 
   ImGui::Dummy({width, std::max(px(curve_height), 2 * line)});
 }
 
-void draw_word(const Computation& computed, const RowOfWeights& row, const ReadWord& word, double range) {
+void draw_word(const Computation& computed, const RowOfWeights& row, const ReadWord& word) {
   {
     const style::TextStyle text(style::Text::strong);
     ImGui::TextUnformatted(
@@ -134,8 +134,8 @@ void draw_word(const Computation& computed, const RowOfWeights& row, const ReadW
   }
   double most = 0;
   for (const ReadWord& each : row.words) most = std::max({most, std::abs(each.share), each.softmax_share});
-  if (row.reason.empty()) draw_bar("this rule", word.share, most > 0 ? most : 1, range);
-  if (row.softmax_weights.size() > 0) draw_bar("softmax", word.softmax_share, most > 0 ? most : 1, range);
+  if (row.reason.empty()) draw_bar("this rule", word.share, most > 0 ? most : 1);
+  if (row.softmax_weights.size() > 0) draw_bar("softmax", word.softmax_share, most > 0 ? most : 1);
   if (word.left && !word.left->shares.empty()) draw_left(computed, *word.left, word.token);
 }
 
@@ -143,27 +143,31 @@ void draw_word(const Computation& computed, const RowOfWeights& row, const ReadW
 void draw_sum(const Computation& computed, const RowOfWeights& row) {
   std::string words;
   if (row.reason.empty() && !row.words.empty()) {
-    words = fmt::format("Together {:.0f} % of this row", 100 * row.together);
+    words = fmt::format("Together {} of this row", weight_words(row.together, true));
     if (row.softmax_weights.size() > 0)
-      words += fmt::format(", {:.0f} % of softmax's", 100 * row.softmax_together);
-    words += fmt::format(". {:.0f} % of this row subtracts.", 100 * row.subtracts);
+      words += fmt::format(", {} of softmax's", weight_words(row.softmax_together, true));
+    words += row.subtracts == 0
+                 ? ". Nothing subtracts."
+                 : fmt::format(". {} of this row subtracts.", weight_words(row.subtracts, true));
   }
   const bool is_listed = std::ranges::find(row.words, row.softmax_most, &ReadWord::token) != row.words.end();
   if (row.softmax_most >= 0 && !is_listed) {
-    words +=
-        fmt::format(" Softmax reads {} {} most, {:.0f} %.", row.softmax_most,
-                    quoted_word(computed, row.softmax_most), 100 * row.softmax_weights(row.softmax_most));
+    words += fmt::format(" Softmax reads {} {} most, {}.", row.softmax_most,
+                         quoted_word(computed, row.softmax_most),
+                         weight_words(row.softmax_weights(row.softmax_most), true));
   }
   if (words.empty()) return;
   attend_map().sum = words;
   style::caption(words);
 }
 
-/// The colours, from the most that subtracts to the most that adds.
-void draw_scale(double range, bool shares) {
+}  // namespace
+
+void draw_attend_scale(const Application& application, float width) {
+  const bool shares = application.session.state().attention.shares;
+  const double range = attend_map().range > 0 ? attend_map().range : 1;
   const style::TextStyle text(style::Text::caption);
   const ImVec2 from = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x;
   constexpr int steps = 64;
   for (int i = 0; i < steps; ++i) {
     const double value = range * (2.0 * (i + 0.5) / steps - 1);
@@ -180,8 +184,6 @@ void draw_scale(double range, bool shares) {
   draw_text({from.x + width - text_extent(high).x, y}, ink, high);
   ImGui::Dummy({width, px(11) + text_extent("x").y + px(4)});
 }
-
-}  // namespace
 
 void draw_attend_settings(Application& application) {
   Session& session = application.session;
@@ -218,31 +220,33 @@ void draw_attend_side(Application& application) {
     const Index token = application.session.token();
     draw_title(*computed, token);
     const Answer<RowOfWeights> answer = ask_row(application);
-    const double range = attend_map().range > 0 ? attend_map().range : 1;
     if (answer.value) {
       const RowOfWeights& row = *answer.value;
       const bool is_low = ImGui::GetWindowHeight() < px(low_panel);
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {px(8), px(1)});
-      style::caption(fmt::format("read most at token {}, {}", token, quoted_word(*computed, token)));
+      style::caption(row.reason.empty()
+                         ? fmt::format("read most at token {}, {}", token, quoted_word(*computed, token))
+                         : fmt::format("read most by softmax at token {}", token));
       ImGui::Dummy({0, px(is_low ? 2 : 10)});
       const bool is_finite = row.reason.empty() ? std::isfinite(row.total) : row.softmax_weights.allFinite();
       if (!is_finite) style::paragraph("The weights of this row are no finite numbers any more.");
       if (row.words.empty() && is_finite) style::paragraph("No other word is read.");
       for (const ReadWord& word : row.words) {
-        draw_word(*computed, row, word, range);
+        draw_word(*computed, row, word);
         ImGui::Dummy({0, px(is_low ? 2 : 12)});
       }
       draw_sum(*computed, row);
       ImGui::PopStyleVar();
-      if (!row.reason.empty()) style::paragraph(row.reason);
     } else if (!answer.reason.empty()) {
       style::paragraph(answer.reason);
     }
-    ImGui::Dummy({0, px(4)});
-    draw_scale(range, application.session.state().attention.shares);
+    if (!attend_map().has_settings) {
+      ImGui::Dummy({0, px(4)});
+      draw_attend_scale(application, ImGui::GetContentRegionAvail().x);
+    }
     attend_map().side_end = ImGui::GetItemRectMax().y;
     attend_map().side_bottom = ImGui::GetWindowPos().y + ImGui::GetWindowHeight();
-    draw_attend_settings(application);
+    if (!attend_map().has_settings) draw_attend_settings(application);
   }
   style::end_panel();
 }

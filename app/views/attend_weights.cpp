@@ -92,11 +92,22 @@ double draw_weights(const AttendSquare& square) {
   return range;
 }
 
+ImU32 bar_colour(double number, double most) {
+  constexpr double least_ink = 0.4;
+  constexpr double hardly_any = 0.05;  // what is less fades into the paper
+  const double size = most > 0 ? std::min(std::abs(number) / most, 1.0) : 0;
+  const double part = size < hardly_any ? size / hardly_any * least_ink : std::max(size, least_ink);
+  return style::colour(colour(style::colours().map, static_cast<float>(std::copysign(part, number)), 1));
+}
+
 std::string weight_words(double number, bool is_share) {
   if (!std::isfinite(number)) return "none";
   if (is_share) {
-    const std::string words = fmt::format("{:.0f} %", 100 * number);
-    return words == "-0 %" ? "0 %" : words;
+    const double percent = 100 * number;
+    const double size = std::abs(percent);
+    if (size >= 0.95 || size == 0) return fmt::format("{:.0f} %", percent == 0 ? 0 : percent);
+    if (size >= 0.0095) return fmt::format("{:.1g} %", percent);
+    return number > 0 ? "<0.01 %" : ">-0.01 %";
   }
   return fmt::format("{:.2g}", number);
 }

@@ -92,10 +92,61 @@ TEST_CASE("Attend leads to what is read most wherever it stands", "[attend]") {
   CHECK(map.squares[0].loupe_column == map.row->words.front().token);
   CHECK(map.squares[1].loupe_column == 160);  // word 460 asks with the key of word 160
   CHECK_THAT(map.sum, says("Softmax reads 160 "));
-  CHECK(weight_words(-0.002, true) == "0 %");  // not "-0 %"
+  CHECK(weight_words(-0.0, true) == "0 %");  // not "-0 %"
+  CHECK(weight_words(-0.002, true) == "-0.2 %");
+  CHECK(weight_words(0.00001, true) == "<0.01 %");
   CHECK(weight_words(-0.052, true) == "-5 %");
   REQUIRE_FALSE(map.pointed.empty());
   CHECK_THAT(map.pointed.back(), says("← read most: 160 "));
+}
+
+TEST_CASE("in a low window the colours and the sharpness of softmax stand below the squares", "[attend]") {
+  Application application;
+  application.open_first_capture();
+  application.session.wait();
+  application.enter("attend");
+  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
+    Offscreen offscreen(width, height);
+    draw_fully(application, offscreen);
+    CHECK(attend_map().has_settings == (width == 1280));
+  }
+}
+
+TEST_CASE("on the axes of a long text stand the numbers of its tokens and the words that matter",
+          "[attend]") {
+  Application application;
+  REQUIRE(application.session.open_named("preset:random?T=1500&K=4&V=4&seed=1"));
+  application.session.wait();
+  application.enter("attend");
+  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
+    Offscreen offscreen(width, height);
+    application.session.go_to_token(777);
+    draw_fully(application, offscreen);
+    const auto& words = attend_map().columns;
+    const auto numbered = std::ranges::count_if(words, [](const AttendMap::ColumnWord& each) {
+      return each.token % 100 == 0 && each.words == std::to_string(each.token);
+    });
+    CHECK(numbered >= 5);
+    CHECK(std::ssize(words) - numbered <= 14);  // the present word, five that are read most, in two squares
+  }
+}
+
+TEST_CASE("numbers beside the bars of Attend lie over no others and inside the floor", "[attend]") {
+  Application application;
+  REQUIRE(application.session.open_named("capture:kda_prose_l1"));
+  application.session.wait();
+  application.enter("attend");
+  Offscreen offscreen(1920, 1080);
+  for (const Index token : {30, 100, 155}) {
+    application.session.go_to_token(token);
+    draw_fully(application, offscreen);
+    const std::vector<Rectangle>& numbers = attend_map().bar_numbers;
+    CHECK_FALSE(numbers.empty());
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      CHECK(numbers[i].maximum.x <= 1920);
+      for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(numbers[i], numbers[j]));
+    }
+  }
 }
 
 TEST_CASE("words below the columns touch no others", "[attend]") {
