@@ -66,6 +66,7 @@ struct Fitting {
   Arrays arrays;
   bool is_own = false;  // the data belong to this rule: what they lack and may lack is meant to be absent
   Inputs result = {};
+  std::vector<std::pair<std::string, std::string>> lacking = {};  // what, and what is taken
 
   Index tokens() const { return arrays.at("q").shape[0]; }
   Index channels() const { return arrays.at("q").shape[1]; }
@@ -85,6 +86,27 @@ struct Fitting {
   }
 
   void changed() { result.is_original = false; }
+
+  /// Something that the data have not, and what stands in for it.
+  void lack(std::string name, std::string taken) {
+    lacking.emplace_back(std::move(name), std::move(taken));
+    changed();
+  }
+
+  /// All that the data lack in one sentence.
+  void note_lacking() {
+    if (lacking.empty()) return;
+    if (lacking.size() == 1)
+      return note(fmt::format("These data have no {}: {}.", lacking.front().first, lacking.front().second));
+    std::string words = "These data lack";
+    for (std::size_t i = 0; i < lacking.size(); ++i)
+      words += fmt::format("{} {} ({})",
+                           i == 0                   ? ""
+                           : i + 1 < lacking.size() ? ","
+                                                    : " and",
+                           lacking[i].first, lacking[i].second);
+    note(words + ".");
+  }
 
   void note(std::string text) {
     result.notes.push_back(std::move(text));
@@ -123,7 +145,7 @@ struct Fitting {
     const double kept = slider_value(edits, "missing_decay");
     arrays["alpha"] = constant(kept);
     result.made_up_alpha = true;
-    note(fmt::format("These data have no decay: {:.3g} at every token.", kept));
+    lack("decay", fmt::format("{:.3g} at every token", kept));
   }
 
   void make_up_beta() {
@@ -131,7 +153,7 @@ struct Fitting {
     result.beta = chosen > 0 ? chosen : 1 / std::max(1.0, largest_squared_key(arrays["k"]));
     arrays["beta"] = constant(result.beta);
     result.made_up_beta = true;
-    note(fmt::format("These data have no beta: {:.3g} at every token.", result.beta));
+    lack("beta", fmt::format("{:.3g} at every token", result.beta));
   }
 
   void fit_decay() {
@@ -160,7 +182,7 @@ struct Fitting {
       const double kept = slider_value(edits, "missing_decay");
       result.settings.parameters["gamma"] = kept;
       result.made_up_alpha = true;
-      note(fmt::format("These data have no decay: gamma is {:.3g}.", kept));
+      lack("decay", fmt::format("gamma is {:.3g}", kept));
       return;
     }
     result.settings.parameters["gamma"] = geometric_mean(decays->second, has_logs);
@@ -182,7 +204,7 @@ struct Fitting {
       if (is_known) continue;
       result.settings.parameters[parameter.name] = parameter.stand_in;
       result.made_up_more = true;
-      note(fmt::format("These data have no {}: {:.3g}.", parameter.name, parameter.stand_in));
+      lack(parameter.name, fmt::format("{:.3g}", parameter.stand_in));
     }
   }
 
@@ -213,12 +235,12 @@ struct Fitting {
     const StandIn& wanted = input.stand_in;
     const double size =
         wanted.learning_rate ? wanted.value / std::max(1.0, largest_squared_key(arrays["k"])) : wanted.value;
+    const std::string what = input.name.starts_with("initial_") ? "a first memory" : input.name;
     if (!wanted.like.empty()) {
-      note(fmt::format("These data have no {}: {:.3g} times {} is taken.", input.name, size, wanted.like));
+      lack(what, fmt::format("{:.3g} times {}", size, wanted.like));
       return mapped(arrays.at(wanted.like), [&](double x) { return size * x; });
     }
-    note(fmt::format("These data have no {}: {}{:.3g} is taken.", input.name,
-                     wanted.random ? "random numbers of about " : "", size));
+    lack(what, fmt::format("{}{:.3g}", wanted.random ? "random, about " : "", size));
     Array array;
     for (const std::string& axis : input.shape) array.shape.push_back(size_of(axis));
     if (input.range == Range::positive_definite) array.shape.pop_back();  // its diagonal
@@ -258,6 +280,7 @@ Inputs make_inputs(const DataSet& data, Index head, const Variant& variant, cons
   fitting.fit_parameters();
   fitting.fit_others();
   fitting.fit_steps();
+  fitting.note_lacking();
   fitting.result.arrays = std::make_shared<Arrays>(std::move(fitting.arrays));
   return std::move(fitting.result);
 }

@@ -13,6 +13,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/icon_button.h"
+#include "app/widgets/plain_number.h"
 #include "app/widgets/text.h"
 #include "app/widgets/tooltip_place.h"
 #include "core/insight/rule_difference.h"
@@ -36,9 +37,9 @@ constexpr float error_height = 22;
 constexpr float low_column = 560;  // below this height there is less of everything
 constexpr float narrow_column = 340;
 constexpr float numbered_cell = 18;
-constexpr float small_picture = 70;
+constexpr float small_picture = 62;
 
-constexpr double least_part = 0.02;    // of the common scale: what is smaller has a scale of its own
+constexpr double least_part = 0.05;    // of the common scale: what is smaller has a scale of its own
 constexpr double most_beyond = 0.25;   // of its numbers: with more it has, too
 constexpr double told_beyond = 0.055;  // and this much is told: the scale is made for 5 %
 
@@ -94,7 +95,7 @@ ColumnWords words_of(const ComparedSide& side, const ComparedSides& all, float w
   ColumnWords words;
   {
     const style::TextStyle text(style::Text::caption);
-    words.sentence = wrapped(sentence_of(side, all), width, is_low ? 3 : 4);
+    words.sentence = wrapped(sentence_of(side, all), width, 4);
     if (side.moment) words.others = wrapped(side.moment->others, width, is_low ? 1 : 2);
   }
   const style::TextStyle text(style::Text::body);
@@ -261,11 +262,10 @@ class ColumnPainter {
       }
     } else {
       const auto reference = std::ranges::find(all_.sides, true, &ComparedSide::is_reference);
-      std::vector<std::string> than = {"minus " + side_name(reference->side), "minus reference", "difference",
-                                       "apart"};
+      std::vector<std::string> than = {"minus " + side_name(reference->side), "minus reference", "apart"};
       const PictureScale apart = scale_of(memory.apart, memory.apart_range);
       if (apart.is_own)
-        than = {fmt::format("own scale ±{:.1g}", apart.range), fmt::format("±{:.1g}", apart.range)};
+        than = {"own scale ±" + plain_number(apart.range, 1), "±" + plain_number(apart.range, 1)};
       head(second, side, than, apart.is_own ? std::nullopt : std::optional(memory.apart_length));
       picture(fmt::format("difference {}", side_.index), memory.apart, memory.apart_version,
               {second, at_.y + caption}, side, apart.range);
@@ -338,7 +338,7 @@ class ColumnPainter {
     const Recall& recall = side_.recall->tokens[static_cast<std::size_t>(token)];
     const double before = std::sqrt(2 * recall.before);
     const double after = std::sqrt(2 * recall.after);
-    const std::string numbers = fmt::format("{:.3g} → {:.3g}", before, after);
+    const std::string numbers = fmt::format("{} → {}", plain_number(before, 3), plain_number(after, 3));
     const std::string word =
         visible_label(application_.session.data().labels[static_cast<std::size_t>(token)]);
     const float numbers_width = text_extent("0.000 → 0.000").x + px(4);
@@ -428,7 +428,7 @@ class ColumnPainter {
   std::vector<std::string> memory_words(const PictureScale& scale) const {
     const char* which = is_before() ? "before" : "after";
     if (scale.is_own) {
-      const std::string end = fmt::format("±{:.1g}", scale.range);
+      const std::string end = "±" + plain_number(scale.range, 1);
       return {fmt::format("memory {}, own scale {}", which, end), fmt::format("{}, own scale {}", which, end),
               "own scale " + end, end};
     }
@@ -452,8 +452,12 @@ class ColumnPainter {
 
   /// The first of `words` for which there is room, and how long the matrix below is.
   void head(float left, float width, const std::vector<std::string>& words, std::optional<double> length) {
-    const std::string number = length ? fmt::format("{:.3g}", *length) : std::string();
+    std::string number = length ? plain_number(*length, 3) : std::string();
     const style::TextStyle text(style::Text::caption);
+    const auto fits_beside = [&](const std::string& each) {
+      return text_extent(each + "length " + number).x + px(8) <= width;
+    };
+    if (length && std::ranges::any_of(words, fits_beside)) number = "length " + number;
     const float room = width - (number.empty() ? 0 : text_extent(number).x + px(6));
     const auto fitting =
         std::ranges::find_if(words, [&](const std::string& each) { return text_extent(each).x <= room; });

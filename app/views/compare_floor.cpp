@@ -10,6 +10,7 @@
 #include "app/views/timeline_rows.h"
 #include "app/views/timeline_scale.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/plain_number.h"
 #include "app/widgets/text.h"
 #include "app/widgets/tooltip_place.h"
 
@@ -91,11 +92,11 @@ float draw_line(const TimelineColumns& columns, const std::vector<Recall>& error
 }
 
 /// "20.2", where the axis ends.
-std::string end_words(const LengthScale& scale) { return fmt::format("{:.3g}", scale.full); }
+std::string end_words(const LengthScale& scale) { return plain_number(scale.full, 3); }
 
-/// "↑ 28.6", how far lines go that leave it; empty: none does.
+/// "max 28.6", how far lines go that leave it; empty: none does.
 std::string beyond_words(const LengthScale& scale) {
-  return scale.largest > scale.full ? fmt::format("↑ {:.3g}", scale.largest) : std::string();
+  return scale.largest > scale.full ? "max " + plain_number(scale.largest, 3) : std::string();
 }
 
 std::string axis_explained(const LengthScale& scale) {
@@ -161,7 +162,12 @@ void draw_labels(std::vector<LineLabel> labels, float left, float width, float t
     end = label->y;
   }
   for (const LineLabel& label : labels) {
-    const std::string shown = shortened(label.words, width);
+    std::string shown = label.words;
+    // "Softmax attention" is known by its first word.
+    if (const std::size_t last = shown.find(" attention");
+        last != std::string::npos && text_extent(shown).x > width)
+      shown.erase(last, std::string_view(" attention").size());
+    shown = shortened(shown, width);
     draw_text({left, label.y}, label.colour, shown);
     compare_map().labels.push_back({{left, label.y}, {left + text_extent(shown).x, label.y + height}});
   }
@@ -189,16 +195,13 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
     {
       const style::TextStyle number(style::Text::number_small);
       const std::string over = beyond_words(scale);
-      const std::string both = end_words(scale) + (over.empty() ? "" : " " + over);
-      const float room = position.x - from.x - px(10);
-      if (text_extent(both).x <= room) {
-        words.name(both, top, c.dim);
-        compare_map().axis = {both};
-      } else {
-        words.name(end_words(scale), top, c.dim);
-        words.name(over, top + text_extent(over).y, c.dim);
-        compare_map().axis = {end_words(scale), over};
-        names_end = top + 2 * text_extent(over).y;
+      words.name(end_words(scale), top, c.dim);
+      compare_map().axis = {end_words(scale)};
+      names_end = top + text_extent("0").y;
+      if (!over.empty()) {
+        words.name(over, names_end, c.dim);
+        compare_map().axis.push_back(over);
+        names_end += text_extent("0").y;
       }
       words.name("0", bottom - px(2), c.dim);
     }

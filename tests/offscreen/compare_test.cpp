@@ -174,8 +174,19 @@ TEST_CASE("Compare's captions are short enough for its columns, and its axis say
       CHECK(column.captions.size() == 2);
       for (const std::string& caption : column.captions) CHECK_THAT(caption, !says("…"));
     }
-    CHECK(compare_map().axis == std::vector<std::string>{"20.2 ↑ 28.6"});
+    CHECK(compare_map().axis == std::vector<std::string>{"20.2", "max 28.6"});
   }
+}
+
+TEST_CASE("what the data lack is told in one sentence", "[compare]") {
+  Application application;
+  open(application, "capture:gated_deltanet_overwrite_l1");
+  Offscreen offscreen(1280, 800);
+  show(application, {{.variant = "gated_deltanet"}, {.variant = "titans"}});
+  draw_fully(application, offscreen);
+  REQUIRE(compare_map().columns.size() == 2);
+  CHECK_THAT(compare_map().columns[1].sentence,
+             says("These data lack forget (0.02), eta (0.5) and theta (0.5)."));
 }
 
 TEST_CASE("a table of answers in Compare has the scale that it has in Step", "[compare]") {
@@ -207,9 +218,10 @@ TEST_CASE("a memory in Compare that the common scale would not show takes its ow
     const Matrix<double>& S = column.moment->after.S;
     const bool is_beyond =
         static_cast<double>((S.array().abs() > map.range).count()) > 0.25 * static_cast<double>(S.size());
-    const bool is_blank = S.cwiseAbs().maxCoeff() < 0.02 * map.range;
+    const bool is_blank = S.cwiseAbs().maxCoeff() < 0.05 * map.range;
     REQUIRE_FALSE(column.captions.empty());
     INFO(column.captions.front());
+    CHECK_THAT(column.captions.front(), !says("e+"));
     CHECK((column.captions.front().find("own scale") != std::string::npos) == (is_beyond || is_blank));
     own += is_beyond || is_blank ? 1 : 0;
   }

@@ -119,7 +119,8 @@ TEST_CASE("what a variant needs and the data lack is made up and said") {
   const Inputs gated = inputs_for(data, "gated_deltanet");
   CHECK(gated.made_up_alpha);
   CHECK(gated.made_up_beta);
-  CHECK(gated.notes.size() == 2);
+  CHECK(gated.notes ==
+        std::vector<std::string>{"These data lack decay (0.98 at every token) and beta (1 at every token)."});
   CHECK(!gated.is_original);
   CHECK(inputs_for(data, "kda").arrays->find("alpha")->second.shape == std::vector<Index>{4, 2});
   CHECK(inputs_for(data, "retnet").settings.parameters.at("gamma") == 0.98);
