@@ -40,6 +40,15 @@ void cut(Matrix<double>& matrix, Index row, Index column) {
                                        std::min(most_columns, matrix.cols() - column)));
 }
 
+/// Of the finite numbers; 0 where there is none.
+double largest_size(const Matrix<double>& matrix) {
+  double largest = 0;
+  for (const double number : matrix.reshaped()) {
+    if (std::isfinite(number)) largest = std::max(largest, std::abs(number));
+  }
+  return largest;
+}
+
 /// Cuts the tensors to what is shown, and finds the range of their colours.
 void make_showable(WrongPlace& place) {
   WrongTensor& tensor = place.tensor;
@@ -60,6 +69,9 @@ void make_showable(WrongPlace& place) {
   }
   const double range = quantile(std::move(sizes), usual_part);
   if (range > 0) place.range = range;
+  constexpr double least_part = 0.02;  // of the common scale
+  const double largest = largest_size(tensor.should_be);
+  place.should_range = largest > 0 && largest < least_part * place.range ? largest : place.range;
   if (!fits || tensor.is.size() == 0) return;
   place.apart = tensor.is - tensor.should_be;
   place.beyond = static_cast<double>((place.apart.array().abs() > place.range).count()) /

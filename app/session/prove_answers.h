@@ -65,6 +65,7 @@ struct WrongPlace {
   Index first_column = 0;     // first wrong row
   double range = 1;           // of its colours: nearly all numbers of both lie within,
   double beyond = 0;          // this part of the difference does not
+  double should_range = 1;    // of what should be: its own where it would be blank on the common one
   std::uint64_t version = 0;  // of its pictures
 };
 

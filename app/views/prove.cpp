@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "app/views/form_words.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
+#include "app/widgets/plain_number.h"
 #include "app/widgets/segments.h"
 #include "app/widgets/text.h"
 
@@ -65,20 +65,23 @@ float draw_form_segments(Application& application, float right, float y) {
   return right - width;
 }
 
-/// "chunkwise, chunk 0, what will be written: first at 1 “The”".
-std::string place_words(const Application& application, const Departure& at) {
+/// "chunkwise, chunk 0, what will be written: first at 1 “The”"; `briefly` without the form, which is lit
+/// beside it, and without the word, which the flag tells.
+std::string place_words(const Application& application, const Departure& at, bool briefly = false) {
   const Computation& computed = *application.session.sight().computation;
   const Form form = proof_form(application);
   const bool in_chunks = has_chunks(form);
-  std::string title = at.title;
-  const bool is_word = title.size() > 1 && std::islower(static_cast<unsigned char>(title[1]));
-  if (is_word) title.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(title.front())));
-  return fmt::format("{}{}, {}: first at {}", name(form),
-                     in_chunks ? fmt::format(", chunk {}", at.token / computed.choice.chunk_size) : "",
+  const std::string title = with_small_letter(at.title);
+  const std::string chunk =
+      in_chunks ? fmt::format("chunk {}, ", at.token / computed.choice.chunk_size) : std::string();
+  if (briefly) return chunk + title;
+  return fmt::format("{}, {}{}: first at {}", name(form), chunk,
                      at.phase.empty() ? title : at.phase + ", " + title, numbered_word(computed, at.token));
 }
 
-void draw_headline(Application& application, const std::string& words, ImVec2 from, float right) {
+/// `brief` stands where there is no room for `words`.
+void draw_headline(Application& application, const std::string& words, ImVec2 from, float right,
+                   const std::string& brief = {}) {
   const style::Palette& c = style::colours();
   prove_map().headline = words;
   const float end = draw_form_segments(application, right, from.y - px(2));
@@ -88,8 +91,10 @@ void draw_headline(Application& application, const std::string& words, ImVec2 fr
     from.x += text_extent("Where do they part?").x + px(14);
   }
   const style::TextStyle text(style::Text::caption);
-  if (end - from.x > px(90))
-    draw_text({from.x, from.y + px(2)}, c.dim, shortened(words, end - from.x - px(14)));
+  const float room = end - from.x - px(14);
+  if (room > px(76))
+    draw_text({from.x, from.y + px(2)}, c.dim,
+              shortened(brief.empty() || text_extent(words).x <= room ? words : brief, room));
 }
 
 /// A formula in the middle, as large as there is room; returns where it ends.
@@ -141,6 +146,7 @@ struct TensorPicture {
   const Matrix<double>& values;
   ImVec2 from;
   ImVec2 size;
+  double range = 1;
   bool is_difference = false;
 };
 
@@ -172,7 +178,7 @@ void draw_tensor(const WrongPlace& place, const TensorPicture& picture) {
   }
   const bool is_column = picture.values.cols() == 1 && picture.values.rows() > 1;
   heat_map(picture.key, picture.values, place.version, picture.from, picture.size,
-           {.range = static_cast<float>(place.range), .transposed = is_column});
+           {.range = static_cast<float>(picture.range), .transposed = is_column});
   list->AddRect(picture.from, to, c.edge);
   prove_map().tensors.push_back({picture.from, to});
   const Index rows = is_column ? 1 : picture.values.rows();
@@ -238,7 +244,20 @@ void draw_arithmetic(Application& application, const WrongPlace& place, ImVec2 f
     {
       const style::TextStyle text(style::Text::caption);
       if (is_first) draw_text({x, y}, c.dim, "Why this number?");
-      if (!is_first) draw_text({x, y}, c.dim, at.tensor + cell);
+      if (!is_first) {
+        const auto symbol = place.symbols.find(at.tensor);
+        float cell_at = x;
+        if (symbol == place.symbols.end()) {
+          draw_text({x, y}, c.dim, at.tensor);
+          cell_at += text_extent(at.tensor).x;
+        } else {
+          const FormulaSize extent = measure_formula(symbol->second.latex, px(14));
+          draw_formula(ImGui::GetWindowDrawList(), {x, y + text_extent("x").y * 0.8F}, symbol->second.latex,
+                       px(14), c.dim);
+          cell_at += extent.width + px(3);
+        }
+        draw_text({cell_at, y}, c.dim, shortened(cell, x + px(112) - cell_at));
+      }
       x += px(118);
       draw_text({x, y}, c.dim, way.words);
       x += px(66);
@@ -308,11 +327,28 @@ void draw_wrong(Application& application, const std::string& reason, const std::
   const std::string called = symbol == place.symbols.end() || symbol->second.words.empty()
                                  ? std::string()
                                  : ": " + symbol->second.words;
-  draw_tensor(
-      place,
-      {"prove should", "as it should be" + called, place.tensor.should_be, {x[0], top}, {picture, height}});
-  draw_tensor(place, {"prove is", "as it is", place.tensor.is, {x[1], top}, {picture, height}});
-  draw_tensor(place, {"prove apart", "is − should be", place.apart, {x[2], top}, {picture, height}, true});
+  const bool has_own_scale = place.should_range != place.range;
+  const std::string own =
+      has_own_scale ? fmt::format(", own scale ±{}", plain_number(place.should_range, 1)) : std::string();
+  draw_tensor(place, {.key = "prove should",
+                      .words = "as it should be" + own + called,
+                      .values = place.tensor.should_be,
+                      .from = {x[0], top},
+                      .size = {picture, height},
+                      .range = place.should_range});
+  draw_tensor(place, {.key = "prove is",
+                      .words = "as it is",
+                      .values = place.tensor.is,
+                      .from = {x[1], top},
+                      .size = {picture, height},
+                      .range = place.range});
+  draw_tensor(place, {.key = "prove apart",
+                      .words = "is − should be",
+                      .values = place.apart,
+                      .from = {x[2], top},
+                      .size = {picture, height},
+                      .range = place.range,
+                      .is_difference = true});
   if (!is_column) draw_row_words(computed, place, {x[0], top}, height);
   {
     const style::TextStyle text(style::Text::caption);
@@ -323,10 +359,11 @@ void draw_wrong(Application& application, const std::string& reason, const std::
             fmt::format("{} × {} numbers{}", place.tensor.should_be.rows(), place.tensor.should_be.cols(),
                         place.first_row > 0 || place.first_column > 0 ? " around the first that is off" : ""),
             picture));
-    std::string scale = fmt::format("one scale, ±{:.2g}; {:.0f} % of the difference beyond it", place.range,
-                                    100 * place.beyond);
+    const std::string range = plain_number(place.range, 2);
+    std::string scale = fmt::format("{}±{}; {:.0f} % of the difference beyond it",
+                                    has_own_scale ? "" : "one scale, ", range, 100 * place.beyond);
     if (text_extent(scale).x > picture)
-      scale = shortened(fmt::format("±{:.2g}; {:.0f} % beyond", place.range, 100 * place.beyond), picture);
+      scale = shortened(fmt::format("±{}; {:.0f} % beyond", range, 100 * place.beyond), picture);
     draw_text({x[2] + picture - text_extent(scale).x, below}, c.dim, scale);
   }
   draw_arithmetic(application, place,
@@ -348,7 +385,10 @@ void draw_centre(Application& application, ImVec2 from, ImVec2 to) {
                   lacks                                  ? fault.label
                   : is_known && figures.value->departure ? place_words(application, *figures.value->departure)
                                                          : fault.label,
-                  from, to.x);
+                  from, to.x,
+                  is_known && !lacks && figures.value->departure
+                      ? place_words(application, *figures.value->departure, true)
+                      : std::string());
     ImGui::SetCursorScreenPos(below);
     if (lacks)
       style::paragraph(
@@ -448,8 +488,10 @@ std::string numbered_word(const Computation& computed, Index token) {
 
 void draw_prove(Application& application) {
   std::string untried = std::move(prove_map().untried);  // of a panel that is drawn before
+  std::vector<Rectangle> fault_rows = std::move(prove_map().fault_rows);
   prove_map() = {};
   prove_map().untried = std::move(untried);
+  prove_map().fault_rows = std::move(fault_rows);
   if (style::begin_panel("##where do they part", {0, 0},
                          ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
     const std::shared_ptr<const Computation>& computed = application.session.sight().computation;

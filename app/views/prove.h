@@ -46,6 +46,7 @@ struct ProveMap {
   std::vector<Rectangle> tensors;     // should be, is, the difference
   Rectangle floor_text = {};          // the words below the lines
   std::vector<std::string> said;      // sentences in the middle
+  std::vector<Rectangle> fault_rows;  // of the list on the left
   std::string untried;                // why no fault has a number beside it
   Cells cells;                        // of the grid
   std::vector<Rectangle> form_names;  // above its columns
@@ -88,7 +89,13 @@ Answer<FragileFigures> ask_present_fragile(Application& application);
 void draw_fragile_form(Application& application);
 void draw_proof(Application& application);
 
-/// "gates underflow": what became of a number on its way through an arithmetic.
+/// What an array of results is called: "the outputs", "the memory", "the memory's Hkk".
+std::string array_words(const std::string& array);
+
+/// "What is written" as it stands in a sentence: "what is written". Symbols keep their letters.
+std::string with_small_letter(std::string words);
+
+/// "bf16: what is written underflows to 0 at …": what became of a number on its way through an arithmetic.
 std::string lost_words(const Application& application, const Seen& seen, const LostNumber& lost);
 
 /// "12 holds": a token with its word.

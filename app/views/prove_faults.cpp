@@ -2,11 +2,13 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/gl/context_local.h"
 #include "app/session/counted.h"
 #include "app/views/prove.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/plain_number.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -48,42 +50,63 @@ float draw_wrapped(ImVec2 from, float width, ImU32 colour, const std::string& wo
   return y;
 }
 
+/// Scrolls so far that what was chosen last ends in sight; once, so that one can scroll away.
+void bring_into_view(std::string chosen, float end) {
+  struct LastChosen {
+    std::string words;
+  };
+  auto& last = context_local<LastChosen>();
+  if (last.words == chosen) return;
+  last.words = std::move(chosen);
+  const ImVec2 panel = ImGui::GetWindowPos();
+  if (end > panel.y + ImGui::GetWindowHeight()) ImGui::SetScrollFromPosY(end - panel.y, 1);
+}
+
 /// A row that can be pressed: a dot, its words, a number. Returns whether it was.
 bool draw_row(const ListRow& row) {
   const style::Palette& c = style::colours();
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
-  const float height = height_of_row();
+  float number_width = 0;
+  {
+    const style::TextStyle text(style::Text::number_small);
+    number_width = text_extent(row.number).x;
+  }
+  const float room = width - number_width - px(26);
+  // Words that are too long for their number go onto a second line.
+  const float line = height_of_row();
+  float height = line;
+  {
+    const style::TextStyle text(style::Text::caption);
+    height += ImGui::CalcTextSize(row.label, nullptr, false, room).y - text_extent("x").y;
+  }
   const bool pressed = ImGui::InvisibleButton(row.label, {width, height});
   const bool lit = ImGui::IsItemHovered() || ImGui::IsItemFocused();
   if (!row.sentence.empty() && !row.is_chosen) tooltip(row.sentence);
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImU32 ink = row.is_chosen ? row.colour : row.is_dim ? (lit ? c.dim : c.faint) : lit ? c.text : c.dim;
-  const ImVec2 middle = {from.x + px(6), from.y + height / 2};
+  const ImVec2 middle = {from.x + px(6), from.y + line / 2};
   if (row.is_chosen)
     list->AddCircleFilled(middle, px(dot), row.colour);
   else
     list->AddCircle(middle, px(dot), ink, 0, px(1));
-  float number_width = 0;
   {
     const style::TextStyle text(style::Text::number_small);
-    number_width = text_extent(row.number).x;
     draw_text({from.x + width - number_width, middle.y - text_extent("x").y / 2},
               row.number_colour != 0 && !row.is_chosen ? row.number_colour : ink, row.number);
   }
-  const float room = width - number_width - px(26);
   const bool has_room = [&] {
     const style::TextStyle text(style::Text::strong);
     return text_extent(row.label).x <= room;
   }();
   const style::TextStyle text(row.is_chosen && has_room ? style::Text::strong : style::Text::caption);
-  const std::string words = shortened(row.label, room);
-  draw_text({from.x + px(18), middle.y - text_extent("x").y / 2},
-            row.is_chosen ? c.text
-            : row.is_dim  ? ink
-            : lit         ? c.text
-                          : c.dim,
-            words);
+  draw_wrapped({from.x + px(18), middle.y - text_extent("x").y / 2}, room,
+               row.is_chosen ? c.text
+               : row.is_dim  ? ink
+               : lit         ? c.text
+                             : c.dim,
+               row.label);
+  prove_map().fault_rows.push_back({from, {from.x + width, from.y + height}});
   if (row.is_chosen) {
     const style::TextStyle small(style::Text::caption);
     const float end =
@@ -92,6 +115,7 @@ bool draw_row(const ListRow& row) {
                   px(1));
     ImGui::SetCursorScreenPos({from.x, from.y + height});
     ImGui::Dummy({width, end + px(4) - from.y - height});
+    bring_into_view(row.label + row.sentence, end + px(8));
   }
   return pressed;
 }
@@ -107,9 +131,13 @@ std::string by_array(const FaultFigures& figures) {
   const double outputs = std::ranges::max(figures.errors);
   const Disagreement& worst = figures.judgement.disagreement;
   if (!figures.noticed()) return " On these data it changes nothing that is noticed.";
-  std::string words = fmt::format(" Outputs are off by {}", scientific(outputs));
-  if (worst.array != "o") words += fmt::format(", {} by {}", worst.array, scientific(worst.error));
-  return words + ".";
+  const auto size = [](double error) {
+    return error >= 0.01 && std::isfinite(error) ? plain_number(error, 2) : scientific(error);
+  };
+  std::string words = fmt::format(" Outputs are off by {}", size(outputs));
+  if (worst.array != "o")
+    words += fmt::format(", {} at the end by {}", array_words(worst.array), size(worst.error));
+  return words + " times the largest number.";
 }
 
 std::string number_of(const Answer<FaultFigures>& figures) {
@@ -156,7 +184,7 @@ bool tries_all(Application& application) {
       "None is tried yet: with {} words each takes a while. A click on a sentence tries it alone.", tokens);
   prove_map().untried = words;
   style::caption(words);
-  if (style::word_button("try all", 20)) tried.of = present;
+  if (style::link_button("try all", 20)) tried.of = present;
   tooltip("Puts every mistake into the form in turn, and says how far off each is.");
   return false;
 }
@@ -253,6 +281,7 @@ void draw_fragile_list(Application& application) {
 
 void draw_prove_faults(Application& application) {
   prove_map().untried.clear();
+  prove_map().fault_rows.clear();
   if (style::begin_panel("##make it wrong") && application.session.sight().computation) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, px(1)));
     draw_title();

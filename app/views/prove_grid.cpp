@@ -381,7 +381,9 @@ void draw_cells(Application& application, const Found& known, ImVec2 from, ImVec
   }
   const float heads = heads_height(places);
   const float top = from.y + heads + px(5);
-  const float height = std::floor(std::clamp((to.y - top) / rows, px(least_row), px(largest_cell)));
+  const bool scrolls = (to.y - top) / rows < 0.9F * px(least_row);  // then it may as well stand less close
+  const float height = scrolls ? px(largest_cell)
+                               : std::floor(std::clamp((to.y - top) / rows, px(least_row), px(largest_cell)));
   draw_meanings(from, names);
   draw_heads(places, usable, from.y, from.y + heads);
   const std::string& present = application.session.choice().variant;
@@ -429,7 +431,7 @@ void draw_actions(Application& application, ProofGrid& grid) {
   const float height = action_height;
   ImGui::BeginDisabled(grid.runs);
   const char* const words = is_complete ? "check again" : found.done() > 0 ? "go on" : "check all";
-  if (style::word_button(fmt::format("{}###check", words).c_str(), height)) {
+  if (style::link_button(fmt::format("{}###check", words).c_str(), height)) {
     if (is_complete) {
       for (const Variant& variant : variants())
         application.session.answers().forget(VerifiedVariant{variant.id, grid.with_long_texts});
@@ -443,7 +445,7 @@ void draw_actions(Application& application, ProofGrid& grid) {
       "compares. It goes on while you look at something else.");
   ImGui::SameLine(0, px(12));
   ImGui::BeginDisabled(grid.runs);
-  if (style::word_button(grid.with_long_texts ? "long texts too###texts" : "short texts###texts", height))
+  if (style::link_button(grid.with_long_texts ? "long texts too###texts" : "short texts###texts", height))
     grid.with_long_texts = !grid.with_long_texts;
   ImGui::EndDisabled();
   tooltip(
@@ -451,7 +453,7 @@ void draw_actions(Application& application, ProofGrid& grid) {
       "stays.");
   if (found.reports.empty()) return;
   ImGui::SameLine(0, px(12));
-  if (style::word_button("export…", height))
+  if (style::link_button("export…", height))
     application.ask_where_to_save_text("report", to_json(all_of(found)));
   tooltip("Writes the report that `palimpsest verify --json` writes.");
 }
@@ -472,7 +474,7 @@ void draw_state(ProofGrid& grid) {
                 words);
     }
     ImGui::SetCursorScreenPos({from.x + px(132), from.y});
-    if (style::word_button("cancel", height)) grid.runs = false;
+    if (style::link_button("cancel", height)) grid.runs = false;
     prove_map().cancel = {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
     tooltip("Ends it; what is known stays, and it goes on from there.");
     return;

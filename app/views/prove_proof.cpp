@@ -2,7 +2,9 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <string_view>
 
 #include "app/session/counted.h"
 #include "app/views/awaited.h"
@@ -24,7 +26,9 @@ constexpr float table_width = 460;
 constexpr float row_height = 21;
 constexpr float high_row = 29;  // where there is room
 constexpr float high_table = 360;
-constexpr std::size_t most_lost = 2;  // of an arithmetic
+constexpr std::size_t least_lost = 2;  // of an arithmetic, where there is little room
+constexpr std::size_t most_lost = 6;
+constexpr float lost_height = 26;
 
 struct TableRow {
   std::string words;
@@ -89,7 +93,7 @@ void draw_table(const Computation& computed, const std::vector<TableRow>& rows, 
       if (parts) ink = c.alarm;
       place = seen->worst.error == 0     ? (is_cpu(*computed.device) ? "the reference" : "no difference")
               : seen->worst.array == "o" ? "at " + numbered_word(computed, worst_token(*seen))
-                                         : fmt::format("in {} at the end", seen->worst.array);
+                                         : fmt::format("in {} at the end", array_words(seen->worst.array));
     }
     {
       const style::TextStyle digits(words_style == style::Text::body ? style::Text::number
@@ -125,10 +129,11 @@ std::string verdict(const std::vector<TableRow>& rows, const Computation& comput
         "Nothing is wrong in the equations.",
         scientific(worst), scientific(allowed));
   return fmt::format(
-      "Nowhere. {} give the same {} outputs and the same memory from {}: the largest difference is {} of the "
+      "Nowhere. {} give the same {} outputs{} from {}: the largest difference is {} of the "
       "largest number, {} is allowed. That is the proof.",
-      counted(forms, "form", "forms"), o.size(), counted(computed.sequence.tokens, "word", "words"),
-      scientific(worst), scientific(allowed));
+      counted(forms, "form", "forms"), o.size(),
+      computed.variant->memory.none.empty() ? " and the same memory" : "",
+      counted(computed.sequence.tokens, "word", "words"), scientific(worst), scientific(allowed));
 }
 
 void say(const std::string& words) {
@@ -136,33 +141,76 @@ void say(const std::string& words) {
   style::paragraph(words);
 }
 
+/// A caption of what follows.
+void head(const char* words) {
+  ImGui::Dummy({0, px(6)});
+  const style::TextStyle text(style::Text::strong, style::colours().text);
+  ImGui::TextUnformatted(words);
+}
+
 void draw_lost(const Application& application, const std::vector<TableRow>& rows) {
   std::size_t said = 0;
   std::size_t all = 0;
+  const auto has_lost = [](const TableRow& row) {
+    return row.seen.value && !row.seen.stale && !row.seen.value->lost.empty();
+  };
+  const auto arithmetics = static_cast<std::size_t>(std::ranges::count_if(rows, has_lost));
+  const auto lines =
+      static_cast<std::size_t>(std::max(ImGui::GetContentRegionAvail().y / px(lost_height), 2.0F));
+  const std::size_t most =
+      std::clamp((lines - 2) / std::max<std::size_t>(arithmetics, 1), least_lost, most_lost);
   for (const TableRow& row : rows) {
     if (!row.seen.value || row.seen.stale) continue;
     const std::vector<LostNumber>& lost = row.seen.value->lost;
     all += lost.size();
-    for (std::size_t i = 0; i < std::min(lost.size(), most_lost); ++i) {
-      if (said++ == 0) style::caption("Numbers that are lost on the way");
-      const style::TextStyle text(style::Text::caption);
+    for (std::size_t i = 0; i < std::min(lost.size(), most); ++i) {
+      if (said++ == 0) head("Numbers that are lost on the way");
       say(lost_words(application, *row.seen.value, lost[i]));
     }
   }
   if (all > said) style::caption(fmt::format("and {} more", all - said));
 }
 
+/// What a number was lost of, as a person calls it: "the memory after", "the gate alpha as it comes in".
+std::string lost_tensor_words(const Computation& computed, const Seen& seen, const LostNumber& lost) {
+  if (!lost.title.empty()) {
+    const std::string title = with_small_letter(lost.title);
+    return lost.is_gate ? fmt::format("the gate ({})", title) : title;
+  }
+  std::string words = lost.tensor;
+  const auto& trace = computed.trace(seen.lens.form);
+  if (trace) {
+    const auto symbol = trace->symbols.find(lost.tensor);
+    if (symbol != trace->symbols.end() && !symbol->second.words.empty())
+      words = with_small_letter(symbol->second.words);
+  }
+  return fmt::format("{}{} as it comes in", lost.is_gate ? "the gate " : "",
+                     lost.is_gate ? lost.tensor : words);
+}
+
 }  // namespace
+
+std::string array_words(const std::string& array) {
+  if (array == "o") return "the outputs";
+  if (array == "final_state" || array == "final_S") return "the memory";
+  constexpr std::string_view final = "final_";
+  return array.starts_with(final) ? "the memory's " + array.substr(final.size()) : array;
+}
+
+std::string with_small_letter(std::string words) {
+  const bool is_word = words.size() > 1 && std::islower(static_cast<unsigned char>(words[1])) != 0;
+  if (is_word) words.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(words.front())));
+  return words;
+}
 
 std::string lost_words(const Application& application, const Seen& seen, const LostNumber& lost) {
   const Computation& computed = *application.session.sight().computation;
   const char* const became = lost.as == LostNumber::As::zero       ? "underflows to 0"
                              : lost.as == LostNumber::As::infinite ? "overflows"
                                                                    : "is no number";
-  return fmt::format(
-      "{}: {}{} {} at {}{}, where it is {:.2g}", name(seen.lens.arithmetic), lost.is_gate ? "the gate " : "",
-      lost.tensor, became, numbered_word(computed, lost.token),
-      lost.title.empty() ? " as it comes in" : fmt::format(" ({})", lost.title), lost.expected);
+  return fmt::format("{}: {} {} at {}, where it is {:.2g}", name(seen.lens.arithmetic),
+                     lost_tensor_words(computed, seen, lost), became, numbered_word(computed, lost.token),
+                     lost.expected);
 }
 
 void draw_proof(Application& application) {
@@ -182,31 +230,27 @@ void draw_proof(Application& application) {
   ImGui::EndChild();
   ImGui::SetCursorScreenPos({from.x + left + px(24), from.y});
   ImGui::BeginChild("why digits are lost", {room.x - left - px(24), room.y});
-  style::caption("What is measured");
-  formula(R"(\max_v |o_{t,v} - o'_{t,v}|\ /\ \max |o'|)", px(is_wide ? 20 : 16), style::colours().text);
   {
-    const style::TextStyle text(style::Text::caption);
-    style::paragraph(
-        "at every word t, o' from the f64 recurrence: the badge and verify say the largest of them. A memory "
-        "is "
-        "measured the same way after the last word.");
+    const style::TextStyle text(style::Text::strong, style::colours().text);
+    ImGui::TextUnformatted("What is measured");
   }
-  ImGui::Dummy({0, px(6)});
+  formula(R"(\max_v |o_{t,v} - o'_{t,v}|\ /\ \max |o'|)", px(is_wide ? 20 : 16), style::colours().text);
+  style::paragraph(
+      "at every word t, o' from the f64 recurrence: the badge and verify say the largest of them. A memory "
+      "is "
+      "measured the same way after the last word.");
   const Answer<std::vector<DigitsLost>> digits =
       application.session.answers().ask(about_proof<DigitsHere>(application), Urgency::later);
-  style::caption("Why a sum over many words loses digits");
+  head("Why a sum over many words loses digits");
   const bool is_known = digits.value && !digits.stale;
-  {
-    const style::TextStyle text(style::Text::caption);
-    if (is_known && !digits.value->empty())
-      say(in_words(*digits.value));
-    else if (is_known)
-      say(fmt::format("It is measured up to {} words.", most_tokens_measured));
-    else if (digits.reason.empty())
-      style::paragraph("being measured: the recurrence is run with rounding errors of known size …");
-    else
-      style::paragraph(digits.reason);
-  }
+  if (is_known && !digits.value->empty())
+    say(in_words(*digits.value));
+  else if (is_known)
+    say(fmt::format("It is measured up to {} words.", most_tokens_measured));
+  else if (digits.reason.empty())
+    style::paragraph("being measured: the recurrence is run with rounding errors of known size …");
+  else
+    style::paragraph(digits.reason);
   draw_lost(application, rows);
   ImGui::EndChild();
 }

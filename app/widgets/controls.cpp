@@ -364,6 +364,17 @@ bool word_button(const char* label, float design_height) {
   return pressed;
 }
 
+bool link_button(const char* label, float design_height) {
+  const bool pressed = word_button(label, design_height);
+  const Palette& c = colours();
+  const ImVec2 from = ImGui::GetItemRectMin();
+  const ImVec2 to = ImGui::GetItemRectMax();
+  const float y = std::round((from.y + to.y + text_size("x").y) / 2) - px(1);
+  const bool is_disabled = (ImGui::GetCurrentContext()->CurrentItemFlags & ImGuiItemFlags_Disabled) != 0;
+  ImGui::GetWindowDrawList()->AddLine({from.x, y}, {to.x, y}, is_disabled ? c.edge : c.faint, px(1));
+  return pressed;
+}
+
 bool slider(const char* symbol, const char* words, double* value, const SliderLook<double>& look) {
   return any_slider(symbol, words, value, look);
 }

@@ -39,6 +39,9 @@ bool tab_button(const char* label, bool selected);
 /// A small word that can be pressed, in the middle of `design_height`; true when pressed.
 bool word_button(const char* label, float design_height);
 
+/// The same underlined: what can be done where nothing else looks like a button.
+bool link_button(const char* label, float design_height);
+
 /// How a slider behaves.
 template <class Number>
 struct SliderLook {

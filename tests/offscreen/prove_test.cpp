@@ -124,6 +124,51 @@ TEST_CASE("the flag of Prove tells the first wrong word from wherever one looks"
   }
 }
 
+TEST_CASE("Prove calls tensors and arrays by words, and cuts no fault's name", "[prove]") {
+  Application application;
+  application.open_first_capture();
+  application.session.wait();
+  application.enter("prove");
+  choose(application, "gated_deltanet", Form::chunkwise);
+  Offscreen offscreen(1280, 800);
+  draw_fully(application, offscreen);
+  for (const std::string& words : prove_map().said) CHECK_THAT(words, !says("_"));
+  for (const CutPiece& cut : drawn_cut_words()) {
+    INFO(cut.whole);
+    CHECK(std::ranges::none_of(faults(), [&](const Fault& fault) { return fault.label == cut.whole; }));
+  }
+  CHECK(array_words("final_state") == "the memory");
+  CHECK(array_words("final_Hkk") == "the memory's Hkk");
+}
+
+TEST_CASE("what should be has its own scale where a fault is so large that it would be blank", "[prove]") {
+  Application application;
+  REQUIRE(application.session.open_named("preset:random?T=128&K=4&V=4&seed=1"));
+  application.session.wait();
+  application.enter("prove");
+  for (const bool explodes : {true, false}) {
+    Choice choice = application.session.choice();
+    choice.variant = "deltanet";
+    choice.form = Form::chunkwise;
+    choice.chunk_size = 64;
+    application.session.choose(std::move(choice));
+    application.session.wait();
+    inject(application, explodes ? "solve-sign" : "no-solve");
+    auto key = about_proof<WrongHere>(application);
+    key.form = Form::chunkwise;
+    key.fault = explodes ? "solve-sign" : "no-solve";
+    application.session.answers().ask(key);
+    application.session.answers().wait();
+    const auto place = application.session.answers().ask(key).value;
+    REQUIRE(place);
+    REQUIRE(*place);
+    const double largest = (*place)->tensor.should_be.cwiseAbs().maxCoeff();
+    INFO((*place)->range << " " << largest);
+    CHECK(((*place)->should_range == largest) == explodes);
+    CHECK(((*place)->should_range == (*place)->range) != explodes);
+  }
+}
+
 TEST_CASE("Prove says why no fault of a long text has a number yet", "[prove]") {
   Application application;
   REQUIRE(application.session.open_named("preset:random?T=1025&K=2&V=2&seed=1"));
