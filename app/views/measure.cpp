@@ -9,6 +9,7 @@
 #include "app/views/floor.h"
 #include "app/views/timeline_rows.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -30,6 +31,19 @@ std::string cannot_say(const MeasuredNow& now, const Application& application) {
   return "None of the reports has these curves: “measure” races them here, or choose others.";
 }
 
+/// As many clauses of a sentence as there is room for; the rest is told on hover.
+std::string whole_clauses(const std::string& sentence, float width) {
+  if (text_extent(sentence).x <= width) return sentence;
+  for (std::size_t cut = sentence.rfind("; "); cut != std::string::npos && cut > 0;
+       cut = sentence.rfind("; ", cut - 1)) {
+    const std::string shown = sentence.substr(0, cut) + " …";
+    if (text_extent(shown).x > width) continue;
+    remember_cut(shown, sentence);
+    return shown;
+  }
+  return shortened(sentence, width);
+}
+
 void draw_sentences(const MeasuredNow& now, const Application& application, ImVec2 from, float width) {
   const style::Palette& c = style::colours();
   const bool has_answer = now.has_leading() && !now.figures->headline.empty();
@@ -41,8 +55,12 @@ void draw_sentences(const MeasuredNow& now, const Application& application, ImVe
   measure_map().detail = now.has_leading() ? now.figures->detail : std::string();
   ImGui::PushFont(style::font(style::Text::strong),
                   headline_size / 14 * style::font_size(style::Text::strong));
-  draw_text(from, c.text, shortened(headline, width));
+  const std::string shown = whole_clauses(headline, width);
+  draw_text(from, c.text, shown);
+  const ImVec2 end = {from.x + text_extent(shown).x, from.y + text_extent(shown).y};
   ImGui::PopFont();
+  measure_map().shown_headline = shown;
+  offer_whole(from, end, shown);
   const style::TextStyle text(style::Text::caption);
   std::string below = measure_map().detail;
   if (now.has_leading()) {

@@ -66,13 +66,18 @@ float draw_chart_switches(Application& application, const MeasuredNow& now, floa
 /// The chart, between two corners.
 void draw_race_chart(Application& application, const MeasuredNow& now, ImVec2 from, ImVec2 to);
 
+/// "chunkwise, C = 64, cuda" without its chunk size where it is longer than `width` (pixels).
+std::string short_enough(const std::string& curve, float width);
+
 /// What Measure drew last: what the tests look at.
 struct MeasureMap {
   struct CurveEnd {
     std::string words;
     Rectangle label = {};
+    std::string shown = {};  // of the words
   };
   std::string headline;
+  std::string shown_headline;  // as much of it as there is room for
   std::string detail;
   Rectangle plot = {};
   std::vector<CurveEnd> ends;       // labels of curves
@@ -83,8 +88,10 @@ struct MeasureMap {
   float hatched_from = -1;          // where "not measured yet" begins; -1: nowhere
   std::vector<Rectangle> spans;     // who is fastest
   std::vector<Rectangle> roof_labels;
-  std::vector<std::string> reports;  // their names in the list
-  std::string hovered;               // what the pointer was told about a point
+  std::vector<std::string> reports;        // their names in the list
+  std::vector<std::string> shown_reports;  // as they are written there
+  std::string roof_sentence;
+  std::string hovered;  // what the pointer was told about a point
 };
 
 /// That of the current Dear ImGui context.

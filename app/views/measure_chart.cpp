@@ -86,8 +86,11 @@ class RaceChart {
     if (now_.has_leading()) {
       draw_crossing_lines();
       draw_report(now_.leading);
+      explain_hatch();
       draw_rings();
       name_crossings();
+    } else {
+      explain_hatch();
     }
     draw_ends();
     draw_fastest();
@@ -177,6 +180,7 @@ class RaceChart {
         }
         list_->AddLine({axes_.from.x, y}, {axes_.to.x, y}, grid);
         const std::string words = duration(decade);
+        if (y + height / 2 > axes_.to.y) continue;  // there the bar has its name
         draw_text({axes_.from.x - px(10) - text_extent(words).x, y - height / 2}, c.dim, words);
       }
     }
@@ -245,6 +249,13 @@ class RaceChart {
     list_->AddLine({x, axes_.from.y}, {x, axes_.to.y}, c.edge);
     measure_map().hatched_from = x;
     hatched_from_ = x;
+  }
+
+  /// Over the lines of crossings.
+  void explain_hatch() {
+    if (hatched_from_ < 0) return;
+    const style::Palette& c = style::colours();
+    const float x = hatched_from_;
     const style::TextStyle text(style::Text::caption);
     const bool runs = application_.races.runs();
     const std::string words[] = {"not measured yet", runs ? "fills from the left" : "“go on” measures it"};
@@ -474,8 +485,9 @@ class RaceChart {
       }
       list_->AddLine({std::max(axes_.to.x + px(5), end.at.x + px(5)), end.at.y}, {left - px(5), middle},
                      leader, px(1));
-      const std::string words = split ? end.name : fmt::format("{}  {}", end.name, end.time);
-      const std::string shown = shortened(words, right_ - left);
+      const std::string time = split ? std::string() : "  " + end.time;
+      const std::string shown =
+          shortened(short_enough(end.name, right_ - left - text_extent(time).x) + time, right_ - left);
       draw_text({left, middle - line / 2}, legible(end.colour), shown);
       float bottom = middle + line / 2;
       float width = text_extent(shown).x;
@@ -485,7 +497,7 @@ class RaceChart {
         width = std::max(width, text_extent(end.time).x);
         bottom = tops[i] + body + px(1) + text_extent(end.time).y;
       }
-      measure_map().ends.push_back({end.name, {{left, middle - line / 2}, {left + width, bottom}}});
+      measure_map().ends.push_back({end.name, {{left, middle - line / 2}, {left + width, bottom}}, shown});
     }
     if (tops.size() == all.size()) return;
     const style::TextStyle text(style::Text::caption);
@@ -578,6 +590,15 @@ class RaceChart {
 };
 
 }  // namespace
+
+std::string short_enough(const std::string& curve, float width) {
+  if (text_extent(curve).x <= width) return curve;
+  const std::size_t chunk = curve.find(", C = ");
+  if (chunk == std::string::npos) return curve;
+  const std::size_t end = std::min(curve.find(',', chunk + 1), curve.size());
+  const std::string shown = curve.substr(0, chunk) + curve.substr(end);
+  return shown;
+}
 
 void draw_race_chart(Application& application, const MeasuredNow& now, ImVec2 from, ImVec2 to) {
   RaceChart chart(application, now, from, to);

@@ -110,8 +110,6 @@ class RoofChart {
              .logarithmic = true};
   }
 
-  const std::vector<UnderRoof>& points() const { return points_; }
-
   void draw() {
     if (axes_.to.y - axes_.from.y < px(40)) return;
     draw_axes();
@@ -312,11 +310,19 @@ void draw_measure_roof(Application& application) {
       const std::string unit = "GFLOP/s";
       draw_text({from.x + room.x - text_extent(unit).x, below.y}, c.dim, unit);
       draw_text(below, c.dim, shortened("each at its longest n", room.x - text_extent(unit).x - px(8)));
-      RoofChart chart(now, {from.x, below.y + px(24)}, {from.x + room.x, from.y + room.y - px(22)});
+      std::string sentence = shares_sentence(now, points_under(now));
+      if (sentence.empty()) {
+        const bool comes = application.races.runs() && now.lead().from == SeenReport::From::own_race;
+        sentence = comes ? "What the machine can do is measured next …"
+                         : "What the machine can do was not measured.";
+      }
+      measure_map().roof_sentence = sentence;
+      const float height = ImGui::CalcTextSize(sentence.c_str(), nullptr, false, room.x).y;
+      RoofChart chart(now, {from.x, below.y + px(24)}, {from.x + room.x, from.y + room.y - height - px(9)});
       chart.draw();
-      const std::string sentence = shares_sentence(now, chart.points());
-      draw_text({from.x, from.y + room.y - text_extent("x").y}, c.text,
-                shortened(sentence.empty() ? "What the machine can do was not measured." : sentence, room.x));
+      ImGui::GetWindowDrawList()->AddText(ImGui::GetFont(), ImGui::GetFontSize(),
+                                          {from.x, from.y + room.y - height}, c.text, sentence.c_str(),
+                                          nullptr, room.x);
     }
     ImGui::Dummy({1, 1});  // pictures are no items
   }

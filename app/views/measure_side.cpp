@@ -148,7 +148,13 @@ void report_row(Application& application, const MeasuredNow& now, std::size_t in
     state_width = state.empty() ? 0 : text_extent(state).x + px(10);
   }
   const float name_left = from.x + px(30);
-  const std::string name = shortened(report.name, cross - state_width - px(6) - name_left);
+  const float room = cross - state_width - px(6) - name_left;
+  std::string name = report.name;
+  // The date goes first: the tooltip has it.
+  if (const std::size_t date = name.rfind(", 20"); text_extent(name).x > room && date != std::string::npos)
+    name.erase(date);
+  name = shortened(name, room);
+  measure_map().shown_reports.push_back(name);
   draw_text({name_left, middle - text_extent("x").y / 2}, has_curves ? c.text : c.dim, name);
   measure_map().reports.push_back(report.name);
   ImGui::SetCursorScreenPos({name_left, from.y});
@@ -275,6 +281,7 @@ void draw_facts(Application& application, const MeasuredNow& now, SideLines& lin
 
 void draw_measure_side(Application& application) {
   measure_map().reports.clear();
+  measure_map().shown_reports.clear();
   if (style::begin_panel("##measure side", {0, 0},
                          ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
     const MeasuredNow& now = measured(application);

@@ -215,9 +215,18 @@ ToldCrossings crossing_sentence(const std::vector<NamedCrossing>& crossings,
   return {std::move(sentence), first};
 }
 
+/// Whether at the longest length of a curve the middle half of its runs meets that of another.
+bool is_within_spread(const std::vector<RaceLine>& lines, std::size_t line, bool whole) {
+  const RacePoint& last = lines[line].points.back();
+  return std::ranges::any_of(lines, [&](const RaceLine& other) {
+    const RacePoint* const point = point_at(other, last.entry.tokens);
+    return &other != &lines[line] && point && !seconds_of(last, whole).below(seconds_of(*point, whole));
+  });
+}
+
 /// Who is fastest where, while nothing crosses for good.
 std::string fastest_sentence(const std::vector<FastestSpan>& fastest, const std::vector<RaceLine>& lines,
-                             std::span<const Variant> table) {
+                             bool whole, std::span<const Variant> table) {
   if (fastest.empty()) return {};
   const FastestSpan& last = fastest.back();
   const std::string winner = called(lines[last.line], lines, table);
@@ -225,7 +234,8 @@ std::string fastest_sentence(const std::vector<FastestSpan>& fastest, const std:
     if (lines.size() == 1) return {};
     return capitalised(winner) + " is fastest at every length measured.";
   }
-  return fmt::format("From n ≈ {} on, {} is fastest.", about(last.from), winner);
+  return fmt::format("From n ≈ {} on, {} is fastest{}.", about(last.from), winner,
+                     is_within_spread(lines, last.line, whole) ? ", by less than the runs spread" : "");
 }
 
 constexpr double as_long = 1.05;  // one time by another: nobody would call it longer
@@ -256,7 +266,8 @@ std::string detail_sentence(const RaceLine& one, const RaceLine& other, const st
   const double near_one = seconds(one, shortest);
   const double near_other = seconds(other, shortest);
   const double near_apart = apart(near_one, near_other);
-  if (near_apart < as_long) return words + fmt::format(" At n = {} they take as long.", in_digits(shortest));
+  if (near_apart < as_long)
+    return words + fmt::format(" At n = {} they take equally long.", in_digits(shortest));
   const RaceLine& winner = near_one < near_other ? one : other;
   return words + fmt::format(" At n = {} {} wins by {}.", in_digits(shortest), called(winner, lines, table),
                              times_words(near_apart));
@@ -388,7 +399,7 @@ RaceFigures race_figures(std::span<const RaceReport* const> reports, std::size_t
     figures.crossings = named_crossings(part, lines, whole, table);
     ToldCrossings told = crossing_sentence(figures.crossings, lines, whole, table);
     figures.headline = std::move(told.sentence);
-    if (figures.headline.empty()) figures.headline = fastest_sentence(figures.fastest, lines, table);
+    if (figures.headline.empty()) figures.headline = fastest_sentence(figures.fastest, lines, whole, table);
     if (figures.headline.empty() || figures.fastest.empty()) continue;
     // What the headline compares, or else the fastest at the end with the next one there.
     const std::size_t winner = told.first ? told.first->faster : figures.fastest.back().line;

@@ -155,9 +155,13 @@ void overlays_reports_and_refuses_broken_ones(ImGuiTestContext* context) {
   IM_CHECK(session.message().find("expected") != std::string::npos);
   IM_CHECK_EQ(measure_map().reports.size(), shipped + 1);
   // What is measured here leads; the other report is beside it, thin.
+  session.clear_message();
   context->ItemClick("//Which is faster here?/**/###race");
+  IM_CHECK(program().races.runs());
+  program().drop({foreign.path()});  // a broken one while it runs: nothing is lost
   for (int i = 0; i < 2000 && program().races.runs(); ++i) context->SleepNoSkip(0.02F, 0.02F);
   come();
+  IM_CHECK(session.message().find("palimpsest-race-foreign.json") != std::string::npos);
   IM_CHECK_EQ(measure_map().points.size(), std::size_t{6});
   IM_CHECK_EQ(measure_map().thin_points, 2);
   session.clear_message();

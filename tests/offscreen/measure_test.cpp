@@ -164,6 +164,8 @@ TEST_CASE("Measure shows nothing, one report, several and many curves at both si
       draw_fully(application, offscreen);
       CHECK(measure_map().thin_points == 3 * 8 + 5 + 8);
       CHECK(measure_map().ends.size() == 10);
+      for (const MeasureMap::CurveEnd& end : measure_map().ends) CHECK_THAT(end.shown, !says("…"));
+      for (const std::string& name : measure_map().shown_reports) CHECK_THAT(name, !says("…"));
       check_places(width);
 
       application.races.adopt(application.session,
@@ -174,6 +176,14 @@ TEST_CASE("Measure shows nothing, one report, several and many curves at both si
       draw_fully(application, offscreen);
       CHECK(measure_map().ends.size() > 20);
       check_places(width);
+      // A headline that is too long ends with a clause.
+      const std::string& headline = measure_map().headline;
+      const std::string& shown = measure_map().shown_headline;
+      if (shown != headline) {
+        REQUIRE(shown.ends_with(" …"));
+        CHECK(headline.starts_with(shown.substr(0, shown.size() - std::string(" …").size()) + ";"));
+      }
+      CHECK((shown != headline) == (width == 1280));
     }
   }
 }
