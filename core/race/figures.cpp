@@ -240,6 +240,13 @@ std::string fastest_sentence(const std::vector<FastestSpan>& fastest, const std:
 
 constexpr double as_long = 1.05;  // one time by another: nobody would call it longer
 
+/// Whether one curve is fastest at every length, on another device than those that cross: that comes first.
+bool wins_on_another_device(const std::vector<FastestSpan>& fastest, const NamedCrossing& crossing,
+                            const std::vector<RaceLine>& lines) {
+  return fastest.size() == 1 && lines[fastest.front().line].of.device != lines[crossing.faster].of.device &&
+         lines[fastest.front().line].of.device != lines[crossing.slower].of.device;
+}
+
 /// "8.5", "14": how many times.
 std::string times_words(double ratio) {
   return ratio < 9.95 ? fmt::format("{:.1f}", ratio) : fmt::format("{:.0f}", ratio);
@@ -399,7 +406,14 @@ RaceFigures race_figures(std::span<const RaceReport* const> reports, std::size_t
     figures.crossings = named_crossings(part, lines, whole, table);
     ToldCrossings told = crossing_sentence(figures.crossings, lines, whole, table);
     figures.headline = std::move(told.sentence);
-    if (figures.headline.empty()) figures.headline = fastest_sentence(figures.fastest, lines, whole, table);
+    if (figures.headline.empty()) {
+      figures.headline = fastest_sentence(figures.fastest, lines, whole, table);
+    } else if (wins_on_another_device(figures.fastest, *told.first, lines)) {
+      std::string fastest = fastest_sentence(figures.fastest, lines, whole, table);
+      fastest.back() = ';';
+      figures.headline.front() = 'f';
+      figures.headline = fastest + " " + figures.headline;
+    }
     if (figures.headline.empty() || figures.fastest.empty()) continue;
     // What the headline compares, or else the fastest at the end with the next one there.
     const std::size_t winner = told.first ? told.first->faster : figures.fastest.back().line;

@@ -198,6 +198,16 @@ TEST_CASE("times that hardly differ are as long", "[race]") {
         "At n = 256: 4 s against 4.1 s, about as long. At n = 64 the recurrent form wins by 2.0.");
 }
 
+TEST_CASE("a device that is always fastest is told before what crosses on another", "[race]") {
+  RaceReport report = crossing_report();
+  for (const Index n : lengths)
+    report.points.push_back(
+        point("gated_deltanet", Form::recurrent, n, 1e-9 * static_cast<double>(n), "cuda"));
+  CHECK(figures_of(report, {.forms = {Form::recurrent}}).headline ==
+        "The recurrent form on cuda is fastest at every length measured; from n ≈ 100 on, the recurrent form "
+        "on cpu is faster than softmax on cpu.");
+}
+
 TEST_CASE("reports are shown together, and the leading one is compared", "[race]") {
   const RaceReport first = crossing_report();
   RaceReport second;
