@@ -23,7 +23,7 @@ using style::px;
 // In design pixels.
 constexpr float numbers_width = 58;   // left of the chart
 constexpr float wide_labels = 196;    // right of it: what curves are called,
-constexpr float narrow_labels = 158;  // in a narrow window
+constexpr float narrow_labels = 174;  // in a narrow window
 constexpr float wide_chart = 1000;
 constexpr float below_chart = 62;  // the bar, the lengths and what they are
 constexpr float legend_height = 24;
@@ -410,7 +410,7 @@ class RaceChart {
       draw_text(*found, c.good, length);
       const style::TextStyle text(style::Text::caption);
       draw_text({found->x, found->y + first.y + px(1)}, c.good, each->words);
-      taken_.push_back(box);
+      taken_.push_back({{box.minimum.x - px(10), box.minimum.y}, {box.maximum.x + px(10), box.maximum.y}});
       measure_map().crossings.push_back({length + " " + each->words, box});
     }
   }

@@ -237,9 +237,8 @@ class RoofChart {
     else
       list_->AddCircleFilled(at, px(point_size), look.colour);
     const style::TextStyle text(style::Text::caption);
-    std::string words = name_of(*each.line, now_.lines());
-    if (const std::size_t comma = words.find(", C ="); comma != std::string::npos) words.erase(comma);
-    words += " " + rate_words(each.rate);
+    const std::string words =
+        short_enough(name_of(*each.line, now_.lines()), 0) + " " + rate_words(each.rate);
     const ImVec2 extent = text_extent(words);
     const float gap = px(point_size + 5);
     const ImVec2 tried[] = {{at.x - gap - extent.x, at.y - extent.y / 2},
@@ -277,8 +276,7 @@ std::string shares_sentence(const MeasuredNow& now, std::vector<UnderRoof> point
   std::string words;
   for (std::size_t i = 0; i < std::min(points.size(), most_told); ++i) {
     const RaceLine& line = *points[i].line;
-    std::string name = name_of(line, now.lines());
-    if (const std::size_t comma = name.find(", C ="); comma != std::string::npos) name.erase(comma);
+    const std::string name = short_enough(name_of(line, now.lines()), 0);
     words +=
         fmt::format("{}{} {} {}", i > 0 ? ", " : "", name, i > 0 ? "" : "uses", share_words(points[i].share));
   }

@@ -169,7 +169,10 @@ void report_row(Application& application, const MeasuredNow& now, std::size_t in
                   report.report->points.size(), fmt::join(shapes, "\n"));
   if (!report.report->complete()) told += "\nnot complete: some points of its plan are not measured";
   if (report.from == SeenReport::From::file) told += "\n" + report.id;
-  tooltip(told);
+  {
+    const style::TextStyle body(style::Text::body);
+    tooltip(told);
+  }
   Session& session = application.session;
   if (!state.empty()) {
     ImGui::SetCursorScreenPos({cross - state_width, from.y});

@@ -188,6 +188,24 @@ TEST_CASE("Measure shows nothing, one report, several and many curves at both si
   }
 }
 
+TEST_CASE("under the roofs of two devices a curve says on which it is", "[measure]") {
+  Application application;
+  application.races = Races("");
+  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=6"));
+  application.session.wait();
+  application.enter("measure");
+  Offscreen offscreen(1280, 800);
+  RaceReport both = made_report("Xeon", {"gated_deltanet"}, 1e-6);
+  const RaceReport gpu = made_report("Xeon", {"gated_deltanet"}, 1e-7, "cuda");
+  both.points.insert(both.points.end(), gpu.points.begin(), gpu.points.end());
+  both.roofs.insert(both.roofs.end(), gpu.roofs.begin(), gpu.roofs.end());
+  std::erase_if(both.points, [](const RacePoint& point) { return point.entry.form != Form::chunkwise; });
+  application.races.adopt(application.session, both);
+  draw_fully(application, offscreen);
+  CHECK_THAT(measure_map().roof_sentence, says("hunkwise, cuda uses"));
+  CHECK_THAT(measure_map().roof_sentence, says("chunkwise, cpu "));
+}
+
 TEST_CASE("a crossing is ringed where its curves meet", "[measure]") {
   Application application;
   application.races = Races("");
