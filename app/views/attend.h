@@ -51,7 +51,8 @@ struct AttendMap {
   std::string reason;         // why the rule has no weights
   bool has_loupe = false;
   std::vector<Rectangle> column_words;      // below the squares
-  std::vector<Rectangle> bar_numbers;       // on the floor
+  std::vector<Rectangle> bars;              // on the floor
+  std::vector<Rectangle> bar_numbers;       // beside them
   std::vector<std::string> pointed;         // on the floor, to words that are read most and not in view
   std::string sum;                          // below the words that are read most
   float side_end = 0;                       // where the scale below them ends

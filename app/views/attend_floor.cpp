@@ -61,6 +61,7 @@ void draw_bars(const TimelineColumns& columns, const Vector<double>& weights, do
         part < 0 ? zero + px(1) : std::clamp(zero - height - px(2), top, bottom - text_extent(number).y);
     if (number != "0" && number != "-0") numbers.push_back({middle, half, y, number});
   }
+  attend_map().bars.insert(attend_map().bars.end(), bars.begin(), bars.end());
   // Beside their bars, where they lie over no other.
   for (const BarNumber& each : numbers) {
     const ImVec2 extent = text_extent(each.words);

@@ -131,7 +131,8 @@ TEST_CASE("on the axes of a long text stand the numbers of its tokens and the wo
   }
 }
 
-TEST_CASE("numbers beside the bars of Attend lie over no others and inside the floor", "[attend]") {
+TEST_CASE("numbers beside the bars of Attend lie over no bar, no other number and inside the floor",
+          "[attend]") {
   Application application;
   REQUIRE(application.session.open_named("capture:kda_prose_l1"));
   application.session.wait();
@@ -145,6 +146,9 @@ TEST_CASE("numbers beside the bars of Attend lie over no others and inside the f
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       CHECK(numbers[i].maximum.x <= 1920);
       for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(numbers[i], numbers[j]));
+      for (const Rectangle& bar : attend_map().bars) {
+        if (bar.maximum.y - bar.minimum.y > 4) CHECK_FALSE(overlap(numbers[i], bar));
+      }
     }
   }
 }
