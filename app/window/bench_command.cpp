@@ -86,6 +86,7 @@ std::vector<std::string> row(const FramesOf& frames, bool is_met) {
     for (const double time : {spread.median, spread.high, spread.worst}) cells.push_back(milliseconds(time));
   }
   cells.push_back(milliseconds(frames.driver));
+  cells.push_back(frames.complete ? met(*frames.complete) : "");
   cells.push_back(met(is_met));
   return cells;
 }
@@ -101,12 +102,16 @@ std::string text_of(const UiBench& bench, const UiTimes& times) {
       "lists of "
       "what is to be drawn, what panels send to the graphics card included; \"clock\" is the same by the "
       "clock, with "
-      "waiting and what else runs on the machine; \"OpenGL\" is what the driver then takes. Aim: a cpu "
-      "median of at "
-      "most {:g}, all but one in a hundred at most {:g}; while a sequence opens, no frame above {:g}.",
-      bench.workspace, bench.tokens, bench.channels, aim_median, aim_high, aim_opening));
+      "waiting and what else runs on the machine; \"OpenGL\" is what the driver then takes; \"complete\" "
+      "says whether all that is looked at was computed when the frames began, for which at most {:g} s are "
+      "waited: what takes longer comes while they are drawn, or after them. Aim: a cpu median of at most "
+      "{:g}, all but one in a hundred at most {:g}; while a sequence opens, no frame above {:g}.{}",
+      bench.workspace, bench.tokens, bench.channels, bench.patience, aim_median, aim_high, aim_opening,
+      bench.workspace == "measure" ? " The report that ships is open, and one of a slower machine over it."
+                                   : ""));
   std::vector<std::vector<std::string>> table = {{"form", "what", "frames", "cpu median", "99 %", "worst",
-                                                  "clock median", "99 %", "worst", "OpenGL", "aim"}};
+                                                  "clock median", "99 %", "worst", "OpenGL", "complete",
+                                                  "aim"}};
   for (const FramesOf& frames : times.frames) table.push_back(row(frames, is_quick(frames)));
   table.push_back(row(times.opening, times.opening.processor.worst <= aim_opening));
   text += '\n' + columns(table, 0) + '\n';
@@ -134,12 +139,14 @@ Json json_of(const Spread& spread) {
 }
 
 Json json_of(const FramesOf& frames) {
-  return {{"form", frames.form},
-          {"what", frames.what},
-          {"frames", frames.frames},
-          {"cpu_ms", json_of(frames.processor)},
-          {"clock_ms", json_of(frames.elapsed)},
-          {"opengl_ms", frames.driver}};
+  Json found = {{"form", frames.form},
+                {"what", frames.what},
+                {"frames", frames.frames},
+                {"cpu_ms", json_of(frames.processor)},
+                {"clock_ms", json_of(frames.elapsed)},
+                {"opengl_ms", frames.driver}};
+  if (frames.complete) found["complete"] = *frames.complete;
+  return found;
 }
 
 Json json_of(const UiBench& bench, const UiTimes& times) {
@@ -166,6 +173,7 @@ Json json_of(const UiBench& bench, const Circumstances& here, const Json& worksp
           {"size", {bench.width, bench.height}},
           {"tokens", bench.tokens},
           {"channels", bench.channels},
+          {"patience_s", bench.patience},
           {"aims",
            {{"median_ms", aim_median},
             {"99th_ms", aim_high},
@@ -179,6 +187,7 @@ struct Options {
   std::string tokens = "4096";
   std::string channels = "128";
   std::string frames = "240";
+  double patience = UiBench().patience;
   std::optional<std::string> workspace;
   std::optional<std::string> json;
 };
@@ -201,6 +210,7 @@ int measure(const Options& options, const Console& console) {
   bench.tokens = parse_count(options.tokens, "--tokens", 3, most_preset_tokens);
   bench.channels = parse_count(options.channels, "--channels", 1, most_preset_channels);
   bench.frames = static_cast<int>(parse_count(options.frames, "--frames", 1, 100'000));
+  bench.patience = options.patience;
   const std::vector<const char*> measured = workspaces_asked(options.workspace);
   bench.dragged_tokens = std::min(bench.dragged_tokens, bench.tokens);
   bench.dragged_channels = std::min(bench.dragged_channels, bench.channels);
@@ -236,6 +246,10 @@ CliCommand bench_command(std::function<StartTimes()> start) {
     ui->add_option("--channels", options->channels, "of its keys and values, 1 to 512")
         ->capture_default_str();
     ui->add_option("--frames", options->frames, "that are measured of each thing a person does")
+        ->capture_default_str();
+    ui->add_option("--patience", options->patience,
+                   "seconds for which what is looked at is waited for before its frames are measured")
+        ->check(CLI::Range(0.0, 3600.0))
         ->capture_default_str();
     ui->add_option_function<std::string>(
         "--workspace", [options](const std::string& name) { options->workspace = name; },

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cfloat>
 #include <chrono>
 #include <cmath>
 #include <ctime>
@@ -12,6 +13,7 @@
 #include "app/session/presets.h"
 #include "app/studio/application.h"
 #include "app/views/attend.h"
+#include "app/views/measure.h"
 #include "app/window/offscreen.h"
 #include "core/base/error.h"
 
@@ -33,7 +35,8 @@ using Action = std::function<void(Application& application, int number)>;
 /// A program in front of somebody who acts once a frame.
 class Person {
  public:
-  explicit Person(const UiBench& bench) : offscreen_(bench.width, bench.height) {}
+  explicit Person(const UiBench& bench)
+      : offscreen_(bench.width, bench.height), patience_(std::chrono::duration<double>(bench.patience)) {}
 
   Application& application() { return application_; }
 
@@ -53,14 +56,32 @@ class Person {
   /// What is left of the last frame's time on a screen.
   void rest() const { std::this_thread::sleep_until(started_ + frame_period); }
 
-  void settle() {
-    application_.session.wait();
-    for (int i = 0; i < settling_frames; ++i) offscreen_.pass([&] { application_.draw(offscreen_.scale()); });
+  /// Looks on until all that is looked at is computed, or patience ends; the place itself is always waited
+  /// for. Returns whether all is there.
+  bool await() {
+    application_.session.wait_for_place();
+    for (const auto end = Clock::now() + patience_;; std::this_thread::sleep_for(frame_period)) {
+      pass();
+      if (!application_.session.answers().busy()) return true;
+      if (Clock::now() >= end) return false;
+    }
+  }
+
+  /// The same, until everything has come to rest on the screen, too.
+  bool settle() {
+    const bool is_there = await();
+    for (int i = 0; i < settling_frames; ++i) pass();
+    return is_there;
   }
 
  private:
+  void pass() {
+    offscreen_.pass([&] { application_.draw(offscreen_.scale()); });
+  }
+
   Application application_;
   Offscreen offscreen_;
+  std::chrono::duration<double> patience_;
   Clock::time_point started_;
 };
 
@@ -73,8 +94,9 @@ class Durations {
     driver_.push_back(time.driver);
   }
 
-  FramesOf of(const std::string& form, const std::string& what) const {
-    return {form, what, processor_.size(), spread(processor_), spread(elapsed_), spread(driver_).median};
+  FramesOf of(const std::string& form, const std::string& what, std::optional<bool> complete = {}) const {
+    return {form,    what, processor_.size(), spread(processor_), spread(elapsed_), spread(driver_).median,
+            complete};
   }
 
  private:
@@ -113,7 +135,6 @@ void choose_form(Person& person, Form form) {
   Choice choice = person.application().session.choice();
   choice.form = form;
   person.application().session.choose(std::move(choice));
-  person.settle();
 }
 
 void drag_decay(Session& session, int number) {
@@ -134,11 +155,38 @@ Action step_by(Session::Grain grain) {
   return [grain](Application& application, int) { application.step(grain, 1); };
 }
 
-std::vector<FramesOf> frames_of_form(Person& person, Form form, const UiBench& bench) {
-  choose_form(person, form);
-  Application& application = person.application();
-  const Index middle = application.session.data().tokens / 4;
-  const std::vector<std::pair<const char*, Action>> actions = {
+/// A place for every three frames: the pointer stays, so that what it points at is explained.
+std::size_t place_of(int number) { return static_cast<std::size_t>(number) / 3; }
+
+void point_at(float x, float y) { ImGui::GetIO().AddMousePosEvent(x, y); }
+
+/// As a hand goes over all panels.
+Action point_everywhere(const UiBench& bench) {
+  return [&bench](Application&, int number) {
+    // Fractions of two irrational numbers cover a square evenly, however many there are.
+    const auto share = [place = static_cast<double>(place_of(number))](double step) {
+      return static_cast<float>(std::fmod(step * place, 1));
+    };
+    point_at(static_cast<float>(bench.width) * share(0.7548776662),
+             static_cast<float>(bench.height) * share(0.5698402910));
+  };
+}
+
+/// From point to point of Measure's chart.
+void point_at_curves(Application&, int number) {
+  const std::vector<ImVec2>& points = measure_map().points;
+  if (measure_map().thin_points == 0) throw Error("Measure does not draw one report over the other");
+  const ImVec2 at = points[place_of(number) % points.size()];
+  point_at(at.x, at.y);
+}
+
+void point_nowhere() { point_at(-FLT_MAX, -FLT_MAX); }
+
+using NamedAction = std::pair<const char*, Action>;
+
+/// What a person does with a form while all that is looked at is there.
+std::vector<NamedAction> actions_at_rest(const UiBench& bench) {
+  std::vector<NamedAction> actions = {
       {"idle", [](Application&, int) {}},
       {"stepping by operation", step_by(Session::Grain::operation)},
       {"stepping by token", step_by(Session::Grain::token)},
@@ -148,28 +196,70 @@ std::vector<FramesOf> frames_of_form(Person& person, Form form, const UiBench& b
          if (number == 0) a.playing = true;
        }},
       {"scrubbing", scrub(bench.frames)},
-      {"dragging a slider", [](Application& a, int number) { drag_decay(a.session, number); }},
+      {"pointing at everything", point_everywhere(bench)},
   };
+  const bool has_curves = bench.workspace == "measure" && !measure_map().points.empty();  // has room for them
+  if (has_curves) actions.emplace_back("pointing at curves", point_at_curves);
+  return actions;
+}
+
+FramesOf frames_of_action(Person& person, const NamedAction& named, const UiBench& bench) {
+  const auto& [what, action] = named;
+  Application& application = person.application();
+  application.session.go_to_token(application.session.data().tokens / 4);
+  application.steps_per_second = fastest;
+  const bool is_complete = person.settle();
+  Durations durations;
+  for (int i = 0; i < bench.frames; ++i) {
+    durations.add(person.frame([&] { action(application, i); }));
+    person.rest();
+  }
+  application.playing = false;
+  point_nowhere();
+  // The frame that takes over what a change has made counts too.
+  const Session& session = application.session;
+  const auto is_there = [&] { return session.computed()->choice.edits == session.choice().edits; };
+  for (int i = 0; !is_there(); ++i) {
+    if (i == most_frames) throw Error(late);
+    durations.add(person.frame([] {}));
+    person.rest();
+  }
+  return durations.of(name(session.choice().form), what, is_complete);
+}
+
+/// Lays over the report that ships one in which everything takes half as long again: that of a slower
+/// machine.
+void overlay_report(Person& person) {
+  person.settle();
+  Application& application = person.application();
+  const std::vector<SeenReport>& seen = application.races.seen();
+  const std::size_t leading = application.races.leading(application.session);
+  if (leading >= seen.size()) throw Error("no report ships that has the curves of Measure");
+  RaceReport slower = *seen[leading].report;
+  for (RacePoint& point : slower.points) {
+    for (Quartiles* const seconds : {&point.compute, &point.whole}) {
+      for (double* const each : {&seconds->low, &seconds->median, &seconds->high}) *each *= 1.5;
+    }
+  }
+  application.races.adopt(application.session, std::move(slower));
+  person.settle();
+}
+
+/// Sliders are dragged last: after each of them everything is computed anew.
+std::vector<FramesOf> frames_of_forms(Person& person, const UiBench& bench) {
+  constexpr Form measured[] = {Form::recurrent, Form::chunkwise};
   std::vector<FramesOf> found;
-  for (const auto& [what, action] : actions) {
-    application.session.go_to_token(middle);
-    application.steps_per_second = fastest;
-    person.settle();
-    Durations durations;
-    for (int i = 0; i < bench.frames; ++i) {
-      durations.add(person.frame([&] { action(application, i); }));
-      person.rest();
-    }
-    application.playing = false;
-    // The frame that takes over what a change has made counts too.
-    const Session& session = application.session;
-    const auto is_there = [&] { return session.computed()->choice.edits == session.choice().edits; };
-    for (int i = 0; !is_there(); ++i) {
-      if (i == most_frames) throw Error(late);
-      durations.add(person.frame([] {}));
-      person.rest();
-    }
-    found.push_back(durations.of(name(form), what));
+  if (bench.workspace == "measure") overlay_report(person);
+  const auto actions = actions_at_rest(bench);
+  for (const Form form : measured) {
+    choose_form(person, form);
+    for (const NamedAction& action : actions) found.push_back(frames_of_action(person, action, bench));
+  }
+  const NamedAction drag = {"dragging a slider",
+                            [](Application& a, int number) { drag_decay(a.session, number); }};
+  for (const Form form : measured) {
+    choose_form(person, form);
+    found.push_back(frames_of_action(person, drag, bench));
   }
   return found;
 }
@@ -199,7 +289,7 @@ void drag_to_picture(Person& person, int changes, UiTimes& times) {
     const std::chrono::duration<double, std::milli> taken = Clock::now() - start;
     durations.push_back(taken.count() - driver);
     processor.push_back(process_milliseconds() - used);
-    session.wait();
+    person.await();
   }
   times.changes = durations.size();
   times.slider = spread(std::move(durations));
@@ -250,9 +340,7 @@ UiTimes measure_ui(const UiBench& bench) {
     Person person(bench);
     person.application().enter(bench.workspace);
     times.opening = open_sequence(person, sequence(bench.tokens, bench.channels));
-    for (const Form form : {Form::recurrent, Form::chunkwise}) {
-      for (FramesOf& frames : frames_of_form(person, form, bench)) times.frames.push_back(std::move(frames));
-    }
+    times.frames = frames_of_forms(person, bench);
   }
   if (bench.workspace == "attend") {
     Person person(bench);

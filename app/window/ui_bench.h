@@ -17,6 +17,7 @@ struct UiBench {
   Index dragged_tokens = 256;  // of the sequence whose slider is dragged until its picture is there
   Index dragged_channels = 64;
   int frames = 240;
+  double patience = 30;  // seconds for which all that is looked at is waited for before frames are measured
   std::string workspace = "step";
 };
 
@@ -35,6 +36,8 @@ struct FramesOf {
   Spread processor;   // the time of the window's thread, without OpenGL
   Spread elapsed;     // the same by the clock
   double driver = 0;  // median by the clock: OpenGL
+  // Whether all that is looked at was there when they began; nothing where it could not be.
+  std::optional<bool> complete = {};
 };
 
 /// Until Attend shows the weights of a whole sequence, in milliseconds by the clock without OpenGL.

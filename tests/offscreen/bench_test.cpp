@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -54,10 +55,11 @@ TEST_CASE("bench ui measures what a person does, in every form that it walks thr
       CHECK(cpu.at("worst") >= cpu.at("99th"));
       CHECK(cpu.at("99th") >= cpu.at("median"));
       CHECK(frames.at("opengl_ms") > 0);
+      CHECK(frames.at("complete") == true);  // so little is soon computed
       CHECK_THAT(ran.out, says(frames.at("what")));
     }
     CHECK(forms == std::set<std::string>{"recurrent", "chunkwise"});
-    CHECK(actions.size() == 7);
+    CHECK(actions.size() == 8);
     CHECK(measured.at("opening").at("clock_ms").at("worst") > 0);
     CHECK(measured.at("slider").at("clock_ms").at("median") > 0);
     CHECK(measured.at("slider").at("cpu_ms").at("median") > 0);
@@ -69,12 +71,41 @@ TEST_CASE("bench ui measures what a person does, in every form that it walks thr
   CHECK_THAT(ran.out, says("T = 20, d = 5") && says(json.at("processor")) && says(json.at("date")));
 }
 
+TEST_CASE("bench ui waits no longer than it is told to, and says so", "[bench]") {
+  const UiTimes times = measure_ui({.width = 320,
+                                    .height = 200,
+                                    .tokens = 2000,
+                                    .channels = 32,
+                                    .dragged_tokens = 20,
+                                    .dragged_channels = 5,
+                                    .frames = 1,
+                                    .patience = 0,
+                                    .workspace = "prove"});
+  CHECK_FALSE(times.opening.complete.has_value());
+  REQUIRE(times.frames.size() == 16);
+  // Its other forms and precisions take seconds here.
+  CHECK(times.frames.front().complete == false);
+}
+
+TEST_CASE("bench ui points at the curves of Measure, of one report over another", "[bench]") {
+  const UiTimes times = measure_ui({.width = 1280,
+                                    .height = 800,
+                                    .tokens = 20,
+                                    .channels = 5,
+                                    .dragged_tokens = 20,
+                                    .dragged_channels = 5,
+                                    .frames = 1,
+                                    .workspace = "measure"});
+  CHECK(std::ranges::count(times.frames, "pointing at curves", &FramesOf::what) == 2);
+}
+
 TEST_CASE("bench refuses what it cannot measure", "[bench]") {
   for (const auto& [arguments, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"ui", "--tokens", "2"}, "--tokens"},
            {{"ui", "--tokens", "1000001"}, "--tokens"},
            {{"ui", "--channels", "0"}, "--channels"},
            {{"ui", "--frames", "0"}, "--frames"},
+           {{"ui", "--patience", "-1"}, "--patience"},
            {{"ui", "--workspace", "rest"}, "--workspace is \"rest\""},
            {{"ui", "--size", "15x400"}, "--size is \"15x400\""},
            {{"ui", "--json", "/dev/full"}, "is not a regular file"}}) {
