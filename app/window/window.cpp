@@ -114,6 +114,7 @@ struct Window::State {
 
 Window::Window(const WindowOptions& options) : state_(std::make_unique<State>(options)) {
   state_->chosen_scale = options.scale;
+  keep_little_free_memory();
 }
 
 Window::~Window() = default;
