@@ -433,8 +433,8 @@ class RaceChart {
       for (const RaceLine& line : lines) {
         if (line.points.empty()) continue;
         const RacePoint& last = line.points.back();
-        all.push_back({name_of(line, lines), duration(value(last, seconds_of(last, now_.whole).median)),
-                       place(last), look_of(line, now_, leads).colour, leads});
+        all.push_back({line.name, duration(value(last, seconds_of(last, now_.whole).median)), place(last),
+                       look_of(line, now_, leads).colour, leads});
       }
     };
     if (now_.has_leading()) add(now_.leading);
@@ -538,9 +538,9 @@ class RaceChart {
       const bool is_under = ImGui::IsWindowHovered() && mouse.x >= box.minimum.x && mouse.x < box.maximum.x &&
                             mouse.y >= top - px(4) && mouse.y < bottom + px(4);
       if (is_under) {
-        tooltip_beside(box.minimum, box.maximum,
-                       fmt::format("{} is fastest from n ≈ {} to {}", name_of(line, lines), about(span.from),
-                                   about(span.to)));
+        tooltip_beside(
+            box.minimum, box.maximum,
+            fmt::format("{} is fastest from n ≈ {} to {}", line.name, about(span.from), about(span.to)));
       }
     }
   }

@@ -98,8 +98,8 @@ std::string share_words(double share) {
 
 class RoofChart {
  public:
-  RoofChart(const MeasuredNow& now, ImVec2 from, ImVec2 to)
-      : now_(now), points_(points_under(now)), roofs_(roofs_of(now)) {
+  RoofChart(const MeasuredNow& now, std::vector<UnderRoof> points, ImVec2 from, ImVec2 to)
+      : now_(now), points_(std::move(points)), roofs_(roofs_of(now)) {
     const RoofRange range = range_of(points_, roofs_);
     axes_ = {.from = {from.x + px(numbers_width), from.y},
              .to = {to.x, to.y - px(below_chart)},
@@ -237,8 +237,7 @@ class RoofChart {
     else
       list_->AddCircleFilled(at, px(point_size), look.colour);
     const style::TextStyle text(style::Text::caption);
-    const std::string words =
-        short_enough(name_of(*each.line, now_.lines()), 0) + " " + rate_words(each.rate);
+    const std::string words = short_enough(each.line->name, 0) + " " + rate_words(each.rate);
     const ImVec2 extent = text_extent(words);
     const float gap = px(point_size + 5);
     const ImVec2 tried[] = {{at.x - gap - extent.x, at.y - extent.y / 2},
@@ -269,14 +268,14 @@ class RoofChart {
 };
 
 /// "softmax reaches 60 %, the recurrent form 45 % of the roof."
-std::string shares_sentence(const MeasuredNow& now, std::vector<UnderRoof> points) {
+std::string shares_sentence(std::vector<UnderRoof> points) {
   std::erase_if(points, [](const UnderRoof& each) { return each.share <= 0; });
   if (points.empty()) return {};
   std::ranges::stable_sort(points, std::ranges::greater(), &UnderRoof::share);
   std::string words;
   for (std::size_t i = 0; i < std::min(points.size(), most_told); ++i) {
     const RaceLine& line = *points[i].line;
-    const std::string name = short_enough(name_of(line, now.lines()), 0);
+    const std::string name = short_enough(line.name, 0);
     words +=
         fmt::format("{}{} {} {}", i > 0 ? ", " : "", name, i > 0 ? "" : "uses", share_words(points[i].share));
   }
@@ -308,7 +307,8 @@ void draw_measure_roof(Application& application) {
       const std::string unit = "GFLOP/s";
       draw_text({from.x + room.x - text_extent(unit).x, below.y}, c.dim, unit);
       draw_text(below, c.dim, shortened("each at its longest n", room.x - text_extent(unit).x - px(8)));
-      std::string sentence = shares_sentence(now, points_under(now));
+      std::vector<UnderRoof> points = points_under(now);
+      std::string sentence = shares_sentence(points);
       if (sentence.empty()) {
         const bool comes = application.races.runs() && now.lead().from == SeenReport::From::own_race;
         sentence = comes ? "What the machine can do is measured next …"
@@ -316,7 +316,8 @@ void draw_measure_roof(Application& application) {
       }
       measure_map().roof_sentence = sentence;
       const float height = ImGui::CalcTextSize(sentence.c_str(), nullptr, false, room.x).y;
-      RoofChart chart(now, {from.x, below.y + px(24)}, {from.x + room.x, from.y + room.y - height - px(9)});
+      RoofChart chart(now, std::move(points), {from.x, below.y + px(24)},
+                      {from.x + room.x, from.y + room.y - height - px(9)});
       chart.draw();
       ImGui::GetWindowDrawList()->AddText(ImGui::GetFont(), ImGui::GetFontSize(),
                                           {from.x, from.y + room.y - height}, c.text, sentence.c_str(),

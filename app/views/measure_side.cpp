@@ -125,7 +125,8 @@ void report_row(Application& application, const MeasuredNow& now, std::size_t in
   const style::Palette& c = style::colours();
   const SeenReport& report = now.reports[index];
   const bool leads = now.has_leading() && index == now.leading;
-  const auto& curves = now.figures ? now.figures->lines[index] : std::vector<RaceLine>();
+  const std::span<const RaceLine> curves =
+      now.figures ? std::span<const RaceLine>(now.figures->lines[index]) : std::span<const RaceLine>();
   const bool has_curves =
       std::ranges::any_of(curves, [](const RaceLine& line) { return !line.points.empty(); });
   ImGui::PushID(report.id.c_str());

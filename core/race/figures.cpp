@@ -400,6 +400,7 @@ RaceFigures race_figures(std::span<const RaceReport* const> reports, std::size_t
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const RaceReport part = selected(*reports[i], selection);
     figures.lines.push_back(race_lines(part, whole));
+    for (RaceLine& line : figures.lines.back()) line.name = name_of(line, figures.lines.back(), table);
     if (i != leading) continue;
     const std::vector<RaceLine>& lines = figures.lines.back();
     figures.fastest = fastest_spans(lines, whole);

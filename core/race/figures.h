@@ -52,6 +52,7 @@ struct RaceLine {
   bool any_form = false;                // forms are taken together
   std::vector<RacePoint> points = {};   // that have a time, short lengths first
   std::vector<RacePoint> missing = {};  // that say why they have none, short lengths first
+  std::string name = {};  // of a line of RaceFigures: what it is called among those of its report
 
   bool operator==(const RaceLine&) const = default;
 };
