@@ -37,6 +37,10 @@ bool holds_decays(const std::string& tensor, const Matrix<double>& values) {
   return is_decay(tensor) && (values.array() >= 0).all() && (values.array() <= 1).all();
 }
 
+bool shows_fading(const std::string& tensor, const Matrix<double>& values) {
+  return values.size() <= most_cells && holds_decays(tensor, values);
+}
+
 const Matrix<double>* fading_cells(std::string_view key, const std::string& tensor,
                                    const Matrix<double>& values, std::uint64_t version) {
   if (!is_decay(tensor) || values.size() > most_cells) return nullptr;

@@ -51,7 +51,7 @@ Legend legend_of(const StageScene& scene, bool shared) {
   const std::string& tensor = pointed ? scene.focus->tensor : scene.view.lit;
   const auto symbol = scene.symbols.find(tensor);
   const ColourRange range = scene.ranges.of(tensor);
-  const bool is_fading = fading_cells("legend " + tensor, tensor, scene.record.at(tensor), scene.version);
+  const bool is_fading = shows_fading(tensor, scene.record.at(tensor));
   Legend legend{
       .symbol = symbol == scene.symbols.end() ? Symbol{.latex = {}, .words = tensor} : symbol->second,
       .is_own = range.is_own,

@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/gl/context_local.h"
 #include "app/widgets/text.h"
@@ -22,6 +23,7 @@ struct Named {
 
 struct Usual {
   std::uint64_t version = 0;
+  std::vector<double> strengths;  // of this version: a frame at another token reads numbers alone
   Index token = -1;
   std::vector<Index> words;
 };
@@ -32,14 +34,21 @@ void name_words(std::vector<Index> tokens) {
   context_local<Named>() = {ImGui::GetFrameCount(), std::move(tokens)};
 }
 
-std::vector<Index> strongest_writes(std::span<const TokenFacts> tokens, std::span<const std::string> labels,
+std::vector<double> write_strengths(std::span<const TokenFacts> tokens) {
+  std::vector<double> strengths;
+  strengths.reserve(tokens.size());
+  for (const TokenFacts& facts : tokens) {
+    const double written = facts.written.value_or(0);
+    strengths.push_back(std::isfinite(written) ? written : 0);
+  }
+  return strengths;
+}
+
+std::vector<Index> strongest_writes(std::span<const double> strengths, std::span<const std::string> labels,
                                     Index reached, std::size_t most) {
-  const Index end = std::min<Index>(reached, static_cast<Index>(tokens.size()));
+  const Index end = std::min<Index>(reached, static_cast<Index>(strengths.size()));
   const Index begin = std::max<Index>(end - look_back, 0);
-  const auto strength = [&](Index t) {
-    const double written = tokens[static_cast<std::size_t>(t)].written.value_or(0);
-    return std::isfinite(written) ? written : 0;
-  };
+  const auto strength = [&](Index t) { return strengths[static_cast<std::size_t>(t)]; };
   double strongest = 0;
   for (Index t = begin; t < end; ++t) strongest = std::max(strongest, strength(t));
   std::vector<Index> found;
@@ -70,9 +79,12 @@ const std::vector<Index>& underlined_words(const Session& session) {
   if (named.frame + 1 >= ImGui::GetFrameCount()) return named.words;
   auto& usual = context_local<Usual>();
   const Computation& computed = *session.computed();
-  if (usual.version != computed.version || usual.token != session.token()) {
-    usual = {computed.version, session.token(),
-             strongest_writes(computed.tokens, computed.data->labels, session.token() + 1, usually_asked)};
+  if (usual.version != computed.version)
+    usual = {.version = computed.version, .strengths = write_strengths(computed.tokens), .words = {}};
+  if (usual.token != session.token()) {
+    usual.token = session.token();
+    usual.words =
+        strongest_writes(usual.strengths, computed.data->labels, session.token() + 1, usually_asked);
   }
   return usual.words;
 }

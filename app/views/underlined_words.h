@@ -12,10 +12,13 @@ namespace palimpsest {
 /// be done in every frame: with the view goes what it named.
 void name_words(std::vector<Index> tokens);
 
+/// How strongly every token writes: [T]; 0 where that is not known or not finite.
+std::vector<double> write_strengths(std::span<const TokenFacts> tokens);
+
 /// The tokens among the first `reached` whose writes were strongest, in the order of the text: up to `most`
 /// with different labels, each at least half as strong as the strongest. Looks back no further than 16384
 /// tokens.
-std::vector<Index> strongest_writes(std::span<const TokenFacts> tokens, std::span<const std::string> labels,
+std::vector<Index> strongest_writes(std::span<const double> strengths, std::span<const std::string> labels,
                                     Index reached, std::size_t most);
 
 /// What is underlined now: what a view named in this frame or the last, or the strongest writes up to the

@@ -161,12 +161,15 @@ TEST_CASE("words asked about: those written most strongly, each text once", "[ti
   std::vector<TokenFacts> facts(labels.size());
   const double written[] = {0.1, 0.8, 0.45, 0.9, 1.0, 0.49, 3.0};
   for (std::size_t t = 0; t < facts.size(); ++t) facts[t].written = written[t];
-  CHECK(strongest_writes(facts, labels, 1, 6) == std::vector<Index>{0});
-  CHECK(strongest_writes(facts, labels, 3, 6) == std::vector<Index>{1, 2});
-  CHECK(strongest_writes(facts, labels, 5, 6) == std::vector<Index>{3, 4});  // the stronger "key"
-  CHECK(strongest_writes(facts, labels, 7, 6) == std::vector<Index>{6});
-  CHECK(strongest_writes(facts, labels, 3, 1) == std::vector<Index>{1});
-  CHECK(strongest_writes(std::vector<TokenFacts>(7), labels, 7, 6).empty());
+  const std::vector<double> strengths = write_strengths(facts);
+  CHECK(strongest_writes(strengths, labels, 1, 6) == std::vector<Index>{0});
+  CHECK(strongest_writes(strengths, labels, 3, 6) == std::vector<Index>{1, 2});
+  CHECK(strongest_writes(strengths, labels, 5, 6) == std::vector<Index>{3, 4});  // the stronger "key"
+  CHECK(strongest_writes(strengths, labels, 7, 6) == std::vector<Index>{6});
+  CHECK(strongest_writes(strengths, labels, 3, 1) == std::vector<Index>{1});
+  CHECK(strongest_writes(write_strengths(std::vector<TokenFacts>(7)), labels, 7, 6).empty());
+  facts[6].written = std::numeric_limits<double>::infinity();
+  CHECK(write_strengths(facts)[6] == 0);
 
   Drawn drawn;
   drawn.choose("gated_deltanet", Form::recurrent);
