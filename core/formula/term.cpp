@@ -33,6 +33,11 @@ Written written_difference(const Written& a, const Written& b) {
   return {bracketed(a, a.open) + " − " + right, Binds::sum, b.open && right == b.text};
 }
 
+/// "−a": what is taken from a 0 that stands in the formula itself.
+Written written_opposite(const Written& a) {
+  return {std::string(minus) + bracketed(a, a.binds == Binds::sum || is_negative(a)), Binds::sum, a.open};
+}
+
 Written written_product(const Written& a, const Written& b) {
   return {
       bracketed(a, a.binds < Binds::product) + "·" + bracketed(b, b.binds < Binds::product || is_negative(b)),
@@ -92,6 +97,8 @@ Term operator+(const Term& a, const Term& b) {
 }
 
 Term operator-(const Term& a, const Term& b) {
+  if (a.formula.text == "0")
+    return {written_opposite(b.formula), written_opposite(b.numbers), a.value - b.value};
   return {written_difference(a.formula, b.formula), written_difference(a.numbers, b.numbers),
           a.value - b.value};
 }

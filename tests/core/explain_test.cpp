@@ -196,6 +196,15 @@ TEST_CASE("why: a scaled, a subtracted and an outer-product cell") {
   CHECK(e.sources.size() == 4);
 }
 
+TEST_CASE("why: what has the opposite sign is written with one, not taken from 0") {
+  const Record record = token_record();
+  const Explanation e = why(call("negative", {tensor("v")}), record, 1, 0);
+  CHECK(e.formula == "−v[1]");
+  CHECK(e.numbers == "−(−2)");
+  CHECK(e.value == 2);
+  CHECK(why(call("negative", {tensor("v") + tensor("old")}), record, 1, 0).numbers == "−(−2 + 2)");
+}
+
 TEST_CASE("why: a sum shows its largest terms first") {
   const Record record = token_record();
   const Explanation e = why(transpose(tensor("S_decayed")) * tensor("k"), record, 2, 0);
