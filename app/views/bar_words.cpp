@@ -7,6 +7,7 @@
 
 #include "app/views/learn.h"
 #include "app/views/timeline_scale.h"
+#include "core/formula/notation.h"
 
 namespace palimpsest {
 
@@ -16,11 +17,12 @@ std::string numbered(const Computation& computed, Index token) {
   return fmt::format("{} ({})", quoted_word(computed, token), token);
 }
 
-std::string letter_of(const std::string& array) {
+std::string letter_of(const StepReach& strengths) {
+  if (!strengths.symbol.empty()) return unicode(strengths.symbol);
   static constexpr std::pair<const char*, const char*> letters[] = {
       {"beta", "β"}, {"delta", "Δ"}, {"eta", "η"}, {"theta", "θ"}};
   for (const auto& [name, letter] : letters) {
-    if (array == name) return letter;
+    if (strengths.array == name) return letter;
   }
   return {};
 }
@@ -28,7 +30,7 @@ std::string letter_of(const std::string& array) {
 }  // namespace
 
 std::string strength_bar_words(const Computation& computed, const StepReach& strengths, Index token) {
-  const std::string letter = letter_of(strengths.array);
+  const std::string letter = letter_of(strengths);
   const std::string what = strengths.is_network ? letter + " × curvature" : letter + "‖k‖²";
   const double reach = strengths.reach[token];
   std::string words =

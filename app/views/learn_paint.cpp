@@ -119,10 +119,11 @@ const char* gate_symbol(std::string_view letter) {
   return "f";
 }
 
-std::string strength_symbol(const std::string& array) {
-  if (array == "theta") return "\\theta";
-  if (array == "eta") return "\\eta";
-  return array == "delta" ? "\\Delta" : "\\beta";
+std::string strength_symbol(const StepReach& strengths) {
+  if (!strengths.symbol.empty()) return strengths.symbol;
+  if (strengths.array == "theta") return "\\theta";
+  if (strengths.array == "eta") return "\\eta";
+  return strengths.array == "delta" ? "\\Delta" : "\\beta";
 }
 
 }  // namespace
@@ -134,8 +135,7 @@ void draw_strengths(const LearnRows& rows, const TokenCourses& courses, const Le
   learn_map().strengths = {};
   if (!courses.strengths) return;
   const StepReach& strengths = *courses.strengths;
-  const std::string symbol =
-      strengths.array.empty() ? std::string() : strength_symbol(strengths.array) + "\\,";
+  const std::string symbol = strengths.array.empty() ? std::string() : strength_symbol(strengths) + "\\,";
   const std::string length = fmt::format("\\lVert\\fgcolor{{{}}}{{k}}\\rVert^2", style::hex(c.key));
   const std::string own =
       symbol.empty() ? "" : fmt::format("\\fgcolor{{{}}}{{{}}}", style::hex(c.strength), symbol);

@@ -31,6 +31,32 @@ bool erases(const Variant& variant, const Sequence& sequence) {
   return program.structure.erase != Erase::none;
 }
 
+/// The rate that a row program makes of its strength and the key; nothing where it takes the input as it is.
+struct MadeRate {
+  Vector<double> of_token;
+  std::string symbol;  // LaTeX
+};
+
+std::optional<MadeRate> made_rate(const Variant& variant, const Sequence& sequence, const std::string& array,
+                                  const std::stop_token& stop) {
+  const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
+  if (!rows) return std::nullopt;
+  const Notation notation = rows->notation(sequence.settings);
+  const std::string& name = notation.token.beta;
+  const auto symbol = notation.symbols.find(name);
+  if (name == array || symbol == notation.symbols.end()) return std::nullopt;
+  MadeRate made{Vector<double>(sequence.tokens), symbol->second.latex};
+  if (made.symbol.ends_with("_t")) made.symbol.resize(made.symbol.size() - 2);
+  for (Index first = 0; first < sequence.tokens; first += window) {
+    if (stop.stop_requested()) throw Cancelled();
+    const Index count = std::min(window, sequence.tokens - first);
+    const Program<double> program = rows->encoder().encode<double>(sequence, first, count);
+    if (!program.structure.beta || program.structure.rows_per_read != 1) return std::nullopt;
+    made.of_token.segment(first, count) = program.beta.col(0);
+  }
+  return made;
+}
+
 /// |k|^2 of every token's last pair.
 Vector<double> key_squares(const Variant& variant, const Sequence& sequence, const std::stop_token& stop) {
   Vector<double> squares(sequence.tokens);
@@ -74,7 +100,10 @@ StepReach step_reach(const Variant& variant, const Sequence& sequence, std::stop
     return strengths;
   }
   strengths.squares = strengths.reach = key_squares(variant, sequence, stop);
-  if (array) {
+  if (const auto made = array ? made_rate(variant, sequence, *array, stop) : std::nullopt) {
+    strengths.symbol = made->symbol;
+    strengths.reach.array() *= made->of_token.array();
+  } else if (array) {
     const Matrix<double> rates = sequence.at(*array).all<double>();
     const bool has_steps = *array == "beta" && rates.cols() > 1;  // of several the last counts
     const Vector<double> own = has_steps ? Vector<double>(rates.rightCols(1)) : rates.rowwise().mean();

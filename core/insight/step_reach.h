@@ -12,10 +12,11 @@ namespace palimpsest {
 /// How far every token steps: its learning rate times the curvature of its loss, beta |k|^2 of one pair.
 struct StepReach {
   Vector<double> reach = {};    // [T]; of the last step where a token takes several
-  Vector<double> squares = {};  // [T]: what the number of `array` is multiplied with
+  Vector<double> squares = {};  // [T]: what the rate, the number of `array`, is multiplied with
   std::string array = {};       // the input that sets it ("beta", "theta", "eta"); empty: nothing does
-  bool is_network = false;      // the curvature is that along the gradient, and no |k|^2
-  bool has_edge = false;        // whether the step erases: it lands on its target at 1, diverges above 2
+  std::string symbol = {};  // LaTeX of the rate, "\\delta", where a rule makes it of that input; else empty
+  bool is_network = false;  // the curvature is that along the gradient, and no |k|^2
+  bool has_edge = false;    // whether the step erases: it lands on its target at 1, diverges above 2
 };
 
 /// Throws Unsupported where tokens share no memory, Cancelled.

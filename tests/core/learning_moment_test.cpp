@@ -288,6 +288,20 @@ TEST_CASE("how far words step is the learning rate times the curvature", "[reach
                   .has_edge);
 }
 
+TEST_CASE("a rate that a rule makes of its strength and the key is what words step by", "[reach]") {
+  const Case each = make_case("longhorn", {.tokens = 9, .dk = 5, .dv = 4});
+  const StepReach reach = step_reach(*each.variant, each.sequence);
+  CHECK(reach.array == "beta");
+  CHECK(reach.symbol == "\\delta");
+  for (Index t = 0; t < 9; ++t) {
+    const double product =
+        each.sequence.at("beta")(t, 0) * each.sequence.at("k").rows<double>(t, 1).squaredNorm();
+    CHECK(std::abs(reach.reach[t] - product / (1 + product)) <= exact);
+  }
+  CHECK(step_reach(*make_case("kda", {.tokens = 2}).variant, make_case("kda", {.tokens = 2}).sequence)
+            .symbol.empty());
+}
+
 TEST_CASE("half of what is kept so is left after its half-life", "[keeping]") {
   for (const double kept : {0.2, 0.5, 0.98, 0.9999})
     CHECK(std::abs(std::pow(kept, half_life(kept)) - 0.5) < exact);
