@@ -76,7 +76,7 @@ void write_results(WrittenLines& lines, const Sight& sight, const Phase& phase) 
   if (sight.trace->form != Form::recurrent) return;
   const Recall* recall = sight.computation->recall(sight.trace->token(sight.cursor));
   for (const Operation& operation : phase.operations)
-    lines.results.push_back(line_number(operation, *sight.record, recall));
+    lines.results.push_back(line_number(operation, *sight.record, sight.trace->symbols, recall));
 }
 
 /// A formula as it fits into a width: smaller, or on several lines.

@@ -6,6 +6,7 @@
 
 #include "app/views/timeline_scale.h"
 #include "app/widgets/plain_number.h"
+#include "core/formula/notation.h"
 #include "core/insight/learning.h"
 
 namespace palimpsest {
@@ -23,16 +24,23 @@ std::string kept_words(const Matrix<double>& alpha) {
 
 }  // namespace
 
-std::string line_number(const Operation& operation, const Record& record, const Recall* recall) {
+std::string line_number(const Operation& operation, const Record& record, const Symbols& symbols,
+                        const Recall* recall) {
   const std::string& result = operation.equation.result;
   if (!record.contains(result)) return {};
   if (operation.purpose == Purpose::decay && record.contains("alpha")) return kept_words(record.at("alpha"));
   if (operation.purpose == Purpose::write && recall)
     return "error left " + plain_number(std::sqrt(2 * recall->after), 2);
-  const std::string length = "length " + plain_number(norm(Weights<double>{record.at(result)}), 2);
-  const bool has_strength =
-      operation.purpose == Purpose::update && record.contains("beta") && record.at("beta").size() == 1;
-  return has_strength ? fmt::format("β = {:.3g}, {}", record.at("beta")(0, 0), length) : length;
+  const Matrix<double>& made = record.at(result);
+  if (made.size() == 1) return fmt::format("{:.3g}", made(0, 0));
+  const std::string length = "length " + plain_number(norm(Weights<double>{made}), 2);
+  if (operation.purpose != Purpose::update) return length;
+  for (const std::string& name : operands(operation.equation.expression)) {
+    const auto symbol = symbols.find(name);
+    if (symbol != symbols.end() && symbol->second.role == Role::strength && record.at(name).size() == 1)
+      return fmt::format("{} = {:.3g}, {}", unicode(symbol->second.latex), record.at(name)(0, 0), length);
+  }
+  return length;
 }
 
 }  // namespace palimpsest
