@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "core/contract/variant.h"
+#include "core/rules/row_rule.h"
 #include "tests/catch.h"
+#include "tests/core/cases.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -77,6 +79,29 @@ TEST_CASE("the guide lists every variant and no other", "[documents]") {
   std::ranges::sort(listed);
   std::ranges::sort(known);
   CHECK(listed == known);
+}
+
+TEST_CASE("the guide to the kernels lists every rule whose rows the tensor cores compute", "[documents]") {
+  const std::string guide = text_of(root / "docs/kernels.md");
+  const std::size_t list = guide.find("the tensor-core kernels of rows compute");
+  REQUIRE(list != std::string::npos);
+  std::vector<std::string> listed =
+      all_matches(guide.substr(list, guide.find(". Other rows", list) - list), "`([a-z0-9_]+)`");
+  // As fit_tensor_cores() of kernels/cuda/hopper has it, which is there with CUDA only.
+  std::vector<std::string> computed;
+  for (const Variant& variant : variants()) {
+    const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
+    if (!rows) continue;
+    const Case each = random_case(variant, {}, {.tokens = 2});
+    const Structure structure = rows->encoder().encode<double>(each.sequence, 0, 0).structure;
+    if (!structure.value_decay && structure.erase != Erase::undecayed && !structure.erase_key &&
+        structure.writes_value && !structure.plain_write && structure.read_at != ReadAt::end &&
+        structure.rows_per_read == 1 && structure.parts.empty())
+      computed.push_back(variant.id);
+  }
+  std::ranges::sort(listed);
+  std::ranges::sort(computed);
+  CHECK(listed == computed);
 }
 
 TEST_CASE("every library that the build looks for and every file that ships has its notice", "[documents]") {
