@@ -204,7 +204,8 @@ class OtherDevice : public Backend {
   }
 
   std::vector<Output> run_heads(const Variant& variant, std::span<const Sequence> heads, Form form,
-                                Precision precision, Index chunk_size, std::stop_token stop) const override {
+                                Precision precision, Index chunk_size, std::stop_token stop,
+                                const HeadDone&) const override {
     std::vector<Output> outputs;
     for (const Sequence& head : heads)
       outputs.push_back(run(variant, head, form, precision, chunk_size, stop));

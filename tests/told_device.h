@@ -21,7 +21,7 @@ class ToldDevice : public Backend {
     throw Error("nothing is computed here");
   }
   std::vector<Output> run_heads(const Variant&, std::span<const Sequence>, Form, Precision, Index,
-                                std::stop_token) const override {
+                                std::stop_token, const HeadDone&) const override {
     throw Error("nothing is computed here");
   }
 };

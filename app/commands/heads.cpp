@@ -88,7 +88,7 @@ void add_handed_over(const Variant& variant, const SequenceBatch& batch, Precisi
 }  // namespace
 
 Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceBatch& batch, Form form,
-                 Precision precision, Index chunk_size, std::stop_token stop) {
+                 Precision precision, Index chunk_size, std::stop_token stop, const HeadDone& head_done) {
   if (batch.heads.empty()) {
     throw InputError(fmt::format("there is nothing to compute: {} batches of {} heads", batch.batch_count,
                                  batch.head_count));
@@ -105,7 +105,7 @@ Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceB
                     batch.heads.front().dv, results / 1e9, largest_results / 1e9));
   }
   const std::vector<Output> outputs =
-      backend.run_heads(variant, batch.heads, form, precision, chunk_size, std::move(stop));
+      backend.run_heads(variant, batch.heads, form, precision, chunk_size, std::move(stop), head_done);
 
   const auto of_every_head = [&](auto part) {
     std::vector<const Matrix<double>*> heads;

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "app/commands/numbers.h"
 #include "app/commands/run_words.h"
 #include "app/commands/values.h"
+#include "app/commands/waiting_line.h"
 #include "app/session/devices.h"
 #include "core/base/error.h"
 #include "core/base/utf8.h"
@@ -92,6 +94,14 @@ void require_initial_state(const Variant& variant, const Sequence& head) {
       fmt::join(names, ", "), final_name(names.size(), states_of(variant, head.settings).front())));
 }
 
+/// Runs a batch and shows how far it is: the heads that are done where the device tells, and the seconds.
+Arrays run_shown(const Backend& backend, const Variant& variant, const SequenceBatch& batch, Form form,
+                 Precision precision, Index chunk_size, const Console& console, std::stop_token stop) {
+  std::atomic<Index> done = 0;
+  const WaitingLine line(console, [&] { return describe_progress(batch, backend.name(), done); });
+  return run_heads(backend, variant, batch, form, precision, chunk_size, std::move(stop), [&] { ++done; });
+}
+
 int run(const RunOptions& options, const Console& console) {
   const Variant& variant = find_variant(options.variant);
   const Form form = parse_form(options.form);
@@ -124,7 +134,7 @@ int run(const RunOptions& options, const Console& console) {
     tell_ignored(console, options, ignored, npz.texts, npz.unreadable);
     if (options.only_ask && !batch.heads.empty()) require_initial_state(variant, batch.heads.front());
     writable_target(options.output);  // before the work is done
-    results = run_heads(backend, variant, batch, form, precision, chunk_size, interrupt.token());
+    results = run_shown(backend, variant, batch, form, precision, chunk_size, console, interrupt.token());
     if (!batch.heads.empty()) tell_fused(console, variant, batch.heads.front(), form, precision, backend);
     summary = describe_batch(batch) + (options.only_ask ? "" : describe_states(batch));
     if (arrays->contains("o") && !options.only_ask)

@@ -41,6 +41,15 @@ double best_factor(const Array& x, const Array& y) {
 
 }  // namespace
 
+std::string describe_progress(const SequenceBatch& batch, const std::string& device, Index done) {
+  const auto count = static_cast<Index>(batch.heads.size());
+  const std::string tokens =
+      batch.heads.empty() ? "" : counted(batch.heads.front().tokens, "token", "tokens");
+  const std::string heads = counted(count, "head", "heads");
+  if (done == 0) return fmt::format("{} of {} on {}", heads, tokens, device);
+  return fmt::format("{} of {} of {} done on {}", done, heads, tokens, device);
+}
+
 std::string describe_batch(const SequenceBatch& batch) {
   const Sequence& head = batch.heads.front();
   std::string words = batch.batch_count == 1 ? "" : counted(batch.batch_count, "batch", "batches") + " of ";

@@ -70,7 +70,8 @@ class CpuBackend : public Backend {
   }
 
   std::vector<Output> run_heads(const Variant& variant, std::span<const Sequence> heads, Form form,
-                                Precision precision, Index chunk_size, std::stop_token stop) const override {
+                                Precision precision, Index chunk_size, std::stop_token stop,
+                                const HeadDone& head_done) const override {
     if (heads.empty()) return {};
     require(precision);
     const Footprint footprint = variant.rule->footprint(heads.front(), form, precision, chunk_size);
@@ -79,6 +80,7 @@ class CpuBackend : public Backend {
     parallel_for(static_cast<Index>(heads.size()), heads_at_once(footprint.work, cores), [&](Index i) {
       const auto head = static_cast<std::size_t>(i);
       outputs[head] = run(variant, heads[head], form, precision, chunk_size, stop);
+      if (head_done) head_done();
     });
     return outputs;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -11,6 +12,9 @@
 #include "core/rules/run_times.h"
 
 namespace palimpsest {
+
+/// Told after each head of a batch that is done, from any thread.
+using HeadDone = std::function<void()>;
 
 /// What a device can do, and does.
 class Backend {
@@ -35,10 +39,11 @@ class Backend {
   virtual Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision,
                      Index chunk_size, std::stop_token stop = {}) const = 0;
 
-  /// Runs all heads of a batch, several at once as memory allows: [B H]. Throws as run() does.
+  /// Runs all heads of a batch, several at once as memory allows: [B H]. Where heads end one after the other
+  /// `head_done` is told; a device that computes them together never does. Throws as run() does.
   virtual std::vector<Output> run_heads(const Variant& variant, std::span<const Sequence> heads, Form form,
-                                        Precision precision, Index chunk_size,
-                                        std::stop_token stop = {}) const = 0;
+                                        Precision precision, Index chunk_size, std::stop_token stop = {},
+                                        const HeadDone& head_done = {}) const = 0;
 
   /// Runs all heads of a batch once, lets go of what they give, and says what took how long. A device that
   /// has memory of its own computes as often as `repeats` says between uploads and downloads. Throws as run()

@@ -43,11 +43,12 @@ class CudaBackend : public Backend {
   Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision,
              Index chunk_size, std::stop_token stop) const override {
     return std::move(
-        run_heads(variant, {&sequence, 1}, form, precision, chunk_size, std::move(stop)).front());
+        run_heads(variant, {&sequence, 1}, form, precision, chunk_size, std::move(stop), {}).front());
   }
 
   std::vector<Output> run_heads(const Variant& variant, std::span<const Sequence> heads, Form form,
-                                Precision precision, Index chunk_size, std::stop_token stop) const override {
+                                Precision precision, Index chunk_size, std::stop_token stop,
+                                const HeadDone&) const override {
     if (heads.empty()) return {};
     if (const auto reason = missing(variant, heads.front().settings, form, precision))
       throw Unsupported(*reason);
@@ -62,8 +63,8 @@ class CudaBackend : public Backend {
     if (heads.empty()) return {};
     if (const auto reason = missing(variant, heads.front().settings, form, precision))
       throw Unsupported(*reason);
-    return cuda::measure(repeats,
-                         [&] { run_heads(variant, heads, form, precision, chunk_size, std::move(stop)); });
+    return cuda::measure(
+        repeats, [&] { run_heads(variant, heads, form, precision, chunk_size, std::move(stop), {}); });
   }
 
   std::string what_is_timed() const override { return cuda::what_is_timed(); }

@@ -30,7 +30,7 @@ class NoCudaBackend : public Backend {
   }
 
   std::vector<Output> run_heads(const Variant& variant, std::span<const Sequence> heads, Form form,
-                                Precision precision, Index, std::stop_token) const override {
+                                Precision precision, Index, std::stop_token, const HeadDone&) const override {
     if (heads.empty()) return {};
     throw Unsupported(*missing(variant, heads.front().settings, form, precision));
   }

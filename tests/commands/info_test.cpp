@@ -271,7 +271,7 @@ TEST_CASE("options that exclude each other are not asked about") {
       return {};
     }
     std::vector<Output> run_heads(const Variant&, std::span<const Sequence>, Form, Precision, Index,
-                                  std::stop_token) const override {
+                                  std::stop_token, const HeadDone&) const override {
       return {};
     }
   };

@@ -1,7 +1,10 @@
 // Rules that can give all heads to a device at once, on engines that cannot.
 
+#include <atomic>
+
 #include "core/base/error.h"
 #include "core/contract/disagreement.h"
+#include "core/rules/backend.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 
@@ -21,6 +24,14 @@ TEST_CASE("where engines run no whole heads a rule runs each by itself") {
     CHECK(rule.run_heads({}, Form::recurrent, Precision::f64, 3, {}, cpu_engines()).empty());
     CHECK_THROWS_AS(rule.run_heads(heads, Form::recurrent, Precision::f64, 0, {}, cpu_engines()), InputError);
   }
+}
+
+TEST_CASE("the processor tells of every head that is done") {
+  const testing::Case each = testing::random_case(find_variant("linear"), {}, {.tokens = 3});
+  const std::vector<Sequence> heads(5, each.sequence);
+  std::atomic<int> done = 0;
+  cpu_backend().run_heads(*each.variant, heads, Form::recurrent, Precision::f64, 1, {}, [&] { ++done; });
+  CHECK(done == 5);
 }
 
 TEST_CASE("whole heads stop when asked to") {
