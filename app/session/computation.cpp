@@ -146,8 +146,8 @@ std::string no_form_anywhere(const Foundation& foundation, Form form) {
 /// The steps of a form as a device computes them in a precision that it has.
 std::shared_ptr<const Trace> steps_on(const Backend& device, const Foundation& foundation, Form form,
                                       Precision precision) {
-  return foundation.variant->rule->trace(foundation.sequence, form, held_in(precision),
-                                         foundation.choice.chunk_size, budget, device.engines(precision));
+  return device.trace(*foundation.variant, foundation.sequence, form, precision, foundation.choice.chunk_size,
+                      budget);
 }
 
 /// What went wrong, in the device's words: it names the device, and what its memory lacks.

@@ -30,6 +30,11 @@ std::vector<Precision> precisions_of(const Backend& backend) {
   return precisions;
 }
 
+std::unique_ptr<Trace> Backend::trace(const Variant& variant, const Sequence& sequence, Form form,
+                                      Precision precision, Index chunk_size, std::size_t budget) const {
+  return variant.rule->trace(sequence, form, held_in(precision), chunk_size, budget, engines(precision));
+}
+
 RunTimes Backend::measure(const Variant& variant, std::span<const Sequence> heads, Form form,
                           Precision precision, Index chunk_size, const Repeats&, std::stop_token stop) const {
   using Clock = std::chrono::steady_clock;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -44,6 +45,11 @@ class Backend {
   virtual std::vector<Output> run_heads(const Variant& variant, std::span<const Sequence> heads, Form form,
                                         Precision precision, Index chunk_size, std::stop_token stop = {},
                                         const HeadDone& head_done = {}) const = 0;
+
+  /// The steps of one form of one head as they are computed here (Rule::trace()), checkpoints in about
+  /// `budget` bytes. Throws as run() does, a record too.
+  virtual std::unique_ptr<Trace> trace(const Variant& variant, const Sequence& sequence, Form form,
+                                       Precision precision, Index chunk_size, std::size_t budget) const;
 
   /// Runs all heads of a batch once, lets go of what they give, and says what took how long. A device that
   /// has memory of its own computes as often as `repeats` says between uploads and downloads. Throws as run()

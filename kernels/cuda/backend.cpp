@@ -5,6 +5,7 @@
 #include "kernels/cuda/cuda_engines.h"
 #include "kernels/cuda/failed_run.h"
 #include "kernels/cuda/measure.h"
+#include "kernels/cuda/named_trace.h"
 #include "kernels/cuda_backend.h"
 #include "kernels/device.h"
 
@@ -52,10 +53,19 @@ class CudaBackend : public Backend {
     if (heads.empty()) return {};
     if (const auto reason = missing(variant, heads.front().settings, form, precision))
       throw Unsupported(*reason);
-    return cuda::naming_sizes(variant, heads, form, precision, chunk_size, [&] {
+    return cuda::naming(cuda::run_words(variant, heads, form, precision, chunk_size), [&] {
       return variant.rule->run_heads(heads, form, held_in(precision), chunk_size, std::move(stop),
                                      cuda_engines(precision));
     });
+  }
+
+  std::unique_ptr<Trace> trace(const Variant& variant, const Sequence& sequence, Form form,
+                               Precision precision, Index chunk_size, std::size_t budget) const override {
+    const std::string words =
+        "a step of " + cuda::run_words(variant, {&sequence, 1}, form, precision, chunk_size);
+    return cuda::named_trace(words, cuda::naming(words, [&] {
+                               return Backend::trace(variant, sequence, form, precision, chunk_size, budget);
+                             }));
   }
 
   RunTimes measure(const Variant& variant, std::span<const Sequence> heads, Form form, Precision precision,

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "core/base/error.h"
 #include "core/contract/sequence.h"
@@ -8,18 +10,21 @@
 
 namespace palimpsest::cuda {
 
-/// `error` with the run that it ended in front: rule, form, precision and sizes of `heads`, of which there is
-/// one at least; and whether the device answers other calls still, with what to do if it does not.
-Error failed_run(const Error& error, const Variant& variant, std::span<const Sequence> heads, Form form,
-                 Precision precision, Index chunk_size);
+/// What names a run: rule, form, precision and sizes of `heads`, of which there is one at least. "gla,
+/// chunkwise in bf16 on cuda, 2 heads of 8192 tokens, K 128, V 64 in chunks of 32".
+std::string run_words(const Variant& variant, std::span<const Sequence> heads, Form form, Precision precision,
+                      Index chunk_size);
 
-/// Calls run() and returns what it gives; an Error that it throws comes out as failed_run() says, but for
+/// `error` with the run that it ended in front, as run_words() says it; and whether the device answers other
+/// calls still, with what to do if it does not.
+Error failed_run(const Error& error, std::string_view run);
+
+/// Calls compute() and returns what it gives; an Error that it throws comes out as failed_run() says, but for
 /// those that a person asked for.
-template <class Run>
-auto naming_sizes(const Variant& variant, std::span<const Sequence> heads, Form form, Precision precision,
-                  Index chunk_size, Run run) {
+template <class Compute>
+auto naming(std::string_view run, Compute compute) {
   try {
-    return run();
+    return compute();
   } catch (const Cancelled&) {
     throw;
   } catch (const Unsupported&) {
@@ -27,7 +32,7 @@ auto naming_sizes(const Variant& variant, std::span<const Sequence> heads, Form 
   } catch (const InputError&) {
     throw;
   } catch (const Error& error) {
-    throw failed_run(error, variant, heads, form, precision, chunk_size);
+    throw failed_run(error, run);
   }
 }
 

@@ -48,8 +48,8 @@ void for_every_form(const RandomCase& random, Visit visit) {
 }
 
 std::unique_ptr<Trace> trace_on_device(const testing::Case& each, Form form, Index chunk_size) {
-  return each.variant->rule->trace(each.sequence, form, Precision::f64, chunk_size, std::size_t{1} << 24,
-                                   cuda_backend().engines(Precision::f64));
+  return cuda_backend().trace(*each.variant, each.sequence, form, Precision::f64, chunk_size,
+                              std::size_t{1} << 24);
 }
 
 std::vector<std::string> names(const Record& record) {

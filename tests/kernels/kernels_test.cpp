@@ -11,6 +11,7 @@
 #include "core/engines/recurrent.h"
 #include "kernels/cuda/device_array.h"
 #include "kernels/cuda/failed_run.h"
+#include "kernels/cuda/named_trace.h"
 #include "kernels/cuda/recurrent_rows.h"
 #include "kernels/cuda/recurrent_scalar_decay.h"
 #include "tests/kernels/gpu.h"
@@ -261,15 +262,52 @@ TEST_CASE("a run that fails on the device is named with its sizes; what was aske
   head.dv = 64;
   const std::vector<Sequence> heads = {head, head};
   const auto failing = [&](auto error) {
-    return cuda::naming_sizes(variant, heads, Form::chunkwise, Precision::bf16, 32,
-                              [&]() -> int { throw error; });
+    return cuda::naming(cuda::run_words(variant, heads, Form::chunkwise, Precision::bf16, 32),
+                        [&]() -> int { throw error; });
   };
   CHECK_THROWS_WITH(failing(Error("a call failed")),
                     testing::says("gla, chunkwise in bf16 on cuda, 2 heads of 8192 tokens, K 128, V 64 in "
                                   "chunks of 32: a call failed"));
   CHECK_THROWS_AS(failing(Cancelled()), Cancelled);
   CHECK_THROWS_WITH(failing(Unsupported("there is none")), "there is none");
-  CHECK(cuda::naming_sizes(variant, heads, Form::parallel, Precision::f64, 1, [] { return 3; }) == 3);
+  CHECK(cuda::naming("a run", [] { return 3; }) == 3);
+}
+
+TEST_CASE("a step that fails on the device is named with the sizes too; other steps stay as they are") {
+  class Failing : public Trace {
+   public:
+    Failing() {
+      form = Form::chunkwise;
+      tokens = 3;
+    }
+    Index block_count() const override { return 2; }
+    Block block(Index index) const override { return {.first_token = index}; }
+    Index block_of(Index token, Index) const override { return token; }
+    const Record& record(Index) override { throw Error("a call failed"); }
+    std::shared_ptr<const Record> shared_record(Index index, std::stop_token stop) const override {
+      if (stop.stop_requested()) throw Cancelled();
+      if (index == 1) throw Error("a call failed");
+      return std::make_shared<const Record>();
+    }
+    NamedStates states(const Record&) const override { return {{"S", {}}}; }
+    void prepare(std::stop_token) override { throw Error("a call failed"); }
+  };
+  const std::unique_ptr<Trace> steps = cuda::named_trace("a step of gla", std::make_unique<Failing>());
+  const auto is_named = testing::says("a step of gla: a call failed");
+  CHECK_THROWS_WITH(steps->record(0), is_named);
+  CHECK_THROWS_WITH(steps->shared_record(1), is_named);
+  CHECK_THROWS_WITH(steps->prepare({}), is_named);
+  std::stop_source asked;
+  asked.request_stop();
+  CHECK_THROWS_AS(steps->shared_record(0, asked.get_token()), Cancelled);
+  CHECK(steps->shared_record(0));
+  CHECK(steps->form == Form::chunkwise);
+  CHECK(steps->tokens == 3);
+  CHECK(steps->block_count() == 2);
+  CHECK(steps->block(1).first_token == 1);
+  CHECK(steps->block_of(1, 0) == 1);
+  CHECK(steps->states({}).size() == 1);
+  CHECK_FALSE(steps->output());
 }
 
 #endif
