@@ -102,7 +102,7 @@ HeldInputs prepare(Computation& computation) try {
 
 /// Refuses sizes that would fill the machine's memory. Only feature maps multiply sizes so much.
 void require_affordable(const Rule& rule, const Sequence& sequence) {
-  const auto* rows = dynamic_cast<const RowRule*>(&rule);
+  const RowRule* const rows = rule.row_program();
   if (!rows) return;
   const Program<double> program = rows->encoder().encode<double>(sequence, 0, 0);
   const double bytes = 8.0 * static_cast<double>(program.k.cols()) * static_cast<double>(program.v.cols());
@@ -121,7 +121,7 @@ std::string too_long_at_once(const Rule& rule, const Sequence& sequence) {
         "are {}. The chunkwise form shows the same in pieces.",
         most_tokens_at_once, sequence.tokens);
   }
-  if (const auto* rows = dynamic_cast<const RowRule*>(&rule)) {
+  if (const RowRule* const rows = rule.row_program()) {
     const Index columns = rows->encoder().encode<double>(sequence, 0, 0).k.cols();
     const double bytes = 16.0 * static_cast<double>(sequence.tokens) * static_cast<double>(columns);
     if (bytes > largest_rows) {
@@ -241,8 +241,8 @@ bool Computation::is_complete() const {
 namespace {
 
 /// The steps of the choice's form with its fault in them; null where that changes nothing, and why.
-std::shared_ptr<const Trace> faulty_steps(const Computation& right, const InjectedFault& injected,
-                                          std::string& reason) {
+std::shared_ptr<const EditedTrace> faulty_steps(const Computation& right, const InjectedFault& injected,
+                                                std::string& reason) {
   const Fault& fault = find_fault(injected.id);
   const FormResult& result = right.form(injected.form);
   if (!right.trace(injected.form)) {
@@ -286,7 +286,8 @@ std::shared_ptr<Computation> with_fault_in(std::shared_ptr<Computation> right, F
     FormResult faulty;
     faulty.trace = steps.get();
     if (choice.fault.form == Form::recurrent) result->recurrence = steps;
-    result->traces[form] = std::move(steps);
+    result->traces[form] = steps;
+    result->edited = std::move(steps);
     result->forms[form] = std::make_shared<const FormResult>(std::move(faulty));
   }
   result->right = std::move(right);
@@ -391,7 +392,8 @@ FormResult compared(const Foundation& foundation, Form form, std::stop_token sto
   result.trace = foundation.trace(form).get();
   result.is_compared = true;
   const Choice& choice = foundation.choice;
-  const auto* const edited = dynamic_cast<const EditedTrace*>(result.trace);
+  const EditedTrace* const edited =
+      result.trace == foundation.edited.get() ? foundation.edited.get() : nullptr;
   try {
     if (!edited && result.trace->block_count() > 0) keep_states(*result.trace, stop, told);
     const bool is_reference =

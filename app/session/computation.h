@@ -66,6 +66,7 @@ struct LiveComputation {
 int live_computations();
 
 struct Computation;
+class EditedTrace;
 
 /// What all answers about one choice are computed from. Never changed, and read by many threads at once.
 struct Foundation {
@@ -86,6 +87,8 @@ struct Foundation {
   std::optional<double>
       capture_error;  // this head's distance to the output in the file, if the inputs are the file's own
   std::shared_ptr<Computation> right = nullptr;  // the same without the fault of the choice; null: none is in
+  std::shared_ptr<const EditedTrace> edited =
+      nullptr;                // the one of the traces with that fault; null: none is
   std::string no_fault = {};  // why the fault of the choice changes nothing here; empty: it does, or is none
   LiveComputation live{};
 

@@ -156,7 +156,7 @@ std::optional<Divergence> runaway(const Variant& variant, const Sequence& sequen
 std::optional<Divergence> divergence(const Variant& variant, const Sequence& sequence, double factor,
                                      std::stop_token stop, const std::function<void(double)>& progress) {
   if (!(factor >= 1)) throw InputError(fmt::format("the factor is {}; expected at least 1", factor));
-  const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
+  const RowRule* const rows = variant.rule->row_program();
   const bool has_one_state = rows && rows->encoder().encode<double>(sequence, 0, 0).structure.parts.empty();
   const TokensDone done(sequence.tokens, progress);
   std::optional<Divergence> found = has_one_state ? runaway_of_rows(*rows, sequence, factor, stop, done)

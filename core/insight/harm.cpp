@@ -22,7 +22,7 @@ Matrix<double> answers(const Variant& variant, const Sequence& sequence, const I
     return std::ranges::find(problem.names, state) != problem.names.end();
   };
   const bool are_states = std::ranges::any_of(states_of(variant, sequence.settings), is_given);
-  const bool is_program = dynamic_cast<const RowRule*>(variant.rule.get()) != nullptr;
+  const bool is_program = variant.rule->row_program() != nullptr;
   if (!are_states && !is_program) return key * weights.front();
   return memory_answers(variant, sequence, states, key);
 }

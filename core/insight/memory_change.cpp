@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/rules/softmax_rule.h"
+#include "core/rules/rule.h"
 #include "core/rules/stored_pairs.h"
 
 namespace palimpsest {
@@ -87,7 +87,7 @@ class Memory {
   }
 
   NamedStates after_tokens(Index tokens) const {
-    if (auto cache = cache_after(*variant_.rule, sequence_, tokens)) return *std::move(cache);
+    if (auto cache = variant_.rule->cache_after(sequence_, tokens)) return *std::move(cache);
     return after_blocks(blocks_of(recurrence_, tokens));
   }
 
@@ -142,7 +142,7 @@ MemoryChange memory_around(const Variant& variant, const Sequence& sequence, con
 MemoryChange memory_around_block(const Variant& variant, const Sequence& sequence, const Trace& recurrence,
                                  Index block, TokenPart part, std::stop_token stop) {
   require_within("block", block, recurrence.block_count());
-  if (cache_after(*variant.rule, sequence, 0))
+  if (variant.rule->cache_after(sequence, 0))
     return memory_around(variant, sequence, recurrence, recurrence.block(block).first_token, part,
                          std::move(stop));
   const Memory memory(variant, sequence, recurrence, std::move(stop));

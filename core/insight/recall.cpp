@@ -83,7 +83,7 @@ std::optional<std::vector<Recall>> recall(const Variant& variant, const Sequence
                                           std::stop_token stop, const std::function<void(double)>& progress) {
   if (!variant.memory.none.empty()) return std::nullopt;
   const TokensDone done(sequence.tokens, progress);
-  const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
+  const RowRule* const rows = variant.rule->row_program();
   const bool asks_as_written = !variant.memory.pairs && !variant.memory.answers;
   if (rows && asks_as_written) return recall_of_rows(*rows, sequence, stop, done);
   return recall_of_walk(variant, sequence, std::move(stop), done);

@@ -52,7 +52,7 @@ Matrix<double> parts_of(const Matrix<double>& values) {
 
 /// Whether a memory's answers can be divided by |k|^2: they are S^T k.
 bool answers_by_length(const Variant& variant) {
-  const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
+  const RowRule* const rows = variant.rule->row_program();
   return rows && !rows->normalised() && !variant.memory.answers;
 }
 

@@ -22,7 +22,7 @@ bool is_network(const Variant& variant, const Sequence& sequence) {
 
 bool erases(const Variant& variant, const Sequence& sequence) {
   if (!variant.loss.problems) return false;
-  const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
+  const RowRule* const rows = variant.rule->row_program();
   if (!rows) {  // a plain step on a bowl, as long as the array says
     const auto first = learning_moment(variant, sequence, 0, 2);
     return first && first->strength && first->step.stability && first->step.stability->sharpness > 0;

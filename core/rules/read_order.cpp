@@ -34,13 +34,14 @@ Encoder in_either_order(const Encoder& encoder) {
 }
 
 Variant with_read_order(Variant variant) {
-  const auto rows = std::dynamic_pointer_cast<const RowRule>(variant.rule);
+  const RowRule* const rows = variant.rule->row_program();
   if (!rows || rows->normalised() || option_of(variant, read_order_option)) return variant;
   std::string meaning = "read after or before the own update";
   if (option_of(variant, "causal")) meaning += ", where causal";
   variant.options.push_back({read_order_option, {reads_after, reads_before}, meaning});
   variant.rule = std::make_shared<RowRule>(
-      in_either_order(rows->encoder()), [rows](const Settings& settings) { return rows->notation(settings); },
+      in_either_order(rows->encoder()),
+      [whole = variant.rule, rows](const Settings& settings) { return rows->notation(settings); },
       rows->normalised(), rows->state_names());
   return variant;
 }
@@ -50,7 +51,7 @@ std::string no_read_order(const Variant& variant, const Settings& settings) {
   if (causal != settings.options.end() && causal->second == "false")
     return "Every word reads the memory after the last one: there is no own update to read before.";
   if (option_of(variant, read_order_option)) return "";
-  const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
+  const RowRule* const rows = variant.rule->row_program();
   if ((rows && rows->normalised()) || !variant.memory.none.empty())
     return "What comes out is an average over the words so far: before the first there is none.";
   return "This rule always reads after its own update.";

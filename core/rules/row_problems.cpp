@@ -27,7 +27,7 @@ std::optional<double> multiple(const Matrix<double>& a, const Matrix<double>& k)
 /// rate.
 template <class Make>
 std::vector<InnerProblem> each_row(const InnerContext& context, Make make) {
-  const auto& rule = dynamic_cast<const RowRule&>(context.rule);
+  const RowRule& rule = *context.rule.row_program();
   const Program<double> rows = rule.encoder().encode<double>(context.sequence, context.token, 1);
   Matrix<double> S = program_state(context.before);
   std::string names;

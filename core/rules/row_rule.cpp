@@ -331,6 +331,16 @@ std::vector<Output> RowRule::run_heads(std::span<const Sequence> heads, Form for
              : run_row_heads<float>(*this, heads, form, chunk_size, stop, engines.f32);
 }
 
+std::string RowRule::fused_kernel(const Sequence& sequence, Form form, Precision precision,
+                                  const DeviceEngines& engines) const {
+  const auto of = [&]<class Scalar>(const RowHeads<Scalar>* heads) -> std::string {
+    if (!heads) return {};
+    const Program<Scalar> empty = encoder_.encode<Scalar>(sequence, 0, 0);
+    return heads->fused(form, empty.structure, empty.k.cols());
+  };
+  return precision == Precision::f64 ? of(engines.f64.row_heads()) : of(engines.f32.row_heads());
+}
+
 Matrix<double> RowRule::answers(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                                 std::stop_token stop) const {
   require_chunk_size(chunk_size);

@@ -32,12 +32,15 @@ class RowRule : public Rule {
         normalised_(normalised),
         states_(std::move(states)) {}
 
+  const RowRule* row_program() const override { return this; }
   std::optional<std::string> missing(Form form, const Settings& settings) const override;
   Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size, std::stop_token stop,
              const DeviceEngines& engines) const override;
   std::vector<Output> run_heads(std::span<const Sequence> heads, Form form, Precision precision,
                                 Index chunk_size, std::stop_token stop,
                                 const DeviceEngines& engines) const override;
+  std::string fused_kernel(const Sequence& sequence, Form form, Precision precision,
+                           const DeviceEngines& engines) const override;
   Matrix<double> answers(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                          std::stop_token stop = {}) const override;
   void walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const override;

@@ -16,6 +16,8 @@ std::vector<Output> Rule::run_heads(std::span<const Sequence> heads, Form form, 
   return outputs;
 }
 
+std::string Rule::fused_kernel(const Sequence&, Form, Precision, const DeviceEngines&) const { return {}; }
+
 std::optional<std::string> Rule::missing(Form form, const Settings&) const {
   if (form != Form::two_pass) return std::nullopt;
   return "A chunk makes its outputs on the way to the next memory here; no pass makes the memories alone.";
@@ -30,6 +32,8 @@ Matrix<double> Rule::answers(const Sequence&, Form, Precision, Index, std::stop_
 void Rule::walk_states(const Sequence&, const VisitStates&, std::stop_token) const {
   throw Unsupported("this rule does not show its state token by token");
 }
+
+std::optional<NamedStates> Rule::cache_after(const Sequence&, Index) const { return std::nullopt; }
 
 bool Rule::is_causal(const Sequence&) const { return true; }
 

@@ -23,11 +23,15 @@ struct Amplification;
 struct AttentionWindow;
 struct Channel;
 struct EffectiveAttention;
+class RowRule;
 
 /// How a variant computes. Row programs share one implementation (row_rule.h).
 class Rule {
  public:
   virtual ~Rule() = default;
+
+  /// The rule as a row program, whose rows can be asked for; null where it is none.
+  virtual const RowRule* row_program() const { return nullptr; }
 
   /// Why `form` does not exist with these settings; nothing if it does. Unless a rule says otherwise it has
   /// all but the two passes.
@@ -44,6 +48,11 @@ class Rule {
                                         Index chunk_size, std::stop_token stop,
                                         const DeviceEngines& engines) const;
 
+  /// What run_heads() takes with these engines where that never makes the tensors of a step, in the device's
+  /// words (core/engines/whole_heads.h); empty where it makes them as a trace does.
+  virtual std::string fused_kernel(const Sequence& sequence, Form form, Precision precision,
+                                   const DeviceEngines& engines) const;
+
   /// What the queries of a sequence get if its tokens write nothing: only its initial state answers, faded as
   /// its gates say. The mixed case of the chunkwise form, queries that lie wholly after a block of keys: no
   /// mask, no solve. [T, V]. Throws as run() does, and Unsupported where a rule has no such read.
@@ -56,6 +65,10 @@ class Rule {
   using VisitStates = std::function<bool(Index tokens, const NamedStates& states)>;
   virtual void walk_states(const Sequence& sequence, const VisitStates& visit,
                            std::stop_token stop = {}) const;
+
+  /// The states after `tokens` tokens where they are rows of the inputs and need no walk: a cache of keys and
+  /// values. Nothing for another rule.
+  virtual std::optional<NamedStates> cache_after(const Sequence& sequence, Index tokens) const;
 
   /// Whether no output depends on tokens after its own (or after its inner batch): then more tokens may
   /// follow (core/cases/hand_over.h).

@@ -138,6 +138,22 @@ class SoftmaxRule : public Rule {
                : run_softmax_heads<float>(heads, fading_, form, chunk_size, stop, *f32);
   }
 
+  std::string fused_kernel(const Sequence& sequence, Form form, Precision precision,
+                           const DeviceEngines& engines) const override {
+    const bool fades = static_cast<bool>(fading_);
+    const auto of = [&](const auto* heads) {
+      return heads ? heads->fused(form, sequence.dk, sequence.dv, fades) : std::string();
+    };
+    return precision == Precision::f64 ? of(engines.f64.softmax_heads()) : of(engines.f32.softmax_heads());
+  }
+
+  std::optional<NamedStates> cache_after(const Sequence& sequence, Index tokens) const override {
+    const KeyValueCache<double> cache(sequence, fading_);
+    NamedStates states = cache.states(fading_);
+    for (auto& [name, rows] : states) rows = Matrix<double>(rows.topRows(cache.earlier + tokens));
+    return states;
+  }
+
   Footprint footprint(const Sequence& sequence, Form form, Precision precision,
                       Index chunk_size) const override {
     const Index T = sequence.tokens;
@@ -183,8 +199,6 @@ class SoftmaxRule : public Rule {
     return softmax_weights(sequence, fading_, window, stop);
   }
 
-  const KeyFading& fading() const { return fading_; }
-
  private:
   KeyFading fading_;
 };
@@ -205,21 +219,6 @@ std::function<Matrix<double>(const Sequence&, const NamedStates&, const Matrix<d
         // No key is later than the first query: all see the whole cache.
         return softmax_dense<double>(keys * sequence.parameter("scale"), K, V, K.rows() - 1, nullptr, bias);
       };
-}
-
-std::optional<bool> has_fading_keys(const Rule& rule) {
-  const auto* softmax = dynamic_cast<const SoftmaxRule*>(&rule);
-  if (!softmax) return std::nullopt;
-  return static_cast<bool>(softmax->fading());
-}
-
-std::optional<NamedStates> cache_after(const Rule& rule, const Sequence& sequence, Index tokens) {
-  const auto* softmax = dynamic_cast<const SoftmaxRule*>(&rule);
-  if (!softmax) return std::nullopt;
-  const KeyValueCache<double> cache(sequence, softmax->fading());
-  NamedStates states = cache.states(softmax->fading());
-  for (auto& [name, rows] : states) rows = Matrix<double>(rows.topRows(cache.earlier + tokens));
-  return states;
 }
 
 std::shared_ptr<const Rule> softmax_rule(KeyFading fading) {

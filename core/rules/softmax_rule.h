@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 
 #include "core/rules/rule.h"
 #include "core/steps/softmax_trace.h"
@@ -16,11 +15,5 @@ std::shared_ptr<const Rule> softmax_rule(KeyFading fading = {});
 /// MemoryAccess::answers of such a rule: what a query equal to the key would read from the cache, [N, V]; 0
 /// from an empty one. Where keys fade, as of the last token in it.
 std::function<Matrix<double>(const Sequence&, const NamedStates&, const Matrix<double>&)> cache_answers();
-
-/// Whether the keys of such a rule fade; nothing for another rule.
-std::optional<bool> has_fading_keys(const Rule& rule);
-
-/// The cache of such a rule after `tokens` tokens, by the names of Variant::states; nothing for another rule.
-std::optional<NamedStates> cache_after(const Rule& rule, const Sequence& sequence, Index tokens);
 
 }  // namespace palimpsest

@@ -39,14 +39,14 @@ void require_answers(const Variant& variant) {
 }
 
 bool answers_linearly(const Variant& variant) {
-  const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
+  const RowRule* const rows = variant.rule->row_program();
   return !variant.memory.answers && !(rows && rows->normalised());
 }
 
 StoredPairs stored_pairs(const Variant& variant, const Sequence& sequence, Index first, Index count) {
   require_answers(variant);
   if (variant.memory.pairs) return variant.memory.pairs(sequence, first, count);
-  const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
+  const RowRule* const rows = variant.rule->row_program();
   if (rows) return written_by(*rows, sequence, first, count);
   return {sequence.at("k").rows<double>(first, count), sequence.at("v").rows<double>(first, count)};
 }
@@ -55,7 +55,7 @@ Matrix<double> memory_answers(const Variant& variant, const Sequence& sequence, 
                               const Matrix<double>& keys) {
   require_answers(variant);
   if (variant.memory.answers) return variant.memory.answers(sequence, states, keys);
-  const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
+  const RowRule* const rows = variant.rule->row_program();
   if (rows && rows->normalised()) return rows->finish<double>(keys * program_state(states), sequence);
   return keys * state_of(states, "S");
 }

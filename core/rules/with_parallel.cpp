@@ -34,6 +34,11 @@ class WithParallel : public Rule {
         .run_heads(heads, form, precision, chunk_size, std::move(stop), engines);
   }
 
+  std::string fused_kernel(const Sequence& sequence, Form form, Precision precision,
+                           const DeviceEngines& engines) const override {
+    return choose(form, sequence.settings).fused_kernel(sequence, form, precision, engines);
+  }
+
   void walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const override {
     rule_->walk_states(sequence, visit, std::move(stop));
   }

@@ -93,7 +93,7 @@ std::vector<std::pair<std::string, Matrix<double>>> named_states(const Matrix<do
 /// sum_d of half the share of channel d times |S_d - v|^2, up to a constant: what is written and, as that
 /// share is what the decay takes, what shrinks.
 std::vector<InnerProblem> share_problems(const InnerContext& context) {
-  const auto& rule = dynamic_cast<const RowRule&>(context.rule);
+  const RowRule& rule = *context.rule.row_program();
   const Program<double> row = rule.encoder().encode<double>(context.sequence, context.token, 1);
   const Matrix<double>& S = state_of(context.before, "S");
   const Matrix<double> forgotten = (1 - row.alpha().transpose().array()).matrix();

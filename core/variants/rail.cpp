@@ -39,7 +39,7 @@ Fade fade_of(const Variant& variant) {
 
 /// The structure of a rule's program; nothing where it is none.
 std::optional<Structure> structure_of(const Variant& variant) {
-  const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
+  const RowRule* const rows = variant.rule->row_program();
   if (!rows || rows->normalised()) return std::nullopt;
   Settings given;
   for (const Parameter& parameter : variant.parameters) given.parameters[parameter.name] = parameter.stand_in;
@@ -286,7 +286,7 @@ Variant with_momentum(const RailStop& lower, const RailStop& upper) {
     const double part = position_of(sequence.settings);
     if (part < 1) sequence.add("eta", part * sequence.at("eta").all<double>());
   };
-  const auto& rows = dynamic_cast<const RowRule&>(*joint.rule);
+  const RowRule& rows = *joint.rule->row_program();
   const auto shown = [whole = joint.rule, &rows](const Settings& settings) {
     Notation written = rows.notation(settings);
     if (const double part = position_of(settings); part < 1)
@@ -317,8 +317,7 @@ struct Joints {
       const auto lower = makeup(family_member(stops[i]));
       const auto upper = makeup(family_member(stops[i + 1]));
       if (lower && upper) stretch.path.emplace(*lower, *upper);
-      stretch.has_momentum = !stretch.path &&
-                             dynamic_cast<const RowRule*>(family_member(stops[i + 1]).rule.get()) &&
+      stretch.has_momentum = !stretch.path && family_member(stops[i + 1]).rule->row_program() &&
                              takes(family_member(stops[i + 1]), "eta");
       if (stretch.path)
         table.push_back(joined(stops[i], stops[i + 1], *stretch.path));
