@@ -87,8 +87,7 @@ struct Foundation {
   std::optional<double>
       capture_error;  // this head's distance to the output in the file, if the inputs are the file's own
   std::shared_ptr<Computation> right = nullptr;  // the same without the fault of the choice; null: none is in
-  std::shared_ptr<const EditedTrace> edited =
-      nullptr;                // the one of the traces with that fault; null: none is
+  std::shared_ptr<const EditedTrace> edited = nullptr;  // of the traces the one with the fault in; null: none
   std::string no_fault = {};  // why the fault of the choice changes nothing here; empty: it does, or is none
   LiveComputation live{};
 

@@ -160,6 +160,8 @@ struct Variant {
   std::shared_ptr<const Rule> rule;
   /// Fills in parameters whose default depends on the options.
   std::function<void(Settings&)> complete = {};
+  /// Whether options, resolved, go together whatever the sizes of the data. Absent: all do.
+  std::function<bool(const Settings&)> go_together = {};
   /// Adds arrays that follow from the others and run through the whole sequence, such as running sums.
   std::function<void(Sequence&)> derive = {};
   /// Adds to the arrays of the tokens that follow `finished` what that run took from its initial states, so

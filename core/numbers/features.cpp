@@ -49,6 +49,13 @@ Index feature_count(std::string_view map, Index channels) {
   throw InputError(fmt::format("there is no feature map \"{}\"", map));
 }
 
+bool same_feature_count(std::string_view map, std::string_view other) {
+  if (map == other) return true;
+  if (map == "favor" || other == "favor") return false;
+  constexpr Index channels = 3;  // counts that differ for any number differ for this one
+  return feature_count(map, channels) == feature_count(other, channels);
+}
+
 bool needs_eps(std::string_view map) { return map == "relu" || map == "squared" || map == "taylor1"; }
 
 template <class Scalar>

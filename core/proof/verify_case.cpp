@@ -80,14 +80,7 @@ bool has_gates(const Variant& variant) {
 }
 
 bool is_possible(const Variant& variant, const Settings& given) {
-  try {
-    const Settings settings = random_settings(variant, given, 1);
-    const auto arrays = std::make_shared<const Arrays>(random_arrays(variant, settings, {.tokens = 0}));
-    reference(variant, palimpsest::bind(variant, arrays, settings).heads.front());
-    return true;
-  } catch (const InputError&) {
-    return false;
-  }
+  return !variant.go_together || variant.go_together(resolve(variant, given));
 }
 
 std::vector<Settings> option_choices(const Variant& variant) {

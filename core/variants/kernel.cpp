@@ -153,6 +153,11 @@ Variant kernel() {
                 needs_eps(settings.options["feature_map_q"]) || needs_eps(settings.options["feature_map_k"]);
             settings.parameters.emplace("eps", needed ? 1e-6 : 0.0);
           },
+      .go_together =
+          [](const Settings& settings) {
+            return same_feature_count(settings.options.at("feature_map_q"),
+                                      settings.options.at("feature_map_k"));
+          },
   };
 }
 

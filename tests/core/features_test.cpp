@@ -20,3 +20,17 @@ TEST_CASE("taylor1 takes the direction of a vector without length to be 0", "[fe
   const std::vector<Matrix<double>> arguments = {x};
   CHECK((rows.evaluate(arguments) - phi).cwiseAbs().maxCoeff() < 1e-15);
 }
+
+TEST_CASE("maps go together that make the same number of features of any number of channels") {
+  for (const std::string& map : feature_maps()) {
+    CHECK(same_feature_count(map, map));
+    for (const std::string& other : feature_maps()) {
+      INFO(map << ' ' << other);
+      if (map == other) continue;
+      bool same = map != "favor" && other != "favor";
+      for (Index channels = 1; same && channels <= 8; ++channels)
+        same = feature_count(map, channels) == feature_count(other, channels);
+      CHECK(same_feature_count(map, other) == same);
+    }
+  }
+}
