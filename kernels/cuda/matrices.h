@@ -41,9 +41,9 @@ class DeviceMatrices {
     return all;
   }
 
-  /// Rounds them in their place; whoever measures counts it as part of their way.
+  /// Rounds them in their place, to bf16 alone; whoever measures counts it as part of their way.
   void round(cuda::Rounding rounding) {
-    if (rounding == cuda::Rounding::none) return;
+    if (rounding != cuda::Rounding::bf16) return;
     cuda::RunClock::moving(&RunTimes::transfers,
                            [&] { cuda::round_to_bf16(data(), static_cast<std::int64_t>(numbers_.size())); });
   }

@@ -4,8 +4,12 @@
 
 namespace palimpsest::cuda {
 
-/// How rows of q, k and v come to the kernels, and outputs from them. Everything else stays as it is.
-enum class Rounding { none, bf16 };
+/// What is rounded on the way. Everything else stays as it is.
+enum class Rounding {
+  none,
+  bf16,  // rows of q, k and v as they come to the kernels, and outputs as they go
+  tf32   // the factors of matrix products on tensor cores, inside the kernels that have them
+};
 
 /// Rounds `count` numbers on the device, in their place, to the nearest bf16; of two equally near to the one
 /// whose last bit is 0. Throws Error with CUDA's words.

@@ -1,5 +1,7 @@
 #include "kernels/cuda/row_engines.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
@@ -11,6 +13,7 @@
 #include "kernels/cuda/matrices.h"
 #include "kernels/cuda/recurrent_rows.h"
 #include "kernels/cuda/recurrent_scalar_decay.h"
+#include "kernels/cuda/tensor_float/tensor_float_rows.h"
 
 namespace palimpsest::cuda {
 
@@ -343,6 +346,13 @@ bool goes_to_tensor_cores(Form form, const Structure& structure, Index K, Roundi
          fit_tensor_cores(structure, K) && has_hopper();
 }
 
+/// In tf32, which nothing else computes.
+template <class Scalar>
+bool goes_to_tensor_float(Form form, const Structure& structure, Index K, Rounding rounding) {
+  return std::is_same_v<Scalar, float> && rounding == Rounding::tf32 && form == Form::chunkwise &&
+         fit_tensor_cores(structure, K) && has_tensor_float();
+}
+
 bool goes_to_registers(Form form, const Structure& structure, Index K) {
   return form == Form::recurrent && has_one_decay_per_token(structure, K);
 }
@@ -353,6 +363,14 @@ void run_on_tensor_cores(RowsOnDevice<Scalar>& rows) {
     const TensorRows tensor_rows(rows.programs());
     computing<Scalar>({&rows.S()}, [&] { tensor_rows.compute(); });
     tensor_rows.unpack();
+  }
+}
+
+template <class Scalar>
+void run_in_tensor_float(RowsOnDevice<Scalar>& rows) {
+  if constexpr (std::is_same_v<Scalar, float>) {
+    TensorFloatRows tensor_rows(rows.programs());
+    computing<Scalar>({&rows.S()}, [&] { tensor_rows.compute(); });
   }
 }
 
@@ -444,6 +462,12 @@ std::vector<Matrix<Scalar>> run_rows(Form form, std::span<const Program<Scalar>>
                             is_recurrent ? Gates::as_alpha : Gates::as_given, rounding);
   if (rows.programs().T > 0 && goes_to_tensor_cores<Scalar>(form, structure, K, rounding)) {
     run_on_tensor_cores(rows);
+  } else if (rows.programs().T > 0 && goes_to_tensor_float<Scalar>(form, structure, K, rounding)) {
+    run_in_tensor_float(rows);
+  } else if (rows.programs().T > 0 && rounding == Rounding::tf32) {
+    throw Unsupported(fmt::format(
+        "tf32: the kernels for tensor cores take chunks of rows with up to {} key channels; these have {}",
+        tensor_float::most_channels, K));
   } else if (!is_recurrent) {
     run_chunks(form, rows, chunk_size, stop);
   } else if (goes_to_registers(form, structure, K)) {
@@ -467,6 +491,7 @@ double most_bytes_of_rows() {
 template <class Scalar>
 std::string fused_rows(Form form, const Structure& structure, Index K, Rounding rounding) {
   if (goes_to_tensor_cores<Scalar>(form, structure, K, rounding)) return "fused kernels on tensor cores";
+  if (goes_to_tensor_float<Scalar>(form, structure, K, rounding)) return "kernels on tensor cores in tf32";
   if (goes_to_registers(form, structure, K)) return "one kernel that holds the memory in registers";
   return {};
 }

@@ -1,5 +1,7 @@
 #include "kernels/cuda/softmax_engines.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -8,6 +10,8 @@
 #include "kernels/cuda/hopper/tensor_softmax.h"
 #include "kernels/cuda/matrices.h"
 #include "kernels/cuda/softmax.h"
+#include "kernels/cuda/tensor_float/softmax_tiles.h"
+#include "kernels/cuda/tensor_float/tensor_float_rows.h"
 
 namespace palimpsest::cuda {
 
@@ -211,6 +215,13 @@ bool goes_to_tensor_cores(Form form, Index K, Index V, bool fades, Rounding roun
          fits_tensor_cores(K, V, fades) && has_hopper();
 }
 
+/// In tf32, which nothing else computes.
+template <class Scalar>
+bool goes_to_tensor_float(Form form, Index K, Index V, bool fades, Rounding rounding) {
+  return std::is_same_v<Scalar, float> && rounding == Rounding::tf32 && form == Form::chunkwise &&
+         fits_tensor_cores(K, V, fades) && has_tensor_float();
+}
+
 template <class Scalar>
 void run_on_tensor_cores(AllHeads<Scalar>& all) {
   if constexpr (std::is_same_v<Scalar, float>) {
@@ -218,6 +229,12 @@ void run_on_tensor_cores(AllHeads<Scalar>& all) {
     computing<Scalar>({}, [&] { softmax.compute(); });
     softmax.unpack(all.o());
   }
+}
+
+template <class Scalar>
+void run_in_tensor_float(AllHeads<Scalar>& all) {
+  if constexpr (std::is_same_v<Scalar, float>)
+    computing<Scalar>({}, [&] { tensor_float::softmax(all.attention(), all.o()); });
 }
 
 }  // namespace
@@ -321,6 +338,12 @@ std::vector<Matrix<Scalar>> run_softmax(Form form, std::span<const CachedQueries
   const bool fades = attention.log_gates.data != nullptr;
   if (goes_to_tensor_cores<Scalar>(form, attention.K, attention.V, fades, rounding)) {
     run_on_tensor_cores(all);
+  } else if (goes_to_tensor_float<Scalar>(form, attention.K, attention.V, fades, rounding)) {
+    run_in_tensor_float(all);
+  } else if (rounding == Rounding::tf32) {
+    throw Unsupported(fmt::format(
+        "tf32: the kernel for tensor cores holds up to {} channels; these keys have {}, these values {}",
+        tensor_float::most_channels, attention.K, attention.V));
   } else if (form == Form::recurrent) {
     run_streams(all, stop);
   } else if (form == Form::parallel) {
@@ -333,7 +356,10 @@ std::vector<Matrix<Scalar>> run_softmax(Form form, std::span<const CachedQueries
 
 template <class Scalar>
 std::string fused_softmax(Form form, Index K, Index V, bool fades, Rounding rounding) {
-  return goes_to_tensor_cores<Scalar>(form, K, V, fades, rounding) ? "one fused kernel on tensor cores" : "";
+  if (goes_to_tensor_cores<Scalar>(form, K, V, fades, rounding)) return "one fused kernel on tensor cores";
+  if (goes_to_tensor_float<Scalar>(form, K, V, fades, rounding))
+    return "one fused kernel on tensor cores in tf32";
+  return {};
 }
 
 #define PALIMPSEST_INSTANTIATE(Scalar)                                                                       \

@@ -5,104 +5,22 @@
 
 #if PALIMPSEST_HAS_CUDA
 
-#include <cmath>
-#include <limits>
-#include <random>
-
-#include "core/base/array.h"
-#include "core/numbers/arithmetic.h"
 #include "kernels/cuda/hopper/tensor_rows.h"
 #include "kernels/cuda/row_engines.h"
 #include "kernels/cuda/softmax_engines.h"
 #include "tests/kernels/gpu.h"
+#include "tests/kernels/random_rows.h"
 
 using namespace palimpsest;
+using namespace palimpsest::testing;
 
 namespace {
 
 bool has_tensor_cores() {
-  if (!testing::has_gpu()) return false;
+  if (!has_gpu()) return false;
   if (cuda::has_hopper()) return true;
   std::cout << "SKIP: the tensor-core kernels are written for compute capability 9.0\n";
   return false;
-}
-
-struct Kind {
-  Index tokens = 0;
-  Index dk = 128;
-  Index dv = 128;
-  Erase erase = Erase::none;
-  Decay decay = Decay::none;
-  bool beta = true;
-  bool reads_first = false;
-  bool gates_are_logs = true;
-  double alike = 0;        // cosine of two keys
-  double strongest = 0.1;  // -g of a token, at most
-};
-
-std::string words(const Kind& kind) {
-  return "T " + std::to_string(kind.tokens) + " K " + std::to_string(kind.dk) + " V " +
-         std::to_string(kind.dv) + " erase " + std::to_string(static_cast<int>(kind.erase)) + " decay " +
-         std::to_string(static_cast<int>(kind.decay)) + " beta " + std::to_string(kind.beta) +
-         " reads first " + std::to_string(kind.reads_first) + " alike " + std::to_string(kind.alike) +
-         " strongest " + std::to_string(kind.strongest);
-}
-
-float as_bf16(double x) { return static_cast<float>(rounded(x, Arithmetic::bf16)); }
-
-/// Keys of length 1; one gate in the middle closes altogether.
-Program<float> random_program(const Kind& kind, unsigned seed) {
-  std::mt19937 bits(seed);
-  std::normal_distribution<double> normal;
-  std::uniform_real_distribution<double> uniform;
-  const double unit = 1 / std::sqrt(static_cast<double>(kind.dk));
-  Program<float> program;
-  program.structure = {.decay = kind.decay,
-                       .gates_are_logs = kind.gates_are_logs,
-                       .erase = kind.erase,
-                       .beta = kind.beta,
-                       .read_at = kind.reads_first ? ReadAt::before_row : ReadAt::after_row};
-  const auto drawn = [&](Index rows, Index columns, auto draw) {
-    Matrix<float> all(rows, columns);
-    for (Index i = 0; i < all.size(); ++i) all.data()[i] = static_cast<float>(draw(i));
-    return all;
-  };
-  std::vector<double> common(static_cast<std::size_t>(kind.dk));
-  for (double& x : common) x = unit * normal(bits);
-  program.q = drawn(kind.tokens, kind.dk, [&](Index) { return as_bf16(unit * normal(bits)); });
-  program.k = drawn(kind.tokens, kind.dk, [&](Index i) {
-    return std::sqrt(kind.alike) * common[static_cast<std::size_t>(i % kind.dk)] +
-           std::sqrt(1 - kind.alike) * unit * normal(bits);
-  });
-  program.k.rowwise().normalize();
-  program.k = program.k.unaryExpr([](float x) { return as_bf16(x); });
-  program.v = drawn(kind.tokens, kind.dv, [&](Index) { return as_bf16(normal(bits)); });
-  program.beta = drawn(kind.tokens, kind.beta ? 1 : 0, [&](Index) { return uniform(bits); });
-  const Index gates = kind.decay == Decay::key ? kind.dk : kind.decay == Decay::scalar ? 1 : 0;
-  program.gate = drawn(kind.tokens, gates, [&](Index i) {
-    const bool closes = i / std::max<Index>(gates, 1) == kind.tokens / 2;
-    const double g = closes ? -std::numeric_limits<double>::infinity() : -kind.strongest * uniform(bits);
-    return kind.gates_are_logs ? g : std::exp(g);
-  });
-  return program;
-}
-
-Program<double> widened(const Program<float>& program) {
-  return {.structure = program.structure,
-          .q = program.q.cast<double>(),
-          .k = program.k.cast<double>(),
-          .v = program.v.cast<double>(),
-          .gate = program.gate.cast<double>(),
-          .beta = program.beta.cast<double>()};
-}
-
-double largest(const Matrix<double>& X) { return X.size() == 0 ? 0 : X.cwiseAbs().maxCoeff(); }
-
-/// max|X - Y|; infinite where one is no number.
-double difference(const Matrix<double>& X, const Matrix<double>& Y) {
-  if (X.size() == 0 && Y.size() == 0) return 0;
-  const double furthest = (X - Y).cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
-  return std::isnan(furthest) ? std::numeric_limits<double>::infinity() : furthest;
 }
 
 /// Two heads on tensor cores against each alone by the plain kernels in f64.
@@ -189,7 +107,7 @@ TEST_CASE("softmax on tensor cores gives what it gives in f64") {
 }
 
 TEST_CASE("a run that goes to a fused kernel says so, and no other") {
-  if (!testing::has_gpu()) return;
+  if (!has_gpu()) return;
   const auto rows = [](Form form, const Structure& structure, Index K, cuda::Rounding rounding) {
     return cuda::fused_rows<float>(form, structure, K, rounding);
   };
