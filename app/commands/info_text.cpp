@@ -49,15 +49,27 @@ class Reasons {
 
   Rows rows() const {
     Rows rows;
-    for (const auto& [device, reason] : order_) {
-      rows.push_back(
-          {device, fmt::format("{}: {}", fmt::join(concerned_.at({device, reason}), ", "), reason)});
-    }
+    for (const auto& [device, reason] : order_)
+      rows.push_back({device, fmt::format("{}: {}", concerned({device, reason}), reason)});
     return rows;
   }
 
  private:
   using Key = std::pair<std::string, std::string>;
+
+  /// What a reason concerns in words; many rules that lack the same are counted.
+  std::string concerned(const Key& key) const {
+    constexpr std::size_t most_named = 8;
+    std::vector<std::string> words;
+    for (const auto& [what, ids] : concerned_.at(key)) {
+      if (ids.size() > most_named) {
+        words.push_back(fmt::format("{} rules {}", ids.size(), what));
+      } else {
+        for (const std::string& id : ids) words.push_back(fmt::format("{} {}", id, what));
+      }
+    }
+    return fmt::format("{}", fmt::join(words, ", "));
+  }
 
   void add(const Backend& backend, const Variant& variant, Form form) {
     std::vector<std::optional<Gap>> gaps;
@@ -66,17 +78,21 @@ class Reasons {
     const bool same = std::ranges::all_of(gaps, [&](const auto& other) { return other == gaps.front(); });
     for (std::size_t i = 0; i < (same ? 1 : gaps.size()); ++i) {
       if (!gaps[i]) continue;
-      std::string what = fmt::format("{} {}", variant.id, name(form));
+      std::string what = name(form);
       if (!same) what += fmt::format(" {}", name(precisions[i]));
       if (gaps[i]->when != "always") what += fmt::format(" (if {})", gaps[i]->when);
       const Key key{backend.name(), gaps[i]->reason};
       if (!concerned_.contains(key)) order_.push_back(key);
-      concerned_[key].push_back(what);
+      auto& all = concerned_[key];
+      auto place = std::ranges::find(all, what, [](const auto& each) { return each.first; });
+      if (place == all.end()) place = all.insert(all.end(), {what, {}});
+      place->second.push_back(variant.id);
     }
   }
 
   std::vector<Key> order_;
-  std::map<Key, std::vector<std::string>> concerned_;
+  /// "two-pass", "chunkwise tf32 (if causal=false)": the rules that lack it.
+  std::map<Key, std::vector<std::pair<std::string, std::vector<std::string>>>> concerned_;
 };
 
 std::string default_text(const Parameter& parameter) {

@@ -161,7 +161,7 @@ Task add_run(CLI::App& command, Console console) {
       ->required();
   command.add_option("--form", options->form, form_names())->capture_default_str();
   command.add_option("--device", options->device, "cpu or cuda")->capture_default_str();
-  command.add_option("--precision", options->precision, "f64, f32, or bf16 on a device that has it")
+  command.add_option("--precision", options->precision, "f64, f32; tf32, bf16 on a device that has them")
       ->capture_default_str();
   command
       .add_option("--chunk", options->chunk, "Tokens per chunk, where the form has chunks; changes no result")

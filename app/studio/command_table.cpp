@@ -294,20 +294,20 @@ void add_forms(Table& table) {
                    .repeats = true});
   table.push_back({.id = "precision.other",
                    .group = "Form",
-                   .words = "the next precision: f64, f32, bf16",
+                   .words = "the next precision: f64, f32, tf32, bf16",
                    .key = ImGuiKey_P,
                    .perform = choose_next_precision});
   for (const Precision precision : all_precisions) {
-    table.push_back(
-        {.id = fmt::format("precision.{}", name(precision)),
-         .group = "Form",
-         .words = fmt::format("compute in {}", name(precision)),
-         .perform = choosing([precision](Choice& choice) { choice.precision = precision; }),
-         .why_not = [precision](const Application& a) { return no_precision(a, precision); },
-         .explained = fmt::format("Compute all forms in {}; they are compared with {}", name(precision),
-                                  precision == Precision::f64
-                                      ? "the f64 recurrence"
-                                      : fmt::format("the f64 recurrence on {} inputs", name(precision)))});
+    table.push_back({.id = fmt::format("precision.{}", name(precision)),
+                     .group = "Form",
+                     .words = fmt::format("compute in {}", name(precision)),
+                     .perform = choosing([precision](Choice& choice) { choice.precision = precision; }),
+                     .why_not = [precision](const Application& a) { return no_precision(a, precision); },
+                     .explained = fmt::format(
+                         "Compute all forms in {}; they are compared with {}", name(precision),
+                         precision == Precision::f64
+                             ? "the f64 recurrence"
+                             : fmt::format("the f64 recurrence on {} inputs", name(given_in(precision))))});
   }
   for (const Backend* backend : backends()) {
     const std::string device = backend->name();

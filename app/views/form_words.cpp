@@ -121,7 +121,7 @@ std::string form_work(const FormResult& result, const Computation& computed, Ind
 
 std::string reference_words(Precision precision) {
   if (precision == Precision::f64) return "the f64 recurrence";
-  return fmt::format("the f64 recurrence on {} inputs", name(precision));
+  return fmt::format("the f64 recurrence on {} inputs", name(given_in(precision)));
 }
 
 std::string allowance_words(const FormResult& result) {

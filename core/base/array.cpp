@@ -28,6 +28,8 @@ const char* name(Precision precision) {
       return "f64";
     case Precision::f32:
       return "f32";
+    case Precision::tf32:
+      return "tf32";
     case Precision::bf16:
       return "bf16";
   }

@@ -19,8 +19,9 @@ template <class Scalar>
 using RowVector = Eigen::Matrix<Scalar, 1, Eigen::Dynamic>;
 
 /// Which numbers an engine computes with. In bf16 rows of q, k and v come, and outputs go, as bf16; states,
-/// gates and sums are f32.
-enum class Precision { f64, f32, bf16 };
+/// gates and sums are f32. In tf32 all of these are f32 in memory, and matrix products take factors rounded
+/// to tf32.
+enum class Precision { f64, f32, tf32, bf16 };
 
 /// How a variant is computed.
 enum class Form {
@@ -35,7 +36,8 @@ inline constexpr Form all_forms[] = {Form::recurrent, Form::chunkwise, Form::two
 /// Whether a form has a chunk size.
 constexpr bool has_chunks(Form form) { return form == Form::chunkwise || form == Form::two_pass; }
 
-inline constexpr Precision all_precisions[] = {Precision::f64, Precision::f32, Precision::bf16};
+inline constexpr Precision all_precisions[] = {Precision::f64, Precision::f32, Precision::tf32,
+                                               Precision::bf16};
 
 /// Those with a Scalar of their own, in which rules compute.
 inline constexpr Precision scalar_precisions[] = {Precision::f64, Precision::f32};
@@ -43,6 +45,11 @@ inline constexpr Precision scalar_precisions[] = {Precision::f64, Precision::f32
 /// The one of them that holds the numbers of `precision` in memory.
 constexpr Precision held_in(Precision precision) {
   return precision == Precision::f64 ? Precision::f64 : Precision::f32;
+}
+
+/// The one in which q, k and v come for `precision`.
+constexpr Precision given_in(Precision precision) {
+  return precision == Precision::tf32 ? Precision::f32 : precision;
 }
 
 /// The name of a form as the command line and the files spell it.

@@ -91,6 +91,8 @@ Arithmetic coarsest(Precision precision) {
       return Arithmetic::f64;
     case Precision::f32:
       return Arithmetic::f32;
+    case Precision::tf32:
+      return Arithmetic::tf32;
     case Precision::bf16:
       return Arithmetic::bf16;
   }

@@ -40,7 +40,8 @@ struct Judgement {
   bool is_worse_than(const Judgement& other) const;
 };
 
-/// One head's inputs as a precision holds them, parameters too: in bf16 q, k and v as bf16, the rest as f32.
+/// One head's inputs as a precision holds them, parameters too: in bf16 q, k and v as bf16, the rest, and in
+/// tf32 everything, as f32.
 struct HeldInputs {
   std::shared_ptr<const Arrays> arrays;
   Sequence sequence;
@@ -70,10 +71,10 @@ class ReferenceRun {
                   std::stop_token stop = {});
 
   /// How many times further than one rounding (half a unit in the last place) results move: when every input
-  /// is rounded once more, towards zero by up to 2^-53 of itself (2^-24 in f32, 2^-8 in bf16), the largest of
-  /// several draws of the f64 recurrence; by what a form of a row program adds up (form_amplification()); and
-  /// where the precision has no numbers so small. The f64 recurrence alone is asked, never the run that is
-  /// judged.
+  /// is rounded once more, towards zero by up to 2^-53 of itself (2^-24 in f32, 2^-11 in tf32, 2^-8 in bf16),
+  /// the largest of several draws of the f64 recurrence; by what a form of a row program adds up
+  /// (form_amplification()); and where the precision has no numbers so small. The f64 recurrence alone is
+  /// asked, never the run that is judged.
   Amplification amplification(Form form, Index chunk_size, std::stop_token stop = {});
 
   /// Why a run is allowed more than its tolerance, in a sentence: what is multiplied, by how much, from which

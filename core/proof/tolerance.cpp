@@ -9,6 +9,7 @@ namespace {
 
 constexpr double usual_in_f64 = 1e-10;
 constexpr double usual_in_f32 = 2e-5;
+constexpr double usual_in_tf32 = 5e-3;  // ten roundings of a factor, each half a unit in 11 bits: 2^-11
 constexpr double usual_in_bf16 = 2e-2;  // five roundings, each half a unit in 8 bits: 2^-8
 
 double usual_in(Precision precision) {
@@ -17,6 +18,8 @@ double usual_in(Precision precision) {
       return usual_in_f64;
     case Precision::f32:
       return usual_in_f32;
+    case Precision::tf32:
+      return usual_in_tf32;
     case Precision::bf16:
       return usual_in_bf16;
   }

@@ -32,7 +32,7 @@ struct ToleranceException {
 std::span<const ToleranceException> usual_exceptions();
 
 /// The tolerance of `variant` with resolved `settings` in this form and precision: 1e-10 in f64, 2e-5 in f32,
-/// 2e-2 in bf16, or that of the last exception that applies. The only place that says it.
+/// 5e-3 in tf32, 2e-2 in bf16, or that of the last exception that applies. The only place that says it.
 Tolerance tolerance(const Variant& variant, const Settings& settings, Form form, Precision precision,
                     std::span<const ToleranceException> exceptions = usual_exceptions());
 

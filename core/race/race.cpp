@@ -25,6 +25,7 @@ double number_size(Precision precision) {
     case Precision::f64:
       return 8;
     case Precision::f32:
+    case Precision::tf32:
       return 4;
     case Precision::bf16:
       return 2;

@@ -18,8 +18,9 @@ unsigned heads_at_once(double work, unsigned threads) {
 }
 
 std::optional<std::string> Backend::missing_precision(Precision precision) const {
-  if (precision != Precision::bf16) return std::nullopt;
-  return fmt::format("{} computes in f64 and f32; bf16 is for a device with tensor cores", name());
+  if (precision == held_in(precision)) return std::nullopt;
+  return fmt::format("{} computes in f64 and f32; {} is for a device with tensor cores", name(),
+                     palimpsest::name(precision));
 }
 
 std::vector<Precision> precisions_of(const Backend& backend) {

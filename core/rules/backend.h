@@ -32,8 +32,9 @@ class Backend {
   /// Why nothing can be computed here in this precision; nothing if it can, where the device can be used.
   virtual std::optional<std::string> missing_precision(Precision precision) const;
 
-  /// The engines that it computes with; for bf16 those in f32 round what comes and goes, and a rule is asked
-  /// for held_in(precision). Throws Unsupported with the reason where none can be used.
+  /// The engines that it computes with; for bf16 those in f32 round what comes and goes, for tf32 the factors
+  /// of products, and a rule is asked for held_in(precision). Throws Unsupported with the reason where none
+  /// can be used.
   virtual const DeviceEngines& engines(Precision precision) const = 0;
 
   /// Runs one head. Throws Unsupported with the reason of missing().

@@ -6,6 +6,7 @@
 #include "kernels/cuda/failed_run.h"
 #include "kernels/cuda/measure.h"
 #include "kernels/cuda/named_trace.h"
+#include "kernels/cuda/tensor_float/missing.h"
 #include "kernels/cuda_backend.h"
 #include "kernels/device.h"
 
@@ -13,19 +14,20 @@ namespace palimpsest {
 
 namespace {
 
-constexpr int first_with_bf16 = 8;  // major number of the compute capability
+constexpr int first_with_tensor_cores = 8;  // for bf16 and tf32: major number of the compute capability
 
 class CudaBackend : public Backend {
  public:
   std::string name() const override { return "cuda"; }
 
   std::optional<std::string> missing_precision(Precision precision) const override {
-    if (precision != Precision::bf16) return std::nullopt;
+    if (precision == held_in(precision)) return std::nullopt;
     if (!cuda_unavailable().empty()) return cuda_unavailable();
     static const Device device = cuda_devices().front();
-    if (device.major >= first_with_bf16) return std::nullopt;
-    return fmt::format("bf16 needs tensor cores of compute capability {}.0; {} has {}.{}", first_with_bf16,
-                       device.name, device.major, device.minor);
+    if (device.major >= first_with_tensor_cores) return std::nullopt;
+    return fmt::format("{} needs tensor cores of compute capability {}.0; {} has {}.{}",
+                       palimpsest::name(precision), first_with_tensor_cores, device.name, device.major,
+                       device.minor);
   }
 
   const DeviceEngines& engines(Precision precision) const override {
@@ -38,7 +40,8 @@ class CudaBackend : public Backend {
                                      Precision precision) const override {
     if (const auto reason = variant.rule->missing(form, settings)) return reason;
     if (!cuda_unavailable().empty()) return cuda_unavailable();
-    return missing_precision(precision);
+    if (const auto reason = missing_precision(precision)) return reason;
+    return precision == Precision::tf32 ? cuda::missing_in_tf32(variant, settings, form) : std::nullopt;
   }
 
   Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision,

@@ -183,10 +183,13 @@ class CudaEngines : public Engines<Scalar> {
 const DeviceEngines& cuda_engines(Precision precision) {
   static const CudaEngines<double> f64(Rounding::none);
   static const CudaEngines<float> f32(Rounding::none);
+  static const CudaEngines<float> tf32(Rounding::tf32);
   static const CudaEngines<float> bf16(Rounding::bf16);
   static const DeviceEngines as_given = {f64, f32};
-  static const DeviceEngines rounding = {f64, bf16};
-  return precision == Precision::bf16 ? rounding : as_given;
+  static const DeviceEngines in_tf32 = {f64, tf32};
+  static const DeviceEngines in_bf16 = {f64, bf16};
+  if (precision == Precision::tf32) return in_tf32;
+  return precision == Precision::bf16 ? in_bf16 : as_given;
 }
 
 }  // namespace palimpsest

@@ -49,6 +49,8 @@ double most_products(Precision precision, double* seen) {
       return multiply_adds<double>(seen);
     case Precision::f32:
       return multiply_adds<float>(seen);
+    case Precision::tf32:
+      return tf32_multiply_adds(seen);
     case Precision::bf16:
       return has_hopper() ? hopper_multiply_adds(seen) : bf16_multiply_adds(seen);
   }
@@ -59,6 +61,8 @@ std::string how_multiplied(Precision precision) {
   if (precision == Precision::bf16)
     return fmt::format("a kernel of {} on tensor cores, bf16 with sums in f32, without a library",
                        has_hopper() ? "wgmma, one factor in registers," : "mma.sync in registers");
+  if (precision == Precision::tf32)
+    return "a kernel of mma.sync in registers on tensor cores, tf32 with sums in f32, without a library";
   return fmt::format(
       "a kernel of multiply-adds in registers in {}, without tensor cores or a library of products",
       name(precision));

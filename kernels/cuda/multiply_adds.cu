@@ -28,32 +28,52 @@ __global__ void chain_multiply_adds(Scalar a, Scalar b, double* seen) {
   if (sum < 0) *seen = sum;  // with positive numbers it never is; so that nothing is left out as unused
 }
 
-constexpr double of_a_product = 16 * 16 * 8;
+enum class Factors { bf16, tf32 };
 
-__global__ void chain_bf16_products(double* seen) {
+/// D <- A B + D of ones: A [16, 16] and B [16, 8] in bf16, half as deep in tf32.
+template <Factors factors>
+__device__ void multiply_ones(float (&D)[4]) {
 #if __CUDA_ARCH__ >= 800
-  constexpr unsigned ones = 0x3f803f80U;  // two numbers
+  if constexpr (factors == Factors::bf16) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+        "{%0, %1, %2, %3}, {%4, %4, %4, %4}, {%4, %4}, {%0, %1, %2, %3};"
+        : "+f"(D[0]), "+f"(D[1]), "+f"(D[2]), "+f"(D[3])
+        : "r"(0x3f803f80U));  // two numbers
+  } else {
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+        "{%0, %1, %2, %3}, {%4, %4, %4, %4}, {%4, %4}, {%0, %1, %2, %3};"
+        : "+f"(D[0]), "+f"(D[1]), "+f"(D[2]), "+f"(D[3])
+        : "r"(0x3f800000U));
+  }
+#endif
+}
+
+template <Factors factors>
+__global__ void chain_products(double* seen) {
   float D[chains][4] = {};
   for (int step = 0; step < steps; ++step) {
 #pragma unroll
-    for (int i = 0; i < chains; ++i) {
-      asm volatile(
-          "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
-          "{%0, %1, %2, %3}, {%4, %4, %4, %4}, {%4, %4}, {%0, %1, %2, %3};"
-          : "+f"(D[i][0]), "+f"(D[i][1]), "+f"(D[i][2]), "+f"(D[i][3])
-          : "r"(ones));
-    }
+    for (int i = 0; i < chains; ++i) multiply_ones<factors>(D[i]);
   }
   float sum = 0;
   for (int i = 0; i < chains; ++i) sum += D[i][0];
   if (sum < 0) *seen = sum;
-#endif
 }
 
 int blocks() {
   int multiprocessors = 0;
   CHECK_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
   return blocks_per_multiprocessor * multiprocessors;
+}
+
+template <Factors factors>
+double multiply_ones_everywhere(double* seen) {
+  constexpr double of_a_product = 16 * (factors == Factors::bf16 ? 16 : 8) * 8;
+  chain_products<factors><<<blocks(), threads>>>(seen);
+  CHECK_CUDA(cudaGetLastError());
+  return 2 * of_a_product * chains * steps * (threads / warp_size) * blocks();
 }
 
 }  // namespace
@@ -65,11 +85,8 @@ double multiply_adds(double* seen) {
   return 2.0 * chains * steps * threads * blocks();
 }
 
-double bf16_multiply_adds(double* seen) {
-  chain_bf16_products<<<blocks(), threads>>>(seen);
-  CHECK_CUDA(cudaGetLastError());
-  return 2 * of_a_product * chains * steps * (threads / warp_size) * blocks();
-}
+double bf16_multiply_adds(double* seen) { return multiply_ones_everywhere<Factors::bf16>(seen); }
+double tf32_multiply_adds(double* seen) { return multiply_ones_everywhere<Factors::tf32>(seen); }
 
 template double multiply_adds<double>(double*);
 template double multiply_adds<float>(double*);

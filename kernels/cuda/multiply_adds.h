@@ -7,7 +7,8 @@ namespace palimpsest::cuda {
 template <class Scalar>
 double multiply_adds(double* seen);
 
-/// The same in matrix products of tensor cores, bf16 with sums in f32.
+/// The same in matrix products of tensor cores, bf16 or tf32 with sums in f32.
 double bf16_multiply_adds(double* seen);
+double tf32_multiply_adds(double* seen);
 
 }  // namespace palimpsest::cuda

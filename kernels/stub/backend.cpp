@@ -18,7 +18,7 @@ class NoCudaBackend : public Backend {
   }
 
   std::optional<std::string> missing_precision(Precision precision) const override {
-    if (precision != Precision::bf16) return std::nullopt;
+    if (precision == held_in(precision)) return std::nullopt;
     return cuda_unavailable();
   }
 

@@ -295,12 +295,15 @@ TEST_CASE("a device that is not there gives status 3 and the reason", "[run]") {
   }
 }
 
-TEST_CASE("bf16 on the processor gives status 3 and the reason", "[run]") {
+TEST_CASE("bf16 and tf32 on the processor give status 3 and the reason", "[run]") {
   const Run run;
-  const Ran ran = run("linear", one_head("linear", 1), {"--precision", "bf16"});
-  CHECK(ran.status == exit_unsupported);
-  CHECK(is_one_line(ran.error));
-  CHECK_THAT(ran.error, says("cpu computes in f64 and f32; bf16 is for a device with tensor cores"));
+  for (const std::string precision : {"bf16", "tf32"}) {
+    const Ran ran = run("linear", one_head("linear", 1), {"--precision", precision});
+    CHECK(ran.status == exit_unsupported);
+    CHECK(is_one_line(ran.error));
+    CHECK_THAT(ran.error,
+               says("cpu computes in f64 and f32; " + precision + " is for a device with tensor cores"));
+  }
 }
 
 TEST_CASE("a form that would need too much memory gives status 3 and the reason", "[run]") {

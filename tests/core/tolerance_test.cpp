@@ -10,6 +10,7 @@ TEST_CASE("the tolerance is the usual one, or that of the last exception that ap
   CHECK(tolerance(gla, resolve(gla, {}), Form::parallel, Precision::f64) == Tolerance{1e-10});
   CHECK(tolerance(gla, resolve(gla, {}), Form::parallel, Precision::f32) == Tolerance{2e-5});
   CHECK(tolerance(gla, resolve(gla, {}), Form::parallel, Precision::bf16) == Tolerance{2e-2});
+  CHECK(tolerance(gla, resolve(gla, {}), Form::parallel, Precision::tf32) == Tolerance{5e-3});
 
   const std::vector<ToleranceException> exceptions = {
       {.variant = "gla", .tolerance = {1e-3, "all of it"}},

@@ -5,9 +5,13 @@
 
 #if PALIMPSEST_HAS_CUDA
 
+#include <set>
+
 #include "core/base/error.h"
+#include "core/contract/variant.h"
 #include "kernels/cuda/row_engines.h"
 #include "kernels/cuda/softmax_engines.h"
+#include "kernels/cuda/tensor_float/missing.h"
 #include "kernels/cuda/tensor_float/tensor_float_rows.h"
 #include "tests/kernels/gpu.h"
 #include "tests/kernels/random_rows.h"
@@ -18,6 +22,7 @@ using namespace palimpsest::testing;
 namespace {
 
 constexpr int digits_of_f32 = 24;
+constexpr double allowed = 5e-3;
 
 bool can_multiply_tf32() {
   if (!has_gpu()) return false;
@@ -38,13 +43,13 @@ void compare(Kind kind) {
   const auto expected =
       cuda::run_rows<double>(Form::recurrent, wide, 1, expected_states, {}, cuda::Rounding::none);
   const auto got = cuda::run_rows<float>(Form::chunkwise, heads, 16, states, {}, cuda::Rounding::tf32);
-  // A factor is off by up to 2^-11 = 4.9e-4 of itself, and a number goes through up to six products. Worst of
-  // the kernels carried out on a processor, lane by lane: 2.5e-3 with one channel, else 1e-3.
+  // What the precision promises: ten roundings of a factor, 2^-11 of itself each. Worst of the kernels
+  // carried out on a processor, lane by lane: 3e-3.
   const double output = std::max(largest(expected[0]), largest(expected[1]));
   for (std::size_t head = 0; head < 2; ++head) {
-    CHECK(difference(got[head].cast<double>(), expected[head]) <= 4e-3 * output);
+    CHECK(difference(got[head].cast<double>(), expected[head]) <= allowed * output);
     CHECK(difference(states[head].cast<double>(), expected_states[head]) <=
-          4e-3 * largest(expected_states[head]));
+          allowed * largest(expected_states[head]));
   }
 }
 
@@ -109,8 +114,27 @@ TEST_CASE("softmax in tf32 gives what it gives in f64") {
     const auto expected = cuda::run_softmax<double>(Form::recurrent, wide, 64, {}, cuda::Rounding::none);
     // Two roundings of a factor, 2^-11 each, times |q| |k| = 16 in an exponent of which channels take part.
     for (std::size_t head = 0; head < 2; ++head)
-      CHECK(difference(got[head].cast<double>(), expected[head]) <= 4e-3 * largest(expected[head]));
+      CHECK(difference(got[head].cast<double>(), expected[head]) <= allowed * largest(expected[head]));
   }
+}
+
+TEST_CASE("tf32 is offered where its kernels are, and the rest says why it is not") {
+  std::set<std::string> offered;
+  for (const Variant& variant : variants()) {
+    const Settings settings = resolve(variant, {});
+    for (const Form form : all_forms) {
+      const auto reason = cuda::missing_in_tf32(variant, settings, form);
+      if (form == Form::chunkwise && !reason) offered.insert(variant.id);
+      if (form != Form::chunkwise) CHECK(reason.value() == cuda::missing_in_tf32(variant, {}, form).value());
+    }
+  }
+  CHECK(offered == std::set<std::string>{"softmax", "linear", "kernel", "retnet", "lightning", "scalar_decay",
+                                         "gla", "hgrn2", "longhorn", "double_softmax", "deltanet",
+                                         "gated_deltanet", "kda"});
+  const Variant& linear = find_variant("linear");
+  Settings settings;
+  settings.options["causal"] = "false";  // reads at the end
+  CHECK(cuda::missing_in_tf32(linear, resolve(linear, settings), Form::chunkwise).has_value());
 }
 
 TEST_CASE("tf32 is computed by its kernels or not at all") {

@@ -322,6 +322,17 @@ TEST_CASE("in bf16 q, k and v are held as bf16, and the rest as f32") {
   }
 }
 
+TEST_CASE("in tf32 all inputs are held as f32: what is rounded is inside the products") {
+  const Variant& variant = find_variant("gated_deltanet");
+  const Settings settings = random_settings(variant, {}, 1);
+  const auto arrays = std::make_shared<const Arrays>(random_arrays(variant, settings, {.tokens = 9}));
+  const HeldInputs held = held_inputs(variant, arrays, settings, Precision::tf32);
+  const HeldInputs in_f32 = held_inputs(variant, arrays, settings, Precision::f32);
+  for (const auto& [name, array] : *held.arrays) CHECK(array.values == in_f32.arrays->at(name).values);
+  CHECK_THAT(why_not_in(cpu_backend(), Precision::tf32), says("tf32 is for a device with tensor cores"));
+  CHECK_THROWS_AS(cpu_backend().engines(Precision::tf32), Unsupported);
+}
+
 TEST_CASE("verify asks every device for the precisions that it has, and bf16 has room of its own") {
   OtherDevice device;
   device.trouble.has_bf16 = true;
