@@ -281,6 +281,7 @@ void draw_form(Application& application, Form form, const ComparedRows& compared
 }
 
 constexpr float tab_gap = 10;
+constexpr float precision_gap = 6;  // of these there are more, beside a title and "costs" in a narrow panel
 
 /// Where the devices to choose from begin if they end at `right`.
 float left_of_devices(const Application& application, float right) {
@@ -307,7 +308,7 @@ void device_tabs(Application& application, float right, float top) {
 
 /// The precisions to choose from, ending at `right`. Returns where they begin.
 float precision_tabs(Application& application, float right, float top) {
-  const float gap = style::px(tab_gap);
+  const float gap = style::px(precision_gap);
   float x = right + gap;
   for (const Precision each : all_precisions) x -= std::ceil(text_extent(name(each)).x) + gap;
   ImGui::SetCursorScreenPos({x, top});
