@@ -39,7 +39,7 @@ struct MadeRate {
 
 std::optional<MadeRate> made_rate(const Variant& variant, const Sequence& sequence, const std::string& array,
                                   const std::stop_token& stop) {
-  const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
+  const RowRule* const rows = variant.rule->row_program();
   if (!rows) return std::nullopt;
   const Notation notation = rows->notation(sequence.settings);
   const std::string& name = notation.token.beta;

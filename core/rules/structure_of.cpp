@@ -27,7 +27,7 @@ Arrays no_tokens(const Variant& variant, const Settings& settings) {
 }  // namespace
 
 std::optional<Structure> structure_of(const Variant& variant, const Settings& settings) {
-  const auto* rule = dynamic_cast<const RowRule*>(variant.rule.get());
+  const RowRule* const rule = variant.rule->row_program();
   if (!rule) return std::nullopt;
   Settings complete = settings;
   for (const Parameter& parameter : all_parameters(variant)) {

@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 
+#include "core/numbers/arithmetic.h"
 #include "core/operator/program.h"
 
 // Random row programs for kernels on tensor cores, in awkward sizes.
@@ -20,9 +21,9 @@ struct Kind {
   bool beta = true;
   bool reads_first = false;
   bool gates_are_logs = true;
-  double alike = 0;        // cosine of two keys
-  double strongest = 0.1;  // -g of a token, at most
-  int digits = 8;          // of q, k and v: those of bf16
+  double alike = 0;                       // cosine of two keys
+  double strongest = 0.1;                 // -g of a token, at most
+  Arithmetic numbers = Arithmetic::bf16;  // of q, k and v
 };
 
 inline std::string words(const Kind& kind) {
@@ -31,13 +32,6 @@ inline std::string words(const Kind& kind) {
          std::to_string(static_cast<int>(kind.decay)) + " beta " + std::to_string(kind.beta) +
          " reads first " + std::to_string(kind.reads_first) + " alike " + std::to_string(kind.alike) +
          " strongest " + std::to_string(kind.strongest);
-}
-
-/// The nearest number with so many significant bits; halves may go either way.
-inline float with_digits(int digits, double x) {
-  int exponent = 0;
-  const double fraction = std::frexp(x, &exponent);
-  return static_cast<float>(std::ldexp(std::nearbyint(std::ldexp(fraction, digits)), exponent - digits));
 }
 
 /// Keys of length 1; one gate in the middle closes altogether.
@@ -52,7 +46,7 @@ inline Program<float> random_program(const Kind& kind, unsigned seed) {
                        .erase = kind.erase,
                        .beta = kind.beta,
                        .read_at = kind.reads_first ? ReadAt::before_row : ReadAt::after_row};
-  const auto rounded = [&](double x) { return with_digits(kind.digits, x); };
+  const auto rounded = [&](double x) { return static_cast<float>(palimpsest::rounded(x, kind.numbers)); };
   const auto drawn = [&](Index rows, Index columns, auto draw) {
     Matrix<float> all(rows, columns);
     for (Index i = 0; i < all.size(); ++i) all.data()[i] = static_cast<float>(draw(i));

@@ -21,7 +21,6 @@ using namespace palimpsest::testing;
 
 namespace {
 
-constexpr int digits_of_f32 = 24;
 constexpr double allowed = 5e-3;
 
 bool can_multiply_tf32() {
@@ -33,7 +32,7 @@ bool can_multiply_tf32() {
 
 /// Two heads in tf32 against each alone by the plain kernels in f64.
 void compare(Kind kind) {
-  kind.digits = digits_of_f32;
+  kind.numbers = Arithmetic::f32;
   INFO(words(kind));
   const std::vector<Program<float>> heads = {random_program(kind, 1), random_program(kind, 2)};
   const std::vector<Program<double>> wide = {widened(heads[0]), widened(heads[1])};
@@ -101,7 +100,7 @@ TEST_CASE("softmax in tf32 gives what it gives in f64") {
     std::vector<CachedQueries<double>> wide;
     for (const unsigned seed : {1U, 2U}) {
       const Program<float> rows = random_program(
-          {.tokens = size.earlier + size.queries, .dk = size.dk, .dv = size.dv, .digits = digits_of_f32},
+          {.tokens = size.earlier + size.queries, .dk = size.dk, .dv = size.dv, .numbers = Arithmetic::f32},
           seed);
       heads.push_back(
           {.Q = 4 * rows.q.bottomRows(size.queries), .K = 4 * rows.k, .V = rows.v, .log_gates = {}});
