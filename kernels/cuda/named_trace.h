@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "core/steps/trace.h"
+#include "core/rules/rule.h"
 
 namespace palimpsest::cuda {
 
