@@ -9,8 +9,6 @@
 #include <cmath>
 #include <random>
 
-#include "core/base/error.h"
-
 namespace palimpsest {
 
 namespace {
