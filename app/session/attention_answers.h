@@ -66,6 +66,7 @@ struct ReadWord {
 
 /// What one token's output is made of.
 struct RowOfWeights {
+  std::weak_ptr<const DataSet> data = {};  // whose words are read
   Vector<double> weights = {};          // [T]; of tokens after its own only in an inner batch
   Vector<double> softmax_weights = {};  // [T]; empty where there is no softmax beside the rule
   double total = 0;                     // sum |w|

@@ -536,7 +536,11 @@ Answer<RowOfWeights> ask_row(Application& application) {
   key.token = application.session.token();
   key.sharpness = view.sharpness;
   key.channel = view.channel;
-  return application.session.answers().ask(key);
+  Answer<RowOfWeights> answer = application.session.answers().ask(key);
+  const bool is_of_another_text =
+      answer.value && answer.value->data.lock() != application.session.sight().computation->data;
+  if (is_of_another_text) answer.value = nullptr;  // an old answer whose words are not these
+  return answer;
 }
 
 void draw_attend(Application& application) {

@@ -73,8 +73,8 @@ void ask_moment(Application& application, ComparedSide& side, const std::shared_
   RecallOfTokens recall;
   recall.of = side.computed;
   const auto errors = session.answers().ask(recall);
-  // An old line is one of other words where there are more of them.
-  const auto tokens = static_cast<std::size_t>(side.computed->sequence.tokens);
+  // An old line, or one of an old side, is of other words where there are more of them or less.
+  const auto tokens = static_cast<std::size_t>(session.computed()->sequence.tokens);
   if (errors.value && (errors.value->tokens.empty() || errors.value->tokens.size() == tokens))
     side.recall = errors.value;
 }

@@ -249,3 +249,27 @@ TEST_CASE("Attend with nothing open, with no token and with one", "[attend]") {
     CHECK(attend_map().row->words.size() <= 1);
   }
 }
+
+TEST_CASE("Attend draws no row of another text while its own is made", "[attend]") {
+  Application application;
+  REQUIRE(application.session.open_named("preset:overwrite?T=400&K=6&V=5"));
+  application.session.wait();
+  application.enter("attend");
+  Offscreen offscreen(1280, 800);
+  application.session.go_to_token(399);
+  draw_fully(application, offscreen);
+  // What an old answer says of new words is seen in a few frames at most: several tries, none waited for.
+  for (const Index tokens : {12, 300, 11, 200, 9, 250, 14, 350}) {
+    CAPTURE(tokens);
+    REQUIRE(application.session.open_named("preset:overwrite?K=6&V=5&T=" + std::to_string(tokens)));
+    for (bool is_there = false; !is_there;) {
+      offscreen.pass([&] { application.draw(offscreen.scale()); });
+      const Index present = application.session.sight().computation->sequence.tokens;
+      const auto& row = attend_map().row;
+      if (row) REQUIRE(row->softmax_weights.size() == present);
+      is_there = row && present == tokens;
+    }
+    application.session.go_to_token(tokens - 1);
+    draw_fully(application, offscreen);
+  }
+}
