@@ -52,7 +52,9 @@ __device__ void multiply_ones(float (&D)[4]) {
 
 template <Factors factors>
 __global__ void chain_products(double* seen) {
-  float D[chains][4] = {};
+  float D[chains][4];
+  for (int i = 0; i < 4 * chains; ++i)
+    D[i / 4][i % 4] = static_cast<float>(threadIdx.x + i);  // or one would do for all
   for (int step = 0; step < steps; ++step) {
 #pragma unroll
     for (int i = 0; i < chains; ++i) multiply_ones<factors>(D[i]);
