@@ -18,6 +18,7 @@
 #include "app/session/presets.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
+#include "app/views/prove.h"
 #include "app/widgets/font_face.h"
 #include "app/widgets/formula.h"
 #include "app/window/free_memory.h"
@@ -150,6 +151,8 @@ class Player {
   /// window that sleeps.
   void rest() {
     leave();
+    stop_checking();  // else this would wait for minutes
+    application_.races.cancel(application_.session);
     application_.playing = false;
     application_.steps_per_second = 2;
     application_.pinned.reset();

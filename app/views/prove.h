@@ -62,6 +62,9 @@ ProveMap& prove_map();
 /// Goes on with a check of everything that was begun in Prove, wherever one looks: once in every frame.
 void keep_checking(Application& application);
 
+/// Ends it, as *cancel* does: what is known stays.
+void stop_checking();
+
 /// The form that Prove looks at: the one with the fault, else the one that is stepped through.
 Form proof_form(const Application& application);
 

@@ -507,6 +507,8 @@ void keep_checking(Application& application) {
   prove_map().checked = grid.found().done();
 }
 
+void stop_checking() { context_local<ProofGrid>().runs = false; }
+
 void draw_prove_grid(Application& application) {
   auto& grid = context_local<ProofGrid>();
   prove_map().form_names.clear();
