@@ -260,7 +260,7 @@ TEST_CASE("wrong values of the command line are refused in one line", "[run]") {
   refused({"--form", "serial"},
           "no form \"serial\"; expected one of: recurrent, chunkwise, two-pass, parallel");
   refused({"--device", "tpu"}, "no device \"tpu\"; expected one of: cpu, cuda");
-  refused({"--precision", "f16"}, "no precision \"f16\"; expected one of: f64, f32, bf16");
+  refused({"--precision", "f16"}, "no precision \"f16\"; expected one of: f64, f32, tf32, bf16");
   for (const char* chunk : {"0", "-1", "8.5", "ten", "99999999999999999999"})
     refused({"--chunk", chunk}, "chunk");
   refused({"--frobnicate"}, "--frobnicate");
