@@ -208,8 +208,7 @@ Symbols softmax_symbols(Form form, const KeyFading& fading) {
         {{"g", fading.symbol},
          {"queries", {"i", Role::plain, "index of each query"}},
          {"keys", {"j", Role::plain, "index of each key"}},
-         {"decays",
-          {form == Form::recurrent ? "d_t" : "D", Role::gate, "what is left, as a logarithm"}}});
+         {"decays", {form == Form::recurrent ? "d_t" : "D", Role::gate, "what is left, as a logarithm"}}});
   }
   if (form == Form::recurrent) {
     symbols.insert({{"q", {"q_t", Role::query, "what is asked"}},
