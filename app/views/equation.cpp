@@ -20,10 +20,11 @@ namespace palimpsest {
 
 namespace {
 
-constexpr float line_size = 17;      // design pixels of a line's letters
-constexpr float smallest_size = 13;  // below this a long formula takes several lines, this size of letters
-constexpr float smallest_part = 8;   // of which the widest is drawn smaller still, down to this
-constexpr float line_indent = 16;    // of the lines of a formula after its first
+constexpr float line_size = 17;       // design pixels of a line's letters
+constexpr float smallest_size = 13;   // below this a long formula takes several lines, this size of letters
+constexpr float smallest_part = 8;    // of which the widest is drawn smaller still, down to this
+constexpr float half_a_pixel = 0.5F;  // of the screen: px() rounds, to 0 where everything is small
+constexpr float line_indent = 16;     // of the lines of a formula after its first
 constexpr float between_lines = 4;
 constexpr float result_height = 15;  // of the number below a line
 constexpr float lit_bar = 12;        // room left of the lines for the mark of the lit one
@@ -107,7 +108,7 @@ FittedFormula fitted(const std::string& latex, float wanted, float width) {
         most = std::max(most, measure_formula(formula.lines[i], formula.size).width + formula.corner(i).x);
       return most;
     };
-    while (widest() > width && formula.size > style::px(smallest_part)) formula.size -= style::px(0.5F);
+    while (widest() > width && formula.size > style::px(smallest_part)) formula.size -= half_a_pixel;
   }
   for (std::size_t i = 0; i < formula.lines.size(); ++i) {
     const FormulaSize line = measure_formula(formula.lines[i], formula.size);

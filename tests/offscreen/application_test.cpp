@@ -33,3 +33,22 @@ TEST_CASE("the program is drawn at every size, however small or narrow", "[appli
     }
   }
 }
+
+// A formula too wide for its panel is made smaller until it fits: steps that round to nothing never end.
+TEST_CASE("formulas are drawn in small letters in narrow windows", "[application]") {
+  constexpr float small = 0.9F;
+  Application application;
+  REQUIRE(application.session.open_named("preset:overwrite?T=12&K=6&V=6"));
+  for (const char* const variant : {"gated_deltanet", "kda", "rwkv7", "mesanet"}) {
+    CAPTURE(variant);
+    Choice choice = application.session.choice();
+    choice.variant = variant;
+    choice.form = Form::chunkwise;
+    application.session.choose(std::move(choice));
+    application.session.wait();
+    for (const int width : {480, 560, 760}) {
+      Offscreen offscreen(width, 1000, small);
+      CHECK_NOTHROW(offscreen.render([&] { application.draw(small); }));
+    }
+  }
+}
