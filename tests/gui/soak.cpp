@@ -6,6 +6,7 @@
 
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
@@ -62,6 +63,8 @@ bool had_long_frame(const FrameWatch& watch) {
   return failed;
 }
 
+constexpr unsigned endless_frame = 60;  // seconds: a frame that takes so long never ends
+
 }  // namespace
 
 bool soak(double minutes, unsigned seed, bool stalls) {
@@ -75,7 +78,9 @@ bool soak(double minutes, unsigned seed, bool stalls) {
   // While it plays: what it does to come to rest may take as long as it likes.
   const Player* playing = nullptr;
   const auto draw = [&] {
+    alarm(playing ? endless_frame : 0);  // ends the process
     application.draw(1);
+    alarm(0);
     if (!playing) return;
     if (stalls && watch.count() == stalled_frame)
       std::this_thread::sleep_for(std::chrono::duration<double>(1.1 * longest_frame));
