@@ -534,6 +534,8 @@ Answer<RowOfWeights> ask_row(Application& application) {
   RowAtToken key;
   key.of = application.session.sight().computation;
   key.token = application.session.token();
+  const std::shared_ptr<const Computation>& seen = application.session.sight().computation;
+  if (!seen || key.token >= seen->sequence.tokens) return {};  // still of the text before
   key.sharpness = view.sharpness;
   key.channel = view.channel;
   Answer<RowOfWeights> answer = application.session.answers().ask(key);
@@ -552,7 +554,7 @@ void draw_attend(Application& application) {
       style::paragraph(computed ? "This sequence has no tokens, so nobody reads."
                                 : "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures "
                                   "and presets.");
-    } else {
+    } else if (application.session.token() < computed->sequence.tokens) {  // else still the text before
       const ImVec2 from = ImGui::GetCursorScreenPos();
       const ImVec2 room = ImGui::GetContentRegionAvail();
       draw_headline(application, from, from.x + room.x);

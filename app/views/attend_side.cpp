@@ -216,7 +216,9 @@ void draw_attend_settings(Application& application) {
 
 void draw_attend_side(Application& application) {
   const std::shared_ptr<const Computation>& computed = application.session.sight().computation;
-  if (style::begin_panel("##read most") && computed && computed->sequence.tokens > 0) {
+  // What is seen may still be of the text before, without a word at the new text's token.
+  if (style::begin_panel("##read most") && computed &&
+      application.session.token() < computed->sequence.tokens) {
     const Index token = application.session.token();
     draw_title(*computed, token);
     const Answer<RowOfWeights> answer = ask_row(application);
