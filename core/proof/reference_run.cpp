@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <random>
+#include <set>
+#include <string>
 
 #include "core/base/error.h"
 #include "core/numbers/arithmetic.h"
@@ -15,29 +18,34 @@ namespace palimpsest {
 
 namespace {
 
-/// Rounds numbers once more, each towards zero by a random part of `unit` of itself: no range excludes that.
+/// Rounds numbers once more, each towards zero by a random part of a unit of itself: no range excludes that.
 class Rounding {
  public:
-  Rounding(double unit, std::uint64_t seed) : unit_(unit), bits_(seed) {}
+  explicit Rounding(std::uint64_t seed) : bits_(seed) {}
 
-  double operator()(double value) {
-    return value * (1 - unit_ * static_cast<double>(bits_() >> 11) * 0x1p-53);
-  }
-
-  Arrays operator()(const Arrays& arrays) {
-    Arrays moved;
-    for (const auto& [name, array] : arrays) {
-      std::vector<double> values(static_cast<std::size_t>(array.size()));
-      for (std::size_t i = 0; i < values.size(); ++i) values[i] = (*this)(array[static_cast<Index>(i)]);
-      moved[name] = Array(array.shape, std::move(values));
-    }
-    return moved;
+  Array operator()(const Array& array, double unit) {
+    std::vector<double> values(static_cast<std::size_t>(array.size()));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = array[static_cast<Index>(i)] * (1 - unit * static_cast<double>(bits_() >> 11) * 0x1p-53);
+    return {array.shape, std::move(values)};
   }
 
  private:
-  double unit_;
   std::mt19937_64 bits_;
 };
+
+/// The arrays that come to a kernel as rows of factors: q, k, v and what else a rule writes, erases or makes
+/// keys with. Not what says how much is kept or written, nor states.
+std::set<std::string> factors(const Variant& variant) {
+  std::set<std::string> names;
+  for (const Input& input : all_inputs(variant)) {
+    const bool has_channels = input.shape.size() == 2 &&
+                              (input.shape[1] == "dk" || input.shape[1] == "dv" || input.shape[1] == "d");
+    const bool fades = input.range == Range::decay || input.range == Range::log_decay;
+    if (has_tokens(input) && has_channels && (!fades || !variant.makes.empty())) names.insert(input.name);
+  }
+  return names;
+}
 
 /// Settings whose parameters are as f32 holds them.
 Settings rounded_to_f32(Settings settings) {
@@ -99,6 +107,9 @@ Arithmetic coarsest(Precision precision) {
   return Arithmetic::f64;
 }
 
+/// Half a unit in the last place of a number near 1.
+double half_unit(Arithmetic arithmetic) { return std::ldexp(1, -format_of(arithmetic).precision); }
+
 }  // namespace
 
 HeldInputs held_inputs(const Variant& variant, std::shared_ptr<const Arrays> arrays, const Settings& given,
@@ -129,7 +140,7 @@ ReferenceRun::ReferenceRun(const Variant& variant, HeldInputs inputs, Precision 
       inputs_(std::move(inputs)),
       expected_(reference(variant, inputs_.sequence, std::move(stop))) {}
 
-double ReferenceRun::unit() const { return std::ldexp(1, -format_of(coarsest(precision_)).precision); }
+double ReferenceRun::unit() const { return half_unit(coarsest(precision_)); }
 
 Judgement ReferenceRun::judge(const Output& got, Form form, Index chunk_size, const Tolerance& tolerance,
                               std::stop_token stop) {
@@ -216,9 +227,15 @@ std::string ReferenceRun::why_amplified(const Judgement& judgement, Form form, I
 Amplification ReferenceRun::amplification_of_inputs(const std::stop_token& stop) const {
   constexpr std::uint64_t draws = 8;
   Amplification result;
+  const std::set<std::string> coarse = factors(*variant_);
+  const double of_the_rest = half_unit(coarsest(held_in(precision_)));
   for (std::uint64_t draw = 1; draw <= draws; ++draw) {
-    const auto moved = std::make_shared<const Arrays>(Rounding(unit(), draw)(*inputs_.arrays));
-    const Sequence sequence = bind_one(*variant_, moved, inputs_.sequence.settings);
+    Rounding rounded(draw);
+    Arrays moved;
+    for (const auto& [name, array] : *inputs_.arrays)
+      moved[name] = rounded(array, coarse.contains(name) ? unit() : of_the_rest);
+    const Sequence sequence =
+        bind_one(*variant_, std::make_shared<const Arrays>(std::move(moved)), inputs_.sequence.settings);
     for (const Disagreement& change : compare_each(reference(*variant_, sequence, stop), expected_))
       if (std::isfinite(change.error)) result.raise(change.array, change.error / unit());
   }

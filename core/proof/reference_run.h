@@ -71,8 +71,9 @@ class ReferenceRun {
                   std::stop_token stop = {});
 
   /// How many times further than one rounding (half a unit in the last place) results move: when every input
-  /// is rounded once more, towards zero by up to 2^-53 of itself (2^-24 in f32, 2^-11 in tf32, 2^-8 in bf16),
-  /// the largest of several draws of the f64 recurrence; by what a form of a row program adds up
+  /// is rounded once more, towards zero by up to 2^-53 of itself (2^-24 in f32; in tf32 rows of q, k, v and
+  /// what else is a factor by 2^-11, in bf16 by 2^-8, gates, strengths and states by 2^-24), the largest of
+  /// several draws of the f64 recurrence; by what a form of a row program adds up
   /// (form_amplification()); and where the precision has no numbers so small. The f64 recurrence alone is
   /// asked, never the run that is judged.
   Amplification amplification(Form form, Index chunk_size, std::stop_token stop = {});
@@ -83,7 +84,7 @@ class ReferenceRun {
                             std::stop_token stop = {});
 
  private:
-  /// Half a unit in the last place of a number near 1.
+  /// Half a unit in the last place of a number near 1, as the factors of products are held.
   double unit() const;
   Amplification amplification_of_inputs(const std::stop_token& stop) const;
 

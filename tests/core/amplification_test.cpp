@@ -128,3 +128,36 @@ TEST_CASE("a form is allowed what it must lose, and told from which token") {
   late.states = each.run(Form::parallel).states;
   CHECK_FALSE(reference.judge(late, Form::chunkwise, 64, tolerance).passed());
 }
+
+TEST_CASE("in bf16 and tf32 only factors count as coarse: a decay held so is found") {
+  // 0.998 in bf16 is 1: after 257 tokens the memory holds up to 1.7 times too much.
+  const Variant& variant = find_variant("scalar_decay");
+  const Settings settings = resolve(variant, {});
+  Arrays arrays = random_arrays(variant, settings, {.tokens = 257, .dk = 12, .dv = 7});
+  for (double& alpha : values(arrays, "alpha")) alpha = 0.998;
+  Arrays coarse = arrays;
+  for (double& alpha : values(coarse, "alpha")) alpha = 1;
+  const Case right = bound(variant, settings, arrays);
+  const Case wrong = bound(variant, settings, coarse);
+  for (const Precision precision : {Precision::tf32, Precision::bf16}) {
+    CAPTURE(name(precision));
+    ReferenceRun reference(variant, held_inputs(variant, right.arrays, settings, precision), precision);
+    const Tolerance allowed = tolerance(variant, settings, Form::chunkwise, precision);
+    const Judgement judged =
+        reference.judge(wrong.run(Form::chunkwise, Precision::f32), Form::chunkwise, 64, allowed);
+    CHECK(judged.disagreement.error > 2 * allowed.error);
+    CHECK_FALSE(judged.passed());
+  }
+}
+
+TEST_CASE("a symmetric array stays one when rounding is measured") {
+  for (const char* id : {"mesanet", "rls"}) {
+    const Variant& variant = find_variant(id);
+    const Settings settings = random_settings(variant, {}, 3);
+    const Case each =
+        bound(variant, settings, random_arrays(variant, settings, {.tokens = 17, .dk = 5, .dv = 3}));
+    ReferenceRun reference(variant, held_inputs(variant, each.arrays, settings, Precision::bf16),
+                           Precision::bf16);
+    CHECK_NOTHROW(reference.amplification(Form::recurrent, 1));
+  }
+}
