@@ -5,7 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/insight/spectra.h"
-#include "core/numbers/newton_schulz.h"
+#include "core/numbers/singular_values.h"
 
 namespace palimpsest {
 

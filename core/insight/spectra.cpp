@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/insight/written_together.h"
-#include "core/numbers/newton_schulz.h"
+#include "core/numbers/singular_values.h"
 #include "core/rules/stored_pairs.h"
 
 namespace palimpsest {

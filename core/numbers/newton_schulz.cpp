@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/SVD>
+#include "core/numbers/singular_values.h"
 
 namespace palimpsest {
 
@@ -41,11 +41,6 @@ Matrix<Scalar> newton_schulz(const Matrix<Scalar>& M, const NewtonSchulz& steps,
   }
   if (recorder) (*recorder)("spectra", spectra);
   return is_tall ? Matrix<Scalar>(X.transpose()) : X;
-}
-
-Vector<double> singular_values(const Matrix<double>& X) {
-  if (X.size() == 0) return Vector<double>();  // Eigen expects at least one row and column
-  return Eigen::BDCSVD<Matrix<double>>(X).singularValues();
 }
 
 template Matrix<double> newton_schulz(const Matrix<double>&, const NewtonSchulz&, Recorder*);

@@ -34,7 +34,4 @@ template <class Scalar>
 Matrix<Scalar> newton_schulz(const Matrix<Scalar>& M, const NewtonSchulz& steps,
                              Recorder* recorder = nullptr);
 
-/// The singular values of X [L, M], L <= M, largest first: [L].
-Vector<double> singular_values(const Matrix<double>& X);
-
 }  // namespace palimpsest

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/numbers/singular_values.h"
 #include "core/operator/inner_batches.h"
 #include "kernels/cuda/computing.h"
 #include "kernels/cuda/head_groups.h"

@@ -10,6 +10,7 @@
 #include "core/numbers/gelu.h"
 #include "core/numbers/layer_norm.h"
 #include "core/numbers/newton_schulz.h"
+#include "core/numbers/singular_values.h"
 #include "tests/catch.h"
 #include "tests/core/function_values.h"
 

@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/insight/divergence.h"
 #include "core/insight/stability.h"
+#include "core/numbers/singular_values.h"
 #include "core/rules/row_rule.h"
 #include "core/rules/stored_pairs.h"
 #include "tests/catch.h"

@@ -1,6 +1,6 @@
 // Norms and singular values of matrices (spec 3.11).
 
-#include "core/numbers/newton_schulz.h"
+#include "core/numbers/singular_values.h"
 
 #include <cmath>
 
