@@ -165,7 +165,7 @@ bool RowAtToken::operator<(const RowAtToken& other) const {
 
 std::shared_ptr<const RowOfWeights> RowAtToken::compute(const Effort& effort) const {
   const std::shared_ptr<const Foundation> foundation = present();
-  RowOfWeights row{.data = foundation->data};
+  RowOfWeights row;
   const auto unless_unsupported = [&](const Reading& reading,
                                       Index of_channel) -> std::optional<AttentionBand> {
     try {

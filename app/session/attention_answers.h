@@ -66,13 +66,12 @@ struct ReadWord {
 
 /// What one token's output is made of.
 struct RowOfWeights {
-  std::weak_ptr<const DataSet> data = {};  // whose words are read
-  Vector<double> weights = {};             // [T]; of tokens after its own only in an inner batch
-  Vector<double> softmax_weights = {};     // [T]; empty where there is no softmax beside the rule
-  double total = 0;                        // sum |w|
-  std::string reason = {};                 // why the rule has no weights; empty: it has
-  std::vector<ReadWord> words = {};        // read most, the most in front; the own one never
-  double together = 0;                     // |share| of these words
+  Vector<double> weights = {};          // [T]; of tokens after its own only in an inner batch
+  Vector<double> softmax_weights = {};  // [T]; empty where there is no softmax beside the rule
+  double total = 0;                     // sum |w|
+  std::string reason = {};              // why the rule has no weights; empty: it has
+  std::vector<ReadWord> words = {};     // read most, the most in front; the own one never
+  double together = 0;                  // |share| of these words
   double softmax_together = 0;
   Index softmax_most = -1;  // the token that softmax reads most, but the own; -1: none
   double subtracts = 0;     // share of the weights below 0

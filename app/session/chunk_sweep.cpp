@@ -15,7 +15,7 @@ constexpr Index most_tokens_swept = 4096;
 
 /// What stands for each other: the same rule on the same data.
 std::string question_about(const Foundation* foundation) {
-  return foundation ? foundation->data->id + " " + foundation->variant->id : std::string();
+  return foundation ? text_of(*foundation->data) + " " + foundation->variant->id : std::string();
 }
 
 /// By what is asked about, then by the rest of the question.

@@ -117,7 +117,7 @@ std::shared_ptr<const Foundation> present_of(const std::weak_ptr<const Foundatio
 
 std::string ComputedSide::question() const {
   const auto known = data.lock();
-  return fmt::format("{} {}", slot, known ? known->id : std::string());
+  return fmt::format("{} {}", slot, known ? text_of(*known) : std::string());
 }
 
 bool ComputedSide::operator<(const ComputedSide& other) const {

@@ -231,6 +231,8 @@ void measure(DataSet& data) {
   }
 }
 
+std::string text_of(const DataSet& data) { return fmt::format("{} {}", data.id, data.tokens); }
+
 DataSet open_file(const std::filesystem::path& path) {
   Capture capture = read_capture(path, is_known);
   for (const char* name : necessary) {

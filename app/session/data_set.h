@@ -39,6 +39,10 @@ struct DataSet {
   Index heads = 1;
 };
 
+/// The text that an old answer must be about to stand for a new one: the id and how long it is, since a file
+/// may have changed between two openings.
+std::string text_of(const DataSet& data);
+
 /// Longer sequences are refused: they have no place on a timeline.
 inline constexpr Index most_tokens = Index{1} << 20;
 

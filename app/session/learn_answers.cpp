@@ -26,7 +26,7 @@ std::shared_ptr<const Foundation> OfFoundation::present() const {
 
 std::string OfFoundation::question() const {
   const std::shared_ptr<const Foundation> foundation = of.lock();
-  return foundation ? foundation->data->id : std::string();
+  return foundation ? text_of(*foundation->data) : std::string();
 }
 
 std::optional<bool> OfFoundation::is_before(const OfFoundation& other) const {

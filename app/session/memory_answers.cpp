@@ -21,9 +21,9 @@ std::shared_ptr<const Foundation> present(const std::weak_ptr<const Foundation>&
   return foundation;
 }
 
-std::string title_of(const std::weak_ptr<const Foundation>& of) {
+std::string question_about(const std::weak_ptr<const Foundation>& of) {
   const std::shared_ptr<const Foundation> foundation = of.lock();
-  return foundation ? foundation->data->id : std::string();
+  return foundation ? text_of(*foundation->data) : std::string();
 }
 
 /// One head's inputs to a variant, as a precision holds them.
@@ -123,7 +123,7 @@ bool WordsAsked::operator<(const WordsAsked& other) const {
          std::tie(other.token, other.words.most, other.words.pinned);
 }
 
-std::string WordsAsked::question() const { return title_of(of); }
+std::string WordsAsked::question() const { return question_about(of); }
 
 std::shared_ptr<const std::vector<AskedWord>> WordsAsked::compute(const Effort&) const {
   return std::make_shared<const Value>(words_asked(*present(of), token, words));
@@ -140,7 +140,7 @@ bool MemoryAnswers::operator<(const MemoryAnswers& other) const {
   return words.pinned < other.words.pinned;
 }
 
-std::string MemoryAnswers::question() const { return title_of(of); }
+std::string MemoryAnswers::question() const { return question_about(of); }
 
 std::shared_ptr<const AnswersAtPlace> MemoryAnswers::compute(const Effort& effort) const {
   const std::shared_ptr<const Foundation> foundation = present(of);
@@ -177,7 +177,7 @@ bool HeadTables::operator<(const HeadTables& other) const {
   return std::tie(words.most, words.pinned) < std::tie(other.words.most, other.words.pinned);
 }
 
-std::string HeadTables::question() const { return title_of(of); }
+std::string HeadTables::question() const { return question_about(of); }
 
 std::shared_ptr<const HeadTables::Value> HeadTables::compute(const Effort& effort) const {
   const std::shared_ptr<const Foundation> foundation = present(of);

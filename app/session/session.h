@@ -109,9 +109,9 @@ class Session {
   /// Gives up what is wanted and not there: what is seen stays.
   void stop();
 
-  /// The last finished computation; null until the first is there.
-  Computation* computed() { return computed_.get(); }
-  const Computation* computed() const { return computed_.get(); }
+  /// The last finished computation, which data(), token() and cursor() belong to; null until the first is
+  /// there.
+  std::shared_ptr<const Computation> computed() const { return computed_; }
 
   /// The trace of the form that is looked at; null if it does not exist or nothing is computed yet.
   const Trace* trace() const { return computed_ ? computed_->form(form()).trace : nullptr; }
@@ -119,7 +119,8 @@ class Session {
   /// Asks for what there is to see at the cursor. Call once a frame, when the cursor has moved.
   void look();
 
-  /// What there is to see; of the last place while that at the cursor is being computed.
+  /// What there is to see of the step at the cursor; while that is being computed, of the last place, which
+  /// may be one in other data.
   const Sight& sight() const { return lookout_.seen(); }
   const Lookout& lookout() const { return lookout_; }
 

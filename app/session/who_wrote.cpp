@@ -82,7 +82,7 @@ std::shared_ptr<const WhoWroteIt> WhoWrote::compute(const Effort& effort) const 
 
 std::string WhoWrote::question() const {
   const std::shared_ptr<const Foundation> foundation = of.lock();
-  return foundation ? foundation->data->id + foundation->variant->id : std::string();
+  return foundation ? text_of(*foundation->data) + " " + foundation->variant->id : std::string();
 }
 
 std::size_t WhoWrote::bytes(const WhoWroteIt& value) {

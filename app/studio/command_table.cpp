@@ -55,7 +55,7 @@ std::string nothing_open(const Application& application) {
 }
 
 std::string form_missing(const Application& application, Form form) {
-  const Computation* computed = application.session.computed();
+  const auto computed = application.session.computed();
   return computed ? computed->form(form).missing : std::string();
 }
 
@@ -89,7 +89,8 @@ std::string no_head(const Application& application, int direction) {
 
 std::string no_device(const Application& application, const std::string& name) {
   const Session& session = application.session;
-  return session.why_not_on(find_backend(name, session.devices()), session.choice().form, session.computed());
+  return session.why_not_on(find_backend(name, session.devices()), session.choice().form,
+                            session.computed().get());
 }
 
 /// Why the chosen device does not compute in a precision; empty if it does.
@@ -336,7 +337,7 @@ void add_forms(Table& table) {
                          choose_read(a.session, !is_read_before(settings));
                        },
                    .why_not = [](const Application& a) -> std::string {
-                     const Computation* computed = a.session.computed();
+                     const auto computed = a.session.computed();
                      if (!computed) return "nothing is open yet";
                      return no_read_choice(*computed);
                    }});

@@ -211,7 +211,7 @@ void stability_words(ImVec2 from) {
 
 /// Where the present token's write lies between nothing and growing without bound.
 void stability(Application& application, const Trace* trace) {
-  const std::shared_ptr<const Computation>& computed = application.session.sight().computation;
+  const auto computed = application.session.computed();
   if (!trace || !computed || computed->sequence.tokens == 0) return;
   const Index token = std::min(application.session.token(), computed->sequence.tokens - 1);
   const auto reach = application.session.answers().ask(WriteReach{{computed}, trace->form, token});

@@ -448,7 +448,7 @@ void draw_settings_below(Application& application, ImVec2 from, float side) {
 }
 
 void draw_squares(Application& application, ImVec2 from, ImVec2 to) {
-  const Computation& computed = *application.session.sight().computation;
+  const Computation& computed = *application.session.computed();
   AttendSight& sight = attend_sight(computed);
   AttendMap& map = attend_map();
   map.block = sight.block;
@@ -522,7 +522,7 @@ AttendMap& attend_map() { return context_local<AttendMap>(); }
 
 const AttentionFacts& attention_facts(Application& application) {
   FactsOfAttention key;
-  key.of = application.session.sight().computation;
+  key.of = application.session.computed();
   auto& facts = context_local<std::shared_ptr<const AttentionFacts>>();
   if (auto answer = application.session.answers().ask(key); answer.value) facts = std::move(answer.value);
   static const AttentionFacts unknown;
@@ -532,29 +532,23 @@ const AttentionFacts& attention_facts(Application& application) {
 Answer<RowOfWeights> ask_row(Application& application) {
   const AttentionView& view = application.session.state().attention;
   RowAtToken key;
-  key.of = application.session.sight().computation;
+  key.of = application.session.computed();
   key.token = application.session.token();
-  const std::shared_ptr<const Computation>& seen = application.session.sight().computation;
-  if (!seen || key.token >= seen->sequence.tokens) return {};  // still of the text before
   key.sharpness = view.sharpness;
   key.channel = view.channel;
-  Answer<RowOfWeights> answer = application.session.answers().ask(key);
-  const bool is_of_another_text =
-      answer.value && answer.value->data.lock() != application.session.sight().computation->data;
-  if (is_of_another_text) answer.value = nullptr;  // an old answer whose words are not these
-  return answer;
+  return application.session.answers().ask(key);
 }
 
 void draw_attend(Application& application) {
   attend_map() = {};
   if (style::begin_panel("##who is read", {0, 0},
                          ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
-    const std::shared_ptr<const Computation>& computed = application.session.sight().computation;
+    const auto computed = application.session.computed();
     if (!computed || computed->sequence.tokens == 0) {
       style::paragraph(computed ? "This sequence has no tokens, so nobody reads."
                                 : "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures "
                                   "and presets.");
-    } else if (application.session.token() < computed->sequence.tokens) {  // else still the text before
+    } else {
       const ImVec2 from = ImGui::GetCursorScreenPos();
       const ImVec2 room = ImGui::GetContentRegionAvail();
       draw_headline(application, from, from.x + room.x);

@@ -124,7 +124,7 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
     words.name("this rule", bars_top + height / 2, c.text);
     words.name("softmax", bars_top + height * 1.5F, c.text);
   }
-  if (answer.value && answer.value->data.lock() == session.computed()->data) {
+  if (answer.value) {
     const RowOfWeights& row = *answer.value;
     // The own word is often read most by far; what is drawn is scaled by the others, and it may be cut off.
     double most = 0;
@@ -150,7 +150,7 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
 void draw_attend_floor(Application& application) {
   draw_floor_panel(application, "##attend floor", 10, 4, RowsAbove::none, [&](ImVec2 from, ImVec2 to) {
     const Session& session = application.session;
-    if (session.sight().computation && !session.computed()->tokens.empty()) draw_floor(application, from, to);
+    if (session.computed() && !session.computed()->tokens.empty()) draw_floor(application, from, to);
   });
 }
 

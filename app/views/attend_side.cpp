@@ -204,7 +204,7 @@ void draw_attend_settings(Application& application) {
     view.sharpness = sharpness == facts.usual_sharpness ? 0 : sharpness;
     session.change_attention(view);
   }
-  const auto channels = static_cast<int>(session.sight().computation->sequence.dv);
+  const auto channels = static_cast<int>(session.computed()->sequence.dv);
   if (facts.by_channel && channels > 1) {
     auto channel = static_cast<int>(std::min<Index>(view.channel, channels - 1));
     if (style::slider("", "value channel", &channel, {.minimum = 0, .maximum = channels - 1})) {
@@ -215,10 +215,8 @@ void draw_attend_settings(Application& application) {
 }
 
 void draw_attend_side(Application& application) {
-  const std::shared_ptr<const Computation>& computed = application.session.sight().computation;
-  // What is seen may still be of the text before, without a word at the new text's token.
-  if (style::begin_panel("##read most") && computed &&
-      application.session.token() < computed->sequence.tokens) {
+  const auto computed = application.session.computed();
+  if (style::begin_panel("##read most") && computed && computed->sequence.tokens > 0) {
     const Index token = application.session.token();
     draw_title(*computed, token);
     const Answer<RowOfWeights> answer = ask_row(application);

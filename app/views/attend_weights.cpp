@@ -21,7 +21,7 @@ constexpr Index few_loupe_cells = 7;  // of a small square
 AttentionPart part_of(const AttendSquare& square, const BandPlace& place) {
   const AttentionView& view = square.application.session.state().attention;
   AttentionPart part;
-  part.of = square.application.session.sight().computation;
+  part.of = square.application.session.computed();
   part.reading = reading_of(square.application, square.by);
   part.place = place;
   part.place.channel = square.by == WeighedBy::rule ? view.channel : 0;

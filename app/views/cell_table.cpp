@@ -136,7 +136,7 @@ void draw_rows(Application& application, const std::vector<Column>& all, Index t
 }  // namespace
 
 void cell_table(Application& application) {
-  const Computation* computed = application.session.computed();
+  const auto computed = application.session.computed();
   if (!computed || computed->sequence.tokens == 0) return;
   style::caption("Its numbers. Type over one: everything is computed anew, and Ctrl+Z takes it back.");
   word_at_the_cursor(application);

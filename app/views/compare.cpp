@@ -44,7 +44,7 @@ const ComputedSide& key_of(const std::shared_ptr<const DataSet>& data, const Cho
 void ask_computed(Application& application, ComparedSide& side) {
   Session& session = application.session;
   if (side.index == 0) {
-    side.computed = session.sight().computation;
+    side.computed = session.computed();
     side.is_old = session.computing() && !(static_cast<const Side&>(side.computed->choice) == side.side);
     return;
   }
@@ -62,7 +62,7 @@ void ask_moment(Application& application, ComparedSide& side, const std::shared_
   SideAtWord key;
   key.of = side.computed;
   key.reference = of;
-  key.asking = session.sight().computation;
+  key.asking = session.computed();
   key.token = token;
   key.words = {.pinned = session.state().words};
   key.slot = side.index;
@@ -145,7 +145,7 @@ ComparedSides compared(Application& application) {
 
 void draw_compare(Application& application) {
   compare_map() = {};
-  const std::shared_ptr<const Computation>& computed = application.session.sight().computation;
+  const auto computed = application.session.computed();
   if (!computed || computed->sequence.tokens == 0) {
     if (style::begin_panel("##side by side")) {
       style::paragraph(computed ? "This sequence has no tokens: there is nothing to compare."

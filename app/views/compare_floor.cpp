@@ -237,7 +237,7 @@ void draw_compare_floor(Application& application) {
   compare_map().labels.clear();
   draw_floor_panel(application, "##compare floor", 10, 4, RowsAbove::none, [&](ImVec2 from, ImVec2 to) {
     const Session& session = application.session;
-    if (session.sight().computation && !session.computed()->tokens.empty()) draw_floor(application, from, to);
+    if (session.computed() && !session.computed()->tokens.empty()) draw_floor(application, from, to);
   });
 }
 

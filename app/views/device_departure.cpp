@@ -14,7 +14,7 @@ bool parts_on_device(const Computation& computed, Form form) {
 }
 
 Answer<WrongHere::Value> ask_device_departure(Application& application, Form form) {
-  const std::shared_ptr<const Computation>& computed = application.session.sight().computation;
+  const auto computed = application.session.computed();
   if (!computed || !parts_on_device(*computed, form)) return {};
   WrongHere key{{without_fault(computed)}, form, {}};
   key.tolerance = std::max(step_tolerance, computed->form(form).judgement.allowed());

@@ -163,7 +163,7 @@ std::string one_word_words(double chunkwise, double recurrent, bool has_scores) 
 }
 
 void draw_form_costs(Application& application) {
-  const auto computation = application.session.sight().computation;
+  const auto computation = application.session.computed();
   if (!computation) return;
   const auto answer = application.session.answers().ask(
       FormCosts{computation, application.session.choice().chunk_size}, Urgency::later);

@@ -57,7 +57,7 @@ bool is_at_a_write(const Sight& sight) {
 
 /// What is written: the recurrence's missing value, and the rows of U. Nothing where a rule has no such rows.
 std::optional<ComparedRows> written_rows(Application& application, Index token) {
-  const auto& computation = application.session.sight().computation;
+  const auto computation = application.session.computed();
   ComparedRows compared{.is_written = true};
   for (const Form form : all_forms) {
     const auto index = static_cast<std::size_t>(form);
@@ -244,7 +244,7 @@ bool device_departure(Application& application, Form form) {
   if (!wrong.value || wrong.stale || !*wrong.value) return false;
   const Departure& at = (*wrong.value)->tensor.departure;
   const style::TextStyle style(style::Text::caption, style::colours().alarm);
-  const std::string words = departure_words(*application.session.sight().computation, at);
+  const std::string words = departure_words(*application.session.computed(), at);
   ImGui::TextUnformatted(shortened(words, ImGui::GetContentRegionAvail().x).c_str());
   if (ImGui::IsItemClicked()) go_to_departure(application, form, at);
   tooltip(fmt::format("{}: {}\nA click goes to this step.", words, at.title));
@@ -406,7 +406,7 @@ void costs_button(const std::string& title) {
 }  // namespace
 
 void draw_forms(Application& application) {
-  const Computation* computed = application.session.computed();
+  const auto computed = application.session.computed();
   if (!computed || computed->sequence.tokens == 0) {
     style::begin_panel("The same sum in all forms###forms");
     style::end_panel();
@@ -416,7 +416,7 @@ void draw_forms(Application& application) {
   const Sight& sight = application.session.sight();
   std::optional<ComparedRows> compared;
   // What a faulty recurrence writes is nothing to measure the others by.
-  if (is_at_a_write(sight) && sight.computation.get() == computed && !is_faulty(*computed, Form::recurrent))
+  if (is_at_a_write(sight) && sight.computation == computed && !is_faulty(*computed, Form::recurrent))
     compared = written_rows(application, token);
   if (!compared) compared = output_rows(*computed, token);
   cost_map() = {};

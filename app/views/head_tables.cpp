@@ -100,7 +100,7 @@ bool has_head_tables(const Session& session) {
 std::optional<Index> head_tables(Application& application) {
   Session& session = application.session;
   HeadTables key;
-  key.of = session.sight().computation;
+  key.of = session.computed();
   const Answer<HeadTables::Value> answer = session.answers().ask(key, Urgency::later);
   const Index count = session.data().heads;
   const float width = ImGui::GetContentRegionAvail().x;

@@ -157,8 +157,7 @@ void draw_chart(Application& application, const Chart& chart, const std::vector<
 void explain_one_word(Application& application, const std::vector<ChunkCost>& counted) {
   const Session& session = application.session;
   if (session.choice().chunk_size != 1 || counted.empty() || counted.front().chunk_size != 1) return;
-  const auto forms =
-      application.session.answers().ask(FormCosts{session.sight().computation, 1}, Urgency::later);
+  const auto forms = application.session.answers().ask(FormCosts{session.computed(), 1}, Urgency::later);
   if (!forms.value || forms.stale) return;
   const auto recurrent = std::ranges::find(*forms.value, Form::recurrent, &CostRow::form);
   if (recurrent == forms.value->end() || !recurrent->missing.empty()) return;
@@ -189,7 +188,7 @@ std::vector<double> of(const std::vector<ChunkCost>& costs,
 KnobMap& knob_map() { return context_local<KnobMap>(); }
 
 void draw_knob(Application& application) {
-  const auto computation = application.session.sight().computation;
+  const auto computation = application.session.computed();
   if (!computation) return;
   knob_map() = {};
   const Form form = application.session.choice().form;

@@ -29,7 +29,7 @@ void note(ImVec2 from, ImVec2 to) {
 }
 
 std::weak_ptr<const Foundation> foundation_of(const Application& application) {
-  return application.session.sight().computation;
+  return application.session.computed();
 }
 
 Role role_of(std::string_view symbol) {

@@ -184,7 +184,7 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
 
 void draw_learn_floor(Application& application) {
   draw_floor_panel(application, "##learn floor", 12, 6, RowsAbove::own, [&](ImVec2 from, ImVec2 to) {
-    if (!application.session.sight().computation) return;
+    if (!application.session.computed()) return;
     begin_learn_piece();
     draw_floor(application, from, to);
   });

@@ -179,7 +179,7 @@ void draw_sphere(TurnedSphere& turned, const LearnRoom& room, const KeyPicture& 
 }  // namespace
 
 void draw_keys_page(Application& application, const LearnRoom& room) {
-  const std::shared_ptr<const Computation>& computed = application.session.sight().computation;
+  const auto computed = application.session.computed();
   const Index tokens = computed->sequence.tokens;
   StoredKeys key;
   key.of = computed;

@@ -255,7 +255,7 @@ void draw_tag(const Chart& chart, Tags& tags, ImVec2 point, ImVec2 offset, const
 void draw_harm(const LearnScene& scene, const Chart& chart, Tags& tags, double at) {
   const style::Palette& c = style::colours();
   HarmNow key;
-  key.of = scene.application.session.sight().computation;
+  key.of = scene.application.session.computed();
   key.token = scene.application.session.token();
   const Answer<HarmNow::Value> answer = scene.application.session.answers().ask(key, Urgency::later);
   if (!answer.value || !*answer.value || answer.stale || scene.is_old) return;
@@ -267,10 +267,9 @@ void draw_harm(const LearnScene& scene, const Chart& chart, Tags& tags, double a
   if (!(harm.pair.after > chart.bottom) || harm.pair.after > chart.top) return;
   const ImVec2 point = {std::clamp(chart.x(at), chart.from.x, chart.to.x), chart.y(harm.pair.after)};
   ImGui::GetWindowDrawList()->AddCircleFilled(point, px(dot_size - 2), c.dim);
-  const std::string words =
-      fmt::format("{}, which it harms most: {:.3g} → {:.3g}",
-                  quoted_word(*scene.application.session.sight().computation, harm.pair.token),
-                  harm.pair.before, harm.pair.after);
+  const std::string words = fmt::format("{}, which it harms most: {:.3g} → {:.3g}",
+                                        quoted_word(*scene.application.session.computed(), harm.pair.token),
+                                        harm.pair.before, harm.pair.after);
   draw_tag(chart, tags, point, {px(12), px(2)}, "", words, c.dim);
 }
 

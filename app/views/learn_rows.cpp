@@ -149,8 +149,8 @@ void draw_word_name(const LearnRows& rows, Index token, float top, float height)
 /// The words that Step's table asks at the same token.
 Answer<std::vector<AskedWord>> words_of(const LearnRows& rows) {
   Session& session = rows.application.session;
-  return session.answers().ask(WordsAsked{
-      .of = session.sight().computation, .token = rows.token, .words = {.pinned = session.state().words}});
+  return session.answers().ask(
+      WordsAsked{.of = session.computed(), .token = rows.token, .words = {.pinned = session.state().words}});
 }
 
 /// A reason in the place of rows.
@@ -229,7 +229,7 @@ std::shared_ptr<const Remembered> draw_remembered(const LearnRows& rows, const T
     return nullptr;
   }
   RememberedWords key;
-  key.of = rows.application.session.sight().computation;
+  key.of = rows.application.session.computed();
   const auto words = words_of(rows);
   if (!words.reason.empty()) draw_reason(rows, words.reason, top, bottom);
   if (!words.value) return nullptr;

@@ -105,7 +105,7 @@ void steady_sentence(const std::string& sentence) {
 /// The directions that the memory uses, strongest first.
 void spectrum(Application& application) {
   const style::Palette& c = style::colours();
-  const auto& computed = application.session.sight().computation;
+  const auto computed = application.session.computed();
   SpectraOfMemory key;
   key.of = computed;
   key.tokens = std::min(application.session.token() + 1, computed->sequence.tokens);
@@ -152,7 +152,7 @@ void spectrum(Application& application) {
 
 void draw_learn_side(Application& application) {
   if (style::begin_panel("##learn side") && application.session.computed() &&
-      application.session.sight().computation) {
+      application.session.computed()) {
     const Computation& computed = *application.session.computed();
     // What a rule without a loss does instead stands beside, in the place of the picture.
     if (computed.variant->loss.problems && computed.sequence.tokens > 0) {

@@ -169,7 +169,7 @@ bool& shows_solve() {
 void draw_solve(const LearnScene& scene, const LearnRoom& room) {
   Session& session = scene.application.session;
   SolveNow key;
-  key.of = session.sight().computation;
+  key.of = session.computed();
   key.token = scene.moment.token;
   key.chunk_size = session.choice().chunk_size;
   const Answer<SolveNow::Value> answer = session.answers().ask(key);

@@ -115,7 +115,7 @@ void draw_reason(const std::string& reason, const LearnRoom& room) {
 
 /// The step as matrices; of a rule that solves for its queries rather how it does.
 void draw_right(const LearnScene& scene, LearnRoom room) {
-  if (!solves_for_queries(*scene.application.session.sight().computation->variant)) {
+  if (!solves_for_queries(*scene.application.session.computed()->variant)) {
     draw_step_matrices(scene, room);
     return;
   }
@@ -152,7 +152,7 @@ void draw_moment(const LearnScene& scene, const LearnRoom& room) {
 bool has_room(const LearnRoom& room) { return room.width() > px(240) && room.height() > px(100); }
 
 std::string why_nothing(const Application& application, const Answer<LearningNow::Value>& answer) {
-  const Computation* computed = application.session.computed();
+  const auto computed = application.session.computed();
   if (!computed)
     return "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures and presets.";
   if (computed->sequence.tokens == 0) return "This sequence has no tokens, so there is no step to show.";
@@ -177,7 +177,7 @@ void draw_learn(Application& application) {
   if (style::begin_panel("##how far", {0, 0},
                          ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
     begin_learn_piece();
-    const std::shared_ptr<const Computation>& computed = application.session.sight().computation;
+    const auto computed = application.session.computed();
     const bool can_ask = computed && computed->sequence.tokens > 0 && computed->variant->loss.problems;
     const Answer<LearningNow::Value> answer =
         can_ask ? ask_learning(application) : Answer<LearningNow::Value>();

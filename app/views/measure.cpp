@@ -213,7 +213,7 @@ void draw_measure(Application& application) {
 void draw_measure_floor(Application& application) {
   draw_floor_panel(application, "##measure floor", 10, 4, RowsAbove::none, [&](ImVec2 from, ImVec2 to) {
     const Session& session = application.session;
-    if (!session.sight().computation || session.computed()->sequence.tokens == 0) return;
+    if (!session.computed() || session.computed()->sequence.tokens == 0) return;
     auto& view = context_local<TimelineView>();
     const ImVec2 position = {from.x + px(timeline_gutter - style::panel_padding), from.y};
     const ImVec2 size = {to.x - position.x, to.y - position.y};

@@ -45,7 +45,7 @@ std::string sign_of(const Expression& sum) { return sum.kind() == Expression::Ki
 
 /// The forms of the rule, those that do not exist disabled. Returns where the row begins.
 float draw_form_segments(Application& application, float right, float y) {
-  const Computation& computed = *application.session.sight().computation;
+  const Computation& computed = *application.session.computed();
   float width = 0;
   for (const Form form : all_forms) width += style::segment_size(name(form)).x;
   float x = right - width;
@@ -68,7 +68,7 @@ float draw_form_segments(Application& application, float right, float y) {
 /// "chunkwise, chunk 0, what will be written: first at 1 “The”"; `briefly` without the form, which is lit
 /// beside it, and without the word, which the flag tells.
 std::string place_words(const Application& application, const Departure& at, bool briefly = false) {
-  const Computation& computed = *application.session.sight().computation;
+  const Computation& computed = *application.session.computed();
   const Form form = proof_form(application);
   const bool in_chunks = has_chunks(form);
   const std::string title = with_small_letter(at.title);
@@ -290,7 +290,7 @@ Answer<WrongHere::Value> ask_wrong(Application& application) {
 /// why equations cannot be carried out, mostly empty.
 void draw_wrong(Application& application, const std::string& reason, const std::string& message, ImVec2 from,
                 ImVec2 to) {
-  const Computation& computed = *application.session.sight().computation;
+  const Computation& computed = *application.session.computed();
   const style::Palette& c = style::colours();
   const Answer<WrongHere::Value> answer = ask_wrong(application);
   const float width = to.x - from.x;
@@ -374,7 +374,7 @@ void draw_wrong(Application& application, const std::string& reason, const std::
 
 void draw_centre(Application& application, ImVec2 from, ImVec2 to) {
   const ProveState& state = application.session.state().prove;
-  const Computation& computed = *application.session.sight().computation;
+  const Computation& computed = *application.session.computed();
   const ImVec2 below = {from.x, from.y + px(headline_height)};
   if (!state.fault.id.empty()) {
     const Answer<FaultFigures> figures = ask_present_fault(application);
@@ -494,7 +494,7 @@ void draw_prove(Application& application) {
   prove_map().fault_rows = std::move(fault_rows);
   if (style::begin_panel("##where do they part", {0, 0},
                          ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
-    const std::shared_ptr<const Computation>& computed = application.session.sight().computation;
+    const auto computed = application.session.computed();
     if (!computed || computed->sequence.tokens == 0) {
       style::paragraph(computed ? "This sequence has no tokens, so nothing can part."
                                 : "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures "

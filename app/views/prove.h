@@ -78,7 +78,7 @@ void inject(Application& application, const std::string& fault);
 template <class Key>
 Key about_proof(const Application& application) {
   Key key;
-  key.of = without_fault(application.session.sight().computation);
+  key.of = without_fault(application.session.computed());
   return key;
 }
 

@@ -173,7 +173,7 @@ struct TriedFaults {
 
 /// Whether all faults are tried unasked; else a way to ask for it.
 bool tries_all(Application& application) {
-  const Computation& computed = *application.session.sight().computation;
+  const Computation& computed = *application.session.computed();
   const Index tokens = computed.sequence.tokens;
   if (tokens <= most_tokens_tried) return true;
   auto& tried = context_local<TriedFaults>();
@@ -282,7 +282,7 @@ void draw_fragile_list(Application& application) {
 void draw_prove_faults(Application& application) {
   prove_map().untried.clear();
   prove_map().fault_rows.clear();
-  if (style::begin_panel("##make it wrong") && application.session.sight().computation) {
+  if (style::begin_panel("##make it wrong") && application.session.computed()) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, px(1)));
     draw_title();
     draw_faults(application);

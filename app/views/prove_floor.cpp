@@ -94,7 +94,7 @@ void add_line(FloorLines& all, const Answer<Seen>& answer, FloorLine line, Index
 }
 
 void add_forms(Application& application, FloorLines& all) {
-  const Computation& computed = *application.session.sight().computation;
+  const Computation& computed = *application.session.computed();
   const ProveState& prove = application.session.state().prove;
   auto key = about_proof<ProofLine>(application);
   for (const Form form : all_forms) {
@@ -114,7 +114,7 @@ void add_forms(Application& application, FloorLines& all) {
 
 void add_precisions(Application& application, FloorLines& all) {
   const style::Palette& c = style::colours();
-  const Computation& computed = *application.session.sight().computation;
+  const Computation& computed = *application.session.computed();
   auto key = about_proof<ProofLine>(application);
   key.form = proof_form(application);
   if (!computed.trace(key.form)) return;
@@ -137,7 +137,7 @@ void add_precisions(Application& application, FloorLines& all) {
 FloorLines floor_lines(Application& application) {
   const style::Palette& c = style::colours();
   const ProveState& prove = application.session.state().prove;
-  const Index tokens = application.session.sight().computation->sequence.tokens;
+  const Index tokens = application.session.computed()->sequence.tokens;
   FloorLines all;
   if (!prove.fragile.empty() && prove.fault.id.empty()) {
     const Answer<FragileFigures> answer = ask_present_fragile(application);
@@ -467,7 +467,7 @@ void tell_values(const Computation& computed, const FloorLines& all, const Chart
 
 void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   const Session& session = application.session;
-  const Computation& computed = *session.sight().computation;
+  const Computation& computed = *session.computed();
   const style::Palette& c = style::colours();
   auto& view = context_local<TimelineView>();
   FloorLines all = floor_lines(application);
@@ -566,7 +566,7 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
 void draw_prove_floor(Application& application) {
   draw_floor_panel(application, "##prove floor", 12, 4, RowsAbove::none, [&](ImVec2 from, ImVec2 to) {
     const bool has_words = !application.session.computed()->tokens.empty();
-    if (has_words && application.session.sight().computation) draw_floor(application, from, to);
+    if (has_words && application.session.computed()) draw_floor(application, from, to);
   });
 }
 

@@ -68,7 +68,7 @@ std::string outcome(const FragileForm& fragile, const FragileFigures& figures) {
 }
 
 void draw_broken(const Application& application, const FragileRun& run) {
-  const Computation& computed = *application.session.sight().computation;
+  const Computation& computed = *application.session.computed();
   std::size_t said = 0;
   for (const NotFiniteNumber& broken : run.broken) {
     if (said++ >= most_broken) break;

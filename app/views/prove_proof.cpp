@@ -37,7 +37,7 @@ struct TableRow {
 };
 
 std::vector<TableRow> rows_of(Application& application) {
-  const Computation& computed = *application.session.sight().computation;
+  const Computation& computed = *application.session.computed();
   std::vector<TableRow> rows;
   auto key = about_proof<ProofLine>(application);
   for (const Form form : forms_of(computed)) {
@@ -204,7 +204,7 @@ std::string with_small_letter(std::string words) {
 }
 
 std::string lost_words(const Application& application, const Seen& seen, const LostNumber& lost) {
-  const Computation& computed = *application.session.sight().computation;
+  const Computation& computed = *application.session.computed();
   const char* const became = lost.as == LostNumber::As::zero       ? "underflows to 0"
                              : lost.as == LostNumber::As::infinite ? "overflows"
                                                                    : "is no number";
@@ -214,7 +214,7 @@ std::string lost_words(const Application& application, const Seen& seen, const L
 }
 
 void draw_proof(Application& application) {
-  const Computation& computed = *application.session.sight().computation;
+  const Computation& computed = *application.session.computed();
   const std::vector<TableRow> rows = rows_of(application);
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const ImVec2 room = ImGui::GetContentRegionAvail();

@@ -319,7 +319,7 @@ void draw_reason(const std::string& reason) {
 }
 
 std::string empty_words(const Application& application) {
-  const Computation* computation = application.session.computed();
+  const auto computation = application.session.computed();
   if (!computation)
     return "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures and presets.";
   const Form form = application.session.choice().form;

@@ -93,7 +93,7 @@ std::string facts_words(const TokenFacts& facts, const Recall* recall, const std
 /// "fading since then has left 0.93 of it by “drum”": of the word under the pointer.
 std::string kept_words(Session& session, Index token) {
   KeptSince key;
-  key.of = session.sight().computation;
+  key.of = session.computed();
   key.first = token;
   key.last = session.token();
   if (!key.of.lock() || key.first >= key.last) return {};

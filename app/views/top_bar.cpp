@@ -132,7 +132,7 @@ void draw_top_bar(Application& application, float height) {
   begin_bar(height);
   if (ImGui::GetWindowWidth() >= style::px(narrow_bar)) program_name();
   workspace_tabs(application);
-  const Computation* computed = application.session.computed();
+  const auto computed = application.session.computed();
   const float gap = ImGui::GetStyle().ItemSpacing.x;
   const float badge =
       computed ? std::max(style::pill_size((agreement_words(*computed) + "###agreement").c_str()).x,

@@ -374,7 +374,7 @@ float keys_button(Application& application, float right) {
 TransportMap& transport_map() { return context_local<TransportMap>(); }
 
 void draw_transport(Application& application, RowsAbove rows) {
-  const Computation* computed = application.session.computed();
+  const auto computed = application.session.computed();
   if (!computed) return;
   const ImVec2 start = ImGui::GetCursorScreenPos();
   const float end = start.x + ImGui::GetContentRegionAvail().x;

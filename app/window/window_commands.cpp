@@ -260,7 +260,7 @@ void render_tour(const std::filesystem::path& folder, Console console) {
 
 /// Throws Unsupported, saying why, where the form that was asked for does not exist.
 void require_form(const Application& application, const Look& look) {
-  const Computation* computed = application.session.computed();
+  const auto computed = application.session.computed();
   if ((!look.form && !look.session && !look.state) || !computed) return;
   const Form form = application.session.choice().form;
   const std::string& reason = computed->form(form).missing;

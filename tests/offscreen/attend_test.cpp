@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/session/presets.h"
 #include "app/studio/application.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
@@ -250,6 +251,29 @@ TEST_CASE("Attend with nothing open, with no token and with one", "[attend]") {
   }
 }
 
+TEST_CASE("every workspace is of the cursor's text while its step is made", "[attend][workspaces]") {
+  for (const char* workspace : {"step", "learn", "attend", "compare", "prove", "measure"}) {
+    CAPTURE(workspace);
+    Application application;
+    REQUIRE(application.session.open_named("preset:overwrite?T=5&K=6&V=5"));
+    application.session.wait();
+    application.enter(workspace);
+    Offscreen offscreen(1280, 800);
+    Choice choice = application.session.choice();
+    choice.form = Form::parallel;  // whose first block takes more than a frame
+    application.session.choose(choice);
+    draw_fully(application, offscreen);
+    REQUIRE(application.session.open(make_preset("preset:overwrite?T=1500&K=6&V=5"), {.token = 1390}));
+    application.session.wait_for_choice();
+    offscreen.pass([&] { application.draw(offscreen.scale()); });
+    REQUIRE(
+        application.session.lookout().is_stale());  // the step at the cursor is still one of the text before
+    CHECK(application.session.token() == 1390);
+    CHECK(application.undrawn() == "");
+    if (application.workspace().id == std::string("attend")) CHECK(attend_map().block.count == 1500);
+  }
+}
+
 TEST_CASE("Attend draws no row of another text while its own is made", "[attend]") {
   Application application;
   REQUIRE(application.session.open_named("preset:overwrite?T=400&K=6&V=5"));
@@ -264,7 +288,7 @@ TEST_CASE("Attend draws no row of another text while its own is made", "[attend]
     REQUIRE(application.session.open_named("preset:overwrite?K=6&V=5&T=" + std::to_string(tokens)));
     for (bool is_there = false; !is_there;) {
       offscreen.pass([&] { application.draw(offscreen.scale()); });
-      const Index present = application.session.sight().computation->sequence.tokens;
+      const Index present = application.session.computed()->sequence.tokens;
       const auto& row = attend_map().row;
       if (row) REQUIRE(row->softmax_weights.size() == present);
       is_there = row && present == tokens;

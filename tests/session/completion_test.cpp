@@ -37,7 +37,7 @@ TEST_CASE("nothing is waited for: neither small data nor a small change", "[comp
   REQUIRE(session.computed());
   CHECK(session.computed()->is_complete());
   CHECK_FALSE(session.computing());
-  const Computation* before = session.computed();
+  const auto before = session.computed();
   choose_decay(session, 2);
   CHECK(session.computed() == before);
   CHECK(session.computing());

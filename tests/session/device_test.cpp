@@ -46,7 +46,7 @@ struct OnDevice {
   }
 };
 
-Computation& computed(OnDevice& on) { return *on.session.computed(); }
+const Computation& computed(OnDevice& on) { return *on.session.computed(); }
 
 }  // namespace
 
@@ -235,7 +235,7 @@ TEST_CASE("a device that is lost in the middle is left for the CPU at the same p
     CHECK(slider_value(session.choice().edits, "scale_strength") == 0.5);
     CHECK(session.token() == 7);
     CHECK(session.sight().record);
-    CHECK(session.sight().computation.get() == session.computed());
+    CHECK(session.sight().computation == session.computed());
     CHECK(computed(on).agree);
     CHECK_THAT(session.left_device(), says("cuda: cudaMemcpy of 4096 bytes: the device was lost"));
     CHECK(session.message().empty());

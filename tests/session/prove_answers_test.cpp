@@ -200,14 +200,14 @@ TEST_CASE("a fault in the session makes its form wrong and no other; taken out, 
   choice.form = Form::chunkwise;
   session.choose(choice);
   session.wait();
-  const Computation* const right = session.computed();
+  const auto right = session.computed();
   const Matrix<double> before = right->form(Form::chunkwise).output().o;
   REQUIRE(right->agree);
   session.change_prove(with_fault_of("solve-sign", Form::chunkwise));
   session.wait();
-  const Computation* const wrong = session.computed();
+  const auto wrong = session.computed();
   CHECK(wrong != right);
-  CHECK(wrong->right.get() == right);
+  CHECK(wrong->right == right);
   CHECK(wrong->no_fault.empty());
   CHECK_FALSE(wrong->agree);
   CHECK(wrong->form(Form::chunkwise).first_bad_token == 1);
@@ -233,7 +233,7 @@ TEST_CASE("a fault in the session makes its form wrong and no other; taken out, 
   // Another fault starts from the same numbers.
   session.change_prove(with_fault_of("no-solve", Form::parallel));
   session.wait();
-  CHECK(session.computed()->right.get() == right);
+  CHECK(session.computed()->right == right);
   CHECK(session.computed()->form(Form::chunkwise).judgement.passed());
   CHECK_FALSE(session.computed()->form(Form::parallel).judgement.passed());
   // Other data are opened without it.

@@ -43,7 +43,7 @@ void fails(Opened& opened, const std::string& words, Action action) {
   Session& session = opened.session;
   const std::string before = session.to_json();
   const Cursor cursor = session.cursor();
-  const Computation* computed = session.computed();
+  const auto computed = session.computed();
   action();
   session.wait();
   CHECK_THAT(session.message(), says(words));
@@ -271,7 +271,7 @@ TEST_CASE("a hundred choices in a row end in the last one") {
 
 TEST_CASE("what was shown stays alive until the next update") {
   Opened opened;
-  const Computation* before = opened->computed();
+  const auto before = opened->computed();
   const std::uint64_t version = before->version;
   for (int i = 0; i < 5; ++i) {
     opened.choose([&](Choice& choice) { choice.chunk_size = 20 + i; });
