@@ -97,6 +97,19 @@ void run_wide_keys() {
   }
 }
 
+/// In tf32 there is a kernel for up to 64 channels and one for more; in bf16 one, whose second tile is full
+/// only then. So many tokens are several chunks of both.
+void run_wide_chunks() {
+  for (const char* const id : {"gated_deltanet", "gla", "softmax"}) {
+    const testing::Case each =
+        testing::random_case(find_variant(id), {}, {.tokens = 70, .dk = 65, .dv = 66, .seed = 6});
+    for (const Precision precision : {Precision::tf32, Precision::bf16}) {
+      if (!cuda_backend().missing(*each.variant, each.sequence.settings, Form::chunkwise, precision))
+        run_two_heads(each, Form::chunkwise, precision);
+    }
+  }
+}
+
 /// What the race measures the device by, and rounding, which no run asks for in f64.
 void launch_the_rest() {
   DeviceArray<double> never(1);
@@ -130,6 +143,7 @@ TEST_CASE("a small run of every rule, form, precision and step launches every ke
   run_every_form();
   show_every_step();
   run_wide_keys();
+  run_wide_chunks();
   launch_the_rest();
   int launched = 0;
   std::string missed;
