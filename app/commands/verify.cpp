@@ -146,7 +146,10 @@ VerifyPlan fixed_plan(const VerifyOptions& options) {
       options.tokens.empty()
           ? thorough_plan()
           : plan_of_lengths(parse_counts(each_once(options.tokens), "--tokens", 0, most_tokens));
-  if (!options.dk.empty() || !options.dv.empty()) plan.sizes.clear();
+  if (!options.dk.empty() || !options.dv.empty()) {
+    plan.sizes.clear();
+    plan.wide_sizes.clear();
+  }
   for (const auto& [dk, dv] : parse_channels(options.dk, options.dv)) plan.sizes.push_back({dk, dv});
   return plan;
 }
@@ -229,7 +232,8 @@ Task add_verify(CLI::App& command, Console console) {
   list("--tokens", options->tokens,
        "Texts of these lengths, and no others; those above 300 tokens in chunks of 64 and the first size, "
        "beyond 4096 each choice of options once");
-  list("--dk", options->dk, "Key channels of every case (default: 12,5)");
+  list("--dk", options->dk,
+       "Key channels of every case (default: 12,5, and where a GPU computes a few with 70,20)");
   list("--dv", options->dv, "Value channels, one for each of --dk (default: as many as there)");
   command.add_option("--cases", options->cases,
                      "This many random cases in the place of the fixed plan: variant, options, T up to 300 "

@@ -258,6 +258,7 @@ VerifyPlan revealing_plan() {
   plan.lengths = {18};
   plan.chunk_sizes = {4};
   plan.sizes = {{6, 6}};
+  plan.wide_sizes = {};
   plan.initial_states = {true};
   plan.log_gates = {false};
   plan.batch_sizes = {};

@@ -54,6 +54,11 @@ bool forgets(const Variant& variant) {
   return std::ranges::any_of(variant.inputs, keeps) || std::ranges::any_of(variant.parameters, keeps);
 }
 
+/// Whether anything but the processor runs it.
+bool has_device(const VerifyPlan& plan) {
+  return std::ranges::any_of(plan.backends, [](const Backend* each) { return each != &cpu_backend(); });
+}
+
 /// Every combination that a plan asks for of one variant with one choice of options.
 void add_every_combination(const VerifyPlan& plan, const OptionChoice& choice,
                            std::vector<VerifyCase>& cases) {
@@ -109,6 +114,13 @@ void add_every_combination(const VerifyPlan& plan, const OptionChoice& choice,
       random.tokens = tokens;
       add(random, {long_chunk});
     }
+  }
+  random.keeps = false;
+  if (plan.lengths.empty() || !has_device(plan)) return;
+  random.tokens = std::ranges::max(plan.lengths);
+  for (const VerifyPlan::Size& size : plan.wide_sizes) {
+    with_size(size);
+    add(random, {long_chunk});
   }
 }
 

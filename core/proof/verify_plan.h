@@ -14,7 +14,8 @@ namespace palimpsest {
 
 /// Which cases are run, and how: every combination of lengths, sizes and chunks; or so many random cases
 /// instead; or just these. With the first of the sizes also texts that forget nothing, and long ones; beyond
-/// longest_with_all tokens every choice of options once, with its largest inner batch.
+/// longest_with_all tokens every choice of options once, with its largest inner batch. Where a device is not
+/// the processor also its longest combined texts with channels that do not fit into one tile of a kernel.
 struct VerifyPlan {
   struct Size {
     Index dk;
@@ -31,6 +32,7 @@ struct VerifyPlan {
   std::vector<Index> lengths = {0, 1, 2, 15, 16, 17, 63, 64, 65, 257};
   std::vector<Index> chunk_sizes = {1, 7, 16, 64, whole_sequence};
   std::vector<Size> sizes = {{12, 7}, {5, 20}};
+  std::vector<Size> wide_sizes = {{70, 100}, {20, 130}};  // of a device that is not the processor
   std::vector<bool> initial_states = {false, true};
   std::vector<bool> log_gates = {false, true};  // decays as alpha, and as g
   bool keeps = true;                            // texts that forget nothing too

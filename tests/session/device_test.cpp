@@ -3,6 +3,8 @@
 
 #include "app/session/devices.h"
 
+#include <set>
+
 #include "app/session/compare_answers.h"
 #include "app/session/compared_sides.h"
 #include "app/session/prove_answers.h"
@@ -356,6 +358,34 @@ TEST_CASE("verify asks every device for the precisions that it has, and bf16 has
   const VerifyReport refused = verify(plan);
   CHECK(refused.results.empty());
   CHECK_FALSE(refused.missing.empty());
+}
+
+TEST_CASE(
+    "where a device is not the processor, every rule is verified beyond the first tile of a kernel too") {
+  OtherDevice device;
+  const auto cases_of = [&](std::vector<const Backend*> on, VerifyPlan plan = {}) {
+    plan.backends = std::move(on);
+    const PlannedCases planned(plan, variants());
+    std::vector<VerifyCase> cases;
+    for (Index index = 0; index < planned.size(); ++index) cases.push_back(planned.at(index));
+    return cases;
+  };
+  std::set<std::pair<std::string, std::string>> keys;
+  std::set<std::pair<std::string, std::string>> values;
+  const std::vector<VerifyCase> cases = cases_of({&device});
+  for (const VerifyCase& each : cases) {
+    const std::pair choice(each.variant->id, describe_options(each.given));
+    if (each.random.dk > 64) keys.insert(choice);
+    if (each.random.dv > 128) values.insert(choice);
+    if (each.random.dv > 64) CHECK(each.random.tokens == 257);
+  }
+  const std::size_t choices = PlannedCases({}, variants()).choices().size();
+  CHECK(keys.size() == choices);
+  CHECK(values.size() == choices);
+  CHECK(cases_of({&cpu_backend(), &device}).size() == cases.size());
+  for (const VerifyCase& each : cases_of({&cpu_backend()})) CHECK(each.random.dv <= 20);
+  for (const VerifyCase& each : cases_of({&device}, plan_of_lengths({1000})))
+    CHECK(each.random.tokens == 1000);
 }
 
 TEST_CASE("what was saved in bf16 opens without the device in f32, and says so") {
