@@ -26,8 +26,7 @@ void* allocate_on_device(std::size_t bytes) {
   keep_memory();
   void* data = nullptr;
   const cudaError_t status = cudaMallocAsync(&data, bytes, nullptr);
-  if (status == cudaErrorMemoryAllocation) {
-    cudaGetLastError();  // the next call is not to fail for this one
+  if (!succeeded(status) && status == cudaErrorMemoryAllocation) {
     std::size_t free = 0;
     std::size_t total = 0;
     CHECK_CUDA(cudaMemGetInfo(&free, &total));

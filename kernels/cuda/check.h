@@ -9,9 +9,16 @@
 
 namespace palimpsest {
 
+/// Whether a call succeeded. One that failed leaves nothing behind for the next that asks for the last error.
+inline bool succeeded(cudaError_t status) {
+  if (status == cudaSuccess) return true;
+  cudaGetLastError();
+  return false;
+}
+
 /// Throws Error with the call, its place and CUDA's words for `status`, unless that is success.
 inline void check_cuda(cudaError_t status, const char* call, const char* file, int line) {
-  if (status == cudaSuccess) return;
+  if (succeeded(status)) return;
   throw Error(std::string(call) + " failed at " + file + ":" + std::to_string(line) + ": " +
               cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
 }

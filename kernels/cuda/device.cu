@@ -2,6 +2,8 @@
 
 #include <cuda_runtime.h>
 
+#include "kernels/cuda/check.h"
+
 namespace palimpsest {
 
 namespace {
@@ -17,25 +19,26 @@ std::string dotted(int version) {
 /// An attribute of a device that is a frequency, in Hz; 0 where it does not say.
 double frequency(cudaDeviceAttr attribute, int device) {
   int kilohertz = 0;
-  return cudaDeviceGetAttribute(&kilohertz, attribute, device) == cudaSuccess ? 1e3 * kilohertz : 0;
+  return succeeded(cudaDeviceGetAttribute(&kilohertz, attribute, device)) ? 1e3 * kilohertz : 0;
 }
 
 std::string find_reason() {
   if (cuda_driver_version().empty()) return "no NVIDIA driver was found";
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
+  const bool counted = succeeded(status);
   if (status == cudaErrorInsufficientDriver) {
     return "the NVIDIA driver is too old: it knows CUDA " + cuda_driver_version() + ", this program needs " +
            cuda_runtime_version() + " (" + cudaGetErrorString(status) + ")";
   }
-  if (status == cudaErrorNoDevice || (status == cudaSuccess && count == 0)) return "there is no CUDA device";
-  if (status != cudaSuccess) return cudaGetErrorString(status);
+  if (status == cudaErrorNoDevice || (counted && count == 0)) return "there is no CUDA device";
+  if (!counted) return cudaGetErrorString(status);
 
   const std::vector<Device> devices = cuda_devices();
   if (devices.empty()) return "the CUDA device cannot be asked what it is";
   cudaFuncAttributes attributes{};
   const cudaError_t loaded = cudaFuncGetAttributes(&attributes, probe);
-  if (loaded == cudaSuccess) return "";
+  if (succeeded(loaded)) return "";
   const Device& device = devices.front();
   return device.name + " has compute capability " + std::to_string(device.major) + "." +
          std::to_string(device.minor) + ", for which the kernels were not compiled; set " +
@@ -47,10 +50,10 @@ std::string find_reason() {
 std::vector<Device> cuda_devices() {
   std::vector<Device> devices;
   int count = 0;
-  if (cudaGetDeviceCount(&count) != cudaSuccess) return devices;
+  if (!succeeded(cudaGetDeviceCount(&count))) return devices;
   for (int index = 0; index < count; ++index) {
     cudaDeviceProp properties{};
-    if (cudaGetDeviceProperties(&properties, index) != cudaSuccess) continue;
+    if (!succeeded(cudaGetDeviceProperties(&properties, index))) continue;
     devices.push_back({index, properties.name, properties.major, properties.minor,
                        properties.multiProcessorCount, properties.totalGlobalMem,
                        frequency(cudaDevAttrClockRate, index), frequency(cudaDevAttrMemoryClockRate, index)});
@@ -67,7 +70,7 @@ std::string cuda_runtime_version() { return dotted(CUDART_VERSION); }
 
 std::string cuda_driver_version() {
   int version = 0;
-  if (cudaDriverGetVersion(&version) != cudaSuccess || version == 0) return "";
+  if (!succeeded(cudaDriverGetVersion(&version)) || version == 0) return "";
   return dotted(version);
 }
 

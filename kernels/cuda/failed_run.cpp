@@ -3,6 +3,8 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
+#include "kernels/cuda/check.h"
+
 namespace palimpsest::cuda {
 
 std::string run_words(const Variant& variant, std::span<const Sequence> heads, Form form, Precision precision,
@@ -17,7 +19,7 @@ std::string run_words(const Variant& variant, std::span<const Sequence> heads, F
 Error failed_run(const Error& error, std::string_view run) {
   // After a kernel that broke off every call fails, also of what had nothing to do with it.
   const cudaError_t now = cudaStreamSynchronize(nullptr);
-  const std::string lost = now == cudaSuccess
+  const std::string lost = succeeded(now)
                                ? ""
                                : fmt::format(
                                      ". The device does not answer any more ({}): start the program again, "

@@ -3,6 +3,10 @@
 #include "tests/catch.h"
 #include "tests/kernels/gpu.h"
 
+#if PALIMPSEST_HAS_CUDA
+#include "kernels/cuda/check.h"
+#endif
+
 using namespace palimpsest;
 
 TEST_CASE("where no kernel can run there is a reason, and without CUDA there are no devices") {
@@ -22,3 +26,13 @@ TEST_CASE("every device has a name, memory and a compute capability") {
     CHECK(device.memory > (std::size_t{1} << 28));
   }
 }
+
+#if PALIMPSEST_HAS_CUDA
+
+TEST_CASE("a call that failed leaves no error behind for the next one") {
+  if (!testing::has_gpu()) return;  // without a driver every call fails, that for the last error too
+  CHECK_THROWS_AS(CHECK_CUDA(cudaSetDevice(-1)), Error);
+  CHECK(cudaGetLastError() == cudaSuccess);
+}
+
+#endif
