@@ -177,8 +177,9 @@ class Verification {
       const Output got = run(backend, *verified.variant, reference.sequence(), result, chunk_size);
       comparison.judgement =
           reference.judge(got, result.form, chunk_size, {result.tolerance, result.exception}, stop_);
-      comparison.why =
-          reference.why_amplified(comparison.judgement, result.form, verified.chunk_sizes.front(), stop_);
+      // A form without chunks is set beside the first of the chunkwise ones.
+      const Index told_of = has_chunks(result.form) ? chunk_size : verified.chunk_sizes.front();
+      comparison.why = reference.why_amplified(comparison.judgement, result.form, told_of, stop_);
     } catch (const Cancelled&) {
       throw;
     } catch (const Unsupported& reason) {

@@ -4,7 +4,7 @@
 
 #include "core/cases/random_case.h"
 #include "core/proof/reference_run.h"
-#include "core/proof/verify_case.h"
+#include "core/proof/verify.h"
 #include "core/rules/row_rule.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
@@ -160,4 +160,20 @@ TEST_CASE("a symmetric array stays one when rounding is measured") {
                            Precision::bf16);
     CHECK_NOTHROW(reference.amplification(Form::recurrent, 1));
   }
+}
+
+TEST_CASE("a run that is allowed more is told of with its own chunk size") {
+  const Variant& variant = find_variant("titans");
+  const Case each = emptied(variant, {}, 1100);
+  VerifyPlan plan{.forms = {Form::chunkwise}, .precisions = {Precision::f64}};
+  plan.cases = {{.variant = &variant,
+                 .given = each.settings,
+                 .chunk_sizes = {1, 1100},
+                 .data = "emptied",
+                 .arrays = [&] { return each.arrays; }}};
+  const VerifyReport report = verify(plan);
+  REQUIRE(report.results.size() == 1);
+  CHECK(report.results[0].amplified.runs == 1);
+  CHECK_THAT(report.results[0].amplified.why,
+             says("The solve over 1100 tokens multiplies rounding in the final"));
 }
