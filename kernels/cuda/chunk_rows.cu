@@ -10,6 +10,9 @@
 // 1.4), one thread each. Decays are running products, or sums of logarithms, from each write on: nothing is
 // divided, so exact zeros are legal.
 
+#include <string>
+
+#include "core/base/error.h"
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/chunk_rows.h"
 #include "kernels/cuda/fade.cuh"
@@ -435,6 +438,31 @@ unsigned heads_of(const RowPrograms<Scalar>& rows) {
   return static_cast<unsigned>(rows.batches * rows.heads);
 }
 
+template <class Scalar>
+bool each_channel_decays(const RowPrograms<Scalar>& rows) {
+  return rows.decays_by_channel && rows.alpha.data;
+}
+
+/// Bytes of shared memory that a block of fill_channel_scores() takes.
+template <class Scalar>
+std::size_t bytes_of_fades(std::int64_t K) {
+  return sizeof(Scalar) * warps * static_cast<std::size_t>(K);
+}
+
+/// Throws Unsupported where a block of the device has less.
+template <class Scalar>
+void require_room_for_fades(const RowPrograms<Scalar>& rows) {
+  if (!each_channel_decays(rows)) return;
+  int room = 0;
+  CHECK_CUDA(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+  const auto bytes = static_cast<std::size_t>(room);
+  if (bytes_of_fades<Scalar>(rows.K) <= bytes) return;
+  throw Unsupported("decays of " + std::to_string(rows.K) +
+                    " key channels in chunks: the shared memory of this device has room for " +
+                    std::to_string(bytes / bytes_of_fades<Scalar>(1)) +
+                    (sizeof(Scalar) == sizeof(double) ? " in f64" : " in f32"));
+}
+
 /// Scores of x with y for all these readers.
 template <class Scalar>
 void make_scores(const RowPrograms<Scalar>& rows, const Chunks<Scalar>& chunks,
@@ -442,8 +470,8 @@ void make_scores(const RowPrograms<Scalar>& rows, const Chunks<Scalar>& chunks,
                  const DeviceRows<const Scalar>& y, const DeviceRows<const Scalar>& beta, Scalar* scores) {
   if (readers.of_a_chunk == 0) return;
   const auto count = static_cast<unsigned>(chunks.count);
-  if (rows.decays_by_channel && rows.alpha.data) {
-    const std::size_t shared = sizeof(Scalar) * warps * static_cast<std::size_t>(rows.K);
+  if (each_channel_decays(rows)) {
+    const std::size_t shared = bytes_of_fades<Scalar>(rows.K);
     if (shared > 48 * 1024)
       CHECK_CUDA(cudaFuncSetAttribute(fill_channel_scores<Scalar>,
                                       cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
@@ -464,6 +492,7 @@ void make_scores(const RowPrograms<Scalar>& rows, const Chunks<Scalar>& chunks,
 template <class Scalar>
 void make_chunk_tables(const RowPrograms<Scalar>& rows, const Chunks<Scalar>& chunks) {
   require_part_count(rows.parts);
+  require_room_for_fades(rows);
   if (chunks.count == 0 || heads_of(rows) == 0) return;
   fill_tables<<<dim3(static_cast<unsigned>(chunks.count), heads_of(rows)), threads>>>(rows, chunks);
   CHECK_CUDA(cudaGetLastError());

@@ -41,7 +41,9 @@ struct ChunkTap {
   Scalar* S_written = nullptr;  // [p K, V]
 };
 
-/// Fills all tables of the chunks but U and S_in. Throws Error with CUDA's words, as all of these do.
+/// Fills all tables of the chunks but U and S_in. Throws Error with CUDA's words, as all of these do, and
+/// Unsupported where key channels decay for themselves and are more than a block's shared memory holds (four
+/// numbers each).
 template <class Scalar>
 void make_chunk_tables(const RowPrograms<Scalar>& programs, const Chunks<Scalar>& chunks);
 

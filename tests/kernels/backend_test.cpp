@@ -81,6 +81,21 @@ TEST_CASE("a state of more rows than the fast kernel holds is computed by the pl
         1e-12);
 }
 
+TEST_CASE("more channels with decays of their own than a chunk has room for are refused by number") {
+  if (!testing::has_gpu()) return;
+  const Variant& variant = find_variant("gla");
+  const Settings settings = standard_settings(variant);
+  const auto arrays =
+      std::make_shared<const Arrays>(random_arrays(variant, settings, {.tokens = 3, .dk = 20000, .dv = 2}));
+  const Sequence sequence = bind(variant, arrays, settings).heads.front();
+  for (const Precision precision : scalar_precisions) {
+    const auto run = [&](Form form) { return cuda_backend().run(variant, sequence, form, precision, 16); };
+    CHECK_THROWS_AS(run(Form::chunkwise), Unsupported);
+    CHECK_THROWS_WITH(run(Form::two_pass), testing::says("decays of 20000 key channels in chunks"));
+    CHECK(run(Form::recurrent).o.allFinite());
+  }
+}
+
 TEST_CASE("a long sequence is on the device what it is on the processor") {
   if (!testing::has_gpu()) return;
   const Variant& variant = find_variant("gated_deltanet");

@@ -9,12 +9,19 @@
 namespace palimpsest {
 
 /// Chunks of 64 tokens of all heads as chain_on_tensor_cores() takes them. Arrays of two-byte numbers are
-/// maps of tensor_map.h; K and V are at most 128 and what a map lacks is 0.
+/// maps of tensor_map.h; K is at most 128, V whatever it is, and what a map lacks is 0.
+///
+/// With erase four factors of products are f16, in which 65,520 and more are infinite, less than 2^-14 =
+/// 6.1e-5 loses digits, and up to 2^-25 = 3e-8 is 0:
+/// - what is missing, v - S~^T k;
+/// - the scores q_i . k_j with their decay;
+/// - the triangular factors: beta by itself, and what beta_i k_i . k_j with its decay and the inverse make;
+/// - what is written, U, where the chunk's own outputs read it.
 struct ChunkChain {
   std::int64_t batches = 1;
   std::int64_t heads = 1;
   std::int64_t T = 0;
-  std::int64_t K = 0;  // at most 128
+  std::int64_t K = 0;
   std::int64_t V = 0;
   bool erases = false;       // u = v - S~^T k instead of v
   bool reads_first = false;  // o_t = S_{t-1}^T q_t
