@@ -23,6 +23,7 @@
 #include "app/session/machine.h"
 #include "app/session/race_file.h"
 #include "core/base/error.h"
+#include "core/contract/most_heads.h"
 #include "core/io/file.h"
 #include "core/race/figures.h"
 #include "core/race/race.h"
@@ -55,7 +56,6 @@ struct RaceOptions {
 };
 
 constexpr Index most_tokens = Index{1} << 24;
-constexpr Index most_heads = 65536;
 
 /// What `parse` makes of every text; what there was where there is none.
 template <class Value, class Parse>
@@ -98,8 +98,8 @@ RacePlan plan_of(const RaceOptions& options, std::string& unused) {
   read_list(options.precisions, plan.precisions, parse_precision);
   read_counts(options.tokens, "--tokens", most_tokens, plan.lengths);
   std::ranges::sort(plan.lengths);
-  read_counts(options.batches, "--batch", most_heads, plan.batches);
-  read_counts(options.heads, "--heads", most_heads, plan.heads);
+  read_counts(options.batches, "--batch", most_heads_in_all, plan.batches);
+  read_counts(options.heads, "--heads", most_heads_in_all, plan.heads);
   read_counts(options.chunks, "--chunk", most_tokens, plan.chunk_sizes);
   if (!options.dk.empty() || !options.dv.empty()) plan.sizes.clear();
   for (const auto& [dk, dv] : parse_channels(options.dk, options.dv)) plan.sizes.push_back({dk, dv});

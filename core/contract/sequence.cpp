@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/contract/most_heads.h"
 
 namespace palimpsest {
 
@@ -98,8 +99,7 @@ std::string index_of(const std::vector<Index>& shape, Index flat) {
   return to_string(index);
 }
 
-constexpr double rounding = 1e-6;    // of a matrix stored as f32, relative to its largest element
-constexpr Index most_heads = 65536;  // of all batches together
+constexpr double rounding = 1e-6;  // of a matrix stored as f32, relative to its largest element
 
 bool shares_heads(const std::string& name) { return name == "q" || name == "k" || name == "v"; }
 
@@ -339,10 +339,10 @@ SequenceBatch Binder::run(const Settings& given) {
     if (entry.name == "q") learn_batches(given, settings);
   }
   check_head_counts();
-  if (batch_count > most_heads / std::max<Index>(head_count, 1)) {
+  if (batch_count > most_heads_in_all / std::max<Index>(head_count, 1)) {
     throw InputError(
         fmt::format("array \"q\": shape {} makes {} batches of {} heads; expected at most {} heads in all",
-                    to_string(arrays->find("q")->second.shape), batch_count, head_count, most_heads));
+                    to_string(arrays->find("q")->second.shape), batch_count, head_count, most_heads_in_all));
   }
   for (const Found& entry : found) check_values(entry);
   note_ignored();

@@ -82,6 +82,18 @@ TEST_CASE("a wrong rank is named") {
         R"(array "alpha": shape [3, 2, 2] has rank 3; expected (n, H), since q has rank 3)");
 }
 
+TEST_CASE("there are as many heads as blocks fit along an axis of a grid, and no more") {
+  const auto of_no_tokens = [](Index batches, Index heads) {
+    Arrays arrays;
+    for (const char* const name : {"q", "k", "v"}) arrays[name] = filled({batches, 0, heads, 1}, 0);
+    return arrays;
+  };
+  CHECK(refusal("linear", of_no_tokens(3, 21845)).empty());
+  CHECK(
+      refusal("linear", of_no_tokens(2, 32768)) ==
+      R"(array "q": shape [2, 0, 32768, 1] makes 2 batches of 32768 heads; expected at most 65535 heads in all)");
+}
+
 TEST_CASE("a size that does not fit is named, with the array that fixed it") {
   CHECK(refusal_after([](Arrays& arrays) {
           arrays["v"] = filled({4, 2}, 1);
