@@ -17,6 +17,7 @@
 #include "app/commands/waiting_line.h"
 #include "app/session/devices.h"
 #include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/base/utf8.h"
 #include "core/cases/random_case.h"
 #include "core/contract/variant.h"
@@ -146,7 +147,7 @@ int run(const RunOptions& options, const Console& console) {
     if (words.starts_with(options.input)) throw;
     throw InputError(fmt::format("{}: {}", options.input, words));
   }
-  if (interrupt.token().stop_requested()) throw Cancelled();
+  stop_if_asked(interrupt.token());
   write_npz(options.output, results);
   console.out << fmt::format("{}: {} {} in {} on {}: {}\n", one_line(options.output), variant.id, name(form),
                              name(precision), backend.name(), summary);

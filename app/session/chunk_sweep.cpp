@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/contract/disagreement.h"
 
 namespace palimpsest {

@@ -6,7 +6,7 @@
 
 #include "app/session/inputs.h"
 #include "app/session/presets.h"
-#include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/insight/learning.h"
 #include "core/proof/reference_run.h"
 #include "core/rules/stored_pairs.h"
@@ -79,7 +79,7 @@ std::shared_ptr<const PreviewedData> DataPreview::compute(const Effort& effort) 
   result->version = next_version();
   const Index heads = std::min(data.heads * data.batches, most_previewed_heads);
   for (Index head = 0; head < heads; ++head) {
-    if (effort.stop.stop_requested()) throw Cancelled();
+    stop_if_asked(effort.stop);
     result->heads.push_back(preview_of(data, head, *result->variant, result->tokens));
     if (effort.progress) effort.progress(static_cast<double>(head + 1) / static_cast<double>(heads));
   }

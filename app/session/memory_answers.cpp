@@ -7,6 +7,7 @@
 
 #include "app/session/problem.h"
 #include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/insight/answer_words.h"
 #include "core/insight/write_strength.h"
 #include "core/insight/written_together.h"
@@ -81,7 +82,7 @@ HeadTables::Value tables_of_heads(const DataSet& data, const Choice& choice, con
   HeadTables::Value tables;
   const Index count = data.batches * data.heads;
   for (Index head = 0; head < count; ++head) {
-    if (effort.stop.stop_requested()) throw Cancelled();
+    stop_if_asked(effort.stop);
     tables.heads.push_back(answers_of_head(data, choice, head, words, effort.stop));
     const auto legibility_of = [&](Index index) {
       return tables.heads[static_cast<std::size_t>(index)].legibility;

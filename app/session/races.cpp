@@ -14,6 +14,7 @@
 #include "app/session/paths.h"
 #include "app/session/race_file.h"
 #include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/race/naming.h"
 #include "core/race/race.h"
 
@@ -130,7 +131,7 @@ std::shared_ptr<const RaceReport> OwnRace::compute(const Effort& effort) const {
   report.left = missing_entries(entries, report);
   const auto whole = std::make_shared<const RaceReport>(std::move(report));
   board->tell(whole);
-  if (effort.stop.stop_requested()) throw Cancelled();
+  stop_if_asked(effort.stop);
   return whole;
 }
 

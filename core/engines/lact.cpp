@@ -1,6 +1,6 @@
 #include "core/engines/lact.h"
 
-#include "core/base/error.h"
+#include "core/base/stop.h"
 
 namespace palimpsest {
 
@@ -36,7 +36,7 @@ LactScan<Scalar> lact_scan(const Matrix<Scalar>& K, const Matrix<Scalar>& V, con
   const auto block = [dk](auto& stacked, Index c) { return stacked.middleRows(c * dk, dk); };
   const auto each_batch = [&](auto one) {
     for (Index c = 0; c < N; ++c) {
-      if (stop.stop_requested()) throw Cancelled();
+      stop_if_asked(stop);
       one(c);
     }
   };

@@ -2,7 +2,7 @@
 
 #include <Eigen/Cholesky>
 
-#include "core/base/error.h"
+#include "core/base/stop.h"
 
 namespace palimpsest {
 
@@ -36,7 +36,7 @@ Matrix<Scalar> solved_least_squares_gains(const LeastSquaresKeys<Scalar>& keys, 
   Matrix<Scalar> R = symmetric_inverse(P);
   Matrix<Scalar> all(keys.k.rows(), keys.k.cols());
   for (Index t = 0; t < keys.k.rows(); ++t) {
-    if (stop.stop_requested()) throw Cancelled();
+    stop_if_asked(stop);
     const Vector<Scalar> k = keys.k.row(t).transpose();
     const Matrix<Scalar> seen = k * k.transpose();
     R = keys.gamma(t, 0) * R + keys.beta(t, 0) * seen;

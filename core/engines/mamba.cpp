@@ -1,6 +1,6 @@
 #include "core/engines/mamba.h"
 
-#include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/numbers/exponential.h"
 
 namespace palimpsest {
@@ -14,7 +14,7 @@ void scan(Matrix<Scalar>& E, Matrix<Scalar>& B, const std::stop_token& stop) {
   for (Index distance = 1; distance < E.rows(); distance *= 2) {
     // From the last row up: the rows before are still those of the last pass.
     for (Index i = E.rows() - 1; i >= distance; --i) {
-      if (stop.stop_requested()) throw Cancelled();
+      stop_if_asked(stop);
       B.row(i) += E.row(i).cwiseProduct(B.row(i - distance));
       E.row(i) = E.row(i).cwiseProduct(E.row(i - distance)).eval();
     }
@@ -72,7 +72,7 @@ Matrix<Scalar> mamba_scan(const MambaRows<Scalar>& rows, Matrix<Scalar>& S, Reco
   Matrix<Scalar> E(L, K * V);
   Matrix<Scalar> B(L, K * V);
   for (Index i = 0; i < L; ++i) {
-    if (stop.stop_requested()) throw Cancelled();
+    stop_if_asked(stop);
     for (Index d = 0; d < K; ++d) {
       E.row(i).segment(d * V, V) =
           exponential((rows.A.row(d).array() * rows.delta.row(i).array()).eval()).matrix();
@@ -93,7 +93,7 @@ Matrix<Scalar> mamba_scan(const MambaRows<Scalar>& rows, Matrix<Scalar>& S, Reco
   Matrix<Scalar> read = Matrix<Scalar>::Zero(L, V);
   const Eigen::Map<const RowVector<Scalar>> carried(S.data(), K * V);
   for (Index i = 0; i < L; ++i) {
-    if (stop.stop_requested()) throw Cancelled();
+    stop_if_asked(stop);
     B.row(i) += E.row(i).cwiseProduct(carried);
     for (Index d = 0; d < K; ++d) read.row(i) += rows.q(i, d) * B.row(i).segment(d * V, V);
   }

@@ -5,15 +5,11 @@
 #include <limits>
 #include <vector>
 
-#include "core/base/error.h"
+#include "core/base/stop.h"
 
 namespace palimpsest {
 
 namespace {
-
-void stop_if_asked(const std::stop_token& stop) {
-  if (stop.stop_requested()) throw Cancelled();
-}
 
 /// X with row i multiplied by factor_i: [L, D], [L, 1].
 template <class Scalar>

@@ -1,6 +1,6 @@
 #include "core/engines/parallel.h"
 
-#include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/engines/decay_scores.h"
 #include "core/engines/parts.h"
 #include "core/engines/seen_sum.h"
@@ -273,7 +273,7 @@ Dense<Scalar> dense_scores(const Program<Scalar>& program, const Matrix<Scalar>&
   };
   serve(0);
   for (Index i = 0; i < n; ++i) {
-    if (stop.stop_requested()) throw Cancelled();
+    stop_if_asked(stop);
     walk.pass(i);
     serve(i + 1);
     if (notes) notes->after_row(program, walk, i);
@@ -325,7 +325,7 @@ Solved<Scalar> solve(const Program<Scalar>& program, const Dense<Scalar>& dense,
   solved.intra = Matrix<Scalar>::Zero(program.reads(), R.cols());
   solved.U_at_end = R;
   for (Index c = 0; c < R.cols(); ++c) {
-    if (stop.stop_requested()) throw Cancelled();
+    stop_if_asked(stop);
     const ChannelMask<Scalar> mask(program.mu.col(c));
     if (erases) {
       const Matrix<Scalar> N = dense.N.cwiseProduct(mask.M);
@@ -383,7 +383,7 @@ Matrix<Scalar> parallel_with(Walking walk, const Program<Scalar>& program, Matri
     R = structure.writes_value ? Matrix<Scalar>(program.v - known) : Matrix<Scalar>(-known);
     if (record && structure.plain_write) (*record)("N_plain", dense.N_plain);
   }
-  if (stop.stop_requested()) throw Cancelled();
+  stop_if_asked(stop);
   const Solved<Scalar> solved = solve(program, dense, R, stop);
   if (record && structure.erase != Erase::none) {
     (*record)("N", dense.N);

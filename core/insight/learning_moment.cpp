@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/insight/step_reach.h"
 #include "core/rules/stored_pairs.h"
 
@@ -117,7 +118,7 @@ GradientCheck check_gradient(const LearningStep& step, Index places, std::stop_t
   const double h = std::cbrt(std::numeric_limits<double>::epsilon()) * size;
   Weights<double> W = step.problem.at;
   for (Index place = 0; place < check.places; ++place) {
-    if (stop.stop_requested()) throw Cancelled();
+    stop_if_asked(stop);
     Index cell = place * total / check.places;
     std::size_t matrix = 0;
     while (cell >= W[matrix].size()) cell -= W[matrix++].size();

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/insight/spectra.h"
 #include "core/numbers/singular_values.h"
 
@@ -33,7 +33,7 @@ MatrixFigures matrix_figures(const Matrix<double>& X, Index parts, std::stop_tok
     const auto part = static_cast<Index>(share * static_cast<double>(parts));
     figures.counts(std::clamp<Index>(part, 0, parts - 1)) += 1;
   }
-  if (stop.stop_requested()) throw Cancelled();
+  stop_if_asked(stop);
   if (figures.not_finite > 0 || std::max(X.rows(), X.cols()) > longest_side_of_spectrum) return figures;
   figures.singular_values =
       X.rows() <= X.cols() ? singular_values(X) : singular_values(Matrix<double>(X.transpose()));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/rules/rule.h"
 #include "core/rules/stored_pairs.h"
 
@@ -83,7 +84,7 @@ class Memory {
  public:
   Memory(const Variant& variant, const Sequence& sequence, const Trace& recurrence, std::stop_token stop)
       : variant_(variant), sequence_(sequence), recurrence_(recurrence), stop_(std::move(stop)) {
-    if (stop_.stop_requested()) throw Cancelled();
+    stop_if_asked(stop_);
   }
 
   NamedStates after_tokens(Index tokens) const {

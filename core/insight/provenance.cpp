@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/operator/channel.h"
 #include "core/rules/row_map.h"
 
@@ -14,10 +15,6 @@ namespace palimpsest {
 namespace {
 
 constexpr Index tokens_at_a_time = 64;
-
-void stop_if_asked(const std::stop_token& stop) {
-  if (stop.stop_requested()) throw Cancelled();
-}
 
 /// Where the entry stands in a state column [p K].
 Index place_of(const StateEntry& entry, const Channel& channel) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/operator/channel.h"
 #include "core/rules/row_map.h"
 
@@ -25,7 +26,7 @@ ReadShares read_shares(const Rule& rule, const Sequence& sequence, Index tokens,
   f.leftCols(weights.size()) = weights.transpose();
   ReadShares shares{.of_token = std::vector<double>(static_cast<std::size_t>(tokens))};
   for (Index end = tokens; end > 0;) {
-    if (stop.stop_requested()) throw Cancelled();
+    stop_if_asked(stop);
     const Index first = std::max<Index>(0, end - tokens_at_a_time);
     const Program<double> block = channel.rows(first, end - first);
     const RowMap map(block);

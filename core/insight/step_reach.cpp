@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/insight/learning_moment.h"
 #include "core/rules/row_rule.h"
 #include "core/rules/stored_pairs.h"
@@ -48,7 +48,7 @@ std::optional<MadeRate> made_rate(const Variant& variant, const Sequence& sequen
   MadeRate made{Vector<double>(sequence.tokens), symbol->second.latex};
   if (made.symbol.ends_with("_t")) made.symbol.resize(made.symbol.size() - 2);
   for (Index first = 0; first < sequence.tokens; first += window) {
-    if (stop.stop_requested()) throw Cancelled();
+    stop_if_asked(stop);
     const Index count = std::min(window, sequence.tokens - first);
     const Program<double> program = rows->encoder().encode<double>(sequence, first, count);
     if (!program.structure.beta || program.structure.rows_per_read != 1) return std::nullopt;
@@ -61,7 +61,7 @@ std::optional<MadeRate> made_rate(const Variant& variant, const Sequence& sequen
 Vector<double> key_squares(const Variant& variant, const Sequence& sequence, const std::stop_token& stop) {
   Vector<double> squares(sequence.tokens);
   for (Index first = 0; first < sequence.tokens; first += window) {
-    if (stop.stop_requested()) throw Cancelled();
+    stop_if_asked(stop);
     const Index count = std::min(window, sequence.tokens - first);
     const Matrix<double> keys = stored_pairs(variant, sequence, first, count).keys;
     const Index per_token = keys.rows() / count;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/contract/sequence.h"
 #include "core/rules/row_rule.h"
 #include "core/rules/stored_pairs.h"
@@ -38,7 +38,7 @@ WriteStrengths write_strengths(const Variant& variant, const Sequence& sequence,
   require_answers(variant);
   WriteStrengths strengths{.of_token = Vector<double>(sequence.tokens)};
   for (Index first = 0; first < sequence.tokens; first += tokens_at_a_time) {
-    if (stop.stop_requested()) throw Cancelled();
+    stop_if_asked(stop);
     const Index count = std::min(tokens_at_a_time, sequence.tokens - first);
     const StoredPairs pairs = stored_pairs(variant, sequence, first, count);
     const Rates rate = rates(variant, sequence, first, count);

@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/parallel_for.h"
+#include "core/base/stop.h"
 
 namespace palimpsest {
 
@@ -162,7 +163,7 @@ class Verification {
       const std::vector<Index> chunks =
           has_chunks(result.form) ? verified.chunk_sizes : std::vector<Index>{1};
       for (const Index chunk_size : chunks) {
-        if (stop_.stop_requested()) throw Cancelled();
+        stop_if_asked(stop_);
         comparisons.push_back(compare_one(row, verified, *reference, chunk_size));
       }
     }

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/parallel_for.h"
+#include "core/base/stop.h"
 #include "core/contract/footprint.h"
 #include "core/proof/fault_run.h"
 #include "core/proof/faults.h"
@@ -160,7 +161,7 @@ class FaultVerification {
     require_record_footprint(rule.footprint(sequence, form, Precision::f64, size), sequence, form, size);
     const auto trace = rule.trace(sequence, form, Precision::f64, size);
     for (Attempt& each : attempts) {
-      if (stop_.stop_requested()) throw Cancelled();
+      stop_if_asked(stop_);
       if (!is_first_size && (each.result.noticed() || !each.without.empty())) continue;
       attempt_fault(verified, reference, *trace, size, is_first_size, each);
     }

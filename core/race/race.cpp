@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/cases/random_case.h"
 #include "core/cases/repeated_heads.h"
 #include "core/insight/cost.h"
@@ -152,7 +153,7 @@ class Race {
     point.work = work_of(variant, batch, entry);
     require_short(point);
     const auto run = [&](const Repeats& repeats) {
-      if (stop_.stop_requested()) throw Cancelled();
+      stop_if_asked(stop_);
       return backend.measure(variant, batch.heads, entry.form, entry.precision,
                              std::max<Index>(entry.chunk_size, 1), repeats, stop_);
     };

@@ -5,7 +5,7 @@
 #include <random>
 #include <utility>
 
-#include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/contract/disagreement.h"
 #include "core/engines/recurrent.h"
 #include "core/rules/row_rule.h"
@@ -163,7 +163,7 @@ Amplification form_amplification(const RowRule& rule, const Sequence& sequence, 
   };
   bool reads_at_end = false;
   for (Index t = 0; t < sequence.tokens; ++t) {
-    if (stop.stop_requested()) throw Cancelled();
+    stop_if_asked(stop);
     const Program<double> token = rule.encoder().encode<double>(sequence, t, 1);
     reads_at_end = token.structure.read_at == ReadAt::end;
     const auto pass = [&](Recurrence& recurrence, Matrix<double>& read) {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/rules/row_map.h"
 
 namespace palimpsest {
@@ -71,7 +72,7 @@ class Queries {
     const Index first_token = to_start ? 0 : window_.first_column;
     Index end = std::max(first_token, end_of(readers_, h));
     while (end > first_token) {
-      if (stop.stop_requested()) throw Cancelled();
+      stop_if_asked(stop);
       const Index first = std::max(first_token, end - tokens_at_a_time);
       through(channel_.rows(first, end - first), first * h);
       end = first;
@@ -150,7 +151,7 @@ class Writes {
     const Index end = end_of(readers_, h);
     if (from_start) answer(0);
     for (Index first = from_start ? 0 : window_.first_column; first < end; first += tokens_at_a_time) {
-      if (stop.stop_requested()) throw Cancelled();
+      stop_if_asked(stop);
       through(channel_.rows(first, std::min(tokens_at_a_time, end - first)), first * h);
     }
   }

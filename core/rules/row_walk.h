@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stop_token>
 
-#include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/rules/row_rule.h"
 
 namespace palimpsest {
@@ -17,7 +17,7 @@ void walk_rows(const RowRule& rule, const Sequence& sequence, const Visit& visit
   constexpr Index tokens_at_a_time = 64;
   Matrix<double> S = rule.initial_state<double>(sequence);
   for (Index first = 0; first < sequence.tokens; first += tokens_at_a_time) {
-    if (stop.stop_requested()) throw Cancelled();
+    stop_if_asked(stop);
     const Index count = std::min(tokens_at_a_time, sequence.tokens - first);
     const Program<double> block = rule.encoder().encode<double>(sequence, first, count);
     const Index steps = block.structure.rows_per_read;

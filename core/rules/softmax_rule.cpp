@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/costs/costs.h"
 #include "core/engines/engines.h"
 #include "core/engines/softmax.h"
@@ -23,12 +24,12 @@ Output run_softmax(const Sequence& sequence, const KeyFading& fading, Form form,
   Matrix<Scalar> o(T, sequence.dv);
   if (form == Form::parallel) o = engines.softmax_dense(Q, cache.K, cache.V, p, nullptr, cache.bias(0, T));
   for (Index t = 0; form == Form::recurrent && t < T; ++t) {
-    if (stop.stop_requested()) throw Cancelled();
+    stop_if_asked(stop);
     o.row(t) = engines.softmax_stream(Q.row(t), cache.K.topRows(p + t + 1), cache.V.topRows(p + t + 1),
                                       nullptr, cache.bias(t, 1));
   }
   for (Index first = 0; form == Form::chunkwise && first < T; first += chunk_size) {
-    if (stop.stop_requested()) throw Cancelled();
+    stop_if_asked(stop);
     const Index count = std::min(chunk_size, T - first);
     const Index keys = p + first + count;
     const Matrix<Scalar> bias = cache.bias(first, count);
@@ -41,7 +42,7 @@ Output run_softmax(const Sequence& sequence, const KeyFading& fading, Form form,
     }
     o.middleRows(first, count) = engines.softmax_output(state);
   }
-  if (stop.stop_requested()) throw Cancelled();
+  stop_if_asked(stop);
   return {o.template cast<double>(), cache.states(fading)};
 }
 
@@ -61,7 +62,7 @@ std::vector<Output> run_softmax_heads(std::span<const Sequence> heads, const Key
     outputs.push_back({{}, cache.states(fading)});
   }
   const std::vector<Matrix<Scalar>> o = engine.run(form, queries, chunk_size, stop);
-  if (stop.stop_requested()) throw Cancelled();
+  stop_if_asked(stop);
   for (std::size_t head = 0; head < heads.size(); ++head) outputs[head].o = o[head].template cast<double>();
   return outputs;
 }
@@ -93,7 +94,7 @@ EffectiveAttention softmax_weights(const Sequence& sequence, const KeyFading& fa
   // Rows that follow each other are one product; of others each sees keys that the one before does not.
   const Index together = window.row_step == 1 ? window.rows : 1;
   for (Index row = 0; row < window.rows; row += together) {
-    if (stop.stop_requested()) throw Cancelled();
+    stop_if_asked(stop);
     const Matrix<double> A = weights_of(sequence, cache, window.token(row), together, window.no_mask);
     const Index seen = std::clamp<Index>(A.cols() - p - window.first_column, 0, window.columns);
     if (seen > 0) attention.A.block(row, 0, together, seen) = A.middleCols(p + window.first_column, seen);

@@ -1,6 +1,7 @@
 #include "core/rules/walk_rule.h"
 
 #include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/engines/engines.h"
 #include "core/operator/checkpoints.h"
 #include "core/steps/walk_trace.h"
@@ -30,17 +31,14 @@ Footprint record_footprint(const Walk<Scalar>& walk) {
 
 template <class Scalar>
 Output run_walk(const Walk<Scalar>& walk, const std::stop_token& stop) {
-  const auto stop_if_asked = [&] {
-    if (stop.stop_requested()) throw Cancelled();
-  };
   Carried<Scalar> carried = walk.initial();
   Matrix<Scalar> o(walk.sequence().tokens, walk.sequence().dv);
   for (Index index = 0; index < walk.block_count(); ++index) {
-    stop_if_asked();
+    stop_if_asked(stop);
     const Matrix<Scalar> outputs = walk.advance(index, carried, nullptr, stop);
     if (outputs.rows() > 0) o.middleRows(walk.block(index).first_token, outputs.rows()) = outputs;
   }
-  stop_if_asked();
+  stop_if_asked(stop);
   return {o.template cast<double>(), walk.states(carried)};
 }
 
@@ -88,7 +86,7 @@ std::vector<Output> WalkRule::run_heads(std::span<const Sequence> heads, Form fo
   require_chunk_size(chunk_size);
   if (const auto reason = missing(form, heads.front().settings)) throw Unsupported(*reason);
   std::vector<Output> outputs = precision == Precision::f64 ? run_at_once(walk_f64_) : run_at_once(walk_f32_);
-  if (stop.stop_requested()) throw Cancelled();
+  stop_if_asked(stop);
   if (!outputs.empty()) return outputs;
   return Rule::run_heads(heads, form, precision, chunk_size, std::move(stop), engines);
 }
@@ -113,7 +111,7 @@ void WalkRule::walk_states(const Sequence& sequence, const VisitStates& visit, s
   Carried<double> carried = walk->initial();
   if (!visit(0, walk->states(carried))) return;
   for (Index index = 0; index < walk->block_count(); ++index) {
-    if (stop.stop_requested()) throw Cancelled();
+    stop_if_asked(stop);
     walk->advance(index, carried, nullptr, stop);
     const Block block = walk->block(index);
     const Index tokens = block.first_token + block.count;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/stop.h"
 
 namespace palimpsest {
 
@@ -41,7 +42,7 @@ BlockInterpreter::BlockInterpreter(const Trace& trace, std::span<const Phase> ph
     : trace_(&trace), phases_(phases) {}
 
 Record BlockInterpreter::step(const Interpreting& how) {
-  if (how.stop.stop_requested()) throw Cancelled();
+  stop_if_asked(how.stop);
   const Block block = trace_->block(next_);
   const std::shared_ptr<const Record> recorded = trace_->shared_record(next_, how.stop);
   Record record = carried_out(next_, block, *recorded, how);

@@ -1,6 +1,6 @@
 #include "core/steps/walk_trace.h"
 
-#include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/operator/checkpoints.h"
 #include "core/steps/computed_trace.h"
 
@@ -49,7 +49,7 @@ class WalkTrace : public ComputedTrace {
 
   Carried<Scalar> before(Index block_index) const {
     return checkpoints_.before(block_index, [&](Index index, Carried<Scalar>& carried) {
-      if (stop().stop_requested()) throw Cancelled();
+      stop_if_asked(stop());
       walk_->advance(index, carried, nullptr, stop());
     });
   }

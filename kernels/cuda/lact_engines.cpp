@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/numbers/singular_values.h"
 #include "core/operator/inner_batches.h"
 #include "kernels/cuda/computing.h"
@@ -18,10 +19,6 @@
 namespace palimpsest::cuda {
 
 namespace {
-
-void stop_if_asked(const std::stop_token& stop) {
-  if (stop.stop_requested()) throw Cancelled();
-}
 
 /// Newton-Schulz steps on a matrix [K, V] of every head, and room for them.
 template <class Scalar>

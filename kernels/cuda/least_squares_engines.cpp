@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/error.h"
+#include "core/base/stop.h"
 #include "kernels/cuda/computing.h"
 #include "kernels/cuda/least_squares.h"
 #include "kernels/cuda/matrices.h"
@@ -10,10 +10,6 @@
 namespace palimpsest::cuda {
 
 namespace {
-
-void stop_if_asked(const std::stop_token& stop) {
-  if (stop.stop_requested()) throw Cancelled();
-}
 
 /// The keys of all heads, uploaded once, with P and room for the gains.
 template <class Scalar>

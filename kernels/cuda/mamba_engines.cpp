@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/error.h"
+#include "core/base/stop.h"
 #include "kernels/cuda/computing.h"
 #include "kernels/cuda/mamba.h"
 #include "kernels/cuda/matrices.h"
@@ -11,10 +11,6 @@
 namespace palimpsest::cuda {
 
 namespace {
-
-void stop_if_asked(const std::stop_token& stop) {
-  if (stop.stop_requested()) throw Cancelled();
-}
 
 /// The tokens of all heads, uploaded once, with their states and room for what comes out.
 template <class Scalar>

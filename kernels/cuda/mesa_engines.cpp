@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/base/error.h"
+#include "core/base/stop.h"
 #include "kernels/cuda/computing.h"
 #include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/matrices.h"
@@ -153,10 +153,6 @@ class Rooms {
   DeviceMatrices<Scalar> M_;
   DeviceArray<std::int64_t> order_;
 };
-
-void stop_if_asked(const std::stop_token& stop) {
-  if (stop.stop_requested()) throw Cancelled();
-}
 
 /// Chunkwise: all chunks at once, and what they answer.
 template <class Scalar>

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/stop.h"
 #include "kernels/cuda/computing.h"
 #include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/matrices.h"
@@ -258,7 +259,7 @@ std::vector<Matrix<Scalar>> run_some(std::span<const InnerNetwork<Scalar>> netwo
   const Index at_once = std::max<Index>(tokens_between_stops / L, 1);
   computing<Scalar>(device.carried(), [&] {
     for (Index index = 0; index < pieces.piece_count(); index += at_once) {
-      if (stop.stop_requested()) throw Cancelled();
+      stop_if_asked(stop);
       const Index next = index + at_once;
       walk_networks(device.view(), dual, batch, pieces.piece(index).first,
                     next < pieces.piece_count() ? pieces.piece(next).first : T);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/engines/decay_scores.h"
 #include "kernels/cuda/chunk_rows.h"
 #include "kernels/cuda/computing.h"
@@ -329,7 +330,7 @@ void run_chunks(Form form, RowsOnDevice<Scalar>& rows, Index chunk_size, const s
   ChunkTables<Scalar> tables(programs, L, at_once, form == Form::two_pass);
   computing<Scalar>({&rows.S()}, [&] {
     for (Index first = 0; first < all; first += at_once) {
-      if (stop.stop_requested()) throw Cancelled();
+      stop_if_asked(stop);
       tables.view.first_row = first * L;
       tables.view.count = std::min(at_once, all - first);
       make_chunk_tables(programs, tables.view);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/stop.h"
 #include "kernels/cuda/computing.h"
 #include "kernels/cuda/hopper/tensor_rows.h"
 #include "kernels/cuda/hopper/tensor_softmax.h"
@@ -127,10 +128,6 @@ Index heads_at_once(Index heads, Index numbers) {
   constexpr Index room = (Index{1} << 30) / Index{sizeof(Scalar)};
   constexpr Index most_blocks = 65535;  // of a grid's second axis
   return std::clamp<Index>(room / std::max<Index>(numbers, 1), 1, std::min(heads, most_blocks));
-}
-
-void stop_if_asked(const std::stop_token& stop) {
-  if (stop.stop_requested()) throw Cancelled();
 }
 
 /// Computes visit(attention, o) for so many heads after the other.
