@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/contract/most_heads.h"
 #include "core/rules/rule.h"
 #include "kernels/cuda/cuda_engines.h"
 #include "kernels/cuda/failed_run.h"
+#include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/measure.h"
 #include "kernels/cuda/named_trace.h"
 #include "kernels/cuda/tensor_float/missing.h"
@@ -13,6 +15,8 @@
 namespace palimpsest {
 
 namespace {
+
+static_assert(most_heads_in_all <= cuda::most_grid_blocks);  // kernels have a block for each head there
 
 constexpr int first_with_tensor_cores = 8;  // for bf16 and tf32: major number of the compute capability
 

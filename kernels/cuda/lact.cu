@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/block.cuh"
 #include "kernels/cuda/check.h"
+#include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/lact.h"
 
 namespace palimpsest {
@@ -15,7 +16,6 @@ namespace {
 
 constexpr int threads = 128;
 constexpr int threads_of_norm = 1024;
-constexpr std::int64_t most_blocks = 65535;  // of a grid's second axis
 
 /// Calls visit(head, i) for all i < count of every head that is this block's.
 template <class Visit>
@@ -105,7 +105,7 @@ __global__ void restore_columns(std::int64_t heads, const HeadMatrices<const Sca
 /// Blocks for `count` elements of every head.
 dim3 grid_of(std::int64_t heads, std::int64_t count) {
   return dim3(static_cast<unsigned>((count + threads - 1) / threads),
-              static_cast<unsigned>(std::min(heads, most_blocks)));
+              static_cast<unsigned>(std::min(heads, cuda::most_grid_blocks)));
 }
 
 }  // namespace
@@ -130,8 +130,8 @@ template <class Scalar>
 void divide_by_norm(std::int64_t heads, const GivenMatrices<Scalar>& M, Scalar eps,
                     const HeadMatrices<Scalar>& norm, const HeadMatrices<Scalar>& X) {
   if (heads == 0) return;
-  divide_elements<<<static_cast<unsigned>(std::min(heads, most_blocks)), threads_of_norm>>>(heads, M, eps,
-                                                                                            norm, X);
+  divide_elements<<<static_cast<unsigned>(std::min(heads, cuda::most_grid_blocks)), threads_of_norm>>>(
+      heads, M, eps, norm, X);
   CHECK_CUDA(cudaGetLastError());
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/base/stop.h"
 #include "kernels/cuda/computing.h"
+#include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/least_squares.h"
 #include "kernels/cuda/matrices.h"
 
@@ -78,14 +79,12 @@ void run_keys(KeysOnDevice<Scalar>& keys, const std::stop_token& stop) {
   });
 }
 
-/// Some tokens of all heads at a time: as many as have their matrices in about a gigabyte.
+/// Some tokens of all heads at a time: as many as there is room for their matrices.
 template <class Scalar>
 void run_solves(KeysOnDevice<Scalar>& keys, const std::stop_token& stop) {
   const Index K = keys.K();
   const Index H = keys.heads();
-  constexpr Index room_for = (Index{1} << 30) / Index{sizeof(Scalar)};
-  const Index at_once =
-      std::clamp<Index>(room_for / std::max<Index>(H * K * K, 1), 1, std::max<Index>(keys.T(), 1));
+  const Index at_once = fitting(sizeof(Scalar) * static_cast<double>(H * K * K), keys.T());
   DeviceMatrices<Scalar> R(H, K, K), room(H, K, K), all_R(H * at_once, K, K);
   computing<Scalar>({&keys.P()}, [&] {
     invert_symmetric(H, K, keys.P().data(), room.data(), R.data());

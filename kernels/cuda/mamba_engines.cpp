@@ -5,6 +5,7 @@
 
 #include "core/base/stop.h"
 #include "kernels/cuda/computing.h"
+#include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/mamba.h"
 #include "kernels/cuda/matrices.h"
 
@@ -118,19 +119,13 @@ MambaTokens<Scalar> some_tokens(MambaTokens<Scalar> all, Index first_head, Index
   return all;
 }
 
-/// Heads whose tables of one chunk fit into about a gigabyte together.
-template <class Scalar>
-Index heads_at_once(const MambaTokens<Scalar>& tokens, Index L) {
-  constexpr Index room = (Index{1} << 30) / Index{sizeof(Scalar)};
-  return std::clamp<Index>(room / std::max<Index>(4 * L * tokens.K * tokens.V, 1), 1, tokens.heads);
-}
-
 /// Chunk after chunk, in tables that all of them use.
 template <class Scalar>
 void run_chunks(TokensOnDevice<Scalar>& on_device, Index chunk_size, const std::stop_token& stop) {
   const MambaTokens<Scalar>& all = on_device.tokens();
   const Index L = std::min<Index>(chunk_size, all.T);
-  const Index at_once = heads_at_once(all, L);
+  const double numbers = 4.0 * static_cast<double>(L) * static_cast<double>(all.K * all.V);
+  const Index at_once = fitting(sizeof(Scalar) * numbers, all.heads);
   Tables<Scalar> tables(all, at_once, L, false);
   computing<Scalar>({&on_device.S()}, [&] {
     for (Index head = 0; head < all.heads; head += at_once) {

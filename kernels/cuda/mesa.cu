@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/check.h"
+#include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/mesa.h"
 #include "kernels/cuda/solve.cuh"
 
@@ -20,7 +21,6 @@ namespace {
 constexpr int threads = 128;
 constexpr int threads_of_block = 256;
 constexpr int queries_of_block = 16;
-constexpr std::int64_t most_blocks = 65535;  // of a grid's second axis
 
 enum State { done, running, stuck };
 
@@ -411,7 +411,7 @@ __global__ void __launch_bounds__(threads_of_block)
 /// Blocks for `count` elements of as many chunks or heads.
 dim3 grid_of(std::int64_t chunks, std::int64_t count) {
   return dim3(static_cast<unsigned>((count + threads - 1) / threads),
-              static_cast<unsigned>(std::min(chunks, most_blocks)));
+              static_cast<unsigned>(std::min(chunks, cuda::most_grid_blocks)));
 }
 
 template <class Scalar>

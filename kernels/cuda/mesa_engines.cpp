@@ -178,9 +178,7 @@ void solve_tokens(MesaOnDevice<Scalar>& device, std::span<const MesaState<Scalar
                   const std::stop_token& stop) {
   const MesaChunks<Scalar>& chunks = device.view();
   const Index K = chunks.K;
-  constexpr double room = double{1 << 30} / sizeof(Scalar);  // numbers of the systems at the same time
-  const auto of_a_token = static_cast<double>(std::max<Index>(chunks.heads * K * K, 1));
-  const Index at_once = std::clamp<Index>(static_cast<Index>(room / of_a_token), 1, chunks.L);
+  const Index at_once = fitting(sizeof(Scalar) * static_cast<double>(chunks.heads * K * K), chunks.L);
   auto Hkk = DeviceMatrices<Scalar>::of_heads(chunks.heads, [&](Index head) {
     return Matrix<Scalar>(states[static_cast<std::size_t>(head)].leftCols(K));
   });

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/check.h"
+#include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/products_kernel.h"
 
 namespace palimpsest {
@@ -12,7 +13,6 @@ namespace {
 
 constexpr int tile = 16;
 constexpr int threads = tile * tile;
-constexpr std::int64_t most_blocks = 65535;  // of a grid's last two axes
 
 /// D_mn = a sum_k A_mk B_kn + b C_mn
 template <class Scalar>
@@ -59,8 +59,8 @@ void multiply(std::int64_t heads, std::type_identity_t<Scalar> a, const GivenMat
   if (heads * D.rows * D.columns == 0) return;
   const auto tiles = [](std::int64_t count) { return (count + tile - 1) / tile; };
   const dim3 grid(static_cast<unsigned>(tiles(D.rows)),
-                  static_cast<unsigned>(std::min(tiles(D.columns), most_blocks)),
-                  static_cast<unsigned>(std::min(heads, most_blocks)));
+                  static_cast<unsigned>(std::min(tiles(D.columns), cuda::most_grid_blocks)),
+                  static_cast<unsigned>(std::min(heads, cuda::most_grid_blocks)));
   multiply_tiles<Scalar><<<grid, dim3(tile, tile)>>>(heads, a, A, B, b, C, D);
   CHECK_CUDA(cudaGetLastError());
 }

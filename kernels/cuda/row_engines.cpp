@@ -10,6 +10,7 @@
 #include "core/engines/decay_scores.h"
 #include "kernels/cuda/chunk_rows.h"
 #include "kernels/cuda/computing.h"
+#include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/hopper/tensor_rows.h"
 #include "kernels/cuda/matrices.h"
 #include "kernels/cuda/recurrent_rows.h"
@@ -311,14 +312,6 @@ bool has_one_decay_per_token(const Structure& structure, Index K) {
          read_at == ReadAt::after_row && rows_per_read == 1 && parts.empty();
 }
 
-/// Chunks of all heads whose tables fit into about a gigabyte at the same time.
-template <class Scalar>
-Index chunks_at_once(const RowPrograms<Scalar>& rows, Index L) {
-  constexpr double room = double{1 << 30} / sizeof(Scalar);
-  constexpr Index most_blocks = 65535;  // of a grid's second axis
-  return std::clamp<Index>(static_cast<Index>(room / ChunkTables<Scalar>::numbers(rows, L)), 1, most_blocks);
-}
-
 template <class Scalar>
 void run_chunks(Form form, RowsOnDevice<Scalar>& rows, Index chunk_size, const std::stop_token& stop) {
   const RowPrograms<Scalar>& programs = rows.programs();
@@ -326,7 +319,8 @@ void run_chunks(Form form, RowsOnDevice<Scalar>& rows, Index chunk_size, const s
   const Index L = (form == Form::parallel ? tokens : std::min(chunk_size, tokens)) * programs.rows_per_read;
   if (L == 0) return;
   const Index all = (programs.T + L - 1) / L;
-  const Index at_once = std::min(all, chunks_at_once(programs, L));
+  const double bytes = sizeof(Scalar) * ChunkTables<Scalar>::numbers(programs, L);
+  const Index at_once = fitting(bytes, std::min<Index>(all, most_grid_blocks));
   ChunkTables<Scalar> tables(programs, L, at_once, form == Form::two_pass);
   computing<Scalar>({&rows.S()}, [&] {
     for (Index first = 0; first < all; first += at_once) {

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/stop.h"
 #include "kernels/cuda/computing.h"
+#include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/hopper/tensor_rows.h"
 #include "kernels/cuda/hopper/tensor_softmax.h"
 #include "kernels/cuda/matrices.h"
@@ -122,12 +123,11 @@ Attention<Scalar> some_keys(Attention<Scalar> all, Index first, Index count) {
   return all;
 }
 
-/// Heads whose tables of `numbers` each fit into about a gigabyte together.
+/// Heads at a time, each with a table of so many queries and keys.
 template <class Scalar>
-Index heads_at_once(Index heads, Index numbers) {
-  constexpr Index room = (Index{1} << 30) / Index{sizeof(Scalar)};
-  constexpr Index most_blocks = 65535;  // of a grid's second axis
-  return std::clamp<Index>(room / std::max<Index>(numbers, 1), 1, std::min(heads, most_blocks));
+Index heads_at_once(Index heads, Index queries, Index keys) {
+  const double bytes = sizeof(Scalar) * static_cast<double>(queries) * static_cast<double>(keys);
+  return fitting(bytes, std::min<Index>(heads, most_grid_blocks));
 }
 
 /// Computes visit(attention, o) for so many heads after the other.
@@ -164,7 +164,7 @@ void run_tiles(AllHeads<Scalar>& all, Index chunk_size, const std::stop_token& s
   const Index keys = all.attention().keys;
   const Index earlier = all.attention().first_query;
   const Index width = std::min(chunk_size, keys);
-  const Index H = heads_at_once<Scalar>(all.attention().heads, T * width);
+  const Index H = heads_at_once<Scalar>(all.attention().heads, T, width);
   DeviceMatrices<Scalar> m(1, H, T), l(1, H, T), decays(1, H, T), fade(1, H, T), X(H, T, width);
   for_some_heads(all, H, stop, [&](const Attention<Scalar>& heads, const DeviceRows<Scalar>& o) {
     const PartialSoftmax<Scalar> state = {.stride = T,
@@ -197,7 +197,7 @@ template <class Scalar>
 void run_whole(AllHeads<Scalar>& all, const std::stop_token& stop) {
   const Index T = all.attention().queries;
   const Index keys = all.attention().keys;
-  const Index H = heads_at_once<Scalar>(all.attention().heads, T * keys);
+  const Index H = heads_at_once<Scalar>(all.attention().heads, T, keys);
   DeviceMatrices<Scalar> A(H, T, keys), m(1, H, T), l(1, H, T);
   for_some_heads(all, H, stop, [&](const Attention<Scalar>& heads, const DeviceRows<Scalar>& o) {
     softmax_scores<Scalar>(heads, {}, A.data());
