@@ -204,19 +204,20 @@ class LactOnDevice {
         rounding_(rounding),
         heads_(static_cast<Index>(heads.size())),
         batches_(heads.front().K.rows(), way.batch, way.batch),
-        S_(of_heads([&](std::size_t head) -> const Matrix<Scalar>& { return S[head]; })),
-        M_(of_heads([&](std::size_t head) -> const Matrix<Scalar>& { return M[head]; })),
-        Q_(of_heads([&](std::size_t head) -> const Matrix<Scalar>& { return heads[head].Q; })),
+        S_(DeviceMatrices<Scalar>::of_heads(S)),
+        M_(DeviceMatrices<Scalar>::of_heads(M)),
+        Q_(DeviceMatrices<Scalar>::of_heads(heads, &LactHead<Scalar>::Q)),
         O_(heads_, Q_.rows(), S_.columns()) {
-    tokens_.K = of_heads([&](std::size_t head) -> const Matrix<Scalar>& { return heads[head].K; });
-    tokens_.V = of_heads([&](std::size_t head) -> const Matrix<Scalar>& { return heads[head].V; });
+    tokens_.K = DeviceMatrices<Scalar>::of_heads(heads, &LactHead<Scalar>::K);
+    tokens_.V = DeviceMatrices<Scalar>::of_heads(heads, &LactHead<Scalar>::V);
     tokens_.round(rounding);
     Q_.round(rounding);
-    tokens_.eta = of_heads([&](std::size_t head) { return Matrix<Scalar>(heads[head].eta); });
+    tokens_.eta = DeviceMatrices<Scalar>::of_heads(heads, &LactHead<Scalar>::eta);
     if (heads.front().momentum.size() > 0)
-      tokens_.momentum = of_heads([&](std::size_t head) { return Matrix<Scalar>(heads[head].momentum); });
+      tokens_.momentum = DeviceMatrices<Scalar>::of_heads(heads, &LactHead<Scalar>::momentum);
     if (heads.front().column_norm)
-      column_norms_ = of_heads([&](std::size_t head) { return Matrix<Scalar>(*heads[head].column_norm); });
+      column_norms_ = DeviceMatrices<Scalar>::of_heads(
+          heads, [](const LactHead<Scalar>& head) { return Matrix<Scalar>(*head.column_norm); });
   }
 
   /// The scan over all batches, then all reads.
@@ -246,8 +247,8 @@ class LactOnDevice {
     if (column_norms_.heads() > 0) updates.keep_column_norms(std::move(column_norms_));
     DeviceMatrices<Scalar> G(heads_, dk, dv);
     DeviceMatrices<Scalar> R(way_.squared_loss ? heads_ : 0, O_.rows(), dv);
-    DeviceMatrices<Scalar> no_momentum =
-        of_heads([](std::size_t) { return Matrix<Scalar>(Matrix<Scalar>::Zero(1, 1)); });
+    const std::vector<Matrix<Scalar>> zeros(static_cast<std::size_t>(heads_), Matrix<Scalar>::Zero(1, 1));
+    auto no_momentum = DeviceMatrices<Scalar>::of_heads(std::span(zeros));
     computing<Scalar>({&S_, &M_}, [&] {
       for (Index c = 0; c < batches_.batch_count(); ++c) {
         stop_if_asked(stop);
@@ -275,12 +276,6 @@ class LactOnDevice {
   std::vector<Matrix<Scalar>> M() const { return M_.download(); }
 
  private:
-  template <class Of>
-  DeviceMatrices<Scalar> of_heads(Of of) const {
-    return DeviceMatrices<Scalar>::of_heads(
-        heads_, [&](Index head) -> decltype(auto) { return of(static_cast<std::size_t>(head)); });
-  }
-
   static HeadMatrices<Scalar> rows(DeviceMatrices<Scalar>& all, const Piece& batch) {
     return all.all().middle_rows(batch.first, batch.count);
   }

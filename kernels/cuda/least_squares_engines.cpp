@@ -17,41 +17,31 @@ template <class Scalar>
 class KeysOnDevice {
  public:
   KeysOnDevice(std::span<const LeastSquaresKeys<Scalar>> heads, std::span<const Matrix<Scalar>> P,
-               Rounding rounding) {
-    const auto count = static_cast<Index>(heads.size());
-    const auto upload = [&](DeviceMatrices<Scalar>& to, const Matrix<Scalar> LeastSquaresKeys<Scalar>::*of) {
-      to = DeviceMatrices<Scalar>::of_heads(count, [&](Index head) -> const Matrix<Scalar>& {
-        return heads[static_cast<std::size_t>(head)].*of;
-      });
-      return to.view();
-    };
-    using Keys = LeastSquaresKeys<Scalar>;
-    const Matrix<Scalar>& first = heads.front().k;
-    P_ = DeviceMatrices<Scalar>::of_heads(
-        count, [&](Index head) -> const Matrix<Scalar>& { return P[static_cast<std::size_t>(head)]; });
-    along_ = DeviceMatrices<Scalar>(count, 1, first.cols());
-    gains_ = DeviceMatrices<Scalar>(count, first.rows(), first.cols());
-    tokens_ = {.heads = count,
-               .T = first.rows(),
-               .K = first.cols(),
-               .k = upload(k_, &Keys::k),
-               .gamma = upload(gamma_, &Keys::gamma),
-               .beta = upload(beta_, &Keys::beta),
-               .gains = gains_.template view<Scalar>()};
+               Rounding rounding)
+      : k_(DeviceMatrices<Scalar>::of_heads(heads, &LeastSquaresKeys<Scalar>::k)),
+        gamma_(DeviceMatrices<Scalar>::of_heads(heads, &LeastSquaresKeys<Scalar>::gamma)),
+        beta_(DeviceMatrices<Scalar>::of_heads(heads, &LeastSquaresKeys<Scalar>::beta)),
+        P_(DeviceMatrices<Scalar>::of_heads(P)),
+        along_(k_.heads(), 1, k_.columns()),
+        gains_(k_.heads(), k_.rows(), k_.columns()) {
     k_.round(rounding);
+    tokens_ = {.heads = k_.heads(),
+               .T = k_.rows(),
+               .K = k_.columns(),
+               .k = k_.view(),
+               .gamma = gamma_.view(),
+               .beta = beta_.view(),
+               .gains = gains_.template view<Scalar>()};
   }
 
   /// `count` tokens from `first` on.
   LeastSquaresTokens<Scalar> tokens(Index first, Index count) const {
     LeastSquaresTokens<Scalar> some = tokens_;
-    const auto skip = [first](auto& rows) {
-      if (rows.data) rows.data += first * rows.token_stride;
-    };
-    skip(some.k);
-    skip(some.gamma);
-    skip(some.beta);
-    skip(some.gains);
     some.T = count;
+    some.k = some.k.from(0, first);
+    some.gamma = some.gamma.from(0, first);
+    some.beta = some.beta.from(0, first);
+    some.gains = some.gains.from(0, first);
     return some;
   }
   Index heads() const { return tokens_.heads; }

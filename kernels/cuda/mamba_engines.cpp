@@ -19,32 +19,28 @@ class TokensOnDevice {
  public:
   TokensOnDevice(std::span<const MambaRows<Scalar>> heads, std::span<const Matrix<Scalar>> states,
                  Rounding rounding)
-      : rounding_(rounding) {
-    const auto count = static_cast<Index>(heads.size());
-    const auto upload = [&](DeviceMatrices<Scalar>& to, const Matrix<Scalar> MambaRows<Scalar>::*of) {
-      to = DeviceMatrices<Scalar>::of_heads(count, [&](Index head) -> const Matrix<Scalar>& {
-        return heads[static_cast<std::size_t>(head)].*of;
-      });
-      return to.view();
-    };
-    using Rows = MambaRows<Scalar>;
-    const Rows& first = heads.front();
-    S_ = DeviceMatrices<Scalar>::of_heads(
-        count, [&](Index head) -> const Matrix<Scalar>& { return states[static_cast<std::size_t>(head)]; });
-    o_ = DeviceMatrices<Scalar>(count, first.v.rows(), first.v.cols());
-    tokens_ = {.heads = count,
-               .T = first.v.rows(),
-               .K = first.k.cols(),
-               .V = first.v.cols(),
-               .q = upload(q_, &Rows::q),
-               .k = upload(k_, &Rows::k),
-               .v = upload(v_, &Rows::v),
-               .delta = upload(delta_, &Rows::delta),
-               .A = upload(A_, &Rows::A),
+      : rounding_(rounding),
+        q_(DeviceMatrices<Scalar>::of_heads(heads, &MambaRows<Scalar>::q)),
+        k_(DeviceMatrices<Scalar>::of_heads(heads, &MambaRows<Scalar>::k)),
+        v_(DeviceMatrices<Scalar>::of_heads(heads, &MambaRows<Scalar>::v)),
+        delta_(DeviceMatrices<Scalar>::of_heads(heads, &MambaRows<Scalar>::delta)),
+        A_(DeviceMatrices<Scalar>::of_heads(heads, &MambaRows<Scalar>::A)),
+        D_(DeviceMatrices<Scalar>::of_heads(heads, &MambaRows<Scalar>::D)),
+        S_(DeviceMatrices<Scalar>::of_heads(states)),
+        o_(v_.heads(), v_.rows(), v_.columns()) {
+    for (DeviceMatrices<Scalar>* const rows : {&q_, &k_, &v_}) rows->round(rounding);
+    tokens_ = {.heads = v_.heads(),
+               .T = v_.rows(),
+               .K = k_.columns(),
+               .V = v_.columns(),
+               .q = q_.view(),
+               .k = k_.view(),
+               .v = v_.view(),
+               .delta = delta_.view(),
+               .A = A_.view(),
+               .D = D_.view(),
                .o = o_.template view<Scalar>(),
                .S = S_.data()};
-    if (first.D.size() > 0) tokens_.D = upload(D_, &Rows::D);
-    for (DeviceMatrices<Scalar>* const rows : {&q_, &k_, &v_}) rows->round(rounding);
   }
 
   const MambaTokens<Scalar>& tokens() const { return tokens_; }
@@ -59,7 +55,7 @@ class TokensOnDevice {
 
  private:
   Rounding rounding_;
-  DeviceMatrices<Scalar> q_, k_, v_, delta_, A_, D_, o_, S_;
+  DeviceMatrices<Scalar> q_, k_, v_, delta_, A_, D_, S_, o_;
   MambaTokens<Scalar> tokens_;
 };
 
@@ -95,26 +91,19 @@ class Tables {
   bool keeps_reads() const { return read.heads() > 0; }
 };
 
-/// `rows` of head `first_head` on, from row `first` on.
-template <class Scalar>
-DeviceRows<Scalar> part(DeviceRows<Scalar> rows, Index first_head, Index first) {
-  if (rows.data) rows.data += first_head * rows.head_stride + first * rows.token_stride;
-  return rows;
-}
-
 /// `count` tokens from `first` on of `heads` heads from `first_head` on.
 template <class Scalar>
 MambaTokens<Scalar> some_tokens(MambaTokens<Scalar> all, Index first_head, Index heads, Index first,
                                 Index count) {
   all.heads = heads;
   all.T = count;
-  all.q = part(all.q, first_head, first);
-  all.k = part(all.k, first_head, first);
-  all.v = part(all.v, first_head, first);
-  all.delta = part(all.delta, first_head, first);
-  all.o = part(all.o, first_head, first);
-  all.A = part(all.A, first_head, 0);
-  all.D = part(all.D, first_head, 0);
+  all.q = all.q.from(first_head, first);
+  all.k = all.k.from(first_head, first);
+  all.v = all.v.from(first_head, first);
+  all.delta = all.delta.from(first_head, first);
+  all.o = all.o.from(first_head, first);
+  all.A = all.A.from(first_head, 0);
+  all.D = all.D.from(first_head, 0);
   all.S += first_head * all.K * all.V;
   return all;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -29,14 +30,14 @@ class DeviceMatrices {
     numbers_.upload(matrix.data(), numbers_.size());
   }
 
-  /// Those that `of(head)` gives, of one shape.
-  template <class Of>
-  static DeviceMatrices of_heads(Index heads, Of of) {
-    const Matrix<Scalar>& first = of(Index{0});
-    DeviceMatrices all(heads, first.rows(), first.cols());
-    for (Index head = 0; head < heads; ++head) {
-      const Matrix<Scalar>& matrix = of(head);
-      all.numbers_.upload(matrix.data(), all.of_one(), all.of_one() * static_cast<std::size_t>(head));
+  /// `of` every head: a member, or what a function makes of it; all of the shape of the first.
+  template <class Head, class Of = std::identity>
+  static DeviceMatrices of_heads(std::span<const Head> heads, Of of = {}) {
+    const Matrix<Scalar>& first = std::invoke(of, heads.front());
+    DeviceMatrices all(static_cast<Index>(heads.size()), first.rows(), first.cols());
+    for (std::size_t head = 0; head < heads.size(); ++head) {
+      const Matrix<Scalar>& matrix = std::invoke(of, heads[head]);
+      all.numbers_.upload(matrix.data(), all.of_one(), all.of_one() * head);
     }
     return all;
   }

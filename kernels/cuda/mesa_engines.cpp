@@ -34,13 +34,11 @@ class MesaOnDevice {
     for (DeviceMatrices<Scalar>* const rows : {&q_, &k_, &v_}) rows->round(rounding);
     view_.beta = upload(beta_, heads, &MesaRows<Scalar>::beta, 0);
     view_.gamma = upload(gamma_, heads, &MesaRows<Scalar>::gamma, 1);
-    ridge_ = DeviceMatrices<Scalar>::of_heads(heads_, [&](Index head) -> const Matrix<Scalar>& {
-      return heads[static_cast<std::size_t>(head)].ridge;
-    });
+    ridge_ = DeviceMatrices<Scalar>::of_heads(heads, &MesaRows<Scalar>::ridge);
     view_.ridge = ridge_.data();
-    states_ = DeviceMatrices<Scalar>::of_heads(heads_, [&](Index head) {
+    states_ = DeviceMatrices<Scalar>::of_heads(states, [&](const MesaState<Scalar>& state) {
       Matrix<Scalar> all = Matrix<Scalar>::Zero((chunks_ + 1) * K, K + V);
-      all.topRows(K) = states[static_cast<std::size_t>(head)];
+      all.topRows(K) = state;
       return all;
     });
     view_.state = states_.data();
@@ -116,8 +114,8 @@ class MesaOnDevice {
   /// Rows of all heads; those that fill the last chunk hold `filler`.
   const Scalar* upload(DeviceMatrices<Scalar>& to, std::span<const MesaRows<Scalar>> heads,
                        Matrix<Scalar> MesaRows<Scalar>::*rows, Scalar filler) {
-    to = DeviceMatrices<Scalar>::of_heads(heads_, [&](Index head) {
-      const Matrix<Scalar>& given = heads[static_cast<std::size_t>(head)].*rows;
+    to = DeviceMatrices<Scalar>::of_heads(heads, [&](const MesaRows<Scalar>& head) {
+      const Matrix<Scalar>& given = head.*rows;
       Matrix<Scalar> filled = Matrix<Scalar>::Constant(chunks_ * L_, given.cols(), filler);
       filled.topRows(given.rows()) = given;
       return filled;
@@ -179,9 +177,8 @@ void solve_tokens(MesaOnDevice<Scalar>& device, std::span<const MesaState<Scalar
   const MesaChunks<Scalar>& chunks = device.view();
   const Index K = chunks.K;
   const Index at_once = fitting(sizeof(Scalar) * static_cast<double>(chunks.heads * K * K), chunks.L);
-  auto Hkk = DeviceMatrices<Scalar>::of_heads(chunks.heads, [&](Index head) {
-    return Matrix<Scalar>(states[static_cast<std::size_t>(head)].leftCols(K));
-  });
+  auto Hkk = DeviceMatrices<Scalar>::of_heads(
+      states, [&](const MesaState<Scalar>& state) { return Matrix<Scalar>(state.leftCols(K)); });
   Rooms<Scalar> rooms(chunks.heads * at_once, K);
   computing<Scalar>({&device.all_states(), &Hkk}, [&] {
     make_mesa_states(chunks);

@@ -25,11 +25,11 @@ class NetworksOnDevice {
       : plan_(networks.front().plan()),
         rounding_(rounding),
         heads_(static_cast<Index>(heads.size())),
-        Q_(of_rows(heads, &NetworkRows<Scalar>::Q)),
-        K_(of_rows(heads, &NetworkRows<Scalar>::K)),
-        V_(of_rows(heads, &NetworkRows<Scalar>::V)),
-        eta_(of_rows(heads, &NetworkRows<Scalar>::eta)),
-        sigma_(of_rows(heads, &NetworkRows<Scalar>::sigma)),
+        Q_(DeviceMatrices<Scalar>::of_heads(heads, &NetworkRows<Scalar>::Q)),
+        K_(DeviceMatrices<Scalar>::of_heads(heads, &NetworkRows<Scalar>::K)),
+        V_(DeviceMatrices<Scalar>::of_heads(heads, &NetworkRows<Scalar>::V)),
+        eta_(DeviceMatrices<Scalar>::of_heads(heads, &NetworkRows<Scalar>::eta)),
+        sigma_(DeviceMatrices<Scalar>::of_heads(heads, &NetworkRows<Scalar>::sigma)),
         O_(heads_, V_.rows(), V_.columns()) {
     if (plan_.layers() > largest_layer_count)
       throw Error("a network of " + std::to_string(plan_.layers()) +
@@ -47,9 +47,8 @@ class NetworksOnDevice {
     view_.sigma = sigma_.data();
     view_.O = O_.data();
     for (std::size_t p = 0; p < carried.front().size(); ++p) {
-      carried_.push_back(DeviceMatrices<Scalar>::of_heads(heads_, [&](Index head) -> const Matrix<Scalar>& {
-        return carried[static_cast<std::size_t>(head)][p];
-      }));
+      carried_.push_back(DeviceMatrices<Scalar>::of_heads(
+          carried, [p](const Carried<Scalar>& each) -> const Matrix<Scalar>& { return each[p]; }));
     }
     view_.layers = static_cast<int>(plan_.layers());
     for (std::size_t l = 0; l < plan_.layers(); ++l) lay_out(l, dual);
@@ -123,14 +122,6 @@ class NetworksOnDevice {
     DeviceMatrices<Scalar> own_weights, own_bias, Z, G, step, P, Z_q, hidden, X;
   };
 
-  template <class Rows>
-  static DeviceMatrices<Scalar> of_rows(std::span<const NetworkRows<Scalar>> heads,
-                                        Rows NetworkRows<Scalar>::*rows) {
-    return DeviceMatrices<Scalar>::of_heads(
-        static_cast<Index>(heads.size()),
-        [&](Index head) -> Matrix<Scalar> { return heads[static_cast<std::size_t>(head)].*rows; });
-  }
-
   void lay_out(std::size_t l, bool dual) {
     const bool biases = plan_.has_biases();
     const std::size_t weights = biases ? 2 * l : l;
@@ -166,14 +157,13 @@ class NetworksOnDevice {
 
   void upload_norms(std::span<const InnerNetwork<Scalar>> networks) {
     const auto upload = [&](DeviceMatrices<Scalar>& to, auto of) {
-      to = DeviceMatrices<Scalar>::of_heads(heads_, [&](Index head) -> Matrix<Scalar> {
-        return of(*networks[static_cast<std::size_t>(head)].norm());
-      });
+      to = DeviceMatrices<Scalar>::of_heads(
+          networks,
+          [&](const InnerNetwork<Scalar>& each) -> Matrix<Scalar> { return std::invoke(of, *each.norm()); });
       return to.data();
     };
-    view_.gain = upload(gain_, [](const LayerNorm<Scalar>& norm) -> Matrix<Scalar> { return norm.gain; });
-    view_.norm_bias =
-        upload(norm_bias_, [](const LayerNorm<Scalar>& norm) -> Matrix<Scalar> { return norm.bias; });
+    view_.gain = upload(gain_, &LayerNorm<Scalar>::gain);
+    view_.norm_bias = upload(norm_bias_, &LayerNorm<Scalar>::bias);
     view_.eps = upload(eps_, [](const LayerNorm<Scalar>& norm) -> Matrix<Scalar> {
       return Matrix<Scalar>::Constant(1, 1, norm.eps);
     });

@@ -59,15 +59,9 @@ class RowsOnDevice {
       : structure_(heads.front().structure), rounding_(rounding) {
     const Program<Scalar>& first = heads.front();
     const auto count = static_cast<Index>(heads.size());
-    const auto upload = [&](DeviceMatrices<Scalar>& to, auto of) {
-      to = DeviceMatrices<Scalar>::of_heads(
-          count, [&](Index head) -> decltype(auto) { return of(heads[static_cast<std::size_t>(head)]); });
+    const auto upload_if = [&](bool has, DeviceMatrices<Scalar>& to, auto of) {
+      if (has) to = DeviceMatrices<Scalar>::of_heads(heads, of);
       return to.view();
-    };
-    const auto upload_if = [&](bool has, DeviceMatrices<Scalar>& to,
-                               const Matrix<Scalar> Program<Scalar>::*of) {
-      return has ? upload(to, [of](const Program<Scalar>& p) -> const Matrix<Scalar>& { return p.*of; })
-                 : DeviceRows<const Scalar>();
     };
     using P = Program<Scalar>;
     const bool has_parts = !structure_.parts.empty();
@@ -89,11 +83,9 @@ class RowsOnDevice {
     programs_.k = upload_if(true, k_, &P::k);
     programs_.v = upload_if(true, v_, &P::v);
     programs_.a = structure_.erase_key ? upload_if(true, a_, &P::a) : programs_.k;
-    if (structure_.decay != Decay::none) {
-      programs_.alpha = gates == Gates::as_given
-                            ? upload_if(true, gate_, &P::gate)
-                            : upload(gate_, [](const Program<Scalar>& p) { return p.alpha(); });
-    }
+    const bool decays = structure_.decay != Decay::none;
+    programs_.alpha =
+        gates == Gates::as_given ? upload_if(decays, gate_, &P::gate) : upload_if(decays, gate_, &P::alpha);
     programs_.beta = upload_if(structure_.beta, beta_, &P::beta);
     programs_.mu = upload_if(structure_.value_decay, mu_, &P::mu);
     programs_.k_plain = upload_if(structure_.plain_write, k_plain_, &P::k_plain);
@@ -108,8 +100,7 @@ class RowsOnDevice {
     reads_ = DeviceTimes(first.output_readers());
     programs_.erases = erases_.view();
     programs_.reads = reads_.view();
-    S_ = DeviceMatrices<Scalar>::of_heads(
-        count, [&](Index head) -> const Matrix<Scalar>& { return states[static_cast<std::size_t>(head)]; });
+    S_ = DeviceMatrices<Scalar>::of_heads(states);
     programs_.initial_state = S_.data();
     programs_.final_state = S_.data();
     o_ = DeviceMatrices<Scalar>(count, programs_.R, programs_.V);

@@ -13,6 +13,13 @@ struct DeviceRows {
   std::int64_t token_stride = 0;
   std::int64_t head_stride = 0;
 
+  /// The same from row `row` of head `head` on; absent where this is.
+  DeviceRows from(std::int64_t head, std::int64_t row) const {
+    DeviceRows later = *this;
+    if (data) later.data += head * head_stride + row * token_stride;
+    return later;
+  }
+
 #ifdef __CUDACC__
   /// Token 0 of one head.
   __device__ Scalar* at(std::int64_t batch, std::int64_t head) const {

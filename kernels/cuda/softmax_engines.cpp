@@ -50,27 +50,24 @@ class OneHead {
 template <class Scalar>
 class AllHeads {
  public:
-  AllHeads(std::span<const CachedQueries<Scalar>> heads, Rounding rounding) : rounding_(rounding) {
-    const auto upload = [&](DeviceMatrices<Scalar>& to, const Matrix<Scalar> CachedQueries<Scalar>::*of) {
-      to = DeviceMatrices<Scalar>::of_heads(
-          static_cast<Index>(heads.size()),
-          [&](Index head) -> const Matrix<Scalar>& { return heads[static_cast<std::size_t>(head)].*of; });
-      return to.view();
-    };
-    using Head = CachedQueries<Scalar>;
-    const Head& first = heads.front();
-    attention_ = {.heads = static_cast<Index>(heads.size()),
-                  .queries = first.Q.rows(),
-                  .keys = first.K.rows(),
-                  .K = first.K.cols(),
-                  .V = first.V.cols(),
-                  .first_query = first.K.rows() - first.Q.rows(),
-                  .q = upload(Q_, &Head::Q),
-                  .k = upload(K_, &Head::K),
-                  .v = upload(V_, &Head::V)};
+  AllHeads(std::span<const CachedQueries<Scalar>> heads, Rounding rounding)
+      : rounding_(rounding),
+        Q_(DeviceMatrices<Scalar>::of_heads(heads, &CachedQueries<Scalar>::Q)),
+        K_(DeviceMatrices<Scalar>::of_heads(heads, &CachedQueries<Scalar>::K)),
+        V_(DeviceMatrices<Scalar>::of_heads(heads, &CachedQueries<Scalar>::V)),
+        log_gates_(DeviceMatrices<Scalar>::of_heads(heads, &CachedQueries<Scalar>::log_gates)),
+        o_(Q_.heads(), Q_.rows(), V_.columns()) {
     for (DeviceMatrices<Scalar>* const rows : {&Q_, &K_, &V_}) rows->round(rounding);
-    if (first.log_gates.size() > 0) attention_.log_gates = upload(log_gates_, &Head::log_gates);
-    o_ = DeviceMatrices<Scalar>(attention_.heads, attention_.queries, attention_.V);
+    attention_ = {.heads = Q_.heads(),
+                  .queries = Q_.rows(),
+                  .keys = K_.rows(),
+                  .K = K_.columns(),
+                  .V = V_.columns(),
+                  .first_query = K_.rows() - Q_.rows(),
+                  .q = Q_.view(),
+                  .k = K_.view(),
+                  .v = V_.view(),
+                  .log_gates = log_gates_.view()};
   }
 
   const Attention<Scalar>& attention() const { return attention_; }
@@ -86,28 +83,21 @@ class AllHeads {
   Attention<Scalar> attention_;
 };
 
-/// `rows` from row `first` of head `first_head` on.
-template <class Scalar>
-DeviceRows<Scalar> part(DeviceRows<Scalar> rows, Index first_head, Index first) {
-  if (rows.data) rows.data += first_head * rows.head_stride + first * rows.token_stride;
-  return rows;
-}
-
 /// `all`, but only `count` heads from `first` on.
 template <class Scalar>
 Attention<Scalar> some_heads(Attention<Scalar> all, Index first, Index count) {
   all.heads = count;
-  all.q = part(all.q, first, 0);
-  all.k = part(all.k, first, 0);
-  all.v = part(all.v, first, 0);
-  all.log_gates = part(all.log_gates, first, 0);
+  all.q = all.q.from(first, 0);
+  all.k = all.k.from(first, 0);
+  all.v = all.v.from(first, 0);
+  all.log_gates = all.log_gates.from(first, 0);
   return all;
 }
 
 /// `all`, but only the queries from row `first` on.
 template <class Scalar>
 Attention<Scalar> later_queries(Attention<Scalar> all, Index first) {
-  all.q = part(all.q, 0, first);
+  all.q = all.q.from(0, first);
   all.queries -= first;
   all.first_query += first;
   return all;
@@ -116,8 +106,8 @@ Attention<Scalar> later_queries(Attention<Scalar> all, Index first) {
 /// `all`, but only `count` keys from row `first` on.
 template <class Scalar>
 Attention<Scalar> some_keys(Attention<Scalar> all, Index first, Index count) {
-  all.k = part(all.k, 0, first);
-  all.v = part(all.v, 0, first);
+  all.k = all.k.from(0, first);
+  all.v = all.v.from(0, first);
   all.first_key += first;
   all.keys = count;
   return all;
@@ -137,7 +127,7 @@ void for_some_heads(AllHeads<Scalar>& all, Index at_once, const std::stop_token&
   computing<Scalar>({}, [&] {
     for (Index first = 0; first < heads; first += at_once) {
       stop_if_asked(stop);
-      visit(some_heads(all.attention(), first, std::min(at_once, heads - first)), part(all.o(), first, 0));
+      visit(some_heads(all.attention(), first, std::min(at_once, heads - first)), all.o().from(first, 0));
     }
   });
 }
@@ -151,7 +141,7 @@ void run_streams(AllHeads<Scalar>& all, const std::stop_token& stop) {
       stop_if_asked(stop);
       Attention<Scalar> some = later_queries(all.attention(), first);
       some.queries = std::min<Index>(some.queries, at_once);
-      softmax_streams(some, part(all.o(), 0, first));
+      softmax_streams(some, all.o().from(0, first));
     }
   });
 }
