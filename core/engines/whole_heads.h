@@ -84,9 +84,8 @@ class LeastSquaresHeads {
 
   /// The gains of every head, [T, K]: key by key, or every token for itself (`solved`). Advances the P
   /// [K, K]. Throws Cancelled when asked to stop.
-  virtual std::vector<Matrix<Scalar>> gains(std::span<const LeastSquaresKeys<Scalar>> heads, bool solved,
-                                            std::span<Matrix<Scalar>> P,
-                                            const std::stop_token& stop) const = 0;
+  virtual std::vector<Matrix<Scalar>> run(std::span<const LeastSquaresKeys<Scalar>> heads, bool solved,
+                                          std::span<Matrix<Scalar>> P, const std::stop_token& stop) const = 0;
 };
 
 /// Inner networks of all heads of a batch: of one plan and one size.

@@ -66,7 +66,7 @@ class LeastSquaresWalk : public Walk<Scalar> {
       P.push_back(std::move(initial[0]));
       S.push_back(std::move(initial[1]));
     }
-    std::vector<Matrix<Scalar>> gains = engine->gains(keys, form_ == Form::parallel, P, stop);
+    std::vector<Matrix<Scalar>> gains = engine->run(keys, form_ == Form::parallel, P, stop);
     std::vector<Program<Scalar>> programs;
     for (std::size_t head = 0; head < heads.size(); ++head)
       programs.push_back(writes(all_rows(*heads[head]), std::move(gains[head])));

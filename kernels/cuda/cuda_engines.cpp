@@ -53,20 +53,6 @@ class CudaSoftmaxHeads : public CudaHeads<SoftmaxHeads<Scalar>, &cuda::run_softm
 };
 
 template <class Scalar>
-class CudaLeastSquaresHeads : public LeastSquaresHeads<Scalar> {
- public:
-  explicit CudaLeastSquaresHeads(Rounding rounding) : rounding_(rounding) {}
-
-  std::vector<Matrix<Scalar>> gains(std::span<const LeastSquaresKeys<Scalar>> heads, bool solved,
-                                    std::span<Matrix<Scalar>> P, const std::stop_token& stop) const override {
-    return cuda::run_gains(heads, solved, P, stop, rounding_);
-  }
-
- private:
-  Rounding rounding_;
-};
-
-template <class Scalar>
 class CudaEngines : public Engines<Scalar> {
  public:
   using Rows = Matrix<Scalar>;
@@ -175,7 +161,7 @@ class CudaEngines : public Engines<Scalar> {
   CudaHeads<NetworkHeads<Scalar>, &cuda::run_networks<Scalar>> network_heads_{rounding_};
   CudaHeads<LactHeads<Scalar>, &cuda::run_lact<Scalar>> lact_heads_{rounding_};
   CudaHeads<MesaHeads<Scalar>, &cuda::run_mesa<Scalar>> mesa_heads_{rounding_};
-  CudaLeastSquaresHeads<Scalar> least_squares_heads_{rounding_};
+  CudaHeads<LeastSquaresHeads<Scalar>, &cuda::run_gains<Scalar>> least_squares_heads_{rounding_};
 };
 
 }  // namespace

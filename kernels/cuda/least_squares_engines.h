@@ -19,7 +19,7 @@ template <class Scalar>
 Matrix<Scalar> solved_least_squares_gains(const LeastSquaresKeys<Scalar>& keys, Matrix<Scalar>& P,
                                           const std::stop_token& stop, Rounding rounding);
 
-/// LeastSquaresHeads::gains(): all heads in one go.
+/// LeastSquaresHeads::run(): all heads in one go.
 template <class Scalar>
 std::vector<Matrix<Scalar>> run_gains(std::span<const LeastSquaresKeys<Scalar>> heads, bool solved,
                                       std::span<Matrix<Scalar>> P, const std::stop_token& stop,
