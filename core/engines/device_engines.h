@@ -2,7 +2,7 @@
 
 namespace palimpsest {
 
-/// The engines of one device in both precisions (core/engines/engines.h).
+/// The engines of one device, by what holds the numbers (core/engines/engines.h).
 struct DeviceEngines;
 
 /// Those of core, on the processor.

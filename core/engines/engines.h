@@ -94,7 +94,7 @@ class Engines {
   virtual const LeastSquaresHeads<Scalar>* least_squares_heads() const { return nullptr; }
 };
 
-/// The engines of one device in both precisions.
+/// The engines of one device, by what holds the numbers: those in f32 are for bf16 and tf32 too.
 struct DeviceEngines {
   const Engines<double>& f64;
   const Engines<float>& f32;

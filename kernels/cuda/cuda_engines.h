@@ -4,8 +4,9 @@
 
 namespace palimpsest {
 
-/// The engines on the first CUDA device. For bf16 those in f32 round rows of q, k and v as they come, and
-/// outputs as they go.
+/// The engines on the first CUDA device for a precision. All hold their numbers as f64 or f32; for bf16 those
+/// in f32 round rows of q, k and v as they come, and outputs as they go; for tf32 they compute whole heads by
+/// the kernels that round the factors of products, or throw Unsupported, and single steps as f32 does.
 const DeviceEngines& cuda_engines(Precision precision);
 
 }  // namespace palimpsest

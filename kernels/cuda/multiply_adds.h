@@ -7,8 +7,10 @@ namespace palimpsest::cuda {
 template <class Scalar>
 double multiply_adds(double* seen);
 
-/// The same in matrix products of tensor cores, bf16 or tf32 with sums in f32.
+/// The same in matrix products of tensor cores, of bf16 with sums in f32.
 double bf16_multiply_adds(double* seen);
+
+/// And of tf32 with sums in f32.
 double tf32_multiply_adds(double* seen);
 
 }  // namespace palimpsest::cuda

@@ -7,16 +7,14 @@
 // Tokens must come one after another, so what counts is how long one token takes. What can be side by side is
 // the columns of S (spec 1.4): column c needs v_tc, and otherwise only what all columns share. So:
 //
-// - A column lives in the registers of a few neighbouring lanes of one warp, from the first token to the
-// last.
-//   It never goes to memory in between: per token a head reads 2K + V + 2 numbers and writes V.
+// - A column lives in the registers of a few neighbouring lanes of one warp, from first to last token. It
+//   never goes to memory in between: per token a head reads 2K + V + 2 numbers and writes V.
 // - S^T k and S^T q are summed in one sweep over the old column. With o written as above no second sweep over
 //   the new one is needed, and the lanes of a column exchange both sums together, in a few shuffles.
-// - The working warps of a block hold other columns of the same head and read its tokens from shared memory.
-// One
-//   more warp, the carrier, brings them there, a stage of up to 16 tokens at a time, and finds k . q, which
-//   is the same for all columns. It is two stages ahead: while one is worked on, the next has arrived and
-//   gets its k . q, and the one after that is on its way.
+// - The working warps of a block hold other columns of the same head and read its tokens from shared memory;
+//   one more, the carrier, brings them there, a stage of up to 16 tokens at a time, and finds k . q, which is
+//   the same for all columns. It is two stages ahead: while one is worked on, the next has arrived and gets
+//   its k . q, and the one after that is on its way.
 //
 // Rows of S beyond K are zero and meet zeros, so sizes need not be round.
 

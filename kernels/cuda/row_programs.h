@@ -54,7 +54,8 @@ struct RowPrograms {
   DeviceRows<Scalar> o = {};              // [B, R, H, V]
   Scalar* final_state = nullptr;          // [B, H, p K, V]; may be initial_state
 
-  // What the plain kernels know (recurrent_rows.cu, chunk_rows.cu); some of it hopper/tensor_rows.cpp too.
+  // What the plain kernels know (recurrent_rows.cu, chunk_rows.cu); of it those on tensor cores (hopper/,
+  // tensor_float/) read reads_first, decays_by_channel and gates_are_logs too.
   std::int64_t R = 0;                         // reads; 0 where the program reads the final state
   std::int64_t rows_per_read = 1;             // rows of the state of one token
   bool reads_first = false;                   // o_t = S_{t-1}^T q_t, before the first row of its token

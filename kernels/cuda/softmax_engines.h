@@ -20,11 +20,13 @@ void softmax_tile(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix
                   Index first_query, Index first_key, SoftmaxState<Scalar>& state, Recorder* recorder,
                   const Matrix<Scalar>& bias, Rounding rounding);
 template <class Scalar>
-Matrix<Scalar> softmax_output(const SoftmaxState<Scalar>& state, Rounding rounding);
-template <class Scalar>
 Matrix<Scalar> softmax_dense(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix<Scalar>& V,
                              Index first_query, Recorder* recorder, const Matrix<Scalar>& bias,
                              Rounding rounding);
+
+/// Y / l: what a finished row of tiles gives, [L, V].
+template <class Scalar>
+Matrix<Scalar> softmax_output(const SoftmaxState<Scalar>& state, Rounding rounding);
 
 /// SoftmaxHeads::run(): all heads in one go.
 template <class Scalar>
