@@ -341,6 +341,22 @@ TEST_CASE("cost of Mamba is what its engine counts") {
   }
 }
 
+TEST_CASE("every pass of Mamba's scan reads and writes both tables") {
+  const Case each = testing::random_case(find_variant("mamba"), {}, {.tokens = 17, .dk = 5, .dv = 3});
+  const auto cost = [&](const Case& of, Form form) { return *of.variant->rule->cost(of.sequence, form, 8); };
+  // Two tables of a chunk: written, in each of the passes read and written, and read; the state at both ends.
+  const auto moved = [](double tokens, double passes) {
+    return 5 * 3 * (2 * tokens + passes * 4 * tokens + 2 * tokens + 2);
+  };
+  CHECK(cost(each, Form::chunkwise).total.moved == 2 * moved(8, 3) + moved(1, 0));
+  CHECK(cost(each, Form::parallel).total.moved == moved(17, 5));
+  const Case full = testing::random_case(find_variant("mamba"), {}, {.tokens = 16, .dk = 5, .dv = 3});
+  const std::map<std::string, double, std::less<>> at = {{"C", 8},         {"\\log_2 C", 3}, {"n", 16},
+                                                         {"\\log_2 n", 4}, {"d_k", 5},       {"d_v", 3}};
+  CHECK(16 * cost(full, Form::chunkwise).per_token.moved.at(at) == Approx(2 * moved(8, 3)));
+  CHECK(16 * cost(full, Form::parallel).per_token.moved.at(at) == Approx(moved(16, 4)));
+}
+
 TEST_CASE("cost of MesaNet is what its engine counts, for as many steps as it takes") {
   for (const Index tokens : {1, 2, 17, 40}) {
     const Case random = testing::random_case(find_variant("mesanet"), {}, {.tokens = tokens});
