@@ -45,7 +45,9 @@ CostRow row(const Variant& variant, const Sequence& sequence, Form form, Index c
   row.flops = cost->total.flops() / tokens;
   row.exponentials = cost->total.exponentials / tokens;
   row.steps = steps_in_a_row(form, sequence.tokens, chunk_size);
-  row.bytes = bytes_per_number * (given_numbers(sequence) + cost->total.moved) / tokens;
+  row.bytes =
+      (given_bytes(sequence, bytes_per_number, bytes_per_number) + bytes_per_number * cost->total.moved) /
+      tokens;
   row.flops_latex = cost->per_token.flops().from_degree(2).latex();
   row.exponentials_latex = cost->per_token.exponentials.latex();
   row.bytes_latex = (given_per_token(variant, sequence) + cost->per_token.moved).latex();
@@ -70,10 +72,13 @@ Index steps_in_a_row(Form form, Index tokens, Index chunk_size) {
   return tokens > 0 ? 1 : 0;
 }
 
-double given_numbers(const Sequence& sequence) {
-  Index columns = sequence.dv;
-  for (const std::string& name : sequence.names_with_tokens()) columns += sequence.at(name).columns();
-  return static_cast<double>(columns * sequence.tokens);
+double given_bytes(const Sequence& sequence, double of_rows, double of_others) {
+  double of_a_token = of_rows * static_cast<double>(sequence.dv);
+  for (const std::string& name : sequence.names_with_tokens()) {
+    const bool is_row = name == "q" || name == "k" || name == "v";
+    of_a_token += (is_row ? of_rows : of_others) * static_cast<double>(sequence.at(name).columns());
+  }
+  return of_a_token * static_cast<double>(sequence.tokens);
 }
 
 std::vector<CostRow> costs(const Variant& variant, const Sequence& sequence, Index chunk_size,

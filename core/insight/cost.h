@@ -31,8 +31,9 @@ struct CostRow {
 /// are not counted.
 Index steps_in_a_row(Form form, Index tokens, Index chunk_size);
 
-/// Numbers of one head that come in with its tokens and go out as outputs: what any form reads and writes.
-double given_numbers(const Sequence& sequence);
+/// Bytes of one head that come in with its tokens and go out as outputs, which any form reads and writes: so
+/// many for a number of q, k, v and o, and for any other.
+double given_bytes(const Sequence& sequence, double of_rows, double of_others);
 
 /// The cost of every form of `variant` over this sequence, in chunks of `chunk_size`, one row per form. The
 /// state is written back and read again at every block (token, chunk), as where it does not fit into

@@ -20,7 +20,7 @@ namespace {
 
 constexpr Index hidden_per_channel = 4;  // units of an inner network, as papers take them
 
-/// Bytes that a number of the cost model counts.
+/// Bytes of a number of q, k, v or o. All else, gates, strengths and states, are numbers of held_in().
 double number_size(Precision precision) {
   switch (precision) {
     case Precision::f64:
@@ -83,14 +83,14 @@ class RaceData {
 RaceWork work_of(const Variant& variant, const SequenceBatch& batch, const RaceEntry& entry) {
   const Sequence& head = batch.heads.front();
   const double heads = static_cast<double>(batch.heads.size());
-  const double size = number_size(entry.precision);
+  const double held = number_size(held_in(entry.precision));
   const auto cost = variant.rule->cost(head, entry.form, std::max<Index>(entry.chunk_size, 1));
   const Work<double> total = cost ? cost->total : Work<double>{};
   return {.flops = heads * total.flops(),
           .needed_flops = heads * (2 * total.seen + total.multiplications),
           .exponentials = heads * total.exponentials,
-          .bytes = heads * size * given_numbers(head),
-          .moved = heads * size * total.moved};
+          .bytes = heads * given_bytes(head, number_size(entry.precision), held),
+          .moved = heads * held * total.moved};
 }
 
 class Race {

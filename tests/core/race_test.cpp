@@ -159,6 +159,23 @@ TEST_CASE("a point holds the work of all heads, and how near it comes to the roo
   CHECK(least_seconds({.needed_flops = 4e10, .bytes = 1e9}, report.roofs.front().roof) == 4);
 }
 
+TEST_CASE("in bf16 q, k, v and o are two bytes a number, and gates, strengths and states are four",
+          "[race]") {
+  TimedBackend backend;
+  RacePlan plan = small_plan(backend);
+  plan.variants = {"kda"};
+  plan.forms = {Form::recurrent};
+  plan.precisions = {Precision::f32, Precision::bf16, Precision::tf32};
+  plan.lengths = {5};
+  const std::vector<RacePoint> points = race(plan).points;
+  REQUIRE(points.size() == 3);
+  // K 4 and V 3: q, k, v, o, a gate for every key channel and beta; S read and written; of 3 heads.
+  CHECK(points[0].work.bytes == 3 * 5 * (4 * (4 + 4 + 3 + 3) + 4 * (4 + 1)));
+  CHECK(points[1].work.bytes == 3 * 5 * (2 * (4 + 4 + 3 + 3) + 4 * (4 + 1)));
+  CHECK(points[2].work.bytes == points[0].work.bytes);
+  for (const RacePoint& point : points) CHECK(point.work.moved == 3 * 5 * 4 * (2 * 4 * 3));
+}
+
 TEST_CASE("whoever waits hears of every point, and sees the report so far", "[race]") {
   const TimedBackend backend;
   std::vector<Index> done;
