@@ -265,7 +265,14 @@ DataSet open_file(const std::filesystem::path& path) {
   return data;
 }
 
+void require_head(const DataSet& data, Index head) {
+  const Index heads = data.heads * data.batches;
+  if (head >= 0 && head < heads) return;
+  throw InputError(fmt::format("\"head\" is {}; expected a head of these data, 0 to {}", head, heads - 1));
+}
+
 Arrays head_arrays(const DataSet& data, Index head, const Variant& variant) {
+  require_head(data, head);
   const Index batch = head / data.heads;
   const Index own_head = head % data.heads;
   Arrays arrays;

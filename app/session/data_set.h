@@ -53,8 +53,12 @@ DataSet open_file(const std::filesystem::path& path);
 /// make a sequence.
 void measure(DataSet& data);
 
+/// Throws InputError unless there is this head, over batches and heads.
+void require_head(const DataSet& data, Index head);
+
 /// What `variant` takes of one head, without head and batch axes ([T, D]), and the layer's own output o.
-/// Throws InputError naming the array whose batches, tokens or heads do not fit.
+/// Throws InputError for a head that there is not, or naming the array whose batches, tokens or heads do not
+/// fit.
 Arrays head_arrays(const DataSet& data, Index head, const Variant& variant);
 
 }  // namespace palimpsest

@@ -75,6 +75,18 @@ SessionState with_changes(SessionState state, const SessionState& from, const Se
   return state;
 }
 
+/// `state` with what these data do not have brought into range: their file may have been read again since,
+/// with fewer heads and tokens.
+SessionState fitted(SessionState state, const DataSet& data) {
+  Index& chunk_size = state.sides.front().chunk_size;
+  chunk_size = std::clamp<Index>(chunk_size, 1, largest_chunk(data.tokens));
+  state.head = std::clamp<Index>(state.head, 0, data.heads * data.batches - 1);
+  const auto is_beyond = [&](Index token) { return token >= data.tokens; };
+  std::erase_if(state.words, is_beyond);
+  if (std::ranges::any_of(state.repeated, is_beyond)) state.repeated.clear();
+  return state;
+}
+
 /// Whether open_data() finds the data of this id again.
 bool can_be_opened(const std::string& id) {
   std::error_code unreadable;
@@ -245,10 +257,7 @@ bool Session::open_state(SessionState state, std::shared_ptr<Job> job) {
         const auto data = kept ? kept : std::make_shared<const DataSet>(open_data(state.data));
         Choice choice = state.choice();
         choice.chunk_size = std::min(choice.chunk_size, largest_chunk(data->tokens));  // changes no result
-        if (const Index heads = data->heads * data->batches; choice.head >= heads) {
-          throw InputError(
-              fmt::format("\"head\" is {}; expected a head of these data, 0 to {}", choice.head, heads - 1));
-        }
+        require_head(*data, choice.head);
         for (const auto& [field, tokens] :
              {std::pair("words", &state.words), {"repeated", &state.repeated}}) {
           if (!tokens->empty() && tokens->back() >= data->tokens) {
@@ -289,15 +298,14 @@ void Session::change(SessionState next, std::string_view merge_key) {
     open_state(std::move(next), std::make_shared<Job>(true));
     return;
   }
-  Side& side = next.sides.front();
-  const Side& present = state_.sides.front();
   if (!computed_ || is_opening()) {  // the new data will be computed with it
     state_ = std::move(next);
     place_cursor();
     return;
   }
-  side.chunk_size = std::clamp<Index>(side.chunk_size, 1, largest_chunk(data().tokens));
-  next.head = std::clamp<Index>(next.head, 0, data().heads * data().batches - 1);
+  next = fitted(std::move(next), data());
+  Side& side = next.sides.front();
+  const Side& present = state_.sides.front();
   if (side.variant != present.variant && side.settings == present.settings)
     side.settings = {};                                     // they belong to the old variant
   if (side.device != present.device) left_device_.clear();  // it is tried again, or not wanted any more
@@ -386,7 +394,9 @@ void Session::go_to(SessionState state) {
   state.prove.fault = fault;
   if (state.data == data().id) {
     const bool gives_up = is_opening();  // what it has stopped is computed again
+    state = fitted(std::move(state), data());
     state.place = state_.place;
+    history_.fall_back(state);
     adopt(std::move(state), gives_up);
     return;
   }

@@ -46,7 +46,7 @@ class Session {
   /// Its first side: what is computed.
   Choice choice() const { return state_.choice(); }
 
-  /// Goes to another state, an entry of the history if more than looks differ. Chunk size and head are
+  /// Goes to another state, an entry of the history if more than looks differ. Chunk size, head and words are
   /// brought into range, and settings do not go with a variant to the next one. Other data are opened.
   /// Changes with the same `merge_key` are one entry until end_merge().
   void change(SessionState next, std::string_view merge_key = {});

@@ -1,5 +1,7 @@
 #include "app/session/data_set.h"
 
+#include <fmt/format.h>
+
 #include <limits>
 
 #include "app/session/inputs.h"
@@ -94,6 +96,14 @@ TEST_CASE("a head is cut out of grouped heads and batches") {
   }
   CHECK(head.find("scale")->second[0] == 4);
   CHECK(head.find("alpha")->second.shape == std::vector<Index>{3});
+}
+
+TEST_CASE("a head that there is not is refused") {
+  const DataSet data = data_of(three({2, 3, 4, 2}, {2, 3, 2, 2}, {2, 3, 1, 5}));
+  for (const Index head : {-1, 8}) {
+    CHECK_THROWS_WITH(head_arrays(data, head, find_variant("linear")),
+                      says(fmt::format("\"head\" is {}; expected a head of these data, 0 to 7", head)));
+  }
 }
 
 TEST_CASE("without edits the numbers are those of the file, bit for bit") {

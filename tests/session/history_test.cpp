@@ -3,7 +3,9 @@
 #include <vector>
 
 #include "app/session/state_text.h"
+#include "core/io/npz.h"
 #include "tests/catch.h"
+#include "tests/core/io/files.h"
 #include "tests/other_device.h"
 #include "tests/session/random_states.h"
 
@@ -217,6 +219,49 @@ TEST_CASE("other data are opened again by undo, at the place where they were lef
   session.wait();
   CHECK(session.data().tokens == 13);
   CHECK(session.token() == 11);
+}
+
+TEST_CASE("an entry of a file that was written anew with less in it is brought into its range", "[history]") {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder / "layer.npz";
+  const auto write = [&](Index tokens, Index heads) {
+    const Array rows = numbers({tokens, heads, 2});
+    write_npz(file, {{"q", rows}, {"k", rows}, {"v", rows}});
+  };
+  Session session;
+  write(12, 4);
+  open(session, file.string());
+  SessionState far = session.state();
+  far.head = 3;
+  far.words = {2, 10};
+  far.repeated = {9, 11};
+  far.sides.front().chunk_size = 12;
+  session.change(far);
+  session.wait();
+  REQUIRE(session.computed()->choice.head == 3);
+  write(5, 2);
+  open(session, file.string());
+  REQUIRE(session.data().tokens == 5);
+  const SessionState anew = session.state();
+  const auto is_in_range = [&] {
+    CHECK(session.message() == "");
+    CHECK(session.state().words == std::vector<Index>{2});
+    CHECK(session.state().repeated.empty());
+    CHECK(session.computed()->choice.head == 1);
+    CHECK(session.computed()->choice.chunk_size == 5);
+    CHECK(session.computed()->sequence.tokens == 5);
+    CHECK(has_valid_cursor(session));
+  };
+  CHECK(session.undo());
+  session.wait();
+  is_in_range();
+  session.change_view({.numbers = false});  // the entry is what is shown: a look forgets nothing
+  CHECK(session.redo());
+  session.wait();
+  CHECK(same_but_place(session.state(), anew));
+  CHECK(session.undo());
+  session.wait();
+  is_in_range();
 }
 
 TEST_CASE("what is being opened is given up by undo", "[history]") {
