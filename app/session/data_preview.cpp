@@ -45,12 +45,16 @@ std::vector<double> strength(const Variant& variant, const Sequence& sequence, I
 HeadPreview preview_of(const DataSet& data, Index head, const Variant& variant, Index tokens) {
   HeadPreview result;
   const Inputs inputs = make_inputs(data, head, variant, {});
-  const StoredPairs keys = {first_rows(*inputs.arrays, "k", tokens), {}};
+  const auto held = [&] {
+    return held_inputs(variant, inputs.arrays, inputs.settings, Precision::f64).sequence;
+  };
+  const bool are_given = inputs.arrays->contains("k");  // else the rule makes its keys
+  const StoredPairs keys = are_given ? StoredPairs{first_rows(*inputs.arrays, "k", tokens), {}}
+                                     : stored_pairs(variant, held(), 0, tokens);
   result.similarity = interference(keys, keys, true);
   if (!inputs.made_up_alpha) result.kept = kept(*inputs.arrays, tokens);
   if (inputs.made_up_beta || !inputs.arrays->contains("beta")) return result;
-  const HeldInputs held = held_inputs(variant, inputs.arrays, inputs.settings, Precision::f64);
-  result.strength = strength(variant, held.sequence, tokens);
+  result.strength = strength(variant, held(), tokens);
   return result;
 }
 

@@ -12,7 +12,7 @@ namespace palimpsest {
 
 /// The first tokens of one head, for small pictures.
 struct HeadPreview {
-  Matrix<double> similarity = {};     // cosines of every two keys, [n, n]
+  Matrix<double> similarity = {};     // cosines of every two keys, the data's or the rule's own, [n, n]
   std::vector<double> strength = {};  // beta |k|^2 of each token's write; empty where the data have no beta
   std::vector<double> kept = {};      // alpha of each token, mean over channels; empty where nothing fades
 };

@@ -4,7 +4,10 @@
 
 #include "app/session/presets.h"
 #include "core/base/error.h"
+#include "core/cases/random_case.h"
+#include "core/io/npz.h"
 #include "tests/catch.h"
+#include "tests/core/io/files.h"
 #include "tests/session/opened.h"
 
 using namespace palimpsest;
@@ -67,6 +70,36 @@ TEST_CASE("a preview leaves out what data do not have, and is short", "[preview]
   CHECK(std::abs(longer->heads[0].similarity(3, 100) - 0.5) < 1e-12);
   CHECK(DataPreview::bytes(*longer) > sizeof(double) * most_previewed_tokens * most_previewed_tokens);
   CHECK(DataPreview{"preset:copy?T=9"}.question() == DataPreview{"preset:copy?T=8"}.question());
+}
+
+TEST_CASE("every rule has a preview of a file of its own, also one that makes its keys", "[preview]") {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "own.npz").string();
+  int made = 0;
+  for (const Variant& variant : variants()) {
+    CAPTURE(variant.id);
+    const Settings settings = random_settings(variant, {}, 1);
+    Arrays arrays =
+        random_arrays(variant, settings, fitted(variant, settings, {.tokens = 7, .dk = 6, .dv = 6}));
+    const bool makes_keys = !arrays.contains("k");
+    if (makes_keys) arrays["k"] = numbers({7, 6});  // no file is without; this rule does not look at it
+    write_npz(file, arrays, {{"meta", R"({"rule": ")" + variant.id + R"("})"}});
+    const auto shown = preview(file);
+    CHECK(shown->variant->id == variant.id);
+    const Matrix<double>& similarity = shown->heads.at(0).similarity;
+    REQUIRE(similarity.rows() == 7);
+    CHECK(similarity.allFinite());
+    if (!makes_keys) continue;
+    ++made;
+    const auto key = [&](Index t) {
+      const Array& alpha = arrays.at("alpha");
+      RowVector<double> of_token(6);
+      for (Index d = 0; d < 6; ++d) of_token(d) = 1 - alpha[t * 6 + d];
+      return of_token.normalized().eval();
+    };
+    for (Index t = 0; t < 7; ++t) CHECK(std::abs(similarity(t, 2) - key(t).dot(key(2))) < 1e-14);
+  }
+  CHECK(made == 1);  // HGRN2, whose key is 1 - alpha
 }
 
 TEST_CASE("what cannot be opened has no preview and says why", "[preview]") {
