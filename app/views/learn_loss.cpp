@@ -64,9 +64,14 @@ Chart chart_of(const LearningMoment& moment, const LearnRoom& room, std::size_t 
     chart.bottom = least - margin;
     chart.top += margin;
   }
-  if (!std::isfinite(chart.bottom) || !std::isfinite(chart.top) || !(chart.top > chart.bottom)) {
-    chart.bottom = std::isfinite(step.along.value) ? std::min(0.0, step.along.value) : 0;
-    chart.top = chart.bottom + 1;
+  if (is_flat(chart.bottom, chart.top)) {  // no scale but that of the loss itself
+    const double loss = 1.4 * step.along.value;
+    chart.bottom = std::min(0.0, loss);
+    chart.top = std::max(0.0, loss);
+  }
+  if (is_flat(chart.bottom, chart.top)) {
+    chart.bottom = 0;
+    chart.top = 1;
   }
   return chart;
 }

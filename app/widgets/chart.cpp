@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "app/widgets/style.h"
 
@@ -12,7 +13,8 @@ namespace palimpsest {
 namespace {
 
 constexpr float dash = 5;
-constexpr float furthest = 1e6F;  // pixels: a point that is infinitely far away
+constexpr float furthest = 1e6F;    // pixels: a point that is infinitely far away
+constexpr double rounding = 1e-12;  // of the larger number: thousands of its last digits
 
 float place(double part, float at_0, float at_1) {
   const double pixel = static_cast<double>(at_0) + part * static_cast<double>(at_1 - at_0);
@@ -38,8 +40,14 @@ double Chart::value_at_y(float y) const {
   return logarithmic ? bottom * std::pow(top / bottom, part) : bottom + (top - bottom) * part;
 }
 
+bool is_flat(double from, double to) {
+  const double smallest = std::numeric_limits<double>::min() / rounding;  // less has lost its digits
+  return !(to - from > std::max({rounding * std::abs(from), rounding * std::abs(to), smallest})) ||
+         !std::isfinite(to - from);
+}
+
 std::vector<double> round_numbers(double from, double to, int count) {
-  if (!(to > from) || !std::isfinite(to - from) || count < 1) return {};
+  if (is_flat(from, to) || count < 1) return {};
   const double rough = (to - from) / count;
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
   double distance = 10 * power;

@@ -25,7 +25,11 @@ struct Chart {
   double value_at_y(float y) const;
 };
 
-/// Round numbers between two, at most about `count`.
+/// Whether the numbers between two differ by rounding only, so that a scale would show nothing else; so too
+/// where a side is no number.
+bool is_flat(double from, double to);
+
+/// Round numbers between two, at most about `count`; none where is_flat().
 std::vector<double> round_numbers(double from, double to, int count);
 
 /// The next of 1, 2, 5, 10, ... times a power of ten that is not below `range`; 1 where that is no scale.

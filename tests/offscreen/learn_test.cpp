@@ -19,6 +19,7 @@
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
 #include "tests/offscreen/drawn.h"
+#include "tests/session/opened.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -89,6 +90,27 @@ TEST_CASE("Learn shows every variant at every size, or says why not", "[learn]")
       CHECK(learn_map().words.size() > 5);
     }
   }
+}
+
+TEST_CASE("a loss that the step changes by rounding only is drawn as a flat line", "[learn]") {
+  // The loss of token 1 is -1e10 * 5e-6; its step takes 2.5e-11 away, three of the last digits.
+  const Array ones({2, 1}, std::vector<double>{1, 1});
+  Application application;
+  REQUIRE(application.session.open(
+      data_of({{"q", ones}, {"k", ones}, {"v", Array({2, 1}, std::vector<double>{1e10, 5e-6})}})));
+  application.session.wait();
+  application.enter("learn");
+  Choice choice = application.session.choice();
+  choice.variant = "linear";
+  application.session.choose(std::move(choice));
+  application.session.wait();
+  application.session.go_to_token(1);
+  Offscreen offscreen(1280, 800);
+  draw_fully(application, offscreen);
+  const LearnMap& map = learn_map();
+  REQUIRE(map.loss.maximum.y > map.loss.minimum.y);
+  CHECK(map.dot.y > map.loss.minimum.y);  // in the chart, not cut off at its side
+  CHECK(map.dot.y < map.loss.maximum.y);
 }
 
 TEST_CASE("Learn follows the words that Step asks", "[learn]") {
