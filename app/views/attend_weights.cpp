@@ -30,22 +30,23 @@ AttentionPart part_of(const AttendSquare& square, const BandPlace& place) {
   return part;
 }
 
-/// One part over its rows of the square.
-void draw_part(const AttendSquare& square, const DrawnPart& part, const BandPlace& place, bool shares) {
+/// One part over its rows of the square: the coarse one, or one of those that come over it.
+void draw_part(const AttendSquare& square, const DrawnPart& part, const BandPlace& place, bool is_coarse,
+               bool shares) {
   const double unit = static_cast<double>(square.side) / static_cast<double>(square.block.count);
   const auto y = [&](Index row) {
     return std::round(square.from.y +
                       static_cast<float>(static_cast<double>(row - square.block.first_row) * unit));
   };
   const float top = y(place.first_row);
-  const float bottom = std::min(y(place.first_row + place.rows * place.row_step), square.to().y);
+  const float bottom = y(place.first_row + place.rows * place.row_step);
   const float width =
       std::round(static_cast<float>(static_cast<double>(place.cells() * place.tokens_per_cell) * unit));
-  ImGui::PushClipRect(square.from, square.to(), true);  // the last cell may stand for fewer tokens
-  heat_map(
-      fmt::format("attend {} {}", static_cast<int>(square.by), place.first_row * 2 + (place.row_step > 1)),
-      shares ? part.shares : part.band.strongest, part.version * 2 + (shares ? 1 : 0), {square.from.x, top},
-      {width, bottom - top}, {.range = static_cast<float>(square.range)});
+  // The last cell and the last row may stand for fewer tokens.
+  ImGui::PushClipRect(square.from, square.to(), true);
+  heat_map(fmt::format("attend {} {} {}", static_cast<int>(square.by), is_coarse, place.first_row),
+           shares ? part.shares : part.band.strongest, part.version * 2 + (shares ? 1 : 0),
+           {square.from.x, top}, {width, bottom - top}, {.range = static_cast<float>(square.range)});
   ImGui::PopClipRect();
 }
 
@@ -71,10 +72,10 @@ double draw_weights(const AttendSquare& square) {
   const bool shares = square.application.session.state().attention.shares;
   AttendMap::Square drawn{.by = square.by, .place = {square.from, square.to()}};
   double range = 0;
-  const auto draw = [&](const AttentionPart& key, Urgency urgency) {
-    const Answer<DrawnPart> part = answers.ask(key, urgency);
+  const auto draw = [&](const BandPlace& place, bool is_coarse, Urgency urgency) {
+    const Answer<DrawnPart> part = answers.ask(part_of(square, place), urgency);
     if (!part.value) return false;
-    draw_part(square, *part.value, key.place, shares);
+    draw_part(square, *part.value, place, is_coarse, shares);
     range = std::max(range, shares ? part.value->share_range : part.value->weight_range);
     return true;
   };
@@ -82,9 +83,9 @@ double draw_weights(const AttendSquare& square) {
   const AttentionParts parts =
       attention_parts(square.block, square.computed.sequence.tokens, static_cast<Index>(square.side),
                       square.application.session.token());
-  if (parts.coarse) drawn.is_covered = draw(part_of(square, *parts.coarse), Urgency::now);
+  if (parts.coarse) drawn.is_covered = draw(*parts.coarse, true, Urgency::now);
   for (const BandPlace& place : parts.fine) {
-    drawn.parts += draw(part_of(square, place), parts.coarse ? Urgency::later : Urgency::now) ? 1 : 0;
+    drawn.parts += draw(place, false, parts.coarse ? Urgency::later : Urgency::now) ? 1 : 0;
     ++drawn.wanted;
   }
   drawn.is_covered = drawn.is_covered || drawn.parts == drawn.wanted;

@@ -7,6 +7,7 @@
 
 #include "app/session/presets.h"
 #include "app/studio/application.h"
+#include "app/widgets/style.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
 #include "tests/offscreen/drawn.h"
@@ -215,8 +216,81 @@ TEST_CASE("Attend shows a long text coarsely, then row by row", "[attend]") {
   application.session.go_to_token(1400);
   draw_fully(application, offscreen);
   REQUIRE(attend_map().squares.size() == 2);
-  CHECK(attend_map().squares[0].wanted == 6);  // of 256 rows
-  CHECK(attend_map().squares[0].parts == 6);
+  const auto& [low, high] = attend_map().squares[0].place;
+  const Index rows = 1500 / (1500 / static_cast<Index>(high.x - low.x));  // one or two for each pixel
+  CHECK(attend_map().squares[0].wanted == (rows + 255) / 256);
+  CHECK(attend_map().squares[0].parts == attend_map().squares[0].wanted);
+}
+
+TEST_CASE("every pixel of a long text is a weight of the row that stands there", "[attend]") {
+  Application application;
+  application.enter("attend");
+  AttentionView view;
+  view.chunks = false;  // its lines would lie over the weights
+  application.session.change_attention(view);
+  Offscreen offscreen(1920, 1080);
+  REQUIRE(application.session.open_named("preset:random?T=700&K=4&V=3&seed=2"));
+  application.session.wait();
+  draw_fully(application, offscreen);
+  REQUIRE(attend_map().squares.size() == 2);
+  const auto side = static_cast<Index>(
+      std::lround(attend_map().squares[0].place.maximum.x - attend_map().squares[0].place.minimum.x));
+  // Three tokens for each pixel, down and across.
+  REQUIRE(application.session.open_named("preset:random?K=4&V=3&seed=2&T=" + std::to_string(3 * side)));
+  application.session.wait();
+  choose(application, "linear");
+  draw_fully(application, offscreen);
+  const Image image = offscreen.render([&] { application.draw(offscreen.scale()); });
+  const auto computed = application.session.computed();
+  REQUIRE(computed->sequence.tokens == 3 * side);
+  const Sequence softmax = softmax_beside(computed->sequence, usual_sharpness(computed->sequence));
+  for (const AttendMap::Square& square : attend_map().squares) {
+    CAPTURE(static_cast<int>(square.by));
+    REQUIRE(square.parts == square.wanted);
+    const bool is_softmax = square.by == WeighedBy::softmax;
+    const AttentionBand band = attention_band(
+        is_softmax ? *find_variant("softmax").rule : *computed->variant->rule,
+        is_softmax ? softmax : computed->sequence,
+        {.rows = side, .row_step = 3, .columns = 3 * side, .tokens_per_cell = 3, .no_diagonal = true});
+    const Matrix<double> shares = shares_of_rows(band);
+    const auto left = static_cast<int>(square.place.minimum.x);
+    const auto top = static_cast<int>(square.place.minimum.y);
+    int wrong = 0;
+    int colours = 0;
+    for (int y = 8; y < side; ++y) {             // below the frame of the present row, token 0
+      for (int x = 0; x < y - side / 10; ++x) {  // the name and the loupe stand above the diagonal
+        const Rgb8 expected = colour(style::colours().map, static_cast<float>(shares(y, x)),
+                                     static_cast<float>(attend_map().range));
+        const std::uint8_t* found = image.pixel(left + x, top + y);
+        wrong += Rgb8{found[0], found[1], found[2]} == expected ? 0 : 1;
+        colours += expected == style::colours().map.zero ? 0 : 1;
+      }
+    }
+    CHECK(wrong == 0);
+    CHECK(colours > side * side / 20);
+  }
+}
+
+TEST_CASE("the weights of a text of any length take the memory of its pixels", "[attend]") {
+  Application application;
+  REQUIRE(application.session.open_named("preset:random?T=20000&K=1&V=1&seed=2"));
+  application.session.wait();
+  choose(application, "linear");
+  Offscreen offscreen(1280, 800);
+  draw_fully(application, offscreen);
+  const std::size_t before = application.session.answers().bytes();
+  application.enter("attend");
+  draw_fully(application, offscreen);
+  REQUIRE(attend_map().squares.size() == 2);
+  double pixels = 0;
+  for (const AttendMap::Square& square : attend_map().squares) {
+    CHECK(square.parts == square.wanted);
+    pixels += std::pow(square.place.maximum.x - square.place.minimum.x, 2);
+  }
+  // At most two cells for a pixel both ways, as weights and as shares; once more for the coarse picture, the
+  // loupes, and the rows of the present token.
+  const double most = 2 * 4 * pixels * 2 * sizeof(double);
+  CHECK(static_cast<double>(application.session.answers().bytes() - before) < most);
 }
 
 TEST_CASE("words below the squares of Attend do not lie over each other", "[attend]") {

@@ -154,13 +154,73 @@ TEST_CASE("attention answers: a large block comes coarsely at first, then the ro
   CHECK(parts.coarse->rows == 128);
   CHECK(parts.coarse->tokens_per_cell == 6);
   CHECK(parts.coarse->columns == 4096);
-  REQUIRE(parts.fine.size() == 16);
-  CHECK(parts.fine.back().first_row == 2816);  // asked for last, and so answered first
+  REQUIRE(parts.fine.size() == 3);             // 683 rows of 6 tokens
+  CHECK(parts.fine.back().first_row == 1536);  // asked for last, and so answered first
   CHECK(parts.fine.front().first_row == 0);
   const AttentionParts few = attention_parts({.first_row = 40, .first_column = 30, .count = 8}, 100, 640, 3);
   CHECK_FALSE(few.coarse);
   REQUIRE(few.fine.size() == 1);
   CHECK(few.fine.front().tokens_per_cell == 1);
+}
+
+TEST_CASE("attention answers: of a long text about as many rows are asked for as there are pixels") {
+  for (const Index tokens : {513, 1283, 100'003, 1'000'003}) {
+    for (const Index pixels : {1, 120, 411, 640, 1800}) {
+      const Index half = tokens / 2;
+      for (const AttentionBlock& block :
+           {AttentionBlock{.count = tokens},
+            AttentionBlock{.first_row = tokens - half, .first_column = 7, .count = half}}) {
+        CAPTURE(tokens, pixels, block.count);
+        const AttentionParts parts = attention_parts(block, tokens, pixels, tokens / 3);
+        std::vector<BandPlace> fine = parts.fine;
+        std::ranges::sort(fine, {}, &BandPlace::first_row);
+        Index rows = 0;
+        Index next = block.first_row;
+        for (const BandPlace& place : fine) {
+          CHECK(place.first_row == next);  // without a gap
+          CHECK(place.cells() <= 2 * pixels);
+          rows += place.rows;
+          next = place.token(place.rows);
+        }
+        CHECK(rows <= std::max<Index>(2 * pixels, 1));
+        CHECK(rows >= std::min(pixels, block.count));
+        const auto reaches_the_end = [&](const BandPlace& last) {
+          return last.token(last.rows - 1) < block.first_row + block.count &&
+                 last.token(last.rows) >= block.first_row + block.count;
+        };
+        CHECK(reaches_the_end(fine.back()));
+        if (!parts.coarse) continue;
+        CHECK(parts.coarse->rows <= 2 * 128);
+        CHECK(reaches_the_end(*parts.coarse));
+      }
+    }
+  }
+}
+
+TEST_CASE("attention answers: a row that stands for others is the one that the engine computes") {
+  constexpr Index tokens = 1283;
+  const auto computation = begun("gated_deltanet", "preset:random?T=1283&K=5&V=3&seed=6");
+  const AttentionParts parts = attention_parts({.count = tokens}, tokens, 200, 700);
+  for (const BandPlace& place : parts.fine) {
+    CHECK(place.row_step == 6);
+    auto key = about<AttentionPart>(computation);
+    key.place = place;
+    const auto part = key.compute({});
+    for (Index row = 0; row < place.rows; row += 17) {
+      const Index token = place.token(row);
+      const Matrix<double> A =
+          computation->variant->rule
+              ->effective_attention(computation->sequence, {.first_row = token, .rows = 1, .columns = tokens})
+              .on_tokens();
+      for (Index cell = 0; cell < place.cells(); ++cell) {
+        const Index count = std::min<Index>(6, tokens - cell * 6);
+        const auto columns = A.row(0).segment(cell * 6, count);
+        // The strip's queries are carried back together: sums in another order.
+        REQUIRE(std::abs(std::abs(part->band.strongest(row, cell)) - columns.cwiseAbs().maxCoeff()) <=
+                1e-12 * A.cwiseAbs().maxCoeff());
+      }
+    }
+  }
 }
 
 TEST_CASE("attention answers: a row has the words with the largest weights, the own one apart") {
