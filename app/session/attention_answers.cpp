@@ -137,6 +137,10 @@ std::size_t size_of(Index numbers) { return static_cast<std::size_t>(numbers) * 
 
 }  // namespace
 
+Index asked_channel(const AttentionView& view, const Sequence& sequence) {
+  return std::clamp<Index>(view.channel, 0, std::max<Index>(sequence.dv, 1) - 1);
+}
+
 bool AttentionPart::operator<(const AttentionPart& other) const {
   return is_before(other).value_or(
       std::tuple(reading.by, reading.sharpness, reading.gates_are_1, order_of(place)) <

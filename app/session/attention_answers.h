@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/session/attention_view.h"
 #include "app/session/learn_answers.h"
 #include "core/insight/attention_band.h"
 
@@ -25,6 +26,9 @@ struct Reading {
 
   auto operator<=>(const Reading&) const = default;
 };
+
+/// The value channel that is asked for: the one that the view wants, or where there are not so many the last.
+Index asked_channel(const AttentionView& view, const Sequence& sequence);
 
 /// A part of the picture as it is drawn.
 struct DrawnPart {

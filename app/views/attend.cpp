@@ -532,10 +532,11 @@ const AttentionFacts& attention_facts(Application& application) {
 Answer<RowOfWeights> ask_row(Application& application) {
   const AttentionView& view = application.session.state().attention;
   RowAtToken key;
-  key.of = application.session.computed();
+  const auto computed = application.session.computed();
+  key.of = computed;
   key.token = application.session.token();
   key.sharpness = view.sharpness;
-  key.channel = view.channel;
+  key.channel = asked_channel(view, computed->sequence);
   return application.session.answers().ask(key);
 }
 

@@ -206,7 +206,7 @@ void draw_attend_settings(Application& application) {
   }
   const auto channels = static_cast<int>(session.computed()->sequence.dv);
   if (facts.by_channel && channels > 1) {
-    auto channel = static_cast<int>(std::min<Index>(view.channel, channels - 1));
+    auto channel = static_cast<int>(asked_channel(view, session.computed()->sequence));
     if (style::slider("", "value channel", &channel, {.minimum = 0, .maximum = channels - 1})) {
       view.channel = channel;
       session.change_attention(view);

@@ -24,7 +24,7 @@ AttentionPart part_of(const AttendSquare& square, const BandPlace& place) {
   part.of = square.application.session.computed();
   part.reading = reading_of(square.application, square.by);
   part.place = place;
-  part.place.channel = square.by == WeighedBy::rule ? view.channel : 0;
+  part.place.channel = square.by == WeighedBy::rule ? asked_channel(view, square.computed.sequence) : 0;
   part.place.no_diagonal = !view.diagonal;
   part.place.no_mask = !view.mask;
   return part;

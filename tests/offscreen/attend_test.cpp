@@ -206,6 +206,28 @@ TEST_CASE("both pictures of Attend share one scale, whatever is switched", "[att
   with([](AttentionView& view) { view.channel = 4; });
 }
 
+TEST_CASE("Attend shows the last channel of data that have fewer than was wanted", "[attend]") {
+  Application application;
+  application.enter("attend");
+  AttentionView view;
+  view.channel = 4;
+  Offscreen offscreen(1280, 800);
+  for (const char* data : {"preset:overwrite?T=40&K=6&V=5", "preset:overwrite?T=40&K=6&V=2"}) {
+    REQUIRE(application.session.open_named(data));
+    application.session.wait();
+    application.session.change_attention(view);
+    for (const char* variant : {"value_decay", "linear"}) {
+      CAPTURE(data, variant);
+      choose(application, variant);
+      draw_fully(application, offscreen);
+      REQUIRE(attend_map().squares.size() == 2);
+      for (const AttendMap::Square& square : attend_map().squares) CHECK(square.parts == square.wanted);
+      CHECK(attend_map().row);
+    }
+  }
+  CHECK(application.session.state().attention.channel == 4);  // and comes back with data that have so many
+}
+
 TEST_CASE("Attend shows a long text coarsely, then row by row", "[attend]") {
   Application application;
   REQUIRE(application.session.open_named("preset:random?T=1500&K=4&V=3&seed=2"));
