@@ -44,7 +44,8 @@ Choice first_choice(Choice choice, const DataSet& data) {
   return choice;
 }
 
-/// `state` with what differs between `from` and `to` changed in the same way.
+/// `state` with what differs between `from` and `to` changed in the same way, but for the words of the text
+/// that `from` and `to` are about.
 SessionState with_changes(SessionState state, const SessionState& from, const SessionState& to) {
   Side& side = state.sides.front();
   const Side& x = from.sides.front();
@@ -62,8 +63,6 @@ SessionState with_changes(SessionState state, const SessionState& from, const Se
   }
   if (to.edits != from.edits) state.edits = to.edits;
   if (to.head != from.head) state.head = to.head;
-  if (to.words != from.words) state.words = to.words;
-  if (to.repeated != from.repeated) state.repeated = to.repeated;
   if (to.workspace != from.workspace) state.workspace = to.workspace;
   if (to.view != from.view) state.view = to.view;
   if (to.attention != from.attention) state.attention = to.attention;

@@ -296,6 +296,26 @@ TEST_CASE("a choice made while data are being opened is made for them") {
   CHECK(has_valid_cursor(opened.session));
 }
 
+TEST_CASE("words of the text before that are clicked while another is being opened stay with it") {
+  for (const std::string id :
+       {"preset:drift?T=3000&K=32&V=32&seed=1", "preset:overwrite?T=9&K=3&V=2&seed=1"}) {
+    CAPTURE(id);
+    Opened opened;
+    CHECK(opened->open_named(id));
+    REQUIRE(opened->data().id == first);  // nothing is taken over before the next update
+    SessionState clicked = opened->state();
+    clicked.words = {5, 90};
+    clicked.repeated = {7, 80};
+    opened->change(clicked);
+    opened.choose([](Choice& choice) { choice.form = Form::chunkwise; });
+    opened->wait();
+    CHECK(opened->data().id == id);
+    CHECK(opened->state().words.empty());
+    CHECK(opened->state().repeated.empty());
+    CHECK(opened->choice().form == Form::chunkwise);
+  }
+}
+
 TEST_CASE("a choice made while only the parallel form is under way is computed") {
   Opened opened;
   CHECK(opened->open_named("preset:drift?T=2000&K=32&V=32"));
