@@ -240,13 +240,13 @@ bool Computation::is_complete() const {
 
 namespace {
 
-/// The steps of the choice's form with its fault in them; null where that changes nothing, and why.
-std::shared_ptr<const EditedTrace> faulty_steps(const Computation& right, const InjectedFault& injected,
-                                                std::string& reason) {
+/// The steps of the choice's form with its fault in them; null where that changes nothing, and why. What is
+/// `found` about the right ones is a copy: the window's thread adds to them meanwhile.
+std::shared_ptr<const EditedTrace> faulty_steps(const Foundation& right, const Findings& found,
+                                                const InjectedFault& injected, std::string& reason) {
   const Fault& fault = find_fault(injected.id);
-  const FormResult& result = right.form(injected.form);
   if (!right.trace(injected.form)) {
-    reason = result.missing;
+    reason = found.forms[static_cast<std::size_t>(injected.form)]->missing;
     return nullptr;
   }
   reason = too_long_to_edit(injected.form, right.sequence.tokens);
@@ -282,7 +282,7 @@ std::shared_ptr<Computation> with_fault_in(std::shared_ptr<Computation> right, F
   result->capture_error = right->capture_error;
   static_cast<Findings&>(*result) = std::move(found);
   const auto form = static_cast<std::size_t>(choice.fault.form);
-  if (auto steps = faulty_steps(*right, choice.fault, result->no_fault)) {
+  if (auto steps = faulty_steps(*right, *result, choice.fault, result->no_fault)) {
     FormResult faulty;
     faulty.trace = steps.get();
     if (choice.fault.form == Form::recurrent) result->recurrence = steps;

@@ -250,6 +250,24 @@ TEST_CASE("a fault that a form cannot have says why and changes nothing", "[prov
   CHECK_FALSE(missing->no_fault.empty());
 }
 
+TEST_CASE("a fault is put in beside what was known when it was asked for, whatever is found meanwhile",
+          "[prove]") {
+  // The window's thread adds to the right ones while another puts the fault in.
+  const auto right = begun("ttt_mlp", small);
+  const Earlier earlier = as_earlier(right);
+  const std::string known = right->form(Form::two_pass).missing;
+  REQUIRE_FALSE(known.empty());
+  FormResult later;
+  later.missing = "found later";
+  add(*right, Form::two_pass, std::make_shared<const FormResult>(later));
+  Choice choice = right->choice;
+  choice.fault = {"write-sign", Form::two_pass};
+  const auto wrong = begin(right->data, choice, {}, earlier);
+  REQUIRE(wrong->right == right);
+  CHECK(wrong->no_fault == known);
+  CHECK(wrong->form(Form::two_pass).missing == known);
+}
+
 TEST_CASE("how Prove looks is no change; its fault is", "[prove]") {
   Session session;
   open(session, small);
