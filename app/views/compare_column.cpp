@@ -137,19 +137,25 @@ Heights heights_of(const ComparedSides& all, const std::vector<ColumnWords>& wor
 
 /// The equation of a side, with a box around what the side on its left lacks.
 struct Written {
-  const Computation* of = nullptr;
-  const Computation* beside = nullptr;
+  std::weak_ptr<const Computation> of;
+  std::weak_ptr<const Computation> beside;
   std::optional<style::Theme> theme;
   std::string latex;
   std::vector<std::string> lacking;  // the symbols in boxes
 };
 
+/// Whether they are one computation, or none. A gone one is no other that lies where it lay.
+bool is_same(const std::weak_ptr<const Computation>& known,
+             const std::shared_ptr<const Computation>& present) {
+  return !known.owner_before(present) && !present.owner_before(known);
+}
+
 const Written& equation_of(const ComparedSide& side, const ComparedSide* left) {
   auto& known = context_local<std::array<Written, most_sides>>()[side.index % most_sides];
-  const Computation* beside = left ? left->computed.get() : nullptr;
-  if (known.of == side.computed.get() && known.beside == beside && known.theme == style::theme())
+  const std::shared_ptr<const Computation> beside = left ? left->computed : nullptr;
+  if (is_same(known.of, side.computed) && is_same(known.beside, beside) && known.theme == style::theme())
     return known;
-  known = {side.computed.get(), beside, style::theme(), {}, {}};
+  known = {side.computed, beside, style::theme(), {}, {}};
   const auto& trace = side.computed->trace(Form::recurrent);
   const Line* line = trace ? rewriting_line(*trace) : nullptr;
   if (!line) return known;
