@@ -21,6 +21,8 @@ using Json = nlohmann::ordered_json;
 constexpr Index present_version = 1;
 constexpr const char* version_field = "palimpsest_race";
 constexpr std::uintmax_t most_bytes = std::uintmax_t{256} << 20;
+constexpr double least_amount = 1e-30;  // seconds, operations, bytes, and any of them per second
+constexpr double largest_amount = 1e30;
 
 Json json_of(const Quartiles& seconds) {
   return {{"low", seconds.low}, {"median", seconds.median}, {"high", seconds.high}};
@@ -99,12 +101,13 @@ void read_named(const Fields& fields, Read read) {
   }
 }
 
-/// A number of at least 0.
+/// 0, or a number that can be measured: of others products and quotients leave the range of numbers.
 void read_amount(const Fields& fields, const char* key, double& value) {
   require(fields, {key});
   fields.read(key, value);
-  if (!std::isfinite(value) || value < 0)
-    throw InputError(fmt::format("\"{}\" is {}; expected a number from 0", key, value));
+  if (value == 0 || (value >= least_amount && value <= largest_amount)) return;
+  throw InputError(fmt::format("\"{}\" is {}; expected 0 or a number from {} to {}", key, value, least_amount,
+                               largest_amount));
 }
 
 /// The object under `key`, read by `read`.

@@ -35,14 +35,18 @@ struct UnderRoof {
   double share = 0;      // of what the machine can do
 };
 
+/// Whether there is a place for it in a chart: what a machine does is neither nothing nor without end.
+bool is_drawn(double number) { return number > 1e-60 && number < 1e60; }
+
 std::vector<UnderRoof> points_under(const MeasuredNow& now) {
   std::vector<UnderRoof> all;
   for (const RaceLine& line : now.lines()) {
     if (line.points.empty()) continue;
     const RacePoint& point = line.points.back();
-    if (point.work.bytes <= 0 || point.work.needed_flops <= 0 || point.compute.median <= 0) continue;
-    all.push_back({&line, &point, point.work.needed_flops / point.work.bytes,
-                   point.work.needed_flops / point.compute.median, roof_fraction(point, *now.lead().report)});
+    const double intensity = point.work.needed_flops / point.work.bytes;
+    const double rate = point.work.needed_flops / point.compute.median;
+    if (!is_drawn(intensity) || !is_drawn(rate)) continue;
+    all.push_back({&line, &point, intensity, rate, roof_fraction(point, *now.lead().report)});
   }
   return all;
 }
@@ -54,7 +58,8 @@ std::vector<const RaceRoof*> roofs_of(const MeasuredNow& now) {
     const bool is_used = std::ranges::any_of(now.lines(), [&](const RaceLine& line) {
       return line.of.device == roof.device && line.of.precision == roof.precision;
     });
-    if (is_used && roof.roof.bytes_per_second > 0 && roof.roof.flops_per_second > 0) all.push_back(&roof);
+    const double ridge = roof.roof.flops_per_second / roof.roof.bytes_per_second;
+    if (is_used && is_drawn(roof.roof.flops_per_second) && is_drawn(ridge)) all.push_back(&roof);
   }
   return all;
 }
@@ -139,8 +144,8 @@ class RoofChart {
     float last = axes_.to.y + px(40);
     for (double rate = std::pow(10, std::ceil(std::log10(axes_.bottom))); rate <= axes_.top; rate *= 10) {
       const float y = std::round(axes_.y(rate));
-      list_->AddLine({axes_.from.x, y}, {axes_.to.x, y}, grid);
       if (last - y < height + px(2)) continue;
+      list_->AddLine({axes_.from.x, y}, {axes_.to.x, y}, grid);
       const std::string words = rate_words(rate);
       draw_text({axes_.from.x - px(8) - text_extent(words).x, y - height / 2}, c.dim, words);
       last = y;
@@ -271,7 +276,7 @@ class RoofChart {
 
 /// "softmax reaches 60 %, the recurrent form 45 % of the roof."
 std::string shares_sentence(std::vector<UnderRoof> points) {
-  std::erase_if(points, [](const UnderRoof& each) { return each.share <= 0; });
+  std::erase_if(points, [](const UnderRoof& each) { return !is_drawn(each.share); });
   if (points.empty()) return {};
   std::ranges::stable_sort(points, std::ranges::greater(), &UnderRoof::share);
   std::string words;

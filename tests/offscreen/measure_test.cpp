@@ -206,6 +206,38 @@ TEST_CASE("under the roofs of two devices a curve says on which it is", "[measur
   CHECK_THAT(measure_map().roof_sentence, says("chunkwise, cpu "));
 }
 
+TEST_CASE("the roofline leaves out what no machine can do", "[measure]") {
+  struct Broken {
+    double flops;
+    double bytes;
+    double seconds;
+    double per_second;  // of the roof
+    bool is_told;       // what the curve uses of it
+  };
+  // The last digits of a number's range: a product or a quotient leaves it.
+  for (const Broken& broken : {Broken{1e5, 1e3, 1e-3, 1e11, true}, Broken{1e300, 1e3, 1e-300, 1e11, false},
+                               Broken{1e-300, 1e300, 1e-3, 1e11, false}, Broken{1.7e308, 1, 1, 1e11, false},
+                               Broken{1e5, 1e3, 1e-3, 1.7e308, true}, Broken{1e5, 1e3, 1e-3, 1e-320, false},
+                               Broken{1e5, 1e3, 5e-324, 1e11, false}}) {
+    CAPTURE(broken.flops, broken.bytes, broken.seconds, broken.per_second);
+    Application application;
+    application.races = Races("");
+    REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=6"));
+    application.session.wait();
+    application.enter("measure");
+    Offscreen offscreen(1280, 800);
+    RaceReport report = made_report("Xeon", {"gated_deltanet"}, 1e-6);
+    report.roofs.front().roof.flops_per_second = broken.per_second;
+    std::erase_if(report.points, [](const RacePoint& point) { return point.entry.form != Form::chunkwise; });
+    report.points.back().work.needed_flops = broken.flops;
+    report.points.back().work.bytes = broken.bytes;
+    report.points.back().compute.median = broken.seconds;
+    application.races.adopt(application.session, report);
+    draw_fully(application, offscreen);
+    CHECK((measure_map().roof_sentence == "What the machine can do was not measured.") != broken.is_told);
+  }
+}
+
 TEST_CASE("a crossing is ringed where its curves meet", "[measure]") {
   Application application;
   application.races = Races("");
