@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
 
 #include "app/stage/cell_words.h"
 #include "app/widgets/style.h"
@@ -182,6 +186,23 @@ std::vector<CellPart> cell_parts(const Phase& phase, const Block& block, const S
   if (is_update)
     std::ranges::stable_partition(parts, [](const CellPart& part) { return part.words == "erased"; });
   return parts;
+}
+
+NamedParts named_parts(const std::vector<CellPart>& parts, std::size_t most) {
+  const auto size_of = [&](std::size_t part) {
+    const double size = std::abs(parts[part].value);
+    return std::isfinite(size) ? size : std::numeric_limits<double>::infinity();
+  };
+  std::vector<std::size_t> order(parts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater(), size_of);
+  const auto others = order.begin() + static_cast<std::ptrdiff_t>(std::min(most, order.size()));
+  NamedParts result;
+  std::sort(order.begin(), others);
+  for (auto part = order.begin(); part != others; ++part) result.named.push_back(parts[*part]);
+  for (auto part = others; part != order.end(); ++part) result.rest += parts[*part].value;
+  result.others = order.end() - others;
+  return result;
 }
 
 std::optional<WrittenCell> written_cell(const Trace& trace, const Block& block, const Phase& phase,

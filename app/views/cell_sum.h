@@ -24,6 +24,16 @@ struct CellPart {
 std::vector<CellPart> cell_parts(const Phase& phase, const Block& block, const Symbols& symbols,
                                  const Record& record, const CellFocus& cell);
 
+/// The parts of a sum that are told one by one, and the rest.
+struct NamedParts {
+  std::vector<CellPart> named;  // in their order
+  double rest = 0;              // the sum of the others, and
+  Index others = 0;             // how many they are
+};
+
+/// The `most` parts of largest magnitude, before all others those that are no finite numbers.
+NamedParts named_parts(const std::vector<CellPart>& parts, std::size_t most);
+
 /// A number that earlier words wrote and that `cell` is, or is made from.
 struct WrittenCell {
   WrittenNumber number;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <optional>
 #include <utility>
 
@@ -270,23 +269,8 @@ std::vector<BarLine> part_lines(const ExplainedCell& answer, const std::vector<s
                                 std::size_t most) {
   std::vector<BarLine> lines;
   const style::Palette& c = style::colours();
-  std::vector<CellPart> parts = answer.parts;
-  // Of many words the strongest are named.
-  double rest = 0;
-  Index left_out = 0;
-  if (parts.size() > most) {
-    std::vector<double> sizes;
-    for (const CellPart& part : parts) sizes.push_back(std::abs(part.value));
-    std::ranges::sort(sizes, std::greater<>());
-    const double least = sizes[most - 1];
-    for (const CellPart& part : parts) {
-      if (std::abs(part.value) >= least) continue;
-      rest += part.value;
-      ++left_out;
-    }
-    std::erase_if(parts, [&](const CellPart& part) { return std::abs(part.value) < least; });
-  }
-  for (const CellPart& part : parts) {
+  const NamedParts parts = named_parts(answer.parts, most);
+  for (const CellPart& part : parts.named) {
     BarLine line{.words = part.words, .latex = part.latex, .value = part.value};
     if (part.role != Role::plain) line.colour = c.role(part.role);
     if (part.token >= 0) {
@@ -296,7 +280,7 @@ std::vector<BarLine> part_lines(const ExplainedCell& answer, const std::vector<s
     }
     lines.push_back(std::move(line));
   }
-  if (left_out > 0) lines.push_back({.words = fmt::format("{} more", left_out), .value = rest});
+  if (parts.others > 0) lines.push_back({.words = fmt::format("{} more", parts.others), .value = parts.rest});
   lines.push_back(
       {.words = answer.symbol_words, .latex = answer.symbol, .value = answer.value, .is_sum = true});
   return lines;

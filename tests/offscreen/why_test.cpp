@@ -1,8 +1,10 @@
 // "Why this number?" for the largest cell of every step: what is added up is what is there.
 
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include <cmath>
+#include <limits>
 
 #include "app/stage/largest_cell.h"
 #include "app/studio/application.h"
@@ -72,6 +74,34 @@ TEST_CASE("parts of the largest cell add up to it, and its writers to what was t
   }
   CHECK(parts_seen > 100);
   CHECK(written_seen > 100);
+}
+
+TEST_CASE("of the parts of a sum as many are named as have room, what is no number first", "[why]") {
+  const auto named = [](const std::vector<double>& values, std::size_t most) {
+    std::vector<CellPart> parts;
+    for (const double value : values)
+      parts.push_back({.words = fmt::format("{}", parts.size()), .value = value});
+    return named_parts(parts, most);
+  };
+  const auto words = [](const NamedParts& parts) {
+    std::string all;
+    for (const CellPart& part : parts.named) all += part.words;
+    return all;
+  };
+  const double none = std::nan("");
+  const double infinity = std::numeric_limits<double>::infinity();
+  const NamedParts some = named({1, -4, 2, -8, 0.5}, 3);
+  CHECK(words(some) == "123");
+  CHECK(some.others == 2);
+  CHECK(some.rest == 1.5);
+  CHECK(words(named({1, 1, 1, 1}, 3)) == "012");  // of those that are alike the first ones
+  CHECK(named({1, 1, 1, 1}, 3).rest == 1);
+  CHECK(words(named({1e308, none, 2, -infinity, -1e308}, 3)) == "013");
+  CHECK(words(named({none, none, none, none}, 2)) == "01");
+  CHECK(named({none, none, none, none}, 2).others == 2);
+  CHECK(words(named({1, none}, 8)) == "01");
+  CHECK(named({1, none}, 8).others == 0);
+  CHECK(named({}, 3).named.empty());
 }
 
 TEST_CASE("without a pointer the largest number of the step is explained", "[why]") {
