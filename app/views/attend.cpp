@@ -251,15 +251,9 @@ float draw_name(const AttendSquare& square, const std::string& name, const std::
   }
   const style::TextStyle text(style::Text::caption);
   const float width = std::min(square.side * 0.58F, px(260));
-  const char* begin = words.c_str();
-  const char* end = begin + words.size();
-  while (begin < end) {
-    const char* cut = ImGui::GetFont()->CalcWordWrapPosition(ImGui::GetFontSize(), begin, end, width);
-    const std::string_view line(begin, static_cast<std::size_t>(cut - begin));
+  for (const std::string_view line : wrapped_lines(words, width)) {
     draw_text({right - text_extent(line).x, y}, c.dim, line);
     y += text_extent("x").y + px(2);
-    begin = cut;
-    while (begin < end && *begin == ' ') ++begin;
   }
   return y;
 }

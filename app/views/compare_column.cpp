@@ -43,20 +43,15 @@ constexpr double least_part = 0.05;    // of the common scale: what is smaller h
 constexpr double most_beyond = 0.25;   // of its numbers: with more it has, too
 constexpr double told_beyond = 0.055;  // and this much is told: the scale is made for 5 %
 
+/// At most so many lines; what has no room in them is cut off.
 std::vector<std::string> wrapped(const std::string& words, float width, std::size_t most) {
-  std::vector<std::string> lines;
-  const char* begin = words.c_str();
-  const char* end = begin + words.size();
-  while (begin < end) {
-    if (lines.size() + 1 == most) {
-      lines.push_back(shortened({begin, static_cast<std::size_t>(end - begin)}, width));
-      break;
-    }
-    const char* cut = ImGui::GetFont()->CalcWordWrapPosition(ImGui::GetFontSize(), begin, end, width);
-    if (cut == begin) ++cut;
-    lines.emplace_back(begin, cut);
-    begin = cut;
-    while (begin < end && *begin == ' ') ++begin;
+  const std::vector<std::string_view> all = wrapped_lines(words, width);
+  std::vector<std::string> lines(all.begin(),
+                                 all.begin() + std::min(std::ssize(all), static_cast<std::ptrdiff_t>(most)));
+  if (all.size() > most) {
+    const std::string_view last = all[most - 1];
+    lines.back() = shortened(
+        std::string_view(words).substr(static_cast<std::size_t>(last.data() - words.data())), width);
   }
   return lines;
 }

@@ -37,15 +37,10 @@ float height_of_row() { return px(ImGui::GetWindowHeight() < px(low_panel) ? low
 
 /// Text that wraps within `width`; returns where it ends.
 float draw_wrapped(ImVec2 from, float width, ImU32 colour, const std::string& words) {
-  const char* begin = words.c_str();
-  const char* const end = begin + words.size();
   float y = from.y;
-  while (begin < end) {
-    const char* cut = ImGui::GetFont()->CalcWordWrapPosition(ImGui::GetFontSize(), begin, end, width);
-    draw_text({from.x, y}, colour, std::string_view(begin, static_cast<std::size_t>(cut - begin)));
+  for (const std::string_view line : wrapped_lines(words, width)) {
+    draw_text({from.x, y}, colour, line);
     y += text_extent("x").y + px(1);
-    begin = cut;
-    while (begin < end && *begin == ' ') ++begin;
   }
   return y;
 }

@@ -230,16 +230,10 @@ constexpr float between_lines = 4;  // in design pixels
 // Text in the current font, wrapped, with a little more room between lines than Dear ImGui gives.
 void wrapped(std::string_view text) {
   const float width = ImGui::GetContentRegionAvail().x;
-  const char* const end = text.data() + text.size();
   ImGui::BeginGroup();
   ImGui::PushStyleVarY(ImGuiStyleVar_ItemSpacing, px(between_lines));
-  for (const char* from = text.data(); from < end;) {
-    const char* to = ImGui::GetFont()->CalcWordWrapPosition(ImGui::GetFontSize(), from, end, width);
-    if (to == from) ++to;  // a letter at least, however narrow the panel
-    ImGui::TextUnformatted(from, to);
-    for (from = to; from < end && *from == ' ';) ++from;
-    if (from < end && *from == '\n') ++from;
-  }
+  for (const std::string_view line : wrapped_lines(text, width))
+    ImGui::TextUnformatted(line.data(), line.data() + line.size());
   ImGui::PopStyleVar();
   ImGui::EndGroup();
 }

@@ -139,6 +139,24 @@ std::string shortened(std::string_view text, float width) {
   return shown;
 }
 
+std::vector<std::string_view> wrapped_lines(std::string_view text, float width) {
+  std::vector<std::string_view> lines;
+  const char* const end = text.data() + text.size();
+  const auto goes_on = [&](const char* at) {  // a letter that began before
+    return at < end && (static_cast<unsigned char>(*at) & 0xC0U) == 0x80U;
+  };
+  for (const char* from = text.data(); from < end;) {
+    const char* to = ImGui::GetFont()->CalcWordWrapPosition(ImGui::GetFontSize(), from, end, width);
+    if (to == from && *from != '\n') {  // a letter at least, however narrow the room
+      for (++to; goes_on(to);) ++to;
+    }
+    lines.emplace_back(from, static_cast<std::size_t>(to - from));
+    for (from = to; from < end && *from == ' ';) ++from;
+    if (from < end && *from == '\n') ++from;
+  }
+  return lines;
+}
+
 std::string scientific(double value) {
   if (value == 0) return "0";
   if (std::isnan(value)) return "not a number";

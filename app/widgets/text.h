@@ -4,12 +4,17 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// Small things that several panels do with words.
 namespace palimpsest {
 
 /// `text` in the current font, cut with "…" where it would be wider than `width` screen pixels.
 std::string shortened(std::string_view text, float width);
+
+/// The lines of `text` in the current font, wrapped between words where they would be wider than `width`
+/// screen pixels: parts of it, each with a letter at least, or none where it leaves a line free.
+std::vector<std::string_view> wrapped_lines(std::string_view text, float width);
 
 /// "4.4e-16", as residuals are written; "0" only for an exact zero.
 std::string scientific(double value);
