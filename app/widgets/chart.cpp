@@ -21,6 +21,31 @@ float place(double part, float at_0, float at_1) {
   return static_cast<float>(std::clamp(pixel, -static_cast<double>(furthest), static_cast<double>(furthest)));
 }
 
+/// Between which parts of a line, from 0 to 1, it lies in what `list` clips to: both 0 where it does not.
+struct SeenPart {
+  float first = 0;
+  float last = 1;
+};
+
+SeenPart seen_part(const ImDrawList* list, ImVec2 from, ImVec2 to, float width) {
+  const ImVec2 low = list->GetClipRectMin();
+  const ImVec2 high = list->GetClipRectMax();
+  SeenPart seen;
+  const auto cut = [&](float begin, float end, float least, float most) {
+    const float way = end - begin;
+    if (way == 0) {
+      if (begin < least || begin > most) seen.last = 0;
+      return;
+    }
+    const auto [first, last] = std::minmax({(least - begin) / way, (most - begin) / way});
+    seen.first = std::max(seen.first, first);
+    seen.last = std::min(seen.last, last);
+  };
+  cut(from.x, to.x, low.x - width, high.x + width);
+  cut(from.y, to.y, low.y - width, high.y + width);
+  return seen.first < seen.last ? seen : SeenPart{0, 0};
+}
+
 }  // namespace
 
 float Chart::x(double value) const { return place((value - left) / (right - left), from.x, to.x); }
@@ -96,7 +121,10 @@ void hatch(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 colour) {
 void dashed_line(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 colour, float width) {
   const float length = std::hypot(to.x - from.x, to.y - from.y);
   const float step = style::px(dash);
-  for (float at = 0; at < length; at += 2 * step) {
+  // Of a line that leads far away only the dashes that are seen.
+  const SeenPart seen = seen_part(list, from, to, width);
+  for (float at = std::floor(seen.first * length / (2 * step)) * 2 * step; at < seen.last * length;
+       at += 2 * step) {
     const auto point = [&](float distance) {
       const float part = std::min(distance, length) / length;
       return ImVec2{from.x + (to.x - from.x) * part, from.y + (to.y - from.y) * part};

@@ -2,10 +2,14 @@
 
 #include "app/widgets/chart.h"
 
+#include <imgui.h>
+
 #include <cmath>
 #include <limits>
 #include <random>
 
+#include "app/widgets/style.h"
+#include "app/window/offscreen.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;
@@ -50,4 +54,37 @@ TEST_CASE("a range that is made of rounding is flat and has no numbers", "[chart
     CHECK(is_flat(from, to));
     CHECK(round_numbers(from, to, 7).empty());
   }
+}
+
+TEST_CASE("of a dashed line that leads far away the dashes are made that are seen", "[chart]") {
+  Offscreen offscreen(300, 200);
+  style::apply(style::Theme::dark, 1);
+  const auto points_of = [&](ImVec2 from, ImVec2 to) {
+    int points = 0;
+    offscreen.pass([&] {
+      ImGui::SetNextWindowPos({0, 0});
+      ImGui::SetNextWindowSize({300, 200});
+      ImGui::Begin("test", nullptr, ImGuiWindowFlags_NoDecoration);
+      ImDrawList* list = ImGui::GetWindowDrawList();
+      const int before = list->VtxBuffer.Size;
+      dashed_line(list, from, to, style::colours().text, 1);
+      points = list->VtxBuffer.Size - before;
+      ImGui::End();
+    });
+    return points;
+  };
+  const int across = points_of({20, 100}, {280, 100});
+  CHECK(across > 0);
+  const int most = 2 * points_of({0, 0}, {300, 200});
+  for (const ImVec2 far : {ImVec2{1e6F, 1e6F}, {-1e6F, 1e6F}, {280, -1e6F}, {1e6F, 100}}) {
+    CAPTURE(far.x, far.y);
+    CHECK(points_of({150, 100}, far) > 0);
+    CHECK(points_of({150, 100}, far) <= most);
+    CHECK(points_of(far, {150, 100}) > 0);
+    CHECK(points_of(far, {150, 100}) <= most);
+  }
+  CHECK(points_of({-1e6F, 100}, {1e6F, 100}) >= across);
+  CHECK(points_of({-1e6F, 100}, {1e6F, 100}) <= most);
+  CHECK(points_of({400, 0}, {400, 1e6F}) == 0);
+  CHECK(points_of({150, 100}, {150, 100}) == 0);
 }
