@@ -10,6 +10,7 @@
 #include "app/session/paths.h"
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
+#include "app/session/problem.h"
 #include "app/stage/largest_cell.h"
 #include "app/studio/bars.h"
 #include "app/studio/guarded.h"
@@ -136,7 +137,7 @@ bool are_one_sequence(const std::vector<std::filesystem::path>& paths) {
 
 }  // namespace
 
-void Application::drop(const std::vector<std::filesystem::path>& paths) {
+void Application::drop(const std::vector<std::filesystem::path>& paths) try {
   const bool are_json = std::ranges::all_of(
       paths, [](const std::filesystem::path& path) { return path.extension() == ".json"; });
   if (paths.size() == 1 || are_one_sequence(paths))
@@ -145,6 +146,8 @@ void Application::drop(const std::vector<std::filesystem::path>& paths) {
     for (const std::filesystem::path& path : paths) open(path);
   else
     session.set_message(fmt::format("{} files were dropped; one can be open at a time", paths.size()));
+} catch (...) {
+  session.set_message(problem_in_words());
 }
 
 void Application::ask_where_to_save(bool pins) {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <limits>
 #include <utility>
 
@@ -89,7 +90,11 @@ struct Window::State {
     glfwSetDropCallback(window.get(), [](GLFWwindow* target, int count, const char** paths) {
       State& state = *static_cast<State*>(glfwGetWindowUserPointer(target));
       state.redraw = true;
-      if (state.dropped) state.dropped({paths, paths + count});
+      try {
+        state.lying.assign(paths, paths + count);
+      } catch (...) {  // nothing may be thrown through GLFW
+        state.problem = std::current_exception();
+      }
     });
     ImGui_ImplGlfw_InitForOpenGL(window.get(), true);
   }
@@ -100,6 +105,11 @@ struct Window::State {
     ImGui_ImplGlfw_Shutdown();
   }
 
+  void hand_over_dropped() {
+    if (problem) std::rethrow_exception(std::exchange(problem, nullptr));
+    if (!lying.empty() && dropped) dropped(std::exchange(lying, {}));
+  }
+
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
@@ -108,6 +118,8 @@ struct Window::State {
   std::unique_ptr<Canvas> canvas;
   std::function<void()> after_frame;
   std::function<void(const std::vector<std::filesystem::path>&)> dropped;
+  std::vector<std::filesystem::path> lying;  // what was dropped and is not handed over yet
+  std::exception_ptr problem;                // or why it cannot be
   std::atomic<bool> redraw = true;
   float chosen_scale = 0;
 };
@@ -144,6 +156,7 @@ void Window::run(const std::function<void()>& draw) {
 
 void Window::draw_frame(const std::function<void()>& draw, bool seen) {
   glfwPollEvents();
+  state_->hand_over_dropped();
   glfwMakeContextCurrent(state_->window.get());
   state_->canvas->make_current();
   int width = 0;

@@ -63,7 +63,8 @@ class Window {
   /// Changes the title.
   void set_title(const std::string& title);
 
-  /// Called with the paths of files that are dropped on the window.
+  /// Called before the next frame with the paths of files that are dropped on the window; what it throws,
+  /// draw_frame() does.
   void set_dropped(std::function<void(const std::vector<std::filesystem::path>&)> dropped);
 
   /// Called after every frame has been shown (the test engine's hook).

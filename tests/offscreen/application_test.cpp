@@ -34,6 +34,22 @@ TEST_CASE("the program is drawn at every size, however small or narrow", "[appli
   }
 }
 
+TEST_CASE("what is dropped and cannot even be looked for is told in words", "[application]") {
+  Application application;
+  REQUIRE(application.session.open_named("preset:overwrite?T=12&K=6&V=6"));
+  application.session.wait();
+  const std::string long_name(5000, 'x');  // longer than any system takes
+  for (const std::string& name : {long_name, long_name + ".npz", long_name + ".json", std::string()}) {
+    CAPTURE(name.size());
+    application.session.clear_message();
+    CHECK_NOTHROW(application.drop({name}));
+    application.session.wait();
+    CHECK_FALSE(application.session.message().empty());
+    CHECK(application.session.data().tokens == 12);
+  }
+  CHECK_NOTHROW(application.drop({}));
+}
+
 // A formula too wide for its panel is made smaller until it fits: steps that round to nothing never end.
 TEST_CASE("formulas are drawn in small letters in narrow windows", "[application]") {
   constexpr float small = 0.9F;
