@@ -104,7 +104,7 @@ HeldInputs prepare(Computation& computation) try {
 void require_affordable(const Rule& rule, const Sequence& sequence) {
   const RowRule* const rows = rule.row_program();
   if (!rows) return;
-  const Program<double> program = rows->encoder().encode<double>(sequence, 0, 0);
+  const Program<double> program = rows->encode<double>(sequence, 0, 0);
   const double bytes = 8.0 * static_cast<double>(program.k.cols()) * static_cast<double>(program.v.cols());
   if (bytes <= largest_state) return;
   throw InputError(
@@ -122,7 +122,7 @@ std::string too_long_at_once(const Rule& rule, const Sequence& sequence) {
         most_tokens_at_once, sequence.tokens);
   }
   if (const RowRule* const rows = rule.row_program()) {
-    const Index columns = rows->encoder().encode<double>(sequence, 0, 0).k.cols();
+    const Index columns = rows->encode<double>(sequence, 0, 0).k.cols();
     const double bytes = 16.0 * static_cast<double>(sequence.tokens) * static_cast<double>(columns);
     if (bytes > largest_rows) {
       return fmt::format(

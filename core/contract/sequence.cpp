@@ -36,12 +36,6 @@ double Sequence::parameter(std::string_view name) const {
   return found->second;
 }
 
-const std::string& Sequence::option(std::string_view name) const {
-  const auto found = settings.options.find(name);
-  if (found == settings.options.end()) throw InputError(fmt::format("option {} is missing", name));
-  return found->second;
-}
-
 void require_together(const Sequence& sequence, std::string_view one, std::string_view other) {
   if (sequence.has(one) != sequence.has(other))
     throw InputError(fmt::format("\"{}\" and \"{}\" must be given together", one, other));

@@ -32,7 +32,7 @@ class Sequence {
   double parameter(std::string_view name) const;
 
   /// A resolved option.
-  const std::string& option(std::string_view name) const;
+  const std::string& option(std::string_view name) const { return settings.option(name); }
 
   /// Adds an array with one row per token, made from the others: [T, columns].
   void add(const std::string& name, const Matrix<double>& rows);

@@ -12,6 +12,12 @@
 
 namespace palimpsest {
 
+const std::string& Settings::option(std::string_view name) const {
+  const auto found = options.find(name);
+  if (found == options.end()) throw InputError(fmt::format("option {} is missing", name));
+  return found->second;
+}
+
 std::string describe(Range range) {
   switch (range) {
     case Range::finite:

@@ -23,6 +23,9 @@ class Sequence;
 struct Settings {
   std::map<std::string, std::string, std::less<>> options = {};
   std::map<std::string, double, std::less<>> parameters = {};
+
+  /// The option `name` of resolved settings; throws InputError where it is missing.
+  const std::string& option(std::string_view name) const;
 };
 
 /// Which numbers an array or a parameter may hold.

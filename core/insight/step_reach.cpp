@@ -27,7 +27,7 @@ bool erases(const Variant& variant, const Sequence& sequence) {
     const auto first = learning_moment(variant, sequence, 0, 2);
     return first && first->strength && first->step.stability && first->step.stability->sharpness > 0;
   }
-  const Program<double> program = rows->encoder().encode<double>(sequence, 0, 1);
+  const Program<double> program = rows->encode<double>(sequence, 0, 1);
   return program.structure.erase != Erase::none;
 }
 
@@ -50,7 +50,7 @@ std::optional<MadeRate> made_rate(const Variant& variant, const Sequence& sequen
   for (Index first = 0; first < sequence.tokens; first += window) {
     stop_if_asked(stop);
     const Index count = std::min(window, sequence.tokens - first);
-    const Program<double> program = rows->encoder().encode<double>(sequence, first, count);
+    const Program<double> program = rows->encode<double>(sequence, first, count);
     if (!program.structure.beta || program.structure.rows_per_read != 1) return std::nullopt;
     made.of_token.segment(first, count) = program.beta.col(0);
   }

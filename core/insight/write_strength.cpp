@@ -22,7 +22,7 @@ struct Rates {
 
 Rates rates(const Variant& variant, const Sequence& sequence, Index first, Index count) {
   if (const RowRule* const rows = variant.rule->row_program()) {
-    const Program<double> program = rows->encoder().encode<double>(sequence, first, count);
+    const Program<double> program = rows->encode<double>(sequence, first, count);
     if (!program.structure.beta || program.structure.plain_write) return {};
     return {rows->notation(sequence.settings).token.beta, program.beta.col(0)};
   }

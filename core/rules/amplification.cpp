@@ -144,8 +144,7 @@ Index Amplification::first_beyond(double most) const {
 Amplification form_amplification(const RowRule& rule, const Sequence& sequence, Form form, Index chunk_size,
                                  std::stop_token stop) {
   constexpr std::uint64_t draws = 3;
-  const Program<double> first =
-      rule.encoder().encode<double>(sequence, 0, std::min<Index>(sequence.tokens, 1));
+  const Program<double> first = rule.encode<double>(sequence, 0, std::min<Index>(sequence.tokens, 1));
   if (!first.read_after.empty() || !first.erase_after.empty()) return {};  // not one token after the other
   const Matrix<double> S = rule.initial_state<double>(sequence);
   const Index block = tokens_at_once(form, chunk_size, sequence.tokens);
@@ -164,7 +163,7 @@ Amplification form_amplification(const RowRule& rule, const Sequence& sequence, 
   bool reads_at_end = false;
   for (Index t = 0; t < sequence.tokens; ++t) {
     stop_if_asked(stop);
-    const Program<double> token = rule.encoder().encode<double>(sequence, t, 1);
+    const Program<double> token = rule.encode<double>(sequence, t, 1);
     reads_at_end = token.structure.read_at == ReadAt::end;
     const auto pass = [&](Recurrence& recurrence, Matrix<double>& read) {
       const Matrix<double> o = recurrence.pass(token);
@@ -179,7 +178,7 @@ Amplification form_amplification(const RowRule& rule, const Sequence& sequence, 
     }
   }
   if (reads_at_end) {
-    const Matrix<double> q = rule.encoder().encode<double>(sequence, 0, sequence.tokens).q;
+    const Matrix<double> q = rule.encode<double>(sequence, 0, sequence.tokens).q;
     reads[0] = q * exact.state();
     for (std::size_t i = 0; i < erring.size(); ++i) reads[i + 1] = q * erring[i].state();
   }

@@ -28,7 +28,7 @@ std::optional<double> multiple(const Matrix<double>& a, const Matrix<double>& k)
 template <class Make>
 std::vector<InnerProblem> each_row(const InnerContext& context, Make make) {
   const RowRule& rule = *context.rule.row_program();
-  const Program<double> rows = rule.encoder().encode<double>(context.sequence, context.token, 1);
+  const Program<double> rows = rule.encode<double>(context.sequence, context.token, 1);
   Matrix<double> S = program_state(context.before);
   std::string names;
   for (const auto& [name, state] : context.before) names += names.empty() ? name : " " + name;

@@ -38,7 +38,7 @@ void stop_if_asked(const std::stop_token& stop) {
 template <class Scalar>
 Matrix<Scalar> run_parallel(const RowRule& rule, const Sequence& sequence, Matrix<Scalar>& S,
                             const std::stop_token& stop, const Engines<Scalar>& engines) {
-  const Program<Scalar> program = rule.encoder().encode<Scalar>(sequence, 0, sequence.tokens);
+  const Program<Scalar> program = rule.encode<Scalar>(sequence, 0, sequence.tokens);
   return engines.parallel(program, S, nullptr, stop);
 }
 
@@ -49,7 +49,7 @@ void for_each_block(const RowRule& rule, const Sequence& sequence, Index block_s
   for (Index first = 0; first < sequence.tokens; first += block_size) {
     stop_if_asked(stop);
     const Index count = std::min(block_size, sequence.tokens - first);
-    visit(first, count, rule.encoder().encode<Scalar>(sequence, first, count));
+    visit(first, count, rule.encode<Scalar>(sequence, first, count));
   }
 }
 
@@ -160,7 +160,7 @@ std::vector<Output> run_row_heads(const RowRule& rule, std::span<const Sequence>
                                   Index chunk_size, const std::stop_token& stop,
                                   const Engines<Scalar>& engines) {
   const Index tokens = heads.front().tokens;
-  const Program<Scalar> empty = rule.encoder().encode<Scalar>(heads.front(), 0, 0);
+  const Program<Scalar> empty = rule.encode<Scalar>(heads.front(), 0, 0);
   const bool reads_at_end = !empty.structure.reads_on_the_way();
   std::vector<Matrix<Scalar>> S;
   std::vector<Matrix<Scalar>> read;
@@ -175,7 +175,7 @@ std::vector<Output> run_row_heads(const RowRule& rule, std::span<const Sequence>
     std::vector<Program<Scalar>> programs;
     for (const Sequence& head : heads) {
       stop_if_asked(stop);
-      programs.push_back(rule.encoder().encode<Scalar>(head, first, count));
+      programs.push_back(rule.encode<Scalar>(head, first, count));
     }
     const auto o = row_heads.run(form, programs, chunk_size, S, stop);
     for (std::size_t h = 0; h < heads.size() && !reads_at_end; ++h) read[h].middleRows(first, count) = o[h];
@@ -207,7 +207,7 @@ Matrix<double> row_answers(const RowRule& rule, const Sequence& sequence, Form f
   Matrix<Scalar> S = rule.initial_state<Scalar>(sequence);
   Matrix<Scalar> read;
   if (form == Form::parallel) {
-    Program<Scalar> program = rule.encoder().encode<Scalar>(sequence, 0, sequence.tokens);
+    Program<Scalar> program = rule.encode<Scalar>(sequence, 0, sequence.tokens);
     read = parallel(without_writes(std::move(program)), S, nullptr, stop);
   } else if (has_chunks(form)) {
     read = run_blocks<Scalar>(
@@ -232,11 +232,11 @@ Program<double> one_channel(Program<double> program, Index column) {
   return program;
 }
 
-ChannelReads reads_of(const Encoder& encoder, const Sequence& sequence, Index first, Index count) {
-  Program<double> program = encoder.encode<double>(sequence, first, count);
+ChannelReads reads_of(const RowRule& rule, const Sequence& sequence, Index first, Index count) {
+  Program<double> program = rule.encode<double>(sequence, first, count);
   const Structure structure = program.structure;
   // A read may come after rows that are not among these.
-  if (!program.read_after.empty()) program = encoder.encode<double>(sequence, first, sequence.tokens - first);
+  if (!program.read_after.empty()) program = rule.encode<double>(sequence, first, sequence.tokens - first);
   ChannelReads reads{program.q.topRows(count), {}};
   if (!structure.parts.empty()) reads.q = spread<double>(program.read_sight.topRows(count), reads.q);
   const std::vector<Reader> readers = program.output_readers();
@@ -256,7 +256,7 @@ Matrix<double> given_or_zero(const Sequence& sequence, std::string_view name, In
 
 template <class Scalar>
 Matrix<Scalar> RowRule::initial_state(const Sequence& sequence) const {
-  const Program<Scalar> empty = encoder_.encode<Scalar>(sequence, 0, 0);
+  const Program<Scalar> empty = encode<Scalar>(sequence, 0, 0);
   require_state(sequence, empty.k.cols() * empty.structure.part_count(), empty.v.cols());
   if (states_.initial) return states_.initial(sequence).template cast<Scalar>();
   Matrix<Scalar> S = Matrix<Scalar>::Zero(empty.k.cols(), empty.v.cols());
@@ -335,7 +335,7 @@ std::string RowRule::fused_kernel(const Sequence& sequence, Form form, Precision
                                   const DeviceEngines& engines) const {
   const auto of = [&]<class Scalar>(const RowHeads<Scalar>* heads) -> std::string {
     if (!heads) return {};
-    const Program<Scalar> empty = encoder_.encode<Scalar>(sequence, 0, 0);
+    const Program<Scalar> empty = encode<Scalar>(sequence, 0, 0);
     return heads->fused(form, empty.structure, empty.k.cols());
   };
   return precision == Precision::f64 ? of(engines.f64.row_heads()) : of(engines.f32.row_heads());
@@ -360,18 +360,18 @@ void RowRule::walk_states(const Sequence& sequence, const VisitStates& visit, st
   };
   while (visit(token, named()) && token < sequence.tokens) {
     stop_if_asked(stop);
-    recurrent(encoder_.encode<double>(sequence, token, 1), S);
+    recurrent(encode<double>(sequence, token, 1), S);
     ++token;
   }
 }
 
 bool RowRule::is_causal(const Sequence& sequence) const {
-  return encoder_.encode<double>(sequence, 0, 0).structure.reads_on_the_way();
+  return encode<double>(sequence, 0, 0).structure.reads_on_the_way();
 }
 
 Footprint RowRule::footprint(const Sequence& sequence, Form form, Precision precision,
                              Index chunk_size) const {
-  const Program<double> empty = encoder_.encode<double>(sequence, 0, 0);
+  const Program<double> empty = encode<double>(sequence, 0, 0);
   const Structure& structure = empty.structure;
   const Index state_rows = empty.k.cols() * structure.part_count();
   require_state(sequence, state_rows, empty.v.cols());
@@ -401,7 +401,7 @@ std::optional<std::string> RowRule::missing(Form, const Settings&) const { retur
 
 std::optional<Cost> RowRule::cost(const Sequence& sequence, Form form, Index chunk_size) const {
   require_chunk_size(chunk_size);
-  const Program<double> empty = encoder_.encode<double>(sequence, 0, 0);
+  const Program<double> empty = encode<double>(sequence, 0, 0);
   const Index features = empty.k.cols();
   RowSizes sizes = {.reads = sequence.tokens,
                     .columns_k = static_cast<double>(features),
@@ -411,10 +411,10 @@ std::optional<Cost> RowRule::cost(const Sequence& sequence, Form form, Index chu
   if (normalised_) sizes.v += 1;
   // Only readers of their own need the rows themselves.
   const Index one = std::min<Index>(sequence.tokens, 1);
-  const bool reads_elsewhere = !encoder_.encode<double>(sequence, 0, one).read_after.empty();
+  const bool reads_elsewhere = !encode<double>(sequence, 0, one).read_after.empty();
   const Index rows = form == Form::parallel && reads_elsewhere ? sequence.tokens : 0;
-  Cost cost = row_cost(empty.structure, sizes, form, chunk_size,
-                       encoder_.encode<double>(sequence, 0, rows).read_after);
+  Cost cost =
+      row_cost(empty.structure, sizes, form, chunk_size, encode<double>(sequence, 0, rows).read_after);
   const Notation own = notation(sequence.settings);
   const auto is_own = [&](const Operation& shown) {
     const bool token = form == Form::recurrent;
@@ -448,18 +448,17 @@ Amplification RowRule::amplification(const Sequence& sequence, Form form, Index 
 }
 
 Channel RowRule::channel(const Sequence& sequence, Index column) const {
-  const Program<double> empty = encoder_.encode<double>(sequence, 0, 0);
+  const Program<double> empty = encode<double>(sequence, 0, 0);
   require_column(column, empty.v.cols());
-  Channel channel{
-      .tokens = sequence.tokens,
-      .rows_per_token = empty.structure.rows_per_read,
-      .initial = initial_state<double>(sequence).col(column),
-      .rows =
-          [this, sequence, column](Index first, Index count) {
-            return one_channel(encoder_.encode<double>(sequence, first, count), column);
-          },
-      .reads = [this, sequence](Index first,
-                                Index count) { return reads_of(encoder_, sequence, first, count); }};
+  Channel channel{.tokens = sequence.tokens,
+                  .rows_per_token = empty.structure.rows_per_read,
+                  .initial = initial_state<double>(sequence).col(column),
+                  .rows =
+                      [this, sequence, column](Index first, Index count) {
+                        return one_channel(encode<double>(sequence, first, count), column);
+                      },
+                  .reads = [this, sequence](Index first,
+                                            Index count) { return reads_of(*this, sequence, first, count); }};
   if (normalised_) channel.denominator = {empty.v.cols() - 1, sequence.parameter("eps")};
   return channel;
 }

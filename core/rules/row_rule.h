@@ -56,6 +56,13 @@ class RowRule : public Rule {
 
   Channel channel(const Sequence& sequence, Index column) const override;
 
+  /// The program of `count` tokens from `first` on. Structure and columns are those of any range, an empty
+  /// one too.
+  template <class Scalar>
+  Program<Scalar> encode(const Sequence& sequence, Index first, Index count) const {
+    return encoder_.encode<Scalar>(sequence, first, count);
+  }
+
   const Encoder& encoder() const { return encoder_; }
   Notation notation(const Settings& settings) const { return notation_(settings); }
   bool normalised() const { return normalised_; }

@@ -39,7 +39,7 @@ class RowTrace : public ComputedTrace {
         size_(block_size(new_form, sequence.tokens, chunk_size)),
         write_blocks_((sequence.tokens + size_ - 1) / size_),
         notation_(rule.notation(sequence.settings)),
-        structure_(rule.encoder().encode<Scalar>(sequence, 0, 0).structure),
+        structure_(rule.encode<Scalar>(sequence, 0, 0).structure),
         batch_(inner_batch(sequence.settings)),
         checkpoints_(rule.initial_state<Scalar>(sequence), write_blocks_, budget) {
     form = new_form;
@@ -117,7 +117,7 @@ class RowTrace : public ComputedTrace {
   Matrix<Scalar> state_before(Index block_index) const {
     return checkpoints_.before(block_index, [&](Index index, Matrix<Scalar>& S) {
       const Index first = index * size_;
-      advance(rule_.encoder().encode<Scalar>(sequence_, first, std::min(size_, tokens - first)), S, nullptr);
+      advance(rule_.encode<Scalar>(sequence_, first, std::min(size_, tokens - first)), S, nullptr);
     });
   }
 
@@ -125,7 +125,7 @@ class RowTrace : public ComputedTrace {
   Record compute_step(Index token, Index step) const {
     Record record;
     Recorder recorder(record);
-    const Program<Scalar> program = rule_.encoder().encode<Scalar>(sequence_, token, 1);
+    const Program<Scalar> program = rule_.encode<Scalar>(sequence_, token, 1);
     Matrix<Scalar> S = state_before(token);
     for (Index earlier = 0; earlier < step; ++earlier) engines_.recurrent(program.row(earlier), S, nullptr);
     const Program<Scalar> row = program.row(step);
@@ -138,7 +138,7 @@ class RowTrace : public ComputedTrace {
   Record compute_block(const Block& block) const {
     Record record;
     Recorder recorder(record);
-    const Program<Scalar> program = rule_.encoder().encode<Scalar>(sequence_, block.first_token, block.count);
+    const Program<Scalar> program = rule_.encode<Scalar>(sequence_, block.first_token, block.count);
     Matrix<Scalar> read;
     if (block.phase == 0) {
       Matrix<Scalar> S = state_before(block.first_token / size_);

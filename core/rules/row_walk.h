@@ -19,7 +19,7 @@ void walk_rows(const RowRule& rule, const Sequence& sequence, const Visit& visit
   for (Index first = 0; first < sequence.tokens; first += tokens_at_a_time) {
     stop_if_asked(stop);
     const Index count = std::min(tokens_at_a_time, sequence.tokens - first);
-    const Program<double> block = rule.encoder().encode<double>(sequence, first, count);
+    const Program<double> block = rule.encode<double>(sequence, first, count);
     const Index steps = block.structure.rows_per_read;
     for (Index r = 0; r < block.rows(); ++r) {
       if (!visit(first + r / steps, (r + 1) % steps == 0, block.row(r), S)) return;

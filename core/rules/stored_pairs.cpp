@@ -11,7 +11,7 @@ namespace palimpsest {
 namespace {
 
 StoredPairs written_by(const RowRule& rule, const Sequence& sequence, Index first, Index count) {
-  StoredPairs pairs = written_pairs(rule.encoder().encode<double>(sequence, first, count));
+  StoredPairs pairs = written_pairs(rule.encode<double>(sequence, first, count));
   // The constant 1 of a normalised rule is no value: the answer is divided by it.
   if (rule.normalised()) pairs.values = Matrix<double>(pairs.values.leftCols(pairs.values.cols() - 1));
   return pairs;

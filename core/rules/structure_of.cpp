@@ -34,9 +34,7 @@ std::optional<Structure> structure_of(const Variant& variant, const Settings& se
     if (!parameter.standard) complete.parameters.try_emplace(parameter.name, parameter.stand_in);
   }
   const auto arrays = std::make_shared<const Arrays>(no_tokens(variant, complete));
-  return rule->encoder()
-      .encode<float>(palimpsest::bind(variant, arrays, complete).heads.front(), 0, 0)
-      .structure;
+  return rule->encode<float>(palimpsest::bind(variant, arrays, complete).heads.front(), 0, 0).structure;
 }
 
 }  // namespace palimpsest

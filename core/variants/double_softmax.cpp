@@ -94,7 +94,7 @@ std::vector<std::pair<std::string, Matrix<double>>> named_states(const Matrix<do
 /// share is what the decay takes, what shrinks.
 std::vector<InnerProblem> share_problems(const InnerContext& context) {
   const RowRule& rule = *context.rule.row_program();
-  const Program<double> row = rule.encoder().encode<double>(context.sequence, context.token, 1);
+  const Program<double> row = rule.encode<double>(context.sequence, context.token, 1);
   const Matrix<double>& S = state_of(context.before, "S");
   const Matrix<double> forgotten = (1 - row.alpha().transpose().array()).matrix();
   return {{.first_token = context.token,

@@ -51,7 +51,7 @@ std::optional<Structure> structure_of(const Variant& variant) {
     arrays[input.name] = Array(shape, std::vector<double>{1});
   }
   const auto shared = std::make_shared<const Arrays>(std::move(arrays));
-  return rows->encoder().encode<double>(bind(variant, shared, settings).heads.front(), 0, 0).structure;
+  return rows->encode<double>(bind(variant, shared, settings).heads.front(), 0, 0).structure;
 }
 
 /// Nothing for a rule that is more than that: one with momentum, with batches.

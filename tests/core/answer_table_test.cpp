@@ -310,7 +310,7 @@ TEST_CASE("The parts of a token's change follow each other, with every rule") {
     CHECK(write.after[0].second == all.after[0].second);
     const auto* rows = dynamic_cast<const RowRule*>(each.variant->rule.get());
     if (!rows) continue;
-    const Program<double> program = rows->encoder().encode<double>(each.sequence, 5, 1);
+    const Program<double> program = rows->encode<double>(each.sequence, 5, 1);
     const Structure& structure = program.structure;
     const bool fades = structure.decay != Decay::none || structure.value_decay || structure.part_count() > 1;
     if (!fades) CHECK(decay.before[0].second == decay.after[0].second);

@@ -58,7 +58,7 @@ double largest(const Matrix<double>& x) { return x.size() == 0 ? 0 : x.cwiseAbs(
 /// the order, the queries those of the program.
 Matrix<double> read_before(const Case& each) {
   const auto& rule = dynamic_cast<const RowRule&>(*each.variant->rule);
-  const Matrix<double> q = rule.encoder().encode<double>(each.sequence, 0, each.sequence.tokens).q;
+  const Matrix<double> q = rule.encode<double>(each.sequence, 0, each.sequence.tokens).q;
   Matrix<double> o(each.sequence.tokens, each.sequence.dv);
   rule.walk_states(each.sequence,
                    [&](Index tokens, const NamedStates& states) {
@@ -146,7 +146,7 @@ TEST_CASE("the first read before an update is of the initial state alone") {
     const auto& rule = dynamic_cast<const RowRule&>(*variant->rule);
     const Index dk = each.sequence.dk;
     const Matrix<double> S = rule.initial_state<double>(each.sequence).topRows(dk);
-    const Matrix<double> expected = rule.encoder().encode<double>(each.sequence, 0, 1).q * S;
+    const Matrix<double> expected = rule.encode<double>(each.sequence, 0, 1).q * S;
     for (const Form form : all_forms) {
       INFO(each.words << " " << name(form));
       const Matrix<double> first = each.run(form, Precision::f64, 3).o.topRows(1);

@@ -18,7 +18,7 @@ TEST_CASE("the structure of a rule without data is that of all its data") {
     REQUIRE(known.has_value() == (rule != nullptr));
     if (!rule) continue;
     ++row_programs;
-    const Structure bound = rule->encoder().encode<float>(each.sequence, 0, 3).structure;
+    const Structure bound = rule->encode<float>(each.sequence, 0, 3).structure;
     // All fields by name: whoever adds one to Structure is asked here whether it depends on data.
     const auto& [decay, gates_are_logs, value_decay, erase, erase_key, beta, writes_value, decay_by_key,
                  plain_write, read_at, rows_per_read, parts] = *known;

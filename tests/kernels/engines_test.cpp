@@ -115,7 +115,7 @@ TEST_CASE("in bf16 the device rounds rows as they come and outputs as they go, a
   for (const testing::Case& each : testing::all_cases({.tokens = 33, .dk = 8, .dv = 8, .seed = 8})) {
     const auto* const rule = dynamic_cast<const RowRule*>(each.variant->rule.get());
     if (!rule) continue;
-    const Program<float> program = rule->encoder().encode<float>(each.sequence, 0, each.sequence.tokens);
+    const Program<float> program = rule->encode<float>(each.sequence, 0, each.sequence.tokens);
     const Program<float> given[] = {in_bf16(program)};
     const Index parts = program.structure.part_count();
     for (const Form form : all_forms) {
