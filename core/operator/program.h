@@ -32,7 +32,8 @@ enum class ReadAt {
   end,         // o_t = S_N^T q_t: not causal
 };
 
-/// Everything about a row program that does not depend on the numbers.
+/// Everything about a row program that does not depend on the numbers. A rule declares it apart from its
+/// arrays (core/rules/row_rule.h).
 struct Structure {
   Decay decay = Decay::none;
   bool gates_are_logs = false;  // gate holds g = log alpha: running sums instead of running products
@@ -188,8 +189,8 @@ struct Program {
   }
 };
 
-/// Turns rows of a sequence into a program, in either precision. Structure and sizes are those of any range,
-/// an empty one too.
+/// Turns rows of a sequence into the arrays of a program, in either precision; their structure is declared
+/// elsewhere. An empty range has the columns of any other.
 struct Encoder {
   std::function<Program<double>(const Sequence&, Index first, Index count)> f64;
   std::function<Program<float>(const Sequence&, Index first, Index count)> f32;
@@ -243,7 +244,7 @@ struct Rows {
   }
 };
 
-/// An Encoder from one generic function `program = encode(const Rows<Scalar>&)`.
+/// An Encoder from one generic function `program = encode(const Rows<Scalar>&)`, without a structure.
 template <class Function>
 Encoder make_encoder(Function encode) {
   return {[encode](const Sequence& sequence, Index first, Index count) {

@@ -8,15 +8,6 @@ namespace palimpsest {
 
 namespace {
 
-/// The program with its reads before their rows, where the settings want that and it reads on the way.
-template <class Scalar>
-Program<Scalar> in_order(Program<Scalar> program, const Settings& settings) {
-  const auto order = settings.options.find(read_order_option);
-  const bool is_before = order != settings.options.end() && order->second == reads_before;
-  if (is_before && program.structure.reads_on_the_way()) program.structure.read_at = ReadAt::before_row;
-  return program;
-}
-
 const Option* option_of(const Variant& variant, std::string_view name) {
   const auto found = std::ranges::find(variant.options, name, &Option::name);
   return found == variant.options.end() ? nullptr : &*found;
@@ -24,13 +15,15 @@ const Option* option_of(const Variant& variant, std::string_view name) {
 
 }  // namespace
 
-Encoder in_either_order(const Encoder& encoder) {
-  return {[encode = encoder.f64](const Sequence& sequence, Index first, Index count) {
-            return in_order(encode(sequence, first, count), sequence.settings);
-          },
-          [encode = encoder.f32](const Sequence& sequence, Index first, Index count) {
-            return in_order(encode(sequence, first, count), sequence.settings);
-          }};
+RowDeclaration in_either_order(RowDeclaration rule) {
+  rule.structure = [in_own_order = rule.structure](const Settings& settings) {
+    Structure structure = in_own_order(settings);
+    const auto order = settings.options.find(read_order_option);
+    const bool is_before = order != settings.options.end() && order->second == reads_before;
+    if (is_before && structure.reads_on_the_way()) structure.read_at = ReadAt::before_row;
+    return structure;
+  };
+  return rule;
 }
 
 Variant with_read_order(Variant variant) {
@@ -39,10 +32,7 @@ Variant with_read_order(Variant variant) {
   std::string meaning = "read after or before the own update";
   if (option_of(variant, "causal")) meaning += ", where causal";
   variant.options.push_back({read_order_option, {reads_after, reads_before}, meaning});
-  variant.rule = std::make_shared<RowRule>(
-      in_either_order(rows->encoder()),
-      [whole = variant.rule, rows](const Settings& settings) { return rows->notation(settings); },
-      rows->normalised(), rows->state_names());
+  variant.rule = std::make_shared<RowRule>(in_either_order(rows->declaration()));
   return variant;
 }
 

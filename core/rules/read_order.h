@@ -3,9 +3,10 @@
 #include <string>
 
 #include "core/contract/variant.h"
-#include "core/operator/program.h"
 
 namespace palimpsest {
+
+struct RowDeclaration;
 
 /// The option that says whether a token reads the memory after its own update, o_t = S_t^T q_t, or before it,
 /// o_t = S_{t-1}^T q_t, as papers differ. LaCT has it for whole batches.
@@ -17,8 +18,8 @@ inline constexpr const char* reads_before = "apply_first";
 /// any time; as it is where it cannot (no_read_order() says why) or has an option of that name.
 Variant with_read_order(Variant variant);
 
-/// `encoder`, but with reads before their rows where the settings want that and tokens read on the way.
-Encoder in_either_order(const Encoder& encoder);
+/// `rule`, but with reads before their rows where the settings want that and tokens read on the way.
+RowDeclaration in_either_order(RowDeclaration rule);
 
 /// Why tokens of `variant` read at one time only, with these settings; empty where the option has an effect.
 std::string no_read_order(const Variant& variant, const Settings& settings);

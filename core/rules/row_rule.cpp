@@ -247,7 +247,59 @@ ChannelReads reads_of(const RowRule& rule, const Sequence& sequence, Index first
   return reads;
 }
 
+/// Throws Error unless the arrays of a program are those that its structure declares.
+template <class Scalar>
+void require_declared(const Program<Scalar>& program) {
+  const Structure& declared = program.structure;
+  const Index K = program.k.cols();
+  const Index V = program.v.cols();
+  const auto p = static_cast<Index>(declared.parts.size());
+  const auto require = [](const char* array, Index has, const char* what, Index expected) {
+    if (has == expected) return;
+    throw Error(fmt::format("the rows of a rule have an array {} of {} {}; its structure declares {}", array,
+                            has, what, expected));
+  };
+  require("k", program.rows(), "rows", program.reads() * declared.rows_per_read);
+  require("gate", program.gate.cols(), "columns",
+          declared.decay == Decay::none     ? 0
+          : declared.decay == Decay::scalar ? 1
+                                            : K);
+  require("mu", program.mu.cols(), "columns", declared.value_decay ? V : 0);
+  require("a", program.a.cols(), "columns", declared.erase_key ? K : 0);
+  require("beta", program.beta.cols(), "columns", declared.beta ? 1 : 0);
+  require("k_plain", program.k_plain.cols(), "columns", declared.plain_write ? K : 0);
+  require("v_plain", program.v_plain.cols(), "columns", declared.plain_write ? V : 0);
+  require("transition", program.transition.cols(), "columns", p * p);
+  require("inject", program.inject.cols(), "columns", p);
+  require("erase_sight", program.erase_sight.cols(), "columns", p);
+  require("read_sight", program.read_sight.cols(), "columns", p);
+}
+
 }  // namespace
+
+Structure RowRule::structure(const Settings& settings) const {
+  Structure known = declaration_.structure(settings);
+  constexpr Index several = 2;
+  if (!declaration_.said_by_data.rows_per_read.empty()) known.rows_per_read = several;
+  return known;
+}
+
+Structure RowRule::structure(const Sequence& sequence) const {
+  const SaidByData& said = declaration_.said_by_data;
+  Structure known = declaration_.structure(sequence.settings);
+  if (!said.decay.empty() && !sequence.has(said.decay)) known.decay = Decay::none;
+  if (known.decay != Decay::none && sequence.gates_are_logs) known.gates_are_logs = true;
+  if (!said.rows_per_read.empty()) known.rows_per_read = sequence.at(said.rows_per_read).columns();
+  return known;
+}
+
+template <class Scalar>
+Program<Scalar> RowRule::encode(const Sequence& sequence, Index first, Index count) const {
+  Program<Scalar> program = declaration_.encoder.encode<Scalar>(sequence, first, count);
+  program.structure = structure(sequence);
+  require_declared(program);
+  return program;
+}
 
 Matrix<double> given_or_zero(const Sequence& sequence, std::string_view name, Index rows, Index columns) {
   if (sequence.has(name)) return sequence.at(name).all<double>();
@@ -258,7 +310,7 @@ template <class Scalar>
 Matrix<Scalar> RowRule::initial_state(const Sequence& sequence) const {
   const Program<Scalar> empty = encode<Scalar>(sequence, 0, 0);
   require_state(sequence, empty.k.cols() * empty.structure.part_count(), empty.v.cols());
-  if (states_.initial) return states_.initial(sequence).template cast<Scalar>();
+  if (declaration_.states.initial) return declaration_.states.initial(sequence).template cast<Scalar>();
   Matrix<Scalar> S = Matrix<Scalar>::Zero(empty.k.cols(), empty.v.cols());
   const auto fill = [&](const char* name, auto part) {
     if (!sequence.has(name)) return;
@@ -269,8 +321,8 @@ Matrix<Scalar> RowRule::initial_state(const Sequence& sequence) const {
     }
     part = given.all<Scalar>();
   };
-  if (normalised_) require_together(sequence, "initial_S", "initial_z");
-  if (!normalised_) {
+  if (declaration_.normalised) require_together(sequence, "initial_S", "initial_z");
+  if (!declaration_.normalised) {
     fill("initial_state", S.leftCols(S.cols()));
   } else {
     fill("initial_S", S.leftCols(S.cols() - 1));
@@ -283,14 +335,14 @@ template <class Scalar>
 std::vector<std::pair<std::string, Matrix<double>>> RowRule::named_states(const Matrix<Scalar>& state,
                                                                           const Sequence& sequence) const {
   const Matrix<double> S = state.template cast<double>();
-  if (states_.named) return states_.named(S, sequence);
-  if (!normalised_) return {{"S", S}};
+  if (declaration_.states.named) return declaration_.states.named(S, sequence);
+  if (!declaration_.normalised) return {{"S", S}};
   return {{"S", S.leftCols(S.cols() - 1)}, {"z", S.rightCols(1)}};
 }
 
 template <class Scalar>
 Matrix<Scalar> RowRule::finish(const Matrix<Scalar>& read, const Sequence& sequence) const {
-  if (!normalised_) return read;
+  if (!declaration_.normalised) return read;
   const auto eps = static_cast<Scalar>(sequence.parameter("eps"));
   const auto denominator = read.col(read.cols() - 1).array() + eps;
   return (read.leftCols(read.cols() - 1).array().colwise() / denominator).matrix();
@@ -365,9 +417,7 @@ void RowRule::walk_states(const Sequence& sequence, const VisitStates& visit, st
   }
 }
 
-bool RowRule::is_causal(const Sequence& sequence) const {
-  return encode<double>(sequence, 0, 0).structure.reads_on_the_way();
-}
+bool RowRule::is_causal(const Sequence& sequence) const { return structure(sequence).reads_on_the_way(); }
 
 Footprint RowRule::footprint(const Sequence& sequence, Form form, Precision precision,
                              Index chunk_size) const {
@@ -408,7 +458,7 @@ std::optional<Cost> RowRule::cost(const Sequence& sequence, Form form, Index chu
                     .columns_v = static_cast<double>(empty.v.cols()),
                     .k = Polynomial::symbol(features == sequence.dk ? "d_k" : "m"),
                     .v = Polynomial::symbol("d_v")};
-  if (normalised_) sizes.v += 1;
+  if (declaration_.normalised) sizes.v += 1;
   // Only readers of their own need the rows themselves.
   const Index one = std::min<Index>(sequence.tokens, 1);
   const bool reads_elsewhere = !encode<double>(sequence, 0, one).read_after.empty();
@@ -459,10 +509,12 @@ Channel RowRule::channel(const Sequence& sequence, Index column) const {
                       },
                   .reads = [this, sequence](Index first,
                                             Index count) { return reads_of(*this, sequence, first, count); }};
-  if (normalised_) channel.denominator = {empty.v.cols() - 1, sequence.parameter("eps")};
+  if (declaration_.normalised) channel.denominator = {empty.v.cols() - 1, sequence.parameter("eps")};
   return channel;
 }
 
+template Program<double> RowRule::encode<double>(const Sequence&, Index, Index) const;
+template Program<float> RowRule::encode<float>(const Sequence&, Index, Index) const;
 template NamedStates RowRule::named_states(const Matrix<double>&, const Sequence&) const;
 template NamedStates RowRule::named_states(const Matrix<float>&, const Sequence&) const;
 template Matrix<double> RowRule::initial_state<double>(const Sequence&) const;

@@ -17,20 +17,30 @@ struct StateNames {
       named = {};
 };
 
+/// What the data say of the structure of their programs, by the array that says it. That gates are logarithms
+/// needs no word: where data give g in the place of alpha, the gate of their programs holds g.
+struct SaidByData {
+  std::string_view decay = {};          // without this array nothing decays
+  std::string_view rows_per_read = {};  // a token has a row for each column of this array
+};
+
+/// All that a row rule is made of. What its programs compute stands apart from their arrays, so that it is
+/// known without any.
+struct RowDeclaration {
+  std::function<Structure(const Settings&)> structure;  // for resolved settings
+  SaidByData said_by_data = {};
+  Encoder encoder;
+  std::function<Notation(const Settings&)> notation;  // how a variant names its steps
+  bool normalised = false;  // the last value column is a constant 1, its read is the denominator of the
+                            // others (plus eps), and the state splits into S and z
+  StateNames states = {};
+};
+
 /// A variant that is a row program (spec 1.1): all forms come from the three engines,
 /// the steps from its structure.
 class RowRule : public Rule {
  public:
-  /// How a variant names its steps; may depend on its options.
-  using NotationOf = std::function<Notation(const Settings&)>;
-
-  /// `normalised`: the last value column is a constant 1, its read is the denominator of the others (plus
-  /// eps), and the state splits into S and z.
-  RowRule(Encoder encoder, NotationOf notation, bool normalised, StateNames states = {})
-      : encoder_(std::move(encoder)),
-        notation_(std::move(notation)),
-        normalised_(normalised),
-        states_(std::move(states)) {}
+  explicit RowRule(RowDeclaration declaration) : declaration_(std::move(declaration)) {}
 
   const RowRule* row_program() const override { return this; }
   std::optional<std::string> missing(Form form, const Settings& settings) const override;
@@ -56,17 +66,21 @@ class RowRule : public Rule {
 
   Channel channel(const Sequence& sequence, Index column) const override;
 
-  /// The program of `count` tokens from `first` on. Structure and columns are those of any range, an empty
-  /// one too.
-  template <class Scalar>
-  Program<Scalar> encode(const Sequence& sequence, Index first, Index count) const {
-    return encoder_.encode<Scalar>(sequence, first, count);
-  }
+  /// What its programs compute with resolved settings, known without data: of data that give every array,
+  /// gates as alpha and, where it is theirs to say, several rows for a token.
+  Structure structure(const Settings& settings) const;
 
-  const Encoder& encoder() const { return encoder_; }
-  Notation notation(const Settings& settings) const { return notation_(settings); }
-  bool normalised() const { return normalised_; }
-  const StateNames& state_names() const { return states_; }
+  /// The structure of the programs of one sequence.
+  Structure structure(const Sequence& sequence) const;
+
+  /// The program of `count` tokens from `first` on. Structure and columns are those of any range, an empty
+  /// one too. Throws Error where its arrays are not those that its structure declares.
+  template <class Scalar>
+  Program<Scalar> encode(const Sequence& sequence, Index first, Index count) const;
+
+  const RowDeclaration& declaration() const { return declaration_; }
+  Notation notation(const Settings& settings) const { return declaration_.notation(settings); }
+  bool normalised() const { return declaration_.normalised; }
 
   /// The state before the first token, [K, V] of the program.
   template <class Scalar>
@@ -82,10 +96,7 @@ class RowRule : public Rule {
   Matrix<Scalar> finish(const Matrix<Scalar>& read, const Sequence& sequence) const;
 
  private:
-  Encoder encoder_;
-  NotationOf notation_;
-  bool normalised_;
-  StateNames states_;
+  RowDeclaration declaration_;
 };
 
 /// The array `name` of a sequence, or zeros of this shape where it is absent.
@@ -94,11 +105,24 @@ Matrix<double> given_or_zero(const Sequence& sequence, std::string_view name, In
 /// The state of a program without parts, [K, V], from the states that it has by name: side by side.
 Matrix<double> program_state(const NamedStates& states);
 
-/// A rule from a generic encoding function `Program<Scalar> encode(const Rows<Scalar>&)`.
+/// A rule from what its programs compute, by its settings, and a generic function that makes their arrays,
+/// `Program<Scalar> encode(const Rows<Scalar>&)`.
 template <class Function>
-std::shared_ptr<const Rule> row_rule(Function encode, Notation notation = {}) {
+std::shared_ptr<const Rule> row_rule(std::function<Structure(const Settings&)> structure, Function encode,
+                                     Notation notation = {}, SaidByData said_by_data = {}) {
   return std::make_shared<RowRule>(
-      make_encoder(encode), [notation](const Settings&) { return notation; }, false);
+      RowDeclaration{.structure = std::move(structure),
+                     .said_by_data = said_by_data,
+                     .encoder = make_encoder(encode),
+                     .notation = [notation](const Settings&) { return notation; }});
+}
+
+/// The same for programs that compute the same whatever the settings.
+template <class Function>
+std::shared_ptr<const Rule> row_rule(Structure structure, Function encode, Notation notation = {},
+                                     SaidByData said_by_data = {}) {
+  return row_rule([structure](const Settings&) { return structure; }, encode, std::move(notation),
+                  said_by_data);
 }
 
 }  // namespace palimpsest

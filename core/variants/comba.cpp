@@ -32,14 +32,15 @@ Variant comba() {
                .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
                .problems = erase_key_problems},
       .rule = row_rule(
+          [](const Settings& settings) {
+            const bool decayed = settings.option("read") == "decayed";
+            return Structure{.decay = Decay::scalar,
+                             .erase = decayed ? Erase::decayed : Erase::undecayed,
+                             .erase_key = true,
+                             .beta = true};
+          },
           []<class Scalar>(const Rows<Scalar>& rows) {
-            const bool decayed = rows.sequence.option("read") == "decayed";
-            return Program<Scalar>{.structure = {.decay = Decay::scalar,
-                                                 .gates_are_logs = rows.sequence.gates_are_logs,
-                                                 .erase = decayed ? Erase::decayed : Erase::undecayed,
-                                                 .erase_key = true,
-                                                 .beta = true},
-                                   .q = rows.scaled_q(),
+            return Program<Scalar>{.q = rows.scaled_q(),
                                    .k = rows("k"),
                                    .v = rows("v"),
                                    .a = rows("p"),

@@ -19,13 +19,11 @@ Variant deltanet() {
                .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
                .step = "S_t = S_{t-1} - \\beta_t\\nabla\\mathcal L(S_{t-1})",
                .problems = squared_problems},
-      .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
-        return Program<Scalar>{.structure = {.erase = Erase::decayed, .beta = true},
-                               .q = rows.scaled_q(),
-                               .k = rows("k"),
-                               .v = rows("v"),
-                               .beta = rows("beta")};
-      }),
+      .rule = row_rule({.erase = Erase::decayed, .beta = true},
+                       []<class Scalar>(const Rows<Scalar>& rows) {
+                         return Program<Scalar>{
+                             .q = rows.scaled_q(), .k = rows("k"), .v = rows("v"), .beta = rows("beta")};
+                       }),
   };
 }
 

@@ -37,19 +37,16 @@ Variant deltaproduct() {
                .latex = "\\tfrac12\\|S^{\\top}k_{t,j} - v_{t,j}\\|^2",
                .step = "S \\leftarrow S - \\beta_{t,j}\\nabla\\mathcal L_j(S),\\quad j = 1 \\dots h",
                .problems = squared_problems},
-      .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
-        const Index steps = rows.sequence.at("beta").columns();
-        return Program<Scalar>{.structure = {.decay = Decay::scalar,
-                                             .gates_are_logs = rows.sequence.gates_are_logs,
-                                             .erase = Erase::decayed,
-                                             .beta = true,
-                                             .rows_per_read = steps},
-                               .q = rows.scaled_q(),
-                               .k = rows.unfolded("k", rows.sequence.dk),
-                               .v = rows.unfolded("v", rows.sequence.dv),
-                               .gate = decay_of_first_step(rows, steps),
-                               .beta = rows.unfolded("beta", 1)};
-      }),
+      .rule = row_rule({.decay = Decay::scalar, .erase = Erase::decayed, .beta = true},
+                       []<class Scalar>(const Rows<Scalar>& rows) {
+                         const Index steps = rows.sequence.at("beta").columns();
+                         return Program<Scalar>{.q = rows.scaled_q(),
+                                                .k = rows.unfolded("k", rows.sequence.dk),
+                                                .v = rows.unfolded("v", rows.sequence.dv),
+                                                .gate = decay_of_first_step(rows, steps),
+                                                .beta = rows.unfolded("beta", 1)};
+                       },
+                       {}, {.rows_per_read = "beta"}),
   };
 }
 

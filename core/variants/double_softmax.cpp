@@ -35,6 +35,11 @@ Matrix<Scalar> shares(Matrix<Scalar> x) {
   return x;
 }
 
+Structure structure(const Settings& settings) {
+  const bool causal = settings.option("causal") == "true";
+  return {.decay = Decay::key, .decay_by_key = true, .read_at = causal ? ReadAt::after_row : ReadAt::end};
+}
+
 Notation notation(const Settings& settings) {
   const auto scale = settings.parameters.find("scale");
   const bool scaled = scale != settings.parameters.end() && scale->second != 1;
@@ -114,11 +119,7 @@ Variant double_softmax() {
     const Matrix<double> before =
         rows.sequence.at("log_z_before").template rows<double>(rows.first, rows.count);
     const Matrix<double> after = rows.sequence.at("log_z").template rows<double>(rows.first, rows.count);
-    const bool causal = rows.sequence.option("causal") == "true";
-    return Program<Scalar>{.structure = {.decay = Decay::key,
-                                         .decay_by_key = true,
-                                         .read_at = causal ? ReadAt::after_row : ReadAt::end},
-                           .q = shares<Scalar>(rows.scaled_q()),
+    return Program<Scalar>{.q = shares<Scalar>(rows.scaled_q()),
                            .k = exponential((k - after).array()).matrix().template cast<Scalar>(),
                            .v = rows("v"),
                            .gate = exponential((before - after).array()).matrix().template cast<Scalar>()};
@@ -146,7 +147,10 @@ Variant double_softmax() {
                .latex = "\\tfrac12\\textstyle\\sum_d \\tilde k_{t,d}\\|S_{d,:} - v_t\\|^2",
                .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
                .problems = share_problems},
-      .rule = std::make_shared<RowRule>(encoder, notation, false, StateNames{initial, named_states}),
+      .rule = std::make_shared<RowRule>(RowDeclaration{.structure = structure,
+                                                       .encoder = encoder,
+                                                       .notation = notation,
+                                                       .states = {initial, named_states}}),
       .derive = add_log_sums,
   };
 }

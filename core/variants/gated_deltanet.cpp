@@ -18,17 +18,14 @@ Variant gated_deltanet() {
            .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
            .step = "S_t = \\alpha_t S_{t-1} - \\beta_t\\nabla\\mathcal L(\\alpha_t S_{t-1})",
            .problems = squared_problems},
-      .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
-        return Program<Scalar>{.structure = {.decay = Decay::scalar,
-                                             .gates_are_logs = rows.sequence.gates_are_logs,
-                                             .erase = Erase::decayed,
-                                             .beta = true},
-                               .q = rows.scaled_q(),
-                               .k = rows("k"),
-                               .v = rows("v"),
-                               .gate = rows("alpha"),
-                               .beta = rows("beta")};
-      }),
+      .rule = row_rule({.decay = Decay::scalar, .erase = Erase::decayed, .beta = true},
+                       []<class Scalar>(const Rows<Scalar>& rows) {
+                         return Program<Scalar>{.q = rows.scaled_q(),
+                                                .k = rows("k"),
+                                                .v = rows("v"),
+                                                .gate = rows("alpha"),
+                                                .beta = rows("beta")};
+                       }),
   };
 }
 

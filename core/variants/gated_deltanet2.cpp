@@ -54,12 +54,9 @@ Variant gated_deltanet2() {
                    "(\\omega_t\\odot v_t)^{\\top}\\right)",
            .problems = erase_key_problems},
       .rule = row_rule(
+          {.decay = Decay::key, .erase = Erase::decayed, .erase_key = true},
           []<class Scalar>(const Rows<Scalar>& rows) {
-            return Program<Scalar>{.structure = {.decay = Decay::key,
-                                                 .gates_are_logs = rows.sequence.gates_are_logs,
-                                                 .erase = Erase::decayed,
-                                                 .erase_key = true},
-                                   .q = rows.scaled_q(),
+            return Program<Scalar>{.q = rows.scaled_q(),
                                    .k = rows("k"),
                                    .v = rows("v").cwiseProduct(rows("write_gate")),
                                    .a = rows("k").cwiseProduct(rows("erase_gate")),

@@ -19,14 +19,11 @@ Variant gla() {
                     "\\tfrac12\\|\\mathrm{Diag}(\\sqrt{1-\\alpha_t})\\,S\\|_F^2",
            .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
            .problems = dot_problems},
-      .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
-        return Program<Scalar>{
-            .structure = {.decay = Decay::key, .gates_are_logs = rows.sequence.gates_are_logs},
-            .q = rows.scaled_q(),
-            .k = rows("k"),
-            .v = rows("v"),
-            .gate = rows("alpha")};
-      }),
+      .rule = row_rule({.decay = Decay::key},
+                       []<class Scalar>(const Rows<Scalar>& rows) {
+                         return Program<Scalar>{
+                             .q = rows.scaled_q(), .k = rows("k"), .v = rows("v"), .gate = rows("alpha")};
+                       }),
   };
 }
 

@@ -42,16 +42,12 @@ Variant hgrn2() {
                .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
                .problems = dot_problems},
       .rule = row_rule(
+          {.decay = Decay::key},
           []<class Scalar>(const Rows<Scalar>& rows) {
             const Matrix<Scalar> gate = rows("alpha");
             Matrix<Scalar> forgotten = (1 - gate.array()).matrix();
             if (rows.sequence.gates_are_logs) forgotten = (-gate.array().expm1()).matrix();
-            return Program<Scalar>{
-                .structure = {.decay = Decay::key, .gates_are_logs = rows.sequence.gates_are_logs},
-                .q = rows.scaled_q(),
-                .k = forgotten,
-                .v = rows("v"),
-                .gate = gate};
+            return Program<Scalar>{.q = rows.scaled_q(), .k = forgotten, .v = rows("v"), .gate = gate};
           },
           notation()),
   };

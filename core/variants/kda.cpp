@@ -19,17 +19,14 @@ Variant kda() {
            .step = "S_t = \\bar S_t - \\beta_t\\nabla\\mathcal L(\\bar S_t),\\quad "
                    "\\bar S_t = \\mathrm{Diag}(\\alpha_t)S_{t-1}",
            .problems = squared_problems},
-      .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
-        return Program<Scalar>{.structure = {.decay = Decay::key,
-                                             .gates_are_logs = rows.sequence.gates_are_logs,
-                                             .erase = Erase::decayed,
-                                             .beta = true},
-                               .q = rows.scaled_q(),
-                               .k = rows("k"),
-                               .v = rows("v"),
-                               .gate = rows("alpha"),
-                               .beta = rows("beta")};
-      }),
+      .rule = row_rule({.decay = Decay::key, .erase = Erase::decayed, .beta = true},
+                       []<class Scalar>(const Rows<Scalar>& rows) {
+                         return Program<Scalar>{.q = rows.scaled_q(),
+                                                .k = rows("k"),
+                                                .v = rows("v"),
+                                                .gate = rows("alpha"),
+                                                .beta = rows("beta")};
+                       }),
   };
 }
 

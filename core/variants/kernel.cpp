@@ -146,7 +146,11 @@ Variant kernel() {
                .latex = "-\\langle S^{\\top}\\phi(k_t), v_t\\rangle",
                .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
                .problems = dot_problems},
-      .rule = std::make_shared<RowRule>(make_encoder(encode), notation, true),
+      .rule =
+          std::make_shared<RowRule>(RowDeclaration{.structure = [](const Settings&) { return Structure{}; },
+                                                   .encoder = make_encoder(encode),
+                                                   .notation = notation,
+                                                   .normalised = true}),
       .complete =
           [](Settings& settings) {
             const bool needed =

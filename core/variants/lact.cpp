@@ -45,10 +45,7 @@ Program<Scalar> encode(const Rows<Scalar>& rows) {
     const Index batch_end = std::min((token / batch + 1) * batch - rows.first, rows.count);
     read_after.push_back(updates_first ? batch_end : t + 1);
   }
-  return {.structure = {.erase = is(sequence.settings, "loss", "l2") ? Erase::decayed : Erase::none,
-                        .beta = true,
-                        .parts = "SM"},
-          .q = rows.scaled_q(),
+  return {.q = rows.scaled_q(),
           .k = rows("k"),
           .v = rows("v"),
           .beta = rows("eta"),
@@ -60,6 +57,10 @@ Program<Scalar> encode(const Rows<Scalar>& rows) {
 }
 
 std::shared_ptr<const Rule> row_program() {
+  const auto structure = [](const Settings& settings) {
+    const Erase erase = is(settings, "loss", "l2") ? Erase::decayed : Erase::none;
+    return Structure{.erase = erase, .beta = true, .parts = "SM"};
+  };
   const auto encoder = make_encoder([]<class Scalar>(const Rows<Scalar>& rows) { return encode(rows); });
   const auto initial = [](const Sequence& sequence) {
     const Index K = sequence.dk;
@@ -74,7 +75,8 @@ std::shared_ptr<const Rule> row_program() {
     if (sequence.tokens > 0) S += state.bottomRows(K);
     return std::vector<std::pair<std::string, Matrix<double>>>{{"S", S}, {"M", state.bottomRows(K)}};
   };
-  return std::make_shared<RowRule>(encoder, learning_notation, false, StateNames{initial, named});
+  return std::make_shared<RowRule>(RowDeclaration{
+      .structure = structure, .encoder = encoder, .notation = learning_notation, .states = {initial, named}});
 }
 
 /// One step for all tokens of the batch; eta weighs them in the loss.

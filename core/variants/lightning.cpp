@@ -26,13 +26,13 @@ Variant lightning() {
                .latex = "-\\langle S^{\\top}k_t, v_t\\rangle + \\tfrac{1-e^{-s}}2\\|S\\|_F^2",
                .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
                .problems = dot_problems},
-      .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
-        return Program<Scalar>{.structure = {.decay = Decay::scalar, .gates_are_logs = true},
-                               .q = rows.scaled_q(),
-                               .k = rows("k"),
-                               .v = rows("v"),
-                               .gate = rows.repeated(-rows.sequence.parameter("slope"))};
-      }),
+      .rule = row_rule({.decay = Decay::scalar, .gates_are_logs = true},
+                       []<class Scalar>(const Rows<Scalar>& rows) {
+                         return Program<Scalar>{.q = rows.scaled_q(),
+                                                .k = rows("k"),
+                                                .v = rows("v"),
+                                                .gate = rows.repeated(-rows.sequence.parameter("slope"))};
+                       }),
   };
 }
 

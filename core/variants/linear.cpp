@@ -17,13 +17,14 @@ Variant linear() {
                .latex = "-\\langle S^{\\top}k_t, v_t\\rangle",
                .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
                .problems = dot_problems},
-      .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
-        const bool causal = rows.sequence.option("causal") == "true";
-        return Program<Scalar>{.structure = {.read_at = causal ? ReadAt::after_row : ReadAt::end},
-                               .q = rows.scaled_q(),
-                               .k = rows("k"),
-                               .v = rows("v")};
-      }),
+      .rule = row_rule(
+          [](const Settings& settings) {
+            const bool causal = settings.option("causal") == "true";
+            return Structure{.read_at = causal ? ReadAt::after_row : ReadAt::end};
+          },
+          []<class Scalar>(const Rows<Scalar>& rows) {
+            return Program<Scalar>{.q = rows.scaled_q(), .k = rows("k"), .v = rows("v")};
+          }),
   };
 }
 

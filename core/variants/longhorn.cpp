@@ -120,15 +120,12 @@ Variant longhorn() {
            .problems = channel_problems},
       .functions = functions_of_longhorn(),
       .rule = row_rule(
+          {.decay = Decay::key, .beta = true, .decay_by_key = true},
           []<class Scalar>(const Rows<Scalar>& rows) {
             const Matrix<Scalar> k = rows("k");
             const Matrix<Scalar> delta = steps<Scalar>(k, rows("beta"));
-            return Program<Scalar>{.structure = {.decay = Decay::key, .beta = true, .decay_by_key = true},
-                                   .q = rows.scaled_q(),
-                                   .k = k,
-                                   .v = rows("v"),
-                                   .gate = kept<Scalar>(k, delta),
-                                   .beta = delta};
+            return Program<Scalar>{
+                .q = rows.scaled_q(), .k = k, .v = rows("v"), .gate = kept<Scalar>(k, delta), .beta = delta};
           },
           notation()),
   };

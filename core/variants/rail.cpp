@@ -29,38 +29,21 @@ bool takes(const Variant& variant, std::string_view input) {
   return std::ranges::find(variant.inputs, input, &Input::name) != variant.inputs.end();
 }
 
-Fade fade_of(const Variant& variant) {
-  const auto alpha = std::ranges::find(variant.inputs, "alpha", &Input::name);
-  if (alpha != variant.inputs.end()) return alpha->shape.size() == 2 ? Fade::channel : Fade::token;
-  const bool has_gamma =
-      std::ranges::find(variant.parameters, "gamma", &Parameter::name) != variant.parameters.end();
-  return has_gamma ? Fade::fixed : Fade::none;
-}
-
-/// The structure of a rule's program; nothing where it is none.
-std::optional<Structure> structure_of(const Variant& variant) {
-  const RowRule* const rows = variant.rule->row_program();
-  if (!rows || rows->normalised()) return std::nullopt;
-  Settings given;
-  for (const Parameter& parameter : variant.parameters) given.parameters[parameter.name] = parameter.stand_in;
-  const Settings settings = resolve(variant, given);
-  Arrays arrays;
-  for (const Input& input : inputs_of(variant, settings)) {
-    if (input.absent) continue;
-    const std::vector<Index> shape(input.shape.size(), 1);
-    arrays[input.name] = Array(shape, std::vector<double>{1});
-  }
-  const auto shared = std::make_shared<const Arrays>(std::move(arrays));
-  return rows->encode<double>(bind(variant, shared, settings).heads.front(), 0, 0).structure;
+Fade fade_of(const Variant& variant, const Structure& structure) {
+  if (structure.decay == Decay::none) return Fade::none;
+  if (structure.decay == Decay::key) return Fade::channel;
+  return takes(variant, "alpha") ? Fade::token : Fade::fixed;
 }
 
 /// Nothing for a rule that is more than that: one with momentum, with batches.
 std::optional<Makeup> makeup(const Variant& variant) {
-  const bool is_fixed = fade_of(variant) == Fade::fixed;
-  if (!is_fixed && !variant.parameters.empty()) return std::nullopt;
-  const std::optional<Structure> structure = structure_of(variant);
-  if (!structure || !structure->parts.empty()) return std::nullopt;
-  return Makeup{fade_of(variant), takes(variant, "beta"), structure->erase == Erase::decayed};
+  const RowRule* const rows = variant.rule->row_program();
+  if (!rows || rows->normalised()) return std::nullopt;
+  const Structure structure = rows->structure(resolve(variant, {}));
+  const Fade fade = fade_of(variant, structure);
+  const bool has_batches = fade != Fade::fixed && !variant.parameters.empty();
+  if (has_batches || !structure.parts.empty()) return std::nullopt;
+  return Makeup{fade, structure.beta, structure.erase == Erase::decayed};
 }
 
 enum class Moved { fade, strength, erase };
@@ -142,6 +125,7 @@ Matrix<double> mean_of_channels(const Matrix<double>& gates) {
 
 /// The gates at a position, as the data give them: alpha or its logarithm.
 void move_gates(const Path& path, double fade, Sequence& sequence) {
+  if (path.from.fade == Fade::fixed && fade == 0) sequence.gates_are_logs = false;  // gamma itself
   const bool are_logs = sequence.gates_are_logs;
   const Matrix<double> given = sequence.at("alpha").all<double>();
   if (path.from.fade == Fade::fixed) {  // gamma^(1 - fade) alpha^fade
@@ -180,28 +164,32 @@ Decay decay_of(Fade fade) {
   return fade == Fade::channel ? Decay::key : Decay::scalar;
 }
 
+/// What lets the memory fade where the symbols stand.
+Fade fade_at(const Path& path, const Amounts& now) {
+  if (!now.has_both && now.fade == 0) return Fade::none;
+  return now.fade > 0 && path.to.fade != Fade::none ? path.to.fade : path.from.fade;
+}
+
+Structure structure(const Path& path, const Settings& settings) {
+  const Amounts now = amounts(path, position_of(settings));
+  return {.decay = decay_of(fade_at(path, now)),
+          .erase = now.erase > 0 ? Erase::decayed : Erase::none,
+          .erase_key = is_between(now.erase),
+          .beta = now.strength > 0};
+}
+
 template <class Scalar>
 Program<Scalar> encode(const Path& path, const Rows<Scalar>& rows) {
   const Amounts now = amounts(path, position_of(rows.sequence.settings));
-  Fade fade = path.from.fade;
-  if (now.has_both ? now.fade > 0 : now.fade > 0 && path.to.fade != Fade::none) fade = path.to.fade;
-  if (!now.has_both && now.fade == 0) fade = Fade::none;
-  const bool gates_vary = fade == Fade::token || fade == Fade::channel;
-  Program<Scalar> program{.structure = {.decay = decay_of(fade),
-                                        .gates_are_logs = gates_vary && rows.sequence.gates_are_logs,
-                                        .erase = now.erase > 0 ? Erase::decayed : Erase::none,
-                                        .erase_key = is_between(now.erase),
-                                        .beta = now.strength > 0},
-                          .q = rows.scaled_q(),
-                          .k = rows("k"),
-                          .v = rows("v")};
-  if (program.structure.erase_key) program.a = rows("p");
-  if (gates_vary) program.gate = rows("alpha");
+  const Fade fade = fade_at(path, now);
+  Program<Scalar> program{.q = rows.scaled_q(), .k = rows("k"), .v = rows("v")};
+  if (is_between(now.erase)) program.a = rows("p");
+  if (fade == Fade::token || fade == Fade::channel) program.gate = rows("alpha");
   if (fade == Fade::fixed) {
     const double gamma = rows.sequence.parameter("gamma");
     program.gate = rows.repeated(now.has_both || now.fade == 1 ? gamma : std::pow(gamma, now.fade));
   }
-  if (program.structure.beta) program.beta = rows("beta");
+  if (now.strength > 0) program.beta = rows("beta");
   return program;
 }
 
@@ -268,10 +256,10 @@ Variant joined(const RailStop& lower, const RailStop& upper, const Path& path) {
   }
   joint.parameters.push_back(position_parameter(lower, upper));
   joint.derive = [path](Sequence& sequence) { move_symbols(path, sequence); };
-  joint.rule = std::make_shared<RowRule>(
-      in_either_order(
-          make_encoder([path]<class Scalar>(const Rows<Scalar>& rows) { return encode(path, rows); })),
-      [path](const Settings& settings) { return notation(path, settings); }, false);
+  joint.rule = std::make_shared<RowRule>(in_either_order(
+      {.structure = [path](const Settings& settings) { return structure(path, settings); },
+       .encoder = make_encoder([path]<class Scalar>(const Rows<Scalar>& rows) { return encode(path, rows); }),
+       .notation = [path](const Settings& settings) { return notation(path, settings); }}));
   return joint;
 }
 
@@ -286,14 +274,14 @@ Variant with_momentum(const RailStop& lower, const RailStop& upper) {
     const double part = position_of(sequence.settings);
     if (part < 1) sequence.add("eta", part * sequence.at("eta").all<double>());
   };
-  const RowRule& rows = *joint.rule->row_program();
-  const auto shown = [whole = joint.rule, &rows](const Settings& settings) {
-    Notation written = rows.notation(settings);
+  RowDeclaration rows = joint.rule->row_program()->declaration();
+  rows.notation = [whole = rows.notation](const Settings& settings) {
+    Notation written = whole(settings);
     if (const double part = position_of(settings); part < 1)
       written.symbols["eta"].latex = fmt::format("{:.2f}\\,\\eta_t", part);
     return written;
   };
-  joint.rule = std::make_shared<RowRule>(rows.encoder(), shown, false, rows.state_names());
+  joint.rule = std::make_shared<RowRule>(std::move(rows));
   return joint;
 }
 

@@ -23,12 +23,10 @@ Variant retnet() {
                .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
                .problems = dot_problems},
       .rule = row_rule(
+          {.decay = Decay::scalar},
           []<class Scalar>(const Rows<Scalar>& rows) {
-            return Program<Scalar>{.structure = {.decay = Decay::scalar},
-                                   .q = rows.scaled_q(),
-                                   .k = rows("k"),
-                                   .v = rows("v"),
-                                   .gate = rows.repeated("gamma")};
+            return Program<Scalar>{
+                .q = rows.scaled_q(), .k = rows("k"), .v = rows("v"), .gate = rows.repeated("gamma")};
           },
           {.symbols = {{"alpha", {"\\gamma", Role::gate, "how much is kept"}}}}),
   };

@@ -47,25 +47,24 @@ Variant rwkv7() {
                     "\\tfrac12\\|S^{\\top}\\kappa_t\\|^2",
            .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
            .problems = preconditioned_problems},
-      .rule = row_rule(
-          []<class Scalar>(const Rows<Scalar>& rows) {
-            const bool decays = rows.sequence.has("alpha");
-            const Matrix<Scalar> v = rows("v");
-            return Program<Scalar>{.structure = {.decay = decays ? Decay::key : Decay::none,
-                                                 .gates_are_logs = rows.sequence.gates_are_logs,
-                                                 .erase = Erase::undecayed,
-                                                 .erase_key = true,
-                                                 .writes_value = false,
-                                                 .plain_write = true},
-                                   .q = rows.scaled_q(),
-                                   .k = rows("b"),
-                                   .v = Matrix<Scalar>::Zero(v.rows(), v.cols()),
-                                   .a = -rows("a"),
-                                   .gate = decays ? rows("alpha") : Matrix<Scalar>(rows.count, 0),
-                                   .k_plain = rows("k"),
-                                   .v_plain = v};
-          },
-          notation()),
+      .rule = row_rule({.decay = Decay::key,
+                        .erase = Erase::undecayed,
+                        .erase_key = true,
+                        .writes_value = false,
+                        .plain_write = true},
+                       []<class Scalar>(const Rows<Scalar>& rows) {
+                         const bool decays = rows.sequence.has("alpha");
+                         const Matrix<Scalar> v = rows("v");
+                         return Program<Scalar>{
+                             .q = rows.scaled_q(),
+                             .k = rows("b"),
+                             .v = Matrix<Scalar>::Zero(v.rows(), v.cols()),
+                             .a = -rows("a"),
+                             .gate = decays ? rows("alpha") : Matrix<Scalar>(rows.count, 0),
+                             .k_plain = rows("k"),
+                             .v_plain = v};
+                       },
+                       notation(), {.decay = "alpha"}),
   };
 }
 

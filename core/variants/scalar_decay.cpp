@@ -18,14 +18,11 @@ Variant scalar_decay() {
            .latex = "-\\langle S^{\\top}k_t, v_t\\rangle + \\tfrac{1-\\alpha_t}{2}\\|S\\|_F^2",
            .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
            .problems = dot_problems},
-      .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
-        return Program<Scalar>{
-            .structure = {.decay = Decay::scalar, .gates_are_logs = rows.sequence.gates_are_logs},
-            .q = rows.scaled_q(),
-            .k = rows("k"),
-            .v = rows("v"),
-            .gate = rows("alpha")};
-      }),
+      .rule = row_rule({.decay = Decay::scalar},
+                       []<class Scalar>(const Rows<Scalar>& rows) {
+                         return Program<Scalar>{
+                             .q = rows.scaled_q(), .k = rows("k"), .v = rows("v"), .gate = rows("alpha")};
+                       }),
   };
 }
 

@@ -7,6 +7,12 @@ namespace palimpsest {
 
 namespace {
 
+/// With batches of several tokens gradients are not taken at S but at F, a part of its own.
+Structure structure(const Settings& settings) {
+  const bool exact = inner_batch(settings) == 1;
+  return {.erase = exact ? Erase::undecayed : Erase::decayed, .beta = true, .parts = exact ? "SM" : "SMF"};
+}
+
 /// Momentum (S, M); with batches of several tokens also F, the memory that their gradients are taken at.
 ///   S <- (1 - f) S + eta M + theta k u^T,  M <- eta M + theta k u^T,  F <- S at the start of a batch
 template <class Scalar>
@@ -24,10 +30,7 @@ Program<Scalar> encode(const Rows<Scalar>& rows) {
     const bool starts_batch = (rows.first + t) % batch == 0;
     if (!exact) T(2, starts_batch ? 0 : 2) = 1;
   }
-  return {.structure = {.erase = exact ? Erase::undecayed : Erase::decayed,
-                        .beta = true,
-                        .parts = exact ? "SM" : "SMF"},
-          .q = rows.scaled_q(),
+  return {.q = rows.scaled_q(),
           .k = rows("k"),
           .v = rows("v"),
           .beta = rows("theta"),
@@ -148,7 +151,8 @@ Variant titans() {
            .step = "M_t = \\eta_t M_{t-1} - \\theta_t\\nabla\\mathcal L(S_{\\tau}),\\quad "
                    "S_t = (1-f_t)S_{t-1} + M_t",
            .problems = titans_problems},
-      .rule = std::make_shared<RowRule>(encoder, notation, false, StateNames{initial, named}),
+      .rule = std::make_shared<RowRule>(RowDeclaration{
+          .structure = structure, .encoder = encoder, .notation = notation, .states = {initial, named}}),
   };
 }
 

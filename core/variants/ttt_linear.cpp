@@ -40,8 +40,7 @@ Program<Scalar> encode(const Rows<Scalar>& rows) {
       T(1, 1) = 1;
     read_sight(t, 1) = static_cast<Scalar>(sigma_at(sequence, place));
   }
-  return {.structure = {.erase = Erase::decayed, .beta = true, .parts = "WA"},
-          .q = rows.scaled_q(),
+  return {.q = rows.scaled_q(),
           .k = rows("k"),
           .v = rows("v"),
           .beta = rows("eta"),
@@ -52,6 +51,9 @@ Program<Scalar> encode(const Rows<Scalar>& rows) {
 }
 
 std::shared_ptr<const Rule> row_program() {
+  const auto structure = [](const Settings&) {
+    return Structure{.erase = Erase::decayed, .beta = true, .parts = "WA"};
+  };
   const auto encoder = make_encoder([]<class Scalar>(const Rows<Scalar>& rows) { return encode(rows); });
   const auto initial = [](const Sequence& sequence) {
     Matrix<double> state = Matrix<double>::Zero(2 * sequence.dk, sequence.dv);
@@ -65,7 +67,8 @@ std::shared_ptr<const Rule> row_program() {
     return std::vector<std::pair<std::string, Matrix<double>>>{
         {"S", state.topRows(K) + sigma * state.bottomRows(K)}};
   };
-  return std::make_shared<RowRule>(encoder, learning_notation, false, StateNames{initial, named});
+  return std::make_shared<RowRule>(RowDeclaration{
+      .structure = structure, .encoder = encoder, .notation = learning_notation, .states = {initial, named}});
 }
 
 }  // namespace

@@ -18,13 +18,11 @@ Variant value_decay() {
                         "\\tfrac12\\|S\\,\\mathrm{Diag}(\\sqrt{1-\\mu_t})\\|_F^2",
                .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
                .problems = dot_problems},
-      .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
-        return Program<Scalar>{.structure = {.value_decay = true},
-                               .q = rows.scaled_q(),
-                               .k = rows("k"),
-                               .v = rows("v"),
-                               .mu = rows("mu")};
-      }),
+      .rule = row_rule({.value_decay = true},
+                       []<class Scalar>(const Rows<Scalar>& rows) {
+                         return Program<Scalar>{
+                             .q = rows.scaled_q(), .k = rows("k"), .v = rows("v"), .mu = rows("mu")};
+                       }),
   };
 }
 

@@ -19,14 +19,12 @@ Variant value_decay_delta() {
                .step = "S_t = S_{t-1}\\mathrm{Diag}(\\mu_t) - "
                        "\\beta_t\\nabla\\mathcal L(S_{t-1}\\mathrm{Diag}(\\mu_t))",
                .problems = squared_problems},
-      .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
-        return Program<Scalar>{.structure = {.value_decay = true, .erase = Erase::decayed, .beta = true},
-                               .q = rows.scaled_q(),
-                               .k = rows("k"),
-                               .v = rows("v"),
-                               .mu = rows("mu"),
-                               .beta = rows("beta")};
-      }),
+      .rule = row_rule(
+          {.value_decay = true, .erase = Erase::decayed, .beta = true},
+          []<class Scalar>(const Rows<Scalar>& rows) {
+            return Program<Scalar>{
+                .q = rows.scaled_q(), .k = rows("k"), .v = rows("v"), .mu = rows("mu"), .beta = rows("beta")};
+          }),
   };
 }
 

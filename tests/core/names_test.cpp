@@ -26,12 +26,10 @@ Variant halving(const std::string& input, const std::string& strength) {
           .inputs = {{input, {"n"}, Range::unit, "twice the strength"}, initial_state_input()},
           .loss = {},
           .rule = row_rule(
+              {.beta = true},
               [input]<class Scalar>(const Rows<Scalar>& rows) {
-                return Program<Scalar>{.structure = {.beta = true},
-                                       .q = rows.scaled_q(),
-                                       .k = rows("k"),
-                                       .v = rows("v"),
-                                       .beta = rows(input) / Scalar(2)};
+                return Program<Scalar>{
+                    .q = rows.scaled_q(), .k = rows("k"), .v = rows("v"), .beta = rows(input) / Scalar(2)};
               },
               notation)};
 }

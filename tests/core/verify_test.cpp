@@ -22,7 +22,7 @@ constexpr double quiet_nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// A variant that the program does not know: the state decays before it is read, per head and channel, and
-/// there is a write gate of its own. One encoder is all it takes.
+/// there is a write gate of its own. What it computes and one encoder are all it takes.
 Variant homemade(std::string id) {
   return {
       .id = std::move(id),
@@ -34,14 +34,14 @@ Variant homemade(std::string id) {
                  initial_state_input()},
       .parameters = {{"strength", 0.5, 2, "factor of every write"}},
       .loss = {},
-      .rule = row_rule([]<class Scalar>(const Rows<Scalar>& rows) {
-        return Program<Scalar>{
-            .structure = {.decay = Decay::key, .gates_are_logs = rows.sequence.gates_are_logs},
-            .q = rows.scaled_q(),
-            .k = rows("k") * static_cast<Scalar>(rows.sequence.parameter("strength")),
-            .v = rows("v").cwiseProduct(rows("gate")),
-            .gate = rows("alpha")};
-      }),
+      .rule = row_rule({.decay = Decay::key},
+                       []<class Scalar>(const Rows<Scalar>& rows) {
+                         return Program<Scalar>{
+                             .q = rows.scaled_q(),
+                             .k = rows("k") * static_cast<Scalar>(rows.sequence.parameter("strength")),
+                             .v = rows("v").cwiseProduct(rows("gate")),
+                             .gate = rows("alpha")};
+                       }),
   };
 }
 

@@ -1,12 +1,9 @@
 #include "kernels/cuda/tensor_float/missing.h"
 
 #include <algorithm>
-#include <map>
-#include <mutex>
 #include <string_view>
-#include <utility>
 
-#include "core/rules/structure_of.h"
+#include "core/rules/row_rule.h"
 #include "kernels/cuda/hopper/tensor_rows.h"
 
 namespace palimpsest::cuda {
@@ -19,13 +16,8 @@ bool hands_on(const Variant& variant, std::string_view state) {
 
 /// Whether the kernels know the rows of this rule; asked in every frame.
 bool has_kernels(const Variant& variant, const Settings& settings) {
-  static std::mutex mutex;
-  static std::map<std::pair<std::string, decltype(settings.options)>, bool> known;
-  const std::scoped_lock lock(mutex);
-  const auto [place, is_new] = known.try_emplace({variant.id, settings.options}, false);
-  if (!is_new) return place->second;
-  const auto structure = structure_of(variant, settings);
-  return place->second = structure && fit_tensor_cores(*structure, 1);
+  const RowRule* const rows = variant.rule->row_program();
+  return rows && fit_tensor_cores(rows->structure(settings), 1);
 }
 
 }  // namespace
