@@ -157,7 +157,7 @@ std::optional<Divergence> divergence(const Variant& variant, const Sequence& seq
                                      std::stop_token stop, const std::function<void(double)>& progress) {
   if (!(factor >= 1)) throw InputError(fmt::format("the factor is {}; expected at least 1", factor));
   const RowRule* const rows = variant.rule->row_program();
-  const bool has_one_state = rows && rows->encode<double>(sequence, 0, 0).structure.parts.empty();
+  const bool has_one_state = rows && rows->structure(sequence).parts.empty();
   const TokensDone done(sequence.tokens, progress);
   std::optional<Divergence> found = has_one_state ? runaway_of_rows(*rows, sequence, factor, stop, done)
                                                   : runaway(variant, sequence, factor, stop, done);

@@ -27,8 +27,7 @@ bool erases(const Variant& variant, const Sequence& sequence) {
     const auto first = learning_moment(variant, sequence, 0, 2);
     return first && first->strength && first->step.stability && first->step.stability->sharpness > 0;
   }
-  const Program<double> program = rows->encode<double>(sequence, 0, 1);
-  return program.structure.erase != Erase::none;
+  return rows->structure(sequence).erase != Erase::none;
 }
 
 /// The rate that a row program makes of its strength and the key; nothing where it takes the input as it is.

@@ -39,7 +39,7 @@ class RowTrace : public ComputedTrace {
         size_(block_size(new_form, sequence.tokens, chunk_size)),
         write_blocks_((sequence.tokens + size_ - 1) / size_),
         notation_(rule.notation(sequence.settings)),
-        structure_(rule.encode<Scalar>(sequence, 0, 0).structure),
+        structure_(rule.structure(sequence)),
         batch_(inner_batch(sequence.settings)),
         checkpoints_(rule.initial_state<Scalar>(sequence), write_blocks_, budget) {
     form = new_form;

@@ -92,8 +92,7 @@ TEST_CASE("the guide to the kernels lists every rule whose rows the tensor cores
   for (const Variant& variant : variants()) {
     const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
     if (!rows) continue;
-    const Case each = random_case(variant, {}, {.tokens = 2});
-    const Structure structure = rows->encode<double>(each.sequence, 0, 0).structure;
+    const Structure structure = rows->structure(resolve(variant, {}));
     if (!structure.value_decay && structure.erase != Erase::undecayed && !structure.erase_key &&
         structure.writes_value && !structure.plain_write && structure.read_at != ReadAt::end &&
         structure.rows_per_read == 1 && structure.parts.empty())

@@ -80,7 +80,7 @@ TEST_CASE("a gate of exactly 0 forgets exactly") {
     const bool log_gates = each.arrays->contains("g");
     if (!log_gates && !each.arrays->contains("alpha")) continue;
     const auto* rows = dynamic_cast<const RowRule*>(each.variant->rule.get());
-    const Structure structure = rows ? rows->encode<double>(each.sequence, 0, 0).structure : Structure{};
+    const Structure structure = rows ? rows->structure(each.sequence) : Structure{};
     // It writes back what it has read before everything was forgotten.
     if (structure.erase == Erase::undecayed) continue;
     // The first token that writes nothing still reads the write before it.
