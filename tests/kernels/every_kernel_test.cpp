@@ -116,6 +116,7 @@ void launch_the_rest() {
   CHECK(cuda::multiply_adds<double>(never.data()) > 0);
   CHECK(cuda::multiply_adds<float>(never.data()) > 0);
   CHECK(cuda::bf16_multiply_adds(never.data()) > 0);
+  CHECK(cuda::tf32_multiply_adds(never.data()) > 0);
   if (cuda::has_hopper()) CHECK(cuda::hopper_multiply_adds(never.data()) > 0);
   const double third = 1.0 / 3;
   double rounded = 0;
