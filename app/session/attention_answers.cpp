@@ -143,23 +143,25 @@ Index asked_channel(const AttentionView& view, const Sequence& sequence) {
 
 bool AttentionPart::operator<(const AttentionPart& other) const {
   return is_before(other).value_or(
-      std::tuple(reading.by, reading.sharpness, reading.gates_are_1, order_of(place)) <
-      std::tuple(other.reading.by, other.reading.sharpness, other.reading.gates_are_1,
-                 order_of(other.place)));
+      std::tuple(reading.by, reading.sharpness, reading.gates_are_1, order_of(place), rows_per_cell) <
+      std::tuple(other.reading.by, other.reading.sharpness, other.reading.gates_are_1, order_of(other.place),
+                 other.rows_per_cell));
 }
 
 std::shared_ptr<const DrawnPart> AttentionPart::compute(const Effort& effort) const {
+  const AttentionBand band = band_of(*present(), reading, place, effort.stop);
+  const Matrix<double> shares = shares_of_rows(band);
   DrawnPart part;
-  part.band = band_of(*present(), reading, place, effort.stop);
   part.version = next_version();
-  part.shares = shares_of_rows(part.band);
-  part.weight_range = range_of(part.band.strongest);
-  part.share_range = range_of(part.shares);
+  part.weights = strongest_of_rows(band.strongest, rows_per_cell);
+  part.shares = strongest_of_rows(shares, rows_per_cell);
+  part.weight_range = range_of(band.strongest);
+  part.share_range = range_of(shares);
   return std::make_shared<const DrawnPart>(std::move(part));
 }
 
 std::size_t AttentionPart::bytes(const Value& part) {
-  return size_of(2 * part.band.strongest.size() + 2 * part.band.totals.size());
+  return size_of(part.weights.size() + part.shares.size());
 }
 
 bool RowAtToken::operator<(const RowAtToken& other) const {

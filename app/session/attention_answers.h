@@ -32,9 +32,9 @@ Index asked_channel(const AttentionView& view, const Sequence& sequence);
 
 /// A part of the picture as it is drawn.
 struct DrawnPart {
-  AttentionBand band;
-  Matrix<double> shares;      // shares_of_rows(band)
-  double weight_range = 0;    // what all but a few weights lie within
+  Matrix<double> weights;     // [rows, cells]: of a cell's the one of largest magnitude
+  Matrix<double> shares;      // likewise: |w| / sum |w| of their row, with the sign of w
+  double weight_range = 0;    // what all but a few weights lie within, also of those not shown
   double share_range = 0;     // and shares
   std::uint64_t version = 0;  // no other part has it
 };
@@ -45,6 +45,7 @@ struct AttentionPart : OfFoundation {
 
   Reading reading = {};
   BandPlace place = {};
+  Index rows_per_cell = 1;  // of the place that are shown as one; the last cell may have fewer
 
   std::string question() const { return {}; }  // another part never stands for it
   bool operator<(const AttentionPart& other) const;

@@ -10,6 +10,9 @@ namespace {
 
 constexpr Index rows_of_a_part = 256;
 constexpr Index coarse_rows = 128;
+// Of a million tokens every row would take hours: a pixel shows the strongest weight of this many rows at
+// most.
+constexpr Index most_rows_of_a_pixel = 16;
 
 }  // namespace
 
@@ -25,7 +28,9 @@ AttentionParts attention_parts(const AttentionBlock& block, Index tokens, Index 
   };
   AttentionParts parts;
   if (block.count > 2 * rows_of_a_part) parts.coarse = with_rows(block.count / coarse_rows);
-  const BandPlace whole = with_rows(per_pixel);
+  const Index row_step = (per_pixel + most_rows_of_a_pixel - 1) / most_rows_of_a_pixel;
+  parts.rows_per_cell = per_pixel / row_step;
+  const BandPlace whole = with_rows(row_step);
   for (Index row = 0; row < whole.rows; row += rows_of_a_part) {
     BandPlace part = whole;
     part.first_row = whole.token(row);

@@ -19,9 +19,9 @@ struct AttentionBlock {
 /// The parts in which the picture of a block is asked for.
 struct AttentionParts {
   std::optional<BandPlace> coarse = {};  // of a large block: a few rows that stand for those below them
-  std::vector<BandPlace> fine = {};      // one row or two for each pixel, which stand for those below them,
-                                         // or every row where there are no more; those nearest to the present
-                                         // one last
+  std::vector<BandPlace> fine = {};      // every row, or of a pixel that stands for many rows some of them;
+                                         // those nearest to the present one last
+  Index rows_per_cell = 1;               // of the fine parts' rows are shown as one
 };
 
 /// Of a block that `pixels` show in width, over a sequence of `tokens` tokens.

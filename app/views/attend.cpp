@@ -389,6 +389,12 @@ std::string rule_words(Application& application, bool briefly) {
   return words;
 }
 
+std::string pixel_words(Index weights, bool briefly) {
+  if (weights == 1) return {};
+  return briefly ? fmt::format("; strongest of {}", weights)
+                 : fmt::format("; a pixel is the strongest of {} weights", weights);
+}
+
 /// What lies over the weights of a square.
 void draw_marks(const AttendSquare& square, const AttendSight& sight, const RowOfWeights* row,
                 std::optional<Cell> at, const std::string& name, const std::string& words) {
@@ -486,8 +492,9 @@ void draw_squares(Application& application, ImVec2 from, ImVec2 to) {
     range = std::max(range, draw_weights(square));
     const std::optional<Cell> at = interact(square, sight);
     draw_marks(square, sight, answer.value.get(), at, name,
-               reader == WeighedBy::rule ? rule_words(application, square.is_small)
-                                         : softmax_words(application, square.is_small));
+               (reader == WeighedBy::rule ? rule_words(application, square.is_small)
+                                          : softmax_words(application, square.is_small)) +
+                   pixel_words(map.squares.back().weights_of_a_pixel, square.is_small));
     if (at) explain(square, *at);
     const style::TextStyle text(style::Text::caption);
     const AxisWords words(square, answer.value.get());

@@ -32,8 +32,9 @@ struct AttendMap {
     bool is_covered = false;  // by one coarse part, if not by all fine ones
     int parts = 0;            // of the picture that are there
     int wanted = 0;
-    float row_end = 0;        // of the frame around the present row
-    Index loupe_column = -1;  // in its middle
+    Index weights_of_a_pixel = 1;  // of which it shows the strongest
+    float row_end = 0;             // of the frame around the present row
+    Index loupe_column = -1;       // in its middle
   };
   /// A word below the columns of a square.
   struct ColumnWord {

@@ -18,7 +18,7 @@ constexpr Index loupe_cells = 9;
 constexpr Index few_loupe_cells = 7;  // of a small square
 
 /// A part as the view wants it.
-AttentionPart part_of(const AttendSquare& square, const BandPlace& place) {
+AttentionPart part_of(const AttendSquare& square, const BandPlace& place, Index rows_per_cell = 1) {
   const AttentionView& view = square.application.session.state().attention;
   AttentionPart part;
   part.of = square.application.session.computed();
@@ -27,26 +27,30 @@ AttentionPart part_of(const AttendSquare& square, const BandPlace& place) {
   part.place.channel = square.by == WeighedBy::rule ? asked_channel(view, square.computed.sequence) : 0;
   part.place.no_diagonal = !view.diagonal;
   part.place.no_mask = !view.mask;
+  part.rows_per_cell = rows_per_cell;
   return part;
 }
 
 /// One part over its rows of the square: the coarse one, or one of those that come over it.
-void draw_part(const AttendSquare& square, const DrawnPart& part, const BandPlace& place, bool is_coarse,
+void draw_part(const AttendSquare& square, const AttentionPart& asked, const DrawnPart& part, bool is_coarse,
                bool shares) {
+  const BandPlace& place = asked.place;
   const double unit = static_cast<double>(square.side) / static_cast<double>(square.block.count);
   const auto y = [&](Index row) {
     return std::round(square.from.y +
                       static_cast<float>(static_cast<double>(row - square.block.first_row) * unit));
   };
-  const float top = y(place.first_row);
-  const float bottom = y(place.first_row + place.rows * place.row_step);
-  const float width =
-      std::round(static_cast<float>(static_cast<double>(place.cells() * place.tokens_per_cell) * unit));
+  const Matrix<double>& numbers = shares ? part.shares : part.weights;
+  const ImVec2 from = {square.from.x, y(place.first_row)};
+  const ImVec2 to = {from.x + std::round(static_cast<float>(
+                                  static_cast<double>(place.cells() * place.tokens_per_cell) * unit)),
+                     y(place.token(numbers.rows() * asked.rows_per_cell))};
   // The last cell and the last row may stand for fewer tokens.
-  ImGui::PushClipRect(square.from, square.to(), true);
-  heat_map(fmt::format("attend {} {} {}", static_cast<int>(square.by), is_coarse, place.first_row),
-           shares ? part.shares : part.band.strongest, part.version * 2 + (shares ? 1 : 0),
-           {square.from.x, top}, {width, bottom - top}, {.range = static_cast<float>(square.range)});
+  ImGui::PushClipRect(square.from, {square.to().x, std::min(y(place.token(place.rows)), square.to().y)},
+                      true);
+  heat_map(fmt::format("attend {} {} {}", static_cast<int>(square.by), is_coarse, place.first_row), numbers,
+           part.version * 2 + (shares ? 1 : 0), from, {to.x - from.x, to.y - from.y},
+           {.range = static_cast<float>(square.range)});
   ImGui::PopClipRect();
 }
 
@@ -72,10 +76,10 @@ double draw_weights(const AttendSquare& square) {
   const bool shares = square.application.session.state().attention.shares;
   AttendMap::Square drawn{.by = square.by, .place = {square.from, square.to()}};
   double range = 0;
-  const auto draw = [&](const BandPlace& place, bool is_coarse, Urgency urgency) {
-    const Answer<DrawnPart> part = answers.ask(part_of(square, place), urgency);
+  const auto draw = [&](const AttentionPart& asked, bool is_coarse, Urgency urgency) {
+    const Answer<DrawnPart> part = answers.ask(asked, urgency);
     if (!part.value) return false;
-    draw_part(square, *part.value, place, is_coarse, shares);
+    draw_part(square, asked, *part.value, is_coarse, shares);
     range = std::max(range, shares ? part.value->share_range : part.value->weight_range);
     return true;
   };
@@ -83,10 +87,12 @@ double draw_weights(const AttendSquare& square) {
   const AttentionParts parts =
       attention_parts(square.block, square.computed.sequence.tokens, static_cast<Index>(square.side),
                       square.application.session.token());
-  if (parts.coarse) drawn.is_covered = draw(*parts.coarse, true, Urgency::now);
+  if (parts.coarse) drawn.is_covered = draw(part_of(square, *parts.coarse), true, Urgency::now);
   for (const BandPlace& place : parts.fine) {
-    drawn.parts += draw(place, false, parts.coarse ? Urgency::later : Urgency::now) ? 1 : 0;
+    const AttentionPart part = part_of(square, place, parts.rows_per_cell);
+    drawn.parts += draw(part, false, parts.coarse ? Urgency::later : Urgency::now) ? 1 : 0;
     ++drawn.wanted;
+    drawn.weights_of_a_pixel = parts.rows_per_cell * place.tokens_per_cell;
   }
   drawn.is_covered = drawn.is_covered || drawn.parts == drawn.wanted;
   attend_map().squares.push_back(drawn);
@@ -126,7 +132,7 @@ void draw_loupe(const AttendSquare& square, ImVec2 from, float side, Index row, 
   if (!part.value) return;
   attend_map().has_loupe = true;
   const bool shares = session.state().attention.shares;
-  const Matrix<double>& numbers = shares ? part.value->shares : part.value->band.strongest;
+  const Matrix<double>& numbers = shares ? part.value->shares : part.value->weights;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float cell = std::floor(side / static_cast<float>(count));
   const float whole = cell * static_cast<float>(count);

@@ -17,14 +17,18 @@ namespace {
 
 constexpr Index rows_at_a_time = 64;
 
-/// The weight of largest magnitude among columns from .. to-1 but `without`, what is no number before all
-/// others; 0 if there is none.
+/// Which of two numbers a cell shows that stands for both: that of larger magnitude, what is no number before
+/// all others.
+double stronger(double x, double y) {
+  if (std::isnan(x)) return x;
+  return std::isnan(y) || std::abs(y) > std::abs(x) ? y : x;
+}
+
+/// The strongest weight among columns from .. to-1 but `without`; 0 if there is none.
 double strongest_of(const Eigen::Ref<const RowVector<double>>& weights, Index from, Index to, Index without) {
   double strongest = 0;
   for (Index column = from; column < to; ++column) {
-    if (column == without) continue;
-    if (std::isnan(weights(column))) return weights(column);
-    if (std::abs(weights(column)) > std::abs(strongest)) strongest = weights(column);
+    if (column != without) strongest = stronger(strongest, weights(column));
   }
   return strongest;
 }
@@ -78,6 +82,18 @@ Matrix<double> shares_of_rows(const AttentionBand& band) {
   const Vector<double> parts =
       band.totals.unaryExpr([](double total) { return total == 0 ? 0.0 : 1 / total; });
   return parts.asDiagonal() * band.strongest;
+}
+
+Matrix<double> strongest_of_rows(const Matrix<double>& numbers, Index rows_per_cell) {
+  if (rows_per_cell < 1)
+    throw InputError(fmt::format("{} rows per cell; expected at least 1", rows_per_cell));
+  Matrix<double> strongest =
+      Matrix<double>::Zero((numbers.rows() + rows_per_cell - 1) / rows_per_cell, numbers.cols());
+  for (Index row = 0; row < numbers.rows(); ++row) {
+    auto cells = strongest.row(row / rows_per_cell);
+    cells = cells.binaryExpr(numbers.row(row), &stronger).eval();
+  }
+  return strongest;
 }
 
 bool weighs_by_channel(const Rule& rule, const Sequence& sequence) try {

@@ -207,6 +207,27 @@ TEST_CASE("attention band: the usual sharpness of keys of length one and of othe
   CHECK(with_keys(1.1) == 0.25);
 }
 
+TEST_CASE("attention band: a row that stands for several has the strongest of each column") {
+  const double none = std::nan("");
+  Matrix<double> numbers(5, 3);
+  numbers << 1, -2, 0,  //
+      -3, none, 0,      //
+      2, 9, 0,          //
+      0.5, 4, -1e-300,  //
+      -4, 4, none;
+  const Matrix<double> of_three = strongest_of_rows(numbers, 3);
+  REQUIRE(of_three.rows() == 2);
+  CHECK(of_three(0, 0) == -3);
+  CHECK(std::isnan(of_three(0, 1)));  // a number that comes later does not hide it
+  CHECK(of_three(0, 2) == 0);
+  CHECK(of_three(1, 0) == -4);
+  CHECK(of_three(1, 1) == 4);
+  CHECK(std::isnan(of_three(1, 2)));
+  CHECK(strongest_of_rows(numbers, 4)(0, 2) == -1e-300);
+  CHECK(strongest_of_rows(numbers.topRows(0), 4).rows() == 0);
+  CHECK_THROWS_WITH(strongest_of_rows(numbers, 0), says("0 rows per cell"));
+}
+
 TEST_CASE("attention band: what cannot be shown is refused by name") {
   const Case each = all_cases({.tokens = 9, .dk = 4, .dv = 3, .seed = 75}).front();
   const Rule& rule = *each.variant->rule;

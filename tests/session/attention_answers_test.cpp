@@ -80,9 +80,15 @@ struct Tiles {
     const auto part = key.compute({});
     REQUIRE(place.tokens_per_cell == 1);
     const Matrix<double> columns = values.middleRows(place.first_column, place.columns);
-    const Matrix<double> of_shares = part->band.totals.asDiagonal() * (part->shares * columns);
-    const Matrix<double> read = part->band.strongest * columns;
-    CHECK((of_shares - read).cwiseAbs().maxCoeff() <= 1e-12 * std::max(1.0, read.cwiseAbs().maxCoeff()));
+    const Matrix<double> read = part->weights * columns;
+    // Shares are the weights on another scale, a whole row's together 1.
+    const Vector<double> of_weights = part->weights.rowwise().lpNorm<1>();
+    const Vector<double> of_shares = part->shares.rowwise().lpNorm<1>();
+    const Matrix<double> apart =
+        of_weights.asDiagonal() * part->shares - of_shares.asDiagonal() * part->weights;
+    CHECK(apart.cwiseAbs().maxCoeff() <= 1e-12 * std::max(1.0, of_weights.maxCoeff()));
+    for (Index row = 0; row < place.rows && place.columns == values.rows(); ++row)
+      REQUIRE(std::abs(of_shares(row) - (of_weights(row) == 0 ? 0 : 1)) <= 1e-12);
     for (Index row = 0; row < place.rows; ++row) outputs.row(place.token(row)) += read.row(row);
     rows += place.rows;
     if (place.columns < values.rows()) return;  // the rest of these rows stands in other blocks
@@ -154,17 +160,20 @@ TEST_CASE("attention answers: a large block comes coarsely at first, then the ro
   CHECK(parts.coarse->rows == 128);
   CHECK(parts.coarse->tokens_per_cell == 6);
   CHECK(parts.coarse->columns == 4096);
-  REQUIRE(parts.fine.size() == 3);             // 683 rows of 6 tokens
-  CHECK(parts.fine.back().first_row == 1536);  // asked for last, and so answered first
+  CHECK(parts.rows_per_cell == 6);
+  REQUIRE(parts.fine.size() == 16);
+  CHECK(parts.fine.back().first_row == 2816);  // asked for last, and so answered first
   CHECK(parts.fine.front().first_row == 0);
   const AttentionParts few = attention_parts({.first_row = 40, .first_column = 30, .count = 8}, 100, 640, 3);
   CHECK_FALSE(few.coarse);
   REQUIRE(few.fine.size() == 1);
   CHECK(few.fine.front().tokens_per_cell == 1);
+  CHECK(few.rows_per_cell == 1);
 }
 
-TEST_CASE("attention answers: of a long text about as many rows are asked for as there are pixels") {
-  for (const Index tokens : {513, 1283, 100'003, 1'000'003}) {
+TEST_CASE(
+    "attention answers: of a long text as many rows are kept as there are pixels, and none is passed over") {
+  for (const Index tokens : {513, 1283, 9001, 100'003, 1'000'003}) {
     for (const Index pixels : {1, 120, 411, 640, 1800}) {
       const Index half = tokens / 2;
       for (const AttentionBlock& block :
@@ -174,16 +183,20 @@ TEST_CASE("attention answers: of a long text about as many rows are asked for as
         const AttentionParts parts = attention_parts(block, tokens, pixels, tokens / 3);
         std::vector<BandPlace> fine = parts.fine;
         std::ranges::sort(fine, {}, &BandPlace::first_row);
-        Index rows = 0;
+        const Index per_pixel = std::max<Index>(block.count / pixels, 1);
+        Index computed = 0;
         Index next = block.first_row;
         for (const BandPlace& place : fine) {
           CHECK(place.first_row == next);  // without a gap
           CHECK(place.cells() <= 2 * pixels);
-          rows += place.rows;
+          if (per_pixel <= 16) CHECK(place.row_step == 1);
+          computed += place.rows;
           next = place.token(place.rows);
         }
-        CHECK(rows <= std::max<Index>(2 * pixels, 1));
-        CHECK(rows >= std::min(pixels, block.count));
+        CHECK(parts.rows_per_cell * fine.front().row_step <= per_pixel);
+        CHECK(parts.rows_per_cell >= std::min<Index>(per_pixel, 8));
+        CHECK(computed <= std::min<Index>(block.count, 2 * 16 * pixels));
+        CHECK(computed / parts.rows_per_cell <= 4 * pixels);
         const auto reaches_the_end = [&](const BandPlace& last) {
           return last.token(last.rows - 1) < block.first_row + block.count &&
                  last.token(last.rows) >= block.first_row + block.count;
@@ -197,30 +210,41 @@ TEST_CASE("attention answers: of a long text about as many rows are asked for as
   }
 }
 
-TEST_CASE("attention answers: a row that stands for others is the one that the engine computes") {
+TEST_CASE(
+    "attention answers: where a pixel stands for several words it shows the strongest of their weights") {
   constexpr Index tokens = 1283;
   const auto computation = begun("gated_deltanet", "preset:random?T=1283&K=5&V=3&seed=6");
+  const Matrix<double> A =
+      computation->variant->rule
+          ->effective_attention(computation->sequence, {.rows = tokens, .columns = tokens})
+          .on_tokens();
+  const Matrix<double> shares = A.rowwise().lpNorm<1>().cwiseInverse().asDiagonal() * A;
   const AttentionParts parts = attention_parts({.count = tokens}, tokens, 200, 700);
+  REQUIRE(parts.rows_per_cell == 6);
+  Index rows = 0;
   for (const BandPlace& place : parts.fine) {
-    CHECK(place.row_step == 6);
     auto key = about<AttentionPart>(computation);
     key.place = place;
+    key.rows_per_cell = parts.rows_per_cell;
     const auto part = key.compute({});
-    for (Index row = 0; row < place.rows; row += 17) {
-      const Index token = place.token(row);
-      const Matrix<double> A =
-          computation->variant->rule
-              ->effective_attention(computation->sequence, {.first_row = token, .rows = 1, .columns = tokens})
-              .on_tokens();
+    REQUIRE(part->weights.rows() == (place.rows + 5) / 6);
+    for (Index row = 0; row < part->weights.rows(); ++row) {
+      const Index first = place.first_row + 6 * row;
+      const Index height = std::min<Index>(6, place.first_row + place.rows - first);
+      rows += height;
       for (Index cell = 0; cell < place.cells(); ++cell) {
-        const Index count = std::min<Index>(6, tokens - cell * 6);
-        const auto columns = A.row(0).segment(cell * 6, count);
+        const Index width = std::min<Index>(6, tokens - cell * 6);
+        const auto strongest = [&](const Matrix<double>& of) {
+          return of.block(first, cell * 6, height, width).cwiseAbs().maxCoeff();
+        };
         // The strip's queries are carried back together: sums in another order.
-        REQUIRE(std::abs(std::abs(part->band.strongest(row, cell)) - columns.cwiseAbs().maxCoeff()) <=
+        REQUIRE(std::abs(std::abs(part->weights(row, cell)) - strongest(A)) <=
                 1e-12 * A.cwiseAbs().maxCoeff());
+        REQUIRE(std::abs(std::abs(part->shares(row, cell)) - strongest(shares)) <= 1e-12);
       }
     }
   }
+  CHECK(rows == tokens);
 }
 
 TEST_CASE("attention answers: a row has the words with the largest weights, the own one apart") {
@@ -307,8 +331,8 @@ TEST_CASE("attention answers: without gates a rule is computed as if nothing fad
   auto plain = about<AttentionPart>(linear);
   plain.place = key.place;
   const auto expected = plain.compute({});
-  CHECK((without->band.strongest - expected->band.strongest).cwiseAbs().maxCoeff() <= 1e-14);
-  CHECK((with_gates->band.strongest - expected->band.strongest).cwiseAbs().maxCoeff() > 1e-3);
+  CHECK((without->weights - expected->weights).cwiseAbs().maxCoeff() <= 1e-14);
+  CHECK((with_gates->weights - expected->weights).cwiseAbs().maxCoeff() > 1e-3);
   // And where an array holds the gates they are set to 1, as the slider does it.
   const auto gated = begun("gated_deltanet", small);
   const auto stays = begun("gated_deltanet", small, {{.kind = "scale_decay", .numbers = {0}}});
@@ -317,7 +341,7 @@ TEST_CASE("attention answers: without gates a rule is computed as if nothing fad
   of_gated.reading.gates_are_1 = true;
   auto of_stays = about<AttentionPart>(stays);
   of_stays.place = key.place;
-  CHECK(of_gated.compute({})->band.strongest == of_stays.compute({})->band.strongest);
+  CHECK(of_gated.compute({})->weights == of_stays.compute({})->weights);
 }
 
 TEST_CASE("attention answers: a rule without weights says why, and softmax still has some") {
