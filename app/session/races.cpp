@@ -196,12 +196,19 @@ void Races::keep_racing(Session& session) {
 
 void Races::look(Session& session) {
   seen_.clear();
+  reads_ = false;
+  const auto read = [&](const std::string& file) {
+    // Wanted now: what may take long, a race among it, could keep them waiting on a machine of few threads.
+    Answer<RaceReport> answer = session.answers().ask(RecordedRace{file});
+    reads_ = reads_ || answer.under_way;
+    return answer;
+  };
   if (const auto own = this->own(); own && (!own->points.empty() || runs()))
     seen_.push_back({own_race, "here and now", SeenReport::From::own_race, own});
   const MeasureState measure = session.state().measure;
   std::vector<std::string> unread;
   for (const std::string& file : measure.reports) {
-    const Answer<RaceReport> answer = session.answers().ask(RecordedRace{file}, Urgency::later);
+    const Answer<RaceReport> answer = read(file);
     if (!answer.reason.empty()) {
       unread.push_back(file);
       session.set_message(
@@ -216,8 +223,7 @@ void Races::look(Session& session) {
     const bool is_away = std::ranges::find(measure.away, name) != measure.away.end() ||
                          std::ranges::find(broken_, name) != broken_.end();
     if (is_away) continue;
-    const Answer<RaceReport> answer =
-        session.answers().ask(RecordedRace{(folder_ / name).string()}, Urgency::later);
+    const Answer<RaceReport> answer = read((folder_ / name).string());
     if (!answer.reason.empty()) {
       broken_.push_back(name);
       session.set_message(answer.reason);
@@ -254,12 +260,20 @@ void Races::adopt(Session& session, RaceReport report) {
   RaceWish& wish = next.measure.wish;
   wish.variants.clear();
   wish.peer = false;
+  std::vector<Index> lengths;
+  const auto add = [](auto& list, const auto& value) {
+    if (std::ranges::find(list, value) == list.end()) list.push_back(value);
+  };
   for (const RacePoint& point : report.points) {
-    if (point.entry.variant == race_peer)
+    const RaceEntry& entry = point.entry;
+    if (entry.variant == race_peer)
       wish.peer = true;
-    else if (std::ranges::find(wish.variants, point.entry.variant) == wish.variants.end())
-      wish.variants.push_back(point.entry.variant);
+    else
+      add(wish.variants, entry.variant);
+    add(lengths, entry.tokens);
   }
+  std::ranges::sort(lengths);
+  if (!lengths.empty()) wish.lengths = lengths;
   if (wish.variants.empty()) wish.variants.emplace_back(race_peer);
   show_what_it_has(next, report);
   session.change(std::move(next));
@@ -417,13 +431,15 @@ RacePlan wished_plan(const SessionState& state, Devices devices) {
   return plan;
 }
 
-std::string machine_and_date(const RaceReport& report) {
+std::string machine_words(const RaceReport& report) {
   const RaceMachine& machine = report.machine;
-  std::string words = machine.gpu;
-  if (!uses_gpu(report) || machine.gpu.empty()) {
-    words = fmt::format("{}, {}", short_processor(machine.processor),
-                        counted(machine.threads, "thread", "threads"));
-  }
+  if (uses_gpu(report) && !machine.gpu.empty()) return machine.gpu;
+  return fmt::format("{}, {}", short_processor(machine.processor),
+                     counted(machine.threads, "thread", "threads"));
+}
+
+std::string machine_and_date(const RaceReport& report) {
+  std::string words = machine_words(report);
   if (!report.starts.empty()) words += ", " + report.starts.back().date.substr(0, 10);
   return words;
 }

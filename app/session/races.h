@@ -119,7 +119,8 @@ class Races {
   /// Opens the report in a file: others stay as they are.
   void open(Session& session, const std::filesystem::path& file);
 
-  /// Takes a report that is made elsewhere in the program for what was measured here.
+  /// Takes a report that is made elsewhere in the program for what was measured here: its rules and lengths
+  /// are wished for, so that nothing seems to be missing.
   void adopt(Session& session, RaceReport report);
 
   /// Takes a report out of sight; of the own race its points.
@@ -127,6 +128,9 @@ class Races {
 
   /// All that is there, the own race first, then files, then what ships.
   const std::vector<SeenReport>& seen() const { return seen_; }
+
+  /// Whether more of them are being read.
+  bool reads() const { return reads_; }
 
   /// The one that the sentence is about: the chosen one, else the first that has a selected point. The number
   /// of reports where there is none.
@@ -162,6 +166,7 @@ class Races {
   std::optional<OwnRace> race_;
   double progress_ = 0;
   std::vector<SeenReport> seen_;
+  bool reads_ = false;
   struct Left {  // what left() found last, and of what
     RaceWish wish;
     std::string variant;
@@ -187,6 +192,9 @@ std::vector<const Backend*> usable_devices(const Session& session);
 
 /// What a state of Measure races on those of `devices` that are wished for, quickly enough to wait for it.
 RacePlan wished_plan(const SessionState& state, Devices devices);
+
+/// "Intel Xeon, 2 threads": where a report was made; the GPU where it was used.
+std::string machine_words(const RaceReport& report);
 
 /// "Intel Xeon, 2 threads, 2026-11-22": where and when a report was made; the GPU where it was used.
 std::string machine_and_date(const RaceReport& report);

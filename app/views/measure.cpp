@@ -27,6 +27,7 @@ constexpr float words_height = 33;
 
 std::string cannot_say(const MeasuredNow& now, const Application& application) {
   if (application.races.runs()) return "The first points are being measured …";
+  if (is_reading(now, application.races)) return "The reports that are there are being read …";
   if (now.reports.empty()) return "Nothing is measured yet: “measure” below starts a race on this machine.";
   return "None of the reports has these curves: “measure” races them here, or choose others.";
 }
@@ -67,9 +68,18 @@ void draw_sentences(const MeasuredNow& now, const Application& application, ImVe
     const SeenReport& lead = now.lead();
     const bool is_here = lead.from == SeenReport::From::own_race;
     below += fmt::format("{}{}", below.empty() ? "" : " ",
-                         is_here ? "Measured here and now." : "Measured on " + lead.name + ".");
+                         is_here ? "Measured here and now." : "Measured on " + lead.name + ", not here.");
   }
-  draw_text({from.x, from.y + px(27)}, c.dim, shortened(below, width));
+  const ImVec2 at = {from.x, from.y + px(27)};
+  const std::string cut = shortened(below, width);
+  draw_text(at, c.dim, cut);
+  offer_whole(at, {at.x + text_extent(cut).x, at.y + text_extent(cut).y}, cut);
+}
+
+/// "Which is faster here?", or on the machine that the report in front was made on.
+std::string question(const MeasuredNow& now) {
+  if (!now.has_leading() || now.lead().from == SeenReport::From::own_race) return "Which is faster here?";
+  return fmt::format("Which is faster on {}?", machine_words(*now.lead().report));
 }
 
 void draw_centre(Application& application, ImVec2 from, ImVec2 to) {
@@ -78,7 +88,8 @@ void draw_centre(Application& application, ImVec2 from, ImVec2 to) {
   const float switches = draw_chart_switches(application, now, to.x, from.y - px(3));
   {
     const style::TextStyle text(style::Text::strong);
-    draw_text(from, c.text, shortened("Which is faster here?", switches - from.x - px(12)));
+    measure_map().question = question(now);
+    draw_text(from, c.text, shortened(measure_map().question, switches - from.x - px(12)));
   }
   draw_sentences(now, application, {from.x, from.y + px(sentences_top)}, to.x - from.x);
   const float top = from.y + px(controls_top);
@@ -96,6 +107,10 @@ std::span<const Panel> measure_panels() {
       {"The text##measure", PanelPlace::bottom, draw_measure_floor},
   };
   return list;
+}
+
+bool is_reading(const MeasuredNow& now, const Races& races) {
+  return now.reports.empty() && (races.reads() || !races.seen().empty());
 }
 
 MeasureMap& measure_map() { return context_local<MeasureMap>(); }
@@ -159,6 +174,22 @@ CurveLook look_of(const RaceLine& line, const MeasuredNow& now, bool leads) {
           .dashed = line.of.device != "cpu"};
 }
 
+namespace {
+
+const char* explained(KernelKind kernel) {
+  switch (kernel) {
+    case KernelKind::plain:
+      return "plain ones, written to be read";
+    case KernelKind::registers:
+      return "one that holds the memory in registers";
+    case KernelKind::tensor_cores:
+      break;
+  }
+  return "on tensor cores";
+}
+
+}  // namespace
+
 std::string point_words(const RacePoint& point, const SeenReport& of) {
   const RaceEntry& entry = point.entry;
   std::string words =
@@ -172,6 +203,8 @@ std::string point_words(const RacePoint& point, const SeenReport& of) {
                        duration(seconds.high));
   };
   words += fmt::format("\ncomputing: {}", spread(point.compute));
+  if (const auto kernel = taken_kernel(entry, *of.report))
+    words += fmt::format("\nkernels: {}", explained(*kernel));
   words +=
       fmt::format("\nof {} runs{}", point.repeats, point.warmed ? ", after one that does not count" : "");
   if (point.transfers.median > 0 || point.allocations.median > 0) {

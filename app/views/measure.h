@@ -37,6 +37,9 @@ struct MeasuredNow {
   const std::vector<RaceLine>& lines() const { return figures->lines[leading]; }
 };
 
+/// Whether reports are on their way while there are none yet.
+bool is_reading(const MeasuredNow& now, const Races& races);
+
 /// What is to be seen in this frame.
 const MeasuredNow& measured(Application& application);
 
@@ -74,8 +77,10 @@ struct MeasureMap {
   struct CurveEnd {
     std::string words;
     Rectangle label = {};
-    std::string shown = {};  // of the words
+    std::string shown = {};   // of the words
+    std::string kernel = {};  // with what a curve was measured, below them
   };
+  std::string question;
   std::string headline;
   std::string shown_headline;  // as much of it as there is room for
   std::string detail;
@@ -88,6 +93,7 @@ struct MeasureMap {
   float hatched_from = -1;          // where "not measured yet" begins; -1: nowhere
   std::vector<Rectangle> spans;     // who is fastest
   std::vector<Rectangle> roof_labels;
+  std::string race_button;
   std::vector<std::string> reports;        // their names in the list
   std::vector<std::string> shown_reports;  // as they are written there
   std::string roof_sentence;

@@ -107,10 +107,10 @@ class RaceChart {
             axes_.y(value(point, seconds_of(point, now_.whole).median))};
   }
 
-  /// Whether lengths of the wish are to come here: the race runs, or was begun.
-  bool is_begun() const {
-    return application_.races.runs() ||
-           (application_.races.own() && !application_.races.own()->points.empty());
+  /// Whether lengths of the wish come here: into what is measured here. A report that was made elsewhere has
+  /// all that it will have.
+  bool is_own() const {
+    return now_.has_leading() ? now_.lead().from == SeenReport::From::own_race : application_.races.runs();
   }
 
   void find_lengths() {
@@ -121,8 +121,7 @@ class RaceChart {
         }
       }
     }
-    if (is_begun() || lengths_.empty())
-      lengths_.insert(state_.wish.lengths.begin(), state_.wish.lengths.end());
+    if (is_own() || lengths_.empty()) lengths_.insert(state_.wish.lengths.begin(), state_.wish.lengths.end());
     axes_.left = std::log2(static_cast<double>(*lengths_.begin()));
     axes_.right = std::log2(static_cast<double>(*lengths_.rbegin()));
     if (lengths_.size() == 1) {
@@ -237,9 +236,10 @@ class RaceChart {
 
   /// From the longest length that the race here has reached on.
   void draw_hatch() {
-    if (!is_begun() || application_.races.left(application_.session) == 0) return;
+    const std::shared_ptr<const RaceReport> own = application_.races.own();
+    if (!own || !is_own() || application_.races.left(application_.session) == 0) return;
     Index reached = 0;
-    for (const RacePoint& point : application_.races.own()->points) {
+    for (const RacePoint& point : own->points) {
       if (now_.selection.takes(point.entry)) reached = std::max(reached, point.entry.tokens);
     }
     const float x = reached == 0 ? axes_.from.x : x_of(static_cast<double>(reached));
@@ -331,19 +331,19 @@ class RaceChart {
   }
 
   ImVec2 place(const NamedCrossing& crossing) const {
-    const double tokens = crossing.crossover.tokens;
-    return {x_of(tokens),
-            axes_.y(state_.per_token ? crossing.crossover.seconds / tokens : crossing.crossover.seconds)};
+    const auto& [tokens, seconds] = std::pair(crossing.crossing.tokens, crossing.crossing.seconds);
+    return {x_of(tokens), axes_.y(state_.per_token ? seconds / tokens : seconds)};
   }
 
-  /// Those that are named: softmax first, then forms and devices, as far as there is room.
+  /// Those that are named, as far as there is room: first what the headline tells, then who takes the lead.
   std::vector<const NamedCrossing*> named() const {
     std::vector<const NamedCrossing*> all;
     for (const NamedCrossing& each : now_.figures->crossings) all.push_back(&each);
-    std::ranges::stable_sort(all, {}, [](const NamedCrossing* each) { return each->crossover.question; });
+    std::ranges::stable_sort(
+        all, {}, [](const NamedCrossing* each) { return std::pair(!each->is_told, !each->crossing.leads); });
     const std::size_t most = axes_.to.x - axes_.from.x > px(700) ? most_named : most_named - 1;
     if (all.size() > most) all.resize(most);
-    std::ranges::sort(all, {}, [](const NamedCrossing* each) { return each->crossover.tokens; });
+    std::ranges::sort(all, {}, [](const NamedCrossing* each) { return each->crossing.tokens; });
     return all;
   }
 
@@ -359,7 +359,7 @@ class RaceChart {
     for (const NamedCrossing& each : now_.figures->crossings) {
       const ImVec2 at = place(each);
       list_->AddCircleFilled(at, px(ring_size), c.panel);
-      list_->AddCircle(at, px(ring_size), c.good, 0, px(2.25F));
+      list_->AddCircle(at, px(ring_size), c.good, 0, px(each.crossing.is_clear ? 2.25F : 1.25F));
       measure_map().rings.push_back(at);
       taken_.push_back({{at.x - px(ring_size + 2), at.y - px(ring_size + 2)},
                         {at.x + px(ring_size + 2), at.y + px(ring_size + 2)}});
@@ -377,7 +377,7 @@ class RaceChart {
     for (const NamedCrossing* const each : named()) lines.push_back(std::round(place(*each).x));
     for (const NamedCrossing* const each : named()) {
       const float x = std::round(place(*each).x);
-      const std::string length = "n ≈ " + about(each->crossover.tokens);
+      const std::string length = fmt::format("n ≈ {} tokens", about(each->crossing.tokens));
       const style::TextStyle strong(style::Text::strong);
       const ImVec2 first = text_extent(length);
       ImVec2 second;
@@ -418,6 +418,7 @@ class RaceChart {
   struct NamedEnd {
     std::string name;
     std::string time;
+    std::string kernel;  // with what it was measured, where that is known
     ImVec2 at = {};
     ImU32 colour = 0;
     bool leads = false;
@@ -433,8 +434,9 @@ class RaceChart {
       for (const RaceLine& line : lines) {
         if (line.points.empty()) continue;
         const RacePoint& last = line.points.back();
-        all.push_back({line.name, duration(value(last, seconds_of(last, now_.whole).median)), place(last),
-                       look_of(line, now_, leads).colour, leads});
+        all.push_back({line.name, duration(value(last, seconds_of(last, now_.whole).median)),
+                       line.kernel ? name(*line.kernel) : "", place(last), look_of(line, now_, leads).colour,
+                       leads});
       }
     };
     if (now_.has_leading()) add(now_.leading);
@@ -492,17 +494,34 @@ class RaceChart {
       float bottom = middle + line / 2;
       float width = text_extent(shown).x;
       if (split) {
-        const style::TextStyle digits(style::Text::number_small);
-        draw_text({left, tops[i] + body + px(1)}, legible(end.colour), end.time);
-        width = std::max(width, text_extent(end.time).x);
-        bottom = tops[i] + body + px(1) + text_extent(end.time).y;
+        const ImVec2 under = {left, tops[i] + body + px(1)};
+        const ImVec2 extent = draw_time(end, under);
+        width = std::max(width, extent.x);
+        bottom = under.y + extent.y;
       }
-      measure_map().ends.push_back({end.name, {{left, middle - line / 2}, {left + width, bottom}}, shown});
+      measure_map().ends.push_back(
+          {end.name, {{left, middle - line / 2}, {left + width, bottom}}, shown, split ? end.kernel : ""});
     }
     if (tops.size() == all.size()) return;
     const style::TextStyle text(style::Text::caption);
     draw_text({left, axes_.to.y + px(10)}, c.dim,
               shortened(fmt::format("and {} more", all.size() - tops.size()), right_ - left));
+  }
+
+  /// "340 ms  plain kernel", below the name of a curve.
+  ImVec2 draw_time(const NamedEnd& end, ImVec2 at) {
+    ImVec2 extent;
+    {
+      const style::TextStyle digits(style::Text::number_small);
+      draw_text(at, legible(end.colour), end.time);
+      extent = text_extent(end.time);
+    }
+    if (end.kernel.empty()) return extent;
+    const style::TextStyle text(style::Text::caption);
+    const float gap = px(8);
+    const std::string shown = shortened(end.kernel, right_ - at.x - extent.x - gap);
+    draw_text({at.x + extent.x + gap, at.y}, style::colours().dim, shown);
+    return {extent.x + gap + text_extent(shown).x, std::max(extent.y, text_extent(shown).y)};
   }
 
   /// A thin report's colour is too faint for letters.
@@ -538,9 +557,9 @@ class RaceChart {
       const bool is_under = ImGui::IsWindowHovered() && mouse.x >= box.minimum.x && mouse.x < box.maximum.x &&
                             mouse.y >= top - px(4) && mouse.y < bottom + px(4);
       if (is_under) {
-        tooltip_beside(
-            box.minimum, box.maximum,
-            fmt::format("{} is fastest from n ≈ {} to {}", line.name, about(span.from), about(span.to)));
+        tooltip_beside(box.minimum, box.maximum,
+                       fmt::format("{} is fastest from n ≈ {} to {} tokens", line.name, about(span.from),
+                                   about(span.to)));
       }
     }
   }
@@ -561,7 +580,7 @@ class RaceChart {
         const ImVec2 at = place(each);
         if (distance(at) > px(caught) || (nearest && distance(nearest->at) < distance(at))) continue;
         const float reach = px(ring_size + 3);
-        const std::string words = fmt::format("{}\n{}", each.crossover.sentence, each.crossover.where);
+        const std::string words = fmt::format("{}\n{}", each.sentence, each.where);
         measure_map().hovered = words;
         tooltip_beside({at.x - reach, at.y - reach}, {at.x + reach, at.y + reach}, words);
         return;

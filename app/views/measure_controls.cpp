@@ -181,7 +181,7 @@ void choose_shape(RaceWish& wish, const MeasuredNow& now) {
 }
 
 /// Starts or ends the race; ends at `right`.
-void draw_race_button(Application& application, float right, float y, float left) {
+void draw_race_button(Application& application, const MeasuredNow& now, float right, float y, float left) {
   Races& races = application.races;
   Session& session = application.session;
   const style::Palette& c = style::colours();
@@ -190,7 +190,13 @@ void draw_race_button(Application& application, float right, float y, float left
   const bool has_points = races.own() && !races.own()->points.empty();
   const bool again = !runs && missing == 0 && has_points;
   const bool nowhere = !runs && wished_plan(session.state(), usable_devices(session)).backends.empty();
-  const std::string label = runs ? "cancel" : again ? "measure again" : has_points ? "go on" : "measure";
+  const bool is_elsewhere = now.has_leading() && now.lead().from != SeenReport::From::own_race;
+  const std::string label = runs           ? "cancel"
+                            : again        ? "measure again"
+                            : is_elsewhere ? "measure here"
+                            : has_points   ? "go on"
+                                           : "measure";
+  measure_map().race_button = label;
   const std::string button = label + "###race";
   const float width = style::pill_size(button.c_str()).x;
   ImGui::SetCursorScreenPos({right - width, y});
@@ -201,9 +207,11 @@ void draw_race_button(Application& application, float right, float y, float left
           : nowhere ? "None of the devices that are wished for can be used here."
           : again
               ? "Forgets what was measured here and measures it anew."
-              : fmt::format("Races {} combinations on this machine, short lengths first. It goes on while "
-                            "you look at something else.",
-                            missing));
+              : fmt::format(
+                    "{}Races {} combinations on this machine, short lengths first. It goes on while "
+                    "you look at something else.",
+                    is_elsewhere ? "The report in front was made elsewhere and is not continued here. " : "",
+                    missing));
   if (pressed && runs) {
     races.cancel(session);
   } else if (pressed) {
@@ -268,7 +276,7 @@ float draw_race_controls(Application& application, ImVec2 from, float right) {
     ImGui::EndPopup();
   }
   const float left = ImGui::GetItemRectMax().x + px(12);
-  draw_race_button(application, right, from.y, left);
+  draw_race_button(application, now, right, from.y, left);
   if (wish != session.state().measure.wish) {
     SessionState next = session.state();
     next.measure.wish = std::move(wish);

@@ -210,6 +210,11 @@ void draw_reports(Application& application, const MeasuredNow& now, SideLines& l
   if (style::word_button("open…", 20)) application.show_open = true;
   tooltip("Opens a report of `palimpsest bench --json`; dropping its file does the same.");
   lines.skip(24);
+  if (is_reading(now, application.races)) {
+    const style::TextStyle text(style::Text::caption);
+    draw_text(lines.left(), c.dim, "being read …");
+    lines.skip(report_height);
+  }
   for (std::size_t i = 0; i < now.reports.size(); ++i) {
     if (lines.room() < px(3 * report_height)) break;
     report_row(application, now, i, lines);

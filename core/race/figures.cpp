@@ -1,13 +1,11 @@
 #include "core/race/figures.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <numeric>
 #include <optional>
-#include <set>
 
 #include "core/race/naming.h"
 
@@ -15,134 +13,24 @@ namespace palimpsest {
 
 namespace {
 
-constexpr double same_length = 1e-9;  // of logarithms of lengths: what rounding alone tells apart
+/// What the sentences are about.
+struct Told {
+  const std::vector<RaceLine>& lines;
+  const Lead& lead;
+  bool whole;
+  std::span<const Variant> table;
+};
 
-template <class Value>
-bool lets_pass(const std::vector<Value>& list, const Value& value) {
-  return list.empty() || std::ranges::find(list, value) != list.end();
+std::string called(const Told& told, std::size_t which) {
+  return called(told.lines[which], told.lines, told.table);
 }
 
-/// An entry without what its curve runs over: the length, and where forms are taken together the form.
-RaceEntry curve_of(RaceEntry entry, bool any_form) {
-  entry.tokens = 0;
-  if (!any_form) return entry;
-  entry.form = Form::recurrent;
-  entry.chunk_size = 0;
-  return entry;
-}
-
-/// Whether something besides the peer was raced: only then its forms are one curve.
-bool has_others(const RaceReport& report) {
-  return std::ranges::any_of(report.points,
-                             [](const RacePoint& point) { return point.entry.variant != race_peer; });
-}
-
-/// Puts a point where its length belongs; of two of one length the faster one stays.
-void insert(std::vector<RacePoint>& points, const RacePoint& point, bool whole) {
-  const auto place = std::ranges::lower_bound(points, point.entry.tokens, {},
-                                              [](const RacePoint& each) { return each.entry.tokens; });
-  if (place == points.end() || place->entry.tokens != point.entry.tokens)
-    points.insert(place, point);
-  else if (seconds_of(point, whole).median < seconds_of(*place, whole).median)
-    *place = point;
-}
-
-/// The logarithm of a curve's time at that of a length; nothing outside of the curve.
-std::optional<double> log_seconds(const RaceLine& line, double log_tokens, bool whole) {
-  for (std::size_t i = 0; i + 1 < line.points.size(); ++i) {
-    const double left = std::log(static_cast<double>(line.points[i].entry.tokens));
-    const double right = std::log(static_cast<double>(line.points[i + 1].entry.tokens));
-    if (log_tokens < left - same_length || log_tokens > right + same_length) continue;
-    return std::lerp(std::log(seconds_of(line.points[i], whole).median),
-                     std::log(seconds_of(line.points[i + 1], whole).median),
-                     (log_tokens - left) / (right - left));
-  }
-  return std::nullopt;
-}
-
-/// The lengths at which the fastest curve may change, as logarithms: where curves begin, bend, end and cross.
-std::vector<double> possible_changes(std::span<const RaceLine> lines, bool whole) {
-  std::set<double> lengths;
-  for (const RaceLine& line : lines) {
-    for (const RacePoint& point : line.points)
-      lengths.insert(std::log(static_cast<double>(point.entry.tokens)));
-  }
-  std::vector<double> all(lengths.begin(), lengths.end());
-  const std::size_t bends = all.size();
-  for (std::size_t i = 0; i + 1 < bends; ++i) {
-    for (std::size_t one = 0; one < lines.size(); ++one) {
-      for (std::size_t other = one + 1; other < lines.size(); ++other) {
-        const auto a = log_seconds(lines[one], all[i], whole);
-        const auto b = log_seconds(lines[other], all[i], whole);
-        const auto c = log_seconds(lines[one], all[i + 1], whole);
-        const auto d = log_seconds(lines[other], all[i + 1], whole);
-        if (!a || !b || !c || !d || (*a - *b) * (*c - *d) >= 0) continue;
-        all.push_back(std::lerp(all[i], all[i + 1], (*a - *b) / ((*a - *b) - (*c - *d))));
-      }
-    }
-  }
-  std::ranges::sort(all);
-  return all;
-}
-
-std::size_t line_of(const std::vector<RaceLine>& lines, const RaceEntry& entry) {
-  const auto found = std::ranges::find_if(lines, [&](const RaceLine& line) {
-    return curve_of(entry, line.any_form) == curve_of(line.of, line.any_form);
-  });
-  return static_cast<std::size_t>(found - lines.begin());
-}
-
-/// The crossings of a report's curves that a chart of computing, or of whole runs, is about.
-std::vector<NamedCrossing> named_crossings(const RaceReport& report, const std::vector<RaceLine>& lines,
-                                           bool whole, std::span<const Variant> table) {
-  std::vector<NamedCrossing> all;
-  for (RaceCrossover& crossover : race_crossovers(report, table)) {
-    if ((crossover.question == RaceQuestion::whole_devices) != whole) continue;
-    const std::size_t faster = line_of(lines, crossover.faster);
-    const std::size_t slower = line_of(lines, crossover.slower);
-    if (faster == lines.size() || slower == lines.size()) continue;
-    std::string words = fmt::format("{} overtakes {}", name_of(lines[faster], lines, table),
-                                    name_of(lines[slower], lines, table));
-    all.push_back({std::move(crossover), faster, slower, std::move(words)});
-  }
-  std::ranges::stable_sort(all, {}, [](const NamedCrossing& each) { return each.crossover.tokens; });
-  return all;
-}
-
-/// Whether another curve has something else there.
-template <class Part>
-bool differs(const RaceLine& line, std::span<const RaceLine> among, Part RaceEntry::*part) {
-  return std::ranges::any_of(among, [&](const RaceLine& other) { return other.of.*part != line.of.*part; });
-}
-
-/// Whether there are curves of the forms of another rule.
-bool has_other_rules(const RaceLine& line, std::span<const RaceLine> among) {
-  return std::ranges::any_of(
-      among, [&](const RaceLine& other) { return !other.any_form && other.of.variant != line.of.variant; });
-}
-
-/// Whether there are curves of the same form in other chunks.
-bool has_other_chunks(const RaceLine& line, std::span<const RaceLine> among) {
-  return std::ranges::any_of(among, [&](const RaceLine& other) {
-    return !other.any_form && other.of.form == line.of.form && other.of.chunk_size != line.of.chunk_size;
-  });
-}
-
-/// What a curve is called in a sentence: "the chunkwise form", "Gated DeltaNet (chunkwise) on cuda",
-/// "softmax".
-std::string called(const RaceLine& line, std::span<const RaceLine> among, std::span<const Variant> table) {
-  std::string words;
-  if (line.any_form)
-    words = line.of.variant;
-  else if (has_other_rules(line, among))
-    words = fmt::format("{} ({})", race_label(line.of.variant, table), name(line.of.form));
-  else
-    words = fmt::format("the {} form", name(line.of.form));
-  if (!line.any_form && has_other_chunks(line, among))
-    words += fmt::format(" in chunks of {}", line.of.chunk_size);
-  if (differs(line, among, &RaceEntry::device)) words += " on " + line.of.device;
-  if (differs(line, among, &RaceEntry::precision)) words += fmt::format(" in {}", name(line.of.precision));
-  return words;
+/// The same without "the … form".
+std::string briefly(const Told& told, std::size_t which) {
+  std::string words = called(told, which);
+  if (!words.starts_with("the ")) return words;
+  words.erase(0, std::string_view("the ").size());
+  return words.erase(words.find(" form"), std::string_view(" form").size());
 }
 
 std::string capitalised(std::string words) {
@@ -157,270 +45,222 @@ const RacePoint* point_at(const RaceLine& line, Index tokens) {
   return found == line.points.end() ? nullptr : &*found;
 }
 
-/// The ends of what two curves share; 0 where they share nothing.
-struct SharedLengths {
-  Index shortest = 0;
-  Index longest = 0;
-};
-
-SharedLengths shared_lengths(const RaceLine& one, const RaceLine& other) {
-  SharedLengths ends;
-  for (const RacePoint& point : one.points) {
-    if (!point_at(other, point.entry.tokens)) continue;
-    if (ends.shortest == 0) ends.shortest = point.entry.tokens;
-    ends.longest = point.entry.tokens;
-  }
-  return ends;
+std::string less_than_spread(const LineCrossing& crossing) {
+  return crossing.is_clear ? "" : ", by less than the runs spread";
 }
 
-/// What is told of crossings, and the first that is.
-struct ToldCrossings {
-  std::string sentence = {};
-  const NamedCrossing* first = nullptr;
-};
+/// What both of two curves are, in words.
+std::string shared_words(const RaceEntry& one, const RaceEntry& other) {
+  std::vector<std::string> words;
+  if (one.device == other.device) words.push_back(one.device);
+  if (one.precision == other.precision) words.emplace_back(name(one.precision));
+  words.push_back(in_words(shape_of(one)));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
 
-/// "From n ≈ 820 on, the chunkwise form is faster than softmax; from n ≈ 3,200 on, the recurrent form too."
-ToldCrossings crossing_sentence(const std::vector<NamedCrossing>& crossings,
-                                const std::vector<RaceLine>& lines, bool whole,
-                                std::span<const Variant> table) {
-  const NamedCrossing* first = nullptr;
-  std::vector<std::size_t> told;
-  std::string sentence;
+std::vector<NamedCrossing> named_crossings(const Told& told) {
+  std::vector<NamedCrossing> all;
+  for (const LineCrossing& each : told.lead.crossings) {
+    const auto is_later = [&](const LineCrossing& other) {
+      return other.tokens > each.tokens && other.faster == each.slower && other.slower == each.faster;
+    };
+    const auto next = std::ranges::find_if(told.lead.crossings, is_later);
+    const std::string from =
+        next == told.lead.crossings.end()
+            ? fmt::format("From n ≈ {} tokens on", about(each.tokens))
+            : fmt::format("From n ≈ {} to {} tokens", about(each.tokens), about(next->tokens));
+    all.push_back(
+        {.crossing = each,
+         .words = fmt::format("{} overtakes {}{}", told.lines[each.faster].name, told.lines[each.slower].name,
+                              each.is_clear ? "" : ", within the spread"),
+         .sentence = fmt::format("{}, {} is faster than {}{}.", from, called(told, each.faster),
+                                 called(told, each.slower), less_than_spread(each)),
+         .where = shared_words(told.lines[each.faster].of, told.lines[each.slower].of)});
+  }
+  return all;
+}
+
+/// Whether a crossing holds up to the longest length that both have: then something can be said from it on.
+bool holds(const Told& told, const LineCrossing& crossing) {
+  const RaceLine& faster = told.lines[crossing.faster];
+  const RaceLine& slower = told.lines[crossing.slower];
+  const auto end =
+      static_cast<double>(std::min(faster.points.back().entry.tokens, slower.points.back().entry.tokens));
+  return seconds_at(faster, end, told.whole)->median < seconds_at(slower, end, told.whole)->median;
+}
+
+/// "From n ≈ 820 tokens on, the chunkwise form is faster than softmax; from n ≈ 3,200 tokens on, the
+/// recurrent form too." Marks the crossings that it tells; nothing where none answers a question for good.
+std::string crossing_sentence(const Told& told, std::vector<NamedCrossing>& crossings) {
   constexpr std::size_t most_told = 3;
-  for (const NamedCrossing& each : crossings) {
-    // Only where it stays so: no later crossing of the same two.
-    const bool stays = std::ranges::none_of(crossings, [&](const NamedCrossing& other) {
-      return &other != &each && other.crossover.tokens > each.crossover.tokens &&
-             std::minmax(other.faster, other.slower) == std::minmax(each.faster, each.slower);
-    });
-    const Index end = shared_lengths(lines[each.faster], lines[each.slower]).longest;
-    const bool holds = end > 0 && seconds_of(*point_at(lines[each.faster], end), whole).median <
-                                      seconds_of(*point_at(lines[each.slower], end), whole).median;
-    if (!stays || !holds || lines[each.faster].any_form) continue;
-    if (first && (each.slower != first->slower || each.crossover.question != first->crossover.question))
+  std::vector<const LineCrossing*> said;
+  std::string sentence;
+  for (NamedCrossing& named : crossings) {
+    const LineCrossing& each = named.crossing;
+    if (!each.is_clear || !each.question || told.lines[each.faster].any_form || said.size() == most_told)
       continue;
-    if (std::ranges::find(told, each.faster) != told.end() || told.size() == most_told) continue;
-    told.push_back(each.faster);
-    if (!first) {
-      first = &each;
-      sentence =
-          fmt::format("From n ≈ {} on, {} is faster than {}", about(each.crossover.tokens),
-                      called(lines[each.faster], lines, table), called(lines[each.slower], lines, table));
-    } else {
-      sentence += fmt::format("; from n ≈ {} on, {} too", about(each.crossover.tokens),
-                              called(lines[each.faster], lines, table));
-    }
+    const auto turns_back = [&](const NamedCrossing& other) {
+      return other.crossing.tokens > each.tokens && other.crossing.faster == each.slower &&
+             other.crossing.slower == each.faster;
+    };
+    if (!holds(told, each) || std::ranges::any_of(crossings, turns_back)) continue;
+    if (!said.empty() && (each.slower != said[0]->slower || each.question != said[0]->question)) continue;
+    if (std::ranges::find(said, each.faster, &LineCrossing::faster) != said.end()) continue;
+    sentence += said.empty() ? fmt::format("From n ≈ {} tokens on, {} is faster than {}", about(each.tokens),
+                                           called(told, each.faster), called(told, each.slower))
+                             : fmt::format("; from n ≈ {} tokens on, {} too", about(each.tokens),
+                                           called(told, each.faster));
+    said.push_back(&each);
+    named.is_told = true;
   }
-  if (first) sentence += '.';
-  return {std::move(sentence), first};
+  return sentence.empty() ? sentence : sentence + '.';
 }
 
-/// Whether at the longest length of a curve the middle half of its runs meets that of another.
-bool is_within_spread(const std::vector<RaceLine>& lines, std::size_t line, bool whole) {
-  const RacePoint& last = lines[line].points.back();
-  return std::ranges::any_of(lines, [&](const RaceLine& other) {
-    const RacePoint* const point = point_at(other, last.entry.tokens);
-    return &other != &lines[line] && point && !seconds_of(last, whole).below(seconds_of(*point, whole));
-  });
+/// The crossing at which the last curve of the bar took the lead; null where another curve ended there.
+NamedCrossing* last_change(const Told& told, std::vector<NamedCrossing>& crossings) {
+  const auto last =
+      std::ranges::find_if(crossings.rbegin(), crossings.rend(), [&](const NamedCrossing& each) {
+        return each.crossing.leads && each.crossing.faster == told.lead.spans.back().line;
+      });
+  constexpr double rounding = 1e-9;
+  const bool begins_it = last != crossings.rend() &&
+                         std::abs(last->crossing.tokens / told.lead.spans.back().from - 1) < rounding;
+  return begins_it ? &*last : nullptr;
 }
 
-/// Who is fastest where, while nothing crosses for good.
-std::string fastest_sentence(const std::vector<FastestSpan>& fastest, const std::vector<RaceLine>& lines,
-                             bool whole, std::span<const Variant> table) {
-  if (fastest.empty()) return {};
-  const FastestSpan& last = fastest.back();
-  const std::string winner = called(lines[last.line], lines, table);
-  if (fastest.size() == 1) {
-    if (lines.size() == 1) return {};
-    return capitalised(winner) + " is fastest at every length measured.";
+/// Who is fastest at the end, and from where on.
+std::string fastest_sentence(const Told& told, std::vector<NamedCrossing>& crossings) {
+  const std::vector<FastestSpan>& spans = told.lead.spans;
+  if (spans.empty() || told.lines.size() == 1) return {};
+  const std::string winner = called(told, spans.back().line);
+  if (spans.size() == 1) return capitalised(winner) + " is fastest at every length measured.";
+  NamedCrossing* const change = last_change(told, crossings);
+  if (!change) {
+    const auto begin = static_cast<Index>(std::lround(spans.back().from));
+    return fmt::format("Beyond n = {} tokens {} is fastest of what was measured there.", in_digits(begin),
+                       winner);
   }
-  return fmt::format("From n ≈ {} on, {} is fastest{}.", about(last.from), winner,
-                     is_within_spread(lines, last.line, whole) ? ", by less than the runs spread" : "");
+  change->is_told = true;
+  return fmt::format("From n ≈ {} tokens on, {} is fastest{}.", about(change->crossing.tokens), winner,
+                     less_than_spread(change->crossing));
+}
+
+/// The answer in a sentence, as the bar has it: where what crosses is not the lead, the lead is told first.
+std::string headline(const Told& told, std::vector<NamedCrossing>& crossings) {
+  std::string sentence = crossing_sentence(told, crossings);
+  const auto first = std::ranges::find_if(crossings, &NamedCrossing::is_told);
+  if (first == crossings.end()) return fastest_sentence(told, crossings);
+  const bool is_lead = first->crossing.leads && first->crossing.faster == told.lead.spans.back().line;
+  if (is_lead) return sentence;
+  std::string fastest = fastest_sentence(told, crossings);
+  fastest.back() = ';';
+  sentence.front() = 'f';
+  return fastest + ' ' + sentence;
+}
+
+/// What was measured with plain kernels although there are others in two bytes: a curve of these says nothing
+/// of the form itself. Empty where that is so of none, or of the fastest too.
+std::string kernel_clause(const Told& told) {
+  if (told.lead.spans.empty()) return {};
+  const auto is_held_back = [&](std::size_t which) {
+    const RaceLine& line = told.lines[which];
+    return line.kernel == KernelKind::plain && !line.points.empty() &&
+           has_tensor_cores(line.points.back().entry, told.table);
+  };
+  if (is_held_back(told.lead.spans.back().line)) return {};
+  std::vector<std::string> names;
+  for (std::size_t which = 0; which < told.lines.size(); ++which) {
+    if (is_held_back(which)) names.push_back(called(told, which));
+  }
+  if (names.empty()) return {};
+  constexpr std::size_t most_named = 2;
+  const bool are_many = names.size() > most_named;
+  return fmt::format("{} {} on plain kernels here, on tensor cores in bf16 and tf32.",
+                     are_many ? "chunkwise forms" : fmt::format("{}", fmt::join(names, " and ")),
+                     are_many || names.size() > 1 ? "run" : "runs");
 }
 
 constexpr double as_long = 1.05;  // one time by another: nobody would call it longer
-
-/// Whether one curve is fastest at every length, on another device than those that cross: that comes first.
-bool wins_on_another_device(const std::vector<FastestSpan>& fastest, const NamedCrossing& crossing,
-                            const std::vector<RaceLine>& lines) {
-  return fastest.size() == 1 && lines[fastest.front().line].of.device != lines[crossing.faster].of.device &&
-         lines[fastest.front().line].of.device != lines[crossing.slower].of.device;
-}
 
 /// "8.5", "14": how many times.
 std::string times_words(double ratio) {
   return ratio < 9.95 ? fmt::format("{:.1f}", ratio) : fmt::format("{:.0f}", ratio);
 }
 
-/// The longer of two times by the shorter.
-double apart(double one, double other) { return std::max(one, other) / std::min(one, other); }
-
-/// "At n = 8,192: 0.52 s against 4.42 s, 8.5 times. At n = 64 softmax wins by 5.2."
-std::string detail_sentence(const RaceLine& one, const RaceLine& other, const std::vector<RaceLine>& lines,
-                            bool whole, std::span<const Variant> table) {
-  const auto [shortest, longest] = shared_lengths(one, other);
-  if (longest == 0) return {};
-  const auto seconds = [&](const RaceLine& line, Index tokens) {
-    return seconds_of(*point_at(line, tokens), whole).median;
-  };
-  const double far_one = seconds(one, longest);
-  const double far_other = seconds(other, longest);
-  const double far_apart = apart(far_one, far_other);
-  std::string words =
-      fmt::format("At n = {}: {} against {}, {}.", in_digits(longest), duration(far_one), duration(far_other),
-                  far_apart < as_long ? "about as long" : times_words(far_apart) + " times");
-  if (shortest == longest) return words;
-  const double near_one = seconds(one, shortest);
-  const double near_other = seconds(other, shortest);
-  const double near_apart = apart(near_one, near_other);
-  if (near_apart < as_long)
-    return words + fmt::format(" At n = {} they take equally long.", in_digits(shortest));
-  const RaceLine& winner = near_one < near_other ? one : other;
-  return words + fmt::format(" At n = {} {} wins by {}.", in_digits(shortest), called(winner, lines, table),
-                             times_words(near_apart));
+/// "At n = 8,192 tokens: chunkwise 0.52 s, softmax 4.42 s, 8.5 times as long."
+std::string end_sentence(const Told& told, Index tokens, std::size_t fastest, std::size_t other) {
+  const double one = seconds_of(*point_at(told.lines[fastest], tokens), told.whole).median;
+  const double two = seconds_of(*point_at(told.lines[other], tokens), told.whole).median;
+  return fmt::format("At n = {} tokens: {} {}, {} {}, {}.", in_digits(tokens), briefly(told, fastest),
+                     duration(one), briefly(told, other), duration(two),
+                     two / one < as_long ? "about as long" : times_words(two / one) + " times as long");
 }
 
-/// The fastest curve at the longest length but `line`; the number of lines where there is none.
-std::size_t second_at_end(const std::vector<RaceLine>& lines, std::size_t line, bool whole) {
-  std::size_t best = lines.size();
+/// Whether a curve that takes part in the lead has a point there.
+bool has_point(const Told& told, std::size_t which, Index tokens) {
+  return told.lines[which].points.size() > 1 && point_at(told.lines[which], tokens);
+}
+
+/// The fastest curve at a length but `line`; nothing where there is none.
+std::optional<std::size_t> second_at(const Told& told, Index tokens, std::size_t line) {
+  std::optional<std::size_t> best;
   double least = 0;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (i == line || lines[line].points.empty()) continue;
-    const RacePoint* const point = point_at(lines[i], lines[line].points.back().entry.tokens);
-    if (!point) continue;
-    const double seconds = seconds_of(*point, whole).median;
-    if (best == lines.size() || seconds < least) {
-      best = i;
-      least = seconds;
-    }
+  for (std::size_t i = 0; i < told.lines.size(); ++i) {
+    if (i == line || !has_point(told, i, tokens)) continue;
+    const double seconds = seconds_of(*point_at(told.lines[i], tokens), told.whole).median;
+    if (best && seconds >= least) continue;
+    best = i;
+    least = seconds;
   }
   return best;
 }
 
-}  // namespace
-
-RaceShape shape_of(const RaceEntry& entry) { return {entry.batches, entry.heads, entry.dk, entry.dv}; }
-
-std::string in_words(const RaceShape& shape) {
-  const std::string channels =
-      shape.dk == shape.dv ? fmt::format("D {}", shape.dk) : fmt::format("K {} · V {}", shape.dk, shape.dv);
-  return fmt::format("B {} · H {} · {}", shape.batches, shape.heads, channels);
-}
-
-std::vector<RaceShape> race_shapes(const RaceReport& report) {
-  std::vector<RaceShape> shapes;
-  for (const RacePoint& point : report.points) {
-    const RaceShape shape = shape_of(point.entry);
-    if (point.measured() && std::ranges::find(shapes, shape) == shapes.end()) shapes.push_back(shape);
+/// How far the fastest is ahead at both ends of the bar: of what the headline compares it with, or else of
+/// the next one.
+std::string detail(const Told& told, const std::vector<NamedCrossing>& crossings) {
+  const std::vector<FastestSpan>& spans = told.lead.spans;
+  const std::size_t last = spans.back().line;
+  const Index longest = told.lines[last].points.back().entry.tokens;
+  std::optional<std::size_t> other = second_at(told, longest, last);
+  for (const NamedCrossing& each : crossings) {
+    if (!each.is_told || each.crossing.faster != last || !has_point(told, each.crossing.slower, longest))
+      continue;
+    other = each.crossing.slower;
+    break;
   }
-  return shapes;
-}
-
-bool RaceSelection::takes(const RaceEntry& entry) const {
-  return shape_of(entry) == shape && lets_pass(variants, entry.variant) && lets_pass(forms, entry.form) &&
-         lets_pass(devices, entry.device) && lets_pass(precisions, entry.precision);
-}
-
-RaceReport selected(const RaceReport& report, const RaceSelection& selection) {
-  RaceReport left = {.machine = report.machine,
-                     .starts = report.starts,
-                     .data = report.data,
-                     .timing = report.timing,
-                     .roofs = report.roofs};
-  std::ranges::copy_if(report.points, std::back_inserter(left.points),
-                       [&](const RacePoint& point) { return selection.takes(point.entry); });
-  return left;
-}
-
-const Quartiles& seconds_of(const RacePoint& point, bool whole) {
-  return whole ? point.whole : point.compute;
-}
-
-std::vector<RaceLine> race_lines(const RaceReport& report, bool whole) {
-  const bool joins_forms = has_others(report);
-  std::vector<RaceLine> lines;
-  for (const RacePoint& point : report.points) {
-    const bool any_form = joins_forms && point.entry.variant == race_peer;
-    const RaceEntry of = curve_of(point.entry, any_form);
-    auto line = std::ranges::find(lines, of, &RaceLine::of);
-    if (line == lines.end()) line = lines.insert(lines.end(), {.of = of, .any_form = any_form});
-    if (!point.measured())
-      line->missing.push_back(point);
-    else if (point.entry.tokens > 0 && seconds_of(point, whole).low > 0)  // else it has no logarithm
-      insert(line->points, point, whole);
-  }
-  for (RaceLine& line : lines)
-    std::ranges::stable_sort(line.missing, {}, [](const RacePoint& point) { return point.entry.tokens; });
-  return lines;
-}
-
-std::string name_of(const RaceLine& line, std::span<const RaceLine> among, std::span<const Variant> table) {
-  std::string words;
-  if (line.any_form) {
-    words = line.of.variant;
-  } else {
-    words = has_other_rules(line, among) ? race_label(line.of.variant, table) + " " : std::string();
-    words += name(line.of.form);
-    if (line.of.chunk_size > 0) words += fmt::format(", C = {}", line.of.chunk_size);
-  }
-  if (differs(line, among, &RaceEntry::device)) words += ", " + line.of.device;
-  if (differs(line, among, &RaceEntry::precision)) words += fmt::format(", {}", name(line.of.precision));
+  std::string words = other ? end_sentence(told, longest, last, *other) : std::string();
+  const std::size_t first = spans.front().line;
+  const Index shortest = told.lines[first].points.front().entry.tokens;
+  if (shortest == longest) return words;
+  other = first != last && has_point(told, last, shortest) ? last : second_at(told, shortest, first);
+  if (other) words += (words.empty() ? "" : " ") + end_sentence(told, shortest, first, *other);
   return words;
 }
 
-std::vector<FastestSpan> fastest_spans(std::span<const RaceLine> lines, bool whole) {
-  const std::vector<double> changes = possible_changes(lines, whole);
-  std::vector<FastestSpan> spans;
-  for (std::size_t i = 0; i + 1 < changes.size(); ++i) {
-    const double middle = std::midpoint(changes[i], changes[i + 1]);
-    std::optional<std::size_t> best;
-    double least = 0;
-    for (std::size_t line = 0; line < lines.size(); ++line) {
-      const auto time = log_seconds(lines[line], middle, whole);
-      if (!time || (best && *time >= least)) continue;
-      best = line;
-      least = *time;
-    }
-    if (!best || changes[i + 1] - changes[i] < same_length) continue;
-    const double from = std::exp(changes[i]);
-    const double to = std::exp(changes[i + 1]);
-    const bool goes_on = !spans.empty() && spans.back().line == *best &&
-                         std::abs(std::log(spans.back().to / from)) < same_length;
-    if (goes_on)
-      spans.back().to = to;
-    else
-      spans.push_back({from, to, *best});
-  }
-  return spans;
-}
+}  // namespace
 
 RaceFigures race_figures(std::span<const RaceReport* const> reports, std::size_t leading,
                          const RaceSelection& selection, bool whole, std::span<const Variant> table) {
   RaceFigures figures;
   for (std::size_t i = 0; i < reports.size(); ++i) {
-    const RaceReport part = selected(*reports[i], selection);
-    figures.lines.push_back(race_lines(part, whole));
-    for (RaceLine& line : figures.lines.back()) line.name = name_of(line, figures.lines.back(), table);
-    if (i != leading) continue;
-    const std::vector<RaceLine>& lines = figures.lines.back();
-    figures.fastest = fastest_spans(lines, whole);
-    figures.crossings = named_crossings(part, lines, whole, table);
-    ToldCrossings told = crossing_sentence(figures.crossings, lines, whole, table);
-    figures.headline = std::move(told.sentence);
-    if (figures.headline.empty()) {
-      figures.headline = fastest_sentence(figures.fastest, lines, whole, table);
-    } else if (wins_on_another_device(figures.fastest, *told.first, lines)) {
-      std::string fastest = fastest_sentence(figures.fastest, lines, whole, table);
-      fastest.back() = ';';
-      figures.headline.front() = 'f';
-      figures.headline = fastest + " " + figures.headline;
+    figures.lines.push_back(race_lines(selected(*reports[i], selection), whole));
+    std::vector<RaceLine>& lines = figures.lines.back();
+    for (RaceLine& line : lines) {
+      line.name = name_of(line, lines, table);
+      if (!line.points.empty()) line.kernel = taken_kernel(line.points.back().entry, *reports[i], table);
     }
-    if (figures.headline.empty() || figures.fastest.empty()) continue;
-    // What the headline compares, or else the fastest at the end with the next one there.
-    const std::size_t winner = told.first ? told.first->faster : figures.fastest.back().line;
-    const std::size_t other = told.first ? told.first->slower : second_at_end(lines, winner, whole);
-    if (other < lines.size())
-      figures.detail = detail_sentence(lines[winner], lines[other], lines, whole, table);
+    if (i != leading) continue;
+    const Lead ahead = lead(lines, whole);
+    const Told told = {lines, ahead, whole, table};
+    figures.fastest = ahead.spans;
+    figures.crossings = named_crossings(told);
+    figures.headline = headline(told, figures.crossings);
+    if (figures.headline.empty()) continue;
+    figures.detail = detail(told, figures.crossings);
+    if (const std::string clause = kernel_clause(told); !clause.empty()) {
+      figures.headline.back() = ';';
+      figures.headline += ' ' + clause;
+    }
   }
   return figures;
 }

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/stop.h"
 #include "core/engines/decay_scores.h"
+#include "core/engines/fast_kernels.h"
 #include "kernels/cuda/chunk_rows.h"
 #include "kernels/cuda/computing.h"
 #include "kernels/cuda/head_groups.h"
@@ -293,16 +294,6 @@ Matrix<Scalar> whole_chunk(const Program<Scalar>& program, Matrix<Scalar>& S, Re
   return pass == Pass::states ? tables.U.matrix() : rows.output();
 }
 
-/// Whether recurrent_scalar_decay() computes it.
-bool has_one_decay_per_token(const Structure& structure, Index K) {
-  // All fields by name: whoever adds one to Structure is asked here whether the kernel knows it.
-  const auto& [decay, gates_are_logs, value_decay, erase, erase_key, beta, writes_value, decay_by_key,
-               plain_write, read_at, rows_per_read, parts] = structure;
-  return K <= recurrent_scalar_decay_largest_K && decay != Decay::key && !value_decay &&
-         erase != Erase::undecayed && !erase_key && writes_value && !plain_write &&
-         read_at == ReadAt::after_row && rows_per_read == 1 && parts.empty();
-}
-
 template <class Scalar>
 void run_chunks(Form form, RowsOnDevice<Scalar>& rows, Index chunk_size, const std::stop_token& stop) {
   const RowPrograms<Scalar>& programs = rows.programs();
@@ -339,8 +330,12 @@ bool goes_to_tensor_float(Form form, const Structure& structure, Index K, Roundi
          fit_tensor_cores(structure, K) && has_tensor_float();
 }
 
+static_assert(most_register_channels == recurrent_scalar_decay_largest_K);
+static_assert(most_tensor_core_channels == tensor_float::most_channels);
+
+/// Whether recurrent_scalar_decay() computes it.
 bool goes_to_registers(Form form, const Structure& structure, Index K) {
-  return form == Form::recurrent && has_one_decay_per_token(structure, K);
+  return form == Form::recurrent && fit_registers(structure, K);
 }
 
 template <class Scalar>

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/stop.h"
+#include "core/engines/fast_kernels.h"
 #include "kernels/cuda/computing.h"
 #include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/hopper/tensor_rows.h"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/contract/variant.h"
+#include "core/engines/fast_kernels.h"
 #include "core/rules/row_rule.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
@@ -87,16 +88,11 @@ TEST_CASE("the guide to the kernels lists every rule whose rows the tensor cores
   REQUIRE(list != std::string::npos);
   std::vector<std::string> listed =
       all_matches(guide.substr(list, guide.find(". Other rows", list) - list), "`([a-z0-9_]+)`");
-  // As fit_tensor_cores() of kernels/cuda/hopper has it, which is there with CUDA only.
   std::vector<std::string> computed;
   for (const Variant& variant : variants()) {
     const auto* rows = dynamic_cast<const RowRule*>(variant.rule.get());
     if (!rows) continue;
-    const Structure structure = rows->structure(resolve(variant, {}));
-    if (!structure.value_decay && structure.erase != Erase::undecayed && !structure.erase_key &&
-        structure.writes_value && !structure.plain_write && structure.read_at != ReadAt::end &&
-        structure.rows_per_read == 1 && structure.parts.empty())
-      computed.push_back(variant.id);
+    if (fit_tensor_cores(rows->structure(resolve(variant, {})), 1)) computed.push_back(variant.id);
   }
   std::ranges::sort(listed);
   std::ranges::sort(computed);

@@ -2,7 +2,10 @@
 
 #include "core/race/figures.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <random>
 
 #include "tests/catch.h"
 
@@ -80,7 +83,7 @@ TEST_CASE("a selection lets pass what it names, and all of what it does not", "[
 
 TEST_CASE("who is fastest changes where curves cross", "[race]") {
   const std::vector<RaceLine> lines = race_lines(crossing_report());
-  const std::vector<FastestSpan> spans = fastest_spans(lines);
+  const std::vector<FastestSpan> spans = lead(lines).spans;
   REQUIRE(spans.size() == 2);
   CHECK(spans[0].line == 0);
   CHECK(spans[1].line == 1);
@@ -89,8 +92,8 @@ TEST_CASE("who is fastest changes where curves cross", "[race]") {
   CHECK(std::abs(spans[0].to - 200) < 1e-6 * 200);
   CHECK(std::abs(spans[1].from - 200) < 1e-6 * 200);
   CHECK(std::abs(spans[1].to - 1024) < 1e-9 * 1024);
-  CHECK(fastest_spans({}).empty());
-  CHECK(fastest_spans(std::vector<RaceLine>{lines[1]}).size() == 1);
+  CHECK(lead({}).spans.empty());
+  CHECK(lead(std::vector<RaceLine>{lines[1]}).spans.size() == 1);
 }
 
 TEST_CASE("a curve that ends early leaves the lengths after it to others", "[race]") {
@@ -98,29 +101,41 @@ TEST_CASE("a curve that ends early leaves the lengths after it to others", "[rac
   report.points = {point("linear", Form::recurrent, 64, 1e-3), point("linear", Form::recurrent, 256, 2e-3),
                    point("kda", Form::recurrent, 64, 5e-3), point("kda", Form::recurrent, 256, 6e-3),
                    point("kda", Form::recurrent, 1024, 7e-3)};
-  const std::vector<FastestSpan> spans = fastest_spans(race_lines(report));
-  REQUIRE(spans.size() == 2);
-  CHECK(spans[0].line == 0);
-  CHECK(std::abs(spans[0].to - 256) < 1e-9 * 256);
-  CHECK(spans[1].line == 1);
+  const Lead found = lead(race_lines(report));
+  REQUIRE(found.spans.size() == 2);
+  CHECK(found.spans[0].line == 0);
+  CHECK(std::abs(found.spans[0].to - 256) < 1e-9 * 256);
+  CHECK(found.spans[1].line == 1);
+  CHECK(found.crossings.empty());  // nothing was overtaken
+  CHECK(figures_of(report, {}).headline ==
+        "Beyond n = 256 tokens KDA (recurrent) is fastest of what was measured there.");
 }
 
 TEST_CASE("the answer says from where on what is faster, and by how much at the ends", "[race]") {
   const RaceFigures figures = figures_of(crossing_report(), {.variants = {"gated_deltanet", "softmax"}});
+  CHECK(figures.headline ==
+        "From n ≈ 200 tokens on, the recurrent form is faster than softmax; from n ≈ 400 tokens on, the "
+        "chunkwise form too.");
   CHECK(
-      figures.headline ==
-      "From n ≈ 200 on, the recurrent form is faster than softmax; from n ≈ 400 on, the chunkwise form too.");
-  CHECK(figures.detail == "At n = 1,024: 205 µs against 1.05 ms, 5.1 times. At n = 64 softmax wins by 3.1.");
+      figures.detail ==
+      "At n = 1,024 tokens: recurrent 205 µs, softmax 1.05 ms, 5.1 times as long. At n = 64 tokens: softmax "
+      "4.1 µs, recurrent 12.8 µs, 3.1 times as long.");
   REQUIRE(figures.crossings.size() == 2);
   CHECK(figures.crossings[0].words == "recurrent overtakes softmax");
-  CHECK(figures.crossings[0].faster == 1);
-  CHECK(figures.crossings[0].slower == 0);
-  CHECK_THAT(figures.crossings[1].crossover.sentence, says("Gated DeltaNet (chunkwise, C = 64)"));
+  CHECK(figures.crossings[0].crossing.faster == 1);
+  CHECK(figures.crossings[0].crossing.slower == 0);
+  CHECK(figures.crossings[0].crossing.leads);
+  CHECK_FALSE(figures.crossings[1].crossing.leads);
+  for (const NamedCrossing& each : figures.crossings) CHECK(each.is_told);
+  CHECK(figures.crossings[1].sentence ==
+        "From n ≈ 400 tokens on, the chunkwise form is faster than softmax.");
+  CHECK(figures.crossings[1].where == "cpu, f32, B 1 · H 4 · D 64");
   // Without softmax nothing crosses.
   const RaceFigures forms = figures_of(crossing_report(), {.variants = {"gated_deltanet"}});
   CHECK(forms.headline == "The recurrent form is fastest at every length measured.");
   CHECK(forms.detail ==
-        "At n = 1,024: 205 µs against 410 µs, 2.0 times. At n = 64 the recurrent form wins by 2.0.");
+        "At n = 1,024 tokens: recurrent 205 µs, chunkwise 410 µs, 2.0 times as long. At n = 64 tokens: "
+        "recurrent 12.8 µs, chunkwise 25.6 µs, 2.0 times as long.");
   // One curve has no answer, and nothing none.
   CHECK(
       figures_of(crossing_report(), {.variants = {"gated_deltanet"}, .forms = {Form::chunkwise}}).headline ==
@@ -142,10 +157,19 @@ TEST_CASE("what no longer holds at the longest length is no answer", "[race]") {
   add(Form::chunkwise, 1024, 5, 5, 9);  // the middle halves overlap: nothing crosses, and yet it is shorter
   add(Form::recurrent, 1024, 5, 8, 9);
   const RaceFigures figures = figures_of(report, {});
-  CHECK(figures.crossings.size() == 1);
-  CHECK_THAT(figures.headline, says("on, the chunkwise form is fastest, by less than the runs spread."));
+  // What the headline and the bar tell is ringed, clear or not.
+  REQUIRE(figures.crossings.size() == 2);
+  CHECK(figures.crossings[0].crossing.is_clear);
+  CHECK_FALSE(figures.crossings[1].crossing.is_clear);
+  CHECK(figures.crossings[1].is_told);
+  CHECK(figures.crossings[1].words == "chunkwise, C = 64 overtakes recurrent, within the spread");
+  // log(4/3) of log(4/3) + log(8/5) of the way from 256 to 1,024: 433.
+  CHECK(figures.headline ==
+        "From n ≈ 430 tokens on, the chunkwise form is fastest, by less than the runs spread.");
   CHECK(figures.detail ==
-        "At n = 1,024: 5 s against 8 s, 1.6 times. At n = 64 the chunkwise form wins by 2.0.");
+        "At n = 1,024 tokens: chunkwise 5 s, recurrent 8 s, 1.6 times as long. At n = 64 tokens: chunkwise 1 "
+        "s, "
+        "recurrent 2 s, 2.0 times as long.");
 }
 
 TEST_CASE("devices are compared by computing alone, or with transfers", "[race]") {
@@ -162,9 +186,9 @@ TEST_CASE("devices are compared by computing alone, or with transfers", "[race]"
   // straight line of logarithms.
   const RaceFigures whole = figures_of(report, {}, true);
   REQUIRE(whole.crossings.size() == 1);
-  CHECK(std::abs(whole.crossings[0].crossover.tokens - 2000.0 / 3) < 1e-6 * 667);
+  CHECK(std::abs(whole.crossings[0].crossing.tokens - 2000.0 / 3) < 1e-6 * 667);
   CHECK(whole.headline ==
-        "From n ≈ 670 on, the chunkwise form on cuda is faster than the chunkwise form on cpu.");
+        "From n ≈ 670 tokens on, the chunkwise form on cuda is faster than the chunkwise form on cpu.");
 }
 
 TEST_CASE("the answer names what tells curves apart", "[race]") {
@@ -176,9 +200,9 @@ TEST_CASE("the answer names what tells curves apart", "[race]") {
       report.points.push_back(point("kda", Form::chunkwise, n, 400e-9 * x, device));
     }
   }
-  CHECK(
-      figures_of(report, {})
-          .headline.starts_with("From n ≈ 400 on, the chunkwise form on cpu is faster than softmax on cpu"));
+  CHECK(figures_of(report, {})
+            .headline.starts_with(
+                "From n ≈ 400 tokens on, the chunkwise form on cpu is faster than softmax on cpu"));
   RaceReport chunks;
   for (const Index chunk_size : {16, 64}) {
     for (const Index n : lengths) {
@@ -195,7 +219,8 @@ TEST_CASE("times that hardly differ are as long", "[race]") {
   report.points = {point("kda", Form::recurrent, 64, 1), point("kda", Form::recurrent, 256, 4),
                    point("kda", Form::chunkwise, 64, 2), point("kda", Form::chunkwise, 256, 4.1)};
   CHECK(figures_of(report, {}).detail ==
-        "At n = 256: 4 s against 4.1 s, about as long. At n = 64 the recurrent form wins by 2.0.");
+        "At n = 256 tokens: recurrent 4 s, chunkwise 4.1 s, about as long. At n = 64 tokens: recurrent 1 s, "
+        "chunkwise 2 s, 2.0 times as long.");
 }
 
 TEST_CASE("a device that is always fastest is told before what crosses on another", "[race]") {
@@ -204,8 +229,128 @@ TEST_CASE("a device that is always fastest is told before what crosses on anothe
     report.points.push_back(
         point("gated_deltanet", Form::recurrent, n, 1e-9 * static_cast<double>(n), "cuda"));
   CHECK(figures_of(report, {.forms = {Form::recurrent}}).headline ==
-        "The recurrent form on cuda is fastest at every length measured; from n ≈ 100 on, the recurrent form "
+        "The recurrent form on cuda is fastest at every length measured; from n ≈ 100 tokens on, the "
+        "recurrent form "
         "on cpu is faster than softmax on cpu.");
+}
+
+TEST_CASE("softmax in several forms is one curve, which overtakes itself nowhere", "[race]") {
+  RaceReport report;
+  for (const Index n : lengths) {
+    const auto x = static_cast<double>(n);
+    report.points.push_back(point("softmax", Form::recurrent, n, 1e-9 * x * x));
+    report.points.push_back(point("softmax", Form::chunkwise, n, 200e-9 * x));  // they meet at 200
+    report.points.push_back(point("kda", Form::recurrent, n, 1e-3));
+  }
+  const RaceFigures figures = figures_of(report, {});
+  CHECK(figures.lines.front().size() == 2);
+  CHECK(figures.crossings.empty());
+  CHECK(figures.headline == "Softmax is fastest at every length measured.");
+}
+
+TEST_CASE("rings lie on the curves that they name; bar and headline change where rings are", "[race]") {
+  std::mt19937 bits(7);
+  const auto number = [&] { return static_cast<double>(bits() % 1000) / 1000; };
+  const Index all_lengths[] = {64, 128, 256, 512, 1024};
+  int rings = 0;
+  int unclear = 0;
+  for (int round = 0; round < 300; ++round) {
+    RaceReport report;
+    for (const char* const device : {"cpu", "cuda"}) {
+      for (const auto& [rule, form] : {std::pair("softmax", Form::recurrent),
+                                       {"softmax", Form::chunkwise},
+                                       {"kda", Form::recurrent},
+                                       {"kda", Form::chunkwise}}) {
+        for (const Index n : all_lengths) {
+          if (bits() % 4 == 0) continue;  // curves lack lengths, and bend where others do not
+          RacePoint each = point(rule, form, n, std::exp(2 * number()), device);
+          each.compute.low *= 1 - 0.2 * number();
+          each.compute.high *= 1 + 0.2 * number();
+          report.points.push_back(each);
+        }
+      }
+    }
+    const RaceFigures figures = figures_of(report, {});
+    const std::vector<RaceLine>& lines = figures.lines.front();
+    for (const NamedCrossing& named : figures.crossings) {
+      const LineCrossing& ring = named.crossing;
+      CAPTURE(named.words);
+      REQUIRE(ring.faster != ring.slower);
+      CHECK(lines[ring.faster].name != lines[ring.slower].name);
+      for (const std::size_t which : {ring.faster, ring.slower}) {
+        const auto time = seconds_at(lines[which], ring.tokens, false);
+        REQUIRE(time);
+        CHECK(std::abs(time->median / ring.seconds - 1) < 1e-9);  // a few logarithms and exponentials
+      }
+      ++rings;
+      if (!ring.is_clear) ++unclear;
+    }
+    // The bar changes hands at a ring, unless a curve begins or ends there.
+    for (std::size_t i = 0; i + 1 < figures.fastest.size(); ++i) {
+      const FastestSpan& before = figures.fastest[i];
+      const FastestSpan& after = figures.fastest[i + 1];
+      const bool is_ringed = std::ranges::any_of(figures.crossings, [&](const NamedCrossing& each) {
+        return each.crossing.leads && each.crossing.faster == after.line &&
+               each.crossing.slower == before.line && std::abs(each.crossing.tokens / after.from - 1) < 1e-9;
+      });
+      const bool both = seconds_at(lines[before.line], after.from * 1.001, false) &&
+                        seconds_at(lines[after.line], after.from / 1.001, false);
+      CHECK(is_ringed == both);
+    }
+    // Every length that the headline tells has a ring that says so.
+    for (const NamedCrossing& each : figures.crossings) {
+      if (!each.is_told) continue;
+      CHECK_THAT(figures.headline, says(fmt::format("n ≈ {} tokens on", about(each.crossing.tokens))));
+    }
+    std::size_t told = 0;
+    for (std::size_t at = figures.headline.find("n ≈ "); at != std::string::npos;
+         at = figures.headline.find("n ≈ ", at + 1))
+      ++told;
+    CHECK(static_cast<std::size_t>(std::ranges::count_if(figures.crossings, &NamedCrossing::is_told)) ==
+          told);
+    // The detail begins with the fastest at the end, as the bar has it.
+    if (figures.detail.empty()) continue;
+    const RaceLine& last = lines[figures.fastest.back().line];
+    CHECK_THAT(figures.detail,
+               says(fmt::format("At n = {} tokens: ", in_digits(last.points.back().entry.tokens))));
+    CHECK_THAT(figures.detail, says(" " + duration(last.points.back().compute.median) + ", "));
+  }
+  CHECK(rings > 100);
+  CHECK(unclear > 10);
+}
+
+TEST_CASE("curves of plain kernels do not speak for their form", "[race]") {
+  RaceReport report;
+  for (const Index n : lengths) {
+    const auto x = static_cast<double>(n);
+    report.points.push_back(point("gated_deltanet", Form::recurrent, n, 1e-7 * x, "cuda"));
+    report.points.push_back(point("gated_deltanet", Form::chunkwise, n, 1e-5 * x, "cuda"));
+  }
+  const RaceFigures figures = figures_of(report, {});
+  REQUIRE(figures.lines.front().size() == 2);
+  CHECK(figures.lines.front()[0].kernel == KernelKind::registers);
+  CHECK(figures.lines.front()[1].kernel == KernelKind::plain);
+  CHECK(figures.headline ==
+        "The recurrent form is fastest at every length measured; the chunkwise form runs on plain kernels "
+        "here, on tensor cores in bf16 and tf32.");
+  for (RacePoint& each : report.points) each.entry.device = "cpu";
+  CHECK(figures_of(report, {}).headline == "The recurrent form is fastest at every length measured.");
+}
+
+TEST_CASE("curves in two precisions are told apart where they cross", "[race]") {
+  RaceReport report;
+  for (const Index n : lengths) {
+    const auto x = static_cast<double>(n);
+    report.points.push_back(point("kda", Form::chunkwise, n, 1e-9 * x * x));
+    report.points.push_back(point("kda", Form::chunkwise, n, 200e-9 * x));
+    report.points.back().entry.precision = Precision::f64;
+  }
+  const RaceFigures figures = figures_of(report, {});
+  REQUIRE(figures.crossings.size() == 1);
+  CHECK(figures.crossings[0].words == "chunkwise, C = 64, f64 overtakes chunkwise, C = 64, f32");
+  CHECK(figures.crossings[0].sentence ==
+        "From n ≈ 200 tokens on, the chunkwise form in f64 is faster than the chunkwise form in f32.");
+  CHECK(figures.crossings[0].where == "cpu, B 1 · H 4 · D 64");
 }
 
 TEST_CASE("reports are shown together, and the leading one is compared", "[race]") {
@@ -232,7 +377,7 @@ TEST_CASE("what is too short to be told is no point of a curve", "[race]") {
   const std::vector<RaceLine> lines = race_lines(report);
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].points.size() == 1);
-  CHECK(fastest_spans(lines).empty());
+  CHECK(lead(lines).spans.empty());
   report.points = {point("kda", Form::chunkwise, 0, 1e-6), point("kda", Form::chunkwise, 64, 1e-6)};
   CHECK(race_lines(report).front().points.size() == 1);
 }

@@ -61,7 +61,8 @@ const std::vector<Room>& rooms() {
       {"core/race",
        "How fast forms are: a plan of points, what each took, how near it is to what the machine can do, and "
        "where curves cross.",
-       {"core/base", "core/contract", "core/operator", "core/rules", "core/cases", "core/insight"}},
+       {"core/base", "core/contract", "core/operator", "core/engines", "core/rules", "core/cases",
+        "core/insight"}},
       {"kernels",
        "Engines for speed: CUDA, and the backends by which everybody asks for an engine.",
        {"core/base", "core/numbers", "core/contract", "core/operator", "core/engines", "core/rules"}},

@@ -58,6 +58,20 @@ RaceReport made_report(const std::string& processor, std::initializer_list<const
   return report;
 }
 
+/// Shows Measure beside a small text, with the reports of `races` alone.
+void enter_measure(Application& application, Races races = Races("")) {
+  application.races = std::move(races);
+  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=6"));
+  application.session.wait();
+  application.enter("measure");
+}
+
+/// Draws Measure fully with this report as what was measured here.
+void draw_own(Application& application, Offscreen& offscreen, RaceReport report) {
+  application.races.adopt(application.session, std::move(report));
+  draw_fully(application, offscreen);
+}
+
 void require_apart(const std::vector<Rectangle>& places) {
   for (std::size_t i = 0; i < places.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(places[i], places[j], 0.5F));
@@ -131,10 +145,7 @@ TEST_CASE("Measure shows nothing, one report, several and many curves at both si
   write_file(folder / "gpu.json",
              race_json(made_report("AMD EPYC", {"gated_deltanet", "softmax"}, 1e-8, "cuda", 8192)));
   Application application;
-  application.races = Races("");
-  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=6"));
-  application.session.wait();
-  application.enter("measure");
+  enter_measure(application);
   for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
     Offscreen offscreen(width, height);
     for (const Theme theme : all_themes) {
@@ -150,8 +161,7 @@ TEST_CASE("Measure shows nothing, one report, several and many curves at both si
       CHECK_THAT(measure_map().headline, says("Nothing is measured yet"));
       check_places(width);
 
-      application.races.adopt(application.session, made_report("Xeon", {"gated_deltanet", "softmax"}, 1e-6));
-      draw_fully(application, offscreen);
+      draw_own(application, offscreen, made_report("Xeon", {"gated_deltanet", "softmax"}, 1e-6));
       CHECK(measure_map().ends.size() == 5);  // four forms, and softmax once
       CHECK(measure_map().points.size() == 3 * 7 + 5 + 7);
       CHECK(measure_map().rings.size() == measured(application).figures->crossings.size());
@@ -168,12 +178,11 @@ TEST_CASE("Measure shows nothing, one report, several and many curves at both si
       for (const std::string& name : measure_map().shown_reports) CHECK_THAT(name, !says("…"));
       check_places(width);
 
-      application.races.adopt(application.session,
-                              made_report("Xeon",
-                                          {"linear", "retnet", "gla", "deltanet", "gated_deltanet", "kda",
-                                           "ttt_linear", "lact", "softmax"},
-                                          1e-6));
-      draw_fully(application, offscreen);
+      draw_own(application, offscreen,
+               made_report("Xeon",
+                           {"linear", "retnet", "gla", "deltanet", "gated_deltanet", "kda", "ttt_linear",
+                            "lact", "softmax"},
+                           1e-6));
       CHECK(measure_map().ends.size() > 20);
       check_places(width);
       // A headline that is too long ends with a clause.
@@ -190,18 +199,14 @@ TEST_CASE("Measure shows nothing, one report, several and many curves at both si
 
 TEST_CASE("under the roofs of two devices a curve says on which it is", "[measure]") {
   Application application;
-  application.races = Races("");
-  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=6"));
-  application.session.wait();
-  application.enter("measure");
+  enter_measure(application);
   Offscreen offscreen(1280, 800);
   RaceReport both = made_report("Xeon", {"gated_deltanet"}, 1e-6);
   const RaceReport gpu = made_report("Xeon", {"gated_deltanet"}, 1e-7, "cuda");
   both.points.insert(both.points.end(), gpu.points.begin(), gpu.points.end());
   both.roofs.insert(both.roofs.end(), gpu.roofs.begin(), gpu.roofs.end());
   std::erase_if(both.points, [](const RacePoint& point) { return point.entry.form != Form::chunkwise; });
-  application.races.adopt(application.session, both);
-  draw_fully(application, offscreen);
+  draw_own(application, offscreen, both);
   CHECK_THAT(measure_map().roof_sentence, says("hunkwise, cuda uses"));
   CHECK_THAT(measure_map().roof_sentence, says("chunkwise, cpu "));
 }
@@ -221,10 +226,7 @@ TEST_CASE("the roofline leaves out what no machine can do", "[measure]") {
                                Broken{1e5, 1e3, 5e-324, 1e11, false}}) {
     CAPTURE(broken.flops, broken.bytes, broken.seconds, broken.per_second);
     Application application;
-    application.races = Races("");
-    REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=6"));
-    application.session.wait();
-    application.enter("measure");
+    enter_measure(application);
     Offscreen offscreen(1280, 800);
     RaceReport report = made_report("Xeon", {"gated_deltanet"}, 1e-6);
     report.roofs.front().roof.flops_per_second = broken.per_second;
@@ -232,27 +234,22 @@ TEST_CASE("the roofline leaves out what no machine can do", "[measure]") {
     report.points.back().work.needed_flops = broken.flops;
     report.points.back().work.bytes = broken.bytes;
     report.points.back().compute.median = broken.seconds;
-    application.races.adopt(application.session, report);
-    draw_fully(application, offscreen);
+    draw_own(application, offscreen, report);
     CHECK((measure_map().roof_sentence == "What the machine can do was not measured.") != broken.is_told);
   }
 }
 
 TEST_CASE("a crossing is ringed where its curves meet", "[measure]") {
   Application application;
-  application.races = Races("");
-  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=6"));
-  application.session.wait();
-  application.enter("measure");
+  enter_measure(application);
   Offscreen offscreen(1920, 1080);
-  application.races.adopt(application.session, made_report("Xeon", {"gated_deltanet", "softmax"}, 1e-6));
-  draw_fully(application, offscreen);
+  draw_own(application, offscreen, made_report("Xeon", {"gated_deltanet", "softmax"}, 1e-6));
   const MeasuredNow& now = measured(application);
   const Rectangle plot = measure_map().plot;
   REQUIRE_FALSE(now.figures->crossings.empty());
   for (std::size_t i = 0; i < now.figures->crossings.size(); ++i) {
     // Lengths from 64 to 4,096 are six doublings wide.
-    const double part = std::log2(now.figures->crossings[i].crossover.tokens / 64) / 6;
+    const double part = std::log2(now.figures->crossings[i].crossing.tokens / 64) / 6;
     const double x = plot.minimum.x + part * static_cast<double>(plot.maximum.x - plot.minimum.x);
     CHECK(std::abs(static_cast<double>(measure_map().rings[i].x) - x) < 1);
   }
@@ -264,4 +261,75 @@ TEST_CASE("a crossing is ringed where its curves meet", "[measure]") {
   draw_fully(application, offscreen);
   REQUIRE(measure_map().points.size() == before.size());
   CHECK(std::abs(measure_map().points[3].x - before[3].x) < 0.5F);
+}
+
+TEST_CASE("a report of another machine is not continued here: nothing of it is hatched", "[measure]") {
+  const TemporaryFolder folder;
+  write_file(folder / "other.json", race_json(made_report("AMD EPYC", {"gated_deltanet", "softmax"}, 1e-8)));
+  Application application;
+  enter_measure(application);
+  Offscreen offscreen(1280, 800);
+  application.races.adopt(application.session, made_report("Xeon", {"gated_deltanet", "softmax"}, 1e-6));
+  SessionState more = application.session.state();
+  more.measure.wish.lengths.push_back(8192);
+  application.session.change(more);
+  draw_fully(application, offscreen);
+  CHECK(measure_map().question == "Which is faster here?");
+  CHECK(measure_map().race_button == "go on");
+  CHECK(measure_map().hatched_from > 0);
+  application.races.open(application.session, folder / "other.json");
+  SessionState other = application.session.state();
+  other.measure.leading = (folder / "other.json").string();
+  application.session.change(other);
+  draw_fully(application, offscreen);
+  REQUIRE(measured(application).lead().report->machine.processor == "AMD EPYC");
+  CHECK(measure_map().question == "Which is faster on AMD EPYC, 2 threads?");
+  CHECK(measure_map().race_button == "measure here");
+  CHECK(measure_map().hatched_from < 0);
+  CHECK(std::abs(measure_map().points.back().x - measure_map().plot.maximum.x) < 1);  // no room for more
+}
+
+TEST_CASE("nothing that was measured elsewhere in the program seems to be missing", "[measure]") {
+  Application application;
+  enter_measure(application);
+  Offscreen offscreen(1280, 800);
+  application.races.adopt(application.session,
+                          made_report("Xeon", {"gated_deltanet", "softmax"}, 1e-6, "cpu", 1024));
+  SessionState on_cpu = application.session.state();
+  on_cpu.measure.wish.devices = {"cpu"};  // a GPU of this machine could be raced too
+  application.session.change(on_cpu);
+  draw_fully(application, offscreen);
+  CHECK(measure_map().hatched_from < 0);
+  CHECK(measure_map().race_button == "measure again");
+}
+
+TEST_CASE("while reports are being read, Measure says so in every frame", "[measure]") {
+  const TemporaryFolder folder;
+  write_file(folder / "a.json", race_json(made_report("AMD EPYC", {"gated_deltanet", "softmax"}, 1e-8)));
+  Application application;
+  enter_measure(application, Races(folder.path()));
+  Offscreen offscreen(1280, 800);
+  const auto pass = [&] { offscreen.pass([&] { application.draw(offscreen.scale()); }); };
+  pass();
+  CHECK_THAT(measure_map().headline, says("being read"));
+  for (int frames = 0; frames < 20 && measure_map().points.empty(); ++frames) {
+    CHECK_THAT(measure_map().headline, !says("Nothing is measured"));
+    application.session.answers().wait();
+    pass();
+  }
+  CHECK_FALSE(measure_map().points.empty());
+  CHECK(measure_map().reports.size() == 1);
+}
+
+TEST_CASE("a curve of a GPU says with what kernels it was measured", "[measure]") {
+  Application application;
+  enter_measure(application);
+  Offscreen offscreen(1920, 1080);
+  draw_own(application, offscreen, made_report("Xeon", {"gated_deltanet"}, 1e-6, "cuda"));
+  std::vector<std::string> kernels;
+  for (const MeasureMap::CurveEnd& end : measure_map().ends) kernels.push_back(end.kernel);
+  // The recurrence, chunk by chunk, in two passes, all at once.
+  CHECK(kernels == std::vector<std::string>{"in registers", "plain kernel", "plain kernel", "plain kernel"});
+  CHECK_THAT(measure_map().headline, says("plain kernels here"));
+  for (const std::string& fault : letter_faults()) FAIL_CHECK(fault);
 }

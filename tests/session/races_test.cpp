@@ -2,7 +2,9 @@
 
 #include "app/session/races.h"
 
+#include <chrono>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "app/session/race_file.h"
 #include "core/base/error.h"
@@ -246,6 +248,30 @@ TEST_CASE("a cancelled race keeps what it measured and goes on from there", "[ra
   races.start(session);
   settle(races, session);
   CHECK(races.own()->points.size() == 2);
+}
+
+TEST_CASE("a report is read while a race goes on", "[races]") {
+  const TemporaryFolder folder;
+  write_file(folder / "one.json", race_json(report_of("one")));
+  Session session(paced_device().beside_cpu());
+  Races races("");
+  settle(races, session);  // devices are known
+  SessionState state = small_wish(session.state());
+  state.measure.wish.lengths = {1000};  // does not end
+  session.change(state);
+  races.start(session);
+  frame(races, session);
+  races.open(session, folder / "one.json");
+  frame(races, session);
+  CHECK(races.reads());
+  for (int frames = 0; frames < 2000 && races.reads(); ++frames) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    frame(races, session);
+  }
+  CHECK_FALSE(races.reads());
+  CHECK(races.runs());
+  CHECK(ids(races).size() == 2);
+  races.cancel(session);
 }
 
 TEST_CASE("nobody waits for a race, and one that nobody asks for ends", "[races]") {

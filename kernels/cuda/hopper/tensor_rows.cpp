@@ -20,14 +20,6 @@ bool has_hopper() {
   return major == 9;
 }
 
-bool fit_tensor_cores(const Structure& structure, Index K) {
-  // All fields by name: whoever adds one to Structure is asked here whether the kernels know it.
-  const auto& [decay, gates_are_logs, value_decay, erase, erase_key, beta, writes_value, decay_by_key,
-               plain_write, read_at, rows_per_read, parts] = structure;
-  return K <= most_keys && !value_decay && erase != Erase::undecayed && !erase_key && writes_value &&
-         !plain_write && read_at != ReadAt::end && rows_per_read == 1 && parts.empty();
-}
-
 TensorRows::TensorRows(const RowPrograms<float>& programs)
     : programs_(programs), chunks_((programs.T + chunk - 1) / chunk) {
   q_ = TileRows(programs.q, extent(programs.K));

@@ -14,10 +14,8 @@ namespace palimpsest::cuda {
 /// Whether the first device has the tensor cores that kernels/cuda/hopper is written for.
 bool has_hopper();
 
-/// Whether TensorRows computes programs of this structure, on a device that can.
-bool fit_tensor_cores(const Structure& structure, Index K);
-
-/// Row programs of all heads in chunks of 64 tokens on tensor cores, in bf16 with sums and states in f32.
+/// Row programs of all heads in chunks of 64 tokens on tensor cores, in bf16 with sums and states in f32:
+/// those that fit_tensor_cores().
 class TensorRows {
  public:
   /// Takes two-byte copies of q, k and v, which are rounded to bf16 already. `programs` must outlive this.

@@ -6,13 +6,8 @@
 
 namespace palimpsest::cuda {
 
-/// Whether TensorSoftmax computes whole heads of these sizes, on a device that can; `fades`: whether keys do.
-inline bool fits_tensor_cores(std::int64_t K, std::int64_t V, bool fades) {
-  constexpr std::int64_t most_channels = 128;
-  return K <= most_channels && V <= most_channels && !fades;
-}
-
-/// Causal softmax attention of all heads on tensor cores, in bf16 with sums in f32.
+/// Causal softmax attention of all heads on tensor cores, in bf16 with sums in f32: that which
+/// fits_tensor_cores().
 class TensorSoftmax {
  public:
   /// Takes two-byte copies of q, k and v, which are rounded to bf16 already. The last query's own key is the

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/engines/fast_kernels.h"
 #include "core/rules/row_rule.h"
-#include "kernels/cuda/hopper/tensor_rows.h"
 
 namespace palimpsest::cuda {
 

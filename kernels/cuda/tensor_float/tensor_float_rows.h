@@ -9,7 +9,7 @@ namespace palimpsest::cuda {
 bool has_tensor_float();
 
 /// Row programs of all heads in chunks of 32 tokens in tf32: those that fit_tensor_cores()
-/// (kernels/cuda/hopper/tensor_rows.h), on any device that has_tensor_float().
+/// (core/engines/fast_kernels.h), on any device that has_tensor_float().
 class TensorFloatRows {
  public:
   /// `programs` must outlive this. Throws Error where the device has no room for the tables.

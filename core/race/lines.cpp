@@ -1,0 +1,168 @@
+#include "core/race/lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "core/race/naming.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr double same_length = 1e-9;  // of logarithms of lengths: what rounding alone tells apart
+
+template <class Value>
+bool lets_pass(const std::vector<Value>& list, const Value& value) {
+  return list.empty() || std::ranges::find(list, value) != list.end();
+}
+
+/// An entry without what its curve runs over: the length, and where forms are taken together the form.
+RaceEntry curve_of(RaceEntry entry, bool any_form) {
+  entry.tokens = 0;
+  if (!any_form) return entry;
+  entry.form = Form::recurrent;
+  entry.chunk_size = 0;
+  return entry;
+}
+
+/// Whether something besides the peer was raced: only then its forms are one curve.
+bool has_others(const RaceReport& report) {
+  return std::ranges::any_of(report.points,
+                             [](const RacePoint& point) { return point.entry.variant != race_peer; });
+}
+
+/// Puts a point where its length belongs; of two of one length the faster one stays.
+void insert(std::vector<RacePoint>& points, const RacePoint& point, bool whole) {
+  const auto place = std::ranges::lower_bound(points, point.entry.tokens, {},
+                                              [](const RacePoint& each) { return each.entry.tokens; });
+  if (place == points.end() || place->entry.tokens != point.entry.tokens)
+    points.insert(place, point);
+  else if (seconds_of(point, whole).median < seconds_of(*place, whole).median)
+    *place = point;
+}
+
+/// Whether another curve has something else there.
+template <class Part>
+bool differs(const RaceLine& line, std::span<const RaceLine> among, Part RaceEntry::*part) {
+  return std::ranges::any_of(among, [&](const RaceLine& other) { return other.of.*part != line.of.*part; });
+}
+
+/// Whether there are curves of the forms of another rule.
+bool has_other_rules(const RaceLine& line, std::span<const RaceLine> among) {
+  return std::ranges::any_of(
+      among, [&](const RaceLine& other) { return !other.any_form && other.of.variant != line.of.variant; });
+}
+
+/// Whether there are curves of the same form in other chunks.
+bool has_other_chunks(const RaceLine& line, std::span<const RaceLine> among) {
+  return std::ranges::any_of(among, [&](const RaceLine& other) {
+    return !other.any_form && other.of.form == line.of.form && other.of.chunk_size != line.of.chunk_size;
+  });
+}
+
+}  // namespace
+
+RaceShape shape_of(const RaceEntry& entry) { return {entry.batches, entry.heads, entry.dk, entry.dv}; }
+
+std::string in_words(const RaceShape& shape) {
+  const std::string channels =
+      shape.dk == shape.dv ? fmt::format("D {}", shape.dk) : fmt::format("K {} · V {}", shape.dk, shape.dv);
+  return fmt::format("B {} · H {} · {}", shape.batches, shape.heads, channels);
+}
+
+std::vector<RaceShape> race_shapes(const RaceReport& report) {
+  std::vector<RaceShape> shapes;
+  for (const RacePoint& point : report.points) {
+    const RaceShape shape = shape_of(point.entry);
+    if (point.measured() && std::ranges::find(shapes, shape) == shapes.end()) shapes.push_back(shape);
+  }
+  return shapes;
+}
+
+bool RaceSelection::takes(const RaceEntry& entry) const {
+  return shape_of(entry) == shape && lets_pass(variants, entry.variant) && lets_pass(forms, entry.form) &&
+         lets_pass(devices, entry.device) && lets_pass(precisions, entry.precision);
+}
+
+RaceReport selected(const RaceReport& report, const RaceSelection& selection) {
+  RaceReport left = {.machine = report.machine,
+                     .starts = report.starts,
+                     .data = report.data,
+                     .timing = report.timing,
+                     .roofs = report.roofs};
+  std::ranges::copy_if(report.points, std::back_inserter(left.points),
+                       [&](const RacePoint& point) { return selection.takes(point.entry); });
+  return left;
+}
+
+const Quartiles& seconds_of(const RacePoint& point, bool whole) {
+  return whole ? point.whole : point.compute;
+}
+
+std::vector<RaceLine> race_lines(const RaceReport& report, bool whole) {
+  const bool joins_forms = has_others(report);
+  std::vector<RaceLine> lines;
+  for (const RacePoint& point : report.points) {
+    const bool any_form = joins_forms && point.entry.variant == race_peer;
+    const RaceEntry of = curve_of(point.entry, any_form);
+    auto line = std::ranges::find(lines, of, &RaceLine::of);
+    if (line == lines.end()) line = lines.insert(lines.end(), {.of = of, .any_form = any_form});
+    if (!point.measured())
+      line->missing.push_back(point);
+    else if (point.entry.tokens > 0 && seconds_of(point, whole).low > 0)  // else it has no logarithm
+      insert(line->points, point, whole);
+  }
+  for (RaceLine& line : lines)
+    std::ranges::stable_sort(line.missing, {}, [](const RacePoint& point) { return point.entry.tokens; });
+  return lines;
+}
+
+std::optional<Quartiles> seconds_at(const RaceLine& line, double tokens, bool whole) {
+  const double at = std::log(tokens);
+  for (std::size_t i = 0; i + 1 < line.points.size(); ++i) {
+    const double left = std::log(static_cast<double>(line.points[i].entry.tokens));
+    const double right = std::log(static_cast<double>(line.points[i + 1].entry.tokens));
+    if (at < left - same_length || at > right + same_length) continue;
+    const auto between = [&](double Quartiles::*part) {
+      return std::exp(std::lerp(std::log(seconds_of(line.points[i], whole).*part),
+                                std::log(seconds_of(line.points[i + 1], whole).*part),
+                                (at - left) / (right - left)));
+    };
+    return Quartiles{between(&Quartiles::low), between(&Quartiles::median), between(&Quartiles::high)};
+  }
+  return std::nullopt;
+}
+
+std::string name_of(const RaceLine& line, std::span<const RaceLine> among, std::span<const Variant> table) {
+  std::string words;
+  if (line.any_form) {
+    words = line.of.variant;
+  } else {
+    words = has_other_rules(line, among) ? race_label(line.of.variant, table) + " " : std::string();
+    words += name(line.of.form);
+    if (line.of.chunk_size > 0) words += fmt::format(", C = {}", line.of.chunk_size);
+  }
+  if (differs(line, among, &RaceEntry::device)) words += ", " + line.of.device;
+  if (differs(line, among, &RaceEntry::precision)) words += fmt::format(", {}", name(line.of.precision));
+  return words;
+}
+
+std::string called(const RaceLine& line, std::span<const RaceLine> among, std::span<const Variant> table) {
+  std::string words;
+  if (line.any_form)
+    words = line.of.variant;
+  else if (has_other_rules(line, among))
+    words = fmt::format("{} ({})", race_label(line.of.variant, table), name(line.of.form));
+  else
+    words = fmt::format("the {} form", name(line.of.form));
+  if (!line.any_form && has_other_chunks(line, among))
+    words += fmt::format(" in chunks of {}", line.of.chunk_size);
+  if (differs(line, among, &RaceEntry::device)) words += " on " + line.of.device;
+  if (differs(line, among, &RaceEntry::precision)) words += fmt::format(" in {}", name(line.of.precision));
+  return words;
+}
+
+}  // namespace palimpsest
