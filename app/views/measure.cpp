@@ -66,9 +66,10 @@ void draw_sentences(const MeasuredNow& now, const Application& application, ImVe
   std::string below = measure_map().detail;
   if (now.has_leading()) {
     const SeenReport& lead = now.lead();
-    const bool is_here = lead.from == SeenReport::From::own_race;
-    below += fmt::format("{}{}", below.empty() ? "" : " ",
-                         is_here ? "Measured here and now." : "Measured on " + lead.name + ", not here.");
+    const std::vector<RaceStart>& starts = lead.report->starts;
+    const std::string date = starts.empty() ? "" : " " + starts.back().date.substr(0, 10);
+    below += fmt::format("{}Measured{}.", below.empty() ? "" : " ",
+                         lead.from == SeenReport::From::own_race ? " here and now" : date + ", not here");
   }
   const ImVec2 at = {from.x, from.y + px(27)};
   const std::string cut = shortened(below, width);

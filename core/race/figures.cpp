@@ -71,7 +71,7 @@ std::vector<NamedCrossing> named_crossings(const Told& told) {
             : fmt::format("From n ≈ {} to {} tokens", about(each.tokens), about(next->tokens));
     all.push_back(
         {.crossing = each,
-         .words = fmt::format("{} overtakes {}{}", told.lines[each.faster].name, told.lines[each.slower].name,
+         .words = fmt::format("{} overtakes {}{}", briefly(told, each.faster), briefly(told, each.slower),
                               each.is_clear ? "" : ", within the spread"),
          .sentence = fmt::format("{}, {} is faster than {}{}.", from, called(told, each.faster),
                                  called(told, each.slower), less_than_spread(each)),
@@ -90,9 +90,11 @@ bool holds(const Told& told, const LineCrossing& crossing) {
 }
 
 /// "From n ≈ 820 tokens on, the chunkwise form is faster than softmax; from n ≈ 3,200 tokens on, the
-/// recurrent form too." Marks the crossings that it tells; nothing where none answers a question for good.
-std::string crossing_sentence(const Told& told, std::vector<NamedCrossing>& crossings) {
-  constexpr std::size_t most_told = 3;
+/// recurrent form too." Marks the crossings that it tells, so many at most; nothing where none answers a
+/// question for good.
+std::string crossing_sentence(const Told& told, std::vector<NamedCrossing>& crossings,
+                              std::size_t most_told) {
+  for (NamedCrossing& named : crossings) named.is_told = false;
   std::vector<const LineCrossing*> said;
   std::string sentence;
   for (NamedCrossing& named : crossings) {
@@ -145,22 +147,25 @@ std::string fastest_sentence(const Told& told, std::vector<NamedCrossing>& cross
                      less_than_spread(change->crossing));
 }
 
-/// The answer in a sentence, as the bar has it: where what crosses is not the lead, the lead is told first.
+/// The answer in a sentence, as the bar has it: where what crosses is not the lead, the lead is told first,
+/// and one crossing after it.
 std::string headline(const Told& told, std::vector<NamedCrossing>& crossings) {
-  std::string sentence = crossing_sentence(told, crossings);
+  constexpr std::size_t most_told = 3;
+  std::string sentence = crossing_sentence(told, crossings, most_told);
   const auto first = std::ranges::find_if(crossings, &NamedCrossing::is_told);
   if (first == crossings.end()) return fastest_sentence(told, crossings);
   const bool is_lead = first->crossing.leads && first->crossing.faster == told.lead.spans.back().line;
   if (is_lead) return sentence;
+  sentence = crossing_sentence(told, crossings, 1);
+  sentence.front() = 'f';
   std::string fastest = fastest_sentence(told, crossings);
   fastest.back() = ';';
-  sentence.front() = 'f';
   return fastest + ' ' + sentence;
 }
 
-/// What was measured with plain kernels although there are others in two bytes: a curve of these says nothing
-/// of the form itself. Empty where that is so of none, or of the fastest too.
-std::string kernel_clause(const Told& told) {
+/// The curves of plain kernels that others can be had for in two bytes, "chunkwise and softmax": they say
+/// nothing of the form itself. Empty where there is none, or the fastest is one.
+std::string held_back(const Told& told) {
   if (told.lead.spans.empty()) return {};
   const auto is_held_back = [&](std::size_t which) {
     const RaceLine& line = told.lines[which];
@@ -170,14 +175,11 @@ std::string kernel_clause(const Told& told) {
   if (is_held_back(told.lead.spans.back().line)) return {};
   std::vector<std::string> names;
   for (std::size_t which = 0; which < told.lines.size(); ++which) {
-    if (is_held_back(which)) names.push_back(called(told, which));
+    if (is_held_back(which)) names.push_back(briefly(told, which));
   }
-  if (names.empty()) return {};
   constexpr std::size_t most_named = 2;
-  const bool are_many = names.size() > most_named;
-  return fmt::format("{} {} on plain kernels here, on tensor cores in bf16 and tf32.",
-                     are_many ? "chunkwise forms" : fmt::format("{}", fmt::join(names, " and ")),
-                     are_many || names.size() > 1 ? "run" : "runs");
+  if (names.size() > most_named) return "chunkwise forms";
+  return fmt::format("{}", fmt::join(names, " and "));
 }
 
 constexpr double as_long = 1.05;  // one time by another: nobody would call it longer
@@ -257,10 +259,11 @@ RaceFigures race_figures(std::span<const RaceReport* const> reports, std::size_t
     figures.headline = headline(told, figures.crossings);
     if (figures.headline.empty()) continue;
     figures.detail = detail(told, figures.crossings);
-    if (const std::string clause = kernel_clause(told); !clause.empty()) {
-      figures.headline.back() = ';';
-      figures.headline += ' ' + clause;
-    }
+    const std::string plain = held_back(told);
+    if (plain.empty()) continue;
+    figures.headline.back() = ';';
+    figures.headline += fmt::format(" {} by plain kernels.", plain);
+    figures.detail += " Plain kernels: in bf16 and tf32 there are others, on tensor cores.";
   }
   return figures;
 }

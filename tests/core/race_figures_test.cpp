@@ -162,7 +162,7 @@ TEST_CASE("what no longer holds at the longest length is no answer", "[race]") {
   CHECK(figures.crossings[0].crossing.is_clear);
   CHECK_FALSE(figures.crossings[1].crossing.is_clear);
   CHECK(figures.crossings[1].is_told);
-  CHECK(figures.crossings[1].words == "chunkwise, C = 64 overtakes recurrent, within the spread");
+  CHECK(figures.crossings[1].words == "chunkwise overtakes recurrent, within the spread");
   // log(4/3) of log(4/3) + log(8/5) of the way from 256 to 1,024: 433.
   CHECK(figures.headline ==
         "From n ≈ 430 tokens on, the chunkwise form is fastest, by less than the runs spread.");
@@ -331,8 +331,8 @@ TEST_CASE("curves of plain kernels do not speak for their form", "[race]") {
   CHECK(figures.lines.front()[0].kernel == KernelKind::registers);
   CHECK(figures.lines.front()[1].kernel == KernelKind::plain);
   CHECK(figures.headline ==
-        "The recurrent form is fastest at every length measured; the chunkwise form runs on plain kernels "
-        "here, on tensor cores in bf16 and tf32.");
+        "The recurrent form is fastest at every length measured; chunkwise by plain kernels.");
+  CHECK_THAT(figures.detail, says("in bf16 and tf32 there are others, on tensor cores."));
   for (RacePoint& each : report.points) each.entry.device = "cpu";
   CHECK(figures_of(report, {}).headline == "The recurrent form is fastest at every length measured.");
 }
@@ -347,7 +347,7 @@ TEST_CASE("curves in two precisions are told apart where they cross", "[race]") 
   }
   const RaceFigures figures = figures_of(report, {});
   REQUIRE(figures.crossings.size() == 1);
-  CHECK(figures.crossings[0].words == "chunkwise, C = 64, f64 overtakes chunkwise, C = 64, f32");
+  CHECK(figures.crossings[0].words == "chunkwise in f64 overtakes chunkwise in f32");
   CHECK(figures.crossings[0].sentence ==
         "From n ≈ 200 tokens on, the chunkwise form in f64 is faster than the chunkwise form in f32.");
   CHECK(figures.crossings[0].where == "cpu, B 1 · H 4 · D 64");
