@@ -359,7 +359,7 @@ class RaceChart {
     for (const NamedCrossing& each : now_.figures->crossings) {
       const ImVec2 at = place(each);
       list_->AddCircleFilled(at, px(ring_size), c.panel);
-      list_->AddCircle(at, px(ring_size), c.good, 0, px(each.crossing.is_clear ? 2.25F : 1.5F));
+      list_->AddCircle(at, px(ring_size), c.good, 0, px(each.crossing.parts ? 2.25F : 1.5F));
       measure_map().rings.push_back(at);
       taken_.push_back({{at.x - px(ring_size + 2), at.y - px(ring_size + 2)},
                         {at.x + px(ring_size + 2), at.y + px(ring_size + 2)}});

@@ -59,6 +59,16 @@ std::vector<TimedLength> medians(std::vector<TimedLength> all) {
   return all;
 }
 
+/// Whether the middle half of a curve's runs lies below that of another one at some length in between.
+bool come_apart(const std::vector<TimedLength>& faster, const std::vector<TimedLength>& slower, double from,
+                double until) {
+  for (std::size_t i = 0; i < faster.size(); ++i) {
+    const bool is_between = faster[i].tokens >= from && faster[i].tokens <= until;
+    if (is_between && faster[i].seconds.below(slower[i].seconds)) return true;
+  }
+  return false;
+}
+
 /// All crossings of any two curves by their medians, short lengths first.
 std::vector<LineCrossing> all_crossings(std::span<const RaceLine> lines, bool whole) {
   std::vector<LineCrossing> all;
@@ -68,7 +78,10 @@ std::vector<LineCrossing> all_crossings(std::span<const RaceLine> lines, bool wh
       const std::vector<TimedLength> one = at_lengths(lines[i], lengths, whole);
       const std::vector<TimedLength> other = at_lengths(lines[j], lengths, whole);
       const std::vector<Crossing> clear = crossings(one, other);
-      for (const Crossing& each : crossings(medians(one), medians(other))) {
+      const std::vector<Crossing> found = crossings(medians(one), medians(other));
+      for (std::size_t k = 0; k < found.size(); ++k) {
+        const Crossing& each = found[k];
+        const double until = k + 1 < found.size() ? found[k + 1].tokens : lengths.back();
         const bool is_clear = std::ranges::any_of(
             clear, [&](const Crossing& far) { return is_same_length(far.tokens, each.tokens); });
         all.push_back({.tokens = each.tokens,
@@ -76,6 +89,8 @@ std::vector<LineCrossing> all_crossings(std::span<const RaceLine> lines, bool wh
                        .faster = each.first_is_faster ? i : j,
                        .slower = each.first_is_faster ? j : i,
                        .is_clear = is_clear,
+                       .parts = each.first_is_faster ? come_apart(one, other, each.tokens, until)
+                                                     : come_apart(other, one, each.tokens, until),
                        .question = question_of(lines[i], lines[j], whole)});
       }
     }

@@ -19,6 +19,7 @@ struct LineCrossing {
   std::size_t faster = 0;  // the line that is below from here on,
   std::size_t slower = 0;  // and the one that was before
   bool is_clear = false;   // before it and after it the middle halves of the runs lie apart
+  bool parts = false;      // after it they do, before the two cross again
   bool leads = false;      // `slower` was the fastest of all, and `faster` is from here on
   std::optional<RaceQuestion> question = {};  // that the two answer; none: they have too much apart
 

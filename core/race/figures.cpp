@@ -46,7 +46,7 @@ const RacePoint* point_at(const RaceLine& line, Index tokens) {
 }
 
 std::string less_than_spread(const LineCrossing& crossing) {
-  return crossing.is_clear ? "" : ", by less than the runs spread";
+  return crossing.parts ? "" : ", by less than the runs spread";
 }
 
 /// What both of two curves are, in words.
@@ -69,13 +69,12 @@ std::vector<NamedCrossing> named_crossings(const Told& told) {
         next == told.lead.crossings.end()
             ? fmt::format("From n ≈ {} tokens on", about(each.tokens))
             : fmt::format("From n ≈ {} to {} tokens", about(each.tokens), about(next->tokens));
-    all.push_back(
-        {.crossing = each,
-         .words = fmt::format("{} overtakes {}{}", briefly(told, each.faster), briefly(told, each.slower),
-                              each.is_clear ? "" : ", within the spread"),
-         .sentence = fmt::format("{}, {} is faster than {}{}.", from, called(told, each.faster),
-                                 called(told, each.slower), less_than_spread(each)),
-         .where = shared_words(told.lines[each.faster].of, told.lines[each.slower].of)});
+    all.push_back({.crossing = each,
+                   .words = fmt::format("{} overtakes {}{}", briefly(told, each.faster),
+                                        briefly(told, each.slower), each.parts ? "" : ", within the spread"),
+                   .sentence = fmt::format("{}, {} is faster than {}{}.", from, called(told, each.faster),
+                                           called(told, each.slower), less_than_spread(each)),
+                   .where = shared_words(told.lines[each.faster].of, told.lines[each.slower].of)});
   }
   return all;
 }
