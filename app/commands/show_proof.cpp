@@ -25,15 +25,24 @@ Key about(const ShownPlace& place) {
 Effort effort_of(const ShownPlace& place) { return {.stop = place.stop, .progress = {}}; }
 
 const char* became(LostNumber::As as) {
+  if (is_zero(as)) return "0";
+  return as == LostNumber::As::infinite ? "infinite" : "no number";
+}
+
+/// Why it is 0; nothing where it is not.
+Json why_zero(LostNumber::As as) {
   switch (as) {
-    case LostNumber::As::zero:
-      return "0";
+    case LostNumber::As::underflow:
+      return "underflow";
+    case LostNumber::As::cancelled:
+      return "cancellation";
+    case LostNumber::As::made_of_lost:
+      return "lost before";
     case LostNumber::As::infinite:
-      return "infinite";
     case LostNumber::As::not_a_number:
       break;
   }
-  return "no number";
+  return nullptr;
 }
 
 Json lost_json(const Seen& seen) {
@@ -42,6 +51,7 @@ Json lost_json(const Seen& seen) {
     json.push_back({{"tensor", lost.tensor},
                     {"operation", lost.operation},
                     {"becomes", became(lost.as)},
+                    {"why_zero", why_zero(lost.as)},
                     {"is_gate", lost.is_gate},
                     {"token", lost.token},
                     {"row", lost.row},
@@ -90,8 +100,8 @@ ShownNumbers show_lens(const ShownPlace& place) {
          is_promised ? figure(allowed) : "", seen->lost.empty() ? "" : fmt::format("{}", seen->lost.size())});
     for (const LostNumber& each : seen->lost) {
       lost += fmt::format(
-          "{} {}: {}{} becomes {} at {}{}, it should be {:.3g}; {} such\n", name(form), name(arithmetic),
-          each.is_gate ? "the gate " : "", each.tensor, became(each.as), place.numbered(each.token),
+          "{} {}: {}{} {} at {}{}, it should be {:.3g}; {} such\n", name(form), name(arithmetic),
+          each.is_gate ? "the gate " : "", each.tensor, in_words(each.as), place.numbered(each.token),
           each.operation.empty() ? " as it comes in" : ", " + each.operation, each.expected, each.count);
     }
   };

@@ -98,7 +98,7 @@ std::string array_words(const std::string& array);
 /// "What is written" as it stands in a sentence: "what is written". Symbols keep their letters.
 std::string with_small_letter(std::string words);
 
-/// "bf16: what is written underflows to 0 at …": what became of a number on its way through an arithmetic.
+/// "f16: what is written underflows to 0 at …": what became of a number on its way through an arithmetic.
 std::string lost_words(const Application& application, const Seen& seen, const LostNumber& lost);
 
 /// "12 holds": a token with its word.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 #include "app/gl/context_local.h"
 #include "app/views/device_departure.h"
@@ -341,13 +342,29 @@ void draw_flag(const Computation& computed, const Chart& chart, const TimelineCo
   taken.push_back({minimum, maximum});
 }
 
-/// Where a number is lost: down where it underflows, up where it overflows.
-void draw_mark(ImVec2 middle, bool is_zero) {
+/// What the marks tell apart. A 0 that is made of lost numbers has no mark of its own.
+constexpr LostNumber::As marked[] = {LostNumber::As::underflow, LostNumber::As::cancelled,
+                                     LostNumber::As::infinite};
+
+LostNumber::As mark_of(LostNumber::As as) {
+  return as == LostNumber::As::not_a_number ? LostNumber::As::infinite : as;
+}
+
+/// Where a number is lost: down where it underflows, up where it overflows, a lozenge where its digits
+/// cancel.
+void draw_mark(ImVec2 middle, LostNumber::As as) {
   const style::Palette& c = style::colours();
-  const float tip = is_zero ? px(5) : -px(5);
-  ImGui::GetWindowDrawList()->AddTriangleFilled({middle.x - px(4), middle.y - tip / 2},
-                                                {middle.x + px(4), middle.y - tip / 2},
-                                                {middle.x, middle.y + tip / 2}, is_zero ? c.gate : c.alarm);
+  ImDrawList* const list = ImGui::GetWindowDrawList();
+  const float half = px(4);
+  if (as == LostNumber::As::cancelled) {
+    list->AddQuad({middle.x - half, middle.y}, {middle.x, middle.y - half}, {middle.x + half, middle.y},
+                  {middle.x, middle.y + half}, c.dim, px(1.5F));
+    return;
+  }
+  const bool is_down = is_zero(as);
+  const float tip = is_down ? px(5) : -px(5);
+  list->AddTriangleFilled({middle.x - half, middle.y - tip / 2}, {middle.x + half, middle.y - tip / 2},
+                          {middle.x, middle.y + tip / 2}, is_down ? c.gate : c.alarm);
 }
 
 /// Where a number is lost in a precision: the first of every kind, on the exact line.
@@ -365,6 +382,7 @@ std::vector<LostMark> lost_marks(const FloorLines& all, const Chart& chart, cons
     const float y = chart.to.y - px(7) - lane;
     lane += px(11);
     for (const LostNumber& lost : seen->lost) {
+      if (lost.as == LostNumber::As::made_of_lost) continue;
       if (lost.token < columns.begin() || lost.token >= columns.end()) continue;
       const float x = (columns.left(lost.token) + columns.left(lost.token + 1)) / 2;
       if (x >= chart.from.x) marks.push_back({seen.get(), &lost, {x, y}});  // else of a word that is cut
@@ -377,7 +395,7 @@ void draw_marks(Application& application, const std::vector<LostMark>& marks) {
   std::string told;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   for (const LostMark& mark : marks) {
-    draw_mark(mark.middle, mark.lost->as == LostNumber::As::zero);
+    draw_mark(mark.middle, mark_of(mark.lost->as));
     if (std::abs(mouse.x - mark.middle.x) < px(6) && std::abs(mouse.y - mark.middle.y) < px(6))
       told += (told.empty() ? "" : "\n") + lost_words(application, *mark.seen, *mark.lost);
   }
@@ -405,23 +423,22 @@ float draw_lens_choice(Application& application, float right, float y) {
 /// What the marks of lost numbers mean, as far as there are such; returns where it begins.
 float draw_marks_legend(const FloorLines& all, float right, float y) {
   const style::Palette& c = style::colours();
-  const auto has = [&](bool is_zero) {
+  const auto has = [&](LostNumber::As as) {
     return std::ranges::any_of(all.seen, [&](const auto& seen) {
-      return std::ranges::any_of(
-          seen->lost, [&](const LostNumber& lost) { return (lost.as == LostNumber::As::zero) == is_zero; });
+      return std::ranges::any_of(seen->lost, [&](const LostNumber& lost) { return mark_of(lost.as) == as; });
     });
   };
   const style::TextStyle text(style::Text::caption);
   const float height = text_extent("x").y;
   const float end = right;
-  for (const bool is_zero : {false, true}) {
-    if (!has(is_zero)) continue;
-    const char* const words = is_zero ? "underflows to 0" : "overflows";
+  for (const LostNumber::As as : marked | std::views::reverse) {
+    if (!has(as)) continue;
+    const char* const words = in_words(as);
     prove_map().marks_legend += words;
     right -= text_extent(words).x;
     draw_text({right, y}, c.dim, words);
     right -= px(12);
-    draw_mark({right + px(4), y + height / 2}, is_zero);
+    draw_mark({right + px(4), y + height / 2}, as);
     right -= px(12);
   }
   if (right == end) return right;
@@ -429,7 +446,11 @@ float draw_marks_legend(const FloorLines& all, float right, float y) {
   ImGui::InvisibleButton("what the marks mean", {end - right, height});
   tooltip(
       "Marks above the words: the first number of each kind that a coarser arithmetic loses on its way, one "
-      "row of marks for each arithmetic. Rest on a mark to see which.");
+      "row of marks for each arithmetic. A number underflows where it is smaller than any that the "
+      "arithmetic "
+      "holds: f32, tf32 and bf16 hold them down to about 1e-38, f16 to 6e-8. It cancels where of rounded "
+      "numbers "
+      "that are added and taken away nothing is left. Rest on a mark to see which.");
   return right;
 }
 

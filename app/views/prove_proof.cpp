@@ -205,12 +205,9 @@ std::string with_small_letter(std::string words) {
 
 std::string lost_words(const Application& application, const Seen& seen, const LostNumber& lost) {
   const Computation& computed = *application.session.computed();
-  const char* const became = lost.as == LostNumber::As::zero       ? "underflows to 0"
-                             : lost.as == LostNumber::As::infinite ? "overflows"
-                                                                   : "is no number";
-  return fmt::format("{}: {} {} at {}, where it is {:.2g}", name(seen.lens.arithmetic),
-                     lost_tensor_words(computed, seen, lost), became, numbered_word(computed, lost.token),
-                     lost.expected);
+  return fmt::format("{}: {} {} at {}; in f64 it is {:.2g}", name(seen.lens.arithmetic),
+                     lost_tensor_words(computed, seen, lost), in_words(lost.as),
+                     numbered_word(computed, lost.token), lost.expected);
 }
 
 void draw_proof(Application& application) {

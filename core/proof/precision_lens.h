@@ -27,11 +27,18 @@ struct Lens {
 };
 
 /// A number that is not there any more: 0, infinite or NaN where the same tensor of the same form in f64, on
-/// the arrays as they are, is not.
+/// the arrays as they are, is not. It is lost where it is made, or comes in from without: not again where a
+/// later block reads it.
 struct LostNumber {
-  enum class As { zero, infinite, not_a_number };
+  enum class As {
+    underflow,     // 0: too small for the arithmetic, which rounds it away
+    cancelled,     // 0: of the rounded numbers that it is made of nothing is left
+    made_of_lost,  // 0: what it is made of has been lost before, as one of these
+    infinite,
+    not_a_number
+  };
 
-  As as = As::zero;
+  As as = As::underflow;
   std::string tensor;
   std::string operation;  // the id of what makes the tensor; empty: it comes in
   std::string title;      // of that operation
@@ -43,6 +50,15 @@ struct LostNumber {
   double expected = 0;  // what stands there in f64
   Index count = 0;      // cells of this tensor lost this way, in all blocks
 };
+
+/// Whether it became 0.
+constexpr bool is_zero(LostNumber::As as) {
+  return as == LostNumber::As::underflow || as == LostNumber::As::cancelled ||
+         as == LostNumber::As::made_of_lost;
+}
+
+/// What became of it: "underflows to 0".
+const char* in_words(LostNumber::As as);
 
 /// What is seen.
 struct Seen {
