@@ -56,9 +56,21 @@ void draw_cell(ImVec2 from, ImVec2 size, double value, double scale) {
   ImGui::PopFont();
 }
 
+/// Whether a row stands for several words of the text.
+bool comes_again(const AskedWord& word) { return word.occurrences.size() > 1; }
+
+/// The number of the word that a row asks with, where the text has several such: "7".
+std::string number_of(const AskedWord& word) { return comes_again(word) ? std::to_string(word.token) : ""; }
+
+float width_of_number(const AskedWord& word) {
+  if (!comes_again(word)) return 0;
+  const style::TextStyle text(style::Text::number_small);
+  return text_extent(number_of(word)).x + px(5);
+}
+
 /// What the frame of a row says; empty: it has none.
-std::string_view mark_words(const AnswerTable& table, Index row) {
-  if (row == table.present) return " Thick frame: the word at the cursor.";
+std::string mark_words(const AnswerTable& table, Index row) {
+  if (row == table.present) return fmt::format(" Thick frame: {}.", thick_frame_words(table));
   if (row == noticeably_changed(table)) return " Thin frame: the other word whose answer changes most.";
   return {};
 }
@@ -66,9 +78,16 @@ std::string_view mark_words(const AnswerTable& table, Index row) {
 /// What the name of a row stands for, for its tooltip.
 void explain_row(const AnswerTable& table, Index row, const Rectangle& name) {
   const AskedWord& word = table.words[static_cast<std::size_t>(row)];
-  const std::string words = fmt::format(
-      "“{}” (word {}): the memory is asked with the key stored here, which carries the words before it.{}",
-      visible_label(word.phrase), word.token, mark_words(table, row));
+  std::string words = fmt::format(
+      "“{}” (word {}): the memory is asked with the key stored here, which carries the words before it.",
+      visible_label(word.phrase), word.token);
+  if (comes_again(word))
+    words += fmt::format(
+        " “{}” is written strongly {} times so far: this row alone asks for it, with this one key; its "
+        "column "
+        "adds up the values of all of them.",
+        visible_label(word.text), word.occurrences.size());
+  words += mark_words(table, row);
   tooltip_beside(name.minimum, name.maximum, words);
 }
 
@@ -115,17 +134,39 @@ std::string answer_number(double value) {
   return size < 9999.5 ? fmt::format("{:.0f}", value) : fmt::format("{:.0e}", value);
 }
 
+float answer_names_width(const AnswerTable& table, float most) {
+  const style::TextStyle text(style::Text::caption);
+  float width = 0;
+  for (const AskedWord& word : table.words)
+    width =
+        std::max(width, width_of_number(word) + text_extent(asked_part(visible_label(word.text))).x + px(10));
+  return std::min(width, most);
+}
+
+std::string_view thick_frame_words(const AnswerTable& table) {
+  const bool again = table.present && comes_again(table.words[static_cast<std::size_t>(*table.present)]);
+  return again ? "the text at the cursor" : "the word at the cursor";
+}
+
 void draw_answer_names(const AnswerTable& table, ImVec2 corner, float names, float cell_height, float head) {
   const style::Palette& c = style::colours();
   const style::TextStyle text(style::Text::caption);
   for (Index i = 0; i < static_cast<Index>(table.words.size()); ++i) {
     const AskedWord& word = table.words[static_cast<std::size_t>(i)];
-    const std::string label = shortened(asked_part(visible_label(word.text)), names - px(8));
+    const float number_width = width_of_number(word);
+    const std::string label = shortened(asked_part(visible_label(word.text)), names - px(8) - number_width);
     const ImVec2 extent = text_extent(label);
     const float row_top = corner.y + head + static_cast<float>(i) * cell_height;
     draw_text({std::round(corner.x + names - px(8) - extent.x),
                std::round(row_top + cell_height / 2 - extent.y / 2)},
               word.is_present ? c.text : c.key, label);
+    if (number_width > 0) {
+      const style::TextStyle small(style::Text::number_small);
+      const float height = text_extent("0").y;
+      draw_text({std::round(corner.x + names - px(8) - extent.x - number_width),
+                 std::round(row_top + (cell_height - height) / 2)},
+                c.dim, number_of(word));
+    }
     const Rectangle name = {{corner.x, row_top}, {corner.x + names, row_top + cell_height}};
     if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(name.minimum, name.maximum))
       explain_row(table, i, name);

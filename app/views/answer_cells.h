@@ -11,8 +11,15 @@
 
 namespace palimpsest {
 
-/// The words beside the rows of a table whose cells begin `head` below `corner`, ended `names` to its right;
-/// what each stands for in a tooltip. All in screen pixels.
+/// How wide the names of the rows are, `most` at most.
+float answer_names_width(const AnswerTable& table, float most);
+
+/// What the thick frame is around: the word at the cursor, or the row of a text that comes again.
+std::string_view thick_frame_words(const AnswerTable& table);
+
+/// The words beside the rows of a table whose cells begin `head` below `corner`, ended `names` to its right,
+/// before a word that comes again the number of the one that is asked with; what each stands for in a
+/// tooltip. All in screen pixels.
 void draw_answer_names(const AnswerTable& table, ImVec2 corner, float names, float cell_height, float head);
 
 /// What has the strongest colour: 1, or nearly the largest of all three tables where more than a twentieth of

@@ -44,9 +44,7 @@ Measures measures(const AnswerTable& table, ImVec2 room) {
   sizes.gap = px(sizes.is_narrow ? between_narrow : between_tables);
   {
     const style::TextStyle text(style::Text::caption);
-    for (const AskedWord& word : table.words)
-      sizes.names = std::max(sizes.names, text_extent(visible_label(word.text)).x + px(10));
-    sizes.names = std::min(sizes.names, px(84));
+    sizes.names = answer_names_width(table, px(84));
     sizes.head = 2 * text_extent("x").y + px(8);
   }
   const auto count = static_cast<float>(std::max<std::size_t>(table.words.size(), 1));
@@ -65,14 +63,17 @@ void draw_sign(const char* sign, float middle, float y) {
   draw_text({std::round(middle - extent.x / 2), std::round(y - extent.y / 2)}, style::colours().dim, sign);
 }
 
-constexpr const char* rows_and_columns =
-    "Row: the word whose key asks; the key carries the words before it. Column: how much of that word's "
-    "value "
-    "is in the answer. Thick frame: the word at the cursor; thin: the other that changes most.";
 constexpr const char* of_before = "Of the place before; this one is being computed.";
 
 std::string how_to_read(const AnswerTable& table) {
-  return fmt::format("{} {}", rows_and_columns, scale_words(answer_scale(table)));
+  const bool again =
+      std::ranges::any_of(table.words, [](const AskedWord& word) { return word.occurrences.size() > 1; });
+  return fmt::format(
+      "Row: the word whose key asks; the key carries the words before it.{} Column: how much of {} is in the "
+      "answer. Thick frame: {}; thin: the other that changes most. {}",
+      again ? " A word that comes again asks as at the number beside it." : "",
+      again ? "all its values" : "that word's value", thick_frame_words(table),
+      scale_words(answer_scale(table)));
 }
 
 /// In one line above the tables; the rest in its tooltip.

@@ -292,13 +292,7 @@ class ColumnPainter {
     }
     const AnswerTable& table = side_.moment->table;
     explained(table);
-    float names = 0;
-    {
-      const style::TextStyle text(style::Text::caption);
-      for (const AskedWord& word : table.words)
-        names = std::max(names, text_extent(visible_label(word.text)).x + px(10));
-    }
-    names = std::min(names, std::min(px(84), heights_.width * 0.22F));
+    const float names = answer_names_width(table, std::min(px(84), heights_.width * 0.22F));
     const auto count = static_cast<float>(table.words.size());
     const ImVec2 cell = {std::floor((heights_.width - names - px(2)) / count), heights_.cell};
     const ImVec2 corner = {at_.x, at_.y + px(20)};

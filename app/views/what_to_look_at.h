@@ -13,8 +13,9 @@ namespace palimpsest {
 /// A word of a text at which something happens.
 struct WordToSee {
   Index token = 0;
-  const char* label = "";  // as the text has it
-  const char* what = "";   // happens there
+  const char* label = "";          // as the text has it
+  const char* what = "";           // happens there
+  std::vector<Index> stored = {};  // where what is asked for there was stored: the rows that tell the answer
 };
 
 /// What a text of ours tells, for somebody who has never seen one.

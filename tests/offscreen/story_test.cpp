@@ -7,6 +7,7 @@
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
 #include "app/studio/application.h"
+#include "app/views/answers.h"
 #include "app/views/pickers.h"
 #include "app/widgets/text.h"
 #include "app/window/offscreen.h"
@@ -90,6 +91,23 @@ TEST_CASE("a word of a story leads to the step that shows what happens there", "
   go_to_word(application, look->words[2]);  // asked
   CHECK(application.session.token() == 63);
   CHECK(purpose() == Purpose::output);
+  // What is asked for has a row and a column: key, and drum in its place.
+  CHECK(application.session.state().words == std::vector<Index>{6, 42, 63});
+  for (int turn = 0; turn < 3; ++turn) {
+    application.session.answers().wait();
+    offscreen.pass([&] { application.draw(1); });
+  }
+  REQUIRE(answers_map().shown);
+  std::vector<std::string> rows;
+  for (const AskedWord& word : answers_map().shown->table.words) rows.push_back(word.text);
+  CHECK(rows == std::vector<std::string>{"key", "drum", "a"});
+  go_to_word(application, look->words[1]);
+  CHECK(application.session.state().words.empty());
+  SessionState own = application.session.state();
+  own.words = {3, 9};
+  application.session.change(std::move(own));
+  go_to_word(application, look->words[2]);
+  CHECK(application.session.state().words == std::vector<Index>{3, 9});  // the person's own stay
   Choice choice = application.session.choice();
   choice.form = Form::chunkwise;  // whose steps are those of a chunk
   application.session.choose(std::move(choice));
