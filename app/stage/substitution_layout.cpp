@@ -68,15 +68,17 @@ class SubstitutionLayout {
     const float r = u + wide + ruler_.px(sign_room);
     place_titled(view_.overlap, "how alike the keys are", n, overlap + coefficients, origin.y,
                  {overlap, height}, "I + ");
-    place_titled(view_.solved, fmt::format("solved to row {}", view_.row + 1), u, wide, origin.y,
-                 {wide, height});
+    place_titled(view_.solved, fmt::format("solved to row {}", view_.row + 1), u, wide, origin.y, {wide, height});
     place_titled(view_.missing, "what is missing", r, wide, origin.y, {wide, height});
     place_sign("=", u + wide, y + height / 2);
     if (has_words) place_row_words(origin.x, y, first, row);
     if (has_coefficients) place_coefficients(u - ruler_.px(8), y, row);
     if (row >= ruler_.px(least_row_of_words) && overlap == height) place_ones(n, y, row);
     const float top = y + row * static_cast<float>(view_.row);
-    layout_.frames.push_back({{n - ruler_.px(3), top - 1}, {r + wide + ruler_.px(3), top + row + 1}});
+    // Open where the sign stands.
+    const float margin = ruler_.px(3);
+    layout_.frames.push_back({{n - margin, top - 1}, {u + wide + margin, top + row + 1}});
+    layout_.frames.push_back({{r - margin, top - 1}, {r + wide + margin, top + row + 1}});
     place_sum(origin, y + height + ruler_.px(sum_gap), u, r + wide, shown);
   }
 

@@ -170,13 +170,14 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
     y += px(height);
     return lane;
   };
-  if (says_edges) draw_reach_edges(rows, courses.edges, next(caption_height).top);
+  const float edges_top = says_edges ? next(caption_height).top : 0;
   draw_strengths(rows, courses, next(heights.strengths));
   draw_half_lives(rows, courses, next(heights.gates), looked.channel);
   if (words.has_errors()) draw_errors(rows, words, next(heights.errors));
   if (heights.growth > 0) draw_growth(rows, next(heights.growth));
   draw_flag(rows, position.y + px(caption_height), y);
-  words.cursor(position.y + px(caption_height - 2), y, 1);
+  words.cursor(position.y + px(caption_height - 2), y);
+  if (says_edges) draw_reach_edges(rows, courses.edges, edges_top);
   wheel(view, columns, session, position.y, y);
 }
 

@@ -198,8 +198,13 @@ void draw_reach_edges(const LearnRows& rows, const ReachEdges& edges, float top)
   const float right = rows.columns.position.x + rows.columns.size.x;
   ImVec2 at = {rows.columns.position.x, top};
   const auto link = [&](const char* what, ImU32 colour, Index token) {
-    const std::string words = fmt::format("{} from {} {}", what, token, quoted_word(rows.computed, token));
-    at.x += learn_link(rows.application, at, colour, shortened(words, right - at.x), token) + px(14);
+    const std::string words =
+        shortened(fmt::format("{} from {} {}", what, token, quoted_word(rows.computed, token)), right - at.x);
+    // Over the frame of the present word, which runs through all rows.
+    const ImVec2 extent = text_extent(words);
+    ImGui::GetWindowDrawList()->AddRectFilled({at.x - px(3), at.y},
+                                              {at.x + extent.x + px(3), at.y + extent.y}, c.panel);
+    at.x += learn_link(rows.application, at, colour, words, token) + px(14);
   };
   if (edges.overshoots && edges.overshoots != edges.diverges) link("overshoots", c.text, *edges.overshoots);
   if (edges.diverges && right - at.x > px(60)) link("diverges", c.alarm, *edges.diverges);

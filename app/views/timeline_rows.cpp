@@ -29,6 +29,8 @@ constexpr float name_line = 13;          // from one row's name to the next
 constexpr float widest_bar_alone = 124;  // in wider columns a bar has its numbers beside it
 constexpr float numbered_bar = 56;
 
+constexpr float below_flag = 8;  // begins the frame of a word that does not fit into it
+
 constexpr float waiting = 0.38F;  // how much of its colour a token keeps that is still to come
 constexpr std::size_t measured_lengths = 8192;
 
@@ -170,6 +172,8 @@ TimelineRows::TimelineRows(const TimelineColumns& columns, const Session& sessio
                     .text_left = columns.position.x,
                     .names = {},
                     .numbers = {},
+                    .words_top = 0,
+                    .words_bottom = 0,
                     .cursor_top = 0};
   list_->PushClipRect({columns.position.x - px(3), columns.position.y - px(8)},
                       {columns.position.x + columns.size.x + px(3), columns.position.y + columns.size.y},
@@ -243,6 +247,8 @@ void TimelineRows::words(float top) {
   repeated(top - px(1));
   if (!columns_.has_words()) return;
   timeline_map().underlined = underlined_words(session_);
+  timeline_map().words_top = top;
+  timeline_map().words_bottom = top + text_extent("x").y;
   const std::vector<Index>& asked = timeline_map().underlined;
   for (Index t = columns_.begin(); t < columns_.end(); ++t) {
     const bool is_asked = std::ranges::binary_search(asked, t);
@@ -348,7 +354,7 @@ void TimelineRows::errors(float top, float bottom) {
   });
 }
 
-void TimelineRows::cursor(float top, float bottom, float below_top) {
+void TimelineRows::cursor(float top, float bottom, float captions) {
   const bool is_group = has_chunks(session_.choice().form) || groups_.kind == Groups::Kind::batches;
   if (is_group && groups_.kind != Groups::Kind::whole) {
     const Index first = token_ / groups_.size * groups_.size;
@@ -359,7 +365,7 @@ void TimelineRows::cursor(float top, float bottom, float below_top) {
   const float middle = columns_.left(token_) + columns_.width(token_) / 2;
   const float half = std::max(columns_.width(token_) / 2, px(4));
   if (!columns_.has_words()) flag(middle, top);
-  const ImVec2 from = {std::round(middle - half), top + px(below_top)};
+  const ImVec2 from = {std::round(middle - half), top + px(columns_.has_words() ? captions : below_flag)};
   timeline_map().cursor_top = from.y;
   list_->AddRect(from, {std::round(middle + half), bottom}, colours_.text, px(5), px(style::lit_line));
 }
@@ -457,7 +463,7 @@ void draw_timeline_rows(const TimelineColumns& columns, const Session& session, 
     name_errors(rows, upper, lower);
   }
   constexpr float below_captions = 15;  // of the chunks: the frame crosses none
-  rows.cursor(top - px(1), bottom, columns.has_words() ? below_captions : 8);
+  rows.cursor(top - px(1), bottom, below_captions);
   if (marked >= 0) rows.mark(marked, top + px(2), bottom);
 }
 

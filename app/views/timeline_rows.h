@@ -29,7 +29,9 @@ struct TimelineMap {
     float end = 0;  // of their column
   };
   std::vector<Numbers> numbers = {};  // beside bars
-  float cursor_top = 0;               // of the frame around the present word
+  float words_top = 0;                // of the words, and
+  float words_bottom = 0;
+  float cursor_top = 0;  // of the frame around the present one
 };
 
 /// That of the current Dear ImGui context.
@@ -70,9 +72,10 @@ class TimelineRows {
   /// How far the memory's answer is from the value, before and after the write.
   void errors(float top, float bottom);
 
-  /// The frame around the present word, from `below_top` on, and around its group where a form takes it at
-  /// once.
-  void cursor(float top, float bottom, float below_top = 8);
+  /// The frame around the present word, from `top` on, and around its group where a form takes it at once.
+  /// Words stand in it, below `captions` of what lies at the top, which it does not cross; where columns are
+  /// too narrow for words, the frame hangs below a flag with its word.
+  void cursor(float top, float bottom, float captions = 0);
 
   /// The first token at which forms disagree.
   void mark(Index token, float top, float bottom);

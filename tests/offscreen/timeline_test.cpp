@@ -66,6 +66,21 @@ TEST_CASE("the frame around a word crosses no caption of a chunk, and its name i
   }
 }
 
+TEST_CASE("the frame of the present word strikes through no word of any floor", "[timeline]") {
+  Drawn drawn;
+  drawn.choose("gated_deltanet", Form::chunkwise);
+  drawn.application.session.go_to_token(42);
+  for (const char* workspace : {"step", "learn", "attend", "compare", "prove", "measure"}) {
+    CAPTURE(workspace);
+    drawn.application.enter(workspace);
+    drawn.application.session.wait();
+    drawn.offscreen.render([&] { drawn.application.draw(1); });
+    const TimelineMap& map = timeline_map();
+    REQUIRE(map.words_bottom > map.words_top);
+    CHECK(map.cursor_top <= map.words_top);
+  }
+}
+
 TEST_CASE("the floor draws the groups that the form takes together", "[timeline]") {
   Drawn drawn;
   struct Expected {
