@@ -109,6 +109,7 @@ target_link_libraries(imgui PUBLIC imgui_test_engine)
 
 file(GLOB_RECURSE microtex_sources "${microtex_dir}/MicroTeX/lib/*.cpp")
 list(FILTER microtex_sources EXCLUDE REGEX "/lib/wrapper/")
+list(TRANSFORM microtex_sources REPLACE ".*/lib/atom/atom_fence[.]cpp$" "${CMAKE_CURRENT_LIST_DIR}/microtex/fence.cpp")
 third_party_library(microtex ${microtex_sources})
 # Its own build writes this header; the numbers appear only in a message that we never show.
 file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/microtex/microtexconfig.h" CONTENT "#pragma once

@@ -16,7 +16,10 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <ranges>
+#include <span>
 #include <string_view>
+#include <utility>
 
 #include "app/session/paths.h"
 #include "app/widgets/font_face.h"
@@ -184,7 +187,41 @@ class Shape {
   std::vector<End> ends_;
 };
 
-// Letters keep their fraction of a pixel in x and sit on whole pixels in y, lightly hinted; horizontal rules
+// From the left end of a contour of an outline to its right one.
+std::pair<FT_Pos, FT_Pos> width_of(std::span<const FT_Vector> contour) {
+  const auto [left, right] = std::ranges::minmax(contour, {}, &FT_Vector::x);
+  return {left.x, right.x};
+}
+
+// Whether it is an upright bar: no letter is so slender.
+bool is_bar(std::span<const FT_Vector> contour) {
+  const auto [left, right] = width_of(contour);
+  const auto [bottom, top] = std::ranges::minmax(contour, {}, &FT_Vector::y);
+  return right > left && top.y - bottom.y > 10 * (right - left);
+}
+
+// Moves the bars of a glyph that is made of nothing else, | and its kin, to whole pixels: of a fraction of
+// one they would be grey.
+void sharpen_bars(FT_Outline& outline) {
+  std::vector<std::span<FT_Vector>> contours;
+  int first = 0;
+  for (int i = 0; i < outline.n_contours; ++i) {
+    const int end = outline.contours[i] + 1;
+    contours.emplace_back(outline.points + first, static_cast<std::size_t>(end - first));
+    first = end;
+  }
+  if (!std::ranges::all_of(contours, is_bar)) return;
+  constexpr FT_Pos pixel = 64;
+  const auto whole = [](FT_Pos length) { return (length + pixel / 2) & ~(pixel - 1); };
+  for (const std::span<FT_Vector> contour : contours) {
+    const auto [left, right] = width_of(contour);
+    const FT_Pos width = std::max(whole(right - left), pixel);
+    const FT_Pos from = whole((left + right - width) / 2);
+    for (FT_Vector& point : contour) point.x = from + (point.x - left) * width / (right - left);
+  }
+}
+
+// Letters keep their fraction of a pixel in x and sit on whole pixels in y, lightly hinted; rules and bars
 // are whole pixels: so a formula is as sharp as text.
 class Painter : public microtex::Graphics2D {
  public:
@@ -239,6 +276,7 @@ class Painter : public microtex::Graphics2D {
     }
     const float baseline = upright ? std::round(origin.y) : origin.y;
     FT_Outline_Translate(&outline, fixed(origin.x), fixed(static_cast<float>(paper_.height()) - baseline));
+    if (upright) sharpen_bars(outline);
     paper_.fill(outline, colour_);
   }
 

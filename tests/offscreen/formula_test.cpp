@@ -1,4 +1,5 @@
 #include "app/widgets/formula.h"
+#include "app/widgets/formula_painter.h"
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -124,6 +125,38 @@ TEST_CASE("formula: what MicroTeX does differently is mended") {
   CHECK(width_of("V - K") - width_of("V") > width_of("A - K") - width_of("A") + 4);
   CHECK(width_of("V_t") == Approx(width_of("{V}_t")).margin(1));
   CHECK(width_of(R"(\begin{matrix} a \\ b \end{matrix})") < width_of("a b b"));
+}
+
+TEST_CASE("formula: what stands in brackets stands on the baseline") {
+  Offscreen offscreen(width, height);
+  const auto top_above_baseline = [](const char* latex) {
+    const LaidOutFormula formula(latex, 40);
+    return formula.extent().ascent - formula.marks().front().top;
+  };
+  const float alone = top_above_baseline("x");
+  for (const char* latex :
+       {R"(\left[x_{j+1:i}\right])", R"(\left(x_{1:i}\right)_i)", R"(\left\{x\right\})"}) {
+    INFO(latex);
+    CHECK(top_above_baseline(latex) == Approx(alone).margin(0.5));
+  }
+}
+
+TEST_CASE("formula: upright bars are whole pixels") {
+  Offscreen offscreen(width, height);
+  style::apply(style::Theme::dark, 1);
+  for (const float size : {12.0F, 13.5F, 15.0F, 26.0F}) {
+    const Image bars = draw(offscreen, R"(\lVert\,\,\lVert)", size, IM_COL32_WHITE);
+    const Rows rows = inked(bars);
+    const int middle = (rows.first + rows.last) / 2;
+    int lit = 0;
+    for (int x = 0; x < bars.width; ++x) {
+      const int ink = bars.pixel(x, middle)[0];
+      const bool is_whole = ink < 8 || ink > 247;
+      CHECK(is_whole);
+      lit += ink > 247 ? 1 : 0;
+    }
+    CHECK(lit >= 4);
+  }
 }
 
 TEST_CASE("formula: bad LaTeX is shown as it was written") {
