@@ -7,14 +7,17 @@
 
 namespace palimpsest {
 
+bool is_looked_at_by_row(const Matrix<double>& values, const Block& block, Form form) {
+  return form != Form::recurrent && values.rows() == block.count;
+}
+
 std::optional<CellFocus> largest_cell(const Phase& phase, const Block& block, Form form, const Cursor& cursor,
                                       const Record& record) {
   if (cursor.operation >= static_cast<Index>(phase.operations.size())) return std::nullopt;
   const std::string& made = phase.operations[static_cast<std::size_t>(cursor.operation)].equation.result;
   if (!record.contains(made)) return std::nullopt;
   const Matrix<double>& values = record.at(made);
-  const bool has_tokens =
-      form != Form::recurrent && values.rows() == block.count && cursor.row < values.rows();
+  const bool has_tokens = is_looked_at_by_row(values, block, form) && cursor.row < values.rows();
   const Index first = has_tokens ? cursor.row : 0;
   const Index end = has_tokens ? cursor.row + 1 : values.rows();
   const auto find = [&](auto size_of) {

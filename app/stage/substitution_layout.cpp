@@ -68,7 +68,7 @@ class SubstitutionLayout {
     const float r = u + wide + ruler_.px(sign_room);
     place_titled(view_.overlap, "how alike the keys are", n, overlap + coefficients, origin.y,
                  {overlap, height}, "I + ");
-    place_titled(view_.solved, fmt::format("solved to row {}", view_.row + 1), u, wide, origin.y, {wide, height});
+    place_titled(view_.solved, fmt::format("solved to row {}", view_.row), u, wide, origin.y, {wide, height});
     place_titled(view_.missing, "what is missing", r, wide, origin.y, {wide, height});
     place_sign("=", u + wide, y + height / 2);
     if (has_words) place_row_words(origin.x, y, first, row);

@@ -33,7 +33,7 @@ class SubstitutionBuilder {
     add({.word = word(row),
          .words = "what is missing",
          .brief = "missing",
-         .latex = fmt::format("{}_{{{}}}", lower(names_.missing), row + 1),
+         .latex = fmt::format("{}_{{{}}}", lower(names_.missing), row),
          .must_stand = true},
         "what is missing", sum.missing);
     for (const SubstitutionRow::Taken& taken : sum.taken) {
@@ -42,19 +42,19 @@ class SubstitutionBuilder {
       add({.word = word(taken.row),
            .words = "already written by it",
            .factor = fmt::format("{} {:.2f}", share < 0 ? "−" : "+", std::abs(share)),
-           .latex = fmt::format("{}_{{{}}}", u, taken.row + 1)},
+           .latex = fmt::format("{}_{{{}}}", u, taken.row)},
           fmt::format("taken by {}", taken.row), taken.part);
     }
     view_.coefficients.emplace_back("1");
     add({.word = word(row),
          .words = "will be written",
          .brief = "to write",
-         .latex = fmt::format("= {}_{{{}}}", u, row + 1),
+         .latex = fmt::format("= {}_{{{}}}", u, row),
          .must_stand = true},
         "solved", sum.solved);
     const Index rows = record_.at(names_.solved).rows();
     view_.sentence =
-        fmt::format("Row {}{}: {} {} solved, this one is the sum below{}.", row + 1,
+        fmt::format("Row {}{}: {} {} solved, this one is the sum below{}.", row,
                     view_.words.empty() ? "" : fmt::format(", “{}”", word(row)), row, row == 1 ? "is" : "are",
                     row + 1 < rows ? fmt::format(", {} to come", rows - row - 1) : "");
     add_recurrence(row, sum.solved, recurrence);
@@ -74,7 +74,7 @@ class SubstitutionBuilder {
   }
 
   std::string word(Index row) const {
-    return view_.words.empty() ? fmt::format("row {}", row + 1) : view_.words[static_cast<std::size_t>(row)];
+    return view_.words.empty() ? fmt::format("row {}", row) : view_.words[static_cast<std::size_t>(row)];
   }
 
   void add(SubstitutionStrip strip, const std::string& what, const Matrix<double>& values) {

@@ -349,7 +349,7 @@ std::string stage_place(const Trace& trace, const Phase& phase, const Cursor& cu
     words += " · ";
   }
   words += fmt::format("step {} of {}", cursor.operation + 1, phase.operations.size());
-  if (operation.by_row) words += fmt::format(", row {} of {}", cursor.row + 1, block.count);
+  if (operation.by_row) words += fmt::format(", row {} of 0–{}", cursor.row, block.count - 1);
   return words;
 }
 

@@ -98,7 +98,7 @@ std::string step_words(const Trace& trace, const Cursor& cursor) {
     title.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(title.front())));
   std::string words =
       fmt::format(" · step {} of {}: {}", cursor.operation + 1, trace.phase(block).operations.size(), title);
-  if (operation.by_row) words += fmt::format(", row {} of {}", cursor.row + 1, block.count);
+  if (operation.by_row) words += fmt::format(", row {} of 0–{}", cursor.row, block.count - 1);
   return words;
 }
 

@@ -10,6 +10,7 @@
 #include "app/session/who_wrote.h"
 #include "app/stage/cell_words.h"
 #include "app/stage/fading_cells.h"
+#include "app/stage/largest_cell.h"
 #include "app/studio/application.h"
 #include "app/views/awaited.h"
 #include "app/views/cell_sum.h"
@@ -446,9 +447,14 @@ void draw_answer(Application& application, const ExplainedCell& answer, bool pin
 }
 
 /// Which cell is explained, in as many words as have room beside the title; none in very little.
-std::string why_place(float room, bool fades) {
-  for (const char* words : {fades ? "what fades most, ringed" : "the largest, ringed",
-                            fades ? "fades most, ringed" : "largest, ringed", "ringed"}) {
+std::string why_place(float room, bool fades, bool in_row) {
+  using Choices = std::array<const char*, 3>;
+  const Choices of_all = fades ? Choices{"what fades most, ringed", "fades most, ringed", "ringed"}
+                               : Choices{"the largest, ringed", "largest, ringed", "ringed"};
+  const Choices of_row =
+      fades ? Choices{"what fades most in its row, ringed", "most faded of its row", "ringed"}
+            : Choices{"the largest in its row, ringed", "largest of its row", "ringed"};
+  for (const char* words : in_row ? of_row : of_all) {
     if (text_extent(words).x <= room) return words;
   }
   return {};
@@ -462,10 +468,13 @@ void origin_of_focus(const Application& application) {
   const float title =
       ImGui::GetWindowPos().x + style::px(style::panel_padding + 16) + text_extent(title_words).x;
   const auto focus = application.focus();
-  const auto& record = application.session.sight().record;
-  const bool fades = focus && record && record->contains(focus->tensor) &&
-                     holds_decays(focus->tensor, record->at(focus->tensor));
-  const std::string words = why_place(right - title, fades);
+  const Sight& sight = application.session.sight();
+  const bool is_known = focus && sight.record && sight.trace && sight.record->contains(focus->tensor);
+  const bool fades = is_known && holds_decays(focus->tensor, sight.record->at(focus->tensor));
+  const bool in_row =
+      is_known && is_looked_at_by_row(sight.record->at(focus->tensor), sight.trace->block(sight.cursor.block),
+                                      sight.trace->form);
+  const std::string words = why_place(right - title, fades, in_row);
   why_map().origin = words;
   const float top = ImGui::GetWindowPos().y - ImGui::GetScrollY() + style::px(style::panel_padding);
   draw_text({right - text_extent(words).x, top}, style::colours().dim, words);
