@@ -192,15 +192,23 @@ class LinesLayout {
 
   /// Title and, right of it, as much of what is said as has room on one line: the pictures of the line at the
   /// cursor take the whole width below.
-  void place_words_above(const LineRow& row, ImVec2 corner) {
+  void place_words_above(const LineRow& row, ImVec2 corner, const std::string& hint) {
     constexpr float one_line = -1;
     const std::string& title = row.line->title;
     const float end = ruler_.words(title, style::Text::body, one_line).x + 1;
     const float left = end + ruler_.px(text_margin / 2);
-    std::string sentence = row.line->sentence;
-    std::ranges::replace(sentence, '\n', ' ');
-    const std::string hint = enlarging_hint(row);
-    for (const std::string& words : {sentence + (hint.empty() ? "" : " ") + hint, sentence, hint}) {
+    // What is said last tells what no picture shows: it stays longest.
+    std::vector<std::string> said;
+    for (std::string sentences = row.line->sentence; !sentences.empty();) {
+      std::string on_one_line = sentences;
+      std::ranges::replace(on_one_line, '\n', ' ');
+      if (said.empty() && !hint.empty()) said.push_back(on_one_line + " " + hint);
+      said.push_back(std::move(on_one_line));
+      const std::size_t line_end = sentences.find('\n');
+      sentences.erase(0, line_end == std::string::npos ? line_end : line_end + 1);
+    }
+    said.push_back(hint);
+    for (const std::string& words : said) {
       const ImVec2 size = ruler_.words(words, style::Text::caption, one_line);
       if (words.empty() || left + size.x + 1 > room_.x) continue;
       place_words(title, {}, corner, {end, 0}, true);
@@ -230,7 +238,7 @@ class LinesLayout {
   void place_solve(const LineRow& row, ImVec2 corner, float height) {
     const float left = corner.x + room_.x - width(row.wide);
     if (row.wide)
-      place_words(row.line->title, {}, corner, {room_.x, row.height}, true);
+      place_words_above(row, corner, {});
     else
       place_words(row.line->title, row.line->sentence, corner, {ruler_.px(text_width), row.height}, true);
     const float top = corner.y + (row.wide ? ruler_.px(wide_title_height) : 0);
@@ -250,7 +258,7 @@ class LinesLayout {
     }
     if (row.wide) {
       if (lit)
-        place_words_above(row, corner);
+        place_words_above(row, corner, enlarging_hint(row));
       else
         place_words(row.line->title, {}, corner, {room_.x, 0}, lit);
       layout_.equations.push_back(
