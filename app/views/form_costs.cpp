@@ -162,16 +162,40 @@ std::string one_word_words(double chunkwise, double recurrent, bool has_scores) 
       has_scores ? "still makes its scores (1 × 1) and products with them" : "is still computed as a chunk");
 }
 
-void draw_form_costs(Application& application) {
+std::string what_costs_mean(const std::vector<CostRow>& rows) {
+  bool differ = false;
+  bool buys = false;   // fewer steps for more FLOPs
+  bool saves = false;  // fewer steps for no more
+  for (const CostRow& one : rows) {
+    for (const CostRow& other : rows) {
+      if (!one.missing.empty() || !other.missing.empty()) continue;
+      differ = differ || one.flops != other.flops || one.bytes != other.bytes || one.steps != other.steps;
+      buys = buys || (one.flops > other.flops && one.steps < other.steps);
+      saves = saves || (one.flops <= other.flops && one.steps < other.steps);
+    }
+  }
+  constexpr const char* on_a_gpu =
+      " in a row: on a GPU a step waits for the one before, the FLOPs of one step do not.";
+  if (buys) return std::string("For a word. More FLOPs buy fewer steps") + on_a_gpu;
+  if (saves) return std::string("For a word. The same FLOPs or fewer take fewer steps") + on_a_gpu;
+  if (!differ && std::ranges::count(rows, "", &CostRow::missing) > 1)
+    return "For a word. Every form takes the same here.";
+  return "For a word.";
+}
+
+void draw_form_costs(Application& application, bool has_title) {
   const auto computation = application.session.computed();
   if (!computation) return;
   const auto answer = application.session.answers().ask(
       FormCosts{computation, application.session.choice().chunk_size}, Urgency::later);
+  if (has_title) style::caption("What it costs");
   if (!answer.value) {
     style::caption(answer.reason.empty() ? "is being counted" : answer.reason);
     return;
   }
   const std::vector<CostRow>& rows = *answer.value;
+  const std::string meaning = what_costs_mean(rows);
+  if (has_title) tooltip(meaning);
   const style::Palette& c = style::colours();
   std::array<double, 3> most = {};
   for (const CostRow& row : rows) {
@@ -200,8 +224,7 @@ void draw_form_costs(Application& application) {
     y += px(row_height);
   }
   ImGui::SetCursorScreenPos({from.x, y});
-  if (style::caption_height(what_costs_mean) <= ImGui::GetContentRegionAvail().y)
-    style::caption(what_costs_mean);
+  if (style::caption_height(meaning) <= ImGui::GetContentRegionAvail().y) style::caption(meaning);
   ImGui::PopStyleVar();
 }
 

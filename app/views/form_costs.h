@@ -4,19 +4,20 @@
 #include <vector>
 
 #include "app/widgets/heat_map.h"
+#include "core/insight/cost.h"
 
 namespace palimpsest {
 
 class Application;
 
 /// What every form takes for a word of these data, beside each other: FLOPs, bytes, steps in a row, and why
-/// one pays the first for fewer of the last. A click on a form chooses it.
-void draw_form_costs(Application& application);
+/// one pays the first for fewer of the last. A click on a form chooses it. `has_title`: "What it costs"
+/// stands above.
+void draw_form_costs(Application& application, bool has_title);
 
-/// What the costs mean together: below them where there is room for all of it, else told beside their title.
-inline constexpr const char* what_costs_mean =
-    "For a word. More FLOPs buy fewer steps in a row: on a GPU a step waits for the one before, the FLOPs of "
-    "one step do not.";
+/// What the costs mean together, as far as it is so: below them where there is room for all of it, else told
+/// beside their title.
+std::string what_costs_mean(const std::vector<CostRow>& rows);
 
 /// "28.8k".
 std::string in_thousands(double value);

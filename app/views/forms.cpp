@@ -431,11 +431,7 @@ void draw_forms(Application& application) {
       if (!shows_device) device_line(application);
       own_output(application.session);
     }
-    if (is_high) {
-      style::caption("What it costs");
-      tooltip(what_costs_mean);
-    }
-    if (is_high || costs) draw_form_costs(application);
+    if (is_high || costs) draw_form_costs(application, is_high);
   }
   style::end_panel();
 }

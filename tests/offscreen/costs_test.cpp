@@ -56,6 +56,16 @@ TEST_CASE("every form's cost stands beside the others', whichever is shown", "[c
   }
 }
 
+TEST_CASE("what costs mean is said as far as it is so", "[costs]") {
+  const auto row = [](double flops, Index steps) { return CostRow{.flops = flops, .steps = steps}; };
+  CHECK_THAT(what_costs_mean({row(100, 94), row(200, 12)}), says("More FLOPs buy fewer steps"));
+  CHECK_THAT(what_costs_mean({row(100, 94), row(100, 12)}), says("The same FLOPs or fewer take fewer steps"));
+  CHECK_THAT(what_costs_mean({row(100, 6), row(100, 6)}), says("the same here"));
+  CHECK(what_costs_mean({row(100, 6), row(200, 6)}) == "For a word.");
+  // A form that there is not buys nothing.
+  CHECK(what_costs_mean({row(100, 6), {.missing = "no such form"}}).find("fewer") == std::string::npos);
+}
+
 TEST_CASE("the knob's numbers do not lie on its bars", "[costs]") {
   for (const auto& [width, height] : {std::pair{1280, 800}, std::pair{1920, 1080}}) {
     Application application;
