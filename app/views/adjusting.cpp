@@ -16,6 +16,7 @@
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
 #include "core/insight/learning.h"
+#include "core/rules/read_order.h"
 
 namespace palimpsest {
 
@@ -176,6 +177,12 @@ void parameter(Application& application, const Computation& computed, const Para
   tooltip(fmt::format("{}: {}. A double click goes back.", parameter.name, parameter.meaning));
 }
 
+/// A value as one says it: of the order of reading its names in files are no words.
+std::string value_words(const Option& option, const std::string& value) {
+  if (!is_read_option(option)) return value;
+  return value == reads_before ? "before" : "after";
+}
+
 void option(Application& application, const Computation& computed, const Option& option) {
   const auto& settings = computed.sequence.settings.options;
   const auto resolved = settings.find(option.name);
@@ -187,11 +194,13 @@ void option(Application& application, const Computation& computed, const Option&
   const float gap = style::px(14);
   const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
   for (const std::string& value : option.values) {
-    const bool fits = ImGui::GetItemRectMax().x + gap + text_extent(value).x <= right;
+    const std::string said = value_words(option, value);
+    const bool fits = ImGui::GetItemRectMax().x + gap + text_extent(said).x <= right;
     if (&value != &option.values.front() && fits) ImGui::SameLine(0, gap);
-    if (style::tab_button(value.c_str(), resolved->second == value)) {
+    if (style::tab_button(fmt::format("{}###{}", said, value).c_str(), resolved->second == value)) {
       change(application, [&](Choice& choice) { choice.settings.options[option.name] = value; });
     }
+    if (said != value) tooltip(fmt::format("{}={}", option.name, value));
   }
   ImGui::PopID();
 }

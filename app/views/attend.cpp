@@ -21,7 +21,7 @@ namespace {
 using style::px;
 
 constexpr float words_beside = 92;  // room for the words of an axis
-constexpr float words_below = 74;
+constexpr float words_below = 84;
 constexpr float few_beside = 56;  // where only some of them stand
 constexpr float few_below = 50;
 constexpr float large_panel = 1100;  // from this width on all of them do

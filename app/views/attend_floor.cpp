@@ -121,8 +121,8 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
     const style::TextStyle text(style::Text::caption);
     words.name(fmt::format("row {} reads", session.token()), words_top + px(2) + text_extent("x").y / 2,
                c.dim);
-    words.name("this rule", bars_top + height / 2, c.text);
-    words.name("softmax", bars_top + height * 1.5F, c.text);
+    words.name("this rule, %", bars_top + height / 2, c.text);
+    words.name("softmax, %", bars_top + height * 1.5F, c.text);
   }
   if (answer.value) {
     const RowOfWeights& row = *answer.value;

@@ -64,7 +64,7 @@ void draw_bar(const char* who, double share, double most) {
 
 /// Who took most of a write, as far as there is room: the number is what must not be cut.
 std::string lost_words(const LeftOfWrite& left, const std::string& word, float room) {
-  const std::string number = fmt::format(": {:.0f}", 100 * left.lost_there);
+  const std::string number = fmt::format(": {:.0f} %", 100 * left.lost_there);
   const char* what = left.is_erased ? "erased by" : "lost most at";
   const std::string in_full = fmt::format("{} {} “{}”", what, left.lost_most_at, word);
   const float beside = room - text_extent(number).x;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/gl/context_local.h"
+#include "app/stage/cell_words.h"
 #include "app/views/awaited.h"
 #include "app/views/device_departure.h"
 #include "app/views/form_words.h"
@@ -142,13 +143,20 @@ float draw_should_be(const FormulaChange& change, const Symbols& symbols, ImVec2
 /// One of the three pictures: its title, its cells, the first wrong row framed.
 struct TensorPicture {
   const char* key;
-  std::string words;
+  std::vector<std::string> words;  // the first for which there is room
   const Matrix<double>& values;
   ImVec2 from;
   ImVec2 size;
   double range = 1;
   bool is_difference = false;
 };
+
+/// The first of `words` that has room, else as much as has of the last.
+std::string fitting(const std::vector<std::string>& words, float room) {
+  const auto fits = [&](const std::string& each) { return text_extent(each).x <= room; };
+  const auto found = std::ranges::find_if(words, fits);
+  return found == words.end() ? shortened(words.back(), room) : *found;
+}
 
 void draw_tensor(const WrongPlace& place, const TensorPicture& picture) {
   const style::Palette& c = style::colours();
@@ -166,7 +174,7 @@ void draw_tensor(const WrongPlace& place, const TensorPicture& picture) {
   {
     const style::TextStyle text(style::Text::caption);
     draw_text({x, middle - text_extent("x").y / 2}, picture.is_difference ? c.alarm : c.dim,
-              shortened(picture.words, picture.from.x + picture.size.x - x));
+              fitting(picture.words, picture.from.x + picture.size.x - x));
   }
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 to = {picture.from.x + picture.size.x, picture.from.y + picture.size.y};
@@ -227,7 +235,7 @@ void draw_arithmetic(Application& application, const WrongPlace& place, ImVec2 f
   }
   const bool has_fault = !application.session.state().prove.fault.id.empty();
   tooltip(has_fault ? "Opens this step, with the fault still in." : "Opens this step as the device has it.");
-  const std::string cell = fmt::format("[{}, {}]", at.row, at.column);
+  const std::string cell = cell_indices(place.tensor.should_be, {at.tensor, at.row, at.column});
   struct Way {
     const char* words;
     const std::optional<Explanation>& why;
@@ -331,19 +339,19 @@ void draw_wrong(Application& application, const std::string& reason, const std::
   const std::string own =
       has_own_scale ? fmt::format(", own scale ±{}", plain_number(place.should_range, 1)) : std::string();
   draw_tensor(place, {.key = "prove should",
-                      .words = "as it should be" + own + called,
+                      .words = {"as it should be" + own + called, "as it should be" + own, "should be"},
                       .values = place.tensor.should_be,
                       .from = {x[0], top},
                       .size = {picture, height},
                       .range = place.should_range});
   draw_tensor(place, {.key = "prove is",
-                      .words = "as it is",
+                      .words = {"as it is", "is"},
                       .values = place.tensor.is,
                       .from = {x[1], top},
                       .size = {picture, height},
                       .range = place.range});
   draw_tensor(place, {.key = "prove apart",
-                      .words = "is − should be",
+                      .words = {"is − should be"},
                       .values = place.apart,
                       .from = {x[2], top},
                       .size = {picture, height},
