@@ -44,6 +44,7 @@ struct LearnMap {
   std::vector<Lane> lanes;
   std::vector<std::pair<std::string, Rectangle>> links;  // words that lead to a token
   std::vector<Rectangle> tags;                           // words beside points of the loss
+  int tags_on_curves = 0;                                // how often they lie over one
   Rectangle strengths;                                   // the rows that can be painted; empty: there is none
   Rectangle gates;
   Rectangle errors;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "app/gl/context_local.h"
@@ -11,6 +13,7 @@
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
+#include "app/widgets/label_place.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -23,6 +26,7 @@ constexpr float numbers_width = 50;  // left of the axis
 constexpr float below_axis = 42;     // its numbers and words,
 constexpr float axis_line = 16;      // and a second line of them
 constexpr float dot_size = 6.5F;
+constexpr float near = 50;               // words to their point
 constexpr double least_strength = 1e-4;  // of the axis: with none at all there would be no loss to see
 
 /// What lasts while the dot is dragged.
@@ -103,47 +107,29 @@ void draw_axes(const Chart& chart, double edge) {
   }
 }
 
-/// What words beside points keep clear of: other words, and the points.
-using Tags = std::vector<Rectangle>;
-
 Rectangle around(ImVec2 point) {
   const float half = px(dot_size + 2);
   return {{point.x - half, point.y - half}, {point.x + half, point.y + half}};
 }
 
-/// Where words of this extent overlap none of `tags`, nearest to `offset` from a point or to its other side.
-ImVec2 free_place(const Chart& chart, const Tags& tags, ImVec2 point, ImVec2 offset, ImVec2 extent) {
-  const float gap = px(4);
-  const float lowest = chart.to.y - extent.y - gap;
-  const float left = chart.from.x + gap;
-  const float right = chart.to.x - gap - extent.x;
-  const float top = std::min(chart.from.y + px(24), lowest);
-  const float wanted = std::clamp(point.y + offset.y, top, lowest);
-  std::vector<float> ys = {wanted};
-  for (const Rectangle& other : tags) {
-    ys.push_back(other.maximum.y + gap);
-    ys.push_back(other.minimum.y - gap - extent.y);
+/// The points of a curve on the screen, as far as they are finite and in sight.
+std::vector<ImVec2> line_of(const Chart& chart, std::span<const double> xs, std::span<const double> ys) {
+  std::vector<ImVec2> line;
+  for (std::size_t i = 0; i < std::min(xs.size(), ys.size()); ++i) {
+    if (std::isfinite(xs[i]) && std::isfinite(ys[i])) line.push_back({chart.x(xs[i]), chart.y(ys[i])});
   }
-  const bool fits = point.x + offset.x <= right;
-  const float beside = std::max(fits ? point.x + offset.x : point.x - offset.x - extent.x, left);
-  const float other_side =
-      std::clamp(fits ? point.x - offset.x - extent.x : point.x + offset.x, left, std::max(right, left));
-  ImVec2 best = {beside, wanted};
-  float least = HUGE_VALF;
-  for (const float x : {beside, other_side}) {
-    for (const float y : ys) {
-      if (y < top || y > lowest) continue;
-      const bool is_free = std::ranges::none_of(tags, [&](const Rectangle& other) {
-        return x < other.maximum.x + gap / 2 && x + extent.x > other.minimum.x - gap / 2 &&
-               y < other.maximum.y + gap / 2 && y + extent.y > other.minimum.y - gap / 2;
-      });
-      const float distance = std::abs(y - wanted) + (x == beside ? 0 : extent.x / 2);
-      if (!is_free || distance >= least) continue;
-      best = {x, y};
-      least = distance;
-    }
-  }
-  return best;
+  return line;
+}
+
+/// Where words may stand in the chart: below the name of the band.
+Rectangle words_room(const Chart& chart) {
+  return {{chart.from.x + px(4), chart.from.y + px(24)}, {chart.to.x - px(4), chart.to.y - px(4)}};
+}
+
+/// At `offset` from a point, or to its other side where the chart ends.
+ImVec2 beside(const Chart& chart, ImVec2 point, ImVec2 offset, ImVec2 extent) {
+  const bool fits = point.x + offset.x + extent.x <= chart.to.x - px(4);
+  return {fits ? point.x + offset.x : point.x - offset.x - extent.x, point.y + offset.y};
 }
 
 /// The band in which a step comes closer, and what lies beyond.
@@ -158,7 +144,7 @@ void draw_band(const Chart& chart, double edge) {
 }
 
 /// The name of the band, above the curves.
-void name_band(const Chart& chart, double edge, bool always_lower) {
+void name_band(const Chart& chart, Taken& taken, double edge, bool always_lower) {
   const style::Palette& c = style::colours();
   const float x = std::clamp(chart.x(edge), chart.from.x, chart.to.x);
   const style::TextStyle text(style::Text::caption);
@@ -168,7 +154,10 @@ void name_band(const Chart& chart, double edge, bool always_lower) {
                                                    : "no step here lands higher than it began";
   const ImVec2 extent = text_extent(closer);
   if (x - chart.from.x <= extent.x + px(90)) return;
-  const ImVec2 at = {x - px(8) - extent.x, chart.from.y + px(6)};
+  const Rectangle room = {{chart.from.x + px(8), chart.from.y + px(6)},
+                          {x - px(8), chart.from.y + px(8) + extent.y}};
+  const ImVec2 at = free_place(room, taken, {x - px(8) - extent.x, chart.from.y + px(6)}, extent).at;
+  taken.boxes.push_back({at, {at.x + extent.x, at.y + extent.y}});
   ImGui::GetWindowDrawList()->AddRectFilled({at.x - px(3), at.y - px(1)},
                                             {at.x + extent.x + px(3), at.y + extent.y + px(1)},
                                             style::mix(c.panel, c.good, 0.09F), px(3));
@@ -177,7 +166,7 @@ void name_band(const Chart& chart, double edge, bool always_lower) {
 
 /// What lies beyond the edge, and the edge; where the same step is made again and again (`repeats`, without
 /// momentum, of a parabola) it diverges there.
-void draw_edge(const Chart& chart, Tags& tags, double edge, bool repeats) {
+void draw_edge(const Chart& chart, Taken& taken, double edge, bool repeats) {
   const style::Palette& c = style::colours();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float x = std::clamp(chart.x(edge), chart.from.x, chart.to.x);
@@ -185,6 +174,7 @@ void draw_edge(const Chart& chart, Tags& tags, double edge, bool repeats) {
   const float height = text_extent("x").y;
   if (edge > chart.right) return;
   list->AddRectFilled({x - px(1), chart.from.y}, {x + px(1), chart.to.y}, c.alarm);
+  taken.lines.push_back({{x, chart.from.y}, {x, chart.to.y}});
   const std::string beyond = repeats ? "diverges" : "overshoots";
   const float room = chart.to.x - x;
   if (room > text_extent(beyond).x + px(16)) {
@@ -192,7 +182,7 @@ void draw_edge(const Chart& chart, Tags& tags, double edge, bool repeats) {
     list->AddRectFilled({at.x - px(4), at.y - px(1)}, {chart.to.x - px(4), chart.to.y - px(4)}, c.panel,
                         px(3));
     learn_text(at, c.alarm, beyond);
-    tags.push_back({at, {chart.to.x - px(8), chart.to.y - px(6)}});
+    taken.boxes.push_back({at, {chart.to.x - px(8), chart.to.y - px(6)}});
   }
   const style::TextStyle number(style::Text::number_small);
   const double distance = (chart.right - chart.left) / 100;
@@ -237,17 +227,34 @@ void draw_axis_words(const std::vector<std::string>& lines, const Chart& chart) 
   }
 }
 
-/// Words beside a point, inside the chart, on panel so that curves do not cross them; where nothing of
-/// `tags` is, as near as can be.
-void draw_tag(const Chart& chart, Tags& tags, ImVec2 point, ImVec2 offset, const std::string& symbol,
-              const std::string& words, ImU32 colour) {
+/// Words beside a point, inside the chart, on panel in case a curve must cross them: the first of `choices`
+/// that has a free place near, else the one that has the nearest.
+void draw_tag(const Chart& chart, Taken& taken, ImVec2 point, ImVec2 offset, const std::string& symbol,
+              std::initializer_list<std::string> choices, ImU32 colour) {
   const style::Palette& c = style::colours();
   const style::TextStyle text(style::Text::caption);
   const float symbol_width = symbol.empty() ? 0 : measure_formula(symbol, px(15)).width + px(4);
-  const ImVec2 extent = {text_extent(words).x + symbol_width, text_extent(words).y};
-  const ImVec2 at = free_place(chart, tags, point, offset, extent);
-  tags.push_back({at, {at.x + extent.x, at.y + extent.y}});
-  learn_map().tags.push_back(tags.back());
+  const auto extent_of = [&](const std::string& each) {
+    return ImVec2{text_extent(each).x + symbol_width, text_extent(each).y};
+  };
+  std::string words;
+  LabelPlace found;
+  for (const std::string& choice : choices) {
+    const ImVec2 size = extent_of(choice);
+    const LabelPlace place = free_place(words_room(chart), taken, beside(chart, point, offset, size), size);
+    const bool is_better = !found.is_free || (place.is_free && place.away < found.away);
+    if (words.empty() || is_better) {
+      words = choice;
+      found = place;
+    }
+    if (found.is_free && found.away <= px(near)) break;
+  }
+  const ImVec2 at = found.at;
+  const ImVec2 extent = extent_of(words);
+  taken.boxes.push_back({at, {at.x + extent.x, at.y + extent.y}});
+  learn_map().tags.push_back(taken.boxes.back());
+  learn_map().tags_on_curves += static_cast<int>(std::ranges::count_if(
+      taken.lines, [&](const auto& line) { return crosses(line, taken.boxes.back()); }));
   ImGui::GetWindowDrawList()->AddRectFilled({at.x - px(3), at.y - px(1)},
                                             {at.x + extent.x + px(3), at.y + extent.y + px(1)},
                                             style::with_alpha(c.panel, 0.8F), px(3));
@@ -256,26 +263,31 @@ void draw_tag(const Chart& chart, Tags& tags, ImVec2 point, ImVec2 offset, const
   learn_text({at.x + symbol_width, at.y}, colour, words);
 }
 
-/// The stored word that this step harms most: its loss along the same line.
-void draw_harm(const LearnScene& scene, const Chart& chart, Tags& tags, double at) {
-  const style::Palette& c = style::colours();
+/// The stored word that this step harms most, with its loss along the same line; null where there is none.
+std::shared_ptr<const HarmNow::Value> harm_now(const LearnScene& scene) {
   HarmNow key;
   key.of = scene.application.session.computed();
   key.token = scene.application.session.token();
   const Answer<HarmNow::Value> answer = scene.application.session.answers().ask(key, Urgency::later);
-  if (!answer.value || !*answer.value || answer.stale || scene.is_old) return;
-  const HarmAlong& harm = **answer.value;
-  const double unit = per_rate(scene.moment);
-  std::vector<double> xs = harm.rates;
-  for (double& x : xs) x *= unit;
+  const bool is_known = answer.value && *answer.value && !answer.stale && !scene.is_old;
+  return is_known ? answer.value : nullptr;
+}
+
+void draw_harm(const LearnScene& scene, const Chart& chart, Taken& taken, double at, const HarmAlong& harm,
+               std::span<const double> xs) {
+  const style::Palette& c = style::colours();
   curve(ImGui::GetWindowDrawList(), chart, xs, harm.losses, c.faint, px(2));
   if (!(harm.pair.after > chart.bottom) || harm.pair.after > chart.top) return;
   const ImVec2 point = {std::clamp(chart.x(at), chart.from.x, chart.to.x), chart.y(harm.pair.after)};
   ImGui::GetWindowDrawList()->AddCircleFilled(point, px(dot_size - 2), c.dim);
-  const std::string words = fmt::format("{}, which it harms most: {:.3g} → {:.3g}",
-                                        quoted_word(*scene.application.session.computed(), harm.pair.token),
-                                        harm.pair.before, harm.pair.after);
-  draw_tag(chart, tags, point, {px(12), px(2)}, "", words, c.dim);
+  taken.boxes.push_back(around(point));
+  const std::string word = quoted_word(*scene.application.session.computed(), harm.pair.token);
+  const std::string losses = fmt::format("{:.3g} → {:.3g}", harm.pair.before, harm.pair.after);
+  draw_tag(chart, taken, point, {px(12), px(2)}, "",
+           {fmt::format("{}, which it harms most: {}", word, losses),
+            fmt::format("harms {} most: {}", word, losses), fmt::format("harms {}: {}", word, losses),
+            fmt::format("{}: {}", word, losses)},
+           c.dim);
 }
 
 void set_strength(const LearnScene& scene, double value) {
@@ -336,56 +348,65 @@ void draw_loss(const LearnScene& scene, const LearnRoom& room) {
   const bool is_network = moment.edge != moment.parabola_edge;
   draw_band(chart, moment.edge * unit);
   draw_axes(chart, moment.edge * unit);
-  Tags tags;
-  draw_edge(chart, tags, moment.edge * unit, !is_network && step.problem.moving.empty());
+  Taken taken;
+  draw_edge(chart, taken, moment.edge * unit, !is_network && step.problem.moving.empty());
   const double at = drag_dot(scene, chart, moment.strength ? step.problem.rate * unit : step.taken);
   if (is_network) {
     std::vector<double> parabola;
     for (const double rate : moment.rates)
       parabola.push_back(step.along.value + step.along.slope * rate + step.along.curvature * rate * rate / 2);
     curve(list, chart, xs, parabola, c.dim, px(1.5F), true);
+    taken.lines.push_back(line_of(chart, xs, parabola));
   }
   const ImU32 ink = scene.is_old ? style::mix(c.panel, c.strength, 0.5F) : c.strength;
   curve(list, chart, xs, moment.losses, ink, px(2.5F));
+  taken.lines.push_back(line_of(chart, xs, moment.losses));
   draw_axis_words(lines, chart);
   double loss = loss_on_line(moment, at / unit);
   const ImVec2 dot = {std::clamp(chart.x(at), chart.from.x, chart.to.x),
                       std::clamp(chart.y(loss), chart.from.y, chart.to.y)};
   const ImVec2 before = {chart.x(0), chart.y(step.along.value)};
-  tags.push_back(around(before));
-  tags.push_back(around(dot));
-  if (!context_local<DraggedDot>().active) draw_harm(scene, chart, tags, at);
-  name_band(chart, moment.edge * unit, moment.losses.back() <= std::ranges::min(moment.losses));
+  taken.boxes.push_back(around(before));
+  taken.boxes.push_back(around(dot));
+  taken.lines.push_back({dot, {dot.x, chart.to.y}});
+  const auto harm = context_local<DraggedDot>().active ? nullptr : harm_now(scene);
+  if (harm) {
+    std::vector<double> along = (*harm)->rates;
+    for (double& x : along) x *= unit;
+    taken.lines.push_back(line_of(chart, along, (*harm)->losses));
+    draw_harm(scene, chart, taken, at, **harm, along);
+  }
+  name_band(chart, taken, moment.edge * unit, moment.losses.back() <= std::ranges::min(moment.losses));
 
   list->AddCircleFilled(before, px(dot_size), c.text);
-  draw_tag(chart, tags, before, {px(14), -px(18)}, "", fmt::format("before {:.4g}", step.along.value),
+  draw_tag(chart, taken, before, {px(14), -px(18)}, "", {fmt::format("before {:.4g}", step.along.value)},
            c.text);
 
   const bool is_beyond = at / unit > moment.edge;
   const ImU32 dot_ink = is_beyond ? c.alarm : c.strength;
   map.dot = dot;
   dashed_line(list, dot, {dot.x, chart.to.y}, dot_ink, px(style::line));
-  const double taken = step.taken * unit;
-  const bool lands_elsewhere = std::abs(taken - at) > 0.01 * chart.right ||
+  const double lands_at = step.taken * unit;
+  const bool lands_elsewhere = std::abs(lands_at - at) > 0.01 * chart.right ||
                                std::abs(step.loss_after - loss) > 0.02 * (chart.top - chart.bottom);
   // Where the two cannot be told apart the dot is where the step really lands.
   if (!lands_elsewhere && !context_local<DraggedDot>().active) loss = step.loss_after;
   if (lands_elsewhere && !context_local<DraggedDot>().active) {
-    const ImVec2 landing = {std::clamp(chart.x(taken), chart.from.x, chart.to.x),
+    const ImVec2 landing = {std::clamp(chart.x(lands_at), chart.from.x, chart.to.x),
                             std::clamp(chart.y(step.loss_after), chart.from.y, chart.to.y)};
     dashed_line(list, dot, landing, c.dim, px(style::line));
     list->AddCircleFilled(landing, px(dot_size - 1), c.panel);
     list->AddCircle(landing, px(dot_size - 1), c.text, 0, px(2));
     const char* why = !step.problem.moving.empty() ? "with momentum" : "as it really steps";
-    draw_tag(chart, tags, landing, {px(12), px(8)}, "", fmt::format("{}: {:.4g}", why, step.loss_after),
+    draw_tag(chart, taken, landing, {px(12), px(8)}, "", {fmt::format("{}: {:.4g}", why, step.loss_after)},
              c.text);
   }
   list->AddCircleFilled(dot, px(dot_size + 1.5F), c.panel);
   list->AddCircleFilled(dot, px(dot_size), dot_ink);
   const std::string symbol = moment.strength ? strength_symbol(moment.strength->array) : "";
-  draw_tag(chart, tags, dot, {px(14), -px(30)}, symbol,
-           fmt::format("{}{:.3g}   {} {:.3g}", symbol.empty() ? "step " : "", at,
-                       is_error_of_token(moment) ? "error" : "loss", loss),
+  draw_tag(chart, taken, dot, {px(14), -px(30)}, symbol,
+           {fmt::format("{}{:.3g}   {} {:.3g}", symbol.empty() ? "step " : "", at,
+                        is_error_of_token(moment) ? "error" : "loss", loss)},
            is_beyond ? c.alarm : c.text);
 }
 

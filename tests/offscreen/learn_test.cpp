@@ -307,6 +307,7 @@ TEST_CASE("words beside points of the loss keep apart", "[learn]") {
         draw_fully(application, offscreen);
         const std::vector<Rectangle>& tags = learn_map().tags;
         CHECK(tags.size() >= 2);
+        CHECK(learn_map().tags_on_curves == 0);
         for (std::size_t i = 0; i < tags.size(); ++i) {
           for (std::size_t j = 0; j < i; ++j) {
             const bool is_apart =
