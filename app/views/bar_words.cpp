@@ -36,6 +36,7 @@ std::string strength_bar_words(const Computation& computed, const StepReach& str
   std::string words =
       fmt::format("{}\n{} = {:.3g}: how far it steps", numbered(computed, token), what, reach);
   if (strengths.has_edge) words += "; at 1 it lands on its value, beyond 2 it ends farther away";
+  if (strengths.has_edge && strengths.has_momentum) words += " by itself: momentum moves that edge";
   const double squares = strengths.squares[token];
   if (!letter.empty() && squares > 0) words += fmt::format("\n{} = {:.3g}", letter, reach / squares);
   return words;

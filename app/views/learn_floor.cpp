@@ -177,7 +177,7 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   if (heights.growth > 0) draw_growth(rows, next(heights.growth));
   draw_flag(rows, position.y + px(caption_height), y);
   words.cursor(position.y + px(caption_height - 2), y);
-  if (says_edges) draw_reach_edges(rows, courses.edges, edges_top);
+  if (says_edges) draw_reach_edges(rows, courses, edges_top);
   wheel(view, columns, session, position.y, y);
 }
 

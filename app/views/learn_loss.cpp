@@ -192,7 +192,7 @@ void draw_edge(const Chart& chart, Taken& taken, double edge, bool repeats) {
 
 /// What the largest stable rate belongs to: the step along this axis, or one that is made of more.
 const char* stability_words(const LearningMoment& moment) {
-  if (!moment.step.problem.moving.empty()) return "with its momentum the rule is stable below";
+  if (!moment.step.problem.moving.empty()) return "red: one step by itself; with momentum stable below";
   const bool is_this_step = std::abs(moment.step.stability->largest_rate / moment.edge - 1) < 1e-6;
   return is_this_step ? "stable below 2 / |k|² =" : "the rule's own step is stable below";
 }

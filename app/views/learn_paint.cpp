@@ -173,9 +173,11 @@ void draw_strengths(const LearnRows& rows, const TokenCourses& courses, const Le
     learn_text_right({chart.from.x - px(6), std::max(chart.y(value) - half, row.top)}, colour, words);
   };
   if (strengths.has_edge) {
-    list->AddLine({chart.from.x, chart.y(2)}, {chart.to.x, chart.y(2)}, c.alarm, px(1.5F));
+    // With momentum it is no edge of the rule's.
+    const ImU32 edge = strengths.has_momentum ? c.dim : c.alarm;
+    list->AddLine({chart.from.x, chart.y(2)}, {chart.to.x, chart.y(2)}, edge, px(1.5F));
     dashed_line(list, {chart.from.x, chart.y(1)}, {chart.to.x, chart.y(1)}, c.faint, px(style::line));
-    mark(2, c.alarm, "2");
+    mark(2, edge, "2");
     if (row.bottom - row.top > px(40)) mark(1, c.dim, "1");
   } else {
     mark(top / 1.1, c.dim, plain_number(top / 1.1, 2));
@@ -191,7 +193,8 @@ void draw_strengths(const LearnRows& rows, const TokenCourses& courses, const Le
             });
 }
 
-void draw_reach_edges(const LearnRows& rows, const ReachEdges& edges, float top) {
+void draw_reach_edges(const LearnRows& rows, const TokenCourses& courses, float top) {
+  const ReachEdges& edges = courses.edges;
   const BesideColumns gutter;
   const style::Palette& c = style::colours();
   const style::TextStyle text(style::Text::caption);
@@ -207,7 +210,10 @@ void draw_reach_edges(const LearnRows& rows, const ReachEdges& edges, float top)
     at.x += learn_link(rows.application, at, colour, words, token) + px(14);
   };
   if (edges.overshoots && edges.overshoots != edges.diverges) link("overshoots", c.text, *edges.overshoots);
-  if (edges.diverges && right - at.x > px(60)) link("diverges", c.alarm, *edges.diverges);
+  if (edges.diverges && right - at.x > px(60)) {
+    const bool goes_on = courses.strengths && courses.strengths->has_momentum;
+    link(goes_on ? "by itself lands farther off," : "diverges", c.alarm, *edges.diverges);
+  }
 }
 
 void draw_half_lives(const LearnRows& rows, const TokenCourses& courses, const LearnRow& row,

@@ -55,7 +55,7 @@ std::vector<Index>& learn_lanes();
 void draw_strengths(const LearnRows& rows, const TokenCourses& courses, const LearnRow& row);
 
 /// A line that names the first words beyond the edges of the strengths, and leads there.
-void draw_reach_edges(const LearnRows& rows, const ReachEdges& edges, float top);
+void draw_reach_edges(const LearnRows& rows, const TokenCourses& courses, float top);
 
 /// Half-lives; painted with the mouse, in every channel or in `channel`.
 void draw_half_lives(const LearnRows& rows, const TokenCourses& courses, const LearnRow& row, Index& channel);

@@ -13,12 +13,15 @@ namespace {
 
 constexpr Index window = 1024;  // tokens whose keys are held at a time
 
-/// Whether the loss has no parabola: its curvature depends on the weights.
-bool is_network(const Variant& variant, const Sequence& sequence) {
-  if (!variant.loss.problems || sequence.tokens == 0) return false;
+/// The first step on the loss; nothing where a rule makes none.
+std::optional<LearningStep> first_step(const Variant& variant, const Sequence& sequence) {
+  if (!variant.loss.problems || sequence.tokens == 0) return std::nullopt;
   const std::vector<LearningStep> first = learning_at(variant, sequence, 0);
-  return !first.empty() && first.back().stability && !first.back().stability->exact;
+  return first.empty() ? std::nullopt : std::optional(first.back());
 }
+
+/// Whether the loss has no parabola: its curvature depends on the weights.
+bool is_network(const LearningStep& step) { return step.stability && !step.stability->exact; }
 
 bool erases(const Variant& variant, const Sequence& sequence) {
   if (!variant.loss.problems) return false;
@@ -85,7 +88,9 @@ StepReach step_reach(const Variant& variant, const Sequence& sequence, std::stop
   const std::optional<std::string> array = strength_array(variant);
   if (array) strengths.array = *array;
   if (sequence.tokens == 0) return strengths;
-  if (is_network(variant, sequence)) {
+  const std::optional<LearningStep> first = first_step(variant, sequence);
+  strengths.has_momentum = first && !first->problem.moving.empty();
+  if (first && is_network(*first)) {
     strengths.reach = strengths.squares = Vector<double>::Zero(sequence.tokens);
     const auto curve = learning_curve(variant, sequence, stop);
     for (Index t = 0; t < sequence.tokens; ++t) {
