@@ -91,12 +91,12 @@ float draw_line(const TimelineColumns& columns, const std::vector<Recall>& error
   return last;
 }
 
-/// "20.2", where the axis ends.
-std::string end_words(const LengthScale& scale) { return plain_number(scale.full, 3); }
+/// "axis to 20.2", where it ends.
+std::string end_words(const LengthScale& scale) { return "axis to " + plain_number(scale.full, 3); }
 
-/// "max 28.6", how far lines go that leave it; empty: none does.
+/// "largest 28.6", how far lines go that leave it; empty: none does.
 std::string beyond_words(const LengthScale& scale) {
-  return scale.largest > scale.full ? "max " + plain_number(scale.largest, 3) : std::string();
+  return scale.largest > scale.full ? "largest " + plain_number(scale.largest, 3) : std::string();
 }
 
 std::string axis_explained(const LengthScale& scale) {
@@ -190,24 +190,17 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   {
     TimelineRows words(columns, session);
     words.groups(position.y, to.y);
-    float names_end = 0;  // of what stands at the axis
     words.words(words_top + px(2));
-    {
-      const style::TextStyle number(style::Text::number_small);
-      const std::string over = beyond_words(scale);
-      words.name(end_words(scale), top, c.dim);
-      compare_map().axis = {end_words(scale)};
-      names_end = top + text_extent("0").y;
-      if (!over.empty()) {
-        words.name(over, names_end, c.dim);
-        compare_map().axis.push_back(over);
-        names_end += text_extent("0").y;
-      }
-      words.name("0", bottom - px(2), c.dim);
-    }
     const style::TextStyle text(style::Text::caption);
-    const float name_at = std::max((top + bottom) / 2, names_end);
-    if (name_at + text_extent("x").y < bottom) words.name("error left", name_at, c.error);
+    const float line = text_extent("x").y;
+    words.name("error left", top, c.error);
+    words.name(end_words(scale), top + line, c.dim);
+    compare_map().axis = {end_words(scale)};
+    if (const std::string over = beyond_words(scale); !over.empty() && top + 3 * line < bottom) {
+      words.name(over, top + 2 * line, c.dim);
+      compare_map().axis.push_back(over);
+    }
+    words.name("0", bottom - px(2), c.dim);
     for (const ComparedSide& side : all.sides) {
       const bool has_line = side.recall && !side.recall->tokens.empty();
       const ImU32 colour = side_colour(side.index);

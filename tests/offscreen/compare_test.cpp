@@ -174,7 +174,7 @@ TEST_CASE("Compare's captions are short enough for its columns, and its axis say
       CHECK(column.captions.size() == 2);
       for (const std::string& caption : column.captions) CHECK_THAT(caption, !says("…"));
     }
-    CHECK(compare_map().axis == std::vector<std::string>{"20.2", "max 28.6"});
+    CHECK(compare_map().axis == std::vector<std::string>{"axis to 20.2", "largest 28.6"});
   }
 }
 
