@@ -21,6 +21,7 @@ constexpr float row_height = 19;
 constexpr float low_row = 17;
 constexpr float low_panel = 420;
 constexpr float dot = 4;
+constexpr float frame_margin = 3;
 
 /// How a row of the list looks.
 struct ListRow {
@@ -35,12 +36,15 @@ struct ListRow {
 
 float height_of_row() { return px(ImGui::GetWindowHeight() < px(low_panel) ? low_row : row_height); }
 
+/// From one line of wrapped text to the next.
+float line_step() { return text_extent("x").y + px(1); }
+
 /// Text that wraps within `width`; returns where it ends.
 float draw_wrapped(ImVec2 from, float width, ImU32 colour, const std::string& words) {
   float y = from.y;
   for (const std::string_view line : wrapped_lines(words, width)) {
     draw_text({from.x, y}, colour, line);
-    y += text_extent("x").y + px(1);
+    y += line_step();
   }
   return y;
 }
@@ -60,6 +64,7 @@ void bring_into_view(std::string chosen, float end) {
 /// A row that can be pressed: a dot, its words, a number. Returns whether it was.
 bool draw_row(const ListRow& row) {
   const style::Palette& c = style::colours();
+  if (row.is_chosen) ImGui::Dummy({0, px(frame_margin)});  // its frame keeps clear of the row above
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   float number_width = 0;
@@ -73,7 +78,7 @@ bool draw_row(const ListRow& row) {
   float height = line;
   {
     const style::TextStyle text(style::Text::caption);
-    height += ImGui::CalcTextSize(row.label, nullptr, false, room).y - text_extent("x").y;
+    height += static_cast<float>(wrapped_lines(row.label, room).size() - 1) * line_step();
   }
   const bool pressed = ImGui::InvisibleButton(row.label, {width, height});
   const bool lit = ImGui::IsItemHovered() || ImGui::IsItemFocused();

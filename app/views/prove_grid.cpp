@@ -13,6 +13,7 @@
 #include "app/views/prove.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
 #include "app/widgets/tooltip_place.h"
 
@@ -29,7 +30,7 @@ constexpr float least_row = 12;    // what a name needs
 constexpr float between_precisions = 5;
 constexpr float largest_names = 110;
 constexpr float meanings_height = 62;
-constexpr float least_named = 11;  // a column that is wide enough for an upright name
+constexpr float least_named = 12;  // a column that is wide enough for an upright name
 constexpr float device_height = 15;
 constexpr float action_height = 19;
 constexpr std::size_t at_once = 2;  // variants that are being verified
@@ -304,14 +305,20 @@ GridPlaces places_of_columns(float from, float to, const std::vector<bool>& usab
   return places;
 }
 
-/// Whether there is room for the forms' names above these columns; else only their initials stand there.
-bool has_names(const GridPlaces& places) { return std::ranges::max(places.width) >= px(least_named); }
+/// Whether there is room for the forms' names above the columns that have them; else only their initials
+/// stand there.
+bool has_names(const GridPlaces& places, const std::vector<bool>& usable) {
+  for (std::size_t i = 0; i < usable.size(); ++i) {
+    if (usable[i] && places.width[i] < px(least_named)) return false;
+  }
+  return true;
+}
 
 /// How high the names above the columns are: the device or precision, and below it the forms.
-float heads_height(const GridPlaces& places) {
+float heads_height(const GridPlaces& places, const std::vector<bool>& usable) {
   const style::TextStyle text(style::Text::caption);
   float names = text_extent("x").y;
-  if (has_names(places)) {
+  if (has_names(places, usable)) {
     for (const Form form : all_forms) names = std::max(names, text_extent(name(form)).x);
   }
   return std::max(px(device_height) + names + px(4), px(meanings_height));
@@ -335,7 +342,7 @@ void draw_heads(const GridPlaces& places, const std::vector<bool>& usable, float
   }
   const style::TextStyle text(style::Text::caption);
   const float line = text_extent("x").y;
-  const bool in_full = has_names(places);
+  const bool in_full = has_names(places, usable);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (!usable[i]) continue;
     const std::string words =
@@ -367,6 +374,15 @@ float longest_name() {
   return longest;
 }
 
+/// A rule's name as far as it has room: without what it says more, "(scalar decay)", and without "attention".
+std::string short_name(std::string name, float room) {
+  for (const std::string_view more : {" (", " attention"}) {
+    if (text_extent(name).x <= room) return name;
+    name.erase(std::min(name.find(more), name.size()));
+  }
+  return shortened(name, room);
+}
+
 void draw_cells(Application& application, const Found& known, ImVec2 from, ImVec2 to) {
   const style::Palette& c = style::colours();
   const std::vector<GridColumn>& columns = columns_of_grid();
@@ -379,7 +395,7 @@ void draw_cells(Application& application, const Found& known, ImVec2 from, ImVec
     names += std::min(spare, std::max(longest_name() - names, 0.0F));
     places = places_of_columns(from.x + names + px(6), to.x, usable);
   }
-  const float heads = heads_height(places);
+  const float heads = heads_height(places, usable);
   const float top = from.y + heads + px(5);
   const bool scrolls = (to.y - top) / rows < 0.9F * px(least_row);  // then it may as well stand less close
   const float height = scrolls ? px(largest_cell)
@@ -401,9 +417,11 @@ void draw_cells(Application& application, const Found& known, ImVec2 from, ImVec
     const Found::Row* row = found == known.reports.end() ? nullptr : &found->second;
     {
       const style::TextStyle text(style::Text::caption);
-      const std::string label = shortened(variant.label, names);
-      draw_text({from.x + names - text_extent(label).x, y + (height - px(1) - text_extent("x").y) / 2},
-                variant.id == present ? c.text : c.dim, label);
+      const std::string label = short_name(variant.label, names);
+      const ImVec2 extent = text_extent(label);
+      const ImVec2 at = {from.x + names - extent.x, y + (height - px(1) - extent.y) / 2};
+      draw_text(at, variant.id == present ? c.text : c.dim, label);
+      offer_whole(at, {at.x + extent.x, at.y + extent.y}, label);
     }
     for (std::size_t i = 0; i < columns.size(); ++i) {
       if (places.width[i] <= 0) continue;  // shown by the first of its device
