@@ -20,7 +20,7 @@ using Kind = Expression::Kind;
 
 constexpr double rounding = 1e-6;  // of the sum of the terms, in f64
 
-/// Products in the order of the inner index.
+/// What is added up, in the order of the index that the sum runs over.
 struct Terms {
   std::vector<double> values = {};
   std::optional<Index> first_token = {};  // where the sum runs over tokens
@@ -45,6 +45,8 @@ class Finder {
       case Kind::function:
         // What a mask leaves is the cell of the matrix.
         if (is_mask(e)) return find(arguments[0], row, column);
+        if (e.name() == "row_sum") return row_terms(arguments[0], row);
+        if (e.name() == "log_decays") return gate_terms(e, row, column);
         break;
       case Kind::tensor:
       case Kind::diagonal:
@@ -81,6 +83,37 @@ class Finder {
                    at(1 - i, [&](const Expression& x, Index r, Index c) { return value(x, r, c); }));
     }
     return {};
+  }
+
+  Terms row_terms(const Expression& x, Index row) const {
+    const Matrix<double> values = evaluate(x, record_);
+    Terms terms;
+    for (Index j = 0; j < values.cols(); ++j) terms.values.push_back(values(row, j));
+    terms.first_token = first_kept(values.cols());
+    return terms;
+  }
+
+  /// The logarithms of all gates after a key up to a query; of the others nothing is added.
+  Terms gate_terms(const Expression& e, Index row, Index column) const {
+    const Expression& gates = e.arguments()[0];
+    const Matrix<double> logarithms = evaluate(gates, record_);
+    const double query = value(e.arguments()[1], row, 0);
+    const double key = value(e.arguments()[2], column, 0);
+    Terms terms;
+    for (Index l = 0; l < logarithms.rows(); ++l) {
+      const auto at = static_cast<double>(l);
+      terms.values.push_back(at > key && at <= query ? logarithms(l, 0) : 0);
+    }
+    terms.first_token = first_kept(logarithms.rows());
+    return terms;
+  }
+
+  /// The token of the first of as many terms as there are keys kept.
+  std::optional<Index> first_kept(Index terms) const {
+    constexpr const char* kept = "K_cache";
+    if (!record_.contains(kept) || record_.at(kept).rows() != terms) return std::nullopt;
+    const Index first = block_.first_token + block_.count - terms;
+    return first >= 0 ? std::optional(first) : std::nullopt;
   }
 
   Terms find_product(const Expression& e, Index row, Index column) const {

@@ -156,7 +156,9 @@ std::string why_nothing(const Application& application, const Answer<LearningNow
   if (!computed)
     return "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures and presets.";
   if (computed->sequence.tokens == 0) return "This sequence has no tokens, so there is no step to show.";
-  if (!computed->variant->loss.problems) return computed->variant->loss.words;
+  if (!computed->variant->loss.problems)
+    return computed->variant->loss.words +
+           " There is nothing to learn here; Attend shows what is read instead.";
   if (!answer.reason.empty()) return answer.reason;
   if (answer.value && !*answer.value) return "This word makes no step.";
   return "The step is being computed.";

@@ -437,7 +437,7 @@ void draw_answer(Application& application, const ExplainedCell& answer, bool pin
   }
   if (!answer.parts.empty()) {
     ImGui::Dummy({0, style::px(1)});
-    style::caption(answer.is_inner_product ? "its strongest products" : "what this step does here");
+    style::caption(answer.is_inner_product ? "the strongest of what it adds up" : "what this step does here");
     const std::size_t most = answer.is_inner_product && is_low() ? products_in_room() : most_lines;
     bar_lines(part_lines(answer, application.session.sight().computation->data->labels, most), false);
     why_map().parts = std::min(answer.parts.size(), most);

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "app/stage/largest_cell.h"
 #include "app/studio/application.h"
@@ -246,12 +247,13 @@ TEST_CASE("why a number is what it is stands in sight whole, in a small window t
   }
 }
 
-TEST_CASE("the products of a cell that is an inner product add up to it", "[why]") {
+TEST_CASE("the terms of a cell that is an inner product or a sum add up to it", "[why]") {
   int seen = 0;
+  std::set<std::string> explained;
   for (const auto& [variant, form] :
        {std::pair{"softmax", Form::recurrent}, std::pair{"fox", Form::parallel},
-        std::pair{"gated_deltanet", Form::chunkwise}, std::pair{"linear", Form::parallel},
-        std::pair{"kda", Form::two_pass}}) {
+        std::pair{"fox", Form::recurrent}, std::pair{"gated_deltanet", Form::chunkwise},
+        std::pair{"linear", Form::parallel}, std::pair{"kda", Form::two_pass}}) {
     Session session;
     REQUIRE(session.open_named("preset:overwrite?T=12&K=5&V=3&seed=1"));
     session.wait();
@@ -270,8 +272,9 @@ TEST_CASE("the products of a cell that is an inner product add up to it", "[why]
       const std::string& tensor = operation.equation.result;
       if (!sight.record->contains(tensor)) continue;
       const Matrix<double>& values = sight.record->at(tensor);
-      for (Index row = 0; row < values.rows(); ++row) {
-        const CellFocus cell{tensor, row, values.cols() - 1};
+      for (Index at = 0; at < 2 * values.rows(); ++at) {  // in the first column and in the last
+        const Index row = at / 2;
+        const CellFocus cell{tensor, row, at % 2 == 0 ? 0 : values.cols() - 1};
         const auto parts = inner_terms(*sight.trace, block, *sight.record, cell);
         if (parts.empty()) continue;
         INFO(variant << ' ' << operation.id << ' ' << row);
@@ -280,10 +283,15 @@ TEST_CASE("the products of a cell that is an inner product add up to it", "[why]
         const double value = values(row, cell.column);
         CHECK(std::abs(sum - value) <= 1e-12 * std::max(1.0, std::abs(value)));
         ++seen;
+        explained.insert(operation.id);
       }
     }
   }
   CHECK(seen > 40);
+  for (const char* operation : {"decays", "denominator", "numerator"}) {
+    CAPTURE(operation);
+    CHECK(explained.contains(operation));
+  }
 }
 
 TEST_CASE("an inner product is explained by bars of its products, in sight whole", "[why]") {

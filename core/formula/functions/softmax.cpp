@@ -181,7 +181,7 @@ Term explain_log_decays(CallCell& cell) {
        .value = [&, start = first](Index l) { return cell.value(0, start + l, 0); },
        .term = [&, start = first](
                    const Subscript& l) { return cell.at(0, Subscript(start + l.index, l.letter), 0); }},
-      fmt::format("Σ_{{{:g}<l≤{:g}}} ", j, i));
+      fmt::format("Σ_{{{:g}<l≤{:g}}}", j, i));
 }
 
 }  // namespace
