@@ -1,16 +1,15 @@
 // MicroTeX's \left and \right, in the place of its lib/atom/atom_fence.cpp, which moves what stands between
 // them off the baseline until it is centred: a letter with an index would stand raised.
 
-#include "atom/atom_fence.h"
+#include <atom/atom_fence.h>
+#include <atom/atom_row.h>
+#include <box/box_factory.h>
+#include <box/box_group.h>
+#include <box/box_single.h>
+#include <core/glue.h>
+#include <env/env.h>
 
 #include <algorithm>
-
-#include "atom/atom_row.h"
-#include "box/box_factory.h"
-#include "box/box_group.h"
-#include "box/box_single.h"
-#include "core/glue.h"
-#include "env/env.h"
 
 namespace microtex {
 

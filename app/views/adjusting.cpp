@@ -16,7 +16,6 @@
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
 #include "core/insight/learning.h"
-#include "core/rules/read_order.h"
 
 namespace palimpsest {
 
@@ -180,7 +179,9 @@ void parameter(Application& application, const Computation& computed, const Para
 /// A value as one says it: of the order of reading its names in files are no words.
 std::string value_words(const Option& option, const std::string& value) {
   if (!is_read_option(option)) return value;
-  return value == reads_before ? "before" : "after";
+  Settings settings;
+  settings.options[option.name] = value;
+  return is_read_before(settings) ? "before" : "after";
 }
 
 void option(Application& application, const Computation& computed, const Option& option) {
