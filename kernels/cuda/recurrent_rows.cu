@@ -1,124 +1,242 @@
 // The recurrent form of every row program, written to be read (spec 2.2).
 //
-// Columns of S need nothing of each other (spec 1.4): a thread takes one column c of one head from the first
-// row to the last. Its K numbers lie in the final state, S_kc at [k, c], so that neighbouring threads meet
-// neighbouring numbers. The fast sibling for one decay per token is recurrent_scalar_decay.cu.
+// Columns of S need nothing of each other (spec 1.4): a warp takes one column c of one head from the first
+// row to the last, and each of its lanes every 32nd of the K numbers, so that S^T x is a sum over lanes. The
+// columns of a block lie in its shared memory, and so do the next few rows of the inputs, which all of its
+// warps read; what is too wide for that stays in global memory. The fast sibling for one decay per token is
+// recurrent_scalar_decay.cu.
+
+#include <cuda_pipeline_primitives.h>
+
+#include <algorithm>
 
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/fade.cuh"
+#include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/recurrent_rows.h"
 
 namespace palimpsest {
 
 namespace {
 
-constexpr int threads = 64;
+constexpr std::int64_t most_columns = 8;           // of a block: a warp each
+constexpr std::int64_t most_rows_at_once = 16;     // of the inputs in shared memory
+constexpr std::int64_t bytes_of_rows = 48 * 1024;  // what they take of it, unless one row takes more
+
+/// What a block keeps in shared memory.
+struct Room {
+  int columns = 0;           // a warp each
+  bool has_state = false;    // the columns of S: [columns, p K]; else they lie in the final state
+  int rows = 0;              // rows of the inputs at a time; 0: they are read where they lie
+  std::size_t of_state = 0;  // numbers
+  std::size_t numbers = 0;   // in all
+};
+
+/// Some rows of an input, in shared memory or where they lie.
+template <class Scalar>
+struct Rows {
+  const Scalar* first = nullptr;
+  std::int64_t stride = 0;
+
+  __device__ const Scalar* operator[](std::int64_t i) const { return first ? first + i * stride : nullptr; }
+};
 
 template <class Scalar>
-__global__ void walk_columns(const RowPrograms<Scalar> rows, const RecurrentTap<Scalar> tap) {
-  const std::int64_t c = std::int64_t{blockIdx.x} * threads + threadIdx.x;
-  if (c >= rows.V) return;
+__global__ void walk_columns(const RowPrograms<Scalar> rows, const Room room,
+                             const RecurrentTap<Scalar> tap) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  const int warp = threadIdx.x / warp_size;
+  const int lane = threadIdx.x % warp_size;
+  const std::int64_t first_column = std::int64_t{blockIdx.x} * room.columns;
+  const std::int64_t c = first_column + warp;
+  const bool has_column = c < rows.V;
   const std::int64_t batch = blockIdx.y / rows.heads;
   const std::int64_t head = blockIdx.y % rows.heads;
-  const std::int64_t K = rows.K;
+  const int K = static_cast<int>(rows.K);
+  const int p = static_cast<int>(rows.parts);
   const std::int64_t V = rows.V;
-  const std::int64_t p = rows.parts;
-  const auto row_of = [&](const auto& array, std::int64_t r) {
-    return array.at(batch, head) + r * array.token_stride;
+
+  // S_kc of part i is S[(i K + k) step]. A lane reads and writes the same k from first to last.
+  Scalar* const in_memory = rows.final_state + std::int64_t{blockIdx.y} * p * K * V + c;
+  Scalar* const in_room = reinterpret_cast<Scalar*>(shared);
+  Scalar* const S = room.has_state ? in_room + std::int64_t{warp} * p * K : in_memory;
+  const std::int64_t step = room.has_state ? 1 : V;
+  const auto each_key = [&](auto visit) {
+    for (int k = lane; k < K; k += warp_size) visit(k);
   };
-
-  Scalar* const S = rows.final_state + std::int64_t{blockIdx.y} * p * K * V + c;
-  const Scalar* const S_0 =
-      rows.initial_state ? rows.initial_state + std::int64_t{blockIdx.y} * p * K * V + c : nullptr;
-  if (S != S_0) {
-    for (std::int64_t k = 0; k < p * K; ++k) S[k * V] = S_0 ? S_0[k * V] : Scalar(0);
+  const auto each_number = [&](auto visit) {
+    for (int k = lane; k < p * K; k += warp_size) visit(k);
+  };
+  if (has_column) {
+    const Scalar* const S_0 =
+        rows.initial_state ? rows.initial_state + std::int64_t{blockIdx.y} * p * K * V + c : nullptr;
+    each_number([&](int k) { S[k * step] = S_0 ? S_0[k * V] : Scalar(0); });
   }
 
-  for (std::int64_t r = 0; r < rows.T; ++r) {
-    const bool is_tapped = tap.S_before && r == rows.T - 1;
-    const Scalar* const k_r = row_of(rows.k, r);
-    const Scalar* const a_r = row_of(rows.a, r);
+  const std::int64_t rows_at_once = room.rows > 0 ? room.rows : rows.T;
+  for (std::int64_t first = 0; first < rows.T; first += rows_at_once) {
+    const std::int64_t count = min(rows_at_once, rows.T - first);
+    const std::int64_t first_read = first / rows.rows_per_read;
+    const std::int64_t reads =
+        max(min((first + count - 1) / rows.rows_per_read + 1, rows.R) - first_read, std::int64_t{0});
 
-    // S_c^T x; of a state in parts sum_i h_i S^i_c^T x
-    const auto seen = [&](const Scalar* x, const Scalar* h) {
-      Scalar sum = 0;
-      for (std::int64_t i = 0; i < p; ++i) {
-        Scalar part = 0;
-        for (std::int64_t k = 0; k < K; ++k) part += S[(i * K + k) * V] * x[k];
-        sum += h ? h[i] * part : part;
+    // The next rows, by all warps: one row each, and one after the other.
+    __syncthreads();  // all are done with those before
+    Scalar* next = in_room + room.of_state;
+    const auto bring = [&](const DeviceRows<const Scalar>& array, std::int64_t from, std::int64_t height,
+                           std::int64_t column, std::int64_t width) -> Rows<Scalar> {
+      if (!array.data) return {};
+      const Scalar* const there = array.at(batch, head) + from * array.token_stride + column;
+      if (room.rows == 0) return {there, array.token_stride};
+      Scalar* const here = next;
+      next += room.rows * width;
+      for (std::int64_t i = warp; i < height; i += room.columns) {
+        for (std::int64_t j = lane; j < width; j += warp_size)
+          __pipeline_memcpy_async(here + i * width + j, there + i * array.token_stride + j, sizeof(Scalar));
       }
-      return sum;
+      return {here, width};
     };
-    const auto keep = [&](Scalar* copy) {
-      for (std::int64_t k = 0; k < p * K; ++k) copy[k * V + c] = S[k * V];
+    const auto bring_rows = [&](const DeviceRows<const Scalar>& array, std::int64_t width) {
+      return bring(array, first, count, 0, width);
     };
-    // o_c = S_c^T q
-    const auto read = [&] {
-      const std::int64_t s = r / rows.rows_per_read;
-      const std::int64_t own = rows.reads_first ? 0 : rows.rows_per_read - 1;
-      if (r % rows.rows_per_read != own || s >= rows.R) return;
-      row_of(rows.o, s)[c] = seen(row_of(rows.q, s), rows.has_parts ? row_of(rows.read_sight, s) : nullptr);
+    const auto bring_values = [&](const DeviceRows<const Scalar>& array) {
+      return bring(array, first, count, first_column, min(std::int64_t{room.columns}, V - first_column));
     };
-    if (rows.reads_first) read();
+    const Rows<Scalar> q = bring(rows.q, first_read, reads, 0, K);
+    const Rows<Scalar> keys = bring_rows(rows.k, K);
+    const Rows<Scalar> erase_keys = rows.erase && rows.a.data != rows.k.data ? bring_rows(rows.a, K) : keys;
+    const Rows<Scalar> gates = bring_rows(rows.alpha, rows.decays_by_channel ? K : 1);
+    const Rows<Scalar> plain_keys = bring_rows(rows.k_plain, K);
+    const Rows<Scalar> values = bring_values(rows.v);
+    const Rows<Scalar> value_gates = bring_values(rows.mu);
+    const Rows<Scalar> plain_values = bring_values(rows.v_plain);
+    const Rows<Scalar> strengths = bring_rows(rows.beta, 1);
+    const Rows<Scalar> transitions = bring_rows(rows.transition, p * p);
+    const Rows<Scalar> injects = bring_rows(rows.inject, p);
+    const Rows<Scalar> erase_sights = bring_rows(rows.erase_sight, p);
+    const Rows<Scalar> read_sights = bring(rows.read_sight, first_read, reads, 0, p);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    if (!has_column) continue;
 
-    const Scalar* const h_erase = rows.has_parts ? row_of(rows.erase_sight, r) : nullptr;
-    if (is_tapped) keep(tap.S_before);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t r = first + i;
+      const bool is_tapped = tap.S_before && r == rows.T - 1;
 
-    // what is erased where it is read before the decay: mu_c S_c^T a
-    Scalar old = 0;
-    if (rows.erase && rows.erases_undecayed) {
-      old = seen(a_r, h_erase);
-      if (rows.mu.data) old *= row_of(rows.mu, r)[c];
-    }
+      // S_c^T x; of a state in parts sum_i h_i S^i_c^T x
+      const auto seen = [&](const Scalar* x, const Scalar* h) {
+        Scalar sum = 0;
+        each_key([&](int k) {
+          Scalar S_k = h ? Scalar(0) : S[k * step];
+          for (int part = 0; h && part < p; ++part) S_k += h[part] * S[(part * K + k) * step];
+          sum += S_k * x[k];
+        });
+        return sum_of_lanes(sum);
+      };
+      const auto keep = [&](Scalar* copy) { each_number([&](int k) { copy[k * V + c] = S[k * step]; }); };
+      // o_c = S_c^T q
+      const auto read = [&] {
+        const std::int64_t s = r / rows.rows_per_read;
+        const std::int64_t own = rows.reads_first ? 0 : rows.rows_per_read - 1;
+        if (r % rows.rows_per_read != own || s >= rows.R) return;
+        const Scalar o_c = seen(q[s - first_read], read_sights[s - first_read]);
+        if (lane == 0) (rows.o.at(batch, head) + s * rows.o.token_stride)[c] = o_c;
+      };
+      if (rows.reads_first) read();
 
-    // S_kc <- alpha_k mu_c S_kc; of a state in parts S^i <- sum_j T_ij S^j
-    if (rows.has_parts) {
-      const Scalar* const T = row_of(rows.transition, r);
-      for (std::int64_t k = 0; k < K; ++k) {
-        Scalar mixed[largest_part_count] = {};
-        for (std::int64_t i = 0; i < p; ++i) {
-          for (std::int64_t j = 0; j < p; ++j) mixed[i] += T[i * p + j] * S[(j * K + k) * V];
-        }
-        for (std::int64_t i = 0; i < p; ++i) S[(i * K + k) * V] = mixed[i];
+      const Scalar* const a_r = erase_keys[i];
+      const Scalar* const h_erase = erase_sights[i];
+      const Scalar mu = rows.mu.data ? value_gates[i][warp] : Scalar(1);
+      if (is_tapped) keep(tap.S_before);
+
+      // what is erased where it is read before the decay: mu_c S_c^T a
+      Scalar old = 0;
+      if (rows.erase && rows.erases_undecayed) old = mu * seen(a_r, h_erase);
+
+      // S_kc <- alpha_k mu_c S_kc; of a state in parts S^i <- sum_j T_ij S^j
+      if (const Scalar* const T = transitions[i]) {
+        each_key([&](int k) {
+          Scalar mixed[largest_part_count] = {};
+          for (int to = 0; to < p; ++to) {
+            for (int from = 0; from < p; ++from) mixed[to] += T[to * p + from] * S[(from * K + k) * step];
+          }
+          for (int to = 0; to < p; ++to) S[(to * K + k) * step] = mixed[to];
+        });
       }
-    }
-    if (rows.alpha.data) {
-      const Scalar* const alpha = row_of(rows.alpha, r);
-      for (std::int64_t k = 0; k < K; ++k)
-        S[k * V] *= decay_of(alpha[rows.decays_by_channel ? k : 0], rows.gates_are_logs);
-    }
-    if (rows.mu.data) {
-      for (std::int64_t k = 0; k < K; ++k) S[k * V] *= row_of(rows.mu, r)[c];
-    }
-    if (is_tapped) keep(tap.S_moved);
-
-    // u_c = v_c - S_c^T a
-    if (rows.erase && !rows.erases_undecayed) old = seen(a_r, h_erase);
-    Scalar u = rows.writes_value ? row_of(rows.v, r)[c] : Scalar(0);
-    if (rows.erase) u -= old;
-
-    // S_kc <- S_kc + beta k_k u_c + k+_k v+_c
-    const Scalar beta = rows.beta.data ? row_of(rows.beta, r)[0] : Scalar(1);
-    for (std::int64_t k = 0; k < K; ++k) {
-      const Scalar update = beta * k_r[k] * u;
-      for (std::int64_t i = 0; i < p; ++i)
-        S[(i * K + k) * V] += rows.has_parts ? row_of(rows.inject, r)[i] * update : update;
-      if (is_tapped) tap.update[k * V + c] = update;
-    }
-    if (rows.k_plain.data) {
-      for (std::int64_t k = 0; k < K; ++k) {
-        const Scalar update = row_of(rows.k_plain, r)[k] * row_of(rows.v_plain, r)[c];
-        S[k * V] += update;
-        if (is_tapped) tap.plain_update[k * V + c] = update;
+      if (const Scalar* const alpha = gates[i]) {
+        each_key([&](int k) {
+          S[k * step] *= decay_of(alpha[rows.decays_by_channel ? k : 0], rows.gates_are_logs) * mu;
+        });
+      } else if (rows.mu.data) {
+        each_key([&](int k) { S[k * step] *= mu; });
       }
-    }
-    if (is_tapped && rows.erase) {
-      tap.old[c] = old;
-      tap.error[c] = u;
-    }
+      if (is_tapped) keep(tap.S_moved);
 
-    if (!rows.reads_first) read();
+      // u_c = v_c - S_c^T a
+      if (rows.erase && !rows.erases_undecayed) old = seen(a_r, h_erase);
+      Scalar u = rows.writes_value ? values[i][warp] : Scalar(0);
+      if (rows.erase) u -= old;
+
+      // S_kc <- S_kc + beta k_k u_c + k+_k v+_c
+      const Scalar beta = rows.beta.data ? strengths[i][0] : Scalar(1);
+      const Scalar* const k_r = keys[i];
+      const Scalar* const inject = injects[i];
+      each_key([&](int k) {
+        const Scalar update = beta * k_r[k] * u;
+        for (int part = 0; part < p; ++part)
+          S[(part * K + k) * step] += inject ? inject[part] * update : update;
+        if (is_tapped) tap.update[k * V + c] = update;
+      });
+      if (rows.k_plain.data) {
+        each_key([&](int k) {
+          const Scalar update = plain_keys[i][k] * plain_values[i][warp];
+          S[k * step] += update;
+          if (is_tapped) tap.plain_update[k * V + c] = update;
+        });
+      }
+      if (is_tapped && rows.erase && lane == 0) {
+        tap.old[c] = old;
+        tap.error[c] = u;
+      }
+
+      if (!rows.reads_first) read();
+    }
   }
+  if (has_column && room.has_state) each_number([&](int k) { in_memory[k * V] = S[k]; });
+}
+
+/// Numbers of one row of all inputs that a block brings into shared memory.
+template <class Scalar>
+std::int64_t numbers_of_a_row(const RowPrograms<Scalar>& rows, std::int64_t columns) {
+  const auto if_any = [](const auto& array, std::int64_t width) { return array.data ? width : 0; };
+  const bool has_erase_key = rows.erase && rows.a.data != rows.k.data;
+  return if_any(rows.q, rows.K) + if_any(rows.k, rows.K) + (has_erase_key ? rows.K : 0) +
+         if_any(rows.alpha, rows.decays_by_channel ? rows.K : 1) + if_any(rows.k_plain, rows.K) +
+         if_any(rows.v, columns) + if_any(rows.mu, columns) + if_any(rows.v_plain, columns) +
+         if_any(rows.beta, 1) + if_any(rows.transition, rows.parts * rows.parts) +
+         if_any(rows.inject, rows.parts) + if_any(rows.erase_sight, rows.parts) +
+         if_any(rows.read_sight, rows.parts);
+}
+
+/// At most half of what a block may have for the state and half for the inputs.
+template <class Scalar>
+Room room_for(const RowPrograms<Scalar>& rows) {
+  int most_bytes = 0;
+  CHECK_CUDA(cudaDeviceGetAttribute(&most_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+  const std::int64_t half = most_bytes / 2 / static_cast<std::int64_t>(sizeof(Scalar));
+  const std::int64_t of_column = std::max<std::int64_t>(rows.parts * rows.K, 1);
+  const std::int64_t columns = std::clamp<std::int64_t>(half / of_column, 1, most_columns);
+  const std::int64_t of_row = std::max<std::int64_t>(numbers_of_a_row(rows, columns), 1);
+  const std::int64_t fitting = bytes_of_rows / static_cast<std::int64_t>(sizeof(Scalar)) / of_row;
+
+  Room room;
+  room.columns = static_cast<int>(columns);
+  room.has_state = of_column <= half;
+  room.rows = of_row <= half ? static_cast<int>(std::clamp<std::int64_t>(fitting, 1, most_rows_at_once)) : 0;
+  room.of_state = room.has_state ? static_cast<std::size_t>(columns * of_column) : 0;
+  room.numbers = room.of_state + static_cast<std::size_t>(room.rows * of_row);
+  return room;
 }
 
 }  // namespace
@@ -126,10 +244,13 @@ __global__ void walk_columns(const RowPrograms<Scalar> rows, const RecurrentTap<
 template <class Scalar>
 void recurrent_rows(const RowPrograms<Scalar>& rows, const RecurrentTap<Scalar>& tap) {
   require_part_count(rows.parts);
-  const dim3 blocks(static_cast<unsigned>((rows.V + threads - 1) / threads),
-                    static_cast<unsigned>(rows.batches * rows.heads));
+  const Room room = room_for(rows);
+  const dim3 blocks(blocks_for(rows.V, room.columns), static_cast<unsigned>(rows.batches * rows.heads));
   if (blocks.x == 0 || blocks.y == 0) return;
-  walk_columns<<<blocks, threads>>>(rows, tap);
+  const std::size_t bytes = sizeof(Scalar) * room.numbers;
+  CHECK_CUDA(cudaFuncSetAttribute(walk_columns<Scalar>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(bytes)));
+  walk_columns<<<blocks, room.columns * warp_size, bytes>>>(rows, room, tap);
   CHECK_CUDA(cudaGetLastError());
 }
 
