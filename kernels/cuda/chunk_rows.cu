@@ -6,10 +6,12 @@
 //   S <- g_L S + (G_L o B)^T U + (G_L o K+)^T V+
 //
 // What the rows of a chunk see of each other (N, P, decays) does not depend on the state: it is made for many
-// chunks and all heads at once. Then every column c of the state goes from chunk to chunk by itself (spec
-// 1.4), one thread each. Decays are running products, or sums of logarithms, from each write on: nothing is
-// divided, so exact zeros are legal.
+// chunks and all heads at once. Columns of the state need nothing of each other (spec 1.4): a block takes a
+// few of them from chunk to chunk, and in a chunk all that does not wait is a product of matrices, made in
+// tiles by all of its threads. Only the substitution goes row by row, within a tile. Decays are running
+// products, or sums of logarithms, from each write on: nothing is divided, so exact zeros are legal.
 
+#include <algorithm>
 #include <string>
 
 #include "core/base/error.h"
@@ -17,6 +19,7 @@
 #include "kernels/cuda/chunk_rows.h"
 #include "kernels/cuda/fade.cuh"
 #include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/tile_product.cuh"
 
 namespace palimpsest {
 
@@ -25,6 +28,12 @@ namespace {
 constexpr int warps = 4;
 constexpr int threads = warps * warp_size;
 
+/// Tiles of a block that goes from chunk to chunk, and of one that does not.
+template <class Scalar>
+using ChainTile = Tile<Scalar, 1>;
+template <class Scalar>
+using ReadTile = Tile<Scalar, 4>;
+
 /// One chunk of one head: where its rows and tables lie.
 template <class Scalar>
 struct Chunk {
@@ -32,14 +41,18 @@ struct Chunk {
   const Chunks<Scalar>& chunks;
   std::int64_t index;       // of the chunk among these
   std::int64_t batch_head;  // b H + h
-  std::int64_t first;       // its first row among all
-  std::int64_t L;           // rows that it has
+  std::int64_t batch;
+  std::int64_t head;
+  std::int64_t first;  // its first row among all
+  std::int64_t L;      // rows that it has
   std::int64_t first_read;
   std::int64_t reads;
 
   __device__ Chunk(const RowPrograms<Scalar>& rows_, const Chunks<Scalar>& chunks_, std::int64_t index_,
                    std::int64_t batch_head_)
       : rows(rows_), chunks(chunks_), index(index_), batch_head(batch_head_) {
+    batch = batch_head / rows.heads;
+    head = batch_head % rows.heads;
     first = chunks.first_row + index * chunks.L;
     L = min(chunks.L, rows.T - first);
     first_read = first / rows.rows_per_read;
@@ -48,13 +61,13 @@ struct Chunk {
 
   /// Row r of the chunk in an array of rows.
   __device__ const Scalar* row(const DeviceRows<const Scalar>& array, std::int64_t r) const {
-    return array.at(batch_head / rows.heads, batch_head % rows.heads) + (first + r) * array.token_stride;
+    return array.at(batch, head) + (first + r) * array.token_stride;
   }
 
   /// Read s of the chunk in an array of reads.
   template <class Element>
   __device__ Element* read(const DeviceRows<Element>& array, std::int64_t s) const {
-    return array.at(batch_head / rows.heads, batch_head % rows.heads) + (first_read + s) * array.token_stride;
+    return array.at(batch, head) + (first_read + s) * array.token_stride;
   }
 
   /// The chunk's part of a table with `size` numbers for every chunk.
@@ -75,16 +88,21 @@ struct Chunk {
 template <class Scalar>
 __device__ void fill_decays(const Chunk<Scalar>& chunk, const DeviceRows<const Scalar>& gate, bool logs,
                             std::int64_t d, std::int64_t width, Scalar* in, Scalar* out) {
+  const Scalar* const gates = chunk.row(gate, 0) + d;
+  // Nobody writes gates: as __ldg they can be read before what is written in front of them.
+  const auto gate_of = [&](std::int64_t i) { return __ldg(gates + i * gate.token_stride); };
   Scalar passed = logs ? Scalar(0) : Scalar(1);
+#pragma unroll 8
   for (std::int64_t i = 0; i < chunk.L; ++i) {
-    const Scalar gate_i = chunk.row(gate, i)[d];
+    const Scalar gate_i = gate_of(i);
     passed = logs ? passed + gate_i : passed * gate_i;
     in[i * width + d] = logs ? exponential(passed) : passed;
   }
   passed = logs ? Scalar(0) : Scalar(1);
+#pragma unroll 8
   for (std::int64_t j = chunk.L - 1; j >= 0; --j) {
     out[j * width + d] = logs ? exponential(passed) : passed;
-    const Scalar gate_j = chunk.row(gate, j)[d];
+    const Scalar gate_j = gate_of(j);
     passed = logs ? passed + gate_j : passed * gate_j;
   }
 }
@@ -119,44 +137,49 @@ __device__ void fill_sight(const Chunk<Scalar>& chunk, const Scalar* sight, std:
   for (std::int64_t i = 0; i < p; ++i) to[i] = h[i];
 }
 
-/// Everything that fades on the way through a chunk.
+/// How the state fades on the way through a chunk: a thread follows one channel.
 template <class Scalar>
-__global__ void fill_tables(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks) {
-  const Chunk<Scalar> chunk(rows, chunks, blockIdx.x, blockIdx.y);
+__global__ void fill_gates(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks) {
+  const Chunk<Scalar> chunk(rows, chunks, blockIdx.y, blockIdx.z);
+  const std::int64_t d = thread_number();
+  const std::int64_t width = chunk.gates();
+  if (rows.alpha.data && d < width) {
+    fill_decays(chunk, rows.alpha, rows.gates_are_logs, d, width, chunk.table(chunks.g_in, chunks.L * width),
+                chunk.table(chunks.g_out, chunks.L * width));
+  }
+  if (rows.mu.data && d < rows.V) {
+    fill_decays(chunk, rows.mu, false, d, rows.V, chunk.table(chunks.m_in, chunks.L * rows.V),
+                chunk.table(chunks.m_out, chunks.L * rows.V));
+  }
+}
+
+/// What readers see of the parts carried in, and how writes reach those carried out: a thread follows one.
+template <class Scalar>
+__global__ void fill_sights(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks) {
+  const Chunk<Scalar> chunk(rows, chunks, blockIdx.y, blockIdx.z);
   const std::int64_t p = rows.parts;
-  if (rows.alpha.data) {
-    const std::int64_t width = chunk.gates();
-    for (std::int64_t d = threadIdx.x; d < width; d += threads) {
-      fill_decays(chunk, rows.alpha, rows.gates_are_logs, d, width,
-                  chunk.table(chunks.g_in, chunks.L * width), chunk.table(chunks.g_out, chunks.L * width));
-    }
+  const std::int64_t number = thread_number();
+  if (number < chunk.reads) {
+    fill_sight(chunk, chunk.read(rows.read_sight, number),
+               chunk.since(rows.reads.decays, chunk.first_read + number),
+               chunk.table(chunks.sight_in, chunks.reads * p) + number * p);
   }
-  if (rows.mu.data) {
-    for (std::int64_t c = threadIdx.x; c < rows.V; c += threads) {
-      fill_decays(chunk, rows.mu, false, c, rows.V, chunk.table(chunks.m_in, chunks.L * rows.V),
-                  chunk.table(chunks.m_out, chunks.L * rows.V));
-    }
-  }
-  if (!rows.has_parts) return;
-  for (std::int64_t s = threadIdx.x; s < chunk.reads; s += threads) {
-    fill_sight(chunk, chunk.read(rows.read_sight, s), chunk.since(rows.reads.decays, chunk.first_read + s),
-               chunk.table(chunks.sight_in, chunks.reads * p) + s * p);
-  }
-  for (std::int64_t j = threadIdx.x; j < chunk.L; j += threads) {
+  if (number < chunk.L) {
     if (rows.erase) {
-      fill_sight(chunk, chunk.row(rows.erase_sight, j), chunk.since(rows.erases.decays, chunk.first + j),
-                 chunk.table(chunks.erase_sight_in, chunks.L * p) + j * p);
+      fill_sight(chunk, chunk.row(rows.erase_sight, number),
+                 chunk.since(rows.erases.decays, chunk.first + number),
+                 chunk.table(chunks.erase_sight_in, chunks.L * p) + number * p);
     }
     Scalar w[largest_part_count] = {};
-    for (std::int64_t i = 0; i < p; ++i) w[i] = chunk.row(rows.inject, j)[i];
-    for (std::int64_t r = j + 1; r < chunk.L; ++r) move_on(chunk.row(rows.transition, r), p, w);
-    for (std::int64_t i = 0; i < p; ++i) chunk.table(chunks.weights_out, chunks.L * p)[j * p + i] = w[i];
+    for (std::int64_t i = 0; i < p; ++i) w[i] = chunk.row(rows.inject, number)[i];
+    for (std::int64_t r = number + 1; r < chunk.L; ++r) move_on(chunk.row(rows.transition, r), p, w);
+    for (std::int64_t i = 0; i < p; ++i) chunk.table(chunks.weights_out, chunks.L * p)[number * p + i] = w[i];
   }
-  for (std::int64_t j = threadIdx.x; j < p; j += threads) {
+  if (number < p) {
     Scalar w[largest_part_count] = {};
-    w[j] = 1;
+    w[number] = 1;
     for (std::int64_t r = 0; r < chunk.L; ++r) move_on(chunk.row(rows.transition, r), p, w);
-    for (std::int64_t i = 0; i < p; ++i) chunk.table(chunks.total, p * p)[i * p + j] = w[i];
+    for (std::int64_t i = 0; i < p; ++i) chunk.table(chunks.total, p * p)[i * p + number] = w[i];
   }
 }
 
@@ -185,7 +208,7 @@ template <class Scalar>
 __global__ void fill_weights(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks,
                              const Readers<Scalar> readers, Scalar* weights) {
   const Chunk<Scalar> chunk(rows, chunks, blockIdx.y, blockIdx.z);
-  const std::int64_t j = std::int64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::int64_t j = thread_number();
   if (j >= chunk.L) return;
   Scalar* const W = chunk.table(weights, readers.of_a_chunk * chunks.L);
   const std::int64_t p = rows.parts;
@@ -215,25 +238,40 @@ __global__ void fill_weights(const RowPrograms<Scalar> rows, const Chunks<Scalar
   }
 }
 
-/// Z_sj = W_sj x_s^T y_j, in the place of W; y_j = beta_j y_j where strengths are given.
+/// Z_sj = W_sj x_s^T y_j, in the place of W; y_j = beta_j y_j where strengths are given. A block makes a
+/// tile.
 template <class Scalar>
-__global__ void multiply_products(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks,
-                                  const Readers<Scalar> readers, const DeviceRows<const Scalar> x,
-                                  const DeviceRows<const Scalar> y, const DeviceRows<const Scalar> beta,
-                                  Scalar* scores) {
+__global__ void __launch_bounds__(ReadTile<Scalar>::threads)
+    multiply_products(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks,
+                      const Readers<Scalar> readers, const DeviceRows<const Scalar> x,
+                      const DeviceRows<const Scalar> y, const DeviceRows<const Scalar> beta, Scalar* scores) {
+  using Tile = ReadTile<Scalar>;
+  __shared__ typename Tile::Room room;
   const Chunk<Scalar> chunk(rows, chunks, blockIdx.y, blockIdx.z);
-  const std::int64_t pair = std::int64_t{blockIdx.x} * threads + threadIdx.x;
-  const std::int64_t s = pair / chunks.L;
-  const std::int64_t j = pair % chunks.L;
-  if (s >= readers.count(chunk) || j >= chunk.L) return;
+  const std::int64_t tiles_along = Tile::tiles_along(chunks.L);
+  const std::int64_t first_s = blockIdx.x / tiles_along * Tile::height;
+  const std::int64_t first_j = blockIdx.x % tiles_along * Tile::columns;
+  const std::int64_t height = min(readers.count(chunk) - first_s, std::int64_t{Tile::height});
+  if (height <= 0 || first_j >= chunk.L) return;
+  const auto writes = [&](std::int64_t s) {
+    return chunk.since(readers.times.writes, readers.first(chunk) + first_s + s);
+  };
+  if (first_j >= writes(height - 1)) return;  // nobody sees them: 0 already
+
+  Tile products(room, height, chunk.L - first_j);
+  products.template add<Neighbours::along_the_sum, Neighbours::along_the_sum>(
+      rows.K,
+      [&](int s, std::int64_t d) {
+        return (readers.are_reads ? chunk.read(x, first_s + s) : chunk.row(x, first_s + s))[d];
+      },
+      [&](std::int64_t d, int j) {
+        const Scalar strength = beta.data ? chunk.row(beta, first_j + j)[0] : Scalar(1);
+        return strength * chunk.row(y, first_j + j)[d];
+      });
   Scalar* const Z = chunk.table(scores, readers.of_a_chunk * chunks.L);
-  if (j >= chunk.since(readers.times.writes, readers.first(chunk) + s)) return;  // 0 already
-  const Scalar* const x_s = readers.are_reads ? chunk.read(x, s) : chunk.row(x, s);
-  const Scalar* const y_j = chunk.row(y, j);
-  const Scalar strength = beta.data ? chunk.row(beta, j)[0] : Scalar(1);
-  Scalar product = 0;
-  for (std::int64_t d = 0; d < rows.K; ++d) product += x_s[d] * (strength * y_j[d]);
-  Z[s * chunks.L + j] *= product;
+  products.each([&](int s, int j, Scalar product) {
+    if (first_j + j < writes(s)) Z[(first_s + s) * chunks.L + first_j + j] *= product;
+  });
 }
 
 /// Z_sj = sum_d x_sd y_jd alpha_{j+1:s,d}, every channel with a decay of its own: a warp follows write j.
@@ -273,164 +311,336 @@ __global__ void fill_channel_scores(const RowPrograms<Scalar> rows, const Chunks
   }
 }
 
-/// Column c of one chunk of one head.
-template <class Scalar>
-struct Column {
+/// After how many decays and writes of its chunk each row of a tile reads.
+template <class Tile>
+struct TileTimes {
+  std::int64_t decays[Tile::height];
+  std::int64_t writes[Tile::height];
+};
+
+/// Some columns of one chunk of one head. All threads of the block call these.
+template <class Scalar, class Tile>
+struct Columns {
   const Chunk<Scalar>& chunk;
+  typename Tile::Room& room;
+  TileTimes<Tile>& times;
   const RowPrograms<Scalar>& rows;
   const Chunks<Scalar>& chunks;
-  std::int64_t c;
+  std::int64_t first_column;
+  std::int64_t count;  // columns
   std::int64_t K;
   std::int64_t V;
   std::int64_t L;
 
-  __device__ Column(const Chunk<Scalar>& chunk_, std::int64_t c_)
-      : chunk(chunk_), rows(chunk.rows), chunks(chunk.chunks), c(c_), K(rows.K), V(rows.V), L(chunks.L) {}
+  __device__ Columns(const Chunk<Scalar>& chunk_, typename Tile::Room& room_, TileTimes<Tile>& times_,
+                     std::int64_t first_column_)
+      : chunk(chunk_),
+        room(room_),
+        times(times_),
+        rows(chunk.rows),
+        chunks(chunk.chunks),
+        first_column(first_column_),
+        K(rows.K),
+        V(rows.V),
+        L(chunks.L) {
+    count = min(V - first_column, std::int64_t{Tile::columns});
+  }
 
-  /// (alpha_{1:decays} o x)^T S_c, of a state in parts with the weights h of what was carried in.
-  __device__ Scalar carried(const Scalar* S, const Scalar* x, std::int64_t decays, const Scalar* h) const {
-    const std::int64_t width = chunk.gates();
-    const Scalar* const g =
-        rows.alpha.data && decays > 0 ? chunk.table(chunks.g_in, L * width) + (decays - 1) * width : nullptr;
+  /// Notes when the rows of the next tile read: `readers` of them, of which this is the first.
+  __device__ void note(const ReaderTimes& all, std::int64_t reader, std::int64_t readers) const {
+    __syncthreads();  // the tile before is done with
+    for (std::int64_t m = threadIdx.x; m < readers; m += Tile::threads) {
+      times.decays[m] = chunk.since(all.decays, reader + m);
+      times.writes[m] = chunk.since(all.writes, reader + m);
+    }
+    __syncthreads();
+  }
+
+  /// D_mc += (alpha_{1:decays} o x_m)^T S_c, of a state in parts with the weights h_m of what was carried in.
+  __device__ void add_carried(Tile& D, const Scalar* S, const Scalar* x, std::int64_t x_stride,
+                              const Scalar* h) const {
+    const int width = static_cast<int>(chunk.gates());
+    const int keys = static_cast<int>(K);
+    const Scalar* const g_in = rows.alpha.data ? chunk.table(chunks.g_in, L * width) : nullptr;
+    D.template add<Neighbours::along_the_sum, Neighbours::across_the_sum>(
+        rows.parts * K,
+        [&](int m, std::int64_t j) {
+          const int part = h ? static_cast<int>(j) / keys : 0;
+          const int k = static_cast<int>(j) - part * keys;
+          const std::int64_t decays = times.decays[m];
+          Scalar x_k = x[m * x_stride + k];
+          if (g_in && decays > 0) x_k *= g_in[(decays - 1) * width + (width == 1 ? 0 : k)];
+          return h ? h[m * rows.parts + part] * x_k : x_k;
+        },
+        [&](std::int64_t j, int c) { return S[j * V + first_column + c]; });
+  }
+
+  /// D_mc += sum_j X_mj Y_jc over the first `depth` of the writes j that row m sees.
+  __device__ void add_seen(Tile& D, std::int64_t depth, const Scalar* X, const Scalar* Y,
+                           std::int64_t Y_stride) const {
+    D.template add<Neighbours::along_the_sum, Neighbours::across_the_sum>(
+        depth, [&](int m, std::int64_t j) { return j < times.writes[m] ? X[m * L + j] : Scalar(0); },
+        [&](std::int64_t j, int c) { return Y[j * Y_stride + first_column + c]; });
+  }
+
+  /// sum_{j < end} X_j U_jc mu_{j+1 .. last, c}
+  __device__ Scalar faded_sum(const Scalar* X, std::int64_t end, std::int64_t last, std::int64_t c) const {
+    const Scalar* const U = chunk.table(chunks.U, L * V) + c;
+    Scalar left = 1;
     Scalar sum = 0;
-    for (std::int64_t i = 0; i < rows.parts; ++i) {
-      Scalar part = 0;
-      for (std::int64_t k = 0; k < K; ++k)
-        part += (g ? g[width == 1 ? 0 : k] * x[k] : x[k]) * S[(i * K + k) * V];
-      sum += h ? h[i] * part : part;
+    for (std::int64_t j = last; j >= 0; --j) {
+      if (j < end) sum += X[j] * left * U[j * V];
+      left *= chunk.row(rows.mu, j)[c];
     }
     return sum;
   }
 
-  /// Lets one more row fade what was written into this value channel: mu_ic.
-  __device__ void fade(Scalar* faded, std::int64_t i) const {
-    const Scalar mu = chunk.row(rows.mu, i)[c];
-    for (std::int64_t j = 0; j < i; ++j) faded[j * V] *= mu;
+  /// Without erase U_i = v_i.
+  __device__ void copy_values() const {
+    Scalar* const U = chunk.table(chunks.U, L * V);
+    for (std::int64_t place = threadIdx.x; place < chunk.L * Tile::columns; place += Tile::threads) {
+      const std::int64_t i = place / Tile::columns;
+      const std::int64_t c = first_column + place % Tile::columns;
+      if (c < V) U[i * V + c] = rows.writes_value ? chunk.row(rows.v, i)[c] : Scalar(0);
+    }
+    __syncthreads();
   }
 
   /// U_i = R_i - sum_{j<i} N_ij U_j, R_i = v_i - a_i^T (g o S) - sum_j N+_ij v+_j
   __device__ void write(const Scalar* S, const ChunkTap<Scalar>& tap) const {
-    Scalar* const U = chunk.table(chunks.U, L * V) + c;
-    Scalar* const faded = rows.mu.data ? chunk.table(chunks.faded, L * V) + c : U;
-    for (std::int64_t i = 0; i < chunk.L; ++i) {
-      const Scalar v = rows.writes_value ? chunk.row(rows.v, i)[c] : Scalar(0);
-      if (!rows.erase) {
-        U[i * V] = v;
-        continue;
+    if (!rows.erase) return copy_values();
+    Scalar* const U = chunk.table(chunks.U, L * V);
+    for (std::int64_t first = 0; first < chunk.L; first += Tile::height) {
+      const std::int64_t height = min(chunk.L - first, std::int64_t{Tile::height});
+      note(rows.erases, chunk.first + first, height);
+      Tile known(room, height, count);
+      add_carried(
+          known, S, chunk.row(rows.a, first), rows.a.token_stride,
+          rows.has_parts ? chunk.table(chunks.erase_sight_in, L * rows.parts) + first * rows.parts : nullptr);
+      if (rows.mu.data) {
+        const Scalar* const m_in = chunk.table(chunks.m_in, L * V) + first * V + first_column;
+        known.each([&](int m, int c, Scalar& sum) { sum *= m_in[m * V + c]; });
       }
-      const std::int64_t decays = chunk.since(rows.erases.decays, chunk.first + i);
-      const std::int64_t writes = chunk.since(rows.erases.writes, chunk.first + i);
-      Scalar known = carried(
-          S, chunk.row(rows.a, i), decays,
-          rows.has_parts ? chunk.table(chunks.erase_sight_in, L * rows.parts) + i * rows.parts : nullptr);
-      if (rows.mu.data) known *= chunk.table(chunks.m_in, L * V)[i * V + c];
-      for (std::int64_t j = 0; j < writes && rows.k_plain.data; ++j)
-        known += chunk.table(chunks.N_plain, L * L)[i * L + j] * chunk.row(rows.v_plain, j)[c];
-      const Scalar R = v - known;
-      if (tap.R) tap.R[i * V + c] = R;
+      if (rows.k_plain.data)
+        add_seen(known, times.writes[height - 1], chunk.table(chunks.N_plain, L * L) + first * L,
+                 chunk.row(rows.v_plain, 0), rows.v_plain.token_stride);
+      known.each([&](int m, int n, Scalar sum) {
+        const std::int64_t i = first + m;
+        const std::int64_t c = first_column + n;
+        const Scalar R = (rows.writes_value ? chunk.row(rows.v, i)[c] : Scalar(0)) - sum;
+        U[i * V + c] = R;
+        if (tap.R) tap.R[i * V + c] = R;
+      });
 
-      const Scalar* const N_i = chunk.table(chunks.N, L * L) + i * L;
-      if (rows.mu.data) fade(faded, i);
-      Scalar erased = 0;
-      for (std::int64_t j = 0; j < writes; ++j) erased += N_i[j] * faded[j * V];
-      U[i * V] = R - erased;
-      faded[i * V] = U[i * V];
+      // What the tiles before it wrote.
+      const Scalar* const N = chunk.table(chunks.N, L * L) + first * L;
+      Tile erased(room, height, count);
+      if (rows.mu.data) {
+        erased.each([&](int m, int n, Scalar& sum) {
+          sum = faded_sum(N + m * L, min(first, times.writes[m]), first + m, first_column + n);
+        });
+      } else {
+        add_seen(erased, min(first, times.writes[height - 1]), N, U, V);
+      }
+      erased.each([&](int m, int n, Scalar sum) { U[(first + m) * V + first_column + n] -= sum; });
+      __syncthreads();
+      substitute(first, height);
+      __syncthreads();
     }
   }
 
-  /// O_s = (g o q_s)^T S + sum_j P_sj U_j + sum_j P+_sj v+_j
-  __device__ void read(const Scalar* S, const ChunkTap<Scalar>& tap) const {
-    const Scalar* const U = chunk.table(chunks.U, L * V) + c;
-    Scalar* const faded = rows.mu.data ? chunk.table(chunks.faded, L * V) + c : nullptr;
-    std::int64_t passed = 0;
-    for (std::int64_t s = 0; s < chunk.reads; ++s) {
-      const std::int64_t decays = chunk.since(rows.reads.decays, chunk.first_read + s);
-      const std::int64_t writes = chunk.since(rows.reads.writes, chunk.first_read + s);
-      for (; rows.mu.data && passed < writes; ++passed) {
-        fade(faded, passed);
-        faded[passed * V] = U[passed * V];
+  /// U_i = R_i - sum_{first<=j<i} N_ij U_j for the rows of one tile, R in the place of U: a warp takes a few
+  /// columns, a lane every 32nd row of them.
+  __device__ void substitute(std::int64_t first, std::int64_t height) const {
+    constexpr int warps_here = Tile::threads / warp_size;
+    constexpr int own_columns = Tile::columns / warps_here;
+    constexpr int own_rows = Tile::height / warp_size;
+    const int warp = threadIdx.x / warp_size;
+    const int lane = threadIdx.x % warp_size;
+    const Scalar* const N = chunk.table(chunks.N, L * L) + first * L + first;
+    Scalar* const U = chunk.table(chunks.U, L * V) + first * V + first_column;
+    Scalar R[own_columns][own_rows];
+    Scalar faded[own_columns][own_rows] = {};  // U_j as it stands at row i; 0 before it is known
+    const auto each_own = [&](auto visit) {
+#pragma unroll
+      for (int n = 0; n < own_columns; ++n) {
+#pragma unroll
+        for (int m = 0; m < own_rows; ++m) visit(n, m, lane + m * warp_size, warp + n * warps_here);
       }
-      Scalar inter =
-          carried(S, chunk.read(rows.q, s), decays,
-                  rows.has_parts ? chunk.table(chunks.sight_in, chunks.reads * rows.parts) + s * rows.parts
-                                 : nullptr);
-      if (rows.mu.data && writes > 0) inter *= chunk.table(chunks.m_in, L * V)[(writes - 1) * V + c];
-      const Scalar* const P_s = chunk.table(chunks.P, chunks.reads * L) + s * L;
-      const Scalar* const W = rows.mu.data ? faded : U;
-      Scalar intra = 0;
-      for (std::int64_t j = 0; j < writes; ++j) intra += P_s[j] * W[j * V];
-      for (std::int64_t j = 0; j < writes && rows.k_plain.data; ++j)
-        intra += chunk.table(chunks.P_plain, chunks.reads * L)[s * L + j] * chunk.row(rows.v_plain, j)[c];
-      chunk.read(rows.o, s)[c] = inter + intra;
-      if (tap.inter) tap.inter[s * V + c] = inter;
-      if (tap.intra) tap.intra[s * V + c] = intra;
+    };
+    each_own(
+        [&](int n, int m, int j, int c) { R[n][m] = j < height && c < count ? U[j * V + c] : Scalar(0); });
+#pragma unroll 4
+    for (int i = 0; i < height; ++i) {
+      Scalar N_i[own_rows];
+#pragma unroll
+      for (int m = 0; m < own_rows; ++m) {
+        const int j = lane + m * warp_size;
+        N_i[m] = j < i && first + j < times.writes[i] ? N[i * L + j] : Scalar(0);
+      }
+      Scalar erased[own_columns] = {};
+      each_own([&](int n, int m, int, int c) {
+        if (rows.mu.data && c < count) faded[n][m] *= chunk.row(rows.mu, first + i)[first_column + c];
+        erased[n] += N_i[m] * faded[n][m];
+      });
+#pragma unroll
+      for (int n = 0; n < own_columns; ++n) erased[n] = sum_of_lanes(erased[n]);
+      each_own([&](int n, int m, int j, int) {
+        if (j == i) faded[n][m] = R[n][m] -= erased[n];
+      });
     }
+    each_own([&](int n, int m, int j, int c) {
+      if (j < height && c < count) U[j * V + c] = R[n][m];
+    });
+  }
+
+  /// O_s = (g o q_s)^T S + sum_j P_sj U_j + sum_j P+_sj v+_j for the reads of one tile.
+  __device__ void read(std::int64_t first, const Scalar* S, const ChunkTap<Scalar>& tap) const {
+    const std::int64_t height = min(chunk.reads - first, std::int64_t{Tile::height});
+    note(rows.reads, chunk.first_read + first, height);
+    const std::int64_t depth = times.writes[height - 1];
+    Tile inter(room, height, count);
+    add_carried(inter, S, chunk.read(rows.q, first), rows.q.token_stride,
+                rows.has_parts ? chunk.table(chunks.sight_in, chunks.reads * rows.parts) + first * rows.parts
+                               : nullptr);
+    inter.each([&](int m, int n, Scalar sum) {
+      const std::int64_t writes = times.writes[m];
+      const std::int64_t c = first_column + n;
+      if (rows.mu.data && writes > 0) sum *= chunk.table(chunks.m_in, L * V)[(writes - 1) * V + c];
+      chunk.read(rows.o, first + m)[c] = sum;
+      if (tap.inter) tap.inter[(first + m) * V + c] = sum;
+    });
+
+    const Scalar* const P = chunk.table(chunks.P, chunks.reads * L) + first * L;
+    Tile intra(room, height, count);
+    if (rows.mu.data) {
+      intra.each([&](int m, int n, Scalar& sum) {
+        sum = faded_sum(P + m * L, times.writes[m], times.writes[m] - 1, first_column + n);
+      });
+    } else {
+      add_seen(intra, depth, P, chunk.table(chunks.U, L * V), V);
+    }
+    if (rows.k_plain.data)
+      add_seen(intra, depth, chunk.table(chunks.P_plain, chunks.reads * L) + first * L,
+               chunk.row(rows.v_plain, 0), rows.v_plain.token_stride);
+    intra.each([&](int m, int n, Scalar sum) {
+      const std::int64_t c = first_column + n;
+      chunk.read(rows.o, first + m)[c] += sum;
+      if (tap.intra) tap.intra[(first + m) * V + c] = sum;
+    });
+  }
+
+  /// S_k <- g_L S_k, of a state in parts mixed by what the whole chunk does.
+  __device__ void let_fade(Scalar* S) const {
+    if (!rows.alpha.data && !rows.mu.data && !rows.has_parts) return;
+    const std::int64_t width = chunk.gates();
+    const std::int64_t last = chunk.L - 1;
+    const Scalar* const g_L = rows.alpha.data ? chunk.table(chunks.g_in, L * width) + last * width : nullptr;
+    const std::int64_t p = rows.parts;
+    for (std::int64_t place = threadIdx.x; place < K * Tile::columns; place += Tile::threads) {
+      const std::int64_t k = place / Tile::columns;
+      const std::int64_t c = first_column + place % Tile::columns;
+      if (c >= V) continue;
+      Scalar kept[largest_part_count] = {};
+      for (std::int64_t i = 0; i < p; ++i) {
+        if (!rows.has_parts) kept[i] = S[k * V + c];
+        for (std::int64_t j = 0; j < p && rows.has_parts; ++j)
+          kept[i] += chunk.table(chunks.total, p * p)[i * p + j] * S[(j * K + k) * V + c];
+        if (g_L) kept[i] *= g_L[width == 1 ? 0 : k];
+        if (rows.mu.data) kept[i] *= chunk.table(chunks.m_in, L * V)[last * V + c];
+      }
+      for (std::int64_t i = 0; i < p; ++i) S[(i * K + k) * V + c] = kept[i];
+    }
+    __syncthreads();
   }
 
   /// S_k <- g_L S_k + sum_j (G_L o b_j)_k U_j + sum_j (G_L o k+_j)_k v+_j
   __device__ void carry(Scalar* S, const ChunkTap<Scalar>& tap) const {
-    const Scalar* const U = chunk.table(chunks.U, L * V) + c;
+    let_fade(S);
     const std::int64_t width = chunk.gates();
-    const Scalar* const g_in = rows.alpha.data ? chunk.table(chunks.g_in, L * width) : nullptr;
-    const Scalar* const g_out = rows.alpha.data ? chunk.table(chunks.g_out, L * width) : nullptr;
     const std::int64_t p = rows.parts;
-    for (std::int64_t k = 0; k < K; ++k) {
-      const std::int64_t gate = width == 1 ? 0 : k;
-      Scalar kept[largest_part_count] = {};
-      for (std::int64_t i = 0; i < p; ++i) {
-        if (!rows.has_parts) kept[i] = S[k * V];
-        for (std::int64_t j = 0; j < p && rows.has_parts; ++j)
-          kept[i] += chunk.table(chunks.total, p * p)[i * p + j] * S[(j * K + k) * V];
-        if (g_in) kept[i] *= g_in[(chunk.L - 1) * width + gate];
-        if (rows.mu.data) kept[i] *= chunk.table(chunks.m_in, L * V)[(chunk.L - 1) * V + c];
-      }
-      for (std::int64_t i = 0; i < p; ++i) {
-        Scalar written = 0;
-        for (std::int64_t j = 0; j < chunk.L; ++j) {
-          const Scalar beta = rows.beta.data ? chunk.row(rows.beta, j)[0] : Scalar(1);
-          const Scalar left = g_out ? g_out[j * width + gate] : Scalar(1);
-          const Scalar m = rows.mu.data ? chunk.table(chunks.m_out, L * V)[j * V + c] : Scalar(1);
-          const Scalar weight =
-              rows.has_parts ? chunk.table(chunks.weights_out, L * p)[j * p + i] : Scalar(1);
-          written += left * weight * (beta * chunk.row(rows.k, j)[k]) * (m * U[j * V]);
-          if (rows.k_plain.data)
-            written += left * chunk.row(rows.k_plain, j)[k] * chunk.row(rows.v_plain, j)[c];
+    const Scalar* const g_out = rows.alpha.data ? chunk.table(chunks.g_out, L * width) : nullptr;
+    const Scalar* const m_out = rows.mu.data ? chunk.table(chunks.m_out, L * V) : nullptr;
+    const Scalar* const weights = rows.has_parts ? chunk.table(chunks.weights_out, L * p) : nullptr;
+    const Scalar* const U = chunk.table(chunks.U, L * V);
+    const auto left = [&](std::int64_t k, std::int64_t j) {
+      return g_out ? g_out[j * width + (width == 1 ? 0 : k)] : Scalar(1);
+    };
+    for (std::int64_t i = 0; i < p; ++i) {
+      for (std::int64_t first = 0; first < K; first += Tile::height) {
+        Tile written(room, K - first, count);
+        written.template add<Neighbours::across_the_sum, Neighbours::across_the_sum>(
+            chunk.L,
+            [&](int m, std::int64_t j) {
+              const Scalar beta = rows.beta.data ? chunk.row(rows.beta, j)[0] : Scalar(1);
+              const Scalar b = beta * chunk.row(rows.k, j)[first + m];
+              return left(first + m, j) * (weights ? weights[j * p + i] : Scalar(1)) * b;
+            },
+            [&](std::int64_t j, int n) {
+              const std::int64_t place = j * V + first_column + n;
+              return m_out ? m_out[place] * U[place] : U[place];
+            });
+        if (rows.k_plain.data) {
+          written.template add<Neighbours::across_the_sum, Neighbours::across_the_sum>(
+              chunk.L,
+              [&](int m, std::int64_t j) {
+                return left(first + m, j) * chunk.row(rows.k_plain, j)[first + m];
+              },
+              [&](std::int64_t j, int n) { return chunk.row(rows.v_plain, j)[first_column + n]; });
         }
-        if (tap.S_written) tap.S_written[(i * K + k) * V + c] = written;
-        S[(i * K + k) * V] = kept[i] + written;
+        written.each([&](int m, int n, Scalar sum) {
+          const std::int64_t place = (i * K + first + m) * V + first_column + n;
+          S[place] += sum;
+          if (tap.S_written) tap.S_written[place] = sum;
+        });
       }
     }
+    __syncthreads();
   }
 };
 
 template <class Scalar>
-__global__ void chain_columns(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks, bool outputs,
-                              const ChunkTap<Scalar> tap) {
-  const std::int64_t c = std::int64_t{blockIdx.x} * threads + threadIdx.x;
-  if (c >= rows.V) return;
+__global__ void __launch_bounds__(ChainTile<Scalar>::threads)
+    chain_columns(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks, bool outputs,
+                  const ChunkTap<Scalar> tap) {
+  using Tile = ChainTile<Scalar>;
+  __shared__ typename Tile::Room room;
+  __shared__ TileTimes<Tile> times;
+  const std::int64_t first_column = std::int64_t{blockIdx.x} * Tile::columns;
   const std::int64_t state = rows.parts * rows.K * rows.V;
-  Scalar* const S = rows.final_state + blockIdx.y * state + c;
+  Scalar* const S = rows.final_state + blockIdx.y * state;
   for (std::int64_t index = 0; index < chunks.count; ++index) {
     const Chunk<Scalar> chunk(rows, chunks, index, blockIdx.y);
-    const Column<Scalar> column(chunk, c);
+    const Columns<Scalar, Tile> columns(chunk, room, times, first_column);
     if (!outputs && chunks.S_in) {
-      for (std::int64_t k = 0; k < rows.parts * rows.K; ++k)
-        chunk.table(chunks.S_in, state)[k * rows.V + c] = S[k * rows.V];
+      Scalar* const S_in = chunk.table(chunks.S_in, state);
+      for (std::int64_t place = threadIdx.x; place < rows.parts * rows.K * Tile::columns;
+           place += Tile::threads) {
+        const std::int64_t c = first_column + place % Tile::columns;
+        const std::int64_t at = place / Tile::columns * rows.V + c;
+        if (c < rows.V) S_in[at] = S[at];
+      }
     }
-    column.write(S, tap);
-    if (outputs) column.read(S, tap);
-    column.carry(S, tap);
+    columns.write(S, tap);
+    for (std::int64_t first = 0; outputs && first < chunk.reads; first += Tile::height)
+      columns.read(first, S, tap);
+    __syncthreads();  // all have read S
+    columns.carry(S, tap);
   }
 }
 
 template <class Scalar>
-__global__ void read_columns(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks,
-                             const ChunkTap<Scalar> tap) {
-  const std::int64_t c = std::int64_t{blockIdx.x} * threads + threadIdx.x;
-  if (c >= rows.V) return;
+__global__ void __launch_bounds__(ReadTile<Scalar>::threads)
+    read_columns(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks, const ChunkTap<Scalar> tap) {
+  using Tile = ReadTile<Scalar>;
+  __shared__ typename Tile::Room room;
+  __shared__ TileTimes<Tile> times;
+  const std::int64_t tiles_along = Tile::tiles_along(rows.V);
+  const std::int64_t first = blockIdx.x / tiles_along * Tile::height;
   const Chunk<Scalar> chunk(rows, chunks, blockIdx.y, blockIdx.z);
-  const Column<Scalar> column(chunk, c);
-  column.read(chunk.table(chunks.S_in, rows.parts * rows.K * rows.V) + c, tap);
+  if (first >= chunk.reads) return;
+  const Columns<Scalar, Tile> columns(chunk, room, times, blockIdx.x % tiles_along * Tile::columns);
+  columns.read(first, chunk.table(chunks.S_in, rows.parts * rows.K * rows.V), tap);
 }
 
 template <class Scalar>
@@ -481,8 +691,10 @@ void make_scores(const RowPrograms<Scalar>& rows, const Chunks<Scalar>& chunks,
     fill_weights<<<dim3(blocks_for(chunks.L, threads), count, heads_of(rows)), threads>>>(rows, chunks,
                                                                                           readers, scores);
     CHECK_CUDA(cudaGetLastError());
-    multiply_products<<<dim3(blocks_for(readers.of_a_chunk * chunks.L, threads), count, heads_of(rows)),
-                        threads>>>(rows, chunks, readers, x, y, beta, scores);
+    using Tile = ReadTile<Scalar>;
+    const auto tiles = static_cast<unsigned>(Tile::tiles(readers.of_a_chunk, chunks.L));
+    multiply_products<<<dim3(tiles, count, heads_of(rows)), Tile::threads>>>(rows, chunks, readers, x, y,
+                                                                             beta, scores);
   }
   CHECK_CUDA(cudaGetLastError());
 }
@@ -494,8 +706,15 @@ void make_chunk_tables(const RowPrograms<Scalar>& rows, const Chunks<Scalar>& ch
   require_part_count(rows.parts);
   require_room_for_fades(rows);
   if (chunks.count == 0 || heads_of(rows) == 0) return;
-  fill_tables<<<dim3(static_cast<unsigned>(chunks.count), heads_of(rows)), threads>>>(rows, chunks);
-  CHECK_CUDA(cudaGetLastError());
+  const auto launch_for = [&](auto kernel, std::int64_t count) {
+    if (count == 0) return;
+    const dim3 blocks(blocks_for(count, threads), static_cast<unsigned>(chunks.count), heads_of(rows));
+    kernel<<<blocks, threads>>>(rows, chunks);
+    CHECK_CUDA(cudaGetLastError());
+  };
+  const std::int64_t gates = rows.alpha.data ? (rows.decays_by_channel ? rows.K : 1) : 0;
+  launch_for(fill_gates<Scalar>, std::max(gates, rows.mu.data ? rows.V : 0));
+  if (rows.has_parts) launch_for(fill_sights<Scalar>, std::max(chunks.L, rows.parts));
   const Readers<Scalar> reads = {rows.reads, rows.read_sight, true, chunks.reads};
   const Readers<Scalar> erases = {rows.erases, rows.erase_sight, false, chunks.L};
   make_scores(rows, chunks, reads, rows.q, rows.k, rows.beta, chunks.P);
@@ -520,15 +739,19 @@ template <class Scalar>
 void chain_chunks(const RowPrograms<Scalar>& rows, const Chunks<Scalar>& chunks, bool outputs,
                   const ChunkTap<Scalar>& tap) {
   if (chunks.count == 0 || rows.V == 0 || heads_of(rows) == 0) return;
-  chain_columns<<<dim3(blocks_for(rows.V, threads), heads_of(rows)), threads>>>(rows, chunks, outputs, tap);
+  using Tile = ChainTile<Scalar>;
+  chain_columns<<<dim3(blocks_for(rows.V, Tile::columns), heads_of(rows)), Tile::threads>>>(rows, chunks,
+                                                                                            outputs, tap);
   CHECK_CUDA(cudaGetLastError());
 }
 
 template <class Scalar>
 void chunk_reads(const RowPrograms<Scalar>& rows, const Chunks<Scalar>& chunks, const ChunkTap<Scalar>& tap) {
   if (chunks.count == 0 || rows.V == 0 || heads_of(rows) == 0 || chunks.reads == 0) return;
-  read_columns<<<dim3(blocks_for(rows.V, threads), static_cast<unsigned>(chunks.count), heads_of(rows)),
-                 threads>>>(rows, chunks, tap);
+  using Tile = ReadTile<Scalar>;
+  const auto tiles = static_cast<unsigned>(Tile::tiles(chunks.reads, rows.V));
+  read_columns<<<dim3(tiles, static_cast<unsigned>(chunks.count), heads_of(rows)), Tile::threads>>>(
+      rows, chunks, tap);
   CHECK_CUDA(cudaGetLastError());
 }
 

@@ -27,9 +27,8 @@ struct Chunks {
   Scalar* weights_out = nullptr;     // [L, p]
   Scalar* total = nullptr;           // [p, p]
 
-  Scalar* U = nullptr;      // [L, V] what the rows write
-  Scalar* faded = nullptr;  // [L, V] room; with value decay
-  Scalar* S_in = nullptr;   // [p K, V] the state before each chunk; for two passes
+  Scalar* U = nullptr;     // [L, V] what the rows write
+  Scalar* S_in = nullptr;  // [p K, V] the state before each chunk; where it is read later
 };
 
 /// What a trace of one chunk of one head asks for besides; null: nobody asks.
@@ -56,12 +55,12 @@ void make_chunk_weights(const RowPrograms<Scalar>& programs, const Chunks<Scalar
                         Scalar* weights);
 
 /// The chunkwise form: chunk after chunk U, the outputs and the state, from final_state on, where the initial
-/// one must stand already. `outputs`: false leaves them to the second of two passes and keeps S_in.
+/// one must stand already. `outputs`: false leaves them to chunk_reads() and keeps S_in.
 template <class Scalar>
 void chain_chunks(const RowPrograms<Scalar>& programs, const Chunks<Scalar>& chunks, bool outputs,
                   const ChunkTap<Scalar>& tap = {});
 
-/// The second pass: all outputs at once, from S_in and U.
+/// The second of two passes, and how the parallel form reads: all outputs at once, from S_in and U.
 template <class Scalar>
 void chunk_reads(const RowPrograms<Scalar>& programs, const Chunks<Scalar>& chunks,
                  const ChunkTap<Scalar>& tap = {});

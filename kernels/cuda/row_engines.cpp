@@ -154,7 +154,6 @@ class ChunkTables {
     view.g_out = room(g_out, rows.alpha.data, L, gates);
     view.m_in = room(m_in, rows.mu.data, L, rows.V);
     view.m_out = room(m_out, rows.mu.data, L, rows.V);
-    view.faded = room(faded, rows.mu.data, L, rows.V);
     view.sight_in = room(sight_in, rows.has_parts, reads, p);
     view.erase_sight_in = room(erase_sight_in, rows.has_parts && rows.erase, L, p);
     view.weights_out = room(weights_out, rows.has_parts, L, p);
@@ -174,7 +173,7 @@ class ChunkTables {
   }
 
   Chunks<Scalar> view;
-  DeviceMatrices<Scalar> P, N, P_plain, N_plain, g_in, g_out, m_in, m_out, faded, sight_in, erase_sight_in,
+  DeviceMatrices<Scalar> P, N, P_plain, N_plain, g_in, g_out, m_in, m_out, sight_in, erase_sight_in,
       weights_out, total, U, S_in;
 };
 
@@ -303,15 +302,17 @@ void run_chunks(Form form, RowsOnDevice<Scalar>& rows, Index chunk_size, const s
   const Index all = (programs.T + L - 1) / L;
   const double bytes = sizeof(Scalar) * ChunkTables<Scalar>::numbers(programs, L);
   const Index at_once = fitting(bytes, std::min<Index>(all, most_grid_blocks));
-  ChunkTables<Scalar> tables(programs, L, at_once, form == Form::two_pass);
+  // Chunk by chunk the outputs are made on the way; else all at once, of the whole sequence too.
+  const bool on_the_way = form == Form::chunkwise;
+  ChunkTables<Scalar> tables(programs, L, at_once, !on_the_way);
   computing<Scalar>({&rows.S()}, [&] {
     for (Index first = 0; first < all; first += at_once) {
       stop_if_asked(stop);
       tables.view.first_row = first * L;
       tables.view.count = std::min(at_once, all - first);
       make_chunk_tables(programs, tables.view);
-      chain_chunks(programs, tables.view, form != Form::two_pass);
-      if (form == Form::two_pass) chunk_reads(programs, tables.view);
+      chain_chunks(programs, tables.view, on_the_way);
+      if (!on_the_way) chunk_reads(programs, tables.view);
     }
   });
 }
