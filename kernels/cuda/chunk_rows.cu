@@ -18,6 +18,7 @@
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/chunk_rows.h"
 #include "kernels/cuda/fade.cuh"
+#include "kernels/cuda/few_at_once.cuh"
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/tile_product.cuh"
 
@@ -292,19 +293,49 @@ __global__ void fill_channel_scores(const RowPrograms<Scalar> rows, const Chunks
   const bool logs = rows.gates_are_logs;
   for (std::int64_t d = lane; d < rows.K; d += warp_size) fade[d] = logs ? Scalar(0) : Scalar(1);
 
+  // Who reads before it is written does not see it.
+  std::int64_t unseen = 0;
+  for (std::int64_t s = lane; s < readers.count(chunk); s += warp_size) {
+    if (j < chunk.since(readers.times.writes, readers.first(chunk) + s)) break;
+    Z[s * chunks.L + j] = 0;
+    ++unseen;
+  }
   std::int64_t passed = j + 1;
-  for (std::int64_t s = 0; s < readers.count(chunk); ++s) {
-    const std::int64_t reader = readers.first(chunk) + s;
-    for (; passed < chunk.since(readers.times.decays, reader); ++passed) {
+  for (std::int64_t s = sum_of_lanes(unseen); s < readers.count(chunk); ++s) {
+    const std::int64_t decays = chunk.since(readers.times.decays, readers.first(chunk) + s);
+    const Scalar* const x_s = readers.are_reads ? chunk.read(x, s) : chunk.row(x, s);
+    Scalar sum = 0;
+    const auto add = [&](auto faded) {
+      struct Channel {
+        Scalar fade;
+        Scalar product;
+      };
+      few_at_once(
+          lane, static_cast<int>(rows.K), warp_size,
+          [&](int d) {
+            const Scalar fade_d = faded(d);
+            return Channel{fade_d, x_s[d] * (strength * y_j[d] * decay_of(fade_d, logs))};
+          },
+          [&](int d, const Channel& channel) {
+            fade[d] = channel.fade;
+            sum += channel.product;
+          });
+    };
+    for (; passed + 1 < decays; ++passed) {
       const Scalar* const gate = chunk.row(rows.alpha, passed);
       for (std::int64_t d = lane; d < rows.K; d += warp_size)
         fade[d] = logs ? fade[d] + gate[d] : fade[d] * gate[d];
     }
-    Scalar sum = 0;
-    if (j < chunk.since(readers.times.writes, reader)) {
-      const Scalar* const x_s = readers.are_reads ? chunk.read(x, s) : chunk.row(x, s);
-      for (std::int64_t d = lane; d < rows.K; d += warp_size)
-        sum += x_s[d] * (strength * y_j[d] * decay_of(fade[d], logs));
+    if (passed < decays) {
+      const Scalar* const gate = chunk.row(rows.alpha, passed);
+      if (logs) {
+        add([&](int d) { return fade[d] + gate[d]; });
+      } else {
+        add([&](int d) { return fade[d] * gate[d]; });
+      }
+      ++passed;
+    } else {
+      add([&](int d) { return fade[d]; });
     }
     sum = sum_of_lanes(sum);
     if (lane == 0) Z[s * chunks.L + j] = sum;
@@ -318,12 +349,26 @@ struct TileTimes {
   std::int64_t writes[Tile::height];
 };
 
+/// A number for every row and column; what does not depend on one of them has a stride of 0.
+template <class Scalar>
+struct Factor {
+  const Scalar* data;
+  std::int64_t row_stride;
+  std::int64_t column_stride;
+
+  __device__ Scalar operator()(std::int64_t row, std::int64_t column) const {
+    return data[row * row_stride + column * column_stride];
+  }
+};
+
 /// Some columns of one chunk of one head. All threads of the block call these.
 template <class Scalar, class Tile>
 struct Columns {
   const Chunk<Scalar>& chunk;
   typename Tile::Room& room;
   TileTimes<Tile>& times;
+  Scalar* N_of_tile;  // [height, height] in shared memory, for those who write
+  const Scalar* one;  // a 1, likewise
   const RowPrograms<Scalar>& rows;
   const Chunks<Scalar>& chunks;
   std::int64_t first_column;
@@ -333,10 +378,12 @@ struct Columns {
   std::int64_t L;
 
   __device__ Columns(const Chunk<Scalar>& chunk_, typename Tile::Room& room_, TileTimes<Tile>& times_,
-                     std::int64_t first_column_)
+                     Scalar* N_of_tile_, const Scalar* one_, std::int64_t first_column_)
       : chunk(chunk_),
         room(room_),
         times(times_),
+        N_of_tile(N_of_tile_),
+        one(one_),
         rows(chunk.rows),
         chunks(chunk.chunks),
         first_column(first_column_),
@@ -344,6 +391,20 @@ struct Columns {
         V(rows.V),
         L(chunks.L) {
     count = min(V - first_column, std::int64_t{Tile::columns});
+  }
+
+  /// What is not there is a 1, read again and again.
+  __device__ Factor<Scalar> factor(const Scalar* data, std::int64_t row_stride,
+                                   std::int64_t column_stride) const {
+    return data ? Factor<Scalar>{data, row_stride, column_stride} : Factor<Scalar>{one, 0, 0};
+  }
+  __device__ Factor<Scalar> of_rows(const DeviceRows<const Scalar>& array, std::int64_t column_stride) const {
+    return factor(array.data ? chunk.row(array, 0) : nullptr, array.token_stride, column_stride);
+  }
+
+  /// The chunk's part of a table [L, width]; absent where there is none.
+  __device__ const Scalar* table(Scalar* tables, std::int64_t width) const {
+    return tables ? chunk.table(tables, L * width) : nullptr;
   }
 
   /// Notes when the rows of the next tile read: `readers` of them, of which this is the first.
@@ -359,27 +420,42 @@ struct Columns {
   /// D_mc += (alpha_{1:decays} o x_m)^T S_c, of a state in parts with the weights h_m of what was carried in.
   __device__ void add_carried(Tile& D, const Scalar* S, const Scalar* x, std::int64_t x_stride,
                               const Scalar* h) const {
-    const int width = static_cast<int>(chunk.gates());
-    const int keys = static_cast<int>(K);
+    const std::int64_t width = chunk.gates();
     const Scalar* const g_in = rows.alpha.data ? chunk.table(chunks.g_in, L * width) : nullptr;
-    D.template add<Neighbours::along_the_sum, Neighbours::across_the_sum>(
-        rows.parts * K,
-        [&](int m, std::int64_t j) {
-          const int part = h ? static_cast<int>(j) / keys : 0;
-          const int k = static_cast<int>(j) - part * keys;
-          const std::int64_t decays = times.decays[m];
-          Scalar x_k = x[m * x_stride + k];
-          if (g_in && decays > 0) x_k *= g_in[(decays - 1) * width + (width == 1 ? 0 : k)];
-          return h ? h[m * rows.parts + part] * x_k : x_k;
-        },
-        [&](std::int64_t j, int c) { return S[j * V + first_column + c]; });
+    const std::int64_t along = width == 1 ? 0 : 1;
+    const auto decay = [&](int m, std::int64_t k) {
+      const std::int64_t decays = times.decays[m];
+      const Scalar g = g_in[max(decays - 1, std::int64_t{0}) * width + k * along];
+      return decays > 0 ? g : Scalar(1);
+    };
+    const auto add = [&](std::int64_t depth, auto left) {
+      D.template add<Neighbours::along_the_sum, Neighbours::across_the_sum>(
+          depth, left, [&](std::int64_t j, int c) { return S[j * V + first_column + c]; });
+    };
+    if (h) {
+      const int keys = static_cast<int>(K);
+      add(rows.parts * K, [&](int m, std::int64_t j) {
+        const int part = static_cast<int>(j) / keys;
+        const int k = static_cast<int>(j) - part * keys;
+        const Scalar x_k = h[m * rows.parts + part] * x[m * x_stride + k];
+        return g_in ? decay(m, k) * x_k : x_k;
+      });
+    } else if (g_in) {
+      add(K, [&](int m, std::int64_t k) { return decay(m, k) * x[m * x_stride + k]; });
+    } else {
+      add(K, [&](int m, std::int64_t k) { return x[m * x_stride + k]; });
+    }
   }
 
   /// D_mc += sum_j X_mj Y_jc over the first `depth` of the writes j that row m sees.
   __device__ void add_seen(Tile& D, std::int64_t depth, const Scalar* X, const Scalar* Y,
                            std::int64_t Y_stride) const {
     D.template add<Neighbours::along_the_sum, Neighbours::across_the_sum>(
-        depth, [&](int m, std::int64_t j) { return j < times.writes[m] ? X[m * L + j] : Scalar(0); },
+        depth,
+        [&](int m, std::int64_t j) {
+          const Scalar X_mj = X[m * L + j];
+          return j < times.writes[m] ? X_mj : Scalar(0);
+        },
         [&](std::int64_t j, int c) { return Y[j * Y_stride + first_column + c]; });
   }
 
@@ -388,9 +464,12 @@ struct Columns {
     const Scalar* const U = chunk.table(chunks.U, L * V) + c;
     Scalar left = 1;
     Scalar sum = 0;
-    for (std::int64_t j = last; j >= 0; --j) {
-      if (j < end) sum += X[j] * left * U[j * V];
-      left *= chunk.row(rows.mu, j)[c];
+    const Scalar* const mu = chunk.row(rows.mu, 0) + c;
+    for (std::int64_t j = last; j >= end; --j) left *= mu[j * rows.mu.token_stride];
+#pragma unroll 8
+    for (std::int64_t j = end - 1; j >= 0; --j) {
+      sum += X[j] * left * U[j * V];
+      left *= mu[j * rows.mu.token_stride];
     }
     return sum;
   }
@@ -443,21 +522,29 @@ struct Columns {
         add_seen(erased, min(first, times.writes[height - 1]), N, U, V);
       }
       erased.each([&](int m, int n, Scalar sum) { U[(first + m) * V + first_column + n] -= sum; });
-      __syncthreads();
-      substitute(first, height);
-      __syncthreads();
+      substitute(first, static_cast<int>(height));
     }
   }
 
   /// U_i = R_i - sum_{first<=j<i} N_ij U_j for the rows of one tile, R in the place of U: a warp takes a few
   /// columns, a lane every 32nd row of them.
-  __device__ void substitute(std::int64_t first, std::int64_t height) const {
+  __device__ void substitute(std::int64_t first, int height) const {
     constexpr int warps_here = Tile::threads / warp_size;
     constexpr int own_columns = Tile::columns / warps_here;
     constexpr int own_rows = Tile::height / warp_size;
     const int warp = threadIdx.x / warp_size;
     const int lane = threadIdx.x % warp_size;
     const Scalar* const N = chunk.table(chunks.N, L * L) + first * L + first;
+    few_at_once(
+        static_cast<int>(threadIdx.x), Tile::height * Tile::height, Tile::threads,
+        [&](int place) {
+          const int i = min(place / Tile::height, height - 1);
+          const int j = min(place % Tile::height, height - 1);
+          const Scalar N_ij = N[i * L + j];
+          return j < i && first + j < times.writes[i] ? N_ij : Scalar(0);
+        },
+        [&](int place, Scalar N_ij) { N_of_tile[place] = N_ij; });
+    __syncthreads();
     Scalar* const U = chunk.table(chunks.U, L * V) + first * V + first_column;
     Scalar R[own_columns][own_rows];
     Scalar faded[own_columns][own_rows] = {};  // U_j as it stands at row i; 0 before it is known
@@ -472,16 +559,10 @@ struct Columns {
         [&](int n, int m, int j, int c) { R[n][m] = j < height && c < count ? U[j * V + c] : Scalar(0); });
 #pragma unroll 4
     for (int i = 0; i < height; ++i) {
-      Scalar N_i[own_rows];
-#pragma unroll
-      for (int m = 0; m < own_rows; ++m) {
-        const int j = lane + m * warp_size;
-        N_i[m] = j < i && first + j < times.writes[i] ? N[i * L + j] : Scalar(0);
-      }
       Scalar erased[own_columns] = {};
-      each_own([&](int n, int m, int, int c) {
+      each_own([&](int n, int m, int j, int c) {
         if (rows.mu.data && c < count) faded[n][m] *= chunk.row(rows.mu, first + i)[first_column + c];
-        erased[n] += N_i[m] * faded[n][m];
+        erased[n] += N_of_tile[i * Tile::height + j] * faded[n][m];
       });
 #pragma unroll
       for (int n = 0; n < own_columns; ++n) erased[n] = sum_of_lanes(erased[n]);
@@ -492,6 +573,7 @@ struct Columns {
     each_own([&](int n, int m, int j, int c) {
       if (j < height && c < count) U[j * V + c] = R[n][m];
     });
+    __syncthreads();
   }
 
   /// O_s = (g o q_s)^T S + sum_j P_sj U_j + sum_j P+_sj v+_j for the reads of one tile.
@@ -535,19 +617,31 @@ struct Columns {
     if (!rows.alpha.data && !rows.mu.data && !rows.has_parts) return;
     const std::int64_t width = chunk.gates();
     const std::int64_t last = chunk.L - 1;
-    const Scalar* const g_L = rows.alpha.data ? chunk.table(chunks.g_in, L * width) + last * width : nullptr;
+    const Factor<Scalar> g = factor(table(chunks.g_in, width), width, width == 1 ? 0 : 1);
+    const Factor<Scalar> m = factor(table(chunks.m_in, V), V, 1);
+    if (!rows.has_parts) {
+      few_at_once(
+          std::int64_t{threadIdx.x}, K * count, Tile::threads,
+          [&](std::int64_t place) {
+            const std::int64_t k = place / count;
+            const std::int64_t c = first_column + place % count;
+            return S[k * V + c] * g(last, k) * m(last, c);
+          },
+          [&](std::int64_t place, Scalar kept) {
+            S[place / count * V + first_column + place % count] = kept;
+          });
+      __syncthreads();
+      return;
+    }
     const std::int64_t p = rows.parts;
-    for (std::int64_t place = threadIdx.x; place < K * Tile::columns; place += Tile::threads) {
-      const std::int64_t k = place / Tile::columns;
-      const std::int64_t c = first_column + place % Tile::columns;
-      if (c >= V) continue;
+    const Scalar* const total = chunk.table(chunks.total, p * p);
+    for (std::int64_t place = threadIdx.x; place < K * count; place += Tile::threads) {
+      const std::int64_t k = place / count;
+      const std::int64_t c = first_column + place % count;
       Scalar kept[largest_part_count] = {};
       for (std::int64_t i = 0; i < p; ++i) {
-        if (!rows.has_parts) kept[i] = S[k * V + c];
-        for (std::int64_t j = 0; j < p && rows.has_parts; ++j)
-          kept[i] += chunk.table(chunks.total, p * p)[i * p + j] * S[(j * K + k) * V + c];
-        if (g_L) kept[i] *= g_L[width == 1 ? 0 : k];
-        if (rows.mu.data) kept[i] *= chunk.table(chunks.m_in, L * V)[last * V + c];
+        for (std::int64_t j = 0; j < p; ++j) kept[i] += total[i * p + j] * S[(j * K + k) * V + c];
+        kept[i] *= g(last, k) * m(last, c);
       }
       for (std::int64_t i = 0; i < p; ++i) S[(i * K + k) * V + c] = kept[i];
     }
@@ -559,33 +653,26 @@ struct Columns {
     let_fade(S);
     const std::int64_t width = chunk.gates();
     const std::int64_t p = rows.parts;
-    const Scalar* const g_out = rows.alpha.data ? chunk.table(chunks.g_out, L * width) : nullptr;
-    const Scalar* const m_out = rows.mu.data ? chunk.table(chunks.m_out, L * V) : nullptr;
-    const Scalar* const weights = rows.has_parts ? chunk.table(chunks.weights_out, L * p) : nullptr;
+    const Factor<Scalar> g_out = factor(table(chunks.g_out, width), width, width == 1 ? 0 : 1);
+    const Factor<Scalar> m_out = factor(table(chunks.m_out, V), V, 1);
+    const Factor<Scalar> weights = factor(table(chunks.weights_out, p), p, 1);
+    const Factor<Scalar> beta = of_rows(rows.beta, 0);
+    const Factor<Scalar> keys = of_rows(rows.k, 1);
+    const Factor<Scalar> plain_keys = of_rows(rows.k_plain, 1);
     const Scalar* const U = chunk.table(chunks.U, L * V);
-    const auto left = [&](std::int64_t k, std::int64_t j) {
-      return g_out ? g_out[j * width + (width == 1 ? 0 : k)] : Scalar(1);
-    };
     for (std::int64_t i = 0; i < p; ++i) {
       for (std::int64_t first = 0; first < K; first += Tile::height) {
         Tile written(room, K - first, count);
         written.template add<Neighbours::across_the_sum, Neighbours::across_the_sum>(
             chunk.L,
             [&](int m, std::int64_t j) {
-              const Scalar beta = rows.beta.data ? chunk.row(rows.beta, j)[0] : Scalar(1);
-              const Scalar b = beta * chunk.row(rows.k, j)[first + m];
-              return left(first + m, j) * (weights ? weights[j * p + i] : Scalar(1)) * b;
+              const std::int64_t k = first + m;
+              return g_out(j, k) * weights(j, i) * (beta(j, 0) * keys(j, k));
             },
-            [&](std::int64_t j, int n) {
-              const std::int64_t place = j * V + first_column + n;
-              return m_out ? m_out[place] * U[place] : U[place];
-            });
+            [&](std::int64_t j, int n) { return m_out(j, first_column + n) * U[j * V + first_column + n]; });
         if (rows.k_plain.data) {
           written.template add<Neighbours::across_the_sum, Neighbours::across_the_sum>(
-              chunk.L,
-              [&](int m, std::int64_t j) {
-                return left(first + m, j) * chunk.row(rows.k_plain, j)[first + m];
-              },
+              chunk.L, [&](int m, std::int64_t j) { return g_out(j, first + m) * plain_keys(j, first + m); },
               [&](std::int64_t j, int n) { return chunk.row(rows.v_plain, j)[first_column + n]; });
         }
         written.each([&](int m, int n, Scalar sum) {
@@ -606,12 +693,16 @@ __global__ void __launch_bounds__(ChainTile<Scalar>::threads)
   using Tile = ChainTile<Scalar>;
   __shared__ typename Tile::Room room;
   __shared__ TileTimes<Tile> times;
+  __shared__ Scalar N_of_tile[Tile::height * Tile::height];
+  __shared__ Scalar one;
+  if (threadIdx.x == 0) one = 1;
+  __syncthreads();
   const std::int64_t first_column = std::int64_t{blockIdx.x} * Tile::columns;
   const std::int64_t state = rows.parts * rows.K * rows.V;
   Scalar* const S = rows.final_state + blockIdx.y * state;
   for (std::int64_t index = 0; index < chunks.count; ++index) {
     const Chunk<Scalar> chunk(rows, chunks, index, blockIdx.y);
-    const Columns<Scalar, Tile> columns(chunk, room, times, first_column);
+    const Columns<Scalar, Tile> columns(chunk, room, times, N_of_tile, &one, first_column);
     if (!outputs && chunks.S_in) {
       Scalar* const S_in = chunk.table(chunks.S_in, state);
       for (std::int64_t place = threadIdx.x; place < rows.parts * rows.K * Tile::columns;
@@ -639,7 +730,8 @@ __global__ void __launch_bounds__(ReadTile<Scalar>::threads)
   const std::int64_t first = blockIdx.x / tiles_along * Tile::height;
   const Chunk<Scalar> chunk(rows, chunks, blockIdx.y, blockIdx.z);
   if (first >= chunk.reads) return;
-  const Columns<Scalar, Tile> columns(chunk, room, times, blockIdx.x % tiles_along * Tile::columns);
+  const std::int64_t first_column = blockIdx.x % tiles_along * Tile::columns;
+  const Columns<Scalar, Tile> columns(chunk, room, times, nullptr, nullptr, first_column);
   columns.read(first, chunk.table(chunks.S_in, rows.parts * rows.K * rows.V), tap);
 }
 

@@ -3,15 +3,17 @@
 // Columns of S need nothing of each other (spec 1.4): a warp takes one column c of one head from the first
 // row to the last, and each of its lanes every 32nd of the K numbers, so that S^T x is a sum over lanes. The
 // columns of a block lie in its shared memory, and so do the next few rows of the inputs, which all of its
-// warps read; what is too wide for that stays in global memory. The fast sibling for one decay per token is
-// recurrent_scalar_decay.cu.
+// warps read; where they are too wide for that, all of it stays in device memory. The fast sibling for one
+// decay per token is recurrent_scalar_decay.cu.
 
 #include <cuda_pipeline_primitives.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/fade.cuh"
+#include "kernels/cuda/few_at_once.cuh"
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/recurrent_rows.h"
 
@@ -19,31 +21,30 @@ namespace palimpsest {
 
 namespace {
 
-constexpr std::int64_t most_columns = 8;           // of a block: a warp each
+constexpr int most_columns = 8;                    // of a block: a warp each
 constexpr std::int64_t most_rows_at_once = 16;     // of the inputs in shared memory
 constexpr std::int64_t bytes_of_rows = 48 * 1024;  // what they take of it, unless one row takes more
 
-/// What a block keeps in shared memory.
+/// What a block takes at a time, and keeps in shared memory where it fits.
 struct Room {
-  int columns = 0;           // a warp each
-  bool has_state = false;    // the columns of S: [columns, p K]; else they lie in the final state
-  int rows = 0;              // rows of the inputs at a time; 0: they are read where they lie
+  int columns = 0;           // of S, a warp each: [columns, p K]
+  int rows = 0;              // of the inputs; 0: nothing fits
   std::size_t of_state = 0;  // numbers
   std::size_t numbers = 0;   // in all
 };
 
 /// Some rows of an input, in shared memory or where they lie.
-template <class Scalar>
+template <class Scalar, class Stride>
 struct Rows {
   const Scalar* first = nullptr;
-  std::int64_t stride = 0;
+  Stride stride = 0;
 
-  __device__ const Scalar* operator[](std::int64_t i) const { return first ? first + i * stride : nullptr; }
+  __device__ const Scalar* operator[](Stride i) const { return first ? first + i * stride : nullptr; }
 };
 
-template <class Scalar>
-__global__ void walk_columns(const RowPrograms<Scalar> rows, const Room room,
-                             const RecurrentTap<Scalar> tap) {
+template <class Scalar, bool is_shared>
+__global__ void __launch_bounds__(most_columns* warp_size, 2)
+    walk_columns(const RowPrograms<Scalar> rows, const Room room, const RecurrentTap<Scalar> tap) {
   extern __shared__ __align__(16) unsigned char shared[];
   const int warp = threadIdx.x / warp_size;
   const int lane = threadIdx.x % warp_size;
@@ -59,13 +60,19 @@ __global__ void walk_columns(const RowPrograms<Scalar> rows, const Room room,
   // S_kc of part i is S[(i K + k) step]. A lane reads and writes the same k from first to last.
   Scalar* const in_memory = rows.final_state + std::int64_t{blockIdx.y} * p * K * V + c;
   Scalar* const in_room = reinterpret_cast<Scalar*>(shared);
-  Scalar* const S = room.has_state ? in_room + std::int64_t{warp} * p * K : in_memory;
-  const std::int64_t step = room.has_state ? 1 : V;
+  Scalar* const S = is_shared ? in_room + warp * p * K : in_memory;
+  const int step = is_shared ? 1 : static_cast<int>(V);
   const auto each_key = [&](auto visit) {
     for (int k = lane; k < K; k += warp_size) visit(k);
   };
   const auto each_number = [&](auto visit) {
     for (int k = lane; k < p * K; k += warp_size) visit(k);
+  };
+  // S_k <- next(k, S_k)
+  const auto change = [&](Scalar* column, auto next) {
+    few_at_once(
+        lane, K, warp_size, [&](int k) { return next(k, column[k * step]); },
+        [&](int k, Scalar S_k) { column[k * step] = S_k; });
   };
   if (has_column) {
     const Scalar* const S_0 =
@@ -73,7 +80,8 @@ __global__ void walk_columns(const RowPrograms<Scalar> rows, const Room room,
     each_number([&](int k) { S[k * step] = S_0 ? S_0[k * V] : Scalar(0); });
   }
 
-  const std::int64_t rows_at_once = room.rows > 0 ? room.rows : rows.T;
+  Scalar* const o = rows.R > 0 ? rows.o.at(batch, head) + c : nullptr;
+  const std::int64_t rows_at_once = is_shared ? room.rows : rows.T;
   for (std::int64_t first = 0; first < rows.T; first += rows_at_once) {
     const std::int64_t count = min(rows_at_once, rows.T - first);
     const std::int64_t first_read = first / rows.rows_per_read;
@@ -83,11 +91,12 @@ __global__ void walk_columns(const RowPrograms<Scalar> rows, const Room room,
     // The next rows, by all warps: one row each, and one after the other.
     __syncthreads();  // all are done with those before
     Scalar* next = in_room + room.of_state;
+    using Input = Rows<Scalar, std::conditional_t<is_shared, int, std::int64_t>>;
     const auto bring = [&](const DeviceRows<const Scalar>& array, std::int64_t from, std::int64_t height,
-                           std::int64_t column, std::int64_t width) -> Rows<Scalar> {
+                           std::int64_t column, int width) -> Input {
       if (!array.data) return {};
       const Scalar* const there = array.at(batch, head) + from * array.token_stride + column;
-      if (room.rows == 0) return {there, array.token_stride};
+      if constexpr (!is_shared) return {there, array.token_stride};
       Scalar* const here = next;
       next += room.rows * width;
       for (std::int64_t i = warp; i < height; i += room.columns) {
@@ -96,30 +105,33 @@ __global__ void walk_columns(const RowPrograms<Scalar> rows, const Room room,
       }
       return {here, width};
     };
-    const auto bring_rows = [&](const DeviceRows<const Scalar>& array, std::int64_t width) {
+    const auto bring_rows = [&](const DeviceRows<const Scalar>& array, int width) {
       return bring(array, first, count, 0, width);
     };
     const auto bring_values = [&](const DeviceRows<const Scalar>& array) {
-      return bring(array, first, count, first_column, min(std::int64_t{room.columns}, V - first_column));
+      return bring(array, first, count, first_column,
+                   static_cast<int>(min(std::int64_t{room.columns}, V - first_column)));
     };
-    const Rows<Scalar> q = bring(rows.q, first_read, reads, 0, K);
-    const Rows<Scalar> keys = bring_rows(rows.k, K);
-    const Rows<Scalar> erase_keys = rows.erase && rows.a.data != rows.k.data ? bring_rows(rows.a, K) : keys;
-    const Rows<Scalar> gates = bring_rows(rows.alpha, rows.decays_by_channel ? K : 1);
-    const Rows<Scalar> plain_keys = bring_rows(rows.k_plain, K);
-    const Rows<Scalar> values = bring_values(rows.v);
-    const Rows<Scalar> value_gates = bring_values(rows.mu);
-    const Rows<Scalar> plain_values = bring_values(rows.v_plain);
-    const Rows<Scalar> strengths = bring_rows(rows.beta, 1);
-    const Rows<Scalar> transitions = bring_rows(rows.transition, p * p);
-    const Rows<Scalar> injects = bring_rows(rows.inject, p);
-    const Rows<Scalar> erase_sights = bring_rows(rows.erase_sight, p);
-    const Rows<Scalar> read_sights = bring(rows.read_sight, first_read, reads, 0, p);
+    const Input q = bring(rows.q, first_read, reads, 0, K);
+    const Input keys = bring_rows(rows.k, K);
+    const Input erase_keys = rows.erase && rows.a.data != rows.k.data ? bring_rows(rows.a, K) : keys;
+    const Input gates = bring_rows(rows.alpha, rows.decays_by_channel ? K : 1);
+    const Input plain_keys = bring_rows(rows.k_plain, K);
+    const Input values = bring_values(rows.v);
+    const Input value_gates = bring_values(rows.mu);
+    const Input plain_values = bring_values(rows.v_plain);
+    const Input strengths = bring_rows(rows.beta, 1);
+    const Input transitions = bring_rows(rows.transition, p * p);
+    const Input injects = bring_rows(rows.inject, p);
+    const Input erase_sights = bring_rows(rows.erase_sight, p);
+    const Input read_sights = bring(rows.read_sight, first_read, reads, 0, p);
     __pipeline_commit();
     __pipeline_wait_prior(0);
     __syncthreads();
     if (!has_column) continue;
 
+    std::int64_t s = first_read;
+    std::int64_t row_of_token = first % rows.rows_per_read;
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t r = first + i;
       const bool is_tapped = tap.S_before && r == rows.T - 1;
@@ -127,21 +139,22 @@ __global__ void walk_columns(const RowPrograms<Scalar> rows, const Room room,
       // S_c^T x; of a state in parts sum_i h_i S^i_c^T x
       const auto seen = [&](const Scalar* x, const Scalar* h) {
         Scalar sum = 0;
-        each_key([&](int k) {
-          Scalar S_k = h ? Scalar(0) : S[k * step];
-          for (int part = 0; h && part < p; ++part) S_k += h[part] * S[(part * K + k) * step];
-          sum += S_k * x[k];
-        });
+        for (int part = 0; part < p; ++part) {
+          const Scalar* const column = S + part * K * step;
+          Scalar of_part = 0;
+#pragma unroll 4
+          for (int k = lane; k < K; k += warp_size) of_part += column[k * step] * x[k];
+          sum += h ? h[part] * of_part : of_part;
+        }
         return sum_of_lanes(sum);
       };
       const auto keep = [&](Scalar* copy) { each_number([&](int k) { copy[k * V + c] = S[k * step]; }); };
       // o_c = S_c^T q
       const auto read = [&] {
-        const std::int64_t s = r / rows.rows_per_read;
         const std::int64_t own = rows.reads_first ? 0 : rows.rows_per_read - 1;
-        if (r % rows.rows_per_read != own || s >= rows.R) return;
+        if (row_of_token != own || s >= rows.R) return;
         const Scalar o_c = seen(q[s - first_read], read_sights[s - first_read]);
-        if (lane == 0) (rows.o.at(batch, head) + s * rows.o.token_stride)[c] = o_c;
+        if (lane == 0) o[s * rows.o.token_stride] = o_c;
       };
       if (rows.reads_first) read();
 
@@ -165,11 +178,14 @@ __global__ void walk_columns(const RowPrograms<Scalar> rows, const Room room,
         });
       }
       if (const Scalar* const alpha = gates[i]) {
-        each_key([&](int k) {
-          S[k * step] *= decay_of(alpha[rows.decays_by_channel ? k : 0], rows.gates_are_logs) * mu;
-        });
+        const int along = rows.decays_by_channel ? 1 : 0;
+        if (rows.gates_are_logs) {
+          change(S, [&](int k, Scalar S_k) { return S_k * (exponential(alpha[k * along]) * mu); });
+        } else {
+          change(S, [&](int k, Scalar S_k) { return S_k * (alpha[k * along] * mu); });
+        }
       } else if (rows.mu.data) {
-        each_key([&](int k) { S[k * step] *= mu; });
+        change(S, [&](int, Scalar S_k) { return S_k * mu; });
       }
       if (is_tapped) keep(tap.S_moved);
 
@@ -182,18 +198,15 @@ __global__ void walk_columns(const RowPrograms<Scalar> rows, const Room room,
       const Scalar beta = rows.beta.data ? strengths[i][0] : Scalar(1);
       const Scalar* const k_r = keys[i];
       const Scalar* const inject = injects[i];
-      each_key([&](int k) {
-        const Scalar update = beta * k_r[k] * u;
-        for (int part = 0; part < p; ++part)
-          S[(part * K + k) * step] += inject ? inject[part] * update : update;
-        if (is_tapped) tap.update[k * V + c] = update;
-      });
-      if (rows.k_plain.data) {
-        each_key([&](int k) {
-          const Scalar update = plain_keys[i][k] * plain_values[i][warp];
-          S[k * step] += update;
-          if (is_tapped) tap.plain_update[k * V + c] = update;
-        });
+      for (int part = 0; part < p; ++part) {
+        const Scalar strength = inject ? inject[part] : Scalar(1);
+        change(S + part * K * step, [&](int k, Scalar S_k) { return S_k + strength * (beta * k_r[k] * u); });
+      }
+      if (is_tapped) each_key([&](int k) { tap.update[k * V + c] = beta * k_r[k] * u; });
+      if (const Scalar* const k_plain = plain_keys[i]) {
+        const Scalar v_plain = plain_values[i][warp];
+        change(S, [&](int k, Scalar S_k) { return S_k + k_plain[k] * v_plain; });
+        if (is_tapped) each_key([&](int k) { tap.plain_update[k * V + c] = k_plain[k] * v_plain; });
       }
       if (is_tapped && rows.erase && lane == 0) {
         tap.old[c] = old;
@@ -201,9 +214,12 @@ __global__ void walk_columns(const RowPrograms<Scalar> rows, const Room room,
       }
 
       if (!rows.reads_first) read();
+      if (++row_of_token < rows.rows_per_read) continue;
+      row_of_token = 0;
+      ++s;
     }
   }
-  if (has_column && room.has_state) each_number([&](int k) { in_memory[k * V] = S[k]; });
+  if (has_column && is_shared) each_number([&](int k) { in_memory[k * V] = S[k]; });
 }
 
 /// Numbers of one row of all inputs that a block brings into shared memory.
@@ -228,15 +244,13 @@ Room room_for(const RowPrograms<Scalar>& rows) {
   const std::int64_t of_column = std::max<std::int64_t>(rows.parts * rows.K, 1);
   const std::int64_t columns = std::clamp<std::int64_t>(half / of_column, 1, most_columns);
   const std::int64_t of_row = std::max<std::int64_t>(numbers_of_a_row(rows, columns), 1);
+  if (of_column > half || of_row > half) return {.columns = most_columns};
   const std::int64_t fitting = bytes_of_rows / static_cast<std::int64_t>(sizeof(Scalar)) / of_row;
-
-  Room room;
-  room.columns = static_cast<int>(columns);
-  room.has_state = of_column <= half;
-  room.rows = of_row <= half ? static_cast<int>(std::clamp<std::int64_t>(fitting, 1, most_rows_at_once)) : 0;
-  room.of_state = room.has_state ? static_cast<std::size_t>(columns * of_column) : 0;
-  room.numbers = room.of_state + static_cast<std::size_t>(room.rows * of_row);
-  return room;
+  const std::int64_t rows_at_once = std::clamp<std::int64_t>(fitting, 1, most_rows_at_once);
+  return {.columns = static_cast<int>(columns),
+          .rows = static_cast<int>(rows_at_once),
+          .of_state = static_cast<std::size_t>(columns * of_column),
+          .numbers = static_cast<std::size_t>(columns * of_column + rows_at_once * of_row)};
 }
 
 }  // namespace
@@ -248,9 +262,10 @@ void recurrent_rows(const RowPrograms<Scalar>& rows, const RecurrentTap<Scalar>&
   const dim3 blocks(blocks_for(rows.V, room.columns), static_cast<unsigned>(rows.batches * rows.heads));
   if (blocks.x == 0 || blocks.y == 0) return;
   const std::size_t bytes = sizeof(Scalar) * room.numbers;
-  CHECK_CUDA(cudaFuncSetAttribute(walk_columns<Scalar>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(bytes)));
-  walk_columns<<<blocks, room.columns * warp_size, bytes>>>(rows, room, tap);
+  const auto kernel = room.rows > 0 ? walk_columns<Scalar, true> : walk_columns<Scalar, false>;
+  CHECK_CUDA(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+  kernel<<<blocks, room.columns * warp_size, bytes>>>(rows, room, tap);
   CHECK_CUDA(cudaGetLastError());
 }
 

@@ -31,10 +31,12 @@ class Tile {
     Scalar right[side][columns + 1];
   };
 
-  /// Of which `rows_here` by `columns_here` elements are there: all others are 0, and no factor is asked for
-  /// them.
+  /// Of which `rows_here` by `columns_here` elements are there, one at least: factors are asked for no
+  /// others.
   __device__ Tile(Room& room, std::int64_t rows_here, std::int64_t columns_here)
-      : room_(room), rows_(rows_here), columns_(columns_here) {}
+      : room_(room),
+        rows_(static_cast<int>(min(rows_here, std::int64_t{height}))),
+        columns_(static_cast<int>(min(columns_here, std::int64_t{columns}))) {}
 
   /// Adds sum_{j < depth} left(m, j) right(j, n). All threads call it; it ends with a barrier.
   template <Neighbours of_left, Neighbours of_right, class Left, class Right>
@@ -52,20 +54,23 @@ class Tile {
       n = along ? thread / side + i * side : thread % columns;
       j = along ? thread % side : thread / columns + i * (threads / columns);
     };
+    // Beyond an edge the number there is read again and left out: no load waits for a branch.
     const auto fetch = [&](std::int64_t first) {
 #pragma unroll
       for (int i = 0; i < rows_of_a_thread; ++i) {
         int m = 0;
         int j = 0;
         left_place(i, m, j);
-        next_left[i] = m < rows_ && first + j < depth ? left(m, first + j) : Scalar(0);
+        const Scalar number = left(min(m, rows_ - 1), min(first + j, depth - 1));
+        next_left[i] = m < rows_ && first + j < depth ? number : Scalar(0);
       }
 #pragma unroll
       for (int i = 0; i < width; ++i) {
         int j = 0;
         int n = 0;
         right_place(i, j, n);
-        next_right[i] = n < columns_ && first + j < depth ? right(first + j, n) : Scalar(0);
+        const Scalar number = right(min(first + j, depth - 1), min(n, columns_ - 1));
+        next_right[i] = n < columns_ && first + j < depth ? number : Scalar(0);
       }
     };
 
@@ -116,8 +121,8 @@ class Tile {
 
  private:
   Room& room_;
-  std::int64_t rows_;
-  std::int64_t columns_;
+  int rows_;
+  int columns_;
   Scalar sums_[rows_of_a_thread][width] = {};
 };
 

@@ -97,6 +97,13 @@ void run_wide_keys() {
   }
 }
 
+/// Columns that no block has shared memory for.
+void run_widest_keys() {
+  const testing::Case each =
+      testing::random_case(find_variant("gla"), {}, {.tokens = 3, .dk = 40000, .dv = 2, .seed = 7});
+  for (const Precision precision : scalar_precisions) run_two_heads(each, Form::recurrent, precision);
+}
+
 /// In tf32 there is a kernel for up to 64 channels and one for more; in bf16 one, whose second tile is full
 /// only then. So many tokens are several chunks of both.
 void run_wide_chunks() {
@@ -133,7 +140,8 @@ bool is_probe(const testing::Kernel& kernel) { return kernel.name.starts_with("p
 
 TEST_CASE("the kernels of the program are known by name") {
   const std::vector<testing::Kernel> kernels = testing::kernels_of_the_program();
-  for (const char* const name : {"walk_columns<double>(", "chain_columns<float>(", "attend(", "probe("}) {
+  for (const char* const name :
+       {"walk_columns<double, true>(", "chain_columns<float>(", "attend(", "probe("}) {
     INFO(name);
     CHECK(std::ranges::any_of(kernels, [&](const auto& each) { return each.name.starts_with(name); }));
   }
@@ -144,6 +152,7 @@ TEST_CASE("a small run of every rule, form, precision and step launches every ke
   run_every_form();
   show_every_step();
   run_wide_keys();
+  run_widest_keys();
   run_wide_chunks();
   launch_the_rest();
   int launched = 0;

@@ -75,7 +75,7 @@ namespace palimpsest::testing {
 
 namespace {
 
-/// "walk_columns<double>(RowPrograms<double>, RecurrentTap<double>)"
+/// "walk_columns<double, true>(RowPrograms<double>, Room, RecurrentTap<double>)"
 std::string readable(const std::string& mangled) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> demangled(
