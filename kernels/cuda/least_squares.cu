@@ -1,10 +1,10 @@
 // The gains of recursive least squares (spec 3.13), written to be read.
 //
-// Key by key: a block takes one head from the first key to the last, its threads share the elements of P.
-// Every token for itself: a thread follows one element of R through all tokens and leaves it in a table; then
-// a block for each of them factors R_t = L D L^T in its place, one column after the other, and solves.
-// Products of two numbers of a vector are made before anything else meets them: then (i, j) and (j, i) get
-// the same bits, and P stays exactly symmetric.
+// Key by key: a block takes one head from the first key to the last, its threads share the elements of P,
+// which lies in shared memory where it fits. Every token for itself: a thread follows one element of R
+// through all tokens and leaves it in a table; then a block for each of them factors R_t = L D L^T in its
+// place, one column after the other, and solves. Products of two numbers of a vector are made before anything
+// else meets them: then (i, j) and (j, i) get the same bits, and P stays exactly symmetric.
 
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/grid.cuh"
@@ -16,42 +16,52 @@ namespace {
 
 constexpr int side = 16;  // threads of a block share a matrix in a square
 constexpr int threads = side * side;
+constexpr int threads_of_walk = 512;
 
 /// p = P k, s = beta / (gamma + beta k^T p), b = s p, P_ij <- (P_ij - s p_i p_j) / gamma
 template <class Scalar>
-__global__ void walk_keys(const LeastSquaresTokens<Scalar> tokens, Scalar* all_P, Scalar* all_along) {
+__global__ void __launch_bounds__(threads_of_walk)
+    walk_keys(const LeastSquaresTokens<Scalar> tokens, bool is_shared, Scalar* all_P, Scalar* all_along) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  constexpr int warps = threads_of_walk / warp_size;
   const int lane = static_cast<int>(threadIdx.x % warp_size);
   const int warp = static_cast<int>(threadIdx.x / warp_size);
   const std::int64_t head = blockIdx.x;
   const std::int64_t K = tokens.K;
-  Scalar* const P = all_P + head * K * K;
-  Scalar* const along = all_along + head * K;
+  Scalar* const given = all_P + head * K * K;
+  Scalar* const P = is_shared ? reinterpret_cast<Scalar*>(shared) : given;
+  Scalar* const along = is_shared ? P + K * K : all_along + head * K;
+  for (std::int64_t i = threadIdx.x; is_shared && i < K * K; i += threads_of_walk) P[i] = given[i];
   // x^T y, in all lanes of each warp
   const auto dot = [&](const Scalar* x, const Scalar* y) {
     Scalar part = 0;
     for (std::int64_t j = lane; j < K; j += warp_size) part += x[j] * y[j];
     return sum_of_lanes(part);
   };
+  __syncthreads();
   for (std::int64_t t = 0; t < tokens.T; ++t) {
     const Scalar* const k = tokens.k.at(0, head) + t * tokens.k.token_stride;
     const Scalar gamma = *(tokens.gamma.at(0, head) + t * tokens.gamma.token_stride);
     const Scalar beta = *(tokens.beta.at(0, head) + t * tokens.beta.token_stride);
-    for (std::int64_t i = warp; i < K; i += threads / warp_size) {
+    for (std::int64_t i = warp; i < K; i += warps) {
       const Scalar p = dot(P + i * K, k);
       if (lane == 0) along[i] = p;
     }
     __syncthreads();
     const Scalar share = beta / (gamma + beta * dot(k, along));
     Scalar* const b = tokens.gains.at(0, head) + t * tokens.gains.token_stride;
-    for (std::int64_t i = threadIdx.x; i < K; i += threads) b[i] = share * along[i];
-    for (std::int64_t i = threadIdx.x / side; i < K; i += side) {
-      for (std::int64_t j = threadIdx.x % side; j < K; j += side) {
+    for (std::int64_t i = threadIdx.x; i < K; i += threads_of_walk) b[i] = share * along[i];
+    for (std::int64_t i = warp; i < K; i += warps) {
+      for (std::int64_t j = lane; j < K; j += warp_size) {
         const Scalar product = along[i] * along[j];
         P[i * K + j] = (P[i * K + j] - share * product) / gamma;
       }
     }
     __syncthreads();
   }
+  if (!is_shared) return;
+  for (std::int64_t i = threadIdx.x; i < K * K; i += threads_of_walk) given[i] = P[i];
+  for (std::int64_t i = threadIdx.x; i < K; i += threads_of_walk) all_along[head * K + i] = along[i];
 }
 
 /// R_ij <- gamma_t R_ij + beta_t k_i k_j
@@ -153,7 +163,12 @@ __global__ void symmetrise(std::int64_t count, std::int64_t K, const Scalar* X, 
 template <class Scalar>
 void walk_gains(const LeastSquaresTokens<Scalar>& tokens, Scalar* P, Scalar* along) {
   if (tokens.T * tokens.K * tokens.heads == 0) return;
-  walk_keys<<<static_cast<unsigned>(tokens.heads), threads>>>(tokens, P, along);
+  int most = 0;
+  CHECK_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+  const auto bytes = static_cast<std::int64_t>(sizeof(Scalar)) * tokens.K * (tokens.K + 1);
+  const int shared = bytes <= most ? static_cast<int>(bytes) : 0;
+  CHECK_CUDA(cudaFuncSetAttribute(walk_keys<Scalar>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+  walk_keys<<<static_cast<unsigned>(tokens.heads), threads_of_walk, shared>>>(tokens, shared > 0, P, along);
   CHECK_CUDA(cudaGetLastError());
 }
 
