@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/few_at_once.cuh"
 #include "kernels/cuda/grid.cuh"
 
 // What the threads of one block do together. All of them call it, and each function ends with a barrier: what
@@ -13,6 +14,13 @@ namespace palimpsest {
 template <class Visit>
 __device__ void each(std::int64_t count, Visit visit) {
   for (std::int64_t i = threadIdx.x; i < count; i += blockDim.x) visit(i);
+  __syncthreads();
+}
+
+/// Calls put(i, take(i)) for i < count, each by one thread: a few at once, see few_at_once().
+template <class Take, class Put>
+__device__ void each_taken(std::int64_t count, Take take, Put put) {
+  few_at_once(std::int64_t{threadIdx.x}, count, blockDim.x, take, put);
   __syncthreads();
 }
 

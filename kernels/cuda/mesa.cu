@@ -5,7 +5,7 @@
 // Then the queries wait for nobody. In the chunkwise form a block takes some queries of one chunk and lets
 // conjugate gradients bring all of them down, never forming an M_i; a query that does not come down is solved
 // directly by the whole block. The other forms form every M_i and solve it directly, a block each; the
-// recurrent one token by token, a block for each head.
+// recurrent one token by token, a block for each head. Such a system lies in shared memory, where it fits.
 
 #include <algorithm>
 
@@ -20,6 +20,7 @@ namespace {
 
 constexpr int threads = 128;
 constexpr int threads_of_block = 256;
+constexpr int threads_of_walk = 512;
 constexpr int queries_of_block = 16;
 
 enum State { done, running, stuck };
@@ -174,10 +175,31 @@ __global__ void multiply_solutions(const MesaChunks<Scalar> chunks) {
   });
 }
 
-/// The room of this block.
+/// The room of this block in device memory.
 template <class Scalar>
 __device__ SolveRoom<Scalar> room_of(const SolveRooms<Scalar>& rooms, std::int64_t block, std::int64_t K) {
-  return {rooms.M + block * K * K, rooms.order + block * K};
+  return {rooms.M + block * K * K, K, rooms.order + block * K};
+}
+
+/// Columns are read too: an odd stride keeps their numbers in different banks.
+__host__ __device__ std::int64_t shared_stride(std::int64_t K) { return K | 1; }
+
+/// The room of this block in shared memory.
+template <class Scalar>
+__device__ SolveRoom<Scalar> shared_room(std::int64_t K) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  auto* const order = reinterpret_cast<std::int64_t*>(shared);
+  return {reinterpret_cast<Scalar*>(order + K), shared_stride(K), order};
+}
+
+/// Bytes of it; 0: no block has so many.
+template <class Scalar>
+int bytes_of_shared_room(std::int64_t K) {
+  int most = 0;
+  CHECK_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+  const auto bytes = static_cast<std::int64_t>(sizeof(std::int64_t)) * K +
+                     static_cast<std::int64_t>(sizeof(Scalar)) * K * shared_stride(K);
+  return bytes <= most ? static_cast<int>(bytes) : 0;
 }
 
 /// Conjugate gradients on some queries of one chunk at once. Queries have size 1 on the way, so that no
@@ -232,7 +254,7 @@ class ConjugateGradients {
       each(K, K, [&](std::int64_t c, std::int64_t d) {
         Scalar sum = chunk.g_in[first + i] * chunk.Hkk(c, d) + chunk.ridge[c * K + d];
         for (std::int64_t j = 0; j <= first + i; ++j) sum += W_i[j] * chunk.k[j * K + c] * chunk.k[j * K + d];
-        room.M[c * K + d] = sum;
+        room.M[c * room.stride + d] = sum;
       });
       each(K, [&](std::int64_t d) { X[i * K + d] = query(i, d) / numbers.size[i]; });
       solve(K, room, X + i * K);
@@ -347,26 +369,41 @@ __global__ void __launch_bounds__(threads_of_block)
 
 /// H <- gamma H + beta k (k, v)^T, x = (Hkk + ridge)^{-1} q, o = Hkv^T x, token by token.
 template <class Scalar>
-__global__ void __launch_bounds__(threads_of_block)
-    walk_tokens(const MesaChunks<Scalar> chunks, const SolveRooms<Scalar> rooms, std::int64_t first,
-                std::int64_t end, Scalar* decayed) {
+__global__ void __launch_bounds__(threads_of_walk)
+    walk_tokens(const MesaChunks<Scalar> chunks, const SolveRooms<Scalar> rooms, bool is_shared,
+                std::int64_t first, std::int64_t end, Scalar* decayed) {
   const std::int64_t head = blockIdx.x;
   const std::int64_t K = chunks.K;
   const std::int64_t V = chunks.V;
   const MesaChunk<Scalar> tokens(chunks, head);
-  const SolveRoom<Scalar> room = room_of(rooms, head, K);
+  const SolveRoom<Scalar> room = is_shared ? shared_room<Scalar>(K) : room_of(rooms, head, K);
   for (std::int64_t t = first; t < end; ++t) {
     const Scalar gamma = tokens.gamma[t];
     const Scalar beta = tokens.beta[t];
     Scalar* const x = chunks.X + (head * chunks.L + t) * K;
     Scalar* const o = chunks.O + (head * chunks.L + t) * V;
-    each(K, K + V, [&](std::int64_t c, std::int64_t e) {
-      Scalar& H = tokens.H[c * (K + V) + e];
-      const Scalar left = gamma * H;
-      if (decayed) decayed[(head * K + c) * (K + V) + e] = left;
-      H = left + beta * tokens.k[t * K + c] * tokens.pair(t, e);
-      if (e < K) room.M[c * K + e] = H + tokens.ridge[c * K + e];
-    });
+    struct Element {
+      Scalar left;
+      Scalar H;
+      Scalar M;
+    };
+    const int width = static_cast<int>(K + V);
+    each_taken(
+        K * (K + V),
+        [&](std::int64_t index) {
+          const int c = static_cast<int>(index) / width;
+          const int e = static_cast<int>(index) % width;
+          const Scalar left = gamma * tokens.H[index];
+          const Scalar H = left + beta * tokens.k[t * K + c] * tokens.pair(t, e);
+          return Element{left, H, e < K ? H + tokens.ridge[c * K + e] : Scalar(0)};
+        },
+        [&](std::int64_t index, const Element& element) {
+          const int c = static_cast<int>(index) / width;
+          const int e = static_cast<int>(index) % width;
+          tokens.H[index] = element.H;
+          if (decayed) decayed[head * K * (K + V) + index] = element.left;
+          if (e < K) room.M[c * room.stride + e] = element.M;
+        });
     each(K, [&](std::int64_t d) { x[d] = tokens.q[t * K + d]; });
     solve(K, room, x);
     each(V, [&](std::int64_t c) {
@@ -398,14 +435,19 @@ __global__ void form_systems(const MesaChunks<Scalar> chunks, const SolveRooms<S
 /// x_t = M_t^{-1} q_t: a block for each token.
 template <class Scalar>
 __global__ void __launch_bounds__(threads_of_block)
-    solve_systems(const MesaChunks<Scalar> chunks, const SolveRooms<Scalar> rooms, std::int64_t first,
-                  std::int64_t end) {
+    solve_systems(const MesaChunks<Scalar> chunks, const SolveRooms<Scalar> rooms, bool is_shared,
+                  std::int64_t first, std::int64_t end) {
   const std::int64_t K = chunks.K;
   const std::int64_t head = blockIdx.x / (end - first);
   const std::int64_t row = head * chunks.L + first + blockIdx.x % (end - first);
   Scalar* const x = chunks.X + row * K;
   each(K, [&](std::int64_t d) { x[d] = chunks.q[row * K + d]; });
-  solve(K, room_of(rooms, blockIdx.x, K), x);
+  const SolveRoom<Scalar> given = room_of(rooms, blockIdx.x, K);
+  const SolveRoom<Scalar> room = is_shared ? shared_room<Scalar>(K) : given;
+  if (is_shared) {
+    each(K, K, [&](std::int64_t c, std::int64_t d) { room.M[c * room.stride + d] = given.M[c * K + d]; });
+  }
+  solve(K, room, x);
 }
 
 /// Blocks for `count` elements of as many chunks or heads.
@@ -454,7 +496,10 @@ template <class Scalar>
 void walk_mesa(const MesaChunks<Scalar>& chunks, const SolveRooms<Scalar>& rooms, std::int64_t first,
                std::int64_t end, Scalar* decayed) {
   if (is_empty(chunks)) return;
-  walk_tokens<<<static_cast<unsigned>(chunks.heads), threads_of_block>>>(chunks, rooms, first, end, decayed);
+  const int shared = bytes_of_shared_room<Scalar>(chunks.K);
+  CHECK_CUDA(cudaFuncSetAttribute(walk_tokens<Scalar>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+  walk_tokens<<<static_cast<unsigned>(chunks.heads), threads_of_walk, shared>>>(chunks, rooms, shared > 0,
+                                                                                first, end, decayed);
   CHECK_CUDA(cudaGetLastError());
 }
 
@@ -464,8 +509,11 @@ void solve_mesa_tokens(const MesaChunks<Scalar>& chunks, const SolveRooms<Scalar
   if (is_empty(chunks) || first >= end) return;
   form_systems<<<grid_of(chunks.heads, chunks.K * chunks.K), threads>>>(chunks, rooms, first, end, Hkk);
   CHECK_CUDA(cudaGetLastError());
-  solve_systems<<<static_cast<unsigned>(chunks.heads * (end - first)), threads_of_block>>>(chunks, rooms,
-                                                                                           first, end);
+  const int shared = bytes_of_shared_room<Scalar>(chunks.K);
+  CHECK_CUDA(
+      cudaFuncSetAttribute(solve_systems<Scalar>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+  solve_systems<<<static_cast<unsigned>(chunks.heads * (end - first)), threads_of_block, shared>>>(
+      chunks, rooms, shared > 0, first, end);
   CHECK_CUDA(cudaGetLastError());
 }
 

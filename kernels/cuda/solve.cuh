@@ -22,6 +22,7 @@ inline constexpr Scalar rounding_of = std::numeric_limits<Scalar>::epsilon();
 template <class Scalar>
 struct SolveRoom {
   Scalar* M = nullptr;            // [K, K]
+  std::int64_t stride = 0;        // of its rows
   std::int64_t* order = nullptr;  // [K]
 };
 
@@ -31,11 +32,12 @@ struct SolveRoom {
 template <class Scalar>
 __device__ void solve(std::int64_t K, const SolveRoom<Scalar>& room, Scalar* x) {
   Scalar* const M = room.M;
+  const std::int64_t stride = room.stride;
   std::int64_t* const order = room.order;
   each(K, [&](std::int64_t i) {
     // A diagonal that is no number comes first, so that every row has a place of its own.
     const auto size = [&](std::int64_t j) {
-      const Scalar diagonal = fabs(M[j * K + j]);
+      const Scalar diagonal = fabs(M[j * stride + j]);
       return diagonal <= largest_number<Scalar> ? diagonal : infinite<Scalar>;
     };
     const Scalar own = size(i);
@@ -51,26 +53,45 @@ __device__ void solve(std::int64_t K, const SolveRoom<Scalar>& room, Scalar* x) 
   const auto inverse_of = [](Scalar d) {
     return fabs(d) > smallest_number<Scalar> ? Scalar(1) / d : Scalar(0);
   };
-  for (std::int64_t k = 0; k < K; ++k) {
-    const std::int64_t p = order[k];
-    const Scalar inverse = inverse_of(M[p * K + p]);
-    each_by_warp(K - k - 1, [&](std::int64_t below, int lane) {
-      const std::int64_t a = order[k + 1 + below];
-      const Scalar factor = M[a * K + p] * inverse;
-      for (std::int64_t s = k + 1 + lane; s <= k + 1 + below; s += warp_size) {
-        const std::int64_t b = order[s];
-        M[a * K + b] -= factor * M[b * K + p];
-      }
-      if (lane == 0) x[a] -= factor * x[p];
+  const int size_of_system = static_cast<int>(K);
+  const int width = static_cast<int>(stride);
+  const int lane = threadIdx.x % warp_size;
+  for (int k = 0; k < size_of_system; ++k) {
+    const int p = static_cast<int>(order[k]);
+    const Scalar inverse = inverse_of(M[p * width + p]);
+    const auto factor_of = [&](int a) { return M[a * width + p] * inverse; };
+    // A lane takes one b, and with it those rows from there on that are its warp's.
+    for (int first = k + 1; first < size_of_system; first += warp_size) {
+      const int s = first + lane;
+      if (s >= size_of_system) continue;
+      const int b = static_cast<int>(order[s]);
+      const Scalar M_bp = M[b * width + p];
+      few_at_once(
+          first + static_cast<int>(threadIdx.x) / warp_size, size_of_system,
+          static_cast<int>(blockDim.x) / warp_size,
+          [&](int row) {
+            const int a = static_cast<int>(order[row]);
+            return M[a * width + b] - factor_of(a) * M_bp;
+          },
+          [&](int row, Scalar left) {
+            if (s <= row) M[order[row] * width + b] = left;
+          });
+    }
+    each(K - k - 1, [&](std::int64_t below) {
+      const int a = static_cast<int>(order[k + 1 + below]);
+      x[a] -= factor_of(a) * x[p];
     });
   }
   // x_p / d_p, then x_a -= L_pa x_p for the rows a before p.
-  each(K, [&](std::int64_t i) { x[i] *= inverse_of(M[i * K + i]); });
-  for (std::int64_t k = K - 1; k > 0; --k) {
-    const std::int64_t p = order[k];
+  each(K, [&](std::int64_t i) {
+    M[i * stride + i] = inverse_of(M[i * stride + i]);
+    x[i] *= M[i * stride + i];
+  });
+  for (int k = size_of_system - 1; k > 0; --k) {
+    const int p = static_cast<int>(order[k]);
     each(k, [&](std::int64_t r) {
-      const std::int64_t a = order[r];
-      x[a] -= M[p * K + a] * inverse_of(M[a * K + a]) * x[p];
+      const int a = static_cast<int>(order[r]);
+      x[a] -= M[p * width + a] * M[a * width + a] * x[p];
     });
   }
 }
