@@ -1,14 +1,16 @@
 // Mamba's selective state space (spec 3.14), written to be read. Every cell (d, c) of the state fades at a
 // rate of its own, E_t = exp(A o 1 delta_t^T), so that no product of matrices makes a chunk.
 //
-// Recurrent: a few lanes of a warp take one column of one head from the first token to the last, its K cells,
-// which they share, in the final state.
+// Recurrent: a warp takes one column of one head from the first token to the last; its K cells lie with their
+// A in shared memory, where they fit, or in the final state.
+//
 // Chunkwise and parallel: a scan after Hillis and Steele over the pairs (E_t, B_t), one thread per token and
 // cell in every pass: a pass over the distance d composes row i with row i - d, so that it then stands for
 // 2 d tokens. Only products of numbers in [0, 1] and of those with what was written.
 
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/fade.cuh"
+#include "kernels/cuda/few_at_once.cuh"
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/mamba.h"
 
@@ -17,57 +19,75 @@ namespace palimpsest {
 namespace {
 
 constexpr int threads = 128;
-constexpr int columns_of_warp = 4;  // in the recurrent form
+constexpr int columns_of_block = 8;  // in the recurrent form: a warp each
+constexpr int threads_of_walk = columns_of_block * warp_size;
 
 /// S_dc <- exp(A_dc delta_c) S_dc + k_d delta_c v_c, o_c = sum_d q_d S_dc + D_c v_c
 template <class Scalar>
-__global__ void walk(const MambaTokens<Scalar> tokens, const MambaTap<Scalar> tap) {
+__global__ void __launch_bounds__(threads_of_walk)
+    walk(const MambaTokens<Scalar> tokens, bool is_shared, const MambaTap<Scalar> tap) {
+  extern __shared__ __align__(16) unsigned char shared[];
   const int lane = static_cast<int>(threadIdx.x % warp_size);
-  const int slice = lane / columns_of_warp;
-  constexpr int slices = warp_size / columns_of_warp;
-  const std::int64_t K = tokens.K;
+  const int column = static_cast<int>(threadIdx.x) / warp_size;
   const std::int64_t V = tokens.V;
-  const std::int64_t warps_of_head = (V + columns_of_warp - 1) / columns_of_warp;
-  const std::int64_t warp = thread_number() / warp_size;
-  const std::int64_t head = warp / warps_of_head;
-  if (head >= tokens.heads) return;
-  const std::int64_t c = warp % warps_of_head * columns_of_warp + lane % columns_of_warp;
-  const bool is_column = c < V;  // all lanes of a warp add up together
+  const std::int64_t blocks_of_head = (V + columns_of_block - 1) / columns_of_block;
+  const std::int64_t head = blockIdx.x / blocks_of_head;
+  const std::int64_t c = blockIdx.x % blocks_of_head * columns_of_block + column;
+  if (c >= V) return;
+  const int K = static_cast<int>(tokens.K);
   const auto row_of = [&](const auto& array, std::int64_t t) {
     return array.at(0, head) + t * array.token_stride;
   };
-  Scalar* const S = tokens.S + head * K * V + c;
-  const Scalar* const A = tokens.A.at(0, head) + c;
+  // S_dc is S[d step], and so is A_dc. A lane reads and writes the same d from first to last.
+  Scalar* const S_given = tokens.S + head * tokens.K * V + c;
+  const Scalar* const A_given = tokens.A.at(0, head) + c;
+  Scalar* const S_shared = reinterpret_cast<Scalar*>(shared) + column * 2 * tokens.K;
+  Scalar* const A_shared = S_shared + K;
+  for (int d = lane; is_shared && d < K; d += warp_size) {
+    S_shared[d] = S_given[d * V];
+    A_shared[d] = A_given[d * V];
+  }
+  Scalar* const S = is_shared ? S_shared : S_given;
+  const Scalar* const A = is_shared ? A_shared : A_given;
+  const std::int64_t step = is_shared ? 1 : V;
   for (std::int64_t t = 0; t < tokens.T; ++t) {
     const bool is_tapped = tap.E && t == tokens.T - 1;
     const Scalar* const q = row_of(tokens.q, t);
     const Scalar* const k = row_of(tokens.k, t);
-    const Scalar delta = is_column ? row_of(tokens.delta, t)[c] : Scalar(0);
-    const Scalar v = is_column ? row_of(tokens.v, t)[c] : Scalar(0);
+    const Scalar delta = row_of(tokens.delta, t)[c];
+    const Scalar v = row_of(tokens.v, t)[c];
     const Scalar u = delta * v;
     Scalar read = 0;
-    for (std::int64_t d = slice; is_column && d < K; d += slices) {
-      const Scalar E = exponential(A[d * V] * delta);
-      const Scalar decayed = E * S[d * V];
-      const Scalar update = k[d] * u;
-      const Scalar after = decayed + update;
-      S[d * V] = after;
-      read += q[d] * after;
-      if (is_tapped) {
-        tap.E[d * V + c] = E;
-        tap.S_decayed[d * V + c] = decayed;
-        tap.update[d * V + c] = update;
-      }
-    }
-    for (int distance = columns_of_warp; distance < warp_size; distance *= 2)
-      read += __shfl_xor_sync(0xffffffffU, read, distance);
-    if (!is_column || slice != 0) continue;
+    struct Cell {
+      Scalar E;
+      Scalar decayed;
+      Scalar update;
+      Scalar q;
+    };
+    few_at_once(
+        lane, K, warp_size,
+        [&](int d) {
+          const Scalar E = exponential(A[d * step] * delta);
+          return Cell{E, E * S[d * step], k[d] * u, q[d]};
+        },
+        [&](int d, const Cell& cell) {
+          const Scalar after = cell.decayed + cell.update;
+          S[d * step] = after;
+          read += cell.q * after;
+          if (!is_tapped) return;
+          tap.E[d * V + c] = cell.E;
+          tap.S_decayed[d * V + c] = cell.decayed;
+          tap.update[d * V + c] = cell.update;
+        });
+    read = sum_of_lanes(read);
+    if (lane > 0) continue;
     if (is_tapped) {
       tap.u[c] = u;
       tap.read[c] = read;
     }
     row_of(tokens.o, t)[c] = tokens.D.data ? read + tokens.D.at(0, head)[c] * v : read;
   }
+  for (int d = lane; is_shared && d < K; d += warp_size) S_given[d * V] = S_shared[d];
 }
 
 /// U_ic = delta_ic v_ic, E_idc = exp(A_dc delta_ic), B_idc = k_id U_ic
@@ -143,8 +163,14 @@ __global__ void take_last(const MambaTokens<Scalar> tokens, const MambaTables<Sc
 template <class Scalar>
 void mamba_walk(const MambaTokens<Scalar>& tokens, const MambaTap<Scalar>& tap) {
   if (tokens.T == 0) return;
-  const std::int64_t warps = tokens.heads * ((tokens.V + columns_of_warp - 1) / columns_of_warp);
-  walk<<<blocks_for(warps * warp_size, threads), threads>>>(tokens, tap);
+  int most = 0;
+  CHECK_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+  const auto bytes = static_cast<std::int64_t>(sizeof(Scalar)) * 2 * columns_of_block * tokens.K;
+  const int shared = bytes <= most ? static_cast<int>(bytes) : 0;
+  CHECK_CUDA(cudaFuncSetAttribute(walk<Scalar>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+  const auto blocks = static_cast<unsigned>(tokens.heads * blocks_for(tokens.V, columns_of_block));
+  if (blocks == 0) return;
+  walk<<<blocks, threads_of_walk, shared>>>(tokens, shared > 0, tap);
   CHECK_CUDA(cudaGetLastError());
 }
 
