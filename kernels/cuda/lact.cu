@@ -64,7 +64,10 @@ __global__ void __launch_bounds__(threads_of_norm)
     divide_elements(std::int64_t heads, const HeadMatrices<const Scalar> M, Scalar eps,
                     const HeadMatrices<Scalar> norm, const HeadMatrices<Scalar> X) {
   for (std::int64_t head = blockIdx.x; head < heads; head += gridDim.x) {
-    const auto element = [&](std::int64_t i) { return M(head, i / M.columns, i % M.columns); };
+    const int columns = static_cast<int>(M.columns);
+    const auto element = [&](std::int64_t i) {
+      return M(head, static_cast<int>(i) / columns, static_cast<int>(i) % columns);
+    };
     const std::int64_t count = M.rows * M.columns;
     const Scalar unit = unit_of(block_reduce(
         count, Scalar(0), [&](std::int64_t i) { return fabs(element(i)); },

@@ -1,51 +1,46 @@
-// A plain product of two matrices, of every head: a block makes one tile of the result, a thread one element.
-// Tiles of both factors pass through shared memory, each read along the direction in which it lies.
+// A plain product of two matrices, of every head: a block makes one tile of the result.
 
 #include <algorithm>
 
 #include "kernels/cuda/check.h"
+#include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/products_kernel.h"
+#include "kernels/cuda/tile_product.cuh"
 
 namespace palimpsest {
 
 namespace {
 
-constexpr int tile = 16;
-constexpr int threads = tile * tile;
+template <class Scalar>
+using ProductTile = Tile<Scalar, 1>;
 
 /// D_mn = a sum_k A_mk B_kn + b C_mn
 template <class Scalar>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(ProductTile<Scalar>::threads)
     multiply_tiles(std::int64_t heads, Scalar a, const HeadMatrices<const Scalar> A,
                    const HeadMatrices<const Scalar> B, Scalar b, const HeadMatrices<const Scalar> C,
                    const HeadMatrices<Scalar> D) {
-  __shared__ Scalar A_tile[tile][tile + 1];
-  __shared__ Scalar B_tile[tile][tile + 1];
-  const int x = threadIdx.x;
-  const int y = threadIdx.y;
-  const std::int64_t first_m = std::int64_t{blockIdx.x} * tile;
-  const auto load = [&](Scalar(&to)[tile][tile + 1], const HeadMatrices<const Scalar>& from,
-                        std::int64_t head, std::int64_t first_row, std::int64_t first_column) {
-    const int row = from.column_stride == 1 ? y : x;
-    const int column = from.column_stride == 1 ? x : y;
-    const bool is_inside = first_row + row < from.rows && first_column + column < from.columns;
-    to[row][column] = is_inside ? from(head, first_row + row, first_column + column) : Scalar(0);
-  };
+  using Tile = ProductTile<Scalar>;
+  using enum Neighbours;
+  __shared__ typename Tile::Room room;
+  const std::int64_t first_m = std::int64_t{blockIdx.x} * Tile::height;
   for (std::int64_t head = blockIdx.z; head < heads; head += gridDim.z) {
-    for (std::int64_t first_n = std::int64_t{blockIdx.y} * tile; first_n < D.columns;
-         first_n += std::int64_t{gridDim.y} * tile) {
-      Scalar sum = 0;
-      for (std::int64_t k = 0; k < A.columns; k += tile) {
-        load(A_tile, A, head, first_m, k);
-        load(B_tile, B, head, k, first_n);
-        __syncthreads();
-        for (int i = 0; i < tile; ++i) sum += A_tile[y][i] * B_tile[i][x];
-        __syncthreads();
-      }
-      const std::int64_t m = first_m + y;
-      const std::int64_t n = first_n + x;
-      if (m < D.rows && n < D.columns) D(head, m, n) = b == 0 ? a * sum : a * sum + b * C(head, m, n);
+    for (std::int64_t first_n = std::int64_t{blockIdx.y} * Tile::columns; first_n < D.columns;
+         first_n += std::int64_t{gridDim.y} * Tile::columns) {
+      Tile products(room, D.rows - first_m, D.columns - first_n);
+      const auto left = [&](int m, std::int64_t k) { return A(head, first_m + m, k); };
+      const auto right = [&](std::int64_t k, int n) { return B(head, k, first_n + n); };
+      const bool A_along = A.column_stride == 1;
+      const bool B_across = B.column_stride == 1;
+      if (A_along && B_across) products.template add<along_the_sum, across_the_sum>(A.columns, left, right);
+      if (A_along && !B_across) products.template add<along_the_sum, along_the_sum>(A.columns, left, right);
+      if (!A_along && B_across) products.template add<across_the_sum, across_the_sum>(A.columns, left, right);
+      if (!A_along && !B_across) products.template add<across_the_sum, along_the_sum>(A.columns, left, right);
+      products.each([&](int m, int n, Scalar sum) {
+        Scalar& D_mn = D(head, first_m + m, first_n + n);
+        D_mn = b == 0 ? a * sum : a * sum + b * C(head, first_m + m, first_n + n);
+      });
     }
   }
 }
@@ -57,11 +52,11 @@ void multiply(std::int64_t heads, std::type_identity_t<Scalar> a, const GivenMat
               const GivenMatrices<Scalar>& B, std::type_identity_t<Scalar> b, const GivenMatrices<Scalar>& C,
               const HeadMatrices<Scalar>& D) {
   if (heads * D.rows * D.columns == 0) return;
-  const auto tiles = [](std::int64_t count) { return (count + tile - 1) / tile; };
-  const dim3 grid(static_cast<unsigned>(tiles(D.rows)),
-                  static_cast<unsigned>(std::min(tiles(D.columns), cuda::most_grid_blocks)),
+  using Tile = ProductTile<Scalar>;
+  const dim3 grid(blocks_for(D.rows, Tile::height),
+                  static_cast<unsigned>(std::min(Tile::tiles_along(D.columns), cuda::most_grid_blocks)),
                   static_cast<unsigned>(std::min(heads, cuda::most_grid_blocks)));
-  multiply_tiles<Scalar><<<grid, dim3(tile, tile)>>>(heads, a, A, B, b, C, D);
+  multiply_tiles<Scalar><<<grid, Tile::threads>>>(heads, a, A, B, b, C, D);
   CHECK_CUDA(cudaGetLastError());
 }
 
