@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(most_columns* warp_size, 2)
     for (int k = lane; k < K; k += warp_size) visit(k);
   };
   const auto each_number = [&](auto visit) {
-    for (int k = lane; k < p * K; k += warp_size) visit(k);
+    for (int part = 0; part < p; ++part) each_key([&](int k) { visit(part * K + k); });
   };
   // S_k <- next(k, S_k)
   const auto change = [&](Scalar* column, auto next) {
