@@ -61,7 +61,8 @@ ShownNumbers show_answers(const ShownPlace& place) {
                 {"sentence", answers->sentence},
                 {"changed_by", answers->change},
                 {"output",
-                 {{"amounts", json_of(answers->output.amounts)},
+                 {{"words", words_json(answers->output.words)},
+                  {"amounts", json_of(answers->output.amounts)},
                   {"explained", answers->output.explained},
                   {"sentence", answers->output_sentence}}}};
   shown.text = one_line(answers->sentence) + '\n';
@@ -72,9 +73,9 @@ ShownNumbers show_answers(const ShownPlace& place) {
   shown.text +=
       fmt::format("\nlegibility {:.2f}\n\n{}\n", answers->legibility, one_line(answers->output_sentence));
   std::vector<std::vector<std::string>> rows;
-  for (std::size_t i = 0; i < table.words.size(); ++i)
-    rows.push_back(
-        {table.words[i].text, fmt::format("{:.3f}", answers->output.amounts(static_cast<Index>(i)))});
+  const std::vector<AskedWord>& words = answers->output.words;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    rows.push_back({words[i].text, fmt::format("{:.3f}", answers->output.amounts(static_cast<Index>(i)))});
   shown.text += columns(rows);
   return shown;
 }

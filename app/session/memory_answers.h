@@ -17,7 +17,7 @@ struct AnswersAtPlace {
   std::string sentence = {};  // made from the largest changes
   std::string change = {};    // what they are: "what the write changes"
   Index token = 0;            // under the cursor
-  OutputAnswer output = {};   // which stored values that token's output is made of
+  OutputAnswer output = {};   // which stored values that token's output resembles
   std::string output_sentence = {};
 };
 

@@ -216,8 +216,8 @@ void explain_answer(const AnswerTable& table, std::string_view title, const Matr
   const AskedWord& asked = table.words[static_cast<std::size_t>(cell.row)];
   const AskedWord& found = table.words[static_cast<std::size_t>(cell.column)];
   const std::string words = fmt::format(
-      "{}: asked as at “{}” (word {}), the answer has {:.4f} of the value of “{}”. After this step these "
-      "words' values make up {:.0f} % of that answer.{}",
+      "{}: asked as at “{}” (word {}), the answer has {:.4f} of the value of “{}”, fitted together with "
+      "the others. After this step they explain {:.0f} % of that answer's direction.{}",
       title, visible_label(asked.phrase), asked.token, values(cell.row, cell.column),
       visible_label(found.text), 100 * std::max(table.explained_after(cell.row), 0.0),
       mark_words(table, cell.row));

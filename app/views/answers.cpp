@@ -65,15 +65,16 @@ void draw_sign(const char* sign, float middle, float y) {
 
 constexpr const char* of_before = "Of the place before; this one is being computed.";
 
-std::string how_to_read(const AnswerTable& table) {
+std::string how_to_read(const AnswerTable& table, const OutputAnswer& output) {
   const bool again =
       std::ranges::any_of(table.words, [](const AskedWord& word) { return word.occurrences.size() > 1; });
   return fmt::format(
       "Row: the word whose key asks; the key carries the words before it.{} Column: how much of {} is in the "
-      "answer. Thick frame: {}; thin: the other that changes most. {}",
+      "answer. Thick frame: {}; thin: the other that changes most. {}{}",
       again ? " A word that comes again asks as at the number beside it." : "",
       again ? "all its values" : "that word's value", thick_frame_words(table),
-      scale_words(answer_scale(table)));
+      scale_words(answer_scale(table)),
+      output.words.empty() ? "" : " What the output resembles is not yet who was read: Attend shows that.");
 }
 
 /// In one line above the tables; the rest in its tooltip.
@@ -95,7 +96,7 @@ void draw_line(const AnswersAtPlace& answers, bool is_old, float width) {
   if (is_long) ImGui::SetCursorPosY(ImGui::GetCursorPosY() + px(1));
   ImGui::TextUnformatted(shortened(answers.sentence, room).c_str());
   tooltip(fmt::format("{}{} {} {}", is_old ? std::string(of_before) + " " : std::string(), answers.sentence,
-                      answers.output_sentence, how_to_read(answers.table)));
+                      answers.output_sentence, how_to_read(answers.table, answers.output)));
 }
 
 /// The question, the answer in a sentence, and how to read the tables.
@@ -114,7 +115,7 @@ void draw_words(const AnswersAtPlace& answers, bool is_old, float width) {
   const style::TextStyle text(style::Text::caption, style::colours().dim);
   if (is_old) ImGui::TextWrapped("%s", of_before);
   ImGui::TextWrapped("%s", answers.output_sentence.c_str());
-  ImGui::TextWrapped("%s", how_to_read(answers.table).c_str());
+  ImGui::TextWrapped("%s", how_to_read(answers.table, answers.output).c_str());
   ImGui::PopTextWrapPos();
 }
 

@@ -134,7 +134,10 @@ double legibility(const Matrix<double>& table) {
 OutputAnswer output_answer(const Variant& variant, const Sequence& sequence, const Matrix<double>& o,
                            std::vector<AskedWord> words) {
   require_answers(variant);
-  OutputAnswer answer{.words = std::move(words)};
+  const bool asks = !words.empty();
+  std::erase_if(words, [](const AskedWord& word) { return !word.is_written; });
+  OutputAnswer answer{.words = std::move(words), .is_nothing = o.isZero(0)};
+  answer.is_early = asks && answer.words.empty();
   const Basis basis(variant, sequence, answer.words);
   answer.amounts = basis.amounts(o).row(0).transpose();
   answer.explained = basis.explained(o)(0);

@@ -20,8 +20,8 @@ struct AnswerTable {
   Matrix<double> before = {};         // [words, words]
   Matrix<double> change = {};         // after - before
   Matrix<double> after = {};
-  Vector<double> explained_before = {};    // [words]: 1 - |rest|^2 / |answer|^2, the share of the answer that
-  Vector<double> explained_after = {};     // these values make up; 0 of no answer
+  Vector<double> explained_before = {};    // [words]: 1 - |rest|^2 / |answer|^2, the how much of the answer's
+  Vector<double> explained_after = {};     // direction these values explain; 0 of no answer
   std::optional<Index> present = {};       // the row of the word at the cursor
   std::optional<Index> most_changed = {};  // the other row with the largest change of an entry
 };
@@ -35,11 +35,14 @@ AnswerTable answer_table(const Variant& variant, const Sequence& sequence, const
 /// alone; 0 of an empty table or one of fewer than two words.
 double legibility(const Matrix<double>& table);
 
-/// Which stored values an output is made of: the same with `o` [1, V] in the place of an answer.
+/// Which stored values an output resembles: the same with `o` [1, V] in the place of an answer. A fit to
+/// the output, whatever it was made of: who was read is told by effective attention.
 struct OutputAnswer {
-  std::vector<AskedWord> words = {};
-  Vector<double> amounts = {};  // [words]
-  double explained = 0;         // share of the output that these values make up
+  std::vector<AskedWord> words = {};  // those that are written already
+  Vector<double> amounts = {};        // [words]
+  double explained = 0;               // how much of the output's direction these values explain
+  bool is_nothing = false;            // the output is 0
+  bool is_early = false;              // words are asked, and none of them is written yet
 };
 OutputAnswer output_answer(const Variant& variant, const Sequence& sequence, const Matrix<double>& o,
                            std::vector<AskedWord> words);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -11,6 +12,8 @@ namespace {
 
 constexpr double noticed = 0.2;    // an entry, or a change of one, that is worth a word
 constexpr double mixed = 2.0 / 3;  // of the largest amount: from here on the next one is as good an answer
+
+constexpr const char* none_written = "None of these words has been written yet.";
 
 constexpr double overshot = 1.25;  // of one's own value: more is more than was written
 
@@ -99,6 +102,7 @@ std::string changed_row(const AnswerTable& table, Index row) {
 
 std::string answer_sentence(const AnswerTable& table) {
   if (table.words.empty()) return "No word has been written yet.";
+  if (std::ranges::none_of(table.words, &AskedWord::is_written)) return none_written;
   const double largest = std::max(table.before.cwiseAbs().maxCoeff(), table.after.cwiseAbs().maxCoeff());
   if (!std::isfinite(table.before.sum() + table.after.sum()))
     return "The memory has run away: its answers are no numbers any more.";
@@ -120,19 +124,26 @@ std::string answer_sentence(const AnswerTable& table) {
 }
 
 std::string output_sentence(const OutputAnswer& answer) {
+  if (answer.is_early) return none_written;
   if (answer.words.empty()) return "No word has been written yet.";
-  const std::string made_up =
-      fmt::format("these words make up {:.0f} % of it", 100 * std::max(answer.explained, 0.0));
+  if (answer.is_nothing) return "The output is 0: nothing is read here.";
+  const bool is_one = answer.words.size() == 1;
+  const std::string share = fmt::format("{:.0f} %", 100 * std::max(answer.explained, 0.0));
+  const std::string explained = is_one
+                                    ? fmt::format("its value explains {} of the direction", share)
+                                    : fmt::format("the values of these {} words explain {} of its direction",
+                                                  answer.words.size(), share);
   const Largest largest(answer.amounts);
+  const std::string first = quoted(answer.words, largest.first);
   if (!(answer.explained >= noticed) || !(answer.amounts(largest.first) > 0))
-    return fmt::format("The output is like none of them: {}.", made_up);
+    return fmt::format("The output does not resemble {}: {}.", is_one ? first : "any of them", explained);
   const bool is_mixed =
       largest.second >= 0 && answer.amounts(largest.second) >= mixed * answer.amounts(largest.first);
   if (is_mixed) {
-    return fmt::format("The output is a mixture of {} and {}: {}.", quoted(answer.words, largest.first),
-                       quoted(answer.words, largest.second), made_up);
+    return fmt::format("The output resembles a mixture of {} and {}: {}.", first,
+                       quoted(answer.words, largest.second), explained);
   }
-  return fmt::format("The output is most like {}: {}.", quoted(answer.words, largest.first), made_up);
+  return fmt::format("The output resembles {}: {}.", first, explained);
 }
 
 }  // namespace palimpsest

@@ -11,7 +11,7 @@ namespace palimpsest {
 /// Says also that nothing is stored.
 std::string answer_sentence(const AnswerTable& table);
 
-/// Which words an output is made of, in a sentence.
+/// Which words an output resembles, in a sentence; that nothing is read or written, where that is so.
 std::string output_sentence(const OutputAnswer& answer);
 
 }  // namespace palimpsest

@@ -168,6 +168,7 @@ std::vector<AskedWord> asked_words(std::span<const std::string> labels, const Ve
   for (AskedWord& word : words) {
     word.is_present = word.text == present;
     word.phrase = phrase_before(labels, word.token);
+    word.is_written = word.token <= token;
     std::vector<Index> others;
     if (const auto found = strong.find(word.text); found != strong.end()) others = found->second;
     by_strength(others, strengths);

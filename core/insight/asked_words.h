@@ -17,6 +17,7 @@ struct AskedWord {
   std::vector<Index> occurrences = {};  // whose values count as this word, ascending; `token` is among them
   bool is_present = false;              // the text of the word at the cursor
   std::string phrase = {};              // phrase_before() of `token`
+  bool is_written = true;               // by the word at the cursor: a pinned one may come later
 };
 
 /// Which words are asked.

@@ -472,14 +472,47 @@ TEST_CASE("An output is made of stored values, and what is left is said") {
   CHECK(answer.amounts(0) == Approx(1).epsilon(1e-13));
   CHECK(answer.amounts(1) == Approx(2).epsilon(1e-13));
   CHECK(answer.explained == Approx(1 - 1.0 / 14).epsilon(1e-13));
-  CHECK(output_sentence(answer) == "The output is most like “b”: these words make up 93 % of it.");
+  CHECK(output_sentence(answer) ==
+        "The output resembles “b”: the values of these 2 words explain 93 % of its direction.");
   o << 1, 0.9, 4;
   CHECK_THAT(output_sentence(output_answer(*each.variant, each.sequence, o, words({0, 1}))),
-             says("like none of them: these words make up 10 %"));
+             says("does not resemble any of them: the values of these 2 words explain 10 %"));
   o << 1.9, 1, 0;  // 0.9 a + 1 b
   CHECK_THAT(output_sentence(output_answer(*each.variant, each.sequence, o, words({0, 1}))),
              says("a mixture of “b” and “a”"));
   CHECK(output_sentence({}) == "No word has been written yet.");
+  // One word is spoken of as one.
+  o << 3, 0, 4;
+  CHECK(output_sentence(output_answer(*each.variant, each.sequence, o, words({0}))) ==
+        "The output resembles “a”: its value explains 36 % of the direction.");
+  o << 1, 0, 4;
+  CHECK(output_sentence(output_answer(*each.variant, each.sequence, o, words({0}))) ==
+        "The output does not resemble “a”: its value explains 6 % of the direction.");
+  o.setZero();
+  CHECK(output_sentence(output_answer(*each.variant, each.sequence, o, words({0}))) ==
+        "The output is 0: nothing is read here.");
+}
+
+TEST_CASE("A word that is written later explains nothing yet") {
+  Arrays arrays = {{"q", Array({2, 2}, std::vector<double>{1, 0, 0, 1})},
+                   {"k", Array({2, 2}, std::vector<double>{1, 0, 0, 1})},
+                   {"v", Array({2, 2}, std::vector<double>{1, 0, 1, 1})}};
+  const Case each = bound(find_variant("linear"), resolve(find_variant("linear"), {}), arrays);
+  const std::vector<std::string> labels = {"a", "b"};
+  const auto words = [&](std::vector<Index> pinned) {
+    return asked_words(labels, write_strengths(*each.variant, each.sequence).of_token, 0,
+                       {.pinned = std::move(pinned)});
+  };
+  Matrix<double> o(1, 2);
+  o << 1, 1;  // the value of the word to come
+  const OutputAnswer both = output_answer(*each.variant, each.sequence, o, words({0, 1}));
+  REQUIRE(both.words.size() == 1);
+  CHECK(both.words[0].token == 0);
+  CHECK(both.explained == Approx(0.5).epsilon(1e-13));
+  CHECK(output_sentence(output_answer(*each.variant, each.sequence, o, words({1}))) ==
+        "None of these words has been written yet.");
+  AnswerTable table{.words = words({1})};
+  CHECK(answer_sentence(table) == "None of these words has been written yet.");
 }
 
 TEST_CASE("The sentence says what the largest changes mean") {
