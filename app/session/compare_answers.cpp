@@ -165,8 +165,7 @@ bool SideAtWord::operator<(const SideAtWord& other) const {
     if ((this->*of_key).owner_before(other.*of_key)) return true;
     if ((other.*of_key).owner_before(this->*of_key)) return false;
   }
-  return std::tie(token, words.most, words.pinned) <
-         std::tie(other.token, other.words.most, other.words.pinned);
+  return std::tie(token, words) < std::tie(other.token, other.words);
 }
 
 std::shared_ptr<const SideMoment> SideAtWord::compute(const Effort& effort) const {

@@ -100,7 +100,7 @@ std::size_t bytes_of(const AnswerTable& table) {
 
 auto place_of(const MemoryAnswers& key) {
   const Cursor& cursor = key.cursor;
-  return std::tuple(key.form, cursor.block, cursor.operation, cursor.row, cursor.entered, key.words.most);
+  return std::tuple(key.form, cursor.block, cursor.operation, cursor.row, cursor.entered);
 }
 
 }  // namespace
@@ -120,8 +120,7 @@ std::vector<AskedWord> words_asked(const Foundation& foundation, Index token, co
 bool WordsAsked::operator<(const WordsAsked& other) const {
   if (of.owner_before(other.of)) return true;
   if (other.of.owner_before(of)) return false;
-  return std::tie(token, words.most, words.pinned) <
-         std::tie(other.token, other.words.most, other.words.pinned);
+  return std::tie(token, words) < std::tie(other.token, other.words);
 }
 
 std::string WordsAsked::question() const { return question_about(of); }
@@ -138,7 +137,7 @@ bool MemoryAnswers::operator<(const MemoryAnswers& other) const {
   if (of.owner_before(other.of)) return true;
   if (other.of.owner_before(of)) return false;
   if (place_of(*this) != place_of(other)) return place_of(*this) < place_of(other);
-  return words.pinned < other.words.pinned;
+  return words < other.words;
 }
 
 std::string MemoryAnswers::question() const { return question_about(of); }
@@ -175,7 +174,7 @@ std::size_t MemoryAnswers::bytes(const AnswersAtPlace& answers) {
 bool HeadTables::operator<(const HeadTables& other) const {
   if (of.owner_before(other.of)) return true;
   if (other.of.owner_before(of)) return false;
-  return std::tie(words.most, words.pinned) < std::tie(other.words.most, other.words.pinned);
+  return words < other.words;
 }
 
 std::string HeadTables::question() const { return question_about(of); }

@@ -59,13 +59,40 @@ void draw_cell(ImVec2 from, ImVec2 size, double value, double scale) {
 /// Whether a row stands for several words of the text.
 bool comes_again(const AskedWord& word) { return word.occurrences.size() > 1; }
 
-/// The number of the word that a row asks with, where the text has several such: "7".
-std::string number_of(const AskedWord& word) { return comes_again(word) ? std::to_string(word.token) : ""; }
+/// What stands beside the word that a row asks with: its number, where the text has several such, "7"; of one
+/// that asks with its query, "q of".
+std::string number_of(const AskedWord& word) {
+  if (word.by_query) return "q of";
+  return comes_again(word) || word.is_again ? std::to_string(word.token) : "";
+}
 
-float width_of_number(const AskedWord& word) {
-  if (!comes_again(word)) return 0;
+/// The same above a column, which adds up the values of all: "7…43".
+std::string numbers_of(const AskedWord& word) {
+  if (comes_again(word)) return fmt::format("{}…{}", word.occurrences.front(), word.occurrences.back());
+  return word.is_again ? std::to_string(word.token) : "";
+}
+
+float width_of_number(const std::string& number) {
+  if (number.empty()) return 0;
   const style::TextStyle text(style::Text::number_small);
-  return text_extent(number_of(word)).x + px(5);
+  return text_extent(number).x + px(5);
+}
+
+/// The name of a column with its number before it, as far as there is room for both.
+void draw_column_name(const AskedWord& word, ImVec2 from, float width) {
+  const style::Palette& c = style::colours();
+  const std::string label = answered_part(visible_label(word.text));
+  const std::string number = numbers_of(word);
+  const float number_width = width_of_number(number);
+  const ImVec2 extent = text_extent(label);
+  const float left = std::round(from.x + (width - number_width - extent.x) / 2);
+  if (number.empty() || left < from.x) {
+    draw_centred(from, width, c.value, label);
+    return;
+  }
+  draw_text({left + number_width, from.y}, c.value, label);
+  const style::TextStyle small(style::Text::number_small);
+  draw_text({left, std::round(from.y + (extent.y - text_extent("0").y) / 2)}, c.dim, number);
 }
 
 /// What the frame of a row says; empty: it has none.
@@ -78,9 +105,12 @@ std::string mark_words(const AnswerTable& table, Index row) {
 /// What the name of a row stands for, for its tooltip.
 void explain_row(const AnswerTable& table, Index row, const Rectangle& name) {
   const AskedWord& word = table.words[static_cast<std::size_t>(row)];
-  std::string words = fmt::format(
-      "“{}” (word {}): the memory is asked with the key stored here, which carries the words before it.",
-      visible_label(word.phrase), word.token);
+  const char* const asked =
+      word.by_query
+          ? "with the query of this word, as its output is: this word reads. The other rows ask with keys."
+          : "with the key stored here, which carries the words before it.";
+  std::string words =
+      fmt::format("“{}” (word {}): the memory is asked {}", visible_label(word.phrase), word.token, asked);
   if (comes_again(word))
     words += fmt::format(
         " “{}” is written strongly {} times so far: this row alone asks for it, with this one key; its "
@@ -138,8 +168,8 @@ float answer_names_width(const AnswerTable& table, float most) {
   const style::TextStyle text(style::Text::caption);
   float width = 0;
   for (const AskedWord& word : table.words)
-    width =
-        std::max(width, width_of_number(word) + text_extent(asked_part(visible_label(word.text))).x + px(10));
+    width = std::max(width, width_of_number(number_of(word)) +
+                                text_extent(asked_part(visible_label(word.text))).x + px(10));
   return std::min(width, most);
 }
 
@@ -153,7 +183,7 @@ void draw_answer_names(const AnswerTable& table, ImVec2 corner, float names, flo
   const style::TextStyle text(style::Text::caption);
   for (Index i = 0; i < static_cast<Index>(table.words.size()); ++i) {
     const AskedWord& word = table.words[static_cast<std::size_t>(i)];
-    const float number_width = width_of_number(word);
+    const float number_width = width_of_number(number_of(word));
     const std::string label = shortened(asked_part(visible_label(word.text)), names - px(8) - number_width);
     const ImVec2 extent = text_extent(label);
     const float row_top = corner.y + head + static_cast<float>(i) * cell_height;
@@ -165,7 +195,7 @@ void draw_answer_names(const AnswerTable& table, ImVec2 corner, float names, flo
       const float height = text_extent("0").y;
       draw_text({std::round(corner.x + names - px(8) - extent.x - number_width),
                  std::round(row_top + (cell_height - height) / 2)},
-                c.dim, number_of(word));
+                word.by_query ? c.query : c.dim, number_of(word));
     }
     const Rectangle name = {{corner.x, row_top}, {corner.x + names, row_top + cell_height}};
     if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(name.minimum, name.maximum))
@@ -188,8 +218,9 @@ std::optional<Cell> draw_answer_cells(const AnswerTable& table, const Matrix<dou
     }
     for (Index j = 0; j < count; ++j) {
       const AskedWord& word = table.words[static_cast<std::size_t>(j)];
-      draw_centred({corner.x + static_cast<float>(j) * cell.x, corner.y + (title.empty() ? 0 : line + px(4))},
-                   cell.x - px(2), c.value, answered_part(visible_label(word.text)));
+      draw_column_name(
+          word, {corner.x + static_cast<float>(j) * cell.x, corner.y + (title.empty() ? 0 : line + px(4))},
+          cell.x - px(2));
     }
   }
   const float top = corner.y + head;
@@ -216,11 +247,11 @@ void explain_answer(const AnswerTable& table, std::string_view title, const Matr
   const AskedWord& asked = table.words[static_cast<std::size_t>(cell.row)];
   const AskedWord& found = table.words[static_cast<std::size_t>(cell.column)];
   const std::string words = fmt::format(
-      "{}: asked as at “{}” (word {}), the answer has {:.4f} of the value of “{}”, fitted together with "
+      "{}: asked {} “{}” (word {}), the answer has {:.4f} of the value of “{}”, fitted together with "
       "the others. After this step they explain {:.0f} % of that answer's direction.{}",
-      title, visible_label(asked.phrase), asked.token, values(cell.row, cell.column),
-      visible_label(found.text), 100 * std::max(table.explained_after(cell.row), 0.0),
-      mark_words(table, cell.row));
+      title, asked.by_query ? "with the query of" : "as at", visible_label(asked.phrase), asked.token,
+      values(cell.row, cell.column), visible_label(found.text),
+      100 * std::max(table.explained_after(cell.row), 0.0), mark_words(table, cell.row));
   tooltip_beside(pictures.minimum, pictures.maximum, words);
 }
 

@@ -8,6 +8,7 @@
 #include "app/studio/application.h"
 #include "app/views/answer_cells.h"
 #include "app/views/answers.h"
+#include "app/views/asked_choice.h"
 #include "app/views/panels.h"
 #include "app/views/underlined_words.h"
 #include "app/widgets/controls.h"
@@ -68,9 +69,12 @@ constexpr const char* of_before = "Of the place before; this one is being comput
 std::string how_to_read(const AnswerTable& table, const OutputAnswer& output) {
   const bool again =
       std::ranges::any_of(table.words, [](const AskedWord& word) { return word.occurrences.size() > 1; });
+  const bool reads = std::ranges::any_of(table.words, &AskedWord::by_query);
   return fmt::format(
-      "Row: the word whose key asks; the key carries the words before it.{} Column: how much of {} is in the "
+      "Row: the word whose key asks{}; the key carries the words before it.{} Column: how much of {} is in "
+      "the "
       "answer. Thick frame: {}; thin: the other that changes most. {}{}",
+      reads ? ", or at “q of” its query" : "",
       again ? " A word that comes again asks as at the number beside it." : "",
       again ? "all its values" : "that word's value", thick_frame_words(table),
       scale_words(answer_scale(table)),
@@ -161,11 +165,11 @@ void draw_answers(Application& application) {
       style::begin_panel("##answers", {0, 0}, 0, is_low ? style::low_padding : style::panel_padding);
   const Sight& sight = application.session.sight();
   if (visible && has_answers(application)) {
-    const auto answer = application.session.answers().ask(
-        MemoryAnswers{.of = sight.computation,
-                      .form = sight.trace->form,
-                      .cursor = sight.cursor,
-                      .words = {.pinned = application.session.state().words}});
+    const auto answer =
+        application.session.answers().ask(MemoryAnswers{.of = sight.computation,
+                                                        .form = sight.trace->form,
+                                                        .cursor = sight.cursor,
+                                                        .words = asked_choice(application.session).words});
     if (answer.value) {
       std::vector<Index> asked;
       for (const AskedWord& word : answer.value->table.words) asked.push_back(word.token);

@@ -7,6 +7,7 @@
 
 #include "app/gl/context_local.h"
 #include "app/session/compared_sides.h"
+#include "app/views/asked_choice.h"
 #include "app/views/underlined_words.h"
 #include "app/widgets/controls.h"
 #include "core/contract/rail.h"
@@ -64,7 +65,7 @@ void ask_moment(Application& application, ComparedSide& side, const std::shared_
   key.reference = of;
   key.asking = session.computed();
   key.token = token;
-  key.words = {.pinned = session.state().words};
+  key.words = asked_choice(session).words;
   key.slot = side.index;
   const auto answer = session.answers().ask(key);
   side.moment = answer.value;

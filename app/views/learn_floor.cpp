@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/gl/context_local.h"
+#include "app/views/asked_choice.h"
 #include "app/views/floor.h"
 #include "app/views/learn_rows.h"
 #include "app/views/recalled_words.h"
@@ -48,6 +49,19 @@ float legend_from_right(float right, float y, ImU32 colour, bool hatched, std::s
   return from.x - px(16);
 }
 
+/// Which of the words so far have a row.
+std::string which_words(const LearnRows& rows) {
+  switch (asked_choice(rows.application.session).by) {
+    case AskedBy::person:
+      return "the words that you ask about";
+    case AskedBy::guide:
+      return "what is asked for at this word, and the word itself";
+    case AskedBy::strength:
+      break;
+  }
+  return fmt::format("the words written most strongly so far, of {}", rows.reached);
+}
+
 void draw_headline(const LearnRows& rows, bool is_alignment, ImVec2 from, float right) {
   const BesideColumns beside;  // the rows are clipped to the words
   const style::Palette& c = style::colours();
@@ -71,7 +85,7 @@ void draw_headline(const LearnRows& rows, bool is_alignment, ImVec2 from, float 
     end = legend_from_right(end, y, c.good, false, legend.right);
   }
   const style::TextStyle text(style::Text::caption);
-  const std::string words = fmt::format("the words written most strongly so far, of {}", rows.reached);
+  const std::string words = which_words(rows);
   if (end - x > px(120)) learn_text({x, y}, c.dim, shortened(words, end - x));
 }
 

@@ -9,6 +9,7 @@
 #include "app/gl/context_local.h"
 #include "app/session/memory_answers.h"
 #include "app/views/answer_cells.h"
+#include "app/views/asked_choice.h"
 #include "app/views/bar_words.h"
 #include "app/views/recalled_words.h"
 #include "app/views/underlined_words.h"
@@ -150,7 +151,7 @@ void draw_word_name(const LearnRows& rows, Index token, float top, float height)
 Answer<std::vector<AskedWord>> words_of(const LearnRows& rows) {
   Session& session = rows.application.session;
   return session.answers().ask(
-      WordsAsked{.of = session.computed(), .token = rows.token, .words = {.pinned = session.state().words}});
+      WordsAsked{.of = session.computed(), .token = rows.token, .words = asked_choice(session).words});
 }
 
 /// A reason in the place of rows.

@@ -70,39 +70,11 @@ std::optional<WordToSee> word_links(const FirstLook& look) {
   return pressed;
 }
 
-namespace {
-
-/// The words that the memory is asked about at a word of a story, ascending; empty: the strongest.
-std::vector<Index> asked_at(const WordToSee& word) {
-  if (word.stored.empty()) return {};
-  std::vector<Index> tokens = word.stored;
-  tokens.push_back(word.token);
-  std::ranges::sort(tokens);
-  return tokens;
-}
-
-/// Asks for what the story asks for, unless the person asks about words of their own.
-void ask_for(Application& application, const WordToSee& word) {
-  Session& session = application.session;
-  const FirstLook* look = first_look(session.data().id);
-  const std::vector<Index>& present = session.state().words;
-  const bool are_of_story = look && std::ranges::any_of(look->words, [&](const WordToSee& each) {
-                              return asked_at(each) == present;
-                            });
-  if (!present.empty() && !are_of_story) return;
-  SessionState next = session.state();
-  next.words = asked_at(word);
-  if (next.words != present) session.change(std::move(next));
-}
-
-}  // namespace
-
 void go_to_word(Application& application, const WordToSee& word) {
   Session& session = application.session;
   if (word.token >= session.data().tokens) return;
   application.playing = false;
   application.show_welcome = false;
-  ask_for(application, word);
   session.go_to_token(word.token);
   const Trace* trace = session.trace();
   if (!trace || trace->form != Form::recurrent) return;

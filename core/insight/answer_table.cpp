@@ -75,14 +75,18 @@ class Basis {
   Matrix<double> inverse_;      // [V, occurrences]
 };
 
-/// The keys of the words, one below the other.
-Matrix<double> keys_of(const Variant& variant, const Sequence& sequence,
-                       const std::vector<AskedWord>& words) {
+/// What the words are asked with, one below the other: their keys, of one that reads its query.
+Matrix<double> questions_of(const Variant& variant, const Sequence& sequence,
+                            const std::vector<AskedWord>& words) {
   Matrix<double> keys;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const Matrix<double> key = last_pair(variant, sequence, words[i].token).keys;
     if (i == 0) keys.resize(static_cast<Index>(words.size()), key.cols());
     keys.row(static_cast<Index>(i)) = key;
+  }
+  keys = asking_keys(variant, std::move(keys));
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i].by_query) keys.row(static_cast<Index>(i)) = asking_query(variant, sequence, words[i].token);
   }
   return keys;
 }
@@ -107,7 +111,7 @@ AnswerTable answer_table(const Variant& variant, const Sequence& sequence, const
   AnswerTable table{.words = std::move(words), .is_linear = answers_linearly(variant)};
   if (table.words.empty()) return table;
   const Basis basis(variant, sequence, table.words);
-  const Matrix<double> keys = asking_keys(variant, keys_of(variant, sequence, table.words));
+  const Matrix<double> keys = questions_of(variant, sequence, table.words);
   const Matrix<double> before = asked_answers(variant, sequence, change.before, keys);
   const Matrix<double> after = asked_answers(variant, sequence, change.after, keys);
   table.before = basis.amounts(before);

@@ -13,7 +13,8 @@ namespace palimpsest {
 /// answer to the key of word i,
 ///   C(S) = (S^T k_i / |k_i|^2 as rows) V_B^+,   V_B the values of all occurrences of the words,
 /// singular values of V_B below 5 % of the largest cut off, columns of one word added up. A rule whose
-/// answers are not linear in its memory is asked with k_i itself, as it reads (memory_answers).
+/// answers are not linear in its memory is asked with k_i itself, as it reads (memory_answers). A word
+/// that reads is asked with its query in the place of its key (asking_query).
 struct AnswerTable {
   std::vector<AskedWord> words = {};  // of the rows and of the columns
   bool is_linear = true;              // in the memory: then C(S + D) = C(S) + C(D)

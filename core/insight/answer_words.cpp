@@ -98,6 +98,20 @@ std::string changed_row(const AnswerTable& table, Index row) {
                      amount_before);
 }
 
+/// What the memory answers for the query of the row's word; empty where none is asked so.
+std::string queried_row(const AnswerTable& table) {
+  const auto word = std::ranges::find_if(table.words, &AskedWord::by_query);
+  if (word == table.words.end()) return {};
+  const Index row = word - table.words.begin();
+  const Vector<double> after = table.after.row(row).transpose();
+  const Largest is(after);
+  const std::string asked = fmt::format("Asked with the query of “{}”, it answers",
+                                        word->phrase.empty() ? word->text : word->phrase);
+  if (after(is.first) < noticed) return fmt::format("{} none of these words.", asked);
+  if (is.is_mixture(after)) return fmt::format("{} a mixture, {}.", asked, mixture(table.words, after, is));
+  return fmt::format("{} {}: {:.2f}.", asked, quoted(table.words, is.first), after(is.first));
+}
+
 }  // namespace
 
 std::string answer_sentence(const AnswerTable& table) {
@@ -107,6 +121,7 @@ std::string answer_sentence(const AnswerTable& table) {
   if (!std::isfinite(table.before.sum() + table.after.sum()))
     return "The memory has run away: its answers are no numbers any more.";
   if (largest < noticed) return "The memory answers none of these words.";
+  if (const std::string queried = queried_row(table); !queried.empty()) return queried;
   const double change = table.most_changed ? table.change.row(*table.most_changed).cwiseAbs().maxCoeff() : 0;
   if (change >= noticed) return changed_row(table, *table.most_changed);
   const bool knew_others = table.words.size() > (table.present ? 1U : 0U);

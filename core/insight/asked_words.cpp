@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "core/operator/program.h"
 #include "core/rules/stored_pairs.h"
 
 namespace palimpsest {
@@ -122,6 +123,17 @@ Matrix<double> asking_keys(const Variant& variant, Matrix<double> keys) {
   return keys;
 }
 
+Matrix<double> asking_query(const Variant& variant, const Sequence& sequence, Index token) {
+  require_token(token, static_cast<std::size_t>(sequence.tokens));
+  const Rows<double> row{.sequence = sequence, .first = token, .count = 1};
+  if (!answers_linearly(variant)) return row.scaled_q();
+  Matrix<double> query = row("q");
+  const double length = query.norm();
+  const double key = last_pair(variant, sequence, token).keys.norm();
+  if (length > 0 && key > 0) query /= length * key;
+  return query;
+}
+
 Matrix<double> asked_answers(const Variant& variant, const Sequence& sequence, const NamedStates& memory,
                              const Matrix<double>& keys) {
   const Matrix<double> answers = memory_answers(variant, sequence, memory, keys);
@@ -169,6 +181,8 @@ std::vector<AskedWord> asked_words(std::span<const std::string> labels, const Ve
     word.is_present = word.text == present;
     word.phrase = phrase_before(labels, word.token);
     word.is_written = word.token <= token;
+    word.is_again = word.is_present && word.token != token;
+    word.by_query = word.token == choice.query;
     std::vector<Index> others;
     if (const auto found = strong.find(word.text); found != strong.end()) others = found->second;
     by_strength(others, strengths);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <compare>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,14 +19,19 @@ struct AskedWord {
   std::vector<Index> occurrences = {};  // whose values count as this word, ascending; `token` is among them
   bool is_present = false;              // the text of the word at the cursor
   std::string phrase = {};              // phrase_before() of `token`
+  bool is_again = false;                // the text of the word at the cursor, asked as at an earlier one
+  bool by_query = false;                // asked with the query of `token` in the place of its key
   bool is_written = true;               // by the word at the cursor: a pinned one may come later
 };
 
 /// Which words are asked.
 struct WordChoice {
-  std::vector<Index> pinned = {};  // tokens; empty: those whose writes were strongest
-  Index most = 6;                  // at most so many of those
-  bool with_present = true;        // the word at the cursor is among those, if it writes at all
+  std::vector<Index> pinned = {};   // tokens; empty: those whose writes were strongest
+  Index most = 6;                   // at most so many of those
+  bool with_present = true;         // the word at the cursor is among those, if it writes at all
+  std::optional<Index> query = {};  // this pinned token reads: its row asks with its query
+
+  auto operator<=>(const WordChoice&) const = default;
 };
 
 /// What `token` stores; of several steps the last, as recall() has it. One row each. Throws
@@ -34,6 +41,10 @@ StoredPairs last_pair(const Variant& variant, const Sequence& sequence, Index to
 /// Stored keys [N, K] as words are asked with them: divided by |k|^2 where the memory answers linearly, so
 /// that a write with beta 1 into an empty memory answers 1 however long its key is.
 Matrix<double> asking_keys(const Variant& variant, Matrix<double> keys);
+
+/// The query of `token` [1, K] as a word is asked with it: of a memory that answers linearly its direction,
+/// as long as the key that the token stores, so that its row compares with the others'; else as it reads.
+Matrix<double> asking_query(const Variant& variant, const Sequence& sequence, Index token);
 
 /// What the memory answers for such keys: [N, V]; 0 where nothing is in it yet that could be divided by.
 Matrix<double> asked_answers(const Variant& variant, const Sequence& sequence, const NamedStates& memory,

@@ -8,6 +8,7 @@
 #include "app/session/presets.h"
 #include "app/studio/application.h"
 #include "app/views/answers.h"
+#include "app/views/asked_choice.h"
 #include "app/views/pickers.h"
 #include "app/widgets/text.h"
 #include "app/window/offscreen.h"
@@ -92,7 +93,7 @@ TEST_CASE("a word of a story leads to the step that shows what happens there", "
   CHECK(application.session.token() == 63);
   CHECK(purpose() == Purpose::output);
   // What is asked for has a row and a column: key, and drum in its place.
-  CHECK(application.session.state().words == std::vector<Index>{6, 42, 63});
+  CHECK(asked_choice(application.session).words.pinned == std::vector<Index>{6, 42, 63});
   for (int turn = 0; turn < 3; ++turn) {
     application.session.answers().wait();
     offscreen.pass([&] { application.draw(1); });
@@ -101,13 +102,25 @@ TEST_CASE("a word of a story leads to the step that shows what happens there", "
   std::vector<std::string> rows;
   for (const AskedWord& word : answers_map().shown->table.words) rows.push_back(word.text);
   CHECK(rows == std::vector<std::string>{"key", "drum", "a"});
-  go_to_word(application, look->words[1]);
+  // It is the query that asks for it, and the answer stands in its row.
+  const AnswerTable& table = answers_map().shown->table;
+  REQUIRE(table.words[2].by_query);
+  CHECK(table.after(2, 1) > 2 * table.after(2, 0));
+  CHECK(table.after(2, 1) > 2 * table.after(2, 2));
+  CHECK(answers_map().shown->sentence.starts_with(
+      "Asked with the query of “The red jar holds a”, it answers “drum”: "));
+  // At any other word those written most strongly are asked about.
+  application.session.go_to_token(62);
+  CHECK(asked_choice(application.session).by == AskedBy::strength);
+  CHECK(asked_choice(application.session).words.pinned.empty());
   CHECK(application.session.state().words.empty());
   SessionState own = application.session.state();
   own.words = {3, 9};
   application.session.change(std::move(own));
   go_to_word(application, look->words[2]);
   CHECK(application.session.state().words == std::vector<Index>{3, 9});  // the person's own stay
+  CHECK(asked_choice(application.session).by == AskedBy::person);
+  CHECK(asked_choice(application.session).words == WordChoice{.pinned = {3, 9}});
   Choice choice = application.session.choice();
   choice.form = Form::chunkwise;  // whose steps are those of a chunk
   application.session.choose(std::move(choice));
