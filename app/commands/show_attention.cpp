@@ -30,7 +30,7 @@ Json left_json(const std::optional<LeftOfWrite>& left) {
 std::string left_words(const ShownPlace& place, const std::optional<LeftOfWrite>& left) {
   if (!left || left->shares.empty()) return {};
   std::string words =
-      fmt::format("written {:.0f} %, now {:.0f} %", 100 * left->shares.front(), 100 * left->shares.back());
+      fmt::format("recalled {:.0f} %, now {:.0f} %", 100 * left->shares.front(), 100 * left->shares.back());
   if (left->lost_most_at >= 0) {
     words += fmt::format(", {} {}: {:.0f}", left->is_erased ? "erased by" : "lost most at",
                          place.numbered(left->lost_most_at), 100 * left->lost_there);

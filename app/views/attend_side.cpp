@@ -108,7 +108,7 @@ void draw_left(const Computation& computed, const LeftOfWrite& left, Index own) 
   const float line = text_extent("x").y + px(1);
   const double first = 100 * left.shares.front();
   const double last = 100 * left.shares.back();
-  const std::string in_full = fmt::format("written {:.0f} %, now {:.0f} %", first, last);
+  const std::string in_full = fmt::format("recalled {:.0f} %, now {:.0f} %", first, last);
   const bool fits = text_extent(in_full).x <= room;
   draw_text({words_at, from.y}, c.text,
             fits ? in_full : shortened(fmt::format("{:.0f} → {:.0f} %", first, last), room));
@@ -118,6 +118,12 @@ void draw_left(const Computation& computed, const LeftOfWrite& left, Index own) 
     draw_text({words_at, from.y + line}, left.is_erased ? c.alarm : c.dim, lost_words(left, word, room));
   }
   ImGui::Dummy({width, std::max(px(curve_height), 2 * line)});
+  tooltip(
+      "Not who is read, but what the memory still recalls, as in Learn: asked with the key of this word, how "
+      "much "
+      "of its own value is in the answer, fitted together with the values of the other words listed here; "
+      "from "
+      "its own write on. Beside other words, as in Step, it comes out a little different.");
 }
 
 void draw_word(const Computation& computed, const RowOfWeights& row, const ReadWord& word) {

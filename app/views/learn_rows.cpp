@@ -81,7 +81,8 @@ void draw_remembered_word(const LearnRows& rows, const Remembered& remembered, I
                  share_now,
                  remembered.is_alignment,
                  is_own,
-                 is_there};
+                 is_there,
+                 remembered.is_alignment ? 0 : std::ssize(remembered.tokens) - 1};
     if (!is_there) {
       hatched_until = right;
       return;

@@ -31,6 +31,7 @@ std::string recalled_words(const RecalledAt& at) {
   if (!at.is_there) return fmt::format("{} is not in the memory yet.", at.word);
   std::string words =
       fmt::format("{} after {}.\n{}\n", at.word, at.present, found(at.after, at.is_alignment));
+  if (at.beside > 0) words += fmt::format("Fitted together with the other {} shown here.\n", at.beside);
   const double change = recalled_part(at.after).right - recalled_part(at.before).right;
   const char* verb = at.is_own ? "writes it" : change < 0 ? "damages it" : "repairs it";
   if (!(std::abs(at.after - at.before) > seen))
@@ -42,8 +43,9 @@ const RecalledLegend& recalled_legend(bool is_alignment) {
   static constexpr RecalledLegend shares = {
       "What each stored word still answers", "recalled, 0 to 100 %", "too much",
       "Asked with the key of a stored word, how much of that word's own value is in the answer, beside the "
-      "values of the other words shown. 100 % is the value itself; what is beyond it is as wrong as what is "
-      "missing."};
+      "values of the other words shown. Step and Compare fit the answer to all words asked about at their "
+      "token: beside other words a share comes out a little different. 100 % is the value itself; what is "
+      "beyond it is as wrong as what is missing."};
   static constexpr RecalledLegend directions = {
       "Which way each stored word's answer points", "along its value, 0 to 100 %", "the other way",
       "Asked with the key of a stored word, the cosine between the answer and that word's value: 100 % "

@@ -16,6 +16,7 @@ struct RecalledAt {
   bool is_alignment = false;
   bool is_own = false;   // `present` is the stored word
   bool is_there = true;  // the memory has it by now
+  Index beside = 0;      // other words whose values the answer is fitted to together with its own
 };
 
 /// How much of a value its key finds, or how its answer points, and what the present word did to that; in

@@ -240,6 +240,11 @@ TEST_CASE("a lane says in words what it measures", "[learn]") {
         "it: 1.00 before, 1.83 now.");
   at.after = 1;
   CHECK(recalled_words(at).ends_with("Its key finds 1.00 of its value.\n“the” (57) leaves it as it is."));
+  at.beside = 5;
+  CHECK(
+      recalled_words(at).ends_with("Its key finds 1.00 of its value.\nFitted together with the other 5 shown "
+                                   "here.\n“the” (57) leaves it as it is."));
+  at.beside = 0;
   at.is_alignment = true;
   CHECK(recalled_words(at).find("points along its value by 100 %") != std::string::npos);
   at.is_there = false;
