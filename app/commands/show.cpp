@@ -107,7 +107,7 @@ int show(const ShowOptions& options, const Console& console) {
 
 std::span<const ShownView> shown_views() {
   static constexpr ShownView table[] = {
-      {"answers", "what the memory answers for its words before and after, and what the output is made of",
+      {"answers", "what the memory answers for its words before and after, and what the output resembles",
        show_answers},
       {"learning", "the step of learning: loss, gradient, edges, and the pair that it harms most",
        show_learning},

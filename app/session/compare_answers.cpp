@@ -76,7 +76,8 @@ SideMoment::Memory memory_of(const Matrix<double>& S, const Matrix<double>* refe
   return memory;
 }
 
-/// "The others stand at 0.74 to 0.87": what the words that this one has not changed answer themselves.
+/// "The others stand at 0.74 to 0.87": what the words answer themselves that are written, and that the
+/// sentence tells nothing of.
 std::string others_of(const AnswerTable& table) {
   constexpr double half_a_digit = 0.005;                                // "-0.00" says less than nothing
   if (table.after.size() == 0) return {};                               // nothing is asked
@@ -85,7 +86,9 @@ std::string others_of(const AnswerTable& table) {
   double most = 0;
   int count = 0;
   for (Index i = 0; i < table.after.rows(); ++i) {
-    if (i == table.present || i == table.most_changed) continue;
+    const bool is_told =
+        i == table.most_changed && table.change.row(i).cwiseAbs().maxCoeff() >= noticed_change;
+    if (i == table.present || is_told || !table.words[static_cast<std::size_t>(i)].is_written) continue;
     const double own = table.after(i, i);
     least = count == 0 ? own : std::min(least, own);
     most = count == 0 ? own : std::max(most, own);
@@ -93,7 +96,11 @@ std::string others_of(const AnswerTable& table) {
   }
   if (count == 0 || !std::isfinite(most) || !std::isfinite(least)) return {};
   const auto shown = [&](double number) { return std::abs(number) < half_a_digit ? 0.0 : number; };
-  return fmt::format("The others stand at {:.2f} to {:.2f}.", shown(least), shown(most));
+  const std::string from = fmt::format("{:.2f}", shown(least));
+  const std::string to = fmt::format("{:.2f}", shown(most));
+  if (count == 1) return fmt::format("The other stands at {}.", from);
+  if (from == to) return fmt::format("The others all stand at {}.", from);
+  return fmt::format("The others stand at {} to {}.", from, to);
 }
 
 void add_table(SideMoment& moment, const Foundation& foundation, const MemoryChange& change,

@@ -97,7 +97,7 @@ ColumnWords words_of(const ComparedSide& side, const ComparedSides& all, float w
   if (side.moment) {
     const std::string& sentence = side.moment->sentence;
     const bool comes = is_before && !sentence.empty();
-    words.answer = wrapped((comes ? "Then: " : "") + sentence, width, 3);
+    words.answer = wrapped((comes ? "Then: " : "") + sentence, width, 4);
   }
   return words;
 }
@@ -303,7 +303,11 @@ class ColumnPainter {
     map_.answer_scale = answer_scale(table);
     if (ImGui::IsWindowHovered() &&
         ImGui::IsMouseHoveringRect(at_, {at_.x + heights_.width, corner.y + head_height}))
-      tooltip_beside(at_, {at_.x + heights_.width, corner.y + head_height}, scale_words(answer_scale(table)));
+      tooltip_beside(
+          at_, {at_.x + heights_.width, corner.y + head_height},
+          "“They explain”: how much of the direction of each row's answer the values of these words "
+          "explain, from the least row to the most; the rest is of other words. " +
+              scale_words(answer_scale(table)));
     const Rectangle pictures = {corner, {corner.x + heights_.width, corner.y + head_height + cell.y * count}};
     if (hovered && ImGui::IsWindowHovered())
       explain_answer(table, is_before() ? "before" : "after", values, *hovered, pictures);
@@ -387,18 +391,21 @@ class ColumnPainter {
 
   void explained(const AnswerTable& table) {
     const Vector<double>& shares = is_before() ? table.explained_before : table.explained_after;
-    if (shares.size() == 0 || !shares.allFinite()) return;
+    const bool is_early = std::ranges::none_of(table.words, &AskedWord::is_written);
+    if (shares.size() == 0 || !shares.allFinite() || is_early) return;
     const style::TextStyle text(style::Text::caption);
     const std::string least = fmt::format("{:.0f}", 100 * std::max(shares.minCoeff(), 0.0));
     const std::string most = fmt::format("{:.0f}", 100 * std::max(shares.maxCoeff(), 0.0));
-    const std::string words =
-        fmt::format("they explain {} %", least == most ? least : fmt::format("{}–{}", least, most));
+    const std::string share = least == most ? least : fmt::format("{}–{}", least, most);
+    std::string words = fmt::format("these words explain {} % of each answer", share);
     float title = 0;
     {
       const style::TextStyle strong(style::Text::strong);
       title = text_extent(answers_title()).x;
     }
-    if (title + text_extent(words).x + px(10) > heights_.width) return;
+    const auto fits = [&] { return title + text_extent(words).x + px(10) <= heights_.width; };
+    if (!fits()) words = fmt::format("they explain {} %", share);
+    if (!fits()) return;
     draw_text({at_.x + heights_.width - text_extent(words).x, at_.y + px(2)}, c_.dim, words);
   }
 

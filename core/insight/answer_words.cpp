@@ -10,7 +10,7 @@ namespace palimpsest {
 
 namespace {
 
-constexpr double noticed = 0.2;    // an entry, or a change of one, that is worth a word
+constexpr double noticed = noticed_change;
 constexpr double mixed = 2.0 / 3;  // of the largest amount: from here on the next one is as good an answer
 
 constexpr const char* none_written = "None of these words has been written yet.";
@@ -84,18 +84,17 @@ std::string changed_row(const AnswerTable& table, Index row) {
   if (is_new) return fmt::format("A{} now answers {}.", asked, answer);
   const std::string amount = fmt::format("{:.2f}", after(is.first));
   const std::string amount_before = fmt::format("{:.2f}", before(is.first));
-  const char* sign = overshoots ? " and overshoots:" : ",";
+  const char* sign = overshoots ? " and overshoots 1:" : ",";
   if (const auto gaining = gaining_word(table, row, after); gaining && gaining != is.first) {
     const std::string gained = fmt::format("{} {:.2f}", quoted(table.words, *gaining), after(*gaining));
     const std::string added = before(*gaining) < noticed
                                   ? fmt::format("now {} as well", gained)
-                                  : fmt::format("{} in the place of {:.2f}", gained, before(*gaining));
+                                  : fmt::format("{} now, {:.2f} before", gained, before(*gaining));
     return fmt::format("A{} still answers {}{} {}, and {}.", asked, answer, sign, amount, added);
   }
   if (amount == amount_before)
     return fmt::format("A{} still answers {}{} {} as before.", asked, answer, sign, amount);
-  return fmt::format("A{} still answers {}{} {} in the place of {}.", asked, answer, sign, amount,
-                     amount_before);
+  return fmt::format("A{} still answers {}{} {} now, {} before.", asked, answer, sign, amount, amount_before);
 }
 
 /// What the memory answers for the query of the row's word; empty where none is asked so.
@@ -129,7 +128,7 @@ std::string answer_sentence(const AnswerTable& table) {
     std::string others;
     if (knew_others && change < 0.005) others = " Nothing else changes.";
     if (knew_others && change >= 0.005)
-      others = fmt::format(" Nothing else that it knew has changed by more than {:.2f}.", change);
+      others = fmt::format(" Nothing else changes by more than {:.2f}.", change);
     return changed_row(table, *table.present) + others;
   }
   if (table.change.isZero(0)) return "Nothing changes here.";

@@ -6,6 +6,8 @@
 
 namespace palimpsest {
 
+inline constexpr double noticed_change = 0.2;  // of an entry, or an entry: worth a word
+
 /// What a change did to the answers, a sentence or two made from its largest entries: which word is answered
 /// now where another was, a mixture, an answer beyond 1 by more than a quarter, or how little has changed.
 /// Says also that nothing is stored.

@@ -2,6 +2,8 @@
 
 #include "app/session/compare_answers.h"
 
+#include <fmt/format.h>
+
 #include "app/session/compared_sides.h"
 #include "app/session/state_text.h"
 #include "core/contract/rail.h"
@@ -47,6 +49,21 @@ TEST_CASE("a side that nothing is asked of has a memory and no table", "[compare
   const auto moment = key.compute({});
   CHECK(moment->table.after.size() == 0);
   CHECK(moment->after.length > 0);
+}
+
+TEST_CASE("what the other words stand at leaves out those told of, and no others", "[compare]") {
+  const auto side = begun(side_of("gated_deltanet"), "capture:gated_deltanet_overwrite_l1");
+  const auto at = [&](Index token, std::vector<Index> pinned) {
+    SideAtWord key = at_word(side, side, token);
+    key.words.pinned = std::move(pinned);
+    return key.compute({});
+  };
+  CHECK(at(63, {6, 42, 63})->others == "The others stand at 0.35 to 0.77.");  // "key" hardly changes here
+  const auto one = at(63, {42, 63});
+  CHECK(one->others == fmt::format("The other stands at {:.2f}.", one->table.after(0, 0)));
+  CHECK(at(42, {6, 42})->others.empty());  // the sentence tells of both
+  const auto early = at(63, {6, 63, 80});  // the last comes later
+  CHECK(early->others == fmt::format("The other stands at {:.2f}.", early->table.after(0, 0)));
 }
 
 TEST_CASE("a side's memory is what its own form and precision compute up to the word", "[compare]") {
