@@ -66,10 +66,11 @@ std::string number_of(const AskedWord& word) {
   return comes_again(word) || word.is_again ? std::to_string(word.token) : "";
 }
 
-/// The same above a column, which adds up the values of all: "7…43".
-std::string numbers_of(const AskedWord& word) {
-  if (comes_again(word)) return fmt::format("{}…{}", word.occurrences.front(), word.occurrences.back());
-  return word.is_again ? std::to_string(word.token) : "";
+/// The same above a column, which adds up the values of all: "7…43"; in less room "7…".
+std::string numbers_of(const AskedWord& word, bool briefly) {
+  if (!comes_again(word)) return word.is_again ? std::to_string(word.token) : "";
+  const Index first = word.occurrences.front();
+  return briefly ? fmt::format("{}…", first) : fmt::format("{}…{}", first, word.occurrences.back());
 }
 
 float width_of_number(const std::string& number) {
@@ -82,9 +83,10 @@ float width_of_number(const std::string& number) {
 void draw_column_name(const AskedWord& word, ImVec2 from, float width) {
   const style::Palette& c = style::colours();
   const std::string label = answered_part(visible_label(word.text));
-  const std::string number = numbers_of(word);
-  const float number_width = width_of_number(number);
   const ImVec2 extent = text_extent(label);
+  std::string number = numbers_of(word, false);
+  if (width_of_number(number) + extent.x > width) number = numbers_of(word, true);
+  const float number_width = width_of_number(number);
   const float left = std::round(from.x + (width - number_width - extent.x) / 2);
   if (number.empty() || left < from.x) {
     draw_centred(from, width, c.value, label);

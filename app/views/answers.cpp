@@ -77,8 +77,7 @@ std::string how_to_read(const AnswerTable& table, const OutputAnswer& output) {
       reads ? ", or at “q of” its query" : "",
       again ? " A word that comes again asks as at the number beside it." : "",
       again ? "all its values" : "that word's value", thick_frame_words(table),
-      scale_words(answer_scale(table)),
-      output.words.empty() ? "" : " What the output resembles is not yet who was read: Attend shows that.");
+      scale_words(answer_scale(table)), output.words.empty() ? "" : " Who was read, Attend shows.");
 }
 
 /// In one line above the tables; the rest in its tooltip.
