@@ -493,6 +493,30 @@ TEST_CASE("An output is made of stored values, and what is left is said") {
         "The output is 0: nothing is read here.");
 }
 
+TEST_CASE("A word that reads is asked with its query") {
+  // Two pairs at right angles; the third token stores nothing of them and asks for the second.
+  Arrays arrays = {{"q", Array({3, 3}, std::vector<double>{1, 0, 0, 0, 1, 0, 0, 5, 0})},
+                   {"k", Array({3, 3}, std::vector<double>{1, 0, 0, 0, 1, 0, 0, 0, 2})},
+                   {"v", Array({3, 3}, std::vector<double>{1, 0, 0, 0, 1, 0, 0, 0, 1})}};
+  const Case each = bound(find_variant("linear"), resolve(find_variant("linear"), {}), arrays);
+  const std::vector<std::string> labels = {"a", "b", "c"};
+  const auto trace = each.variant->rule->trace(each.sequence, Form::recurrent, Precision::f64, 1);
+  const NamedStates memory = memory_after(*each.variant, each.sequence, *trace, 3, {});
+  const auto asked = [&](std::optional<Index> query) {
+    return answer_table(*each.variant, each.sequence, {memory, memory},
+                        asked_words(labels, write_strengths(*each.variant, each.sequence).of_token, 2,
+                                    {.pinned = {0, 1, 2}, .query = query}));
+  };
+  const AnswerTable by_keys = asked({});
+  CHECK(by_keys.after.isApprox(Matrix<double>::Identity(3, 3), 1e-13));
+  const AnswerTable by_query = asked(2);
+  CHECK(by_query.after.topRows(2) == by_keys.after.topRows(2));
+  // Along the query, as long as the key of length 2: half of what a key of length 1 finds.
+  CHECK(by_query.after(2, 1) == Approx(0.5).epsilon(1e-13));
+  CHECK(std::abs(by_query.after(2, 2)) < 1e-13);
+  CHECK(answer_sentence(by_query) == "Asked with the query of “a b c”, it answers “b”: 0.50.");
+}
+
 TEST_CASE("A word that is written later explains nothing yet") {
   Arrays arrays = {{"q", Array({2, 2}, std::vector<double>{1, 0, 0, 1})},
                    {"k", Array({2, 2}, std::vector<double>{1, 0, 0, 1})},
