@@ -12,6 +12,7 @@
 #include "app/session/scales.h"
 #include "app/session/state_text.h"
 #include "core/base/error.h"
+#include "core/base/plain_number.h"
 #include "core/contract/rail.h"
 #include "core/insight/answer_words.h"
 #include "core/insight/memory_change.h"
@@ -96,8 +97,8 @@ std::string others_of(const AnswerTable& table) {
   }
   if (count == 0 || !std::isfinite(most) || !std::isfinite(least)) return {};
   const auto shown = [&](double number) { return std::abs(number) < half_a_digit ? 0.0 : number; };
-  const std::string from = fmt::format("{:.2f}", shown(least));
-  const std::string to = fmt::format("{:.2f}", shown(most));
+  const std::string from = fixed_number(shown(least), 2);
+  const std::string to = fixed_number(shown(most), 2);
   if (count == 1) return fmt::format("The other stands at {}.", from);
   if (from == to) return fmt::format("The others all stand at {}.", from);
   return fmt::format("The others stand at {} to {}.", from, to);

@@ -8,7 +8,7 @@
 
 #include "app/stage/breaking.h"
 #include "app/stage/cell_words.h"
-#include "app/widgets/plain_number.h"
+#include "core/base/plain_number.h"
 #include "core/formula/notation.h"
 #include "core/insight/half_life.h"
 #include "core/numbers/between.h"

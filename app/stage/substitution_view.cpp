@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/widgets/text.h"
+#include "core/base/plain_number.h"
 #include "core/steps/substitution.h"
 
 namespace palimpsest {
@@ -38,10 +39,10 @@ class SubstitutionBuilder {
         "what is missing", sum.missing);
     for (const SubstitutionRow::Taken& taken : sum.taken) {
       const double share = -taken.coefficient;
-      view_.coefficients.push_back(fmt::format("{:.2f}", taken.coefficient));
+      view_.coefficients.push_back(fixed_number(taken.coefficient, 2));
       add({.word = word(taken.row),
            .words = "already written by it",
-           .factor = fmt::format("{} {:.2f}", share < 0 ? "−" : "+", std::abs(share)),
+           .factor = fmt::format("{} {}", share < 0 ? "−" : "+", fixed_number(std::abs(share), 2)),
            .latex = fmt::format("{}_{{{}}}", u, taken.row)},
           fmt::format("taken by {}", taken.row), taken.part);
     }
@@ -83,7 +84,7 @@ class SubstitutionBuilder {
     view_.one_scale.push_back(name);
     strip.picture = picture_of(name, false, fmt::format("sum {}/{}", view_.row, name), view_.made, symbols_);
     strip.length = values.norm();
-    if (strip.number.empty()) strip.number = fmt::format("{:.2f}", strip.length);
+    if (strip.number.empty()) strip.number = fixed_number(strip.length, 2);
     view_.strips.push_back(std::move(strip));
   }
 

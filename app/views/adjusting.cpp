@@ -15,6 +15,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
+#include "core/base/plain_number.h"
 #include "core/insight/learning.h"
 
 namespace palimpsest {
@@ -36,7 +37,7 @@ void change(Application& application, const auto& edit, std::string_view merge_k
 std::string factor_words(double factor, const DataSet& data) {
   const bool wide = ImGui::GetContentRegionAvail().x > style::px(280);
   const char* origin = data.id.starts_with("capture:") ? "learned " : "given ";
-  return fmt::format("{}× {:.2f}", wide ? origin : "", factor);
+  return fmt::format("{}× {}", wide ? origin : "", fixed_number(factor, 2));
 }
 
 /// Words beside a slider, or fewer in a narrow panel.
@@ -237,7 +238,7 @@ void stability(Application& application, const Trace* trace) {
   stability_words(words);
   {
     const style::TextStyle style(style::Text::number_small);
-    const std::string number = fmt::format("{:.2f}", product);
+    const std::string number = fixed_number(product, 2);
     draw_text({words.x + width - text_extent(number).x, words.y}, stable ? c.text : c.alarm, number);
   }
   const ImVec2 from = ImGui::GetCursorScreenPos();

@@ -13,6 +13,7 @@
 #include "app/widgets/style.h"
 #include "app/widgets/text.h"
 #include "app/widgets/tooltip_place.h"
+#include "core/base/plain_number.h"
 
 namespace palimpsest {
 
@@ -249,10 +250,10 @@ void explain_answer(const AnswerTable& table, std::string_view title, const Matr
   const AskedWord& asked = table.words[static_cast<std::size_t>(cell.row)];
   const AskedWord& found = table.words[static_cast<std::size_t>(cell.column)];
   const std::string words = fmt::format(
-      "{}: asked {} “{}” (word {}), the answer has {:.4f} of the value of “{}”, fitted together with "
+      "{}: asked {} “{}” (word {}), the answer has {} of the value of “{}”, fitted together with "
       "the others. After this step they explain {:.0f} % of that answer's direction.{}",
       title, asked.by_query ? "with the query of" : "as at", visible_label(asked.phrase), asked.token,
-      values(cell.row, cell.column), visible_label(found.text),
+      fixed_number(values(cell.row, cell.column), 4), visible_label(found.text),
       100 * std::max(table.explained_after(cell.row), 0.0), mark_words(table, cell.row));
   tooltip_beside(pictures.minimum, pictures.maximum, words);
 }

@@ -4,6 +4,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/gl/context_local.h"
 #include "app/studio/application.h"
@@ -23,10 +24,11 @@ constexpr float scrollbar = 12;
 constexpr float row_height = 32;
 constexpr float most_rows = 8;
 
-/// A number while it is being typed.
+/// A number while it is being typed; and what was wrong with the last one.
 struct Typed {
   ImGuiID cell = 0;
   double value = 0;
+  std::string refusal = {};
 };
 
 struct Column {
@@ -78,10 +80,15 @@ void cell(Application& application, const Column& column, Index token, Index cha
   double value = typed.cell == key ? typed.value : present;
   ImGui::SetNextItemWidth(-FLT_MIN);
   if (ImGui::InputDouble(id.c_str(), &value, 0, 0, "%.4g", ImGuiInputTextFlags_AutoSelectAll))
-    typed = {key, value};
+    typed = {.cell = key, .value = value};
   const bool finished = ImGui::IsItemDeactivatedAfterEdit() && typed.cell == key;
   if (ImGui::IsItemDeactivated() && typed.cell == key) typed = {};
-  if (finished && value != present) set_cell(application, column.name, token, channel, value);
+  if (finished && !std::isfinite(value)) {
+    typed.refusal = fmt::format("{} stays {:.4g}: what was typed is beyond 1.8e+308, the largest number.",
+                                column.name, present);
+  } else if (finished && value != present) {
+    set_cell(application, column.name, token, channel, value);
+  }
 }
 
 /// "word 42 of 94: drum", with a step to either side.
@@ -135,10 +142,17 @@ void draw_rows(Application& application, const std::vector<Column>& all, Index t
 
 }  // namespace
 
+const std::string& cell_refusal() { return context_local<Typed>().refusal; }
+
 void cell_table(Application& application) {
   const auto computed = application.session.computed();
   if (!computed || computed->sequence.tokens == 0) return;
-  style::caption("Its numbers. Type over one: everything is computed anew, and Ctrl+Z takes it back.");
+  if (const std::string& refusal = cell_refusal(); refusal.empty()) {
+    style::caption("Its numbers. Type over one: everything is computed anew, and Ctrl+Z takes it back.");
+  } else {
+    const style::TextStyle text(style::Text::caption, style::colours().alarm);
+    ImGui::TextWrapped("%s", refusal.c_str());
+  }
   word_at_the_cursor(application);
   const std::vector<Column> all = columns(*computed);
   if (all.empty()) return;

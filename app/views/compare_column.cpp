@@ -13,9 +13,9 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/icon_button.h"
-#include "app/widgets/plain_number.h"
 #include "app/widgets/text.h"
 #include "app/widgets/tooltip_place.h"
+#include "core/base/plain_number.h"
 #include "core/insight/rule_difference.h"
 
 namespace palimpsest {

@@ -10,9 +10,9 @@
 #include "app/views/timeline_rows.h"
 #include "app/views/timeline_scale.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/plain_number.h"
 #include "app/widgets/text.h"
 #include "app/widgets/tooltip_place.h"
+#include "core/base/plain_number.h"
 
 namespace palimpsest {
 

@@ -12,8 +12,8 @@
 #include "app/views/learn_rows.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/plain_number.h"
 #include "app/widgets/text.h"
+#include "core/base/plain_number.h"
 #include "core/insight/half_life.h"
 
 namespace palimpsest {

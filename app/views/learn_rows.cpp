@@ -15,8 +15,8 @@
 #include "app/views/underlined_words.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/plain_number.h"
 #include "app/widgets/text.h"
+#include "core/base/plain_number.h"
 #include "core/insight/recalled_part.h"
 
 namespace palimpsest {

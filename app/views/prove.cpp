@@ -13,9 +13,9 @@
 #include "app/views/form_words.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
-#include "app/widgets/plain_number.h"
 #include "app/widgets/segments.h"
 #include "app/widgets/text.h"
+#include "core/base/plain_number.h"
 
 namespace palimpsest {
 

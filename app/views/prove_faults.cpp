@@ -8,8 +8,8 @@
 #include "app/session/counted.h"
 #include "app/views/prove.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/plain_number.h"
 #include "app/widgets/text.h"
+#include "core/base/plain_number.h"
 
 namespace palimpsest {
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/base/plain_number.h"
 #include "core/insight/recalled_part.h"
 #include "core/insight/remembered.h"
 
@@ -20,9 +21,9 @@ std::string found(double share, bool is_alignment) {
     return fmt::format("The answer to its key points along its value by {:.0f} %{}.", 100 * share, way);
   }
   std::string off;
-  if (share > 1 + seen) off = fmt::format(", {:.2f} too much", share - 1);
+  if (share > 1 + seen) off = fmt::format(", {} too much", fixed_number(share - 1, 2));
   if (share < -seen) off = ": it points the other way";
-  return fmt::format("Its key finds {:.2f} of its value{}.", share, off);
+  return fmt::format("Its key finds {} of its value{}.", fixed_number(share, 2), off);
 }
 
 }  // namespace
@@ -36,7 +37,8 @@ std::string recalled_words(const RecalledAt& at) {
   const char* verb = at.is_own ? "writes it" : change < 0 ? "damages it" : "repairs it";
   if (!(std::abs(at.after - at.before) > seen))
     return words + fmt::format("{} leaves it as it is.", at.present);
-  return words + fmt::format("{} {}: {:.2f} before, {:.2f} now.", at.present, verb, at.before, at.after);
+  return words + fmt::format("{} {}: {} before, {} now.", at.present, verb, fixed_number(at.before, 2),
+                             fixed_number(at.after, 2));
 }
 
 const RecalledLegend& recalled_legend(bool is_alignment) {

@@ -12,6 +12,7 @@
 #include "app/views/underlined_words.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
+#include "core/base/plain_number.h"
 
 namespace palimpsest {
 
@@ -81,8 +82,8 @@ std::string facts_words(const TokenFacts& facts, const Recall* recall, const std
     words += fmt::format("\nkept: α = {:.4f}, {}", *facts.alpha, half_life_words(*facts.alpha));
   if (facts.beta) words += fmt::format("\nstrength: β = {:.4f}", *facts.beta);
   if (facts.written)
-    words += fmt::format("\nwritten: {} = {:.4f}",
-                         written_by.empty() ? "‖k‖‖v‖" : letter_of(written_by) + "‖k‖²", *facts.written);
+    words += fmt::format("\nwritten: {} = {}", written_by.empty() ? "‖k‖‖v‖" : letter_of(written_by) + "‖k‖²",
+                         fixed_number(*facts.written, 4));
   if (recall) {
     words += fmt::format("\nlength of the error before {:.3g}, after {:.3g}", std::sqrt(2 * recall->before),
                          std::sqrt(2 * recall->after));

@@ -8,6 +8,7 @@
 #include "app/views/timeline_scale.h"
 #include "app/views/underlined_words.h"
 #include "app/widgets/text.h"
+#include "core/base/plain_number.h"
 
 namespace palimpsest {
 
@@ -339,8 +340,8 @@ bool TimelineRows::error_numbers(Index token, float left, float right, float bot
   const Recall* recall = computed_.recall(token);
   if (!recall) return false;
   const style::TextStyle number(style::Text::number_small);
-  const std::string words =
-      fmt::format("{:.2f} → {:.2f}", length_of(recall->before), length_of(recall->after));
+  const std::string words = fmt::format("{} → {}", fixed_number(length_of(recall->before), 2),
+                                        fixed_number(length_of(recall->after), 2));
   if (left + text_extent(words).x > right) return false;
   timeline_map().numbers.push_back({left, left + text_extent(words).x, right});
   draw_text({left, bottom - text_extent(words).y - px(2)}, token < reached_ ? colours_.text : colours_.faint,
@@ -409,17 +410,20 @@ void name_errors(const TimelineRows& rows, float upper, float lower) {
   const TimelineMap& map = timeline_map();
   const float step = px(name_line);
   const float room = lower - upper;
-  const std::string largest = fmt::format("max {:.3g}", map.largest_error);
+  const std::string largest = "max " + plain_number(map.largest_error, 3);
   if (room < 2 * step) {
     const style::TextStyle text(style::Text::caption);
-    if (room >= step) rows.name("error, " + largest, (upper + lower) / 2, c.error);
+    const std::string words = "error, " + largest;
+    const bool fits = text_extent(words).x <= px(timeline_gutter - 2 * name_gap);
+    if (room >= step)
+      rows.name(fits ? words : "error " + plain_number(map.largest_error, 2), (upper + lower) / 2, c.error);
     return;
   }
   const bool is_roomy = room > px(56);
   float line = is_roomy ? upper + px(5) : (upper + lower - step) / 2;
   if (is_roomy) {
     const style::TextStyle number(style::Text::number_small);
-    rows.name(fmt::format("{:.3g}", map.full_error), line, c.dim);
+    rows.name(plain_number(map.full_error, 3), line, c.dim);
     rows.name("0", lower - px(4), c.dim);
     line += step;
   }

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <optional>
 
+#include "core/base/plain_number.h"
+
 namespace palimpsest {
 
 namespace {
@@ -39,6 +41,8 @@ struct Largest {
   }
 };
 
+std::string hundredths(double amount) { return fixed_number(amount, 2); }
+
 std::string quoted(const std::vector<AskedWord>& words, Index word) {
   return fmt::format("“{}”", words[static_cast<std::size_t>(word)].text);
 }
@@ -50,8 +54,8 @@ std::string as_at(const AskedWord& word) {
 
 std::string mixture(const std::vector<AskedWord>& words, const Vector<double>& amounts,
                     const Largest& largest) {
-  return fmt::format("{} {:.2f} and {} {:.2f}", quoted(words, largest.first), amounts(largest.first),
-                     quoted(words, largest.second), amounts(largest.second));
+  return fmt::format("{} {} and {} {}", quoted(words, largest.first), hundredths(amounts(largest.first)),
+                     quoted(words, largest.second), hundredths(amounts(largest.second)));
 }
 
 /// The word that gains most in a row, where that is its largest change and can be noticed.
@@ -71,8 +75,8 @@ std::string changed_row(const AnswerTable& table, Index row) {
   const std::string asked = as_at(table.words[static_cast<std::size_t>(row)]);
   const std::string answer = quoted(table.words, is.first);
   if (after(is.first) < noticed) {
-    return fmt::format("A{} now answers none of these words: {} was {:.2f}.", asked,
-                       quoted(table.words, was.first), before(was.first));
+    return fmt::format("A{} now answers none of these words: {} was {}.", asked,
+                       quoted(table.words, was.first), hundredths(before(was.first)));
   }
   const bool overshoots = after(is.first) > overshot;
   if (is.is_mixture(after))
@@ -80,16 +84,16 @@ std::string changed_row(const AnswerTable& table, Index row) {
                        mixture(table.words, after, is));
   const bool is_new = is.first != was.first || before(was.first) < noticed;
   if (is_new && overshoots)
-    return fmt::format("A{} now answers {} and overshoots: {:.2f}.", asked, answer, after(is.first));
+    return fmt::format("A{} now answers {} and overshoots: {}.", asked, answer, hundredths(after(is.first)));
   if (is_new) return fmt::format("A{} now answers {}.", asked, answer);
-  const std::string amount = fmt::format("{:.2f}", after(is.first));
-  const std::string amount_before = fmt::format("{:.2f}", before(is.first));
+  const std::string amount = hundredths(after(is.first));
+  const std::string amount_before = hundredths(before(is.first));
   const char* sign = overshoots ? " and overshoots 1:" : ",";
   if (const auto gaining = gaining_word(table, row, after); gaining && gaining != is.first) {
-    const std::string gained = fmt::format("{} {:.2f}", quoted(table.words, *gaining), after(*gaining));
+    const std::string gained = fmt::format("{} {}", quoted(table.words, *gaining), hundredths(after(*gaining)));
     const std::string added = before(*gaining) < noticed
                                   ? fmt::format("now {} as well", gained)
-                                  : fmt::format("{} now, {:.2f} before", gained, before(*gaining));
+                                  : fmt::format("{} now, {} before", gained, hundredths(before(*gaining)));
     return fmt::format("A{} still answers {}{} {}, and {}.", asked, answer, sign, amount, added);
   }
   if (amount == amount_before)
@@ -128,18 +132,17 @@ std::string answer_sentence(const AnswerTable& table) {
     std::string others;
     if (knew_others && change < 0.005) others = " Nothing else changes.";
     if (knew_others && change >= 0.005)
-      others = fmt::format(" Nothing else changes by more than {:.2f}.", change);
+      others = fmt::format(" Nothing else changes by more than {}.", hundredths(change));
     return changed_row(table, *table.present) + others;
   }
   if (table.change.isZero(0)) return "Nothing changes here.";
   const double most = table.change.cwiseAbs().maxCoeff();
   if (most < 0.005) return "Nothing it knew has changed by as much as 0.01.";
-  return fmt::format("Nothing it knew has changed by more than {:.2f}.", most);
+  return fmt::format("Nothing it knew has changed by more than {}.", hundredths(most));
 }
 
 std::string output_sentence(const OutputAnswer& answer) {
-  if (answer.is_early) return none_written;
-  if (answer.words.empty()) return "No word has been written yet.";
+  if (answer.is_early || answer.words.empty()) return {};  // answer_sentence() says so
   if (answer.is_nothing) return "The output is 0: nothing is read here.";
   const bool is_one = answer.words.size() == 1;
   const std::string share = fmt::format("{:.0f} %", 100 * std::max(answer.explained, 0.0));

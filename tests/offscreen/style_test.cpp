@@ -9,9 +9,9 @@
 
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/plain_number.h"
 #include "app/widgets/text.h"
 #include "app/window/offscreen.h"
+#include "core/base/plain_number.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;
@@ -360,11 +360,17 @@ TEST_CASE("style: numbers are written out up to 100,000") {
   CHECK(plain_number(123456, 2) == "1.2e+05");
   CHECK(plain_number(99999.7, 3) == "1e+05");
   CHECK(plain_number(HUGE_VAL, 2) == "inf");
-  CHECK(share_of_one(0.9812) == "0.98");
-  CHECK(share_of_one(0.9949) == "0.99");
+  CHECK(fixed_number(0.784, 2) == "0.78");
+  CHECK(fixed_number(-0.004, 2) == "0.00");
+  CHECK(fixed_number(-0.006, 2) == "-0.01");
+  CHECK(fixed_number(99999.99, 2) == "99999.99");
+  CHECK(fixed_number(99999.996, 2) == "1.0e+05");
+  CHECK(fixed_number(-19355343125244.18, 2) == "-1.9e+13");
+  CHECK(share_of_one(0.9812) == ".98");
+  CHECK(share_of_one(0.9949) == ".99");
   CHECK(share_of_one(0.9993) == ".999");
   CHECK(share_of_one(0.99951) == "<1");
-  CHECK(share_of_one(1) == "1.00");
+  CHECK(share_of_one(1) == "1");
 }
 
 TEST_CASE("style: numbers on an axis differ from each other") {

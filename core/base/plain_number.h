@@ -8,7 +8,10 @@ namespace palimpsest {
 /// "1e+02".
 std::string plain_number(double value, int digits);
 
-/// A share from 0 to 1 in four letters, "0.97", so that only 1 is written as 1: ".998", "<1".
+/// `value` with so many decimals, "0.67"; a power of ten from 100,000 on: "1.9e+13". No sign before zeros.
+std::string fixed_number(double value, int decimals);
+
+/// A share from 0 to 1 in at most four letters, ".97", so that only 1 is written as 1: ".998", "<1".
 std::string share_of_one(double value);
 
 }  // namespace palimpsest
