@@ -321,7 +321,7 @@ void Application::layout(float top, float bottom) {
   // under the pointer.
   ImGui::PushStyleColor(ImGuiCol_Border, style::colours().background);
   if (presenting)
-    presented_ = layout_.present(shown_panels(), position, size);
+    presented_ = layout_.present(workspace(), shown_panels(), position, size);
   else
     layout_.draw(workspace(), resized);
   ImGui::PopStyleColor();

@@ -70,7 +70,8 @@ std::string arrangement(unsigned dockspace, std::span<const Panel> panels) {
 }
 
 /// Of the floor: enough for its rows, and more for its bars where there is room.
-float floor_height(float height) {
+float floor_height(const Workspace& workspace, float height) {
+  if (workspace.floor_part > 0) return workspace.floor_part * height;
   return std::min(std::clamp(height * 0.18F, style::px(152), style::px(208)), height * 0.34F);
 }
 
@@ -92,7 +93,7 @@ void lay_out(unsigned dockspace, const Workspace& workspace, ImVec2 size) {
   const float left_side =
       std::min(style::px(left_width[wide] + workspace.wider_left), inner * 0.3F);  // the stage keeps most
   const float right_side = std::min(style::px(right_width[wide]), inner * 0.3F);
-  const float timeline = workspace.floor_part > 0 ? workspace.floor_part * size.y : floor_height(size.y);
+  const float timeline = floor_height(workspace, size.y);
 
   ImGui::DockBuilderRemoveNode(dockspace);
   ImGui::DockBuilderAddNode(dockspace, ImGuiDockNodeFlags_DockSpace);
@@ -229,15 +230,15 @@ void Layout::draw(const Workspace& shown, bool resized) {
                    shows_tabs_ ? ImGuiDockNodeFlags_None : ImGuiDockNodeFlags_AutoHideTabBar);
 }
 
-std::vector<Presented> Layout::present(std::span<const Panel* const> shown, ImVec2 position,
-                                       ImVec2 size) const {
+std::vector<Presented> Layout::present(const Workspace& workspace, std::span<const Panel* const> shown,
+                                       ImVec2 position, ImVec2 size) const {
   for (const auto& [id, laid] : laid_) {
     if (laid.is_drawn) ImGui::DockSpace(laid.dockspace, {0, 0}, ImGuiDockNodeFlags_KeepAliveOnly);
   }
   const auto has = [&](PanelPlace place) {
     return std::ranges::find(shown, place, &Panel::place) != shown.end();
   };
-  const float floor = has(PanelPlace::bottom) ? floor_height(size.y) : 0;
+  const float floor = has(PanelPlace::bottom) ? floor_height(workspace, size.y) : 0;
   const float centre = size.y - floor;
   const float answers = has(PanelPlace::center_bottom) ? lower_height(size.x, centre) : 0;
   const float gap = style::px(style::panel_gap);

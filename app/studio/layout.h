@@ -34,9 +34,10 @@ class Layout {
   /// is to be laid out anew.
   void draw(const Workspace& shown, bool resized);
 
-  /// Keeps the places of all panels while some of `shown`, those that do not lie at its sides, fill a part of
-  /// the screen. Call it inside the window that draw() is called in.
-  std::vector<Presented> present(std::span<const Panel* const> shown, ImVec2 position, ImVec2 size) const;
+  /// Keeps the places of all panels while some of `shown`, those of `workspace` that do not lie at its sides,
+  /// fill a part of the screen. Call it inside the window that draw() is called in.
+  std::vector<Presented> present(const Workspace& workspace, std::span<const Panel* const> shown,
+                                 ImVec2 position, ImVec2 size) const;
 
   /// Whether somebody moved its panels.
   bool is_own(const Workspace& workspace) const;

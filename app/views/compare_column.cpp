@@ -37,7 +37,7 @@ constexpr float error_height = 22;
 constexpr float low_column = 560;  // below this height there is less of everything
 constexpr float narrow_column = 340;
 constexpr float numbered_cell = 18;
-constexpr float small_picture = 62;
+constexpr float least_picture = 24;
 
 constexpr double least_part = 0.05;    // of the common scale: what is smaller has a scale of its own
 constexpr double most_beyond = 0.25;   // of its numbers: with more it has, too
@@ -56,12 +56,17 @@ std::vector<std::string> wrapped(const std::string& words, float width, std::siz
   return lines;
 }
 
+/// How many lines what is said in a column has.
+struct Lines {
+  std::size_t sentence = 1;
+  std::size_t answer = 1;
+  std::size_t others = 0;
+};
+
 /// How high the parts are, the same in all columns so that their tops are aligned.
 struct Heights {
   float width = 0;  // of what stands in a column
-  std::size_t sentence_lines = 2;
-  std::size_t answer_lines = 2;
-  std::size_t other_lines = 1;
+  Lines lines;
   float formula = 0;
   float picture = 0;
   float cell = 0;
@@ -85,47 +90,59 @@ std::string sentence_of(const ComparedSide& side, const ComparedSides& all) {
   return (differs.empty() ? "" : differs + ". ") + side_sentence(*side.computed);
 }
 
-ColumnWords words_of(const ComparedSide& side, const ComparedSides& all, float width, bool is_low,
+ColumnWords words_of(const ComparedSide& side, const ComparedSides& all, float width, const Lines& most,
                      bool is_before) {
   ColumnWords words;
   {
     const style::TextStyle text(style::Text::caption);
-    words.sentence = wrapped(sentence_of(side, all), width, 4);
-    if (side.moment) words.others = wrapped(side.moment->others, width, is_low ? 1 : 2);
+    words.sentence = wrapped(sentence_of(side, all), width, most.sentence);
+    if (side.moment && most.others > 0) words.others = wrapped(side.moment->others, width, most.others);
   }
   const style::TextStyle text(style::Text::body);
   if (side.moment) {
     const std::string& sentence = side.moment->sentence;
     const bool comes = is_before && !sentence.empty();
-    words.answer = wrapped((comes ? "Then: " : "") + sentence, width, 4);
+    words.answer = wrapped((comes ? "Then: " : "") + sentence, width, most.answer);
   }
   return words;
 }
 
 Heights heights_of(const ComparedSides& all, const std::vector<ColumnWords>& words, float width, float height,
                    bool is_low) {
-  Heights heights{.width = width, .sentence_lines = 1, .answer_lines = 1, .other_lines = 0};
+  Heights heights;
+  heights.width = width;
+  Lines& lines = heights.lines;
   for (const ColumnWords& column : words) {
-    heights.sentence_lines = std::max(heights.sentence_lines, column.sentence.size());
-    heights.answer_lines = std::max(heights.answer_lines, column.answer.size());
-    heights.other_lines = std::max(heights.other_lines, column.others.size());
+    lines.sentence = std::max(lines.sentence, column.sentence.size());
+    lines.answer = std::max(lines.answer, column.answer.size());
+    lines.others = std::max(lines.others, column.others.size());
   }
   heights.formula = px(is_low ? low_formula_height : formula_height);
   for (const ComparedSide& side : all.sides) {
     if (side.moment)
       heights.rows = std::max(heights.rows, static_cast<float>(side.moment->table.words.size()));
   }
-  const float fixed = px(name_height) + px(line_height) * static_cast<float>(heights.sentence_lines) +
-                      heights.formula + px(line_height + 2) + px(between) + px(20) + px(line_height + 4) +
-                      px(6) + px(body_height) * static_cast<float>(heights.answer_lines) +
-                      px(line_height) * static_cast<float>(heights.other_lines) + px(error_height);
-  const float rest = std::max(height - fixed, px(60));
   const float rows = std::max(heights.rows, 1.0F);
+  const auto left_over = [&] {
+    return height - (px(name_height) + px(line_height) * static_cast<float>(lines.sentence) +
+                     heights.formula + px(line_height + 2) + px(between) + px(20) + px(line_height + 4) +
+                     px(6) + px(body_height) * static_cast<float>(lines.answer) +
+                     px(line_height) * static_cast<float>(lines.others) + px(error_height));
+  };
+  // Rather numbers in the cells than more words; what is cut is told under the pointer.
+  const auto spare = [&](std::size_t& count, std::size_t least) {
+    while (count > least && left_over() < rows * px(numbered_cell) + px(least_picture)) --count;
+  };
+  spare(lines.others, 0);
+  spare(lines.sentence, 1);
+  spare(lines.answer, 2);
+  const float rest = std::max(left_over(), px(60));
   heights.cell = std::floor(std::clamp(rest * 0.52F / rows, px(8), px(28)));
   // Rather numbers in the cells than a larger picture.
   heights.cell =
-      std::max(heights.cell, std::min(px(numbered_cell), std::floor((rest - px(small_picture)) / rows)));
-  heights.picture = std::floor(std::clamp(rest - rows * heights.cell, px(24), (width - px(between)) / 2));
+      std::max(heights.cell, std::min(px(numbered_cell), std::floor((rest - px(least_picture)) / rows)));
+  heights.picture =
+      std::floor(std::clamp(rest - rows * heights.cell, px(least_picture), (width - px(between)) / 2));
   heights.cell = std::floor(std::clamp((rest - heights.picture) / rows, px(8), px(38)));
   return heights;
 }
@@ -204,7 +221,7 @@ class ColumnPainter {
 
   void sentence(const std::vector<std::string>& lines) {
     const style::TextStyle text(style::Text::caption);
-    draw_lines("sentence", lines, heights_.sentence_lines, px(line_height), c_.dim, sentence_of(side_, all_));
+    draw_lines("sentence", lines, heights_.lines.sentence, px(line_height), c_.dim, sentence_of(side_, all_));
   }
 
   void equation(const ComparedSide* left) {
@@ -244,16 +261,19 @@ class ColumnPainter {
     }
     const SideMoment& moment = *side_.moment;
     const SideMoment::Memory& memory = is_before() ? moment.before : moment.after;
-    const float second = at_.x + heights_.width - side;
+    // Not farther than the middle: what is said above it needs the room.
+    const float second =
+        at_.x + std::min(heights_.width - side, std::ceil((heights_.width + px(between)) / 2));
+    const float second_width = at_.x + heights_.width - second;
     const PictureScale scale = scale_of(memory.S, memory.range);
-    head(at_.x, std::max(side, second - at_.x - px(16)), memory_words(scale), memory.length);
+    head(at_.x, second - at_.x - px(between), memory_words(scale), memory.length);
     picture(fmt::format("memory {}", side_.index), memory.S, memory.version, {at_.x, at_.y + caption}, side,
             scale.range);
     if (side_.is_reference) {
-      head(second, side, {"the reference", "reference"}, std::nullopt);
+      head(second, second_width, {"the reference", "reference"}, std::nullopt);
       list_->AddRect({second, at_.y + caption}, {second + side, at_.y + caption + side}, c_.edge);
     } else if (memory.apart.size() == 0) {
-      head(second, side, {"no difference"}, std::nullopt);
+      head(second, second_width, {"no difference"}, std::nullopt);
       const style::TextStyle text(style::Text::caption);
       float y = at_.y + caption;
       const auto most = static_cast<std::size_t>(std::max(side / px(line_height), 1.0F));
@@ -267,7 +287,7 @@ class ColumnPainter {
       const PictureScale apart = scale_of(memory.apart, memory.apart_range);
       if (apart.is_own)
         than = {"own scale ±" + plain_number(apart.range, 1), "±" + plain_number(apart.range, 1)};
-      head(second, side, than, apart.is_own ? std::nullopt : std::optional(memory.apart_length));
+      head(second, second_width, than, apart.is_own ? std::nullopt : std::optional(memory.apart_length));
       picture(fmt::format("difference {}", side_.index), memory.apart, memory.apart_version,
               {second, at_.y + caption}, side, apart.range);
     }
@@ -317,11 +337,11 @@ class ColumnPainter {
   void words(const ColumnWords& written) {
     {
       const style::TextStyle text(style::Text::body);
-      draw_lines("answer", written.answer, heights_.answer_lines, px(body_height), c_.text,
+      draw_lines("answer", written.answer, heights_.lines.answer, px(body_height), c_.text,
                  side_.moment ? side_.moment->sentence : std::string());
     }
     const style::TextStyle text(style::Text::caption);
-    draw_lines("others", written.others, heights_.other_lines, px(line_height), c_.dim, {});
+    draw_lines("others", written.others, heights_.lines.others, px(line_height), c_.dim, {});
   }
 
   /// |v - S^T k| of the word, red as it finds the memory, filled as it leaves it.
@@ -555,9 +575,11 @@ void draw_columns(Application& application, const ComparedSides& all) {
     style::paragraph("There is no room here for the sides: make the panel larger.");
     return;
   }
+  const bool is_before = application.session.state().compare.before;
   std::vector<ColumnWords> words;
   for (const ComparedSide& side : all.sides)
-    words.push_back(words_of(side, all, inner, is_low, application.session.state().compare.before));
+    words.push_back(
+        words_of(side, all, inner, {.sentence = 4, .answer = 4, .others = is_low ? 1U : 2U}, is_before));
   const Heights heights = heights_of(all, words, inner, room.y - 2 * px(padding), is_low);
   const double full = longest_error(all, application.session.token());
   for (std::size_t i = 0; i < all.sides.size(); ++i) {
@@ -574,11 +596,12 @@ void draw_columns(Application& application, const ComparedSides& all) {
       map.sentence = sentence_of(side, all);
       ColumnPainter painter(application, all, side, heights, map, ImGui::GetCursorScreenPos());
       painter.name();
-      painter.sentence(words[i].sentence);
+      const ColumnWords fitting = words_of(side, all, inner, heights.lines, is_before);
+      painter.sentence(fitting.sentence);
       painter.equation(i > 0 && !side.same_as ? &all.sides[i - 1] : nullptr);
       painter.memories();
       painter.answers();
-      painter.words(words[i]);
+      painter.words(fitting);
       painter.error(full);
       ImGui::SetCursorScreenPos(panel);
       ImGui::Dummy({1, 1});  // pictures are no items

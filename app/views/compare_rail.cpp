@@ -85,7 +85,12 @@ void draw_stop(Application& application, const ComparedSides& all, const Track& 
   const bool is_lit = ImGui::IsItemHovered();
   tooltip(fmt::format("Bring the handle here: {}.", each.words));
   {
-    const style::TextStyle text(is_shown ? style::Text::strong : style::Text::body);
+    const auto fits = [&](style::Text letters) {
+      const style::TextStyle text(letters);
+      return text_extent(each.name).x <= width;
+    };
+    const style::Text usual = is_shown ? style::Text::strong : style::Text::body;
+    const style::TextStyle text(fits(usual) ? usual : style::Text::caption);
     const std::string name = shortened(each.name, width);
     draw_text({std::round(x - text_extent(name).x / 2), track.from.y - px(29)},
               is_shown || is_lit ? c.text : c.dim, name);

@@ -112,7 +112,7 @@ std::string queried_row(const AnswerTable& table) {
                                         word->phrase.empty() ? word->text : word->phrase);
   if (after(is.first) < noticed) return fmt::format("{} none of these words.", asked);
   if (is.is_mixture(after)) return fmt::format("{} a mixture, {}.", asked, mixture(table.words, after, is));
-  return fmt::format("{} {}: {:.2f}.", asked, quoted(table.words, is.first), after(is.first));
+  return fmt::format("{} {}: {}.", asked, quoted(table.words, is.first), hundredths(after(is.first)));
 }
 
 }  // namespace

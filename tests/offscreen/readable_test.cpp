@@ -7,6 +7,8 @@
 #include <set>
 
 #include "app/studio/application.h"
+#include "app/views/timeline_rows.h"
+#include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
@@ -104,8 +106,27 @@ TEST_CASE("no text is cut or lies over another on any page", "[readable]") {
       check_letters(application, offscreen);
       application.*shown = false;
     }
+  }
+}
+
+TEST_CASE("a presentation of any workspace can be read", "[readable]") {
+  for (const Screen& screen : usual_screens) {
+    Application application;
+    open_at_drum(application);
     application.presenting = true;
-    check_letters(application, offscreen);
+    Offscreen offscreen(screen.width, screen.height, screen.scale);
+    for (const Workspace& workspace : application.workspaces()) {
+      CAPTURE(screen.width, workspace.id);
+      application.enter(workspace.id);
+      timeline_map() = {};
+      check_letters(application, offscreen);
+      const std::string id = workspace.id;
+      if (id == "compare") {  // sentences may be cut, names may not
+        for (const CutPiece& piece : drawn_cut_words()) CHECK(piece.whole.ends_with('.'));
+      }
+      if (id == "step" || id == "learn" || id == "compare")
+        CHECK(timeline_map().words_bottom > timeline_map().words_top);
+    }
   }
 }
 
