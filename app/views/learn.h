@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +34,7 @@ struct LearnMap {
   Rectangle iterates;                                      // that of Newton and Schulz
   std::vector<std::pair<std::string, Rectangle>> choices;  // the words that learn_choice() drew
   ImVec2 dot;                                              // on it
+  std::optional<ImVec2> harm_dot = {};                     // on the curve of the word that is harmed
   /// A lane of a stored word, and what it showed last at the cursor.
   struct Lane {
     Index token = 0;

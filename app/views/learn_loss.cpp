@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -263,6 +264,11 @@ void draw_tag(const Chart& chart, Taken& taken, ImVec2 point, ImVec2 offset, con
   learn_text({at.x + symbol_width, at.y}, colour, words);
 }
 
+/// Why a step does not land on the line along its gradient.
+const char* landing_words(const LearningMoment& moment) {
+  return moment.step.problem.moving.empty() ? "as it really steps" : "with momentum";
+}
+
 /// The stored word that this step harms most, with its loss along the same line; null where there is none.
 std::shared_ptr<const HarmNow::Value> harm_now(const LearnScene& scene) {
   HarmNow key;
@@ -273,16 +279,55 @@ std::shared_ptr<const HarmNow::Value> harm_now(const LearnScene& scene) {
   return is_known ? answer.value : nullptr;
 }
 
-void draw_harm(const LearnScene& scene, const Chart& chart, Taken& taken, double at, const HarmAlong& harm,
-               std::span<const double> xs) {
+/// What a curve comes to at `x`, on the line between its two nearest points.
+double between_points(std::span<const double> xs, std::span<const double> ys, double x) {
+  if (xs.size() < 2 || ys.size() < xs.size()) return std::numeric_limits<double>::quiet_NaN();
+  const auto above = std::ranges::lower_bound(xs, x);
+  const auto i = std::clamp<std::ptrdiff_t>(above - xs.begin(), 1, std::ssize(xs) - 1);
+  const auto j = static_cast<std::size_t>(i);
+  const double part = (x - xs[j - 1]) / (xs[j] - xs[j - 1]);
+  return ys[j - 1] + part * (ys[j] - ys[j - 1]);
+}
+
+/// Its loss along this step; a dot on the curve where the step's size is `at`, and, where momentum takes it
+/// off the curve, a ring where it lands.
+void draw_harm(const LearnScene& scene, const Chart& chart, Taken& taken, double at, double lands_at,
+               const HarmAlong& harm, std::span<const double> xs) {
   const style::Palette& c = style::colours();
   curve(ImGui::GetWindowDrawList(), chart, xs, harm.losses, c.faint, px(2));
-  if (!(harm.pair.after > chart.bottom) || harm.pair.after > chart.top) return;
-  const ImVec2 point = {std::clamp(chart.x(at), chart.from.x, chart.to.x), chart.y(harm.pair.after)};
-  ImGui::GetWindowDrawList()->AddCircleFilled(point, px(dot_size - 2), c.dim);
-  taken.boxes.push_back(around(point));
+  const auto is_in_sight = [&](double loss) { return loss > chart.bottom && loss <= chart.top; };
+  const auto point_at = [&](double x, double loss) {
+    return ImVec2{std::clamp(chart.x(x), chart.from.x, chart.to.x), chart.y(loss)};
+  };
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const double on_curve = between_points(xs, harm.losses, at);
+  const bool leaves_curve = std::abs(harm.pair.after - on_curve) > 0.02 * (chart.top - chart.bottom);
+  if (is_in_sight(on_curve)) {
+    const ImVec2 dot = point_at(at, on_curve);
+    list->AddCircleFilled(dot, px(dot_size - 2), c.dim);
+    taken.boxes.push_back(around(dot));
+    learn_map().harm_dot = dot;
+  }
+  if (!is_in_sight(harm.pair.after)) return;
+  const ImVec2 point = point_at(leaves_curve ? lands_at : at, harm.pair.after);
+  if (leaves_curve) {
+    dashed_line(list, point_at(at, std::clamp(on_curve, chart.bottom, chart.top)), point, c.faint,
+                px(style::line));
+    list->AddCircleFilled(point, px(dot_size - 2), c.panel);
+    list->AddCircle(point, px(dot_size - 2), c.dim, 0, px(2));
+    taken.boxes.push_back(around(point));
+  }
   const std::string word = quoted_word(*scene.application.session.computed(), harm.pair.token);
   const std::string losses = fmt::format("{:.3g} → {:.3g}", harm.pair.before, harm.pair.after);
+  if (leaves_curve) {
+    const char* why = landing_words(scene.moment);
+    draw_tag(
+        chart, taken, point, {px(12), -px(6)}, "",
+        {fmt::format("{}: harms {} most: {}", why, word, losses), fmt::format("{} {}: {}", word, why, losses),
+         fmt::format("{} {}: {:.3g}", word, why, harm.pair.after)},
+        c.dim);
+    return;
+  }
   draw_tag(chart, taken, point, {px(12), px(2)}, "",
            {fmt::format("{}, which it harms most: {}", word, losses),
             fmt::format("harms {} most: {}", word, losses), fmt::format("harms {}: {}", word, losses),
@@ -374,7 +419,7 @@ void draw_loss(const LearnScene& scene, const LearnRoom& room) {
     std::vector<double> along = (*harm)->rates;
     for (double& x : along) x *= unit;
     taken.lines.push_back(line_of(chart, along, (*harm)->losses));
-    draw_harm(scene, chart, taken, at, **harm, along);
+    draw_harm(scene, chart, taken, at, step.taken * unit, **harm, along);
   }
   name_band(chart, taken, moment.edge * unit, moment.losses.back() <= std::ranges::min(moment.losses));
 
@@ -397,7 +442,7 @@ void draw_loss(const LearnScene& scene, const LearnRoom& room) {
     dashed_line(list, dot, landing, c.dim, px(style::line));
     list->AddCircleFilled(landing, px(dot_size - 1), c.panel);
     list->AddCircle(landing, px(dot_size - 1), c.text, 0, px(2));
-    const char* why = !step.problem.moving.empty() ? "with momentum" : "as it really steps";
+    const char* why = landing_words(moment);
     draw_tag(chart, taken, landing, {px(12), px(8)}, "", {fmt::format("{}: {:.4g}", why, step.loss_after)},
              c.text);
   }

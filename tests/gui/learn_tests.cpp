@@ -80,6 +80,21 @@ void the_dot_changes_the_strength(ImGuiTestContext* context) {
   IM_CHECK(session.choice().edits.empty());
 }
 
+/// Momentum takes the step off the line: the harmed word's dot stays on its curve, where the step's own is.
+void harm_has_its_dot_on_the_curve(ImGuiTestContext* context) {
+  Session& session = enter_learn(context);
+  Choice choice = session.choice();
+  choice.variant = "titans";
+  session.choose(std::move(choice));
+  settle(context);
+  session.go_to_token(15);
+  settle(context);
+  session.answers().wait();
+  settle(context);
+  IM_CHECK(learn_map().harm_dot.has_value());
+  IM_CHECK_EQ(learn_map().harm_dot->x, learn_map().dot.x);
+}
+
 void paints_strengths_and_gates(ImGuiTestContext* context) {
   Session& session = enter_learn(context);
   const Rectangle strengths = learn_map().strengths;
@@ -191,6 +206,7 @@ void fewer_flattening_steps_are_looked_at(ImGuiTestContext* context) {
 
 void register_learn_tests(ImGuiTestEngine* engine) {
   add_program_test(engine, "Learn opens with its key", opens_with_its_key);
+  add_program_test(engine, "harm has its dot on the curve", harm_has_its_dot_on_the_curve);
   add_program_test(engine, "the dot on the loss changes the word's strength", the_dot_changes_the_strength);
   add_program_test(engine, "strengths and gates are painted", paints_strengths_and_gates);
   add_program_test(engine, "Learn says what cannot be painted", says_what_cannot_be_painted);
