@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <ranges>
 
 #include "app/stage/layout.h"
+#include "core/base/plain_number.h"
 
 namespace palimpsest {
 
@@ -32,6 +34,7 @@ constexpr float words_of_strip = 128;
 constexpr float formula_of_strip = 88;
 constexpr float factor_gap = 4;  // between a factor and its symbol
 constexpr float number_of_strip = 66;
+constexpr std::size_t no_place = std::numeric_limits<std::size_t>::max();
 constexpr float letters = 15;
 // Numbers are words: a formula for each would be read and painted at every step.
 constexpr style::Text factor_text = style::Text::number_small;
@@ -48,7 +51,8 @@ class SubstitutionLayout {
                                               ? std::min(beside_words, room.y * most_of_height)
                                               : room.y * share_of_sum);
     const std::vector<std::size_t> shown = strongest(fitting);
-    const float sum = ruler_.px(sum_gap) + static_cast<float>(shown.size()) * ruler_.px(strip_distance);
+    const std::size_t lines = shown.size() + (shown.size() < view_.strips.size() ? 1 : 0);
+    const float sum = ruler_.px(sum_gap) + static_cast<float>(lines) * ruler_.px(strip_distance);
     const auto rows = static_cast<float>(view_.solved.rows);
     const float most = (room.y - sum - ruler_.px(title_height)) / rows;
     const float row =
@@ -87,7 +91,8 @@ class SubstitutionLayout {
     return static_cast<std::size_t>(std::max(height / ruler_.px(strip_distance), 3.0F));
   }
 
-  /// The strips that must stand and the longest of the others, in their order.
+  /// The strips that must stand and the longest of the others, in their order; where some are left out, a
+  /// line says so.
   std::vector<std::size_t> strongest(std::size_t most) const {
     std::vector<std::size_t> order(view_.strips.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -97,7 +102,9 @@ class SubstitutionLayout {
       if (first.must_stand != second.must_stand) return first.must_stand;
       return first.length > second.length;
     });
-    order.resize(std::min(order.size(), most));
+    const auto must_stand =
+        static_cast<std::size_t>(std::ranges::count(view_.strips, true, &SubstitutionStrip::must_stand));
+    if (order.size() > most) order.resize(std::max(most - 1, must_stand));
     std::ranges::sort(order);
     return order;
   }
@@ -196,7 +203,16 @@ class SubstitutionLayout {
     }
     const float words_end = formula_end - std::max(formulas + ruler_.px(8), ruler_.px(formula_of_strip));
     const float words_left = origin.x + ruler_.px(words_room) + ruler_.px(column_gap);
+    const std::vector<std::size_t> left_out = others_than(shown);
+    // Those that are left out stand after the terms that are shown, before what they all come to.
+    const auto last_term =
+        std::ranges::find_if(shown, [&](std::size_t i) { return view_.strips[i].must_stand && i > 0; });
+    const std::size_t before = left_out.empty() || last_term == shown.end() ? no_place : *last_term;
     for (const std::size_t i : shown) {
+      if (i == before) {
+        place_left_out(left_out, origin.x + ruler_.px(words_room), formula_end, left, right, y + height / 2);
+        y += distance;
+      }
       const SubstitutionStrip& strip = view_.strips[i];
       const float middle = y + height / 2;
       const float words_width = std::min(words_end - words_left, ruler_.px(words_of_strip + 40));
@@ -217,6 +233,37 @@ class SubstitutionLayout {
       place_ended(strip.number, right, middle, number - ruler_.px(6), style::Text::number_small, Ink::dim);
       y += distance;
     }
+  }
+
+  std::vector<std::size_t> others_than(const std::vector<std::size_t>& shown) const {
+    std::vector<std::size_t> others;
+    for (std::size_t i = 0; i < view_.strips.size(); ++i) {
+      if (!std::ranges::binary_search(shown, i)) others.push_back(i);
+    }
+    return others;
+  }
+
+  /// "3 more  …  smaller ones, together of this length  0.02"
+  void place_left_out(const std::vector<std::size_t>& strips, float words_end, float formula_end, float left,
+                      float right, float middle) {
+    Matrix<double> sum = view_.made.at(view_.strips[strips.front()].picture.tensor);
+    for (const std::size_t i : strips | std::views::drop(1))
+      sum += view_.made.at(view_.strips[i].picture.tensor);
+    place_ended(fmt::format("{} more", strips.size()), words_end, middle, ruler_.px(words_room),
+                style::Text::caption, Ink::dim);
+    place_formula("\\cdots", {formula_end, middle}, true, middle);
+    const float number = ruler_.px(number_of_strip);
+    const std::string words = ruler_.shortened(
+        strips.size() == 1 ? "a smaller term, of this length" : "smaller terms, together of this length",
+        style::Text::caption, right - number - left);
+    const ImVec2 extent = ruler_.words(words, style::Text::caption, -1);
+    layout_.words.push_back({.position = {left, middle - extent.y / 2},
+                             .words = words,
+                             .text = style::Text::caption,
+                             .ink = Ink::dim,
+                             .extent = extent});
+    place_ended(fixed_number(sum.norm(), 2), right, middle, number - ruler_.px(6), style::Text::number_small,
+                Ink::dim);
   }
 
   StageLayout& layout_;

@@ -13,6 +13,7 @@
 #include "app/session/computation.h"
 #include "app/session/presets.h"
 #include "app/widgets/heat_map.h"
+#include "core/base/plain_number.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;
@@ -480,6 +481,37 @@ TEST_CASE("the strips of different rows have places of their own on the card", "
     }
   });
   CHECK(rows.size() > 4);
+}
+
+TEST_CASE("a sum says how many of its terms have no room, and how large they are together", "[stage]") {
+  const Ruler ruler = ruler_of(1);
+  int cut = 0;
+  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
+    const StageView view = stage_view(trace, phase, record, cursor, labels);
+    if (!view.substitution) return;
+    const SubstitutionView& solve = *view.substitution;
+    StageLayout layout;
+    lay_out_substitution(layout, solve, {0, 0}, {700, 160}, ruler);
+    Matrix<double> sum;
+    int left_out = 0;
+    for (const SubstitutionStrip& strip : solve.strips) {
+      const bool is_drawn = std::ranges::any_of(
+          layout.pictures, [&](const PlacedPicture& placed) { return placed.picture == &strip.picture; });
+      if (is_drawn) continue;
+      const Matrix<double>& part = solve.made.at(strip.picture.tensor);
+      sum = left_out == 0 ? part : Matrix<double>(sum + part);
+      ++left_out;
+    }
+    const auto says = [&](const std::string& words) {
+      return std::ranges::any_of(layout.words,
+                                 [&](const PlacedWords& placed) { return placed.words == words; });
+    };
+    CHECK(says(fmt::format("{} more", left_out)) == (left_out > 0));
+    if (left_out == 0) return;
+    CHECK(says(fixed_number(sum.norm(), 2)));
+    ++cut;
+  });
+  CHECK(cut > 0);
 }
 
 TEST_CASE("the formulas of a sum are the same for other numbers", "[stage]") {
