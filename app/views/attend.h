@@ -51,6 +51,7 @@ struct AttendMap {
   bool has_settings = false;  // stand below the squares, not at the side
   std::string reason;         // why the rule has no weights
   bool has_loupe = false;
+  int numberless = 0;                       // of its cells that should have a number
   std::vector<Rectangle> column_words;      // below the squares
   std::vector<Rectangle> bars;              // on the floor
   std::vector<Rectangle> bar_numbers;       // beside them

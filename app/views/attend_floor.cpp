@@ -23,8 +23,8 @@ constexpr float least_bar = 0.02F;     // of the largest: from here on a bar is 
 constexpr double least_number = 0.08;  // of the largest bar: smaller ones carry no number
 
 /// One rule's weights of the present row as bars over and under a line.
-void draw_bars(const TimelineColumns& columns, const Vector<double>& weights, double total, double most,
-               float top, float bottom) {
+void draw_bars(const TimelineColumns& columns, Index present, const Vector<double>& weights, double total,
+               double most, float top, float bottom) {
   const style::Palette& c = style::colours();
   const style::TextStyle text(style::Text::number_small);
   const bool subtracts = weights.size() > 0 && weights.minCoeff() < -most / 50;
@@ -62,11 +62,21 @@ void draw_bars(const TimelineColumns& columns, const Vector<double>& weights, do
     if (number != "0" && number != "-0") numbers.push_back({middle, half, y, number});
   }
   attend_map().bars.insert(attend_map().bars.end(), bars.begin(), bars.end());
-  // Beside their bars, where they lie over no other.
+  // Beside their bars, where they lie over no other; that of the cursor's bar beside its frame.
+  const float frame[] = {columns.left(present), columns.left(present) + columns.width(present)};
+  const auto crosses_frame = [&](const Rectangle& box) {
+    const float margin = px(2);
+    return std::ranges::any_of(
+        frame, [&](float x) { return box.minimum.x < x + margin && box.maximum.x > x - margin; });
+  };
   for (const BarNumber& each : numbers) {
     const ImVec2 extent = text_extent(each.words);
-    for (const float x : {each.middle + each.half + px(2), each.middle - each.half - px(2) - extent.x}) {
+    const bool is_framed = each.middle > frame[0] && each.middle < frame[1];
+    const float right = is_framed ? frame[1] + px(4) : each.middle + each.half + px(2);
+    const float left = is_framed ? frame[0] - px(4) : each.middle - each.half - px(2);
+    for (const float x : {right, left - extent.x}) {
       const Rectangle box = {{x, each.y}, {x + extent.x, each.y + extent.y}};
+      if (crosses_frame(box)) continue;
       const bool is_inside = x >= columns.position.x && box.maximum.x <= columns.position.x + columns.size.x;
       const auto lies_over = [&](const Rectangle& bar) {
         return overlap(box, bar) && bar.maximum.y - bar.minimum.y > px(3);
@@ -132,8 +142,8 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
     if (row.softmax_most >= 0) most = std::max(most, row.softmax_weights(row.softmax_most));
     if (!(most > 0)) most = 1;
     if (row.reason.empty())
-      draw_bars(columns, row.weights, row.total, most, bars_top, bars_top + height - px(6));
-    draw_bars(columns, row.softmax_weights, 1, most, bars_top + height, to.y - px(2));
+      draw_bars(columns, session.token(), row.weights, row.total, most, bars_top, bars_top + height - px(6));
+    draw_bars(columns, session.token(), row.softmax_weights, 1, most, bars_top + height, to.y - px(2));
     const Index most_read = row.reason.empty() && !row.words.empty() ? row.words.front().token : -1;
     point_to(columns, session, row.weights, row.total, most_read, most, bars_top);
     point_to(columns, session, row.softmax_weights, 1, row.softmax_most, most, bars_top + height);

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 
 #include "app/views/attend.h"
 #include "app/widgets/style.h"
 #include "app/widgets/text.h"
+#include "core/base/plain_number.h"
 
 namespace palimpsest {
 
@@ -16,6 +19,7 @@ using style::px;
 
 constexpr Index loupe_cells = 9;
 constexpr Index few_loupe_cells = 7;  // of a small square
+constexpr float smaller = 0.84F;      // letters, for a long number
 
 /// A part as the view wants it.
 AttentionPart part_of(const AttendSquare& square, const BandPlace& place, Index rows_per_cell = 1) {
@@ -119,6 +123,25 @@ std::string weight_words(double number, bool is_share) {
   return fmt::format("{:.2g}", number);
 }
 
+/// Whether there was room for it: a long one stands in smaller letters, the longest as a power of ten.
+bool draw_loupe_number(ImVec2 at, float cell, double value, bool is_share, ImU32 ink) {
+  const float usual = style::font_size(style::Text::number_small);
+  const std::string whole = is_share ? fixed_number(100 * value, 0) : fmt::format("{:.1g}", value);
+  const std::pair<std::string, float> ways[] = {
+      {whole, usual},
+      {whole, usual * smaller},
+      {fmt::format("{:.0e}", is_share ? 100 * value : value), usual * smaller}};
+  for (const auto& [number, size] : ways) {
+    ImGui::PushFont(style::font(style::Text::number_small), size);
+    const ImVec2 extent = text_extent(number);
+    const bool fits = extent.x <= cell && extent.y <= cell;
+    if (fits) draw_text({at.x + (cell - extent.x) / 2, at.y + (cell - extent.y) / 2}, ink, number);
+    ImGui::PopFont();
+    if (fits) return true;
+  }
+  return false;
+}
+
 void draw_loupe(const AttendSquare& square, ImVec2 from, float side, Index row, Index column) {
   const style::Palette& c = style::colours();
   const Session& session = square.application.session;
@@ -146,13 +169,8 @@ void draw_loupe(const AttendSquare& square, ImVec2 from, float side, Index row, 
       const bool is_masked = numbers(i, j) == 0 && first_column + j > first_row + i;
       const bool is_aside = !session.state().attention.diagonal && first_column + j == first_row + i;
       if (is_masked || is_aside) continue;
-      std::string number =
-          shares ? fmt::format("{:.0f}", 100 * numbers(i, j)) : fmt::format("{:.1g}", numbers(i, j));
-      if (number == "-0") number = "0";
-      const ImVec2 extent = text_extent(number);
-      if (extent.x <= cell && extent.y <= cell)
-        draw_text({at.x + (cell - extent.x) / 2, at.y + (cell - extent.y) / 2}, style::legible_on(paper),
-                  number);
+      if (!draw_loupe_number(at, cell, numbers(i, j), shares, style::legible_on(paper)))
+        ++attend_map().numberless;
     }
   }
   list->AddRect({from.x - 1, from.y - 1}, {from.x + whole, from.y + whole}, c.edge);

@@ -28,6 +28,7 @@ void reads_a_row(ImGuiTestContext* context) {
   IM_CHECK_STR_EQ(program().workspace().id, "attend");
   IM_CHECK_EQ(attend_map().squares.size(), std::size_t{2});
   IM_CHECK(attend_map().has_loupe);
+  IM_CHECK_EQ(attend_map().numberless, 0);
   const Rectangle square = attend_map().squares.front().place;
   const float unit = (square.maximum.x - square.minimum.x) / static_cast<float>(session.data().tokens);
   context->MouseMoveToPos({square.minimum.x + 6.5F * unit, square.minimum.y + 80.5F * unit});
