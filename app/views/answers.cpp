@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "app/gl/context_local.h"
 #include "app/studio/application.h"
@@ -25,6 +26,7 @@ constexpr float narrow_panel = 1100;  // design pixels
 constexpr float between_tables = 44;
 constexpr float between_narrow = 26;
 constexpr float least_cell = 15;  // smaller tables cannot be read
+constexpr float least_row = 8;
 constexpr float low_panel = 230;
 
 /// The sizes of the panel's parts, in screen pixels.
@@ -117,12 +119,13 @@ void draw_words(const AnswersAtPlace& answers, bool is_old, float width) {
   ImGui::Dummy({0, px(2)});
   const style::TextStyle text(style::Text::caption, style::colours().dim);
   if (is_old) ImGui::TextWrapped("%s", of_before);
-  ImGui::TextWrapped("%s", answers.output_sentence.c_str());
+  if (!answers.output_sentence.empty()) ImGui::TextWrapped("%s", answers.output_sentence.c_str());
   ImGui::TextWrapped("%s", how_to_read(answers.table, answers.output).c_str());
   ImGui::PopTextWrapPos();
 }
 
-void draw_tables(const AnswersAtPlace& answers, ImVec2 corner, const Measures& sizes) {
+/// Before, the change and after; where there is no room for all, what is answered after.
+void draw_tables(const AnswersAtPlace& answers, ImVec2 corner, const Measures& sizes, bool is_alone) {
   const AnswerTable& table = answers.table;
   const auto count = static_cast<float>(table.words.size());
   const float width = sizes.cell.x * count;
@@ -131,18 +134,37 @@ void draw_tables(const AnswersAtPlace& answers, ImVec2 corner, const Measures& s
   const float step = width + sizes.gap;
   const float middle = corner.y + sizes.head + sizes.cell.y * count / 2;
   const double scale = answer_scale(table);
-  const std::pair<const char*, const Matrix<double>*> parts[] = {
+  const std::pair<const char*, const Matrix<double>*> all[] = {
       {"before", &table.before}, {answers.change.c_str(), &table.change}, {"after", &table.after}};
-  for (std::size_t i = 0; i < std::size(parts); ++i) {
+  const auto parts = std::span(all).last(is_alone ? 1 : std::size(all));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto& [title, values] = parts[i];
     const float x = first + static_cast<float>(i) * step;
     if (i > 0) draw_sign(i == 1 ? "+" : "=", x - sizes.gap / 2, middle);
-    const auto cell = draw_answer_cells(table, *values, title_with_scale(title, scale), {x, corner.y},
+    const std::string_view head = is_alone ? "What the memory answers, after" : title;
+    const auto cell = draw_answer_cells(table, *values, title_with_scale(head, scale), {x, corner.y},
                                         sizes.cell, sizes.head, scale);
-    const Rectangle pictures = {{corner.x, corner.y},
-                                {first + 2 * step + width, corner.y + sizes.head + sizes.cell.y * count}};
+    const float right = first + static_cast<float>(parts.size() - 1) * step + width;
+    const Rectangle pictures = {{corner.x, corner.y}, {right, corner.y + sizes.head + sizes.cell.y * count}};
     if (cell && ImGui::IsWindowHovered()) explain_answer(table, title, *values, *cell, pictures);
   }
+}
+
+/// In a small panel, or a much enlarged one: the sentence in full and one table, to be scrolled. Returns how
+/// large its cells are.
+ImVec2 draw_small(const AnswersAtPlace& answers, bool is_old, Measures sizes, float width) {
+  const auto count = static_cast<float>(answers.table.words.size());
+  sizes.cell.x = std::floor(std::min(px(52), (width - sizes.names - px(4)) / count));
+  sizes.cell.y = std::floor(std::min(px(18), sizes.cell.x * 0.8F));
+  {
+    const style::TextStyle text(style::Text::caption, is_old ? style::colours().dim : style::colours().text);
+    ImGui::TextWrapped("%s", answers.sentence.c_str());
+    tooltip(how_to_read(answers.table));
+  }
+  const ImVec2 corner = ImGui::GetCursorScreenPos();
+  draw_tables(answers, corner, sizes, true);
+  ImGui::Dummy({sizes.names + sizes.cell.x * count, sizes.head + sizes.cell.y * count + px(2)});
+  return sizes.cell;
 }
 
 }  // namespace
@@ -177,18 +199,23 @@ void draw_answers(Application& application) {
       const ImVec2 corner = ImGui::GetCursorScreenPos();
       const ImVec2 room = ImGui::GetContentRegionAvail();
       const Measures sizes = measures(answer.value->table, room);
-      if (sizes.is_narrow)
+      const bool has_words = !answer.value->table.words.empty();
+      const bool fits = sizes.cell.x >= px(least_cell) && sizes.cell.y >= px(least_row);
+      ImVec2 cell = sizes.cell;
+      if (has_words && !fits)
+        cell = draw_small(*answer.value, answer.stale, sizes, room.x);
+      else if (sizes.is_narrow)
         draw_line(*answer.value, answer.stale, sizes.words);
       else
         draw_words(*answer.value, answer.stale, sizes.words);
-      const bool fits = sizes.cell.x >= px(least_cell) && sizes.cell.y >= px(8);
-      if (fits && !answer.value->table.words.empty()) {
+      if (has_words && fits) {
         const float left = sizes.is_narrow ? 0 : sizes.words + px(16);
         const float top = sizes.is_narrow ? ImGui::GetTextLineHeight() + px(6) : 0;
         const float spare = room.x - left - sizes.tables(answer.value->table.words.size());
-        draw_tables(*answer.value, {corner.x + left + std::max(spare / 2, 0.0F), corner.y + top}, sizes);
-        map = {answer.value, sizes.cell, answer_scale(answer.value->table), answer.stale};
+        draw_tables(*answer.value, {corner.x + left + std::max(spare / 2, 0.0F), corner.y + top}, sizes,
+                    false);
       }
+      if (has_words) map = {answer.value, cell, answer_scale(answer.value->table), answer.stale};
     } else if (answer.under_way) {
       style::caption("Asking the memory …");
     } else {

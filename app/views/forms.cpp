@@ -281,7 +281,10 @@ void draw_form(Application& application, Form form, const ComparedRows& compared
 }
 
 constexpr float tab_gap = 10;
-constexpr float precision_gap = 6;  // of these there are more, beside a title and "costs" in a narrow panel
+// Of these there are more, beside a title and "costs" in a narrow panel.
+constexpr float precision_gap = 6;
+constexpr float narrow_precision_gap = 3;
+constexpr float narrow_panel = 260;
 
 /// Where the devices to choose from begin if they end at `right`.
 float left_of_devices(const Application& application, float right) {
@@ -308,7 +311,8 @@ void device_tabs(Application& application, float right, float top) {
 
 /// The precisions to choose from, ending at `right`. Returns where they begin.
 float precision_tabs(Application& application, float right, float top) {
-  const float gap = style::px(precision_gap);
+  const bool is_narrow = ImGui::GetWindowWidth() < style::px(narrow_panel);
+  const float gap = style::px(is_narrow ? narrow_precision_gap : precision_gap);
   float x = right + gap;
   for (const Precision each : all_precisions) x -= std::ceil(text_extent(name(each)).x) + gap;
   ImGui::SetCursorScreenPos({x, top});
@@ -396,7 +400,10 @@ void costs_button(const std::string& title) {
   auto& costs = context_local<ShownCosts>().costs;
   const ImVec2 resume = ImGui::GetCursorScreenPos();
   const float top = ImGui::GetWindowPos().y - ImGui::GetScrollY() + style::px(style::panel_padding);
-  ImGui::SetCursorScreenPos({resume.x + width_of_title(title) + style::px(14), top - style::px(6)});
+  const float end = resume.x + width_of_title(title);
+  const float wished = end + style::px(14);
+  const float most = cost_map().tabs_begin - text_extent(costs ? "forms" : "costs").x - style::px(8);
+  ImGui::SetCursorScreenPos({std::clamp(most, end + style::px(4), wished), top - style::px(6)});
   if (style::tab_button(costs ? "forms###costs" : "costs###costs", false)) costs = !costs;
   cost_map().name_end = ImGui::GetItemRectMax().x;
   tooltip(costs ? "Shows what the forms compute." : "Shows FLOPs, bytes and steps in a row of every form.");

@@ -23,6 +23,7 @@ constexpr float least_data_pill = 132;  // beside what the text tells
 constexpr float palette_width = 36;
 constexpr float around_story = 16;
 constexpr float tab_gap = 12;
+constexpr float small_bar = 1000;  // narrower ones have no room for all
 
 /// The bar's window across the top of the viewport, with its rounded surface drawn.
 void begin_bar(float height) {
@@ -83,8 +84,16 @@ void computing(ImVec2 size) {
   draw_text({from.x + style::px(28), from.y + (size.y - height) / 2}, c.dim, "computing…");
 }
 
+bool is_small_bar() { return ImGui::GetWindowWidth() < style::px(small_bar); }
+
+/// In little room without the number, which the tooltip tells.
+std::string badge_words(const Computation& computed) {
+  const std::string words = agreement_words(computed);
+  return is_small_bar() ? words.substr(0, words.find(" · ")) : words;
+}
+
 void agreement_badge(Application& application, const Computation& computed) {
-  const std::string label = agreement_words(computed) + "###agreement";
+  const std::string label = badge_words(computed) + "###agreement";
   if (application.session.computing()) {
     computing(style::pill_size(label.c_str()));
     return;
@@ -135,8 +144,8 @@ void draw_top_bar(Application& application, float height) {
   const auto computed = application.session.computed();
   const float gap = ImGui::GetStyle().ItemSpacing.x;
   const float badge =
-      computed ? std::max(style::pill_size((agreement_words(*computed) + "###agreement").c_str()).x,
-                          style::pill_size("3 forms agree · 8.8e-16").x)
+      computed ? std::max(style::pill_size((badge_words(*computed) + "###agreement").c_str()).x,
+                          style::pill_size(is_small_bar() ? "3 forms agree" : "3 forms agree · 8.8e-16").x)
                : 0;
   // From the right edge, so that nothing there moves when the names on the left change.
   const float palette =

@@ -7,6 +7,8 @@
 #include <set>
 
 #include "app/studio/application.h"
+#include "app/views/answers.h"
+#include "app/views/form_costs.h"
 #include "app/views/timeline_rows.h"
 #include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
@@ -128,6 +130,17 @@ TEST_CASE("a presentation of any workspace can be read", "[readable]") {
         CHECK(timeline_map().words_bottom > timeline_map().words_top);
     }
   }
+}
+
+TEST_CASE("a much enlarged window still shows what the memory answers, and names that lie apart",
+          "[readable]") {
+  Application application;
+  open_at_drum(application);
+  Offscreen offscreen(1280, 800, 1.5F);
+  settle(application, offscreen);
+  REQUIRE(answers_map().shown);
+  CHECK(answers_map().cell.x >= 15 * 1.5F);  // where numbers of two digits have room
+  CHECK(cost_map().name_end + 4 < cost_map().tabs_begin);
 }
 
 TEST_CASE("letters over letters and cut ones are seen", "[readable]") {
