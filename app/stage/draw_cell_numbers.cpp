@@ -88,6 +88,13 @@ std::optional<NumberWriting> writing_for(const Box& picture, const Symbol& symbo
   return std::nullopt;
 }
 
+/// ".994" in thousandths where others of its picture are, else ".99".
+std::string share_words(double value, bool in_thousandths) {
+  const std::string words = share_of_one(value);
+  const bool is_in_hundredths = words.size() == std::string_view(".99").size();
+  return in_thousandths && is_in_hundredths ? fmt::format("{:.3f}", value).substr(1) : words;
+}
+
 /// `coloured`: what the cells are coloured as, where that is not their numbers.
 void write_numbers(CellNumbers& written, const Box& picture, const Symbol& symbol,
                    const Matrix<double>& values, const Matrix<double>* coloured) {
@@ -100,6 +107,7 @@ void write_numbers(CellNumbers& written, const Box& picture, const Symbol& symbo
                   {size.x / static_cast<float>(picture.columns), size.y / static_cast<float>(picture.rows)});
   if (!writing) return;
   written.size = writing->size;
+  const bool in_thousandths = (values.array() >= 0.995 && values.array() < 1).any();
   ImGui::PushFont(style::font(style::Text::number_small), writing->size);
   for (Index i = 0; i < picture.rows; ++i) {
     for (Index j = 0; j < picture.columns; ++j) {
@@ -109,7 +117,8 @@ void write_numbers(CellNumbers& written, const Box& picture, const Symbol& symbo
       if ((key.finished > 0 && row >= key.finished) || is_masked(symbol, value)) continue;
       const double shown = coloured ? (*coloured)(row, column) : value;
       if (!std::isfinite(shown) && coloured) continue;
-      std::string words = coloured && writing->decimals == 2 ? share_of_one(value) : (*writing)(value);
+      std::string words =
+          coloured && writing->decimals == 2 ? share_words(value, in_thousandths) : (*writing)(value);
       const ImVec2 extent = ImGui::CalcTextSize(words.c_str());
       const Rectangle cell = cell_rectangle(position, size, picture.rows, picture.columns, {i, j});
       const ImU32 ink = style::legible_on(colour(style::colours().map, static_cast<float>(shown), key.range));

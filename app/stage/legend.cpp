@@ -68,7 +68,7 @@ Legend legend_of(const StageScene& scene, bool shared) {
     legend.is_fading = true;
     legend.less = "0";
     legend.more = "1 is kept whole";
-    legend.scale.clear();
+    legend.scale = "log of what is lost";
     legend.beyond.clear();
   }
   if (!legend.symbol.latex.empty())
@@ -84,7 +84,7 @@ Legend without_beyond(Legend legend) {
 }
 
 Legend brief(Legend legend) {
-  legend.scale.clear();
+  legend.scale = legend.is_fading ? "log" : "";
   if (legend.is_fading) legend.more = "1";
   return without_beyond(std::move(legend));
 }
