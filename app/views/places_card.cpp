@@ -14,11 +14,16 @@ namespace palimpsest {
 namespace {
 
 // In design pixels.
-constexpr float card_width = 620;
+constexpr float widest_card = 900;  // names tell the data, the rule and the word
+constexpr float beside_card = 120;  // of the window
 constexpr float most_list_height = 420;
 constexpr float row_height = 34;
 constexpr float number_width = 32;
 constexpr float buttons_width = 210;
+
+float card_width() {
+  return std::min(style::px(widest_card), ImGui::GetMainViewport()->WorkSize.x - style::px(beside_card));
+}
 
 /// One place: its number, its name to be typed over, and what can be done with it.
 void row(Application& application, Index index) {
@@ -32,9 +37,13 @@ void row(Application& application, Index index) {
     ImGui::TextUnformatted(fmt::format("{}", index + 1).c_str());
   }
   ImGui::SameLine(style::px(number_width));
-  ImGui::SetNextItemWidth(style::px(card_width - number_width - buttons_width));
+  ImGui::SetNextItemWidth(card_width() - style::px(number_width + buttons_width));
   std::string name = places.all()[static_cast<std::size_t>(index)].name;
+  const float room =
+      card_width() - style::px(number_width + buttons_width) - 2 * ImGui::GetStyle().FramePadding.x;
+  const bool is_cut = text_extent(name).x > room;
   if (ImGui::InputText("##name", &name)) places.rename(index, name);
+  if (is_cut) tooltip(name);
   ImGui::SameLine();
   if (style::word_button("go", row_height)) application.go_to_place(index);
   ImGui::SameLine();
@@ -68,11 +77,11 @@ void draw_places_card(Application& application) {
   const auto count = static_cast<float>(application.places.all().size());
   const float height = std::min(count * style::px(row_height + 4), style::px(most_list_height));
   if (count > 0) {
-    ImGui::BeginChild("places", {style::px(card_width), height});
+    ImGui::BeginChild("places", {card_width(), height});
     for (Index i = 0; i < std::ssize(application.places.all()); ++i) row(application, i);
     ImGui::EndChild();
   } else {
-    ImGui::Dummy({style::px(card_width), style::px(4)});
+    ImGui::Dummy({card_width(), style::px(4)});
     style::paragraph("None yet: data, rule, form and the word at the cursor are pinned together.");
   }
   button(application, "places.add", "Pin this place", false);

@@ -30,7 +30,7 @@ std::optional<News> news(const Application& application) {
   const style::Palette& c = style::colours();
   const Session& session = application.session;
   using Kind = News::Kind;
-  if (!session.message().empty()) {
+  if (!session.message().empty() && !application.show_open) {  // the dialog tells it itself
     std::string words = session.message();
     std::ranges::replace(words, '\n', ' ');
     return News{Kind::message, std::move(words), c.alarm};

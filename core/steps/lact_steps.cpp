@@ -298,7 +298,7 @@ Symbols lact_symbols(const LactShown& shown) {
   for (int i = 0; i <= step_count; ++i) {
     symbols[fmt::format("X_{}", i)] = {fmt::format("X_{}", i), Role::state, fmt::format("after step {}", i),
                                        false};
-    symbols[fmt::format("B_{}", i)] = {fmt::format("B_{}", i), Role::plain, "how the rows overlap"};
+    symbols[fmt::format("B_{}", i)] = {fmt::format("B_{}", i), Role::plain, "row overlap"};
   }
   return symbols;
 }
