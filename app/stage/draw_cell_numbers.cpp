@@ -65,6 +65,15 @@ bool is_masked(const Symbol& symbol, double value) {
   return symbol.role == Role::plain && value == -std::numeric_limits<double>::infinity();
 }
 
+/// Whether only what lies below the diagonal counts: stril(..).
+bool is_strictly_lower(const Matrix<double>& values) {
+  if (values.rows() != values.cols() || values.rows() < 2) return false;
+  for (Index j = 0; j < values.cols(); ++j) {
+    if (!values.col(j).head(j + 1).isZero(0)) return false;
+  }
+  return true;
+}
+
 /// The most exact way in which all numbers fit into cells of this size; none if there is none. One decimal is
 /// better than nothing only where there are few cells.
 std::optional<NumberWriting> writing_for(const Box& picture, const Symbol& symbol,
@@ -107,6 +116,7 @@ void write_numbers(CellNumbers& written, const Box& picture, const Symbol& symbo
                   {size.x / static_cast<float>(picture.columns), size.y / static_cast<float>(picture.rows)});
   if (!writing) return;
   written.size = writing->size;
+  const bool is_lower = is_strictly_lower(values);
   const bool in_thousandths = (values.array() >= 0.995 && values.array() < 1).any();
   ImGui::PushFont(style::font(style::Text::number_small), writing->size);
   for (Index i = 0; i < picture.rows; ++i) {
@@ -115,6 +125,7 @@ void write_numbers(CellNumbers& written, const Box& picture, const Symbol& symbo
       const Index column = picture.transposed ? i : j;
       const double value = values(row, column);
       if ((key.finished > 0 && row >= key.finished) || is_masked(symbol, value)) continue;
+      if (is_lower && column >= row) continue;
       const double shown = coloured ? (*coloured)(row, column) : value;
       if (!std::isfinite(shown) && coloured) continue;
       std::string words =
