@@ -204,6 +204,9 @@ std::string cell_words(const Variant& variant, const GridColumn& column, bool is
     return fmt::format("{}, {}\nThis device cannot be used here: {}", variant.label, column.backend->name(),
                        unavailable(*column.backend));
   if (is_missing) return head + "\nThere is no such form.";
+  if (!result &&
+      column.backend->missing(variant, random_settings(variant, {}, 1), column.form, column.precision))
+    return head + "\nOnly with other options than the usual ones: those are checked.";
   if (!result) return head + (waits ? "\nNot checked yet." : "\nNothing was run.");
   if (!result->message.empty()) return fmt::format("{}\n{}\n{}", head, result->message, result->reproduction);
   return fmt::format(
