@@ -175,6 +175,27 @@ CurveLook look_of(const RaceLine& line, const MeasuredNow& now, bool leads) {
           .dashed = line.of.device != "cpu"};
 }
 
+std::set<Index> seen_lengths(const Application& application, const MeasuredNow& now) {
+  std::set<Index> lengths;
+  if (now.figures) {
+    for (const auto& lines : now.figures->lines) {
+      for (const RaceLine& line : lines) {
+        for (const RacePoint& point : line.points) lengths.insert(point.entry.tokens);
+      }
+    }
+  }
+  const bool may_come =
+      now.has_leading() ? now.lead().from == SeenReport::From::own_race : application.races.runs();
+  const std::vector<Index>& wished = application.session.state().measure.wish.lengths;
+  if (may_come || lengths.empty()) lengths.insert(wished.begin(), wished.end());
+  return lengths;
+}
+
+RateUnit rate_unit(double highest) {
+  if (highest < 1e12) return {};
+  return {.flops_per_second = 1e12, .name = "TFLOP/s"};
+}
+
 namespace {
 
 const char* explained(KernelKind kernel) {
@@ -213,8 +234,10 @@ std::string point_words(const RacePoint& point, const SeenReport& of) {
                          duration(point.allocations.median), spread(point.whole));
   }
   if (point.compute.median > 0) {
+    const double rate = point.work.needed_flops / point.compute.median;
+    const RateUnit unit = rate_unit(rate);
     const double share = 100 * roof_fraction(point, *of.report);
-    words += fmt::format("\n{:.3g} GFLOP/s", point.work.needed_flops / point.compute.median / 1e9);
+    words += fmt::format("\n{:.3g} {}", rate / unit.flops_per_second, unit.name);
     if (of.report->roof_of(entry))
       words += fmt::format(", {:.{}f} % of what the machine can do", share, share < 10 ? 1 : 0);
     else

@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -60,6 +61,17 @@ ImU32 curve_colour(const RaceEntry& entry, const std::vector<std::string>& varia
 /// missing.
 std::string point_words(const RacePoint& point, const SeenReport& of);
 
+/// All lengths that a chart shows, and where one may still come what is wished for.
+std::set<Index> seen_lengths(const Application& application, const MeasuredNow& now);
+
+/// The unit of all rates of a panel, by the highest of them.
+struct RateUnit {
+  double flops_per_second = 1e9;
+  const char* name = "GFLOP/s";
+};
+
+RateUnit rate_unit(double highest);
+
 /// The controls above the chart: what is raced, where, how long; returns where they end.
 float draw_race_controls(Application& application, ImVec2 from, float right);
 
@@ -93,6 +105,9 @@ struct MeasureMap {
   float hatched_from = -1;          // where "not measured yet" begins; -1: nowhere
   std::vector<Rectangle> spans;     // who is fastest
   std::vector<Rectangle> roof_labels;
+  std::vector<std::string> roof_words;  // on them
+  std::string roof_unit;                // of all rates there
+  std::string lengths_button;
   std::string race_button;
   std::vector<std::string> reports;        // their names in the list
   std::vector<std::string> shown_reports;  // as they are written there

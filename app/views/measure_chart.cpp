@@ -114,14 +114,7 @@ class RaceChart {
   }
 
   void find_lengths() {
-    if (now_.figures) {
-      for (const auto& lines : now_.figures->lines) {
-        for (const RaceLine& line : lines) {
-          for (const RacePoint& point : line.points) lengths_.insert(point.entry.tokens);
-        }
-      }
-    }
-    if (is_own() || lengths_.empty()) lengths_.insert(state_.wish.lengths.begin(), state_.wish.lengths.end());
+    lengths_ = seen_lengths(application_, now_);
     axes_.left = std::log2(static_cast<double>(*lengths_.begin()));
     axes_.right = std::log2(static_cast<double>(*lengths_.rbegin()));
     if (lengths_.size() == 1) {

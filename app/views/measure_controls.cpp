@@ -128,13 +128,14 @@ void choose_where(RaceWish& wish, const Session& session) {
   }
 }
 
-std::string lengths_words(const RaceWish& wish) {
-  if (wish.lengths.size() == 1) return "n = " + in_digits(wish.lengths.front());
-  return fmt::format("n {} – {}", in_digits(wish.lengths.front()), in_digits(wish.lengths.back()));
+template <class Lengths>
+std::string lengths_words(const Lengths& lengths) {
+  if (lengths.size() == 1) return "n = " + in_digits(*lengths.begin());
+  return fmt::format("n {} – {}", in_digits(*lengths.begin()), in_digits(*lengths.rbegin()));
 }
 
 void choose_lengths(RaceWish& wish) {
-  style::caption("Lengths of the sequence, in tokens");
+  style::caption("Lengths that are raced here, in tokens");
   constexpr Index longest = 65536;
   std::set<Index> offered(wish.lengths.begin(), wish.lengths.end());
   for (Index tokens = 16; tokens <= longest; tokens *= 2) offered.insert(tokens);
@@ -265,7 +266,14 @@ float draw_race_controls(Application& application, ImVec2 from, float right) {
     ImGui::EndPopup();
   }
   ImGui::SameLine(0, px(8));
-  if (begin_choice("lengths", lengths_words(wish), "How long the sequences are")) {
+  // What the chart shows, which of a report that was made elsewhere is not what a race here would take.
+  const std::string seen = lengths_words(seen_lengths(application, now));
+  const std::string raced = lengths_words(wish.lengths);
+  const std::string explained = seen == raced
+                                    ? "How long the sequences are"
+                                    : fmt::format("How long the sequences are; a race here takes {}", raced);
+  measure_map().lengths_button = seen;
+  if (begin_choice("lengths", seen, explained.c_str())) {
     choose_lengths(wish);
     ImGui::EndPopup();
   }

@@ -92,10 +92,10 @@ RoofRange range_of(const std::vector<UnderRoof>& points, const std::vector<const
   return range;
 }
 
-std::string rate_words(double rate) {
-  const double giga = rate / 1e9;
-  if (giga < 1e4) return giga < 999.5 ? fmt::format("{:.3g}", giga) : fmt::format("{:.0f}", giga);
-  return giga < 9.995e5 ? fmt::format("{:.3g} T", giga / 1e3) : fmt::format("{:.0f} T", giga / 1e3);
+/// A rate in a unit: "62.9", "1234".
+std::string rate_words(double rate, const RateUnit& unit) {
+  const double number = rate / unit.flops_per_second;
+  return number < 999.5 ? fmt::format("{:.3g}", number) : fmt::format("{:.0f}", number);
 }
 
 /// "62 %", "4.1 %".
@@ -115,7 +115,10 @@ class RoofChart {
              .bottom = range.bottom,
              .top = range.top,
              .logarithmic = true};
+    unit_ = rate_unit(range.top);
   }
+
+  const RateUnit& unit() const { return unit_; }
 
   void draw() {
     if (axes_.to.y - axes_.from.y < px(40)) return;
@@ -146,7 +149,7 @@ class RoofChart {
       const float y = std::round(axes_.y(rate));
       if (last - y < height + px(2)) continue;
       list_->AddLine({axes_.from.x, y}, {axes_.to.x, y}, grid);
-      const std::string words = rate_words(rate);
+      const std::string words = rate_words(rate, unit_);
       draw_text({axes_.from.x - px(8) - text_extent(words).x, y - height / 2}, c.dim, words);
       last = y;
     }
@@ -194,7 +197,8 @@ class RoofChart {
     const style::TextStyle text(style::Text::caption);
     const std::string prefix =
         roofs_.size() > 1 ? fmt::format("{} {} ", roof.device, name(roof.precision)) : "";
-    const std::string flat = fmt::format("{}{} GFLOP/s", prefix, rate_words(most.flops_per_second));
+    const std::string flat =
+        fmt::format("{}{} {}", prefix, rate_words(most.flops_per_second, unit_), unit_.name);
     const ImVec2 extent = text_extent(flat);
     for (const float y :
          {top.y - extent.y - px(3), top.y + px(3), top.y - extent.y - px(16), top.y - extent.y - px(30)}) {
@@ -232,6 +236,7 @@ class RoofChart {
     draw_text(at, colour, words);
     taken_.push_back(box);
     measure_map().roof_labels.push_back(box);
+    measure_map().roof_words.push_back(words);
     return true;
   }
 
@@ -244,7 +249,7 @@ class RoofChart {
     else
       list_->AddCircleFilled(at, px(point_size), look.colour);
     const style::TextStyle text(style::Text::caption);
-    const std::string words = short_enough(each.line->name, 0) + " " + rate_words(each.rate);
+    const std::string words = short_enough(each.line->name, 0) + " " + rate_words(each.rate, unit_);
     const ImVec2 extent = text_extent(words);
     const float gap = px(point_size + 5);
     const ImVec2 tried[] = {{at.x - gap - extent.x, at.y - extent.y / 2},
@@ -270,6 +275,7 @@ class RoofChart {
   std::vector<UnderRoof> points_;
   std::vector<const RaceRoof*> roofs_;
   Chart axes_ = {};
+  RateUnit unit_ = {};
   ImDrawList* list_ = ImGui::GetWindowDrawList();
   std::vector<Rectangle> taken_;
 };
@@ -296,6 +302,8 @@ std::string shares_sentence(std::vector<UnderRoof> points) {
 
 void draw_measure_roof(Application& application) {
   measure_map().roof_labels.clear();
+  measure_map().roof_words.clear();
+  measure_map().roof_unit.clear();
   if (style::begin_panel("##measure roof", {0, 0},
                          ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
     const style::Palette& c = style::colours();
@@ -311,9 +319,6 @@ void draw_measure_roof(Application& application) {
     if (!now.has_leading()) {
       draw_text(below, c.dim, shortened("Nothing is measured yet.", room.x));
     } else {
-      const std::string unit = "GFLOP/s";
-      draw_text({from.x + room.x - text_extent(unit).x, below.y}, c.dim, unit);
-      draw_text(below, c.dim, shortened("each at its longest n", room.x - text_extent(unit).x - px(8)));
       std::vector<UnderRoof> points = points_under(now);
       std::string sentence = shares_sentence(points);
       if (sentence.empty()) {
@@ -325,6 +330,10 @@ void draw_measure_roof(Application& application) {
       const float height = ImGui::CalcTextSize(sentence.c_str(), nullptr, false, room.x).y;
       RoofChart chart(now, std::move(points), {from.x, below.y + px(24)},
                       {from.x + room.x, from.y + room.y - height - px(9)});
+      const char* const unit = chart.unit().name;
+      measure_map().roof_unit = unit;
+      draw_text({from.x + room.x - text_extent(unit).x, below.y}, c.dim, unit);
+      draw_text(below, c.dim, shortened("each at its longest n", room.x - text_extent(unit).x - px(8)));
       chart.draw();
       ImGui::GetWindowDrawList()->AddText(ImGui::GetFont(), ImGui::GetFontSize(),
                                           {from.x, from.y + room.y - height}, c.text, sentence.c_str(),

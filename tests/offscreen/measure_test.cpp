@@ -239,6 +239,34 @@ TEST_CASE("the roofline leaves out what no machine can do", "[measure]") {
   }
 }
 
+TEST_CASE("rates of the roofline are in one unit, that of the highest", "[measure]") {
+  Application application;
+  enter_measure(application);
+  Offscreen offscreen(1920, 1080);
+  for (const double flops : {1e11, 6e13}) {
+    RaceReport report = made_report("Xeon", {"linear"}, 1e-6);
+    report.roofs[0].roof.flops_per_second = flops;
+    draw_own(application, offscreen, report);
+    const bool is_fast = flops > 1e12;
+    CHECK(measure_map().roof_unit == (is_fast ? "TFLOP/s" : "GFLOP/s"));
+    const std::string roof = is_fast ? "60 TFLOP/s" : "100 GFLOP/s";
+    CHECK(std::ranges::count(measure_map().roof_words, roof) == 1);
+    for (const std::string& words : measure_map().roof_words) {
+      INFO(words);
+      CHECK_FALSE(words.ends_with(" T"));
+    }
+  }
+}
+
+TEST_CASE("the lengths that are named are those of the chart", "[measure]") {
+  Application application;
+  enter_measure(application);
+  Offscreen offscreen(1280, 800);
+  REQUIRE(application.session.state().measure.wish.lengths.back() == 2048);
+  draw_own(application, offscreen, made_report("Xeon", {"linear"}, 1e-6, "cpu", 8192));
+  CHECK(measure_map().lengths_button == "n 64 – 8,192");
+}
+
 TEST_CASE("a crossing is ringed where its curves meet", "[measure]") {
   Application application;
   enter_measure(application);
