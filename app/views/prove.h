@@ -40,6 +40,7 @@ struct ProveMap {
   Index flag = -1;                    // the token at the flag
   std::string flag_words;             // on it
   Rectangle chart = {};               // what the lines lie in
+  float highest = 0;                  // where the highest of them comes to
   std::vector<Rectangle> marks;       // of numbers that are lost
   std::string headline;               // beside the question
   std::string operation;              // the first that is off

@@ -30,8 +30,10 @@ constexpr float words_height = 24;
 constexpr float row_height = 12;  // of what a word keeps and writes
 constexpr float errors_height = 50;
 constexpr float least_chart = 120;
-constexpr double exact = 1e-17;  // where an error of 0 is drawn, below all others
-constexpr double largest = 1e1;  // and what is larger, or no number
+constexpr double exact = 1e-17;   // where an error of 0 is drawn, below all others
+constexpr int least_reach = 1;    // powers of ten: how high the chart goes at least,
+constexpr int most_reach = 15;    // and at most; what is larger, or no number, lies at its upper side
+constexpr float least_rows = 20;  // between two numbers beside it
 
 /// What a line over the words shows.
 struct FloorLine {
@@ -177,14 +179,37 @@ FloorLines floor_lines(Application& application) {
   return all;
 }
 
-double shown_error(double error) {
+/// The power of ten, an odd one as all beside the chart, that all lines stay below.
+int reach_of(const std::vector<FloorLine>& lines) {
+  double most = 0;
+  for (const FloorLine& line : lines) {
+    for (const double error : *line.errors) {
+      if (std::isfinite(error)) most = std::max(most, error);
+    }
+  }
+  int reach = least_reach;
+  while (reach < most_reach && most > std::pow(10.0, reach)) reach += 2;
+  return reach;
+}
+
+/// " (↑ to 1.2e+35)": how far a line goes beyond the chart; empty where it does not.
+std::string beyond_words(const std::vector<double>& errors, double largest) {
+  double most = 0;
+  for (const double error : errors) {
+    if (!std::isfinite(error)) return " (↑ to no number)";
+    most = std::max(most, error);
+  }
+  return most > largest ? fmt::format(" (↑ to {})", scientific(most)) : std::string();
+}
+
+double shown_error(double error, double largest) {
   if (!(error < largest)) return largest;  // what is no number too
   return std::max(error, exact);
 }
 
 /// Points of a line, one for every visible column of at least two pixels.
 std::vector<ImVec2> points_of(const Chart& chart, const TimelineColumns& columns,
-                              const std::vector<double>& errors) {
+                              const std::vector<double>& errors, double largest) {
   std::vector<ImVec2> points;
   const float step = std::max(px(1.5F), 2.0F);
   for (Index first = columns.begin(); first < columns.end();) {
@@ -196,7 +221,7 @@ std::vector<ImVec2> points_of(const Chart& chart, const TimelineColumns& columns
       worst = std::max(worst, std::isnan(error) ? largest : error);
     }
     const float x = (columns.left(first) + columns.left(end)) / 2;
-    points.push_back({x, chart.y(shown_error(worst))});
+    points.push_back({x, chart.y(shown_error(worst, largest))});
     first = end;
   }
   return points;
@@ -285,15 +310,16 @@ void draw_label(const Chart& chart, const std::vector<std::vector<ImVec2>>& all,
   }
 }
 
-void draw_axis(const Chart& chart, float gutter, double allowed) {
+void draw_axis(const Chart& chart, int reach, float gutter, double allowed) {
   const style::Palette& c = style::colours();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const style::TextStyle text(style::Text::number_small);
   const float line = text_extent("x").y;
   const float tolerance_y = chart.y(allowed);
   const float exact_y = chart.y(exact);
-  const int every = chart.to.y - chart.from.y < px(190) ? 4 : 2;
-  for (int power = 1; power >= -15; power -= every) {
+  int every = 2;
+  while (chart.y(1) - chart.y(std::pow(10.0, every)) < px(least_rows)) every *= 2;
+  for (int power = reach; power >= -15; power -= every) {
     const float y = chart.y(std::pow(10.0, power));
     list->AddLine({chart.from.x, y}, {chart.to.x, y}, style::with_alpha(c.edge, 0.7F));
     if (std::abs(y - tolerance_y) < line || std::abs(y - exact_y) < line) continue;
@@ -507,12 +533,15 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   const bool has_rows = size.y >= px(least_chart + words_height + caption_height + rows_height) &&
                         (words.has_kept() || words.has_written() || words.has_errors());
   const float chart_bottom = to.y - px(caption_height + words_height + (has_rows ? rows_height : 0));
+  const int reach = reach_of(all.lines);
+  const double largest = std::pow(10.0, reach);
   const Chart chart{.from = {position.x, position.y + px(4)},
                     .to = {position.x + size.x, chart_bottom - px(8)},
                     .bottom = exact / 2,
                     .top = largest * 2,
                     .logarithmic = true};
   prove_map().chart = {chart.from, chart.to};
+  prove_map().highest = chart.to.y;
   words.groups(to.y - px(caption_height), to.y);
   const Form form = proof_form(application);
   const double allowed = tolerance(*computed.variant, computed.sequence.settings, form, Precision::f64).error;
@@ -523,7 +552,7 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   turn_wheel_over_item(view, columns, session);
   tell_values(computed, all, chart, columns);
   list->PushClipRectFullScreen();  // rows are clipped to the words
-  draw_axis(chart, from.x, allowed);
+  draw_axis(chart, reach, from.x, allowed);
   list->PopClipRect();
   std::vector<Rectangle> taken;
   Index flag = -1;
@@ -547,8 +576,10 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   }
   std::vector<std::vector<ImVec2>> points;
   list->PushClipRect(chart.from, {chart.to.x, chart.to.y + px(4)}, true);
-  for (const FloorLine& line : all.lines) {
-    points.push_back(points_of(chart, columns, *line.errors));
+  for (FloorLine& line : all.lines) {
+    line.words += beyond_words(*line.errors, largest);
+    points.push_back(points_of(chart, columns, *line.errors, largest));
+    for (const ImVec2& point : points.back()) prove_map().highest = std::min(prove_map().highest, point.y);
     draw_points(list, points.back(), line);
   }
   for (std::size_t i = all.lines.size(); i-- > 0;) draw_label(chart, points, i, all.lines[i], taken);
@@ -575,7 +606,8 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
     }
     if (words.has_errors()) {
       words.errors(row + px(4), bottom + px(rows_height) - px(3));
-      words.name("before, after", (row + bottom + px(rows_height)) / 2, c.alarm);
+      words.name("before, after", (row + bottom + px(rows_height)) / 2,
+                 c.alarm);
     }
     bottom += px(rows_height);
   }

@@ -169,6 +169,34 @@ TEST_CASE("what should be has its own scale where a fault is so large that it wo
   }
 }
 
+TEST_CASE("Prove's axis reaches the largest error; what is beyond all axes says how far", "[prove]") {
+  Application application;
+  application.enter("prove");
+  for (const int tokens : {40, 400}) {
+    REQUIRE(application.session.open_named("preset:random?T=" + std::to_string(tokens) + "&K=4&V=4&seed=1"));
+    application.session.wait();
+    choose(application, "deltanet", Form::recurrent);
+    inject(application, "write-sign");
+    Offscreen offscreen(1920, 1080);
+    draw_fully(application, offscreen);
+    const auto fault = ask_present_fault(application).value;
+    REQUIRE(fault);
+    const double most = std::ranges::max(fault->errors);
+    INFO(tokens << " tokens, " << most);
+    const ProveMap& map = prove_map();
+    const auto label = std::ranges::find_if(map.lines, [](const ProveMap::Line& line) {
+      return line.words.starts_with("recurrent, Wrong sign of the write");
+    });
+    REQUIRE(label != map.lines.end());
+    const bool is_beyond = tokens == 400;
+    REQUIRE(is_beyond == (most > 1e15));
+    REQUIRE(most > 10);  // else the axis need not grow
+    // The upper side of the chart is twice the last number beside it.
+    CHECK(map.highest > map.chart.minimum.y + 1);
+    CHECK((label->words.find("↑") != std::string::npos) == is_beyond);
+  }
+}
+
 TEST_CASE("Prove says why no fault of a long text has a number yet", "[prove]") {
   Application application;
   REQUIRE(application.session.open_named("preset:random?T=1025&K=2&V=2&seed=1"));
