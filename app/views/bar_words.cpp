@@ -69,8 +69,9 @@ std::string keeping_bar_words(const Computation& computed, const Keeping& keepin
 std::string error_bar_words(const Computation& computed, Index token) {
   const Recall* recall = computed.recall(token);
   if (!recall) return {};
-  return fmt::format("{}\nlength of the error: {:.3g} before its write, {:.3g} after",
-                     numbered(computed, token), std::sqrt(2 * recall->before), std::sqrt(2 * recall->after));
+  return fmt::format("{}\nlength of the error{}: {:.3g} before its write, {:.3g} after",
+                     numbered(computed, token), computed.edited ? " in the correct run" : "",
+                     std::sqrt(2 * recall->before), std::sqrt(2 * recall->after));
 }
 
 std::string growth_bar_words(const Computation& computed, Index token) {

@@ -75,7 +75,9 @@ void write_results(WrittenLines& lines, const Sight& sight, const Phase& phase) 
   lines.record = sight.record;
   lines.results.clear();
   if (sight.trace->form != Form::recurrent) return;
-  const Recall* recall = sight.computation->recall(sight.trace->token(sight.cursor));
+  // What is known of errors is of the correct run; a faulty one has the lengths of its own numbers.
+  const Recall* recall =
+      is_faulty(sight) ? nullptr : sight.computation->recall(sight.trace->token(sight.cursor));
   for (const Operation& operation : phase.operations)
     lines.results.push_back(line_number(operation, *sight.record, sight.trace->symbols, recall));
 }

@@ -606,7 +606,7 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
     }
     if (words.has_errors()) {
       words.errors(row + px(4), bottom + px(rows_height) - px(3));
-      words.name("before, after", (row + bottom + px(rows_height)) / 2,
+      words.name(computed.edited ? "error if correct" : "before, after", (row + bottom + px(rows_height)) / 2,
                  c.alarm);
     }
     bottom += px(rows_height);

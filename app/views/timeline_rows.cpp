@@ -405,7 +405,7 @@ void TimelineRows::name(std::string_view words, float middle, ImU32 colour) cons
 namespace {
 
 /// What the bars of errors are called, and how long the largest is, in as many lines as have room.
-void name_errors(const TimelineRows& rows, float upper, float lower) {
+void name_errors(const TimelineRows& rows, bool is_faulty, float upper, float lower) {
   const style::Palette& c = style::colours();
   const TimelineMap& map = timeline_map();
   const float step = px(name_line);
@@ -413,10 +413,10 @@ void name_errors(const TimelineRows& rows, float upper, float lower) {
   const std::string largest = "max " + plain_number(map.largest_error, 3);
   if (room < 2 * step) {
     const style::TextStyle text(style::Text::caption);
-    const std::string words = "error, " + largest;
-    const bool fits = text_extent(words).x <= px(timeline_gutter - 2 * name_gap);
+    const std::string whole = is_faulty ? "error if correct" : "error, " + largest;
+    const bool fits = text_extent(whole).x <= px(timeline_gutter - 2 * name_gap);
     if (room >= step)
-      rows.name(fits ? words : "error " + plain_number(map.largest_error, 2), (upper + lower) / 2, c.error);
+      rows.name(fits ? whole : "error " + plain_number(map.largest_error, 2), (upper + lower) / 2, c.error);
     return;
   }
   const bool is_roomy = room > px(56);
@@ -429,7 +429,7 @@ void name_errors(const TimelineRows& rows, float upper, float lower) {
   }
   {
     const style::TextStyle text(style::Text::caption);
-    rows.name("error", line, c.error);
+    rows.name(is_faulty ? "error if correct" : "error", line, c.error);
   }
   const style::TextStyle number(style::Text::number_small);
   rows.name(largest, line + step, c.error);
@@ -464,7 +464,8 @@ void draw_timeline_rows(const TimelineColumns& columns, const Session& session, 
     const float upper = row + px(4);
     const float lower = bottom - px(3);
     rows.errors(upper, lower);
-    name_errors(rows, upper, lower);
+    const bool is_faulty = session.computed() && session.computed()->edited;  // its errors are not known
+    name_errors(rows, is_faulty, upper, lower);
   }
   constexpr float below_captions = 15;  // of the chunks: the frame crosses none
   rows.cursor(top - px(1), bottom, below_captions);

@@ -15,12 +15,14 @@
 #include "app/views/awaited.h"
 #include "app/views/cell_sum.h"
 #include "app/views/inner_terms.h"
+#include "app/views/line_numbers.h"
 #include "app/views/panels.h"
 #include "app/views/shown.h"
 #include "app/views/why.h"
 #include "app/views/writer_fate.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
+#include "app/widgets/plain_number.h"
 #include "app/widgets/text.h"
 #include "core/base/error.h"
 #include "core/steps/turned.h"
@@ -384,9 +386,13 @@ void draw_writers(Application& application, const ExplainedCell& answer) {
   // Within a word, or a batch of them, a rule may have another memory than the one that it hands on.
   const double shown = written.shown.value_or(told.value->value);
   if (!told.stale && std::abs(told.value->value - shown) > 1e-3 * std::max(1.0, std::abs(shown))) {
-    style::caption(
-        "Within this step stands another memory than the one that is handed on; only that one is told "
-        "apart.");
+    const std::string words =
+        is_faulty(application.session.sight())
+            ? fmt::format("Who wrote it is known of the correct run alone, where it is {}.",
+                          plain_number(told.value->value, 3))
+            : std::string(
+                  "Who wrote it is not known here: this step works on a memory that is not finished.");
+    style::caption(words);
     return;
   }
   std::vector<BarLine> lines;

@@ -9,6 +9,7 @@
 
 #include "app/stage/largest_cell.h"
 #include "app/studio/application.h"
+#include "app/views/bar_words.h"
 #include "app/views/cell_sum.h"
 #include "app/views/inner_terms.h"
 #include "app/views/line_numbers.h"
@@ -360,4 +361,25 @@ TEST_CASE("a line says the strength that its own formula has, and a single numbe
   const Operation update = {"update", Purpose::update, "", "", {"update", tensor("delta") * tensor("k")}};
   CHECK(line_number(step, record, symbols, nullptr) == "0.5");
   CHECK(line_number(update, record, symbols, nullptr) == "δ = 0.5, length 2.1");
+}
+
+TEST_CASE("numbers of the correct run are told as such beside a faulty one", "[why]") {
+  Application application;
+  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=6"));
+  application.session.wait();
+  for (const char* const fault : {"", "write-sign"}) {
+    for (const Form form : {Form::recurrent, Form::chunkwise}) {
+      Choice choice = application.session.choice();
+      choice.variant = "gated_deltanet";
+      choice.form = form;
+      choice.fault = {fault, Form::recurrent};
+      application.session.choose(choice);
+      application.session.wait();
+      const bool is_in = *fault != '\0';
+      INFO(fault << " " << name(form));
+      CHECK(is_faulty(application.session.sight()) == (is_in && form == Form::recurrent));
+      const std::string words = error_bar_words(*application.session.computed(), 3);
+      CHECK((words.find("in the correct run") != std::string::npos) == is_in);
+    }
+  }
 }
