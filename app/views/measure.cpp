@@ -21,6 +21,7 @@ using style::px;
 constexpr float headline_size = 19;
 constexpr float sentences_top = 25;
 constexpr float controls_top = 78;
+constexpr float controls_top_below_two = 94;  // lines
 constexpr float controls_height = 38;
 constexpr float words_top = 9;  // in the floor
 constexpr float words_height = 33;
@@ -32,20 +33,34 @@ std::string cannot_say(const MeasuredNow& now, const Application& application) {
   return "None of the reports has these curves: “measure” races them here, or choose others.";
 }
 
-/// As many clauses of a sentence as there is room for; the rest is told on hover.
-std::string whole_clauses(const std::string& sentence, float width) {
-  if (text_extent(sentence).x <= width) return sentence;
-  for (std::size_t cut = sentence.rfind("; "); cut != std::string::npos && cut > 0;
-       cut = sentence.rfind("; ", cut - 1)) {
-    const std::string shown = sentence.substr(0, cut) + " …";
-    if (text_extent(shown).x > width) continue;
-    remember_cut(shown, sentence);
-    return shown;
+/// Where the first line of a text ends, at a space or at the end of all.
+std::size_t line_end(const std::string& words, float width) {
+  if (text_extent(words).x <= width) return words.size();
+  std::size_t end = words.size();
+  for (std::size_t at = words.find(' '); at != std::string::npos; at = words.find(' ', at + 1)) {
+    if (end != words.size() && text_extent(words.substr(0, at)).x > width) break;
+    end = at;
   }
-  return shortened(sentence, width);
+  return end;
 }
 
-void draw_sentences(const MeasuredNow& now, const Application& application, ImVec2 from, float width) {
+/// As many clauses of a sentence as there is room for, and the others as a sentence of their own.
+std::pair<std::string, std::string> whole_clauses(const std::string& sentence, float width) {
+  if (text_extent(sentence).x <= width) return {sentence, {}};
+  for (std::size_t cut = sentence.rfind("; "); cut != std::string::npos && cut > 0;
+       cut = sentence.rfind("; ", cut - 1)) {
+    const std::string shown = sentence.substr(0, cut) + ".";
+    if (text_extent(shown).x > width) continue;
+    std::string rest = sentence.substr(cut + 2);
+    if (rest.front() >= 'a' && rest.front() <= 'z')
+      rest.front() = static_cast<char>(rest.front() - 'a' + 'A');
+    return {shown, rest + " "};
+  }
+  return {shortened(sentence, width), {}};
+}
+
+/// Returns how many lines stand below the headline.
+int draw_sentences(const MeasuredNow& now, const Application& application, ImVec2 from, float width) {
   const style::Palette& c = style::colours();
   const bool has_answer = now.has_leading() && !now.figures->headline.empty();
   std::string headline = has_answer ? now.figures->headline : cannot_say(now, application);
@@ -56,14 +71,14 @@ void draw_sentences(const MeasuredNow& now, const Application& application, ImVe
   measure_map().detail = now.has_leading() ? now.figures->detail : std::string();
   ImGui::PushFont(style::font(style::Text::strong),
                   headline_size / 14 * style::font_size(style::Text::strong));
-  const std::string shown = whole_clauses(headline, width);
+  const auto [shown, rest] = whole_clauses(headline, width);
   draw_text(from, c.text, shown);
   const ImVec2 end = {from.x + text_extent(shown).x, from.y + text_extent(shown).y};
   ImGui::PopFont();
   measure_map().shown_headline = shown;
   offer_whole(from, end, shown);
   const style::TextStyle text(style::Text::caption);
-  std::string below = measure_map().detail;
+  std::string below = rest + measure_map().detail;
   if (now.has_leading()) {
     const SeenReport& lead = now.lead();
     const std::vector<RaceStart>& starts = lead.report->starts;
@@ -72,9 +87,15 @@ void draw_sentences(const MeasuredNow& now, const Application& application, ImVe
                          lead.from == SeenReport::From::own_race ? " here and now" : date + ", not here");
   }
   const ImVec2 at = {from.x, from.y + px(27)};
-  const std::string cut = shortened(below, width);
-  draw_text(at, c.dim, cut);
-  offer_whole(at, {at.x + text_extent(cut).x, at.y + text_extent(cut).y}, cut);
+  const std::size_t break_at = line_end(below, width);
+  const float line = text_extent("x").y;
+  draw_text(at, c.dim, below.substr(0, break_at));
+  if (break_at == below.size()) return 1;
+  const std::string cut = shortened(below.substr(break_at + 1), width);
+  draw_text({at.x, at.y + line}, c.dim, cut);
+  measure_map().shown_detail = cut;
+  offer_whole({at.x, at.y + line}, {at.x + text_extent(cut).x, at.y + 2 * line}, cut);
+  return 2;
 }
 
 /// "Which is faster here?", or on the machine that the report in front was made on.
@@ -92,8 +113,8 @@ void draw_centre(Application& application, ImVec2 from, ImVec2 to) {
     measure_map().question = question(now);
     draw_text(from, c.text, shortened(measure_map().question, switches - from.x - px(12)));
   }
-  draw_sentences(now, application, {from.x, from.y + px(sentences_top)}, to.x - from.x);
-  const float top = from.y + px(controls_top);
+  const int lines = draw_sentences(now, application, {from.x, from.y + px(sentences_top)}, to.x - from.x);
+  const float top = from.y + px(lines > 1 ? controls_top_below_two : controls_top);
   draw_race_controls(application, {from.x, top}, to.x);
   draw_race_chart(application, now, {from.x, top + px(controls_height)}, to);
 }
@@ -172,7 +193,8 @@ CurveLook look_of(const RaceLine& line, const MeasuredNow& now, bool leads) {
   const ImU32 colour = curve_colour(line.of, now.selection.variants);
   return {.colour = leads ? colour : style::mix(style::colours().panel, colour, 0.72F),
           .width = leads ? 2.25F : 1.0F,
-          .dashed = line.of.device != "cpu"};
+          .dashed = line.of.device != "cpu",
+          .precision = line.of.precision};
 }
 
 std::set<Index> seen_lengths(const Application& application, const MeasuredNow& now) {
@@ -251,6 +273,8 @@ void draw_measure(Application& application) {
   measure_map().ends.clear();
   measure_map().crossings.clear();
   measure_map().rings.clear();
+  measure_map().breaks.clear();
+  measure_map().legend.clear();
   measure_map().points.clear();
   measure_map().thin_points = 0;
   measure_map().hatched_from = -1;

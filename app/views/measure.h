@@ -49,6 +49,7 @@ struct CurveLook {
   ImU32 colour = 0;
   float width = 1;  // design pixels
   bool dashed = false;
+  Precision precision = Precision::f32;  // the shape of its points
 };
 
 /// The look of a curve of a report: the leading one's are strong, those of all others thin.
@@ -91,19 +92,23 @@ struct MeasureMap {
     Rectangle label = {};
     std::string shown = {};   // of the words
     std::string kernel = {};  // with what a curve was measured, below them
+    std::string length = {};  // its longest, where others are longer
   };
   std::string question;
   std::string headline;
   std::string shown_headline;  // as much of it as there is room for
   std::string detail;
+  std::string shown_detail;  // its second line
   Rectangle plot = {};
   std::vector<CurveEnd> ends;       // labels of curves
   std::vector<CurveEnd> crossings;  // names of crossings
   std::vector<ImVec2> rings;        // crossings themselves
-  std::vector<ImVec2> points;       // of the leading report
-  int thin_points = 0;              // of all others
-  float hatched_from = -1;          // where "not measured yet" begins; -1: nowhere
-  std::vector<Rectangle> spans;     // who is fastest
+  std::vector<std::string> breaks;  // where the lead changes and nothing crosses
+  std::vector<std::string> legend;
+  std::vector<ImVec2> points;    // of the leading report
+  int thin_points = 0;           // of all others
+  float hatched_from = -1;       // where "not measured yet" begins; -1: nowhere
+  std::vector<Rectangle> spans;  // who is fastest
   std::vector<Rectangle> roof_labels;
   std::vector<std::string> roof_words;  // on them
   std::string roof_unit;                // of all rates there

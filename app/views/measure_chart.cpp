@@ -47,6 +47,33 @@ struct CurvePiece {
   ImVec2 to;
 };
 
+/// A point of a curve, whose shape tells its precision.
+void draw_point(ImDrawList* list, ImVec2 at, float size, const CurveLook& look) {
+  const float half = size * 1.1F;
+  switch (look.precision) {
+    case Precision::f32:
+      list->AddCircleFilled(at, size, look.colour);
+      break;
+    case Precision::bf16:
+      list->AddRectFilled({at.x - half, at.y - half}, {at.x + half, at.y + half}, look.colour);
+      break;
+    case Precision::tf32:
+      list->AddTriangleFilled({at.x - half, at.y + half}, {at.x + half, at.y + half}, {at.x, at.y - half},
+                              look.colour);
+      break;
+    case Precision::f64:
+      list->AddQuadFilled({at.x - half * 1.3F, at.y}, {at.x, at.y - half * 1.3F}, {at.x + half * 1.3F, at.y},
+                          {at.x, at.y + half * 1.3F}, look.colour);
+      break;
+  }
+}
+
+void draw_cross(ImDrawList* list, ImVec2 at, ImU32 colour) {
+  const float half = px(3);
+  list->AddLine({at.x - half, at.y - half}, {at.x + half, at.y + half}, colour, px(1.5F));
+  list->AddLine({at.x - half, at.y + half}, {at.x + half, at.y - half}, colour, px(1.5F));
+}
+
 /// Whether a piece, which runs to the right, touches a box.
 bool crosses(const Rectangle& box, const CurvePiece& piece) {
   const float left = std::max(piece.from.x, box.minimum.x);
@@ -210,7 +237,9 @@ class RaceChart {
       x += px(mark + 8);
       draw_text({x, top}, c.dim, words);
       x += text_extent(words).x + px(18);
+      measure_map().legend.push_back(words);
     };
+    const auto middle_of = [](ImVec2 from, ImVec2 to) { return ImVec2{(from.x + to.x) / 2, from.y}; };
     sample(state_.per_token ? "cpu, time of one token" : "cpu",
            [&](ImVec2 from, ImVec2 to) { list_->AddLine(from, to, c.text, px(2)); });
     sample("gpu", [&](ImVec2 from, ImVec2 to) { dashed_line(list_, from, to, c.text, px(2)); });
@@ -223,8 +252,17 @@ class RaceChart {
       });
     }
     sample("curves cross", [&](ImVec2 from, ImVec2 to) {
-      list_->AddCircle({(from.x + to.x) / 2, from.y}, px(4.5F), c.good, 0, px(2));
+      list_->AddCircle(middle_of(from, to), px(4.5F), c.good, 0, px(2));
     });
+    if (const std::set<Precision> used = precisions(); used.size() > 1) {
+      for (const Precision precision : used) {
+        sample(name(precision), [&](ImVec2 from, ImVec2 to) {
+          draw_point(list_, middle_of(from, to), px(point_size), {.colour = c.text, .precision = precision});
+        });
+      }
+    }
+    if (has_missing())
+      sample("not measured", [&](ImVec2 from, ImVec2 to) { draw_cross(list_, middle_of(from, to), c.text); });
   }
 
   /// From the longest length that the race here has reached on.
@@ -292,7 +330,7 @@ class RaceChart {
     if (!look.dashed && places.size() > 1)
       list_->AddPolyline(places.data(), static_cast<int>(places.size()), look.colour, px(look.width));
     for (std::size_t i = 0; i < places.size(); ++i) {
-      list_->AddCircleFilled(places[i], px(leads ? point_size : 2.0F), look.colour);
+      draw_point(list_, places[i], px(leads ? point_size : 2.0F), look);
       points_.push_back({places[i], &line.points[i], &now_.reports[report], look.colour});
       if (leads)
         measure_map().points.push_back(places[i]);
@@ -302,13 +340,35 @@ class RaceChart {
     if (leads && !line.points.empty()) draw_missing(line, report, look.colour);
   }
 
+  /// Whether nothing else of its curve stands at the length of a point that is missing.
+  bool is_seen_missing(const RaceLine& line, const RacePoint& point) const {
+    const auto has_length = [&](const RacePoint& other) { return other.entry.tokens == point.entry.tokens; };
+    return !line.points.empty() && std::ranges::none_of(line.points, has_length) &&
+           lengths_.contains(point.entry.tokens);
+  }
+
+  /// Whether there are crosses at the foot of the chart.
+  bool has_missing() const {
+    return now_.has_leading() && std::ranges::any_of(now_.lines(), [&](const RaceLine& line) {
+             return std::ranges::any_of(line.missing,
+                                        [&](const RacePoint& point) { return is_seen_missing(line, point); });
+           });
+  }
+
+  /// The precisions of the leading curves, in the order of the language.
+  std::set<Precision> precisions() const {
+    std::set<Precision> all;
+    if (!now_.has_leading()) return all;
+    for (const RaceLine& line : now_.lines()) {
+      if (!line.points.empty()) all.insert(line.of.precision);
+    }
+    return all;
+  }
+
   /// Crosses at the foot of the chart where a curve could not be measured further.
   void draw_missing(const RaceLine& line, std::size_t report, ImU32 colour) {
     for (const RacePoint& point : line.missing) {
-      const auto has_length = [&](const RacePoint& other) {
-        return other.entry.tokens == point.entry.tokens;
-      };
-      if (std::ranges::any_of(line.points, has_length) || !lengths_.contains(point.entry.tokens)) continue;
+      if (!is_seen_missing(line, point)) continue;
       const float step = px(11);
       ImVec2 at = {x_of(static_cast<double>(point.entry.tokens)) - px(6), axes_.to.y - px(8)};
       while (std::ranges::any_of(points_, [&](const DrawnPoint& other) {
@@ -316,9 +376,7 @@ class RaceChart {
                std::abs(other.at.y - at.y) < step / 2;
       }))
         at.y -= step;
-      const float half = px(3);
-      list_->AddLine({at.x - half, at.y - half}, {at.x + half, at.y + half}, colour, px(1.5F));
-      list_->AddLine({at.x - half, at.y + half}, {at.x + half, at.y - half}, colour, px(1.5F));
+      draw_cross(list_, at, colour);
       points_.push_back({at, &point, &now_.reports[report], colour});
     }
   }
@@ -340,11 +398,47 @@ class RaceChart {
     return all;
   }
 
-  void draw_crossing_lines() {
-    for (const NamedCrossing* const each : named()) {
-      const float x = std::round(place(*each).x);
-      dashed_line(list_, {x, axes_.from.y}, {x, axes_.to.y + px(4)}, style::colours().good, px(1.5F));
+  /// A length at which something changes, by its name.
+  struct NamedPlace {
+    float x = 0;
+    std::string length;
+    std::string words;
+    ImU32 colour = 0;
+  };
+
+  /// Where the lead changes and nothing crosses: a curve begins or ends there.
+  std::vector<NamedPlace> breaks() const {
+    std::vector<NamedPlace> all;
+    const std::vector<RaceLine>& lines = now_.lines();
+    const std::vector<FastestSpan>& spans = now_.figures->fastest;
+    for (std::size_t i = 0; i + 1 < spans.size(); ++i) {
+      const double at = spans[i].to;
+      const RaceLine& after = lines[spans[i + 1].line];
+      const auto is_at = [&](const RacePoint& point) {
+        return static_cast<double>(point.entry.tokens) == at;  // ends of curves are handed on as they are
+      };
+      const bool begins = is_at(after.points.front());
+      const RaceLine& line = begins ? after : lines[spans[i].line];
+      if (!begins && !is_at(line.points.back())) continue;  // they cross
+      all.push_back({std::round(x_of(at)), fmt::format("n = {} tokens", in_digits(std::lround(at))),
+                     fmt::format("{} is measured {} here", line.name, begins ? "from" : "up to"),
+                     style::colours().dim});
     }
+    return all;
+  }
+
+  std::vector<NamedPlace> named_places() const {
+    std::vector<NamedPlace> all = breaks();
+    for (const NamedCrossing* const each : named()) {
+      all.push_back({std::round(place(*each).x), fmt::format("n ≈ {} tokens", about(each->crossing.tokens)),
+                     each->words, style::colours().good});
+    }
+    return all;
+  }
+
+  void draw_crossing_lines() {
+    for (const NamedPlace& each : named_places())
+      dashed_line(list_, {each.x, axes_.from.y}, {each.x, axes_.to.y + px(4)}, each.colour, px(1.5F));
   }
 
   void draw_rings() {
@@ -367,16 +461,17 @@ class RaceChart {
   void name_crossings() {
     const style::Palette& c = style::colours();
     std::vector<float> lines;
-    for (const NamedCrossing* const each : named()) lines.push_back(std::round(place(*each).x));
-    for (const NamedCrossing* const each : named()) {
-      const float x = std::round(place(*each).x);
-      const std::string length = fmt::format("n ≈ {} tokens", about(each->crossing.tokens));
+    const std::vector<NamedPlace> places = named_places();
+    for (const NamedPlace& each : places) lines.push_back(each.x);
+    for (const NamedPlace& each : places) {
+      const float x = each.x;
+      const std::string& length = each.length;
       const style::TextStyle strong(style::Text::strong);
       const ImVec2 first = text_extent(length);
       ImVec2 second;
       {
         const style::TextStyle text(style::Text::caption);
-        second = text_extent(each->words);
+        second = text_extent(each.words);
       }
       const ImVec2 size = {std::max(first.x, second.x), first.y + second.y + px(1)};
       const auto is_clear_of_lines = [&](const Rectangle& box) {
@@ -400,11 +495,14 @@ class RaceChart {
       const Rectangle box = {*found, {found->x + size.x, found->y + size.y}};
       list_->AddRectFilled({box.minimum.x - px(3), box.minimum.y}, box.maximum,
                            style::with_alpha(style::mix(c.panel, c.background, 0.75F), 0.85F));
-      draw_text(*found, c.good, length);
+      draw_text(*found, each.colour, length);
       const style::TextStyle text(style::Text::caption);
-      draw_text({found->x, found->y + first.y + px(1)}, c.good, each->words);
+      draw_text({found->x, found->y + first.y + px(1)}, each.colour, each.words);
       taken_.push_back({{box.minimum.x - px(10), box.minimum.y}, {box.maximum.x + px(10), box.maximum.y}});
-      measure_map().crossings.push_back({length + " " + each->words, box});
+      if (each.colour == c.good)
+        measure_map().crossings.push_back({length + " " + each.words, box});
+      else
+        measure_map().breaks.push_back(length + " " + each.words);
     }
   }
 
@@ -412,6 +510,7 @@ class RaceChart {
     std::string name;
     std::string time;
     std::string kernel;  // with what it was measured, where that is known
+    std::string length;  // "at n = 2,048", where other curves are longer
     ImVec2 at = {};
     ImU32 colour = 0;
     bool leads = false;
@@ -424,12 +523,17 @@ class RaceChart {
     const auto add = [&](std::size_t report) {
       const std::vector<RaceLine>& lines = now_.figures->lines[report];
       const bool leads = report == now_.leading;
+      Index longest = 0;
+      for (const RaceLine& line : lines) {
+        if (!line.points.empty()) longest = std::max(longest, line.points.back().entry.tokens);
+      }
       for (const RaceLine& line : lines) {
         if (line.points.empty()) continue;
         const RacePoint& last = line.points.back();
         all.push_back({line.name, duration(value(last, seconds_of(last, now_.whole).median)),
-                       line.kernel ? name(*line.kernel) : "", place(last), look_of(line, now_, leads).colour,
-                       leads});
+                       line.kernel ? name(*line.kernel) : "",
+                       last.entry.tokens < longest ? "at n = " + in_digits(last.entry.tokens) : "",
+                       place(last), look_of(line, now_, leads).colour, leads});
       }
     };
     if (now_.has_leading()) add(now_.leading);
@@ -480,9 +584,12 @@ class RaceChart {
       }
       list_->AddLine({std::max(axes_.to.x + px(5), end.at.x + px(5)), end.at.y}, {left - px(5), middle},
                      leader, px(1));
-      const std::string time = split ? std::string() : "  " + end.time;
-      const std::string shown =
-          shortened(short_enough(end.name, right_ - left - text_extent(time).x) + time, right_ - left);
+      std::string time = split ? std::string() : "  " + end.time;
+      const std::string curve = short_enough(end.name, right_ - left - text_extent(time).x);
+      const std::string with_length = time + " " + end.length;
+      if (!split && !end.length.empty() && text_extent(curve + with_length).x <= right_ - left)
+        time = with_length;
+      const std::string shown = shortened(curve + time, right_ - left);
       draw_text({left, middle - line / 2}, legible(end.colour), shown);
       float bottom = middle + line / 2;
       float width = text_extent(shown).x;
@@ -492,8 +599,11 @@ class RaceChart {
         width = std::max(width, extent.x);
         bottom = under.y + extent.y;
       }
-      measure_map().ends.push_back(
-          {end.name, {{left, middle - line / 2}, {left + width, bottom}}, shown, split ? end.kernel : ""});
+      measure_map().ends.push_back({end.name,
+                                    {{left, middle - line / 2}, {left + width, bottom}},
+                                    shown,
+                                    split ? end.kernel : "",
+                                    end.length});
     }
     if (tops.size() == all.size()) return;
     const style::TextStyle text(style::Text::caption);
@@ -509,10 +619,13 @@ class RaceChart {
       draw_text(at, legible(end.colour), end.time);
       extent = text_extent(end.time);
     }
-    if (end.kernel.empty()) return extent;
+    if (end.kernel.empty() && end.length.empty()) return extent;
     const style::TextStyle text(style::Text::caption);
     const float gap = px(8);
-    const std::string shown = shortened(end.kernel, right_ - at.x - extent.x - gap);
+    const float room = right_ - at.x - extent.x - gap;
+    const std::string both = end.length + (end.length.empty() || end.kernel.empty() ? "" : ", ") + end.kernel;
+    const bool fits = end.length.empty() || text_extent(both).x <= room;
+    const std::string shown = shortened(fits ? both : end.length, room);
     draw_text({at.x + extent.x + gap, at.y}, style::colours().dim, shown);
     return {extent.x + gap + text_extent(shown).x, std::max(extent.y, text_extent(shown).y)};
   }

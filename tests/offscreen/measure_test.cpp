@@ -185,12 +185,12 @@ TEST_CASE("Measure shows nothing, one report, several and many curves at both si
                            1e-6));
       CHECK(measure_map().ends.size() > 20);
       check_places(width);
-      // A headline that is too long ends with a clause.
+      // A headline that is too long ends with a clause; the others stand below it.
       const std::string& headline = measure_map().headline;
       const std::string& shown = measure_map().shown_headline;
       if (shown != headline) {
-        REQUIRE(shown.ends_with(" …"));
-        CHECK(headline.starts_with(shown.substr(0, shown.size() - std::string(" …").size()) + ";"));
+        REQUIRE(shown.ends_with("."));
+        CHECK(headline.starts_with(shown.substr(0, shown.size() - 1) + ";"));
       }
       CHECK((shown != headline) == (width == 1280));
     }
@@ -265,6 +265,38 @@ TEST_CASE("the lengths that are named are those of the chart", "[measure]") {
   REQUIRE(application.session.state().measure.wish.lengths.back() == 2048);
   draw_own(application, offscreen, made_report("Xeon", {"linear"}, 1e-6, "cpu", 8192));
   CHECK(measure_map().lengths_button == "n 64 – 8,192");
+}
+
+TEST_CASE("where a curve that begins takes the lead, or ends, is said and not ringed", "[measure]") {
+  Application application;
+  enter_measure(application);
+  SessionState state = application.session.state();
+  state.measure.wish.precisions = {Precision::f32, Precision::bf16};
+  application.session.change(state);
+  RaceReport report = made_report("Xeon", {"gated_deltanet"}, 1e-6, "cuda");
+  const std::vector<RacePoint> points = report.points;
+  for (RacePoint point : points) {
+    if (point.entry.form != Form::chunkwise || point.entry.tokens < 256) continue;
+    point.entry.precision = Precision::bf16;
+    for (double Quartiles::*part : {&Quartiles::low, &Quartiles::median, &Quartiles::high})
+      point.compute.*part /= 1000;
+    report.points.push_back(point);
+  }
+  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
+    Offscreen offscreen(width, height);
+    draw_own(application, offscreen, report);
+    const MeasureMap& map = measure_map();
+    CHECK(map.breaks ==
+          std::vector<std::string>{"n = 256 tokens chunkwise, C = 64, bf16 is measured from here"});
+    for (const char* const words : {"f32", "bf16", "not measured"}) {
+      INFO(words);
+      CHECK(std::ranges::count(map.legend, words) == 1);
+    }
+    for (const MeasureMap::CurveEnd& end : map.ends) {
+      INFO(end.words);
+      CHECK(end.length == (end.words.starts_with("parallel") ? "at n = 1,024" : ""));
+    }
+  }
 }
 
 TEST_CASE("a crossing is ringed where its curves meet", "[measure]") {
