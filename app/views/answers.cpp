@@ -124,6 +124,13 @@ void draw_words(const AnswersAtPlace& answers, bool is_old, float width) {
   ImGui::PopTextWrapPos();
 }
 
+/// With the scale where there is room: all three tables have the same.
+std::string fitting_title(std::string_view title, double scale, float width) {
+  const style::TextStyle text(style::Text::caption);
+  std::string whole = title_with_scale(title, scale);
+  return text_extent(whole).x <= width ? whole : std::string(title);
+}
+
 /// Before, the change and after; where there is no room for all, what is answered after.
 void draw_tables(const AnswersAtPlace& answers, ImVec2 corner, const Measures& sizes, bool is_alone) {
   const AnswerTable& table = answers.table;
@@ -142,7 +149,7 @@ void draw_tables(const AnswersAtPlace& answers, ImVec2 corner, const Measures& s
     const float x = first + static_cast<float>(i) * step;
     if (i > 0) draw_sign(i == 1 ? "+" : "=", x - sizes.gap / 2, middle);
     const std::string_view head = is_alone ? "What the memory answers, after" : title;
-    const auto cell = draw_answer_cells(table, *values, title_with_scale(head, scale), {x, corner.y},
+    const auto cell = draw_answer_cells(table, *values, fitting_title(head, scale, width), {x, corner.y},
                                         sizes.cell, sizes.head, scale);
     const float right = first + static_cast<float>(parts.size() - 1) * step + width;
     const Rectangle pictures = {{corner.x, corner.y}, {right, corner.y + sizes.head + sizes.cell.y * count}};

@@ -110,8 +110,9 @@ void agreement_badge(Application& application, const Computation& computed) {
           (bad >= 0 ? "\nA click goes to the first token at which they differ." : ""));
 }
 
-/// What is wrong on purpose, in every workspace, and the way out. Returns whether a fault is in.
-bool fault_pill(Application& application, float room) {
+/// What is wrong on purpose, in every workspace, and the way out. Its bare name may take `most`, its whole
+/// sentence `room`. Returns whether a fault is in.
+bool fault_pill(Application& application, float room, float most) {
   const InjectedFault& fault = application.session.state().prove.fault;
   if (fault.id.empty()) return false;
   const style::Palette& c = style::colours();
@@ -120,7 +121,8 @@ bool fault_pill(Application& application, float room) {
   std::string words =
       shortened("wrong on purpose: " + in_full, std::max(room, style::px(120)) - style::pill_size("  ×").x);
   if (room < beside + style::px(60))
-    words = shortened(find_fault(fault.id).label, std::max(room, style::px(120)) - style::pill_size("  ×").x);
+    words = shortened(find_fault(fault.id).label,
+                      std::max({room, most, style::px(120)}) - style::pill_size("  ×").x);
   const bool pressed = style::pill_button((words + "  ×###fault").c_str(), false, c.alarm);
   tooltip(fault_explained(fault));
   if (pressed) perform(find_command(application, "fault.out"), application);
@@ -157,7 +159,7 @@ void draw_top_bar(Application& application, float height) {
   const float between = agreement - ImGui::GetCursorPosX() - pickers;
   const float beside_data =
       std::max(between - style::px(96), style::px(160));  // whose name is to be read too
-  if (!fault_pill(application, beside_data)) draw_story_line(application, between, style::px(28));
+  if (!fault_pill(application, beside_data, between)) draw_story_line(application, between, style::px(28));
   ImGui::SameLine(0, style::px(around_story));
   const float room = agreement - ImGui::GetCursorPosX() - variant_width - 2 * gap;
   const float most = std::min(std::max(room, style::px(80)), style::px(widest_data_pill));
