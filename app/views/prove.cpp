@@ -30,7 +30,7 @@ constexpr float least_word_row = 11;
 constexpr float title_height = 22;
 constexpr float caption_height = 16;
 constexpr float arithmetic_height = 40;
-constexpr float strip_height = 64;  // of a tensor that is one column
+constexpr float strip_share = 0.6F;  // of the room, for a tensor that is one column: it is wide, not high
 constexpr float largest_formula = 24;
 
 LatexStyle boxed_style(const FormulaChange& change) {
@@ -67,7 +67,7 @@ float draw_form_segments(Application& application, float right, float y) {
 }
 
 /// "chunkwise, chunk 0, what will be written: first at 1 “The”"; `briefly` without the form, which is lit
-/// beside it, and without the word, which the flag tells.
+/// beside it, and with the token's number alone, whose word the flag tells.
 std::string place_words(const Application& application, const Departure& at, bool briefly = false) {
   const Computation& computed = *application.session.computed();
   const Form form = proof_form(application);
@@ -75,7 +75,7 @@ std::string place_words(const Application& application, const Departure& at, boo
   const std::string title = with_small_letter(at.title);
   const std::string chunk =
       in_chunks ? fmt::format("chunk {}, ", at.token / computed.choice.chunk_size) : std::string();
-  if (briefly) return chunk + title;
+  if (briefly) return fmt::format("{}{}, token {}", chunk, title, at.token);
   return fmt::format("{}, {}{}: first at {}", name(form), chunk,
                      at.phase.empty() ? title : at.phase + ", " + title, numbered_word(computed, at.token));
 }
@@ -327,7 +327,7 @@ void draw_wrong(Application& application, const std::string& reason, const std::
   const bool is_column = place.tensor.should_be.cols() == 1 && place.tensor.should_be.rows() > 1;
   const float top = y + px(title_height);
   const float bottom = to.y - px(arithmetic_height + caption_height + 8);
-  const float height = is_column ? std::min(px(strip_height), bottom - top) : bottom - top;
+  const float height = is_column ? std::floor((bottom - top) * strip_share) : bottom - top;
   if (height < px(16) || picture < px(40)) return;
   const float x[] = {from.x + gutter, from.x + gutter + picture + px(between),
                      from.x + gutter + 2 * (picture + px(between))};
@@ -375,7 +375,7 @@ void draw_wrong(Application& application, const std::string& reason, const std::
     draw_text({x[2] + picture - text_extent(scale).x, below}, c.dim, scale);
   }
   draw_arithmetic(application, place,
-                  {from.x, is_column ? top + height + px(30)
+                  {from.x, is_column ? (top + height + px(caption_height) + to.y - px(arithmetic_height)) / 2
                                      : std::max(to.y - px(arithmetic_height), top + height + px(22))},
                   width);
 }

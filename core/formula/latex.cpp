@@ -115,8 +115,8 @@ class Writer {
 
   std::string boxed(const std::string& latex) const {
     return style_.box_colour.empty()
-               ? fmt::format(R"(\boxed{{{}}})", latex)
-               : fmt::format(R"(\fgcolor{{{}}}{{\boxed{{{}}}}})", style_.box_colour, latex);
+               ? fmt::format(R"(\,\boxed{{{}}}\,)", latex)
+               : fmt::format(R"(\,\fgcolor{{{}}}{{\boxed{{{}}}}}\,)", style_.box_colour, latex);
   }
 
   /// a + (b + c) needs no brackets, but a negative number does.

@@ -197,6 +197,23 @@ TEST_CASE("Prove's axis reaches the largest error; what is beyond all axes says 
   }
 }
 
+TEST_CASE("a vector that a fault makes wrong takes the room that a matrix would", "[prove]") {
+  Application application;
+  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=6"));
+  application.session.wait();
+  application.enter("prove");
+  choose(application, "gated_deltanet", Form::recurrent);
+  Offscreen offscreen(1920, 1080);
+  float heights[2] = {};
+  for (const bool is_vector : {false, true}) {
+    inject(application, is_vector ? "scale-twice" : "write-sign");
+    draw_fully(application, offscreen);
+    REQUIRE(prove_map().tensors.size() == 3);
+    heights[is_vector] = prove_map().tensors[0].maximum.y - prove_map().tensors[0].minimum.y;
+  }
+  CHECK(heights[1] > 0.5F * heights[0]);
+}
+
 TEST_CASE("Prove says why no fault of a long text has a number yet", "[prove]") {
   Application application;
   REQUIRE(application.session.open_named("preset:random?T=1025&K=2&V=2&seed=1"));
