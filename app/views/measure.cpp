@@ -21,7 +21,8 @@ using style::px;
 constexpr float headline_size = 19;
 constexpr float sentences_top = 25;
 constexpr float controls_top = 78;
-constexpr float controls_top_below_two = 94;  // lines
+constexpr float detail_line = 16;  // that every line of the detail but the first takes
+constexpr int most_lines = 3;
 constexpr float controls_height = 38;
 constexpr float words_top = 9;  // in the floor
 constexpr float words_height = 33;
@@ -68,6 +69,7 @@ int draw_sentences(const MeasuredNow& now, const Application& application, ImVec
     headline = application.races.runs() ? "More lengths are needed for an answer; they are being measured …"
                                         : "One curve alone has nothing to be compared with.";
   measure_map().headline = headline;
+  measure_map().shown_detail.clear();
   measure_map().detail = now.has_leading() ? now.figures->detail : std::string();
   ImGui::PushFont(style::font(style::Text::strong),
                   headline_size / 14 * style::font_size(style::Text::strong));
@@ -86,16 +88,19 @@ int draw_sentences(const MeasuredNow& now, const Application& application, ImVec
     below += fmt::format("{}Measured{}.", below.empty() ? "" : " ",
                          lead.from == SeenReport::From::own_race ? " here and now" : date + ", not here");
   }
-  const ImVec2 at = {from.x, from.y + px(27)};
-  const std::size_t break_at = line_end(below, width);
   const float line = text_extent("x").y;
-  draw_text(at, c.dim, below.substr(0, break_at));
-  if (break_at == below.size()) return 1;
-  const std::string cut = shortened(below.substr(break_at + 1), width);
-  draw_text({at.x, at.y + line}, c.dim, cut);
-  measure_map().shown_detail = cut;
-  offer_whole({at.x, at.y + line}, {at.x + text_extent(cut).x, at.y + 2 * line}, cut);
-  return 2;
+  int lines = 0;
+  while (true) {
+    const ImVec2 at = {from.x, from.y + px(27) + static_cast<float>(lines) * line};
+    const bool is_last = ++lines == most_lines;
+    const std::size_t until = is_last ? below.size() : line_end(below, width);
+    const std::string shown_line = shortened(below.substr(0, until), width);
+    draw_text(at, c.dim, shown_line);
+    measure_map().shown_detail += (lines > 1 ? " " : "") + shown_line;
+    offer_whole(at, {at.x + text_extent(shown_line).x, at.y + line}, shown_line);
+    if (until == below.size()) return lines;
+    below.erase(0, until + 1);
+  }
 }
 
 /// "Which is faster here?", or on the machine that the report in front was made on.
@@ -114,7 +119,7 @@ void draw_centre(Application& application, ImVec2 from, ImVec2 to) {
     draw_text(from, c.text, shortened(measure_map().question, switches - from.x - px(12)));
   }
   const int lines = draw_sentences(now, application, {from.x, from.y + px(sentences_top)}, to.x - from.x);
-  const float top = from.y + px(lines > 1 ? controls_top_below_two : controls_top);
+  const float top = from.y + px(controls_top + static_cast<float>(lines - 1) * detail_line);
   draw_race_controls(application, {from.x, top}, to.x);
   draw_race_chart(application, now, {from.x, top + px(controls_height)}, to);
 }

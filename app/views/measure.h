@@ -98,7 +98,7 @@ struct MeasureMap {
   std::string headline;
   std::string shown_headline;  // as much of it as there is room for
   std::string detail;
-  std::string shown_detail;  // its second line
+  std::string shown_detail;  // below the headline, with what of that has no room
   Rectangle plot = {};
   std::vector<CurveEnd> ends;       // labels of curves
   std::vector<CurveEnd> crossings;  // names of crossings

@@ -191,6 +191,7 @@ TEST_CASE("Measure shows nothing, one report, several and many curves at both si
       if (shown != headline) {
         REQUIRE(shown.ends_with("."));
         CHECK(headline.starts_with(shown.substr(0, shown.size() - 1) + ";"));
+        CHECK_THAT(measure_map().shown_detail, says(headline.substr(headline.rfind(' ') + 1)));
       }
       CHECK((shown != headline) == (width == 1280));
     }
@@ -286,6 +287,7 @@ TEST_CASE("where a curve that begins takes the lead, or ends, is said and not ri
     Offscreen offscreen(width, height);
     draw_own(application, offscreen, report);
     const MeasureMap& map = measure_map();
+    CHECK_THAT(map.shown_detail, says("on tensor cores.") && !says("…"));
     CHECK(map.breaks ==
           std::vector<std::string>{"n = 256 tokens chunkwise, C = 64, bf16 is measured from here"});
     for (const char* const words : {"f32", "bf16", "not measured"}) {
