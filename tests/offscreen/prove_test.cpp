@@ -199,7 +199,7 @@ TEST_CASE("Prove's axis reaches the largest error; what is beyond all axes says 
 
 TEST_CASE("a vector that a fault makes wrong takes the room that a matrix would", "[prove]") {
   Application application;
-  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=6"));
+  application.open_first_capture();  // its scale is not 1
   application.session.wait();
   application.enter("prove");
   choose(application, "gated_deltanet", Form::recurrent);
