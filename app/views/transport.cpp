@@ -229,7 +229,8 @@ std::vector<LegendEntry> legend_entries(const Computation& computed, RowsAbove r
   const TokenFacts facts = computed.tokens.empty() ? TokenFacts() : computed.tokens.front();
   std::vector<LegendEntry> entries;
   if (computed.recall(0)) {
-    entries.push_back({Mark::outline, c.error, computed.edited ? "correct run: error before" : "error before"});
+    entries.push_back(
+        {Mark::outline, c.error, computed.edited ? "correct run: error before" : "error before"});
     entries.push_back({Mark::filled, c.error, "after"});
     entries.push_back({Mark::hatched, c.error, "overshoot"});
   }
