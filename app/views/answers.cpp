@@ -166,7 +166,7 @@ ImVec2 draw_small(const AnswersAtPlace& answers, bool is_old, Measures sizes, fl
   {
     const style::TextStyle text(style::Text::caption, is_old ? style::colours().dim : style::colours().text);
     ImGui::TextWrapped("%s", answers.sentence.c_str());
-    tooltip(how_to_read(answers.table));
+    tooltip(how_to_read(answers.table, answers.output));
   }
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   draw_tables(answers, corner, sizes, true);

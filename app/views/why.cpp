@@ -22,9 +22,9 @@
 #include "app/views/writer_fate.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
-#include "app/widgets/plain_number.h"
 #include "app/widgets/text.h"
 #include "core/base/error.h"
+#include "core/base/plain_number.h"
 #include "core/steps/turned.h"
 
 namespace palimpsest {

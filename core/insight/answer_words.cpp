@@ -90,7 +90,8 @@ std::string changed_row(const AnswerTable& table, Index row) {
   const std::string amount_before = hundredths(before(is.first));
   const char* sign = overshoots ? " and overshoots 1:" : ",";
   if (const auto gaining = gaining_word(table, row, after); gaining && gaining != is.first) {
-    const std::string gained = fmt::format("{} {}", quoted(table.words, *gaining), hundredths(after(*gaining)));
+    const std::string gained =
+        fmt::format("{} {}", quoted(table.words, *gaining), hundredths(after(*gaining)));
     const std::string added = before(*gaining) < noticed
                                   ? fmt::format("now {} as well", gained)
                                   : fmt::format("{} now, {} before", gained, hundredths(before(*gaining)));
