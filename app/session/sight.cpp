@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "app/session/block_record.h"
+#include "core/proof/edited_trace.h"
 
 namespace palimpsest {
 
@@ -15,6 +16,10 @@ bool is_same_block(const Sight& x, const Sight& y) {
 }
 
 }  // namespace
+
+bool is_faulty(const Sight& sight) {
+  return sight.computation && sight.computation->edited && sight.trace == sight.computation->edited;
+}
 
 void Lookout::look(const Sight& wanted, Answers& answers) {
   const bool has_steps = wanted.trace && wanted.trace->block_count() > 0;

@@ -18,6 +18,9 @@ struct Sight {
   bool operator==(const Sight&) const = default;
 };
 
+/// Whether the numbers of a place are of a run with a fault in it.
+bool is_faulty(const Sight& sight);
+
 /// Looks at the place that is wanted as soon as its record is computed, and until then at the last one. A
 /// record that is nearly there is waited for although another is wanted by now: a cursor that runs is seen to
 /// run.

@@ -8,7 +8,6 @@
 #include "core/base/plain_number.h"
 #include "core/formula/notation.h"
 #include "core/insight/learning.h"
-#include "core/proof/edited_trace.h"
 
 namespace palimpsest {
 
@@ -24,10 +23,6 @@ std::string kept_words(const Matrix<double>& alpha) {
 }
 
 }  // namespace
-
-bool is_faulty(const Sight& sight) {
-  return sight.computation && sight.computation->edited && sight.trace == sight.computation->edited;
-}
 
 std::string line_number(const Operation& operation, const Record& record, const Symbols& symbols,
                         const Recall* recall) {

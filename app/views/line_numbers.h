@@ -8,9 +8,6 @@
 
 namespace palimpsest {
 
-/// Whether the numbers of a place are of a run with a fault in it.
-bool is_faulty(const Sight& sight);
-
 /// What a step of one word comes to, in one number: "half-life 954 words", "β = 0.856, length 0.75", "error
 /// left 0.13" from the word's `recall`, if it is known. Empty where nothing is recorded.
 std::string line_number(const Operation& operation, const Record& record, const Symbols& symbols,
