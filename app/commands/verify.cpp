@@ -9,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "app/commands/commands.h"
@@ -21,6 +20,7 @@
 #include "app/session/devices.h"
 #include "app/session/presets.h"
 #include "core/base/error.h"
+#include "core/base/parallel_for.h"
 #include "core/io/file.h"
 
 namespace palimpsest {
@@ -127,7 +127,7 @@ VerifyPlan changed(VerifyPlan plan, const VerifyOptions& options) {
   plan.precisions = parsed(options.precisions, plan.precisions, parse_precision);
   plan.seed =
       static_cast<std::uint64_t>(parse_count(options.seed, "--seed", 0, std::numeric_limits<Index>::max()));
-  plan.jobs = !options.jobs ? std::max(1U, std::thread::hardware_concurrency())
+  plan.jobs = !options.jobs ? processor_threads()
                             : static_cast<unsigned>(parse_count(*options.jobs, "--jobs", 1, most_jobs));
   if (options.cases) plan.random_cases = parse_count(*options.cases, "--cases", 1, most_cases);
   if (options.one_case) {

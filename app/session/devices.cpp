@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <thread>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/parallel_for.h"
 #include "kernels/cuda_backend.h"
 #include "kernels/device.h"
 
@@ -59,7 +59,7 @@ std::string leave_to_cpu(std::string& device, Precision& precision) {
 
 std::string describe(const Backend& backend) {
   if (const std::string reason = unavailable(backend); !reason.empty()) return "cannot be used: " + reason;
-  if (is_cpu(backend)) return fmt::format("{} threads", std::max(1U, std::thread::hardware_concurrency()));
+  if (is_cpu(backend)) return fmt::format("{} threads", processor_threads());
   std::vector<std::string> cards;
   for (const Device& card : cuda_devices()) {
     cards.push_back(fmt::format("{}, compute capability {}.{}, {} GiB", card.name, card.major, card.minor,

@@ -6,9 +6,9 @@
 #include <chrono>
 #include <ctime>
 #include <fstream>
-#include <thread>
 #include <utility>
 
+#include "core/base/parallel_for.h"
 #include "kernels/device.h"
 
 namespace palimpsest {
@@ -32,7 +32,7 @@ std::string present_date() {
 
 RaceMachine this_machine(std::string program) {
   RaceMachine machine = {.processor = processor_name(),
-                         .threads = static_cast<Index>(std::max(1U, std::thread::hardware_concurrency())),
+                         .threads = static_cast<Index>(processor_threads()),
                          .program = std::move(program)};
   if (!cuda_unavailable().empty()) return machine;
   const Device card = cuda_devices().front();

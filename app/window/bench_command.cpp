@@ -7,7 +7,6 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <span>
-#include <thread>
 
 #include "app/commands/columns.h"
 #include "app/commands/values.h"
@@ -18,6 +17,7 @@
 #include "app/studio/workspaces.h"
 #include "app/window/ui_bench.h"
 #include "core/base/error.h"
+#include "core/base/parallel_for.h"
 #include "core/base/utf8.h"
 #include "core/io/file.h"
 
@@ -37,7 +37,7 @@ constexpr double aim_start = 300;    // from the beginning of the process to the
 /// Which machine, when, and which program.
 struct Circumstances {
   std::string processor;
-  unsigned threads = std::thread::hardware_concurrency();
+  unsigned threads = processor_threads();
   std::string date;
   std::string program = fmt::format("palimpsest {} ({})", version(), commit());
 };

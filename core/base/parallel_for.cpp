@@ -43,4 +43,6 @@ void parallel_for(Index count, unsigned threads, const std::function<void(Index)
   if (failure) std::rethrow_exception(failure);
 }
 
+unsigned processor_threads() { return std::max(1U, std::thread::hardware_concurrency()); }
+
 }  // namespace palimpsest

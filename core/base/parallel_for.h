@@ -1,13 +1,32 @@
 #pragma once
 
 #include <functional>
+#include <type_traits>
+#include <vector>
 
 #include "core/base/matrix.h"
+#include "core/base/stop.h"
 
 namespace palimpsest {
 
 /// Calls body(0) ... body(count - 1) on up to `threads` threads, this one among them. If calls throw, no
 /// further ones are started and the exception of the lowest index is thrown, as in a plain loop.
 void parallel_for(Index count, unsigned threads, const std::function<void(Index)>& body);
+
+/// How many threads the processor runs at once; 1 where it does not say.
+unsigned processor_threads();
+
+/// make(0) ... make(count - 1), in this order, made on all threads of the processor. Throws Cancelled when
+/// asked to stop.
+template <class Make>
+auto made_in_parallel(std::size_t count, const std::stop_token& stop, Make make) {
+  std::vector<std::invoke_result_t<Make&, std::size_t>> all(count);
+  parallel_for(static_cast<Index>(count), processor_threads(), [&](Index index) {
+    stop_if_asked(stop);
+    const auto i = static_cast<std::size_t>(index);
+    all[i] = make(i);
+  });
+  return all;
+}
 
 }  // namespace palimpsest

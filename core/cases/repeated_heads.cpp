@@ -1,7 +1,12 @@
 #include "core/cases/repeated_heads.h"
 
+#include <set>
+#include <string>
+#include <utility>
 #include <variant>
 #include <vector>
+
+#include "core/base/parallel_for.h"
 
 namespace palimpsest {
 
@@ -31,16 +36,26 @@ Array repeated(const Array& head, bool has_tokens, Index batches, Index heads) {
 
 Arrays repeated_heads(const Variant& variant, const Settings& settings, const Arrays& head, Index batches,
                       Index heads, Precision precision) {
-  Arrays all;
+  struct Given {
+    std::string name;
+    const Array* numbers;
+    bool has_tokens;
+  };
+  std::vector<Given> given;
   for (const Input& input : inputs_of(variant, settings)) {
-    for (const auto& name : {input.name, std::string(input.range == Range::decay ? "g" : input.name)}) {
-      const auto found = head.find(name);
-      if (found == head.end()) continue;
-      all[name] = precision == Precision::f64
-                      ? repeated<double>(found->second, has_tokens(input), batches, heads)
-                      : repeated<float>(found->second, has_tokens(input), batches, heads);
+    for (const auto& name :
+         std::set{input.name, std::string(input.range == Range::decay ? "g" : input.name)}) {
+      if (const auto found = head.find(name); found != head.end())
+        given.push_back({name, &found->second, has_tokens(input)});
     }
   }
+  std::vector<Array> made = made_in_parallel(given.size(), {}, [&](std::size_t i) {
+    const auto& [name, numbers, has_tokens] = given[i];
+    return precision == Precision::f64 ? repeated<double>(*numbers, has_tokens, batches, heads)
+                                       : repeated<float>(*numbers, has_tokens, batches, heads);
+  });
+  Arrays all;
+  for (std::size_t i = 0; i < given.size(); ++i) all[given[i].name] = std::move(made[i]);
   return all;
 }
 

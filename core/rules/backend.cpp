@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
 #include "core/base/error.h"
 #include "core/base/parallel_for.h"
@@ -81,13 +80,13 @@ class CpuBackend : public Backend {
     if (heads.empty()) return {};
     require(precision);
     const Footprint footprint = variant.rule->footprint(heads.front(), form, precision, chunk_size);
-    const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
     std::vector<Output> outputs(heads.size());
-    parallel_for(static_cast<Index>(heads.size()), heads_at_once(footprint.work, cores), [&](Index i) {
-      const auto head = static_cast<std::size_t>(i);
-      outputs[head] = run(variant, heads[head], form, precision, chunk_size, stop);
-      if (head_done) head_done();
-    });
+    parallel_for(static_cast<Index>(heads.size()), heads_at_once(footprint.work, processor_threads()),
+                 [&](Index i) {
+                   const auto head = static_cast<std::size_t>(i);
+                   outputs[head] = run(variant, heads[head], form, precision, chunk_size, stop);
+                   if (head_done) head_done();
+                 });
     return outputs;
   }
 

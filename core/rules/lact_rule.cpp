@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/parallel_for.h"
 #include "core/costs/costs.h"
 #include "core/engines/engines.h"
 #include "core/engines/lact.h"
@@ -72,11 +73,11 @@ class LactWalk : public Walk<Scalar> {
       const std::stop_token& stop) const override {
     const LactHeads<Scalar>* const engine = engines_.lact_heads();
     if (!engine) return std::nullopt;
-    std::vector<LactHead<Scalar>> rows;
+    const auto rows =
+        made_in_parallel(heads.size(), stop, [&](std::size_t h) { return all_rows(heads[h]->sequence()); });
     std::vector<Matrix<Scalar>> S;
     std::vector<Matrix<Scalar>> M;
     for (const auto& head : heads) {
-      rows.push_back(all_rows(head->sequence()));
       const Carried<Scalar> carried = head->initial();
       S.push_back(carried[weights]);
       M.push_back(carried[direction]);

@@ -1,5 +1,6 @@
 #include "core/rules/network_rule.h"
 
+#include "core/base/parallel_for.h"
 #include "core/costs/costs.h"
 #include "core/engines/engines.h"
 #include "core/operator/checkpoints.h"
@@ -59,12 +60,12 @@ class NetworkWalk : public Walk<Scalar> {
       const std::stop_token& stop) const override {
     const NetworkHeads<Scalar>* const engine = this->engines_.network_heads();
     if (!engine) return std::nullopt;
+    const auto rows =
+        made_in_parallel(heads.size(), stop, [&](std::size_t h) { return all_rows(heads[h]->sequence()); });
     std::vector<InnerNetwork<Scalar>> networks;
-    std::vector<NetworkRows<Scalar>> rows;
     std::vector<Carried<Scalar>> carried;
     for (const auto& head : heads) {
       networks.emplace_back(network_.plan(), layer_norm_of<Scalar>(head->sequence()));
-      rows.push_back(all_rows(head->sequence()));
       carried.push_back(head->initial());
     }
     std::vector<Matrix<Scalar>> o = engine->run(form_, networks, rows, pieces_, carried, stop);

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/parallel_for.h"
+#include "core/base/stop.h"
 #include "core/costs/row.h"
 #include "core/engines/chunkwise.h"
 #include "core/engines/engines.h"
@@ -29,10 +31,6 @@ Index rows_at_a_time(Form form, Index tokens, Index chunk_size, Index columns) {
   if (has_chunks(form)) return std::min(chunk_size, tokens);
   constexpr Index numbers = Index{1} << 22;
   return std::clamp<Index>(numbers / std::max<Index>(columns, 1), 1, 256);
-}
-
-void stop_if_asked(const std::stop_token& stop) {
-  if (stop.stop_requested()) throw Cancelled();
 }
 
 template <class Scalar>
@@ -162,31 +160,31 @@ std::vector<Output> run_row_heads(const RowRule& rule, std::span<const Sequence>
   const Index tokens = heads.front().tokens;
   const Program<Scalar> empty = rule.encode<Scalar>(heads.front(), 0, 0);
   const bool reads_at_end = !empty.structure.reads_on_the_way();
-  std::vector<Matrix<Scalar>> S;
-  std::vector<Matrix<Scalar>> read;
-  for (const Sequence& head : heads) {
-    S.push_back(rule.initial_state<Scalar>(head));
-    read.emplace_back(tokens, empty.v.cols());
-  }
+  const auto of_each_head = [&](auto make) { return made_in_parallel(heads.size(), stop, make); };
+  std::vector<Matrix<Scalar>> S =
+      of_each_head([&](std::size_t h) { return rule.initial_state<Scalar>(heads[h]); });
+  std::vector<Matrix<Scalar>> read =
+      of_each_head([&](std::size_t) { return Matrix<Scalar>(tokens, empty.v.cols()); });
   const RowHeads<Scalar>& row_heads = *engines.row_heads();
   const Index at_once = tokens_at_once(form, tokens, chunk_size, empty, heads.size(), row_heads.most_bytes());
   for (Index first = 0; first < tokens; first += at_once) {
     const Index count = std::min(at_once, tokens - first);
-    std::vector<Program<Scalar>> programs;
-    for (const Sequence& head : heads) {
-      stop_if_asked(stop);
-      programs.push_back(rule.encode<Scalar>(head, first, count));
+    const std::vector<Program<Scalar>> programs =
+        of_each_head([&](std::size_t h) { return rule.encode<Scalar>(heads[h], first, count); });
+    std::vector<Matrix<Scalar>> o = row_heads.run(form, programs, chunk_size, S, stop);
+    for (std::size_t h = 0; h < heads.size() && !reads_at_end; ++h) {
+      if (count == tokens)
+        read[h] = std::move(o[h]);
+      else
+        read[h].middleRows(first, count) = o[h];
     }
-    const auto o = row_heads.run(form, programs, chunk_size, S, stop);
-    for (std::size_t h = 0; h < heads.size() && !reads_at_end; ++h) read[h].middleRows(first, count) = o[h];
   }
-  std::vector<Output> outputs;
-  for (std::size_t h = 0; h < heads.size(); ++h) {
-    if (reads_at_end) read_finished(rule, heads[h], S[h], at_once, stop, engines, read[h]);
-    outputs.push_back({rule.finish<Scalar>(read[h], heads[h]).template cast<double>(),
-                       rule.named_states<Scalar>(S[h], heads[h])});
-  }
-  return outputs;
+  for (std::size_t h = 0; h < heads.size() && reads_at_end; ++h)
+    read_finished(rule, heads[h], S[h], at_once, stop, engines, read[h]);
+  return of_each_head([&](std::size_t h) -> Output {
+    return {rule.finish<Scalar>(read[h], heads[h]).template cast<double>(),
+            rule.named_states<Scalar>(S[h], heads[h])};
+  });
 }
 
 /// The rows with nothing to write and nothing to erase.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/parallel_for.h"
 #include "core/base/stop.h"
 #include "core/costs/costs.h"
 #include "core/engines/engines.h"
@@ -51,19 +52,22 @@ template <class Scalar>
 std::vector<Output> run_softmax_heads(std::span<const Sequence> heads, const KeyFading& fading, Form form,
                                       Index chunk_size, const std::stop_token& stop,
                                       const SoftmaxHeads<Scalar>& engine) {
-  std::vector<CachedQueries<Scalar>> queries;
-  std::vector<Output> outputs;
-  for (const Sequence& head : heads) {
+  std::vector<CachedQueries<Scalar>> queries(heads.size());
+  std::vector<Output> outputs = made_in_parallel(heads.size(), stop, [&](std::size_t h) -> Output {
+    const Sequence& head = heads[h];
     const KeyValueCache<Scalar> cache(head, fading);
-    queries.push_back({.Q = head.at("q").all<Scalar>() * static_cast<Scalar>(head.parameter("scale")),
-                       .K = cache.K,
-                       .V = cache.V,
-                       .log_gates = cache.log_gates});
-    outputs.push_back({{}, cache.states(fading)});
-  }
+    queries[h] = {.Q = head.at("q").all<Scalar>() * static_cast<Scalar>(head.parameter("scale")),
+                  .K = cache.K,
+                  .V = cache.V,
+                  .log_gates = cache.log_gates};
+    return {{}, cache.states(fading)};
+  });
   const std::vector<Matrix<Scalar>> o = engine.run(form, queries, chunk_size, stop);
   stop_if_asked(stop);
-  for (std::size_t head = 0; head < heads.size(); ++head) outputs[head].o = o[head].template cast<double>();
+  parallel_for(static_cast<Index>(heads.size()), processor_threads(), [&](Index index) {
+    const auto h = static_cast<std::size_t>(index);
+    outputs[h].o = o[h].template cast<double>();
+  });
   return outputs;
 }
 

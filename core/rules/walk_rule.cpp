@@ -1,6 +1,7 @@
 #include "core/rules/walk_rule.h"
 
 #include "core/base/error.h"
+#include "core/base/parallel_for.h"
 #include "core/base/stop.h"
 #include "core/engines/engines.h"
 #include "core/operator/checkpoints.h"
@@ -71,17 +72,16 @@ std::vector<Output> WalkRule::run_heads(std::span<const Sequence> heads, Form fo
                                         const DeviceEngines& engines) const {
   if (heads.empty()) return {};
   const auto run_at_once = [&]<class Scalar>(const WalkOf<Scalar>& walk_of) -> std::vector<Output> {
-    std::vector<std::unique_ptr<const Walk<Scalar>>> walks;
-    for (const Sequence& head : heads) walks.push_back(walk_of(head, form, chunk_size, engines.in<Scalar>()));
+    const auto walks = made_in_parallel(heads.size(), stop, [&](std::size_t h) {
+      return walk_of(heads[h], form, chunk_size, engines.in<Scalar>());
+    });
     require_footprint(run_footprint(*walks.front()), heads.front(), form, chunk_size);
     const auto walked = walks.front()->walk_together(walks, chunk_size, stop);
     if (!walked) return {};
-    std::vector<Output> outputs;
-    for (std::size_t head = 0; head < walks.size(); ++head) {
-      const auto& [o, carried] = (*walked)[head];
-      outputs.push_back({o.template cast<double>(), walks[head]->states(carried)});
-    }
-    return outputs;
+    return made_in_parallel(walks.size(), stop, [&](std::size_t h) -> Output {
+      const auto& [o, carried] = (*walked)[h];
+      return {o.template cast<double>(), walks[h]->states(carried)};
+    });
   };
   require_chunk_size(chunk_size);
   if (const auto reason = missing(form, heads.front().settings)) throw Unsupported(*reason);

@@ -1,3 +1,4 @@
+#include "core/base/parallel_for.h"
 #include "core/costs/costs.h"
 #include "core/engines/engines.h"
 #include "core/rules/inner_problem.h"
@@ -37,14 +38,13 @@ class MambaWalk : public Walk<Scalar> {
       const std::stop_token& stop) const override {
     const MambaHeads<Scalar>* const engine = engines_.mamba_heads();
     if (!engine) return std::nullopt;
-    std::vector<MambaRows<Scalar>> rows;
+    const auto rows = made_in_parallel(heads.size(), stop, [&](std::size_t h) {
+      const Sequence& sequence = heads[h]->sequence();
+      return mamba_rows(Rows<Scalar>{sequence, 0, sequence.tokens}, rates(sequence),
+                        skip_connection(sequence));
+    });
     std::vector<Matrix<Scalar>> S;
-    for (const auto& head : heads) {
-      const Sequence& sequence = head->sequence();
-      rows.push_back(
-          mamba_rows(Rows<Scalar>{sequence, 0, sequence.tokens}, rates(sequence), skip_connection(sequence)));
-      S.push_back(head->initial().front());
-    }
+    for (const auto& head : heads) S.push_back(head->initial().front());
     std::vector<Matrix<Scalar>> o = engine->run(form_, rows, chunk_size, S, stop);
     std::vector<Walked<Scalar>> walked;
     for (std::size_t head = 0; head < heads.size(); ++head)

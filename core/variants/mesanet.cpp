@@ -1,5 +1,6 @@
 #include <Eigen/Cholesky>
 
+#include "core/base/parallel_for.h"
 #include "core/costs/costs.h"
 #include "core/engines/engines.h"
 #include "core/rules/inner_problem.h"
@@ -46,12 +47,11 @@ class MesaWalk : public Walk<Scalar> {
       const std::stop_token& stop) const override {
     const MesaHeads<Scalar>* const engine = engines_.mesa_heads();
     if (!engine) return std::nullopt;
-    std::vector<MesaRows<Scalar>> rows;
+    const auto rows = made_in_parallel(heads.size(), stop, [&](std::size_t h) {
+      return mesa_rows<Scalar>(heads[h]->sequence(), 0, heads[h]->sequence().tokens);
+    });
     std::vector<MesaState<Scalar>> H;
-    for (const auto& head : heads) {
-      rows.push_back(mesa_rows<Scalar>(head->sequence(), 0, head->sequence().tokens));
-      H.push_back(head->initial().front());
-    }
+    for (const auto& head : heads) H.push_back(head->initial().front());
     std::vector<Matrix<Scalar>> o = engine->run(form_, rows, chunk_size, H, stop);
     std::vector<Walked<Scalar>> walked;
     for (std::size_t head = 0; head < heads.size(); ++head)

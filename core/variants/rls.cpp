@@ -1,3 +1,4 @@
+#include "core/base/parallel_for.h"
 #include "core/costs/costs.h"
 #include "core/engines/engines.h"
 #include "core/rules/inner_problem.h"
@@ -57,19 +58,18 @@ class LeastSquaresWalk : public Walk<Scalar> {
       const std::stop_token& stop) const override {
     const LeastSquaresHeads<Scalar>* const engine = engines_.least_squares_heads();
     if (!engine || !engines_.row_heads()) return std::nullopt;
-    std::vector<LeastSquaresKeys<Scalar>> keys;
+    const auto keys =
+        made_in_parallel(heads.size(), stop, [&](std::size_t h) { return keys_of(all_rows(*heads[h])); });
     std::vector<Matrix<Scalar>> P;
     std::vector<Matrix<Scalar>> S;
     for (const auto& head : heads) {
-      keys.push_back(keys_of(all_rows(*head)));
       Carried<Scalar> initial = head->initial();
       P.push_back(std::move(initial[0]));
       S.push_back(std::move(initial[1]));
     }
     std::vector<Matrix<Scalar>> gains = engine->run(keys, form_ == Form::parallel, P, stop);
-    std::vector<Program<Scalar>> programs;
-    for (std::size_t head = 0; head < heads.size(); ++head)
-      programs.push_back(writes(all_rows(*heads[head]), std::move(gains[head])));
+    const auto programs = made_in_parallel(
+        heads.size(), stop, [&](std::size_t h) { return writes(all_rows(*heads[h]), std::move(gains[h])); });
     std::vector<Matrix<Scalar>> o = engines_.row_heads()->run(form_, programs, chunk_size, S, stop);
     std::vector<Walked<Scalar>> walked;
     for (std::size_t head = 0; head < heads.size(); ++head)

@@ -83,7 +83,7 @@ std::string what_is_timed() {
          "again and again on the same inputs, resident, from the same states, each time with the L2 cache "
          "flushed; uploads and downloads apart, and memory, which is filled when it is fresh, each of one "
          "whole run; with transfers: all from the arrays in memory to outputs and final states in memory, "
-         "packed by one thread of the processor";
+         "packed by the threads of the processor";
 }
 
 Roof roof(Precision precision) {

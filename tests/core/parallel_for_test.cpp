@@ -31,3 +31,21 @@ TEST_CASE("the exception of the lowest index is thrown, as in a plain loop", "[p
     CHECK(message == "11");
   }
 }
+
+TEST_CASE("what is made in parallel comes in order, or not at all when somebody asks to stop",
+          "[parallel_for]") {
+  const auto squares = made_in_parallel(100, {}, [](std::size_t i) { return i * i; });
+  REQUIRE(squares.size() == 100);
+  for (std::size_t i = 0; i < squares.size(); ++i) CHECK(squares[i] == i * i);
+  CHECK(made_in_parallel(0, {}, [](std::size_t i) { return i; }).empty());
+
+  std::stop_source source;
+  std::atomic<int> made = 0;
+  CHECK_THROWS_AS(made_in_parallel(100, source.get_token(),
+                                   [&](std::size_t) {
+                                     source.request_stop();
+                                     return ++made;
+                                   }),
+                  Cancelled);
+  CHECK(made <= static_cast<int>(processor_threads()));
+}
