@@ -8,6 +8,9 @@ namespace {
 /// first.
 constexpr double warm_up = 0.05;
 
+/// Seconds beside which a slow beginning is nothing: what takes so long counts the first time.
+constexpr double long_enough = 1;
+
 }  // namespace
 
 double RunClock::seconds_between(Time from, Time to) {
@@ -39,23 +42,26 @@ void RunClock::repeat(const std::function<void()>& restore, const std::function<
     return count < repeats_.least ||
            (count < repeats_.most && seconds_between(start, Clock::now()) < repeats_.seconds);
   };
-  const bool warms_up = repeats_.most > 1;
-  if (warms_up) {
-    compute();
+  const auto add = [&](std::size_t done, double seconds) {
+    if (is_first)
+      times_.compute.push_back(seconds);
+    else
+      times_.compute[done] += seconds;
+  };
+  std::size_t done = 0;
+  double once = time(compute);
+  if (repeats_.most == 1 || once >= long_enough) {
+    add(done++, once);
+  } else {
     while (seconds_between(start, when_idle()) < warm_up) {
       restore();
       compute();
     }
   }
-  double once = 0;
-  for (std::size_t done = 0; wanted(done); ++done) {
-    if (warms_up || done > 0) restore();
-    const double seconds = time(compute);
-    if (done == 0) once = seconds;
-    if (is_first)
-      times_.compute.push_back(seconds);
-    else
-      times_.compute[done] += seconds;
+  for (; wanted(done); ++done) {
+    restore();
+    once = time(compute);
+    add(done, once);
   }
   aside_ += seconds_between(start, when_idle()) - once;
 }

@@ -50,7 +50,7 @@ class RunClock {
   }
 
   /// Calls compute() as often as wanted, restore() before each time but the first; wanted more than once,
-  /// those of the first instants do not count.
+  /// those of the first instants do not count, unless one alone takes a second.
   void repeat(const std::function<void()>& restore, const std::function<void()>& compute);
 
   /// What the run took up to now.
