@@ -1,6 +1,7 @@
 #include "kernels/cuda_backend.h"
 
 #include "core/base/error.h"
+#include "core/base/parallel_for.h"
 #include "core/cases/random_case.h"
 #include "core/proof/verify.h"
 #include "kernels/device.h"
@@ -58,6 +59,7 @@ TEST_CASE("everything that the CUDA backend offers agrees with the recurrence in
   plan.log_gates = {false};
   plan.batch_sizes = {6};
   plan.keeps = false;
+  plan.jobs = processor_threads();
   const VerifyReport report = verify(plan);
   CHECK_FALSE(report.results.empty());
   for (const VerifyResult& result : report.results) {

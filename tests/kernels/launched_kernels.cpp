@@ -45,8 +45,9 @@ extern "C" {
 void __real___cudaRegisterFunction(void** fat, const char* function, char* device_function, const char* name,
                                    int threads, uint3*, uint3*, dim3*, dim3*, int*);
 [[gnu::weak]] cudaError_t __real___cudaGetKernel(cudaKernel_t* kernel, const void* function);
-[[gnu::weak]] cudaError_t __real_cudaLaunchKernel(const void* function, dim3 grid, dim3 block,
-                                                  void** arguments, std::size_t shared, cudaStream_t stream);
+[[gnu::weak]] cudaError_t __real_cudaLaunchKernel_ptsz(const void* function, dim3 grid, dim3 block,
+                                                       void** arguments, std::size_t shared,
+                                                       cudaStream_t stream);
 
 void __wrap___cudaRegisterFunction(void** fat, const char* function, char* device_function, const char* name,
                                    int threads, uint3* thread, uint3* block, dim3* blocks, dim3* grid,
@@ -64,10 +65,10 @@ cudaError_t __wrap___cudaGetKernel(cudaKernel_t* kernel, const void* function) {
   return __real___cudaGetKernel(kernel, function);
 }
 
-cudaError_t __wrap_cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
-                                    std::size_t shared, cudaStream_t stream) {
+cudaError_t __wrap_cudaLaunchKernel_ptsz(const void* function, dim3 grid, dim3 block, void** arguments,
+                                         std::size_t shared, cudaStream_t stream) {
   remember_launch(function);
-  return __real_cudaLaunchKernel(function, grid, block, arguments, shared, stream);
+  return __real_cudaLaunchKernel_ptsz(function, grid, block, arguments, shared, stream);
 }
 }
 
