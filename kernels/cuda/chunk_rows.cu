@@ -474,6 +474,14 @@ struct Columns {
     return sum;
   }
 
+  /// sum_{j < end} X_j Y_j
+  __device__ Scalar seen_sum(const Scalar* X, std::int64_t end, const Scalar* Y,
+                             std::int64_t Y_stride) const {
+    Scalar sum = 0;
+    for (std::int64_t j = 0; j < end; ++j) sum += X[j] * Y[j * Y_stride];
+    return sum;
+  }
+
   /// Without erase U_i = v_i.
   __device__ void copy_values() const {
     Scalar* const U = chunk.table(chunks.U, L * V);
@@ -593,20 +601,26 @@ struct Columns {
       if (tap.inter) tap.inter[(first + m) * V + c] = sum;
     });
 
+    const Scalar* const U = chunk.table(chunks.U, L * V);
     const Scalar* const P = chunk.table(chunks.P, chunks.reads * L) + first * L;
+    const Scalar* const P_plain =
+        rows.k_plain.data ? chunk.table(chunks.P_plain, chunks.reads * L) + first * L : nullptr;
+    const Scalar* const v_plain = P_plain ? chunk.row(rows.v_plain, 0) : nullptr;
+    const auto seen_alone = [&](int m, std::int64_t c) {
+      const std::int64_t end = times.writes[m];
+      Scalar sum = rows.mu.data ? faded_sum(P + m * L, end, end - 1, c) : seen_sum(P + m * L, end, U + c, V);
+      if (P_plain) sum += seen_sum(P_plain + m * L, end, v_plain + c, rows.v_plain.token_stride);
+      return sum;
+    };
     Tile intra(room, height, count);
-    if (rows.mu.data) {
-      intra.each([&](int m, int n, Scalar& sum) {
-        sum = faded_sum(P + m * L, times.writes[m], times.writes[m] - 1, first_column + n);
-      });
-    } else {
-      add_seen(intra, depth, P, chunk.table(chunks.U, L * V), V);
+    if (!rows.mu.data) {
+      add_seen(intra, depth, P, U, V);
+      if (P_plain) add_seen(intra, depth, P_plain, v_plain, rows.v_plain.token_stride);
     }
-    if (rows.k_plain.data)
-      add_seen(intra, depth, chunk.table(chunks.P_plain, chunks.reads * L) + first * L,
-               chunk.row(rows.v_plain, 0), rows.v_plain.token_stride);
     intra.each([&](int m, int n, Scalar sum) {
       const std::int64_t c = first_column + n;
+      // 0 times a write that a row does not see yet is NaN, where that is not finite.
+      if (rows.mu.data || !isfinite(sum)) sum = seen_alone(m, c);
       chunk.read(rows.o, first + m)[c] += sum;
       if (tap.intra) tap.intra[(first + m) * V + c] = sum;
     });

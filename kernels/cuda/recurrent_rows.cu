@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(most_columns* warp_size, 2)
   Scalar* const in_memory = rows.final_state + std::int64_t{blockIdx.y} * p * K * V + c;
   Scalar* const in_room = reinterpret_cast<Scalar*>(shared);
   Scalar* const S = is_shared ? in_room + warp * p * K : in_memory;
-  const int step = is_shared ? 1 : static_cast<int>(V);
+  const std::conditional_t<is_shared, int, std::int64_t> step = is_shared ? 1 : V;
   const auto each_key = [&](auto visit) {
     for (int k = lane; k < K; k += warp_size) visit(k);
   };
@@ -245,7 +245,8 @@ Room room_for(const RowPrograms<Scalar>& rows) {
   const std::int64_t columns = std::clamp<std::int64_t>(half / of_column, 1, most_columns);
   const std::int64_t of_row = std::max<std::int64_t>(numbers_of_a_row(rows, columns), 1);
   if (of_column > half || of_row > half) return {.columns = most_columns};
-  const std::int64_t fitting = bytes_of_rows / static_cast<std::int64_t>(sizeof(Scalar)) / of_row;
+  const std::int64_t fitting =
+      std::min(bytes_of_rows / static_cast<std::int64_t>(sizeof(Scalar)), half) / of_row;
   const std::int64_t rows_at_once = std::clamp<std::int64_t>(fitting, 1, most_rows_at_once);
   return {.columns = static_cast<int>(columns),
           .rows = static_cast<int>(rows_at_once),

@@ -12,6 +12,7 @@
 #include "kernels/cuda_backend.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
+#include "tests/core/overflow.h"
 #include "tests/kernels/gpu.h"
 
 using namespace palimpsest;
@@ -90,6 +91,24 @@ TEST_CASE("the equations alone give what the CUDA engines give") {
     const Output run = cuda_backend().run(*each.variant, each.sequence, form, Precision::f64, 4);
     CHECK(compare(interpret(*trace_on_device(each, form, 4)), run).error <= each.allowed(1e-10));
   });
+}
+
+TEST_CASE("on the device a token whose numbers overflow leaves the earlier ones of its chunk as they are") {
+  if (!testing::has_gpu()) return;
+  for (const char* id : testing::growing_rules) {
+    const testing::Case each = testing::growing(id, 6);
+    const Index expected = testing::first_bad(each.run(Form::recurrent, Precision::f32).o);
+    INFO(id << " from token " << expected);
+    for (const Form form : all_forms) {
+      for (const Index chunk_size : {64, 200}) {
+        const Output run = cuda_backend().run(*each.variant, each.sequence, form, Precision::f32, chunk_size);
+        const Index bad = testing::first_bad(run.o);
+        INFO(name(form) << " chunk " << chunk_size << " from token " << bad);
+        // Sums in another order may overflow a token earlier or later.
+        CHECK(std::abs(bad - expected) <= 2);
+      }
+    }
+  }
 }
 
 namespace {
