@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "core/base/error.h"
@@ -162,14 +163,15 @@ class ChunkTables {
     view.S_in = room(S_in, keeps_states, p * rows.K, rows.V);
   }
 
-  /// Numbers that one chunk of all heads takes, rather too many.
-  static double numbers(const RowPrograms<Scalar>& rows, Index L) {
+  /// Bytes that one chunk of L rows of one head takes, rather too many.
+  static double bytes(const Program<Scalar>& head, Index L) {
+    const Structure& structure = head.structure;
     const auto n = static_cast<double>(L);
-    const auto K = static_cast<double>(rows.K);
-    const auto V = static_cast<double>(rows.V);
-    const double matrices = (rows.erase ? 2 : 1) * (rows.k_plain.data ? 2 : 1);
-    return static_cast<double>(rows.batches * rows.heads) *
-           (matrices * n * n + n * (2 * K + 4 * V) + static_cast<double>(rows.parts) * K * V);
+    const auto K = static_cast<double>(head.k.cols());
+    const auto V = static_cast<double>(head.v.cols());
+    const double matrices = (structure.erase != Erase::none ? 2 : 1) * (structure.plain_write ? 2 : 1);
+    return sizeof(Scalar) *
+           (matrices * n * n + n * (2 * K + 4 * V) + static_cast<double>(structure.part_count()) * K * V);
   }
 
   Chunks<Scalar> view;
@@ -293,14 +295,20 @@ Matrix<Scalar> whole_chunk(const Program<Scalar>& program, Matrix<Scalar>& S, Re
   return pass == Pass::states ? tables.U.matrix() : rows.output();
 }
 
+/// Rows that a form makes tables of at a time.
 template <class Scalar>
-void run_chunks(Form form, RowsOnDevice<Scalar>& rows, Index chunk_size, const std::stop_token& stop) {
-  const RowPrograms<Scalar>& programs = rows.programs();
-  const Index tokens = programs.T / programs.rows_per_read;
-  const Index L = (form == Form::parallel ? tokens : std::min(chunk_size, tokens)) * programs.rows_per_read;
+Index rows_of_chunk(Form form, const Program<Scalar>& head, Index chunk_size) {
+  if (form == Form::recurrent) return 0;
+  const Index tokens = head.reads();
+  return (form == Form::parallel ? tokens : std::min(chunk_size, tokens)) * head.structure.rows_per_read;
+}
+
+/// `bytes`: of the tables of one chunk of L rows of all heads.
+template <class Scalar>
+void run_chunks(Form form, RowsOnDevice<Scalar>& rows, Index L, double bytes, const std::stop_token& stop) {
   if (L == 0) return;
+  const RowPrograms<Scalar>& programs = rows.programs();
   const Index all = (programs.T + L - 1) / L;
-  const double bytes = sizeof(Scalar) * ChunkTables<Scalar>::numbers(programs, L);
   const Index at_once = fitting(bytes, std::min<Index>(all, most_grid_blocks));
   // Chunk by chunk the outputs are made on the way; else all at once, of the whole sequence too.
   const bool on_the_way = form == Form::chunkwise;
@@ -354,6 +362,37 @@ void run_in_tensor_float(RowsOnDevice<Scalar>& rows) {
     TensorFloatRows tensor_rows(rows.programs());
     computing<Scalar>({&rows.S()}, [&] { tensor_rows.compute(); });
   }
+}
+
+template <class Scalar>
+std::vector<Matrix<Scalar>> run_some(Form form, std::span<const Program<Scalar>> heads, Index chunk_size,
+                                     std::span<Matrix<Scalar>> states, const std::stop_token& stop,
+                                     Rounding rounding) {
+  const Structure& structure = heads.front().structure;
+  const Index K = heads.front().k.cols();
+  const bool is_recurrent = form == Form::recurrent;
+  RowsOnDevice<Scalar> rows(heads, states, structure.reads_on_the_way(),
+                            is_recurrent ? Gates::as_alpha : Gates::as_given, rounding);
+  if (rows.programs().T > 0 && goes_to_tensor_cores<Scalar>(form, structure, K, rounding)) {
+    run_on_tensor_cores(rows);
+  } else if (rows.programs().T > 0 && goes_to_tensor_float<Scalar>(form, structure, K, rounding)) {
+    run_in_tensor_float(rows);
+  } else if (rows.programs().T > 0 && rounding == Rounding::tf32) {
+    throw Unsupported(fmt::format(
+        "tf32: the kernels for tensor cores take chunks of rows with up to {} key channels; these have {}",
+        tensor_float::most_channels, K));
+  } else if (!is_recurrent) {
+    const Index L = rows_of_chunk(form, heads.front(), chunk_size);
+    run_chunks(form, rows, L,
+               static_cast<double>(heads.size()) * ChunkTables<Scalar>::bytes(heads.front(), L), stop);
+  } else if (goes_to_registers(form, structure, K)) {
+    computing<Scalar>({&rows.S()}, [&] { recurrent_scalar_decay(rows.programs()); });
+  } else {
+    computing<Scalar>({&rows.S()}, [&] { recurrent_rows(rows.programs()); });
+  }
+  std::vector<Matrix<Scalar>> S = rows.S().download();
+  std::ranges::move(S, states.begin());
+  return rows.outputs();
 }
 
 }  // namespace
@@ -437,29 +476,15 @@ template <class Scalar>
 std::vector<Matrix<Scalar>> run_rows(Form form, std::span<const Program<Scalar>> heads, Index chunk_size,
                                      std::span<Matrix<Scalar>> states, const std::stop_token& stop,
                                      Rounding rounding) {
-  const Structure& structure = heads.front().structure;
-  const Index K = heads.front().k.cols();
-  const bool is_recurrent = form == Form::recurrent;
-  RowsOnDevice<Scalar> rows(heads, states, structure.reads_on_the_way(),
-                            is_recurrent ? Gates::as_alpha : Gates::as_given, rounding);
-  if (rows.programs().T > 0 && goes_to_tensor_cores<Scalar>(form, structure, K, rounding)) {
-    run_on_tensor_cores(rows);
-  } else if (rows.programs().T > 0 && goes_to_tensor_float<Scalar>(form, structure, K, rounding)) {
-    run_in_tensor_float(rows);
-  } else if (rows.programs().T > 0 && rounding == Rounding::tf32) {
-    throw Unsupported(fmt::format(
-        "tf32: the kernels for tensor cores take chunks of rows with up to {} key channels; these have {}",
-        tensor_float::most_channels, K));
-  } else if (!is_recurrent) {
-    run_chunks(form, rows, chunk_size, stop);
-  } else if (goes_to_registers(form, structure, K)) {
-    computing<Scalar>({&rows.S()}, [&] { recurrent_scalar_decay(rows.programs()); });
-  } else {
-    computing<Scalar>({&rows.S()}, [&] { recurrent_rows(rows.programs()); });
-  }
-  std::vector<Matrix<Scalar>> S = rows.S().download();
-  std::ranges::move(S, states.begin());
-  return rows.outputs();
+  std::vector<Matrix<Scalar>> all;
+  const Program<Scalar>& head = heads.front();
+  const double bytes = ChunkTables<Scalar>::bytes(head, rows_of_chunk(form, head, chunk_size));
+  for_groups(heads.size(), bytes, [&](std::size_t first, std::size_t count) {
+    std::ranges::move(
+        run_some(form, heads.subspan(first, count), chunk_size, states.subspan(first, count), stop, rounding),
+        std::back_inserter(all));
+  });
+  return all;
 }
 
 double most_bytes_of_rows() {
