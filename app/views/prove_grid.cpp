@@ -32,6 +32,7 @@ constexpr float largest_names = 110;
 constexpr float meanings_height = 62;
 constexpr float least_named = 12;  // a column that is wide enough for an upright name
 constexpr float device_height = 15;
+constexpr float precision_height = 14;
 constexpr float action_height = 19;
 constexpr std::size_t at_once = 2;  // variants that are being verified
 
@@ -317,14 +318,14 @@ bool has_names(const GridPlaces& places, const std::vector<bool>& usable) {
   return true;
 }
 
-/// How high the names above the columns are: the device or precision, and below it the forms.
+/// How high the names above the columns are: the devices, below them their precisions, then the forms.
 float heads_height(const GridPlaces& places, const std::vector<bool>& usable) {
   const style::TextStyle text(style::Text::caption);
   float names = text_extent("x").y;
   if (has_names(places, usable)) {
     for (const Form form : all_forms) names = std::max(names, text_extent(name(form)).x);
   }
-  return std::max(px(device_height) + names + px(4), px(meanings_height));
+  return std::max(px(device_height + precision_height) + names + px(4), px(meanings_height));
 }
 
 /// The columns' names, which end at `bottom`.
@@ -335,12 +336,8 @@ void draw_heads(const GridPlaces& places, const std::vector<bool>& usable, float
     const style::TextStyle text(style::Text::number_small);
     for (std::size_t i = 0; i < columns.size(); i += std::size(all_forms)) {
       const bool is_first_of_device = i == 0 || columns[i].backend != columns[i - 1].backend;
-      std::string words;
-      if (columns[i].backend == &cpu_backend())
-        words = name(columns[i].precision);
-      else if (is_first_of_device)
-        words = columns[i].backend->name();
-      draw_text({places.left[i], top}, c.dim, words);
+      if (is_first_of_device) draw_text({places.left[i], top}, c.dim, columns[i].backend->name());
+      if (usable[i]) draw_text({places.left[i], top + px(device_height)}, c.dim, name(columns[i].precision));
     }
   }
   const style::TextStyle text(style::Text::caption);
@@ -361,7 +358,7 @@ void draw_heads(const GridPlaces& places, const std::vector<bool>& usable, float
     else
       draw_text(place.minimum, c.dim, words);
     prove_map().form_names.push_back(place);
-    prove_map().heads_top = top + px(device_height);
+    prove_map().heads_top = top + px(device_height + precision_height);
     if (ImGui::IsWindowHovered() &&
         ImGui::IsMouseHoveringRect({places.left[i], top}, {places.left[i] + places.width[i], bottom}))
       tooltip_beside({places.left.front(), top}, {places.end, bottom},
