@@ -9,6 +9,8 @@
 #include <cmath>
 #include <random>
 
+#include "core/base/error.h"
+
 namespace palimpsest {
 
 namespace {
@@ -159,13 +161,15 @@ std::string quoted(const std::string& word) {
 
 }  // namespace
 
-ReferenceRun reference_run(const VerifyCase& verified, Precision precision, std::stop_token stop) {
+ReferenceRun reference_run(const VerifyCase& verified, Precision precision, std::stop_token stop) try {
   const Variant& variant = *verified.variant;
   auto arrays = verified.arrays
                     ? verified.arrays()
                     : std::make_shared<const Arrays>(random_arrays(variant, verified.given, verified.random));
   return {variant, held_inputs(variant, std::move(arrays), verified.given, precision), precision,
           std::move(stop)};
+} catch (const InputError& error) {  // names its arrays, and no file
+  throw InputError(fmt::format("{}: {}", data_of(verified), error.what()));
 }
 
 std::string reproduction(const VerifyCase& verified, const std::string& device, Form form,

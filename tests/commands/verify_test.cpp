@@ -151,6 +151,22 @@ TEST_CASE("verify refuses an unknown variant and a report that cannot be written
   CHECK_THAT(unwritable.error, says("/absent/report.json"));
 }
 
+TEST_CASE("what is wrong in the file of a case names it", "[verify]") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "case.npz";
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  write_npz(file, {{"q", Array({2, 1}, std::vector<double>{1, none})},
+                   {"k", Array({2, 1}, std::vector<double>{1, 2})},
+                   {"v", Array({2, 1}, std::vector<double>{1, 2})}});
+  const std::vector<std::string> verify = {"verify", "--case", file, "--variant", "linear"};
+  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--fault", "all"}}) {
+    const Ran ran = palimpsest_with(joined(verify, more));
+    CHECK(ran.status == exit_bad_usage);
+    CHECK(is_one_line(ran.error));
+    CHECK_THAT(ran.error, says(file + ": array \"q\": index [1, 0] is nan"));
+  }
+}
+
 TEST_CASE("a report can name a case whose path is not UTF-8", "[verify]") {
   const TemporaryFolder folder;
   const std::string file = folder / "\xFF.npz";
