@@ -56,7 +56,10 @@ Npz read_input(const std::string& input, const Variant& variant, const Settings&
     const auto is_wanted = [&](std::string_view name) {
       return name == "o" || std::ranges::find(names, name) != names.end();
     };
-    return read_array_file(input, {}, is_wanted);
+    Npz npz = read_array_file(input, {}, is_wanted);
+    for (const std::string& name : names) require_readable(npz.unreadable, name);
+    require_array(input, "q", npz.arrays, npz.unread);  // the first that every variant takes
+    return npz;
   }
   return {.arrays = random_arrays(variant, resolve(variant, given), parse_random_case(input))};
 }
@@ -120,11 +123,11 @@ int run(const RunOptions& options, const Console& console) {
   if (is_same_file(options.input, options.output))
     throw InputError(
         fmt::format("{}: is the input, which would be lost; give another --output", options.output));
+  writable_target(options.output);  // before the work is done
   const Interrupt interrupt;
   Npz npz = read_input(options.input, variant, given);
   Arrays results;
   std::string summary;
-  for (const std::string& name : array_names(variant)) require_readable(npz.unreadable, name);
   try {
     const auto arrays = std::make_shared<const Arrays>(std::move(npz.arrays));
     const SequenceBatch batch = bind(variant, arrays, given);
@@ -134,7 +137,6 @@ int run(const RunOptions& options, const Console& console) {
     ignored.insert(ignored.end(), npz.unread.begin(), npz.unread.end());
     tell_ignored(console, options, ignored, npz.texts, npz.unreadable);
     if (options.only_ask && !batch.heads.empty()) require_initial_state(variant, batch.heads.front());
-    writable_target(options.output);  // before the work is done
     results = run_shown(backend, variant, batch, form, precision, chunk_size, console, interrupt.token());
     if (!batch.heads.empty()) tell_fused(console, variant, batch.heads.front(), form, precision, backend);
     summary = describe_batch(batch) + (options.only_ask ? "" : describe_states(batch));

@@ -237,10 +237,7 @@ DataSet open_file(const std::filesystem::path& path) {
   Capture capture = read_capture(path, is_known);
   for (const char* name : necessary) {
     require_readable(capture.unreadable, name);
-    if (!capture.arrays.contains(name)) {
-      throw InputError(
-          fmt::format("{}: array \"{}\" is missing{}", path.string(), name, where_expected(path, name)));
-    }
+    require_array(path, name, capture.arrays, capture.unread);
   }
   DataSet data;
   std::error_code ignored;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cctype>
 #include <fstream>
 
@@ -79,6 +80,21 @@ std::string where_expected(const fs::path& path, std::string_view name) {
   if (ending == ".npy") return fmt::format("; expected {}.npy beside it", name);
   if (ending == ".csv") return fmt::format("; expected the columns {}0, {}1, …", name, name);
   return {};
+}
+
+void require_array(const fs::path& path, std::string_view name, const Arrays& arrays,
+                   const std::vector<std::string>& unread) {
+  if (arrays.contains(name)) return;
+  constexpr std::size_t most = 10;
+  std::vector<std::string> found;
+  for (const auto& [each, array] : arrays) found.push_back(shown(each));
+  for (const std::string& each : unread) found.push_back(shown(each));
+  const std::size_t more = found.size() - std::min(found.size(), most);
+  found.resize(found.size() - more);
+  throw InputError(fmt::format("{}: array \"{}\" is missing{}; found: {}{}", path.string(), name,
+                               where_expected(path, name),
+                               found.empty() ? "no arrays" : fmt::format("{}", fmt::join(found, ", ")),
+                               more > 0 ? fmt::format(" and {} more", more) : ""));
 }
 
 }  // namespace palimpsest

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/io/npz.h"
 
@@ -26,5 +27,10 @@ std::string array_file_title(const std::filesystem::path& path);
 /// Where such a file should have had the array `name`: "; expected the columns q0, q1, …". Empty for an
 /// .npz and a .safetensors, which name their arrays themselves.
 std::string where_expected(const std::filesystem::path& path, std::string_view name);
+
+/// Throws InputError where the array `name` of a file is missing, naming those that it has: `arrays` and
+/// `unread`.
+void require_array(const std::filesystem::path& path, std::string_view name, const Arrays& arrays,
+                   const std::vector<std::string>& unread);
 
 }  // namespace palimpsest

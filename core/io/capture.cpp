@@ -190,6 +190,7 @@ Capture read_capture(const fs::path& path, const std::function<bool(std::string_
   require_text(npz.unreadable, "tokens", "a JSON list of strings");
   capture.arrays = std::move(npz.arrays);
   capture.unreadable = std::move(npz.unreadable);
+  capture.unread = std::move(npz.unread);
   capture.name = array_file_title(path);
   if (const auto meta = npz.texts.find("meta"); meta != npz.texts.end()) {
     const std::string what = fmt::format("{}: meta", path.string());

@@ -40,6 +40,7 @@ struct Capture {
   std::filesystem::path file;
   Arrays arrays;
   Unreadable unreadable;            // arrays that are there and broken
+  std::vector<std::string> unread;  // arrays that were not wanted
   std::vector<std::string> tokens;  // none, or one for each of the T positions; valid UTF-8
 
   std::string name;

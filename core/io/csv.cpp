@@ -282,6 +282,10 @@ Npz read_csv(const fs::path& path, const NpzLimits& limits,
   Budget budget(limits);
   budget.take(bytes, path.string());
   const std::vector<std::byte> text = read_bytes(path, 0, bytes);
+  if (std::ranges::find(text, std::byte{0}) != text.end())
+    throw InputError(
+        fmt::format("{}: is no text in UTF-8: it holds bytes that are 0, as UTF-16 does; save it as UTF-8",
+                    path.string()));
   Lines lines({reinterpret_cast<const char*>(text.data()), text.size()}, path);
   const std::vector<std::optional<Column>> columns = read_header(lines, path);
   if (!lines.more())

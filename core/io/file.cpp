@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -63,9 +64,14 @@ void require_readable_file(const fs::path& path) {
 std::string read_text_file(const fs::path& path, std::uintmax_t most_bytes) {
   require_readable_file(path);
   std::ifstream file(path, std::ios::binary);
-  std::string text(most_bytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
+  constexpr std::uintmax_t first_bytes = 1 << 16;
+  std::string text;
+  while (file && text.size() <= most_bytes) {  // memory grows with what is there, not with the limit
+    const std::uintmax_t before = text.size();
+    text.resize(before + std::min(std::max(first_bytes, before), most_bytes + 1 - before));
+    file.read(&text[before], static_cast<std::streamsize>(text.size() - before));
+    text.resize(before + static_cast<std::uintmax_t>(file.gcount()));
+  }
   if (file.bad()) refuse(path, "cannot be read");
   if (text.size() > most_bytes) refuse(path, fmt::format("has more than {} bytes, the limit", most_bytes));
   return text;
@@ -95,6 +101,9 @@ fs::path writable_target(const fs::path& path) {
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
   if (!fs::is_directory(folder, ignored))
     refuse_writing(path, fmt::format("there is no folder {}", folder.string()));
+  // It takes a new file first, which then is renamed.
+  if (access(folder.c_str(), W_OK | X_OK) != 0)
+    refuse_writing(path, fmt::format("in {}: {}", folder.string(), std::strerror(errno)));
   return target;
 }
 

@@ -80,6 +80,8 @@ TEST_CASE("a missing array is named", "[bad input]") {
   for (const char* name : {"q", "k", "v", "alpha", "beta"}) {
     refused(without(name), std::string("array \"") + name + "\"");
   }
+  refused({{"query", constant({3, 2}, 1)}, {"beta", constant({3}, 1)}},
+          "array \"q\" is missing; found: beta, query");
   Arrays both = good();
   both["g"] = constant({3}, -1);
   refused(both, R"(both "alpha" and "g")");

@@ -144,7 +144,7 @@ TEST_CASE("files that are no sequence are refused with their name") {
     write_npz(path, arrays);
     CHECK_THROWS_WITH(open_file(path), says(words) && says("case.npz"));
   };
-  refused({{"x", numbers({2})}}, "array \"q\" is missing");
+  refused({{"x", numbers({2})}, {"beta", numbers({2})}}, "array \"q\" is missing; found: beta, x");
   refused(three({0, 2}, {0, 2}, {0, 2}), "the sequence is empty");
   CHECK_THROWS_AS(open_file(folder / "absent.npz"), InputError);
   CHECK_THROWS_AS(open_file(folder.path()), InputError);

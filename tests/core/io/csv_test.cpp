@@ -75,6 +75,12 @@ TEST_CASE("a .csv that cannot be is refused by line and column", "[csv]") {
     CHECK_THAT(refusal("q0\n1\n" + quoted + "\n"),
                says("line 3, column \"q0\": expected a finite number, found \"" + std::string(text) + "\""));
   }
+  const std::string_view utf16(
+      "\xFF\xFEq\0"
+      "0\0\n\0"
+      "1\0",
+      10);
+  CHECK_THAT(refusal(std::string(utf16)), says("x.csv: is no text in UTF-8") && says("save it as UTF-8"));
   CHECK_THAT(refusal("q0\n1\n2\n", {.total_bytes = 6}), says("more than 6 bytes"));
   CHECK_THAT(refusal("q0\n1\n2\n", {.total_bytes = 15}), says("more than 15 bytes"));
 }
