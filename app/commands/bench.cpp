@@ -23,7 +23,6 @@
 #include "app/session/machine.h"
 #include "app/session/race_file.h"
 #include "core/base/error.h"
-#include "core/contract/most_heads.h"
 #include "core/io/file.h"
 #include "core/race/figures.h"
 #include "core/race/race.h"
@@ -54,8 +53,6 @@ struct RaceOptions {
   std::optional<std::string> begun;
   std::string command;  // as it was given
 };
-
-constexpr Index most_tokens = Index{1} << 24;
 
 /// What `parse` makes of every text; what there was where there is none.
 template <class Value, class Parse>
@@ -96,13 +93,14 @@ RacePlan plan_of(const RaceOptions& options, std::string& unused) {
   plan.peer = !options.alone;
   read_list(options.forms, plan.forms, parse_form);
   read_list(options.precisions, plan.precisions, parse_precision);
-  read_counts(options.tokens, "--tokens", most_tokens, plan.lengths);
+  read_counts(options.tokens, "--tokens", most_raced_tokens, plan.lengths);
   std::ranges::sort(plan.lengths);
-  read_counts(options.batches, "--batch", most_heads_in_all, plan.batches);
-  read_counts(options.heads, "--heads", most_heads_in_all, plan.heads);
-  read_counts(options.chunks, "--chunk", most_tokens, plan.chunk_sizes);
+  read_counts(options.batches, "--batch", most_raced_heads, plan.batches);
+  read_counts(options.heads, "--heads", most_raced_heads, plan.heads);
+  read_counts(options.chunks, "--chunk", most_raced_tokens, plan.chunk_sizes);
   if (!options.dk.empty() || !options.dv.empty()) plan.sizes.clear();
-  for (const auto& [dk, dv] : parse_channels(options.dk, options.dv)) plan.sizes.push_back({dk, dv});
+  for (const auto& [dk, dv] : parse_channels(options.dk, options.dv, most_raced_channels))
+    plan.sizes.push_back({dk, dv});
   plan.repeats = parse_count(options.repeats, "--repeats", 1, 100'000);
   plan.least_repeats = std::min(plan.least_repeats, plan.repeats);
   plan.seconds = parse_seconds(options.seconds, "--seconds");
@@ -147,8 +145,12 @@ RaceReport run_plan(const RacePlan& plan, RaceReport begun, const std::optional<
     line.show(fmt::format("{} of {} points, {}: {}", now.done, now.total, in_words(last.entry),
                           last.measured() ? duration(last.compute.median) : "not measured"));
     if (!json || Clock::now() - written < moment) return;
-    write_text(*json, race_json(now.report));
     written = Clock::now();
+    try {
+      write_text(*json, race_json(now.report));
+    } catch (const InputError&) {
+      // No reason to lose what is measured: it is tried again, and the last time it is told.
+    }
   };
   return race(plan, std::move(begun), measured, std::move(stop));
 }
@@ -166,13 +168,14 @@ int run_race(RaceOptions options, const DrawRace& draw, const Console& console) 
     if (file) writable_target(*file);  // before the work
   }
   const RaceReport report = run_plan(plan, std::move(start), options.json, console, interrupt.token());
+  const bool any = std::ranges::any_of(report.points, &RacePoint::measured);
+  const bool is_nothing = report.complete() && !any;
+  if (!is_nothing) console.out << race_text(report) << unused;  // also where a file cannot be written
   if (options.json) write_text(*options.json, race_json(report));
   if (options.csv) write_text(*options.csv, race_csv(report));
   if (options.picture) draw(report, *options.picture);
-  const bool any = std::ranges::any_of(report.points, &RacePoint::measured);
-  if (report.complete() && !any)
+  if (is_nothing)
     throw Unsupported(fmt::format("there is nothing to measure: {}", report.points.front().missing));
-  console.out << race_text(report) << unused;
   if (report.complete()) return exit_done;
   console.out << fmt::format("Interrupted: {} of the points are left{}.\n", report.left,
                              options.json ? fmt::format("; --continue {} goes on", *options.json) : "");

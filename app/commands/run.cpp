@@ -123,7 +123,6 @@ int run(const RunOptions& options, const Console& console) {
   if (is_same_file(options.input, options.output))
     throw InputError(
         fmt::format("{}: is the input, which would be lost; give another --output", options.output));
-  writable_target(options.output);  // before the work is done
   const Interrupt interrupt;
   Npz npz = read_input(options.input, variant, given);
   Arrays results;
@@ -137,6 +136,7 @@ int run(const RunOptions& options, const Console& console) {
     ignored.insert(ignored.end(), npz.unread.begin(), npz.unread.end());
     tell_ignored(console, options, ignored, npz.texts, npz.unreadable);
     if (options.only_ask && !batch.heads.empty()) require_initial_state(variant, batch.heads.front());
+    writable_target(options.output);  // before the work is done
     results = run_shown(backend, variant, batch, form, precision, chunk_size, console, interrupt.token());
     if (!batch.heads.empty()) tell_fused(console, variant, batch.heads.front(), form, precision, backend);
     summary = describe_batch(batch) + (options.only_ask ? "" : describe_states(batch));

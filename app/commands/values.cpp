@@ -17,8 +17,6 @@ namespace {
 /// A picture with such sides takes some twenty seconds and 1 GB; both grow with its area.
 constexpr Index most_pixels_a_side = 8192;
 
-constexpr Index most_channels = 8192;
-
 /// Whether all of `text` spells a number that fits.
 template <class Number>
 bool parse_all(std::string_view text, Number& number) {
@@ -64,10 +62,9 @@ std::vector<Index> parse_counts(const std::vector<std::string>& texts, std::stri
 }
 
 std::vector<std::pair<Index, Index>> parse_channels(const std::vector<std::string>& dk,
-                                                    const std::vector<std::string>& dv) {
-  const std::vector<Index> keys =
-      parse_counts(dk.empty() ? dv : dk, dk.empty() ? "--dv" : "--dk", 1, most_channels);
-  const std::vector<Index> values = dv.empty() ? keys : parse_counts(dv, "--dv", 1, most_channels);
+                                                    const std::vector<std::string>& dv, Index most) {
+  const std::vector<Index> keys = parse_counts(dk.empty() ? dv : dk, dk.empty() ? "--dv" : "--dk", 1, most);
+  const std::vector<Index> values = dv.empty() ? keys : parse_counts(dv, "--dv", 1, most);
   if (keys.size() != values.size()) {
     throw InputError(fmt::format("--dk has {} sizes and --dv {}; expected as many, they go together",
                                  keys.size(), values.size()));

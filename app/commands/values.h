@@ -19,10 +19,10 @@ Index parse_count(std::string_view text, std::string_view what, Index least, Ind
 std::vector<Index> parse_counts(const std::vector<std::string>& texts, std::string_view what, Index least,
                                 Index most);
 
-/// Key and value channels side by side, from --dk and --dv: as many of each where one of the two is left out.
-/// Throws InputError where they are not as many.
+/// Key and value channels side by side, from --dk and --dv, `most` at most: as many of each where one of the
+/// two is left out. Throws InputError where they are not as many.
 std::vector<std::pair<Index, Index>> parse_channels(const std::vector<std::string>& dk,
-                                                    const std::vector<std::string>& dv);
+                                                    const std::vector<std::string>& dv, Index most);
 
 /// The finite number that all of `text` spells; throws InputError calling it `what`.
 double parse_number(std::string_view text, std::string_view what);

@@ -142,6 +142,7 @@ VerifyPlan changed(VerifyPlan plan, const VerifyOptions& options) {
 /// The fixed plan, with the lengths and sizes that are asked for instead of its own.
 VerifyPlan fixed_plan(const VerifyOptions& options) {
   constexpr Index most_tokens = 1 << 20;
+  constexpr Index most_channels = 8192;
   VerifyPlan plan =
       options.tokens.empty()
           ? thorough_plan()
@@ -150,7 +151,8 @@ VerifyPlan fixed_plan(const VerifyOptions& options) {
     plan.sizes.clear();
     plan.wide_sizes.clear();
   }
-  for (const auto& [dk, dv] : parse_channels(options.dk, options.dv)) plan.sizes.push_back({dk, dv});
+  for (const auto& [dk, dv] : parse_channels(options.dk, options.dv, most_channels))
+    plan.sizes.push_back({dk, dv});
   return plan;
 }
 

@@ -9,10 +9,6 @@
 
 namespace palimpsest {
 
-inline constexpr Index most_raced_tokens = Index{1} << 20;
-inline constexpr Index most_raced_heads = 1024;
-inline constexpr Index most_raced_channels = 512;
-
 /// What Measure races, and which curves it shows: of its own race and of reports alike.
 struct RaceWish {
   std::vector<std::string> variants = {};  // ids; empty: the rule that is open

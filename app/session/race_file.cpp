@@ -21,8 +21,16 @@ using Json = nlohmann::ordered_json;
 constexpr Index present_version = 1;
 constexpr const char* version_field = "palimpsest_race";
 constexpr std::uintmax_t most_bytes = std::uintmax_t{256} << 20;
-constexpr double least_amount = 1e-30;  // seconds, operations, bytes, and any of them per second
-constexpr double largest_amount = 1e30;
+constexpr std::size_t most_points = 100'000;
+
+/// Of numbers far outside of what is measured products and quotients leave the range of numbers, and no axis
+/// has room for their names.
+struct Amounts {
+  double least;
+  double largest;
+};
+constexpr Amounts seconds_taken = {1e-9, 1e9};
+constexpr Amounts work_done = {1e-30, 1e30};  // operations and bytes, also per second
 
 Json json_of(const Quartiles& seconds) {
   return {{"low", seconds.low}, {"median", seconds.median}, {"high", seconds.high}};
@@ -101,13 +109,13 @@ void read_named(const Fields& fields, Read read) {
   }
 }
 
-/// 0, or a number that can be measured: of others products and quotients leave the range of numbers.
-void read_amount(const Fields& fields, const char* key, double& value) {
+/// 0, or one of `amounts`.
+void read_amount(const Fields& fields, const char* key, const Amounts& amounts, double& value) {
   require(fields, {key});
   fields.read(key, value);
-  if (value == 0 || (value >= least_amount && value <= largest_amount)) return;
-  throw InputError(fmt::format("\"{}\" is {}; expected 0 or a number from {} to {}", key, value, least_amount,
-                               largest_amount));
+  if (value == 0 || (value >= amounts.least && value <= amounts.largest)) return;
+  throw InputError(fmt::format("\"{}\" is {}; expected 0 or a number from {} to {}", key, value,
+                               amounts.least, amounts.largest));
 }
 
 /// The object under `key`, read by `read`.
@@ -119,9 +127,9 @@ void read_object(const Fields& fields, const char* key, Read read) {
 
 void read_quartiles(const Fields& fields, const char* key, Quartiles& seconds) {
   read_object(fields, key, [&](const Fields& one) {
-    read_amount(one, "low", seconds.low);
-    read_amount(one, "median", seconds.median);
-    read_amount(one, "high", seconds.high);
+    read_amount(one, "low", seconds_taken, seconds.low);
+    read_amount(one, "median", seconds_taken, seconds.median);
+    read_amount(one, "high", seconds_taken, seconds.high);
     if (seconds.low <= seconds.median && seconds.median <= seconds.high) return;
     throw InputError(fmt::format("low {}, median {} and high {} are not in ascending order", seconds.low,
                                  seconds.median, seconds.high));
@@ -136,13 +144,13 @@ RaceEntry read_entry(const Fields& fields) {
   fields.read("form", all_forms, entry.form);
   fields.read("device", entry.device);
   fields.read("precision", all_precisions, entry.precision);
-  fields.read("tokens", entry.tokens, 1);
-  fields.read("batches", entry.batches, 1);
-  fields.read("heads", entry.heads, 1);
-  fields.read("dk", entry.dk, 1);
-  fields.read("dv", entry.dv, 1);
+  fields.read("tokens", entry.tokens, 1, most_raced_tokens);
+  fields.read("batches", entry.batches, 1, most_raced_heads);
+  fields.read("heads", entry.heads, 1, most_raced_heads);
+  fields.read("dk", entry.dk, 1, most_raced_channels);
+  fields.read("dv", entry.dv, 1, most_raced_channels);
   fields.read("chunk", entry.chunk_size, has_chunks(entry.form) ? 1 : 0,
-              has_chunks(entry.form) ? largest_count : 0);
+              has_chunks(entry.form) ? most_raced_tokens : 0);
   return entry;
 }
 
@@ -161,11 +169,11 @@ RacePoint read_point(const Fields& fields) {
   read_quartiles(fields, "allocations_s", point.allocations);
   read_quartiles(fields, "whole_s", point.whole);
   read_object(fields, "work", [&](const Fields& work) {
-    read_amount(work, "flops", point.work.flops);
-    read_amount(work, "needed_flops", point.work.needed_flops);
-    read_amount(work, "exponentials", point.work.exponentials);
-    read_amount(work, "bytes", point.work.bytes);
-    read_amount(work, "moved", point.work.moved);
+    read_amount(work, "flops", work_done, point.work.flops);
+    read_amount(work, "needed_flops", work_done, point.work.needed_flops);
+    read_amount(work, "exponentials", work_done, point.work.exponentials);
+    read_amount(work, "bytes", work_done, point.work.bytes);
+    read_amount(work, "moved", work_done, point.work.moved);
   });
   return point;
 }
@@ -187,8 +195,8 @@ RaceRoof read_roof(const Fields& fields) {
   require(fields, {"device", "precision", "copy", "product"});
   fields.read("device", roof.device);
   fields.read("precision", all_precisions, roof.precision);
-  read_amount(fields, "bytes_per_second", roof.roof.bytes_per_second);
-  read_amount(fields, "flops_per_second", roof.roof.flops_per_second);
+  read_amount(fields, "bytes_per_second", work_done, roof.roof.bytes_per_second);
+  read_amount(fields, "flops_per_second", work_done, roof.roof.flops_per_second);
   fields.read("copy", roof.roof.copy);
   fields.read("product", roof.roof.product);
   return roof;
@@ -314,7 +322,11 @@ RaceReport parse_race(const std::string& text) {
     return timing;
   });
   read_list(fields, "roofs", "roof", report.roofs, read_roof);
-  read_list(fields, "points", "point", report.points, read_point);
+  read_list(fields, "points", "point", report.points, [&](const Fields& one) {
+    if (report.points.size() == most_points)
+      throw InputError(fmt::format("a report has at most {} points", most_points));
+    return read_point(one);
+  });
   require_each_once(report);
   return report;
 }

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -60,11 +60,9 @@ bool uses_gpu(const RaceReport& report) {
 
 /// The shape of which a report has the most points.
 RaceShape fullest(const RaceReport& report, const std::vector<RaceShape>& shapes) {
-  return *std::ranges::max_element(shapes, {}, [&](const RaceShape& shape) {
-    return std::ranges::count_if(report.points, [&](const RacePoint& point) {
-      return point.measured() && shape_of(point.entry) == shape;
-    });
-  });
+  std::map<RaceShape, Index> counts;
+  for (const RacePoint& point : report.points) counts[shape_of(point.entry)] += point.measured() ? 1 : 0;
+  return *std::ranges::max_element(shapes, {}, [&](const RaceShape& shape) { return counts[shape]; });
 }
 
 }  // namespace

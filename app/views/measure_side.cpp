@@ -233,8 +233,10 @@ void draw_reports(Application& application, const MeasuredNow& now, SideLines& l
 void draw_contents(const MeasuredNow& now, SideLines& lines) {
   const RaceReport& report = *now.lead().report;
   lines.heading("What is in these times");
-  lines.item(true, runs_words(now.lines()));
-  lines.item(true, warm_words(now.lines()));
+  if (const std::string runs = runs_words(now.lines()); !runs.empty()) {
+    lines.item(true, runs);
+    lines.item(true, warm_words(now.lines()));
+  }
   std::set<std::string> devices;
   for (const RaceLine& line : now.lines()) devices.insert(line.of.device);
   lines.item(true, "decays, masks, solves, reads and writes of the memory, all heads");

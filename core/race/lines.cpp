@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <set>
 
 #include "core/race/naming.h"
 
@@ -75,9 +76,10 @@ std::string in_words(const RaceShape& shape) {
 
 std::vector<RaceShape> race_shapes(const RaceReport& report) {
   std::vector<RaceShape> shapes;
+  std::set<RaceShape> seen;
   for (const RacePoint& point : report.points) {
     const RaceShape shape = shape_of(point.entry);
-    if (point.measured() && std::ranges::find(shapes, shape) == shapes.end()) shapes.push_back(shape);
+    if (point.measured() && seen.insert(shape).second) shapes.push_back(shape);
   }
   return shapes;
 }
@@ -121,19 +123,22 @@ std::vector<RaceLine> race_lines(const RaceReport& report, bool whole) {
 }
 
 std::optional<Quartiles> seconds_at(const RaceLine& line, double tokens, bool whole) {
+  if (line.points.size() < 2) return std::nullopt;
   const double at = std::log(tokens);
-  for (std::size_t i = 0; i + 1 < line.points.size(); ++i) {
-    const double left = std::log(static_cast<double>(line.points[i].entry.tokens));
-    const double right = std::log(static_cast<double>(line.points[i + 1].entry.tokens));
-    if (at < left - same_length || at > right + same_length) continue;
-    const auto between = [&](double Quartiles::*part) {
-      return std::exp(std::lerp(std::log(seconds_of(line.points[i], whole).*part),
-                                std::log(seconds_of(line.points[i + 1], whole).*part),
-                                (at - left) / (right - left)));
-    };
-    return Quartiles{between(&Quartiles::low), between(&Quartiles::median), between(&Quartiles::high)};
-  }
-  return std::nullopt;
+  const auto place = [](const RacePoint& point) { return std::log(static_cast<double>(point.entry.tokens)); };
+  const auto after =
+      std::partition_point(line.points.begin() + 1, line.points.end(),
+                           [&](const RacePoint& point) { return place(point) + same_length < at; });
+  if (after == line.points.end()) return std::nullopt;
+  const auto before = std::prev(after);
+  const double left = place(*before);
+  const double right = place(*after);
+  if (at < left - same_length) return std::nullopt;
+  const auto between = [&](double Quartiles::*part) {
+    return std::exp(std::lerp(std::log(seconds_of(*before, whole).*part),
+                              std::log(seconds_of(*after, whole).*part), (at - left) / (right - left)));
+  };
+  return Quartiles{between(&Quartiles::low), between(&Quartiles::median), between(&Quartiles::high)};
 }
 
 std::string name_of(const RaceLine& line, std::span<const RaceLine> among, std::span<const Variant> table) {

@@ -20,7 +20,7 @@ struct RaceShape {
   Index dk = 64;
   Index dv = 64;
 
-  bool operator==(const RaceShape&) const = default;
+  auto operator<=>(const RaceShape&) const = default;
 };
 
 RaceShape shape_of(const RaceEntry& entry);  // leaving out what else an entry says

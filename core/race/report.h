@@ -4,10 +4,16 @@
 #include <vector>
 
 #include "core/base/matrix.h"
+#include "core/contract/most_heads.h"
 #include "core/race/quartiles.h"
 #include "core/rules/run_times.h"
 
 namespace palimpsest {
+
+/// What an entry has at most: no more is raced, and no report holds more.
+inline constexpr Index most_raced_tokens = Index{1} << 24;
+inline constexpr Index most_raced_heads = most_heads_in_all;
+inline constexpr Index most_raced_channels = 8192;
 
 /// What is measured: one variant in one form on one device, over B x H heads of T tokens.
 struct RaceEntry {

@@ -136,14 +136,22 @@ TEST_CASE("a broken report is told by entry, field and what is expected", "[race
        [](Json& j) { j["roofs"][0]["bytes_per_second"] = -1; }},
       {"point 1: \"work\": \"needed_flops\" is 1e+300; expected 0 or a number from 1e-30 to 1e+30",
        [&](Json& j) { point(j)["work"]["needed_flops"] = 1e300; }},
-      {"point 1: \"compute_s\": \"low\" is 1e-300; expected 0 or a number from 1e-30 to 1e+30",
+      {"point 1: \"compute_s\": \"low\" is 1e-300; expected 0 or a number from 1e-09 to 1000000000",
        [&](Json& j) { point(j)["compute_s"]["low"] = 1e-300; }},
+      {"point 1: \"whole_s\": \"high\" is 10000000000; expected 0 or a number from 1e-09 to 1000000000",
+       [&](Json& j) { point(j)["whole_s"]["high"] = 1e10; }},
       {"point 1: \"variant\" is missing", [&](Json& j) { point(j).erase("variant"); }},
       {"point 1: \"form\" is \"fast\"; expected one of: recurrent",
        [&](Json& j) { point(j)["form"] = "fast"; }},
       {"point 1: \"precision\" is \"f8\"; expected one of: f64, f32",
        [&](Json& j) { point(j)["precision"] = "f8"; }},
-      {"point 1: \"tokens\" is 0; expected a whole number from 1", [&](Json& j) { point(j)["tokens"] = 0; }},
+      {"point 1: \"tokens\" is 0; expected a whole number from 1 to 16777216",
+       [&](Json& j) { point(j)["tokens"] = 0; }},
+      {"expected a whole number from 1 to 16777216", [&](Json& j) { point(j)["tokens"] = 1 << 25; }},
+      {"point 1: \"heads\" is 65536; expected a whole number from 1 to 65535",
+       [&](Json& j) { point(j)["heads"] = 65536; }},
+      {"point 1: \"dv\" is 8193; expected a whole number from 1 to 8192",
+       [&](Json& j) { point(j)["dv"] = 8193; }},
       {"point 1: \"chunk\" is 0; expected a whole number from 1", [&](Json& j) { point(j)["chunk"] = 0; }},
       {"point 2: \"chunk\" is 16; expected a whole number from 0 to 0",
        [](Json& j) { j["points"][1]["chunk"] = 16; }},
@@ -165,6 +173,19 @@ TEST_CASE("a broken report is told by entry, field and what is expected", "[race
     INFO(broken.message);
     CHECK_THAT(problem(broken.change), says(broken.message));
   }
+}
+
+TEST_CASE("a report has as many points as can be drawn", "[race]") {
+  Json json = Json::parse(race_json(full_report()));
+  const Json missing = json["points"][1];
+  json["points"] = Json::array();
+  for (int i = 1; i <= 100'001; ++i) {
+    json["points"].push_back(missing);
+    json["points"].back()["tokens"] = i;
+  }
+  CHECK_THROWS_WITH(parse_race(json.dump()), says("a report has at most 100000 points"));
+  json["points"].erase(0);
+  CHECK(parse_race(json.dump()).points.size() == 100'000);
 }
 
 TEST_CASE("points become lines of CSV with as many fields as names", "[race]") {

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "app/session/race_file.h"
+#include "app/session/state_text.h"
 #include "core/base/error.h"
 #include "tests/catch.h"
 #include "tests/core/io/files.h"
@@ -325,6 +326,21 @@ TEST_CASE("what a report has is shown where it has none of the curves that are l
   }
   show_what_it_has(other, report);
   CHECK(other.measure.wish.shape.heads == 2);
+}
+
+TEST_CASE("what a report has can be kept, however large it is", "[races]") {
+  RaceReport report = report_of("x");
+  RaceEntry& entry = report.points.front().entry;
+  entry.tokens = most_raced_tokens;
+  entry.batches = entry.heads = most_raced_heads;
+  entry.dk = entry.dv = most_raced_channels;
+  CHECK(parse_race(race_json(report)) == report);
+  SessionState state;
+  state.data = "preset:copy";
+  show_what_it_has(state, report);
+  CHECK(state.measure.wish.shape == shape_of(entry));
+  state.measure.wish.lengths = {most_raced_tokens};
+  CHECK(parse_state(write_state(state)) == state);
 }
 
 TEST_CASE("presets choose rules and forms and leave lengths and sizes", "[races]") {
