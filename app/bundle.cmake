@@ -95,7 +95,8 @@ third_party_library(imgui
 target_include_directories(imgui SYSTEM PUBLIC
   "${imgui_dir}" "${imgui_dir}/backends" "${imgui_dir}/misc/freetype" "${imgui_dir}/misc/cpp" "${test_engine_dir}"
   "${test_engine_dir}/imgui_test_engine")
-target_compile_definitions(imgui PUBLIC "IMGUI_USER_CONFIG=\"${CMAKE_CURRENT_LIST_DIR}/gl/imgui_config.h\"")
+target_compile_definitions(imgui PUBLIC "IMGUI_USER_CONFIG=\"app/gl/imgui_config.h\"")
+target_include_directories(imgui PUBLIC "${CMAKE_SOURCE_DIR}")
 # One loader of OpenGL functions for Dear ImGui and for us, which works with GLX and with EGL.
 set_source_files_properties("${imgui_dir}/backends/imgui_impl_opengl3.cpp" PROPERTIES
   COMPILE_OPTIONS "-include;epoxy/gl.h" COMPILE_DEFINITIONS IMGUI_IMPL_OPENGL_LOADER_CUSTOM)

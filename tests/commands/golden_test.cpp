@@ -3,13 +3,14 @@
 
 #include "app/commands/support.h"
 #include "tests/commands/cli.h"
+#include "tests/folders.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
 
 namespace {
 
-const std::filesystem::path golden = std::filesystem::path(PALIMPSEST_TEST_DATA) / "golden";
+const std::filesystem::path golden = std::filesystem::path(test_data_folder()) / "golden";
 
 /// The members of a case that start with "in_", without that.
 Arrays inputs_of(const Arrays& members) {

@@ -12,6 +12,7 @@
 #include "core/proof/verify_case.h"
 #include "core/rules/rule.h"
 #include "tests/commands/cli.h"
+#include "tests/folders.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -207,7 +208,7 @@ TEST_CASE("info --json tells everything that the table holds", "[info]") {
 
 TEST_CASE("every key that info --json writes is documented", "[info]") {
   const std::string documented =
-      read_file(std::filesystem::path(PALIMPSEST_ASSETS_SOURCE).parent_path() / "docs" / "info.md");
+      read_file(std::filesystem::path(assets_folder()).parent_path() / "docs" / "info.md");
   std::set<std::string> seen;
   const auto add = [&](const nlohmann::json& object) {
     for (const auto& [key, value] : object.items()) seen.insert(key);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/commands/cli.h"
+#include "tests/folders.h"
 
 namespace palimpsest::testing {
 
@@ -19,7 +20,7 @@ namespace palimpsest::testing {
 class Program {
  public:
   explicit Program(const std::vector<std::string>& arguments) {
-    std::vector<std::string> words = joined({PALIMPSEST_CLI}, arguments);
+    std::vector<std::string> words = joined({tested_program()}, arguments);
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "tests/commands/program.h"
+#include "tests/folders.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -30,14 +31,14 @@ TEST_CASE("what does not fit on the disk is no success", "[program]") {
   for (const std::string arguments : {"info", "--help", "--help-all", "--version", "show --help"}) {
     CAPTURE(arguments);
     const std::string command =
-        "'" + std::string(PALIMPSEST_CLI) + "' " + arguments + " > /dev/full 2> /dev/null";
+        "'" + tested_program() + "' " + arguments + " > /dev/full 2> /dev/null";
     CHECK(WEXITSTATUS(std::system(command.c_str())) == exit_bad_usage);
   }
 }
 
 TEST_CASE("a file that may not grow further is an error, and nothing is left of it", "[program]") {
   const TemporaryFolder folder;
-  const std::string command = "ulimit -f 8; '" + std::string(PALIMPSEST_CLI) +
+  const std::string command = "ulimit -f 8; '" + tested_program() +
                               "' run linear --input random:T=9000 --output '" +
                               std::string(folder / "out.npz") + "' 2> /dev/null";
   CHECK(WEXITSTATUS(std::system(command.c_str())) == exit_bad_usage);
@@ -174,7 +175,7 @@ TEST_CASE("a report that does not fit leaves the one before whole", "[program]")
   const std::string file = folder / "report.json";
   CHECK(program({"verify", "--variant", "linear", "--json", file}).status == 0);
   const std::string before = read_file(file);
-  const std::string command = "ulimit -f 1; '" + std::string(PALIMPSEST_CLI) +
+  const std::string command = "ulimit -f 1; '" + tested_program() +
                               "' verify --cases 30 --json '" + file + "' > /dev/null 2> /dev/null";
   CHECK(WEXITSTATUS(std::system(command.c_str())) == exit_bad_usage);
   CHECK(read_file(file) == before);

@@ -17,6 +17,7 @@
 #include "core/rules/stored_pairs.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
+#include "tests/folders.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -96,7 +97,7 @@ struct CapturedHead {
 
   CapturedHead(const char* name, const char* id, std::size_t index,
                const std::map<std::string, double, std::less<>>& parameters = {})
-      : capture(read_capture(std::string(PALIMPSEST_ASSETS_SOURCE) + "/captures/" + name)) {
+      : capture(read_capture(assets_folder() + "/captures/" + name)) {
     const Variant& variant = find_variant(id);
     Settings settings;
     for (const auto& [parameter, value] : parameters) settings.parameters[parameter] = value;

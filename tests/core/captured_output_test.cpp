@@ -7,6 +7,7 @@
 #include "core/io/capture.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
+#include "tests/folders.h"
 
 using namespace palimpsest;
 
@@ -55,7 +56,7 @@ Arrays with_gamma(const Arrays& arrays) {
 
 TEST_CASE("the f64 recurrence reproduces the output of every capture within its stated error") {
   int captures = 0;
-  for (const CaptureSummary& summary : list_captures(std::string(PALIMPSEST_ASSETS_SOURCE) + "/captures")) {
+  for (const CaptureSummary& summary : list_captures(assets_folder() + "/captures")) {
     INFO(summary.file.filename().string());
     const Capture capture = read_capture(summary.file);
     REQUIRE(capture.reproduction_error);

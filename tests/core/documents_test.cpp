@@ -13,6 +13,7 @@
 #include "core/rules/row_rule.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
+#include "tests/folders.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -21,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path root = fs::path(PALIMPSEST_ASSETS_SOURCE).parent_path();
+const fs::path root = fs::path(assets_folder()).parent_path();
 
 std::string text_of(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);

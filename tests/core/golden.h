@@ -8,11 +8,12 @@
 
 #include "core/io/npz.h"
 #include "tests/core/cases.h"
+#include "tests/folders.h"
 
 namespace palimpsest::testing {
 
 inline std::filesystem::path golden_folder() {
-  return std::filesystem::path(PALIMPSEST_TEST_DATA) / "golden";
+  return std::filesystem::path(test_data_folder()) / "golden";
 }
 
 /// What there is and how exactly it holds.

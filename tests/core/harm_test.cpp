@@ -10,6 +10,7 @@
 #include "core/rules/stored_pairs.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
+#include "tests/folders.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -28,7 +29,7 @@ double plain_loss(const Case& each, Index tokens, Index token, Index step) {
 
 TEST_CASE("Writing drum harms key most") {
   const Capture capture =
-      read_capture(std::string(PALIMPSEST_ASSETS_SOURCE) + "/captures/gated_deltanet_overwrite_l1.npz");
+      read_capture(assets_folder() + "/captures/gated_deltanet_overwrite_l1.npz");
   const Variant& variant = find_variant("gated_deltanet");
   const Sequence sequence =
       palimpsest::bind(variant, std::make_shared<const Arrays>(capture.arrays), {}).heads.front();

@@ -13,6 +13,7 @@
 #include "core/numbers/singular_values.h"
 #include "tests/catch.h"
 #include "tests/core/function_values.h"
+#include "tests/folders.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -38,7 +39,7 @@ class Pieces {
   }
 
  private:
-  Npz npz_ = read_npz(std::filesystem::path(PALIMPSEST_TEST_DATA) / "golden" / "pieces.npz");
+  Npz npz_ = read_npz(std::filesystem::path(test_data_folder()) / "golden" / "pieces.npz");
 };
 
 /// 1/2 |LN(y) - target|^2 of one row.

@@ -8,12 +8,13 @@
 #include <iterator>
 
 #include "tests/catch.h"
+#include "tests/folders.h"
 
 using namespace palimpsest::testing;
 
 namespace {
 
-const std::filesystem::path root = std::filesystem::path(PALIMPSEST_ASSETS_SOURCE).parent_path();
+const std::filesystem::path root = std::filesystem::path(assets_folder()).parent_path();
 
 std::string text_of(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);

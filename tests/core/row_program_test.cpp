@@ -7,6 +7,7 @@
 #include "core/engines/recurrent.h"
 #include "core/io/npz.h"
 #include "tests/catch.h"
+#include "tests/folders.h"
 
 using namespace palimpsest;
 
@@ -43,7 +44,7 @@ std::vector<Index> times_of(const Array& array) {
 }
 
 Golden read_golden(const std::string& name) {
-  const Npz npz = read_npz(std::string(PALIMPSEST_TEST_DATA) + "/golden/program_" + name + ".npz");
+  const Npz npz = read_npz(test_data_folder() + "/golden/program_" + name + ".npz");
   const auto has = [&](const char* field) { return npz.arrays.contains(std::string("prog_") + field); };
   const auto given = [&](const char* field) -> const Array& {
     return npz.arrays.at(std::string("prog_") + field);

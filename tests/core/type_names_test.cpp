@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "tests/catch.h"
+#include "tests/folders.h"
 
 using namespace palimpsest::testing;
 
@@ -14,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path root = fs::path(PALIMPSEST_ASSETS_SOURCE).parent_path();
+const fs::path root = fs::path(assets_folder()).parent_path();
 
 /// What every program of ours is linked from.
 std::vector<SourceFile> program() { return sources_below(root, {"core", "kernels", "app"}); }

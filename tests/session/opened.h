@@ -7,6 +7,7 @@
 #include "app/session/data_set.h"
 #include "app/session/presets.h"
 #include "app/session/session.h"
+#include "tests/folders.h"
 
 namespace palimpsest::testing {
 
@@ -14,7 +15,7 @@ namespace palimpsest::testing {
 inline std::vector<std::string> capture_ids() {
   std::vector<std::string> ids;
   for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(PALIMPSEST_ASSETS_SOURCE) + "/captures")) {
+       std::filesystem::directory_iterator(assets_folder() + "/captures")) {
     if (entry.path().extension() == ".npz") ids.push_back("capture:" + entry.path().stem().string());
   }
   return ids;

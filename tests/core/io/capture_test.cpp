@@ -5,13 +5,14 @@
 #include "core/io/npz.h"
 #include "tests/commands/raw_npz.h"
 #include "tests/core/io/files.h"
+#include "tests/folders.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
 
 namespace {
 
-const std::filesystem::path shipped = std::filesystem::path(PALIMPSEST_ASSETS_SOURCE) / "captures";
+const std::filesystem::path shipped = std::filesystem::path(assets_folder()) / "captures";
 
 /// Reads a capture of three positions with these texts.
 Capture read_with(const TemporaryFolder& folder, const Texts& texts,

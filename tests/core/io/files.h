@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "tests/catch.h"
+#include "tests/folders.h"
 
 namespace palimpsest::testing {
 
@@ -47,7 +48,7 @@ inline void write_file(const std::filesystem::path& path, std::string_view bytes
 }
 
 inline std::filesystem::path data(std::string_view name) {
-  return std::filesystem::path(PALIMPSEST_TEST_DATA) / "io" / name;
+  return std::filesystem::path(test_data_folder()) / "io" / name;
 }
 
 inline std::span<const std::byte> as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
