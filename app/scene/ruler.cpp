@@ -1,4 +1,4 @@
-#include "app/stage/ruler.h"
+#include "app/scene/ruler.h"
 
 #include "app/widgets/text.h"
 

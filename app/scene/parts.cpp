@@ -1,0 +1,63 @@
+#include "app/scene/parts.h"
+
+#include <algorithm>
+
+#include "app/gl/context_local.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// The names of the scopes that live, joined.
+struct ScopedPath {
+  std::string path;
+};
+
+std::string below_scope(std::string_view name) {
+  const std::string& scope = context_local<ScopedPath>().path;
+  return scope.empty() ? std::string(name) : scope + '/' + std::string(name);
+}
+
+bool is_below(std::string_view path, std::string_view above) {
+  return path.starts_with(above) && (path.size() == above.size() || path[above.size()] == '/');
+}
+
+}  // namespace
+
+const Part* Parts::find(std::string_view path) const {
+  const auto found = std::ranges::find(all_, path, &Part::path);
+  return found == all_.end() ? nullptr : &*found;
+}
+
+std::vector<const Part*> Parts::below(std::string_view path) const {
+  std::vector<const Part*> found;
+  for (const Part& part : all_) {
+    if (is_below(part.path, path)) found.push_back(&part);
+  }
+  return found;
+}
+
+std::string Parts::text() const {
+  std::string text;
+  for (const Part& part : all_) {
+    const auto depth = static_cast<std::size_t>(std::ranges::count(part.path, '/'));
+    text += std::string(2 * depth, ' ') + part.path.substr(part.path.rfind('/') + 1);
+    if (!part.words.empty()) text += ": " + part.words;
+    text += '\n';
+  }
+  return text;
+}
+
+Parts& parts() { return context_local<Parts>(); }
+
+PartScope::PartScope(std::string_view name) : outer_(context_local<ScopedPath>().path.size()) {
+  context_local<ScopedPath>().path = below_scope(name);
+}
+
+PartScope::~PartScope() { context_local<ScopedPath>().path.resize(outer_); }
+
+void note_part(std::string_view name, const Rectangle& where, std::string_view words) {
+  parts().add({below_scope(name), where, std::string(words)});
+}
+
+}  // namespace palimpsest
