@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/contract/variant.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

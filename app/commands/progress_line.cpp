@@ -4,7 +4,7 @@
 
 #include <ostream>
 
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 

@@ -18,13 +18,14 @@
 #include "app/session/devices.h"
 #include "core/base/error.h"
 #include "core/base/stop.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/cases/random_case.h"
 #include "core/contract/variant.h"
 #include "core/io/array_file.h"
 #include "core/io/file.h"
 #include "core/io/npz.h"
 #include "core/rules/fused_kernel.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

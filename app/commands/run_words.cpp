@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "app/session/counted.h"
-#include "core/contract/disagreement.h"
+#include "core/contract/output.h"
 #include "core/rules/inner_problem.h"
 
 namespace palimpsest {

@@ -11,7 +11,7 @@
 #include "app/commands/values.h"
 #include "app/session/counted.h"
 #include "core/base/error.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/io/file.h"
 
 namespace palimpsest {

@@ -3,7 +3,7 @@
 #include "app/commands/columns.h"
 #include "app/commands/show_views.h"
 #include "app/session/memory_answers.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 

@@ -5,7 +5,7 @@
 #include "app/commands/columns.h"
 #include "app/commands/show_views.h"
 #include "app/session/learn_answers.h"
-#include "core/insight/half_life.h"
+#include "core/insight/keeping.h"
 
 namespace palimpsest {
 

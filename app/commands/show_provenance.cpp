@@ -6,7 +6,7 @@
 #include "app/commands/columns.h"
 #include "app/commands/show_views.h"
 #include "app/session/who_wrote.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/insight/memory_change.h"
 #include "core/insight/provenance.h"
 

@@ -6,7 +6,7 @@
 #include "app/commands/show_views.h"
 #include "app/session/learn_answers.h"
 #include "app/session/memory_answers.h"
-#include "core/insight/remembered.h"
+#include "core/insight/recall.h"
 
 namespace palimpsest {
 

@@ -10,7 +10,7 @@
 #include "app/session/presets.h"
 #include "app/session/state.h"
 #include "core/base/error.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 

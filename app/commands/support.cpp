@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/proof/verify_case.h"
+#include "core/proof/verify_plan.h"
 
 namespace palimpsest {
 

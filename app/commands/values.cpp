@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 

@@ -9,7 +9,7 @@
 #include "app/session/scales.h"
 #include "core/base/error.h"
 #include "core/insight/keeping.h"
-#include "core/insight/remembered.h"
+#include "core/insight/recall.h"
 #include "core/rules/effective_attention.h"
 
 namespace palimpsest {

@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/stop.h"
-#include "core/contract/disagreement.h"
+#include "core/contract/output.h"
 
 namespace palimpsest {
 

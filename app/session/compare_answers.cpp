@@ -12,11 +12,11 @@
 #include "app/session/scales.h"
 #include "app/session/state_text.h"
 #include "core/base/error.h"
-#include "core/base/plain_number.h"
-#include "core/contract/rail.h"
-#include "core/insight/answer_words.h"
+#include "core/base/text.h"
+#include "core/insight/answers.h"
 #include "core/insight/memory_change.h"
 #include "core/insight/written_together.h"
+#include "core/variants/rail.h"
 
 namespace palimpsest {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/contract/rail.h"
+#include "core/variants/rail.h"
 
 namespace palimpsest {
 

@@ -7,9 +7,9 @@
 #include <new>
 
 #include "core/base/error.h"
-#include "core/contract/disagreement.h"
-#include "core/insight/write_strength.h"
-#include "core/proof/edited_trace.h"
+#include "core/contract/output.h"
+#include "core/insight/stability.h"
+#include "core/proof/fault_edits.h"
 #include "core/proof/faults.h"
 #include "core/rules/row_rule.h"
 

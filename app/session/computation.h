@@ -14,8 +14,8 @@
 #include "app/session/inputs.h"
 #include "app/session/scales.h"
 #include "app/session/state.h"
-#include "core/insight/divergence.h"
 #include "core/insight/recall.h"
+#include "core/insight/stability.h"
 #include "core/proof/reference_run.h"
 #include "core/rules/rule.h"
 

@@ -10,6 +10,7 @@
 #include "core/insight/learning.h"
 #include "core/proof/reference_run.h"
 #include "core/rules/stored_pairs.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

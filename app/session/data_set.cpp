@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/io/array_file.h"
 #include "core/io/capture.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

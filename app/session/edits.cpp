@@ -8,7 +8,8 @@
 
 #include "app/session/mapped.h"
 #include "core/base/error.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

@@ -14,7 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/base/matrix.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 

@@ -7,14 +7,11 @@
 
 #include "app/session/answers.h"
 #include "app/session/computation.h"
-#include "core/insight/converging_solve.h"
-#include "core/insight/harm.h"
 #include "core/insight/keeping.h"
-#include "core/insight/learning_moment.h"
-#include "core/insight/reach_edges.h"
-#include "core/insight/remembered.h"
+#include "core/insight/learning.h"
+#include "core/insight/recall.h"
 #include "core/insight/spectra.h"
-#include "core/insight/step_reach.h"
+#include "core/insight/stability.h"
 
 // What Learn asks for.
 

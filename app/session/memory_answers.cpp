@@ -8,8 +8,8 @@
 #include "app/session/problem.h"
 #include "core/base/error.h"
 #include "core/base/stop.h"
-#include "core/insight/answer_words.h"
-#include "core/insight/write_strength.h"
+#include "core/insight/answers.h"
+#include "core/insight/stability.h"
 #include "core/insight/written_together.h"
 
 namespace palimpsest {

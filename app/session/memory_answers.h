@@ -6,7 +6,7 @@
 
 #include "app/session/answers.h"
 #include "app/session/computation.h"
-#include "core/insight/answer_table.h"
+#include "core/insight/answers.h"
 
 namespace palimpsest {
 

@@ -5,7 +5,7 @@
 
 #include "app/session/answers.h"
 #include "core/base/record.h"
-#include "core/insight/matrix_figures.h"
+#include "core/insight/spectra.h"
 
 namespace palimpsest {
 

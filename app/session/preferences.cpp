@@ -7,7 +7,7 @@
 
 #include "app/session/json_fields.h"
 #include "core/base/error.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 

@@ -11,7 +11,7 @@
 #include "app/session/devices.h"
 #include "app/session/scales.h"
 #include "core/base/error.h"
-#include "core/proof/edited_trace.h"
+#include "core/proof/fault_edits.h"
 
 namespace palimpsest {
 

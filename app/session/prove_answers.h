@@ -6,12 +6,11 @@
 #include <vector>
 
 #include "app/session/learn_answers.h"
-#include "core/proof/digits_lost.h"
-#include "core/proof/fault_run.h"
-#include "core/proof/fragile_run.h"
+#include "core/proof/departure.h"
+#include "core/proof/fragile_forms.h"
 #include "core/proof/precision_lens.h"
+#include "core/proof/reference_run.h"
 #include "core/proof/verify.h"
-#include "core/proof/wrong_tensor.h"
 
 // What Prove asks for, always of the foundation without a fault (without_fault): which fault is in does not
 // change what others come to.

@@ -15,8 +15,8 @@
 #include "app/session/race_file.h"
 #include "core/base/error.h"
 #include "core/base/stop.h"
-#include "core/race/naming.h"
 #include "core/race/race.h"
+#include "core/race/report.h"
 
 namespace palimpsest {
 

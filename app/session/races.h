@@ -13,7 +13,7 @@
 #include "app/session/measure_view.h"
 #include "app/session/session.h"
 #include "core/race/figures.h"
-#include "core/race/plan.h"
+#include "core/race/race.h"
 
 namespace palimpsest {
 

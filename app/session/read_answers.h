@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/session/learn_answers.h"
-#include "core/insight/read_moments.h"
+#include "core/insight/written_together.h"
 
 namespace palimpsest {
 

@@ -11,7 +11,7 @@
 #include "app/session/presets.h"
 #include "app/session/state_text.h"
 #include "core/base/error.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/io/file.h"
 
 namespace palimpsest {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "app/session/block_record.h"
-#include "core/proof/edited_trace.h"
+#include "core/proof/fault_edits.h"
 
 namespace palimpsest {
 

@@ -12,7 +12,7 @@
 #include "app/session/foreign_json.h"
 #include "app/session/json_fields.h"
 #include "core/base/error.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/proof/faults.h"
 #include "core/proof/fragile_forms.h"
 

@@ -2,7 +2,7 @@
 
 #include "app/session/learn_answers.h"
 #include "core/insight/capacity.h"
-#include "core/insight/key_directions.h"
+#include "core/insight/spectra.h"
 
 // What Learn asks of a memory as a whole.
 

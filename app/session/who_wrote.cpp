@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "core/base/error.h"
-#include "core/insight/read_shares.h"
+#include "core/insight/provenance.h"
 
 namespace palimpsest {
 

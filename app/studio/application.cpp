@@ -18,7 +18,7 @@
 #include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
 #include "core/base/error.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/io/file.h"
 #include "core/steps/turned.h"
 

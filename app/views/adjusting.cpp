@@ -15,7 +15,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
-#include "core/base/plain_number.h"
+#include "core/base/text.h"
 #include "core/insight/learning.h"
 
 namespace palimpsest {

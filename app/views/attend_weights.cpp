@@ -9,7 +9,7 @@
 #include "app/views/attend.h"
 #include "app/widgets/style.h"
 #include "app/widgets/text.h"
-#include "core/base/plain_number.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 

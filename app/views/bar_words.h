@@ -4,7 +4,7 @@
 
 #include "app/session/computation.h"
 #include "core/insight/keeping.h"
-#include "core/insight/step_reach.h"
+#include "core/insight/stability.h"
 
 namespace palimpsest {
 

@@ -10,7 +10,7 @@
 #include "app/views/asked_choice.h"
 #include "app/views/underlined_words.h"
 #include "app/widgets/controls.h"
-#include "core/contract/rail.h"
+#include "core/variants/rail.h"
 
 namespace palimpsest {
 

@@ -15,7 +15,7 @@
 #include "app/widgets/icon_button.h"
 #include "app/widgets/text.h"
 #include "app/widgets/tooltip_place.h"
-#include "core/base/plain_number.h"
+#include "core/base/text.h"
 #include "core/insight/rule_difference.h"
 
 namespace palimpsest {

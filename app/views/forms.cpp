@@ -18,7 +18,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/heat_map.h"
 #include "app/widgets/text.h"
-#include "core/contract/disagreement.h"
+#include "core/contract/output.h"
 
 namespace palimpsest {
 

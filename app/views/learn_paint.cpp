@@ -13,8 +13,8 @@
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
-#include "core/base/plain_number.h"
-#include "core/insight/half_life.h"
+#include "core/base/text.h"
+#include "core/insight/keeping.h"
 
 namespace palimpsest {
 

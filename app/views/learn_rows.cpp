@@ -16,8 +16,8 @@
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
-#include "core/base/plain_number.h"
-#include "core/insight/recalled_part.h"
+#include "core/base/text.h"
+#include "core/insight/recall.h"
 
 namespace palimpsest {
 

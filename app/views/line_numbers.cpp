@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "app/views/timeline_scale.h"
-#include "core/base/plain_number.h"
+#include "core/base/text.h"
 #include "core/formula/notation.h"
 #include "core/insight/learning.h"
 

@@ -23,7 +23,7 @@
 #include "app/widgets/segments.h"
 #include "app/widgets/text.h"
 #include "app/widgets/tooltip_place.h"
-#include "core/steps/substitution.h"
+#include "core/steps/recognised.h"
 
 namespace palimpsest {
 

@@ -12,7 +12,7 @@
 #include "app/views/underlined_words.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
-#include "core/base/plain_number.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 

@@ -8,7 +8,7 @@
 #include "app/views/timeline_scale.h"
 #include "app/views/underlined_words.h"
 #include "app/widgets/text.h"
-#include "core/base/plain_number.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 

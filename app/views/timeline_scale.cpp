@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "app/session/scales.h"
-#include "core/insight/half_life.h"
+#include "core/insight/keeping.h"
 
 namespace palimpsest {
 

@@ -24,7 +24,7 @@
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
 #include "core/base/error.h"
-#include "core/base/plain_number.h"
+#include "core/base/text.h"
 #include "core/steps/turned.h"
 
 namespace palimpsest {

@@ -18,7 +18,7 @@
 #include "app/window/ui_bench.h"
 #include "core/base/error.h"
 #include "core/base/parallel_for.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/io/file.h"
 
 namespace palimpsest {

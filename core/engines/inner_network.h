@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/recorder.h"
+#include "core/base/record.h"
 #include "core/numbers/layer_norm.h"
 #include "core/operator/walk.h"
 

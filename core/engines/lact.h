@@ -4,8 +4,8 @@
 #include <stop_token>
 #include <vector>
 
-#include "core/base/recorder.h"
-#include "core/numbers/newton_schulz.h"
+#include "core/base/record.h"
+#include "core/numbers/matrix_functions.h"
 
 namespace palimpsest {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/formula/functions/rows.h"
+#include "core/formula/functions.h"
 #include "core/formula/functions/signature.h"
 
 namespace palimpsest {

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/utf8.h"
-#include "core/io/contents.h"
+#include "core/base/text.h"
 #include "core/io/file.h"
+#include "core/io/npz.h"
 
 namespace palimpsest {
 

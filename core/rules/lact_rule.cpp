@@ -64,7 +64,7 @@ class LactWalk : public Walk<Scalar> {
     return states(updated);
   }
 
-  std::optional<Cost> cost(Index chunk_size) const override {
+  std::optional<Work> cost(Index chunk_size) const override {
     return lact_cost(sequence_, this->form_, chunk_size);
   }
 

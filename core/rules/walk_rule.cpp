@@ -5,7 +5,7 @@
 #include "core/base/stop.h"
 #include "core/engines/engines.h"
 #include "core/operator/checkpoints.h"
-#include "core/steps/walk_trace.h"
+#include "core/steps/computed_trace.h"
 
 namespace palimpsest {
 
@@ -119,7 +119,7 @@ void WalkRule::walk_states(const Sequence& sequence, const VisitStates& visit, s
   }
 }
 
-std::optional<Cost> WalkRule::cost(const Sequence& sequence, Form form, Index chunk_size) const {
+std::optional<Work> WalkRule::cost(const Sequence& sequence, Form form, Index chunk_size) const {
   return with_walk(sequence, form, Precision::f64, chunk_size, cpu_engines(),
                    [&](const auto& walk) { return walk->cost(chunk_size); });
 }

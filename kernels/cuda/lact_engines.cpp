@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/stop.h"
-#include "core/numbers/singular_values.h"
+#include "core/numbers/matrix_functions.h"
 #include "core/operator/inner_batches.h"
 #include "kernels/cuda/computing.h"
 #include "kernels/cuda/head_groups.h"

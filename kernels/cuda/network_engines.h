@@ -4,7 +4,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "core/base/recorder.h"
+#include "core/base/record.h"
 #include "core/engines/inner_network.h"
 #include "kernels/cuda/rounding.h"
 

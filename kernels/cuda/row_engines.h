@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/recorder.h"
+#include "core/base/record.h"
 #include "core/operator/program.h"
 #include "kernels/cuda/rounding.h"
 

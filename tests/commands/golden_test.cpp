@@ -2,6 +2,7 @@
 #include <set>
 
 #include "app/commands/support.h"
+#include "core/variants/variants.h"
 #include "tests/commands/cli.h"
 #include "tests/folders.h"
 

@@ -9,7 +9,7 @@
 #include "app/commands/support.h"
 #include "app/session/devices.h"
 #include "core/contract/variant.h"
-#include "core/proof/verify_case.h"
+#include "core/proof/verify_plan.h"
 #include "core/rules/rule.h"
 #include "tests/commands/cli.h"
 #include "tests/folders.h"

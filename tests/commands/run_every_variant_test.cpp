@@ -5,8 +5,9 @@
 
 #include "core/cases/random_case.h"
 #include "core/contract/sequence.h"
-#include "core/proof/verify_case.h"
+#include "core/proof/verify_plan.h"
 #include "core/rules/rule.h"
+#include "core/variants/variants.h"
 #include "tests/commands/program.h"
 
 using namespace palimpsest;

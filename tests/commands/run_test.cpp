@@ -3,6 +3,7 @@
 #include "app/commands/heads.h"
 #include "core/cases/random_case.h"
 #include "core/contract/sequence.h"
+#include "core/variants/variants.h"
 #include "tests/commands/cli.h"
 
 using namespace palimpsest;

@@ -5,6 +5,7 @@
 #include "core/contract/variant.h"
 #include "core/rules/rule.h"
 
+#include "core/variants/variants.h"
 #include "tests/commands/cli.h"
 
 using namespace palimpsest;

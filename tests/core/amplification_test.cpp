@@ -5,7 +5,7 @@
 #include "core/cases/random_case.h"
 #include "core/proof/reference_run.h"
 #include "core/proof/verify.h"
-#include "core/proof/verify_case.h"
+#include "core/proof/verify_plan.h"
 #include "core/rules/row_rule.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"

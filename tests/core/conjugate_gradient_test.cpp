@@ -1,4 +1,4 @@
-#include "core/numbers/conjugate_gradient.h"
+#include "core/numbers/matrix_functions.h"
 
 #include "tests/catch.h"
 

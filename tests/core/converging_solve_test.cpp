@@ -1,6 +1,6 @@
 // How MesaNet's queries find their solutions, against conjugate gradients written plainly.
 
-#include "core/insight/converging_solve.h"
+#include "core/insight/learning.h"
 
 #include <cmath>
 #include <limits>

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/contract/disagreement.h"
+#include "core/contract/output.h"
 #include "core/steps/interpreted.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"

@@ -1,11 +1,10 @@
 // What a step does to pairs that were stored earlier.
 
-#include "core/insight/harm.h"
+#include "core/insight/recall.h"
 
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/insight/recall.h"
 #include "core/io/capture.h"
 #include "core/rules/stored_pairs.h"
 #include "tests/catch.h"
@@ -28,8 +27,7 @@ double plain_loss(const Case& each, Index tokens, Index token, Index step) {
 }  // namespace
 
 TEST_CASE("Writing drum harms key most") {
-  const Capture capture =
-      read_capture(assets_folder() + "/captures/gated_deltanet_overwrite_l1.npz");
+  const Capture capture = read_capture(assets_folder() + "/captures/gated_deltanet_overwrite_l1.npz");
   const Variant& variant = find_variant("gated_deltanet");
   const Sequence sequence =
       palimpsest::bind(variant, std::make_shared<const Arrays>(capture.arrays), {}).heads.front();

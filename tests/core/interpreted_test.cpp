@@ -9,7 +9,7 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/contract/disagreement.h"
+#include "core/contract/output.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

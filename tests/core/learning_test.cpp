@@ -9,9 +9,8 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/insight/divergence.h"
 #include "core/insight/stability.h"
-#include "core/numbers/singular_values.h"
+#include "core/numbers/matrix_functions.h"
 #include "core/rules/row_rule.h"
 #include "core/rules/stored_pairs.h"
 #include "tests/catch.h"

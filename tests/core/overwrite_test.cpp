@@ -1,4 +1,4 @@
-#include "core/steps/overwrite.h"
+#include "core/steps/recognised.h"
 
 #include <set>
 

@@ -3,14 +3,13 @@
 
 #include <cmath>
 
-#include "core/contract/disagreement.h"
+#include "core/contract/output.h"
 #include "core/formula/rewriting.h"
-#include "core/proof/digits_lost.h"
-#include "core/proof/edited_trace.h"
-#include "core/proof/fault_run.h"
+#include "core/proof/departure.h"
+#include "core/proof/fault_edits.h"
 #include "core/proof/faults.h"
-#include "core/proof/fragile_run.h"
-#include "core/proof/wrong_tensor.h"
+#include "core/proof/fragile_forms.h"
+#include "core/proof/reference_run.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

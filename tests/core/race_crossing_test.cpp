@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "core/race/crossing.h"
 #include "core/race/findings.h"
 #include "tests/catch.h"
 

@@ -1,6 +1,6 @@
 // What a query gets before and after its token's own write.
 
-#include "core/insight/read_moments.h"
+#include "core/insight/written_together.h"
 
 #include <cmath>
 #include <string_view>

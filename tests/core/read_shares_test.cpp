@@ -1,12 +1,11 @@
 // What a reading owes to every token, against provenance and the state itself.
 
-#include "core/insight/read_shares.h"
+#include "core/insight/provenance.h"
 
 #include "core/base/error.h"
-#include "core/formula/additive_parts.h"
-#include "core/insight/half_life.h"
-#include "core/insight/provenance.h"
-#include "core/insight/write_strength.h"
+#include "core/formula/rewriting.h"
+#include "core/insight/keeping.h"
+#include "core/insight/stability.h"
 #include "core/rules/stored_pairs.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"

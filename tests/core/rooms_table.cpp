@@ -8,7 +8,7 @@ const std::vector<Room>& rooms() {
        "Matrices, arrays, records of named tensors, errors, random numbers, jobs on all cores.",
        {}},
       {"core/numbers",
-       "Functions of numbers: feature maps, layer norm, Newton–Schulz, derivatives by jets, polynomials, "
+       "Functions of numbers: feature maps, layer norm, Newton–Schulz, derivatives by jets, "
        "rounding as "
        "f32, tf32, bf16 and f16 do.",
        {"core/base"}},
@@ -53,16 +53,16 @@ const std::vector<Room>& rooms() {
        "wrote what, "
        "what it costs.",
        {"core/base", "core/numbers", "core/contract", "core/operator", "core/engines", "core/steps",
-        "core/rules", "core/cases"}},
+        "core/rules", "core/variants", "core/cases"}},
       {"core/proof",
        "That all forms agree, and where they part: tolerances, verify, faults, fragile forms, precisions.",
        {"core/base", "core/numbers", "core/formula", "core/contract", "core/steps", "core/rules",
-        "core/cases"}},
+        "core/variants", "core/cases"}},
       {"core/race",
        "How fast forms are: a plan of points, what each took, how near it is to what the machine can do, and "
        "where curves cross.",
-       {"core/base", "core/contract", "core/operator", "core/engines", "core/rules", "core/cases",
-        "core/insight"}},
+       {"core/base", "core/contract", "core/operator", "core/engines", "core/rules", "core/variants",
+        "core/cases", "core/insight"}},
       {"kernels",
        "Engines for speed: CUDA, and the backends by which everybody asks for an engine.",
        {"core/base", "core/numbers", "core/contract", "core/operator", "core/engines", "core/rules"}},
@@ -70,12 +70,12 @@ const std::vector<Room>& rooms() {
        "What somebody does with the program: data, edits, the state as one value, its history, and answers "
        "that come from "
        "other threads. No GUI type, no command line.",
-       {"core/base", "core/io", "core/contract", "core/steps", "core/rules", "core/insight", "core/proof",
-        "core/race", "kernels"}},
+       {"core/base", "core/io", "core/contract", "core/steps", "core/rules", "core/variants", "core/insight",
+        "core/proof", "core/race", "kernels"}},
       {"app/commands",
        "The command line.",
-       {"core/base", "core/io", "core/formula", "core/contract", "core/steps", "core/rules", "core/cases",
-        "core/insight", "core/proof", "core/race", "kernels", "app/session"}},
+       {"core/base", "core/io", "core/formula", "core/contract", "core/steps", "core/rules", "core/variants",
+        "core/cases", "core/insight", "core/proof", "core/race", "kernels", "app/session"}},
       {"app/gl",
        "OpenGL: canvases, textures, the heat map's shader.",
        {"core/base", "core/io", "app/session"}},
@@ -95,16 +95,17 @@ const std::vector<Room>& rooms() {
       {"app/studio",
        "The program in front of a person, without a window: its commands, where its panels lie, what one "
        "changes.",
-       {"core/base", "core/io", "core/steps", "app/session", "app/gl", "app/widgets", "app/scene",
-        "app/stage"}},
+       {"core/variants", "core/base", "core/io", "core/steps", "app/session", "app/gl", "app/widgets",
+        "app/scene", "app/stage"}},
       {"app/views",
        "What one sees: the workspaces, their panels, the bars, what lies above them.",
-       {"core/base", "core/io", "core/formula", "core/contract", "core/steps", "core/insight", "core/race",
-        "app/session", "app/gl", "app/widgets", "app/scene", "app/stage", "app/studio"}},
+       {"core/variants", "core/base", "core/io", "core/formula", "core/contract", "core/steps",
+        "core/insight", "core/race", "app/session", "app/gl", "app/widgets", "app/scene", "app/stage",
+        "app/studio"}},
       {"app/window",
        "The window itself, pictures without one, how long a frame takes.",
-       {"core/base", "core/io", "app/session", "app/commands", "app/gl", "app/widgets", "app/scene",
-        "app/studio", "app/views"}},
+       {"core/variants", "core/base", "core/io", "app/session", "app/commands", "app/gl", "app/widgets",
+        "app/scene", "app/studio", "app/views"}},
   };
   return table;
 }

@@ -2,8 +2,8 @@
 // data have.
 
 #include "core/base/error.h"
-#include "core/contract/rail.h"
 #include "core/rules/row_rule.h"
+#include "core/variants/rail.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

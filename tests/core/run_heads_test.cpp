@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "core/base/error.h"
-#include "core/contract/disagreement.h"
+#include "core/contract/output.h"
 #include "core/rules/backend.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"

@@ -1,4 +1,4 @@
-#include "core/steps/substitution.h"
+#include "core/steps/recognised.h"
 
 #include "tests/catch.h"
 #include "tests/core/cases.h"

@@ -1,6 +1,6 @@
 // With what a GPU measured the points of a report.
 
-#include "core/race/taken_kernel.h"
+#include "core/race/lines.h"
 
 #include "tests/catch.h"
 

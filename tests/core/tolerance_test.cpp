@@ -1,6 +1,7 @@
 #include "core/proof/tolerance.h"
 
-#include "core/proof/verify_case.h"
+#include "core/proof/verify_plan.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

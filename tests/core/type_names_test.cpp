@@ -55,7 +55,7 @@ TEST_CASE("the types of the program are found, and a second one of the same name
 
   sources.push_back({"app/injected.h", "namespace palimpsest { struct Divergence { int token; }; }"});
   CHECK(types_defined_twice(sources) ==
-        Names{"palimpsest::Divergence: core/insight/divergence.h, app/injected.h"});
+        Names{"palimpsest::Divergence: core/insight/stability.h, app/injected.h"});
 }
 
 TEST_CASE("what counts as the definition of a type", "[names]") {

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "core/engines/recurrent.h"
+#include "core/variants/variants.h"
 #include "kernels/cuda/device_array.h"
 #include "kernels/cuda/failed_run.h"
 #include "kernels/cuda/named_trace.h"

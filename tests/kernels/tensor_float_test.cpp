@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/contract/variant.h"
+#include "core/variants/variants.h"
 #include "kernels/cuda/row_engines.h"
 #include "kernels/cuda/softmax_engines.h"
 #include "kernels/cuda/tensor_float/missing.h"

@@ -11,7 +11,7 @@
 #include "app/studio/application.h"
 #include "app/views/underlined_words.h"
 #include "app/window/offscreen.h"
-#include "core/insight/answer_words.h"
+#include "core/insight/answers.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

@@ -6,7 +6,7 @@
 #include "app/studio/application.h"
 #include "app/views/answer_cells.h"
 #include "app/window/offscreen.h"
-#include "core/contract/rail.h"
+#include "core/variants/rail.h"
 #include "tests/catch.h"
 #include "tests/offscreen/drawn.h"
 

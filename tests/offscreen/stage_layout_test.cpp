@@ -13,7 +13,7 @@
 #include "app/session/computation.h"
 #include "app/session/presets.h"
 #include "app/widgets/heat_map.h"
-#include "core/base/plain_number.h"
+#include "core/base/text.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

@@ -6,9 +6,9 @@
 
 #include "app/session/compared_sides.h"
 #include "app/session/state_text.h"
-#include "core/contract/rail.h"
-#include "core/insight/answer_words.h"
+#include "core/insight/answers.h"
 #include "core/insight/recall.h"
+#include "core/variants/rail.h"
 #include "tests/catch.h"
 #include "tests/session/opened.h"
 #include "tests/session/random_states.h"

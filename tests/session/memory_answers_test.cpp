@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/insight/answer_words.h"
+#include "core/insight/answers.h"
 #include "tests/catch.h"
 #include "tests/session/opened.h"
 

@@ -8,7 +8,7 @@
 #include "app/session/data_case.h"
 #include "app/session/session.h"
 #include "core/base/error.h"
-#include "core/proof/edited_trace.h"
+#include "core/proof/fault_edits.h"
 #include "core/proof/faults.h"
 #include "core/proof/verify_faults.h"
 #include "tests/catch.h"

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/formula/functions/rows.h"
+#include "core/formula/functions.h"
 
 namespace palimpsest {
 

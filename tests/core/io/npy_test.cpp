@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/io/npz.h"
 #include "tests/core/io/files.h"
 
