@@ -194,10 +194,11 @@ StoredPairs last_pairs(const Variant& variant, const Sequence& sequence, std::sp
 
 /// V^+ [V, words] of values [words, V].
 Matrix<double> parts_of(const Matrix<double>& values) {
-  constexpr double cut = 0.05;  // of the largest singular value
+  constexpr double smallest = 0.05;  // of the largest singular value
   const Eigen::JacobiSVD<Eigen::MatrixXd> svd(values, Eigen::ComputeThinU | Eigen::ComputeThinV);
   Vector<double> inverse = svd.singularValues();
-  for (double& value : inverse) value = value > 0 && value >= cut * svd.singularValues()[0] ? 1 / value : 0;
+  for (double& value : inverse)
+    value = value > 0 && value >= smallest * svd.singularValues()[0] ? 1 / value : 0;
   return svd.matrixV() * inverse.asDiagonal() * svd.matrixU().transpose();
 }
 
