@@ -9,6 +9,8 @@
 #include "core/base/error.h"
 #include "core/contract/sequence.h"
 #include "core/engines/recurrent.h"
+#include "core/insight/asked_words.h"
+#include "core/insight/learning.h"
 #include "core/insight/written_together.h"
 #include "core/rules/row_rule.h"
 #include "core/rules/row_state.h"
@@ -181,13 +183,13 @@ void require(const Sequence& sequence, std::span<const Index> tokens, std::span<
 StoredPairs last_pairs(const Variant& variant, const Sequence& sequence, std::span<const Index> tokens) {
   StoredPairs pairs;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const StoredPairs own = stored_pairs(variant, sequence, tokens[i], 1);
+    const StoredPairs own = last_pair(variant, sequence, tokens[i]);
     if (i == 0) {
       pairs.keys.resize(static_cast<Index>(tokens.size()), own.keys.cols());
       pairs.values.resize(static_cast<Index>(tokens.size()), own.values.cols());
     }
-    pairs.keys.row(static_cast<Index>(i)) = own.keys.bottomRows(1);
-    pairs.values.row(static_cast<Index>(i)) = own.values.bottomRows(1);
+    pairs.keys.row(static_cast<Index>(i)) = own.keys;
+    pairs.values.row(static_cast<Index>(i)) = own.values;
   }
   return pairs;
 }
@@ -204,8 +206,7 @@ Matrix<double> parts_of(const Matrix<double>& values) {
 
 /// Whether a memory's answers can be divided by |k|^2: they are S^T k.
 bool answers_by_length(const Variant& variant) {
-  const RowRule* const rows = variant.rule->row_program();
-  return rows && !rows->normalised() && !variant.memory.answers;
+  return variant.rule->row_program() && answers_linearly(variant);
 }
 
 }  // namespace
