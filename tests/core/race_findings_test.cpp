@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/race/findings.h"
-#include "core/race/lines.h"
+#include "core/race/taken_kernel.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;
