@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/insight/capacity.h"
+#include "core/insight/learning.h"
 #include "core/insight/recall.h"
 #include "core/insight/spectra.h"
 #include "core/io/capture.h"
