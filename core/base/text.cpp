@@ -1,10 +1,10 @@
+#include "core/base/text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-
-#include "core/base/text.h"
 
 namespace palimpsest {
 

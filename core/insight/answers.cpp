@@ -1,3 +1,5 @@
+#include "core/insight/answers.h"
+
 #include <fmt/format.h>
 #include <Eigen/Eigenvalues>
 
@@ -6,7 +8,6 @@
 #include <optional>
 
 #include "core/base/text.h"
-#include "core/insight/answers.h"
 #include "core/rules/stored_pairs.h"
 
 namespace palimpsest {

@@ -9,6 +9,8 @@
 #include "core/base/error.h"
 #include "core/contract/sequence.h"
 #include "core/engines/recurrent.h"
+#include "core/insight/asked_words.h"
+#include "core/insight/learning.h"
 #include "core/insight/written_together.h"
 #include "core/rules/row_rule.h"
 #include "core/rules/row_state.h"
@@ -181,30 +183,30 @@ void require(const Sequence& sequence, std::span<const Index> tokens, std::span<
 StoredPairs last_pairs(const Variant& variant, const Sequence& sequence, std::span<const Index> tokens) {
   StoredPairs pairs;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const StoredPairs own = stored_pairs(variant, sequence, tokens[i], 1);
+    const StoredPairs own = last_pair(variant, sequence, tokens[i]);
     if (i == 0) {
       pairs.keys.resize(static_cast<Index>(tokens.size()), own.keys.cols());
       pairs.values.resize(static_cast<Index>(tokens.size()), own.values.cols());
     }
-    pairs.keys.row(static_cast<Index>(i)) = own.keys.bottomRows(1);
-    pairs.values.row(static_cast<Index>(i)) = own.values.bottomRows(1);
+    pairs.keys.row(static_cast<Index>(i)) = own.keys;
+    pairs.values.row(static_cast<Index>(i)) = own.values;
   }
   return pairs;
 }
 
 /// V^+ [V, words] of values [words, V].
 Matrix<double> parts_of(const Matrix<double>& values) {
-  constexpr double cut = 0.05;  // of the largest singular value
+  constexpr double smallest = 0.05;  // of the largest singular value
   const Eigen::JacobiSVD<Eigen::MatrixXd> svd(values, Eigen::ComputeThinU | Eigen::ComputeThinV);
   Vector<double> inverse = svd.singularValues();
-  for (double& value : inverse) value = value > 0 && value >= cut * svd.singularValues()[0] ? 1 / value : 0;
+  for (double& value : inverse)
+    value = value > 0 && value >= smallest * svd.singularValues()[0] ? 1 / value : 0;
   return svd.matrixV() * inverse.asDiagonal() * svd.matrixU().transpose();
 }
 
 /// Whether a memory's answers can be divided by |k|^2: they are S^T k.
 bool answers_by_length(const Variant& variant) {
-  const RowRule* const rows = variant.rule->row_program();
-  return rows && !rows->normalised() && !variant.memory.answers;
+  return variant.rule->row_program() && answers_linearly(variant);
 }
 
 }  // namespace

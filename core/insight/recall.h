@@ -10,10 +10,11 @@
 #include <vector>
 
 #include "core/contract/variant.h"
-#include "core/insight/learning.h"
 #include "core/rules/stored_pairs.h"
 
 namespace palimpsest {
+
+struct LearningStep;
 
 // What a memory still knows of the pairs that were stored in it. Everywhere the error of a pair is
 // recall_differences: what the memory answers for the key, less the value.

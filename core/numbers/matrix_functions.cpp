@@ -1,9 +1,9 @@
+#include "core/numbers/matrix_functions.h"
+
 #include <fmt/format.h>
 #include <Eigen/SVD>
 
 #include <vector>
-
-#include "core/numbers/matrix_functions.h"
 
 namespace palimpsest {
 

@@ -5,7 +5,7 @@
 #include "core/base/stop.h"
 #include "core/engines/engines.h"
 #include "core/operator/checkpoints.h"
-#include "core/steps/computed_trace.h"
+#include "core/steps/walk_trace.h"
 
 namespace palimpsest {
 

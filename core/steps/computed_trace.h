@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "core/contract/output.h"
-#include "core/operator/walk.h"
-#include "core/steps/phase.h"
 #include "core/steps/trace.h"
 
 namespace palimpsest {
@@ -45,11 +43,5 @@ class ComputedTrace : public Trace {
   mutable std::vector<Kept> kept_;  // the latest first
   mutable std::stop_token stop_;
 };
-
-/// The trace of a walk in chunks of `chunk_size`: carried matrices kept every few blocks within `budget`
-/// bytes, the rest recomputed from the nearest ones by the same engine.
-template <class Scalar>
-std::unique_ptr<Trace> make_walk_trace(std::unique_ptr<const Walk<Scalar>> walk, Steps steps,
-                                       Index chunk_size, std::size_t budget);
 
 }  // namespace palimpsest

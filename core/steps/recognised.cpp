@@ -1,8 +1,9 @@
+#include "core/steps/recognised.h"
+
 #include <algorithm>
 #include <vector>
 
 #include "core/formula/rewriting.h"
-#include "core/steps/recognised.h"
 
 namespace palimpsest {
 

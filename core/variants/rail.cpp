@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/rules/read_order.h"
 #include "core/rules/row_rule.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

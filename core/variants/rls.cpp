@@ -188,7 +188,7 @@ Notation rls_notation() {
   };
 }
 
-Steps steps(const Sequence& sequence, Form form, Index /*chunk_size*/) {
+Steps rls_steps(const Sequence& sequence, Form form, Index /*chunk_size*/) {
   const Structure structure = {.erase = Erase::decayed, .erase_key = true};
   const bool by_token = form == Form::recurrent;
   const std::string t = by_token ? "_t" : "";
@@ -251,7 +251,7 @@ Variant rls() {
                            const Engines<Scalar>& engines) {
             return std::make_unique<LeastSquaresWalk<Scalar>>(sequence, form, chunk_size, engines);
           },
-          steps),
+          rls_steps),
   };
 }
 

@@ -115,7 +115,7 @@ std::string rooms_page(const std::vector<Room>& table, const std::vector<SourceF
       "# The rooms\n\n"
       "Every folder of sources is a room with one idea. A room includes headers only from rooms that stand "
       "before it,\n"
-      "and only from those that its row in `tests/core/rooms_table.cpp` allows; `tests/core/rooms_test.cpp` "
+      "and only from those that its row in `tests/core/rooms_table.cpp` allows; `tests/core/house_test.cpp` "
       "reads the\n"
       "includes. The drawing is made from them too (`PALIMPSEST_WRITE_DOCS=1 build/tests_core \"[rooms]\"` "
       "draws it anew);\n"

@@ -1,6 +1,6 @@
 // What a report of a GPU is taken to have been measured with is what runs on one.
 
-#include "core/race/lines.h"
+#include "core/race/taken_kernel.h"
 
 #include "core/cases/random_case.h"
 #include "core/rules/fused_kernel.h"

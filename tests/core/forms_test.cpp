@@ -1,13 +1,58 @@
-// The other schedule of the chunkwise form: first the states of all chunks, then all outputs.
+// Rules that can give all heads to a device at once, on engines that cannot.
+
+#include <atomic>
+#include <cmath>
 
 #include "core/base/error.h"
+#include "core/contract/output.h"
+#include "core/rules/backend.h"
 #include "core/rules/row_rule.h"
 #include "core/steps/interpreted.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/io/files.h"
+#include "tests/core/overflow.h"
 
 using namespace palimpsest;
+
+TEST_CASE("where engines run no whole heads a rule runs each by itself") {
+  for (const testing::Case& each : testing::all_cases({.tokens = 7, .dk = 6, .dv = 6, .seed = 8})) {
+    const std::vector<Sequence> heads = {each.sequence, each.sequence};
+    const Rule& rule = *each.variant->rule;
+    for (const Form form : each.forms()) {
+      INFO(each.words << ' ' << name(form));
+      const auto got = rule.run_heads(heads, form, Precision::f64, 3, {}, cpu_engines());
+      const Output alone = each.run(form, Precision::f64, 3);
+      REQUIRE(got.size() == 2);
+      for (const Output& head : got) CHECK(compare(head, alone).error == 0);
+    }
+    CHECK(rule.run_heads({}, Form::recurrent, Precision::f64, 3, {}, cpu_engines()).empty());
+    CHECK_THROWS_AS(rule.run_heads(heads, Form::recurrent, Precision::f64, 0, {}, cpu_engines()), InputError);
+  }
+}
+
+TEST_CASE("the processor tells of every head that is done") {
+  const testing::Case each = testing::random_case(find_variant("linear"), {}, {.tokens = 3});
+  const std::vector<Sequence> heads(5, each.sequence);
+  std::atomic<int> done = 0;
+  cpu_backend().run_heads(*each.variant, heads, Form::recurrent, Precision::f64, 1, {}, [&] { ++done; });
+  CHECK(done == 5);
+}
+
+TEST_CASE("whole heads stop when asked to") {
+  std::stop_source asked;
+  asked.request_stop();
+  for (const char* id : {"softmax", "mamba", "rls", "deltanet"}) {
+    const testing::Case each = testing::random_case(find_variant(id), {}, {.tokens = 3});
+    INFO(id);
+    CHECK_THROWS_AS(each.variant->rule->run_heads({&each.sequence, 1}, Form::chunkwise, Precision::f64, 2,
+                                                  asked.get_token(), cpu_engines()),
+                    Cancelled);
+  }
+}
+
+// The other schedule of the chunkwise form: first the states of all chunks, then all outputs.
+
 using namespace palimpsest::testing;
 
 namespace {
@@ -98,4 +143,24 @@ TEST_CASE("two passes that would keep too many states are refused before they be
   longer.tokens = 1 << 18;
   CHECK_THROWS_WITH(require_footprint(work(1 << 18, 1), longer, Form::two_pass, 1),
                     says("for the states of all chunks") && says("The chunkwise form gives the same result"));
+}
+
+// Numbers that outgrow their type spoil what comes after them, and nothing before.
+
+TEST_CASE("a token whose numbers overflow leaves the earlier ones of its chunk as they are") {
+  for (const char* id : growing_rules) {
+    const Case each = growing(id, 6);
+    const Index expected = first_bad(each.run(Form::recurrent, Precision::f32).o);
+    INFO(id << " from token " << expected);
+    REQUIRE(expected > 5);
+    REQUIRE(expected < 195);  // it does overflow, inside a chunk
+    for (const Form form : {Form::chunkwise, Form::two_pass, Form::parallel}) {
+      for (const Index chunk_size : {64, 200}) {
+        const Index bad = first_bad(each.run(form, Precision::f32, chunk_size).o);
+        INFO(name(form) << " chunk " << chunk_size << " from token " << bad);
+        // Sums in another order may overflow a token earlier or later.
+        CHECK(std::abs(bad - expected) <= 2);
+      }
+    }
+  }
 }
