@@ -8,7 +8,6 @@ using namespace palimpsest::testing;
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 Array constant(const std::vector<Index>& shape, double value) {

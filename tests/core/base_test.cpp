@@ -15,7 +15,7 @@ using namespace palimpsest;
 
 namespace {
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float infinity_f32 = std::numeric_limits<float>::infinity();
 constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 
 using Triple = std::array<double, 3>;
@@ -69,8 +69,8 @@ TEST_CASE("colour map: steps of ordinary and odd values") {
   CHECK(colour_step(-1.0F, 1.0F) == -colour_steps);
   CHECK(colour_step(0.5F, 1.0F) == (colour_steps + 1) / 2);
   CHECK(colour_step(7.0F, 1.0F) == colour_steps);
-  CHECK(colour_step(infinity, 1.0F) == colour_steps);
-  CHECK(colour_step(-infinity, 1.0F) == -colour_steps);
+  CHECK(colour_step(infinity_f32, 1.0F) == colour_steps);
+  CHECK(colour_step(-infinity_f32, 1.0F) == -colour_steps);
   CHECK(colour_step(nan_value, 1.0F) == nan_step);
   CHECK(colour_step(std::numeric_limits<float>::denorm_min(), 1.0F) == 0);
   for (const float range : {1e-29F, 0.001F, 0.3F, 3.0F, 12345.678F, 3e38F}) {
@@ -81,8 +81,8 @@ TEST_CASE("colour map: steps of ordinary and odd values") {
 }
 
 TEST_CASE("colour map: without a range every number is the paper") {
-  for (const float range : {0.0F, -1.0F, 1e-38F, nan_value, infinity}) {
-    for (const float value : {0.0F, 1.0F, -1.0F, infinity, 1e-40F}) {
+  for (const float range : {0.0F, -1.0F, 1e-38F, nan_value, infinity_f32}) {
+    for (const float value : {0.0F, 1.0F, -1.0F, infinity_f32, 1e-40F}) {
       CHECK(colour_step(value, range) == 0);
     }
     CHECK(colour_step(nan_value, range) == nan_step);

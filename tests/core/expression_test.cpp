@@ -16,8 +16,6 @@ using namespace palimpsest::testing;
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 Matrix<double> matrix(Index rows, Index columns, std::initializer_list<double> values) {
   Matrix<double> result(rows, columns);
   std::copy(values.begin(), values.end(), result.data());
@@ -181,7 +179,7 @@ TEST_CASE("the shape known beforehand is the shape of the value, for random expr
 namespace {
 
 /// f64 against f64 after at most 65 tokens: rounding alone.
-constexpr double rounding_alone = 1e-10;
+constexpr double rounding_of_equations = 1e-10;
 
 struct Size {
   Index tokens, dk, dv, chunk_size;
@@ -216,7 +214,7 @@ TEST_CASE("the equations alone give what the engine gives") {
       const Disagreement worst = compare(interpreted, each.run(form, Precision::f64, chunk_size));
       INFO(worst.array << "[" << worst.row << ", " << worst.column << "] is " << worst.got << ", expected "
                        << worst.expected);
-      CHECK(worst.error <= each.allowed(rounding_alone));
+      CHECK(worst.error <= each.allowed(rounding_of_equations));
     });
   }
 }
@@ -230,7 +228,7 @@ TEST_CASE("every block of the equations is a block of the engine") {
       const Record& recorded = trace->record(index);
       for (const auto& [tensor, value] : record.tensors()) {
         INFO(each.words << " " << name(form) << " block " << index << " " << tensor);
-        CHECK(compare(tensor, value, recorded.at(tensor)).error <= each.allowed(rounding_alone));
+        CHECK(compare(tensor, value, recorded.at(tensor)).error <= each.allowed(rounding_of_equations));
       }
       for (const Operation& operation : trace->phase(trace->block(index)).operations)
         CHECK(record.contains(operation.equation.result));

@@ -76,7 +76,7 @@ const Symbols gated_deltanet_symbols = {
     {"power", {"x^{2}", Role::plain, "a symbol with a superscript"}},
 };
 
-const std::vector<Equation> gated_deltanet = {
+const std::vector<Equation> gated_deltanet_rule = {
     {"S_decayed", tensor("alpha") * tensor("S_before")},
     {"old", transpose(tensor("S_decayed")) * tensor("k")},
     {"error", tensor("v") - tensor("old")},
@@ -189,24 +189,25 @@ std::size_t count(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("LaTeX of Gated DeltaNet's equations") {
-  CHECK(latex(gated_deltanet[0], gated_deltanet_symbols) == "\\bar S_t = \\alpha_t S_{t-1}");
-  CHECK(latex(gated_deltanet[1], gated_deltanet_symbols) == "\\hat v_t = \\bar S_t^{\\top} k_t");
-  CHECK(latex(gated_deltanet[3], gated_deltanet_symbols) == "S_t = \\bar S_t + \\beta_t k_t e_t^{\\top}");
+  CHECK(latex(gated_deltanet_rule[0], gated_deltanet_symbols) == "\\bar S_t = \\alpha_t S_{t-1}");
+  CHECK(latex(gated_deltanet_rule[1], gated_deltanet_symbols) == "\\hat v_t = \\bar S_t^{\\top} k_t");
+  CHECK(latex(gated_deltanet_rule[3], gated_deltanet_symbols) ==
+        "S_t = \\bar S_t + \\beta_t k_t e_t^{\\top}");
 
   const std::vector<std::string> error_parts = {"error", "old"};
-  CHECK(latex({"S_after", expand(gated_deltanet[3].expression, gated_deltanet, error_parts)},
+  CHECK(latex({"S_after", expand(gated_deltanet_rule[3].expression, gated_deltanet_rule, error_parts)},
               gated_deltanet_symbols) ==
         "S_t = \\bar S_t + \\beta_t k_t \\left(v_t - \\bar S_t^{\\top} k_t\\right)^{\\top}");
 
   const std::vector<std::string> all = {"error", "old", "S_decayed"};
-  CHECK(plain(expand(gated_deltanet[3].expression, gated_deltanet, all)) ==
+  CHECK(plain(expand(gated_deltanet_rule[3].expression, gated_deltanet_rule, all)) ==
         "\\alpha_t S_{t-1} + \\beta_t k_t \\left(v_t - \\left(\\alpha_t S_{t-1}\\right)^{\\top} "
         "k_t\\right)^{\\top}");
 }
 
 TEST_CASE("the lit part is at full strength and underlined, the rest is dim") {
   const std::vector<std::string> parts = {"error", "old"};
-  const Equation after = {"S_after", expand(gated_deltanet[3].expression, gated_deltanet, parts)};
+  const Equation after = {"S_after", expand(gated_deltanet_rule[3].expression, gated_deltanet_rule, parts)};
   LatexStyle style;
   style.lit = "old";
   CHECK(latex(after, gated_deltanet_symbols, style) ==
@@ -219,14 +220,14 @@ TEST_CASE("the lit part is at full strength and underlined, the rest is dim") {
         "\\fgcolor{K}{k_t}}}\\right)^{\\top}}");
 
   style.lit = "S_decayed";
-  CHECK(latex(gated_deltanet[1], gated_deltanet_symbols, style) ==
+  CHECK(latex(gated_deltanet_rule[1], gated_deltanet_symbols, style) ==
         "\\fgcolor{p}{\\fgcolor{v}{\\hat v_t} = \\fgcolor{S}{\\underline{\\bar S_t}}^{\\top} "
         "\\fgcolor{k}{k_t}}");
-  CHECK(latex(gated_deltanet[0], gated_deltanet_symbols, style) ==
+  CHECK(latex(gated_deltanet_rule[0], gated_deltanet_symbols, style) ==
         "\\fgcolor{p}{\\fgcolor{S}{\\underline{\\bar S_t}} = \\fgcolor{g}{\\alpha_t} \\fgcolor{s}{S_{t-1}}}");
 
   style.lit.clear();
-  CHECK(latex(gated_deltanet[0], gated_deltanet_symbols, style) ==
+  CHECK(latex(gated_deltanet_rule[0], gated_deltanet_symbols, style) ==
         "\\fgcolor{P}{\\fgcolor{S}{\\bar S_t} = \\fgcolor{G}{\\alpha_t} \\fgcolor{S}{S_{t-1}}}");
 }
 
@@ -239,7 +240,7 @@ TEST_CASE("numbers stand in for [1, 1] tensors") {
   LatexStyle style;
   style.numbers = &record;
   const auto with_numbers = [&](const Expression& x) { return latex(x, gated_deltanet_symbols, style); };
-  CHECK(latex(gated_deltanet[0], gated_deltanet_symbols, style) == "\\bar S_t = 0.987 S_{t-1}");
+  CHECK(latex(gated_deltanet_rule[0], gated_deltanet_symbols, style) == "\\bar S_t = 0.987 S_{t-1}");
   CHECK(with_numbers(tensor("beta") * tensor("k")) == "\\left(-1.2\\cdot 10^{-5}\\right) k_t");
   CHECK(with_numbers(tensor("alpha") * tensor("alpha") * tensor("k")) == "0.987 \\cdot 0.987 k_t");
   CHECK(with_numbers(tensor("k") * transpose(tensor("alpha"))) == "k_t \\cdot 0.987");

@@ -20,13 +20,11 @@ using namespace palimpsest::testing;
 
 namespace {
 
-const Variant& variant(const char* id) { return find_variant(id); }
-
 /// Two keys at the cosine 0.6 with unit values at right angles.
 Case two_pairs(const char* id, Arrays others = {}) {
   others["q"] = others["k"] = Array({2, 2}, std::vector<double>{1, 0, 0.6, 0.8});
   others["v"] = Array({2, 2}, std::vector<double>{1, 0, 0, 1});
-  return bound(variant(id), resolve(variant(id), {}), std::move(others), id);
+  return bound(find_variant(id), resolve(find_variant(id), {}), std::move(others), id);
 }
 
 /// max|X - Y|; equal infinities are equal.
@@ -63,7 +61,7 @@ TEST_CASE("The states token by token are those of runs that end there") {
       CHECK(visited == tokens + 1);
     }
   }
-  const Case each = random_case(variant("kda"), {}, {.tokens = 4});
+  const Case each = random_case(find_variant("kda"), {}, {.tokens = 4});
   Index visited = 0;
   each.variant->rule->walk_states(each.sequence, [&](Index, const NamedStates&) { return ++visited < 2; });
   CHECK(visited == 2);
@@ -73,7 +71,7 @@ TEST_CASE("The memory answers what the output reads") {
   // With the keys as queries, o_t is the answer for k_t; the skip connection D of Mamba is no memory.
   for (const char* id : {"linear", "kernel", "kda", "titans", "mesanet", "mamba", "ttt_linear"}) {
     const Settings given = std::string(id) == "kernel" ? Settings{{{"feature_map", "elu1"}}, {}} : Settings{};
-    Case each = random_case(variant(id), given, {.tokens = 6, .dk = 3, .dv = 2});
+    Case each = random_case(find_variant(id), given, {.tokens = 6, .dk = 3, .dv = 2});
     INFO(each.words);
     Arrays arrays = *each.arrays;
     arrays["q"] = arrays["k"];
@@ -152,7 +150,7 @@ TEST_CASE("The effective rank counts directions in use") {
 
   // Inside a batch the memory is the one that its words read, not one of a sequence that ends there.
   const Case lact =
-      random_case(variant("lact"), {.parameters = {{"batch", 4}}}, {.tokens = 7, .dk = 3, .dv = 3});
+      random_case(find_variant("lact"), {.parameters = {{"batch", 4}}}, {.tokens = 7, .dk = 3, .dv = 3});
   const auto values = [&](Index tokens) {
     return spectra_at(*lact.variant, lact.sequence, tokens)[0].singular_values;
   };
@@ -165,22 +163,22 @@ TEST_CASE("Orthonormal keys are recalled exactly as long as there are channels")
   CapacityPlan plan{.counts = {1, 2, 9}, .dk = 9, .dv = 5, .keys = Keys::orthonormal, .draws = 3};
   for (const char* id : {"linear", "deltanet", "gated_deltanet", "kda"}) {
     INFO(id);
-    for (const CapacityPoint& point : capacity(variant(id), plan)) CHECK(point.worst < 1e-13);
+    for (const CapacityPoint& point : capacity(find_variant(id), plan)) CHECK(point.worst < 1e-13);
   }
   // A memory that fades forgets the first of them: alpha^(n-1) of it is left.
   plan.values = {{"alpha", 0.5}};
-  CHECK(capacity(variant("kda"), plan)[2].worst == Approx(1 - std::pow(0.5, 8)).epsilon(1e-12));
+  CHECK(capacity(find_variant("kda"), plan)[2].worst == Approx(1 - std::pow(0.5, 8)).epsilon(1e-12));
   plan.counts = {10};
-  CHECK_THROWS_WITH(capacity(variant("kda"), plan), says("there are at most 9"));
+  CHECK_THROWS_WITH(capacity(find_variant("kda"), plan), says("there are at most 9"));
   plan.counts = {9};
-  CHECK_THROWS_WITH(capacity(variant("linear"), plan), says("takes no array \"alpha\""));
+  CHECK_THROWS_WITH(capacity(find_variant("linear"), plan), says("takes no array \"alpha\""));
 }
 
 TEST_CASE("The delta rule with beta 1 recalls the last pair exactly, linear attention does not") {
   const CapacityPlan plan{
       .counts = {1, 2, 17, 40}, .dk = 8, .dv = 6, .keys = Keys::correlated, .correlation = 0.7, .draws = 2};
-  const auto delta = capacity(variant("deltanet"), plan);
-  const auto linear = capacity(variant("linear"), plan);
+  const auto delta = capacity(find_variant("deltanet"), plan);
+  const auto linear = capacity(find_variant("linear"), plan);
   for (const CapacityPoint& point : delta) CHECK(point.last < 1e-13);
   CHECK(delta[0].worst < 1e-13);
   CHECK(linear[0].worst < 1e-13);
@@ -224,15 +222,15 @@ TEST_CASE("Every memory has a capacity, or says why not") {
       CHECK(point.mean > 0);
     }
   }
-  const Case softmax = random_case(variant("softmax"), {}, {.tokens = 2});
+  const Case softmax = random_case(find_variant("softmax"), {}, {.tokens = 2});
   CHECK_THROWS_WITH(write_effect(*softmax.variant, softmax.sequence, 1), says("keeps every key"));
-  const Case kda = random_case(variant("kda"), {}, {.tokens = 2});
+  const Case kda = random_case(find_variant("kda"), {}, {.tokens = 2});
   CHECK_THROWS_AS(write_effect(*kda.variant, kda.sequence, 2), InputError);
   std::stop_source stop;
   stop.request_stop();
-  CHECK_THROWS_AS(capacity(variant("linear"), plan, stop.get_token()), Cancelled);
+  CHECK_THROWS_AS(capacity(find_variant("linear"), plan, stop.get_token()), Cancelled);
   plan.counts = {2, 1};
-  CHECK_THROWS_AS(capacity(variant("linear"), plan), InputError);
+  CHECK_THROWS_AS(capacity(find_variant("linear"), plan), InputError);
 }
 
 TEST_CASE("the recall of a token is what the memory answers for its key before and after it") {

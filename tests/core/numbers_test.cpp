@@ -22,8 +22,6 @@ using namespace palimpsest;
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// How a format's numbers are written: a sign, these bits for the exponent, and the rest for the fraction.
 struct Layout {
   Arithmetic arithmetic;

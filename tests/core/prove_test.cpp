@@ -217,7 +217,7 @@ TEST_CASE("a sum over more tokens at once multiplies rounding by no less, and th
 
 namespace {
 
-constexpr double rounding_alone = 1e-10;  // f64, after at most 65 tokens
+constexpr double rounding_of_faults = 1e-10;  // f64, after at most 65 tokens
 
 /// An array of the same shape, element by element.
 Array array_like(const Array& array, const std::function<double(Index)>& at) {
@@ -265,7 +265,7 @@ Tried tried(const FragileForm& fragile, Index tokens,
           CHECK(error > 1e-3);
         else
           CHECK(std::isfinite(error));
-        CHECK(compare(interpret(*trace), expected).error <= each.allowed(rounding_alone));
+        CHECK(compare(interpret(*trace), expected).error <= each.allowed(rounding_of_faults));
         all.least = std::min(all.least, error);
         all.worst = std::max(all.worst, error);
         ++all.forms;
@@ -281,7 +281,7 @@ double error_of(const char* id, const Case& each) {
   const auto edited = with_fault(find_fragile_form(id).way, {trace->phases, trace->symbols});
   REQUIRE(edited);
   const Output expected = each.run(Form::recurrent);
-  REQUIRE(compare(interpret(*trace), expected).error <= rounding_alone);
+  REQUIRE(compare(interpret(*trace), expected).error <= rounding_of_faults);
   return compare(interpret(*trace, edited->phases), expected).error;
 }
 
@@ -317,7 +317,7 @@ TEST_CASE("fragile forms equal the right ones on gentle numbers, but for what is
       });
       INFO(fragile.way.id << ", T " << tokens);
       CHECK(all.forms > 0);
-      if (!fragile.always_wrong) CHECK(all.worst <= rounding_alone);
+      if (!fragile.always_wrong) CHECK(all.worst <= rounding_of_faults);
       CHECK_FALSE(fragile.fails_when.empty());
     }
   }
@@ -329,7 +329,7 @@ TEST_CASE("dividing by the decay fails once its inverse overflows in a block") {
     const Variant& variant = find_variant(id);
     INFO(id);
     CHECK(std::isinf(error_of("divided-decays", with_gates(variant, {}, 80, strong))));  // 80 · 11.5 > 709
-    CHECK(error_of("divided-decays", with_gates(variant, {}, 40, strong)) <= rounding_alone);
+    CHECK(error_of("divided-decays", with_gates(variant, {}, 40, strong)) <= rounding_of_faults);
   }
 }
 
@@ -338,9 +338,9 @@ TEST_CASE("an exponential before the mask fails once a pair that is masked overf
   for (const char* id : {"gla", "gated_deltanet", "kda"}) {
     INFO(id);
     CHECK(std::isinf(error_of("late-mask", with_gates(find_variant(id), {}, 80, strong))));
-    CHECK(error_of("late-mask", with_gates(find_variant(id), {}, 40, strong)) <= rounding_alone);
+    CHECK(error_of("late-mask", with_gates(find_variant(id), {}, 40, strong)) <= rounding_of_faults);
     // Differences of the pairs that are seen are negative however strong the gates are.
-    CHECK(error_of("log-differences", with_gates(find_variant(id), {}, 80, strong)) <= rounding_alone);
+    CHECK(error_of("log-differences", with_gates(find_variant(id), {}, 80, strong)) <= rounding_of_faults);
   }
 }
 
@@ -352,12 +352,12 @@ TEST_CASE("differences of log sums fail at a gate of exactly 0, and only there")
     INFO(id);
     CHECK(std::isinf(error_of("log-differences", with_gates(find_variant(id), {}, 65, reset(0)))));
     const double strong = error_of("log-differences", with_gates(find_variant(id), {}, 65, reset(1e-300)));
-    CHECK(strong <= rounding_alone);
+    CHECK(strong <= rounding_of_faults);
   }
 }
 
 TEST_CASE("the inverse by doubling loses every digit where keys resemble each other") {
-  CHECK(error_of("doubled-inverse", resembling_keys(1e3)) <= rounding_alone);
+  CHECK(error_of("doubled-inverse", resembling_keys(1e3)) <= rounding_of_faults);
   CHECK(error_of("doubled-inverse", resembling_keys(0.3)) > 0.1);
 }
 

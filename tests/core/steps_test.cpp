@@ -24,7 +24,7 @@ using namespace palimpsest::testing;
 namespace {
 
 /// max|X - Y| / max|Y|; equal infinities agree, anything else that is not finite does not.
-double difference(const Matrix<double>& value, const Matrix<double>& recorded) {
+double distance_from_recorded(const Matrix<double>& value, const Matrix<double>& recorded) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (value.rows() != recorded.rows() || value.cols() != recorded.cols()) return infinity;
   double largest = 0;
@@ -41,7 +41,7 @@ double difference(const Matrix<double>& value, const Matrix<double>& recorded) {
 }
 
 double error_of(const Equation& equation, const Record& record) {
-  return difference(evaluate(equation.expression, record), record.at(equation.result));
+  return distance_from_recorded(evaluate(equation.expression, record), record.at(equation.result));
 }
 
 /// Whether `piece` stands in `latex` as a subscript of its own, not as the start of a longer command.
@@ -110,7 +110,7 @@ TEST_CASE("every cell's own arithmetic gives the recorded number") {
                         }
                       }
                       INFO(words << " operation " << operation.id);
-                      CHECK(difference(explained, recorded) <= 1e-12);
+                      CHECK(distance_from_recorded(explained, recorded) <= 1e-12);
                     }
                   });
 }

@@ -273,7 +273,7 @@ void opens_files(ImGuiTestContext* context) {
   Session& session = start(context);
   session.go_to_token(7);
   const std::string before = session.to_json();
-  const std::string folder = test_data_folder();
+  const std::string folder = testing::test_data_folder();
   open_by_keyboard(context, folder + "/gui/not_an_archive.npz");
   IM_CHECK(session.message().find("not_an_archive.npz") != std::string::npos);
   IM_CHECK_EQ(session.to_json(), before);  // nothing that was open is lost

@@ -34,7 +34,7 @@ Key about(const std::shared_ptr<Computation>& computation) {
 }
 
 constexpr const char* overwrite = "capture:gated_deltanet_overwrite_l1";
-constexpr const char* small = "preset:overwrite?T=21&K=5&V=3&seed=4";
+constexpr const char* small_overwrite = "preset:overwrite?T=21&K=5&V=3&seed=4";
 
 /// A head of random inputs with everything that a rule takes, gates of every channel too.
 std::pair<std::shared_ptr<const DataSet>, Choice> own_data(const Variant& variant, Index tokens) {
@@ -321,8 +321,8 @@ TEST_CASE("attention answers: the red jar's key is erased by the drum") {
 
 TEST_CASE("attention answers: without gates a rule is computed as if nothing faded") {
   // Plain linear attention is RetNet whose gamma is 1.
-  const auto retnet = begun("retnet", small);
-  const auto linear = begun("linear", small);
+  const auto retnet = begun("retnet", small_overwrite);
+  const auto linear = begun("linear", small_overwrite);
   auto key = about<AttentionPart>(retnet);
   key.place = {.rows = 21, .columns = 21};
   const auto with_gates = key.compute({});
@@ -334,8 +334,8 @@ TEST_CASE("attention answers: without gates a rule is computed as if nothing fad
   CHECK((without->weights - expected->weights).cwiseAbs().maxCoeff() <= 1e-14);
   CHECK((with_gates->weights - expected->weights).cwiseAbs().maxCoeff() > 1e-3);
   // And where an array holds the gates they are set to 1, as the slider does it.
-  const auto gated = begun("gated_deltanet", small);
-  const auto stays = begun("gated_deltanet", small, {{.kind = "scale_decay", .numbers = {0}}});
+  const auto gated = begun("gated_deltanet", small_overwrite);
+  const auto stays = begun("gated_deltanet", small_overwrite, {{.kind = "scale_decay", .numbers = {0}}});
   auto of_gated = about<AttentionPart>(gated);
   of_gated.place = key.place;
   of_gated.reading.gates_are_1 = true;
@@ -345,7 +345,7 @@ TEST_CASE("attention answers: without gates a rule is computed as if nothing fad
 }
 
 TEST_CASE("attention answers: a rule without weights says why, and softmax still has some") {
-  const auto computation = begun("ttt_mlp", small);
+  const auto computation = begun("ttt_mlp", small_overwrite);
   const auto facts = about<FactsOfAttention>(computation).compute({});
   CHECK_THAT(facts->reason, says("values"));
   auto key = about<RowAtToken>(computation);
@@ -366,9 +366,9 @@ TEST_CASE("attention answers: the first word reads none before it") {
 }
 
 TEST_CASE("attention answers: facts about a rule") {
-  CHECK(about<FactsOfAttention>(begun("value_decay", small)).compute({})->by_channel);
-  CHECK_FALSE(about<FactsOfAttention>(begun("gla", small)).compute({})->by_channel);
-  CHECK(about<FactsOfAttention>(begun("gla", small)).compute({})->has_gates);
-  CHECK_FALSE(about<FactsOfAttention>(begun("deltanet", small)).compute({})->has_gates);
+  CHECK(about<FactsOfAttention>(begun("value_decay", small_overwrite)).compute({})->by_channel);
+  CHECK_FALSE(about<FactsOfAttention>(begun("gla", small_overwrite)).compute({})->by_channel);
+  CHECK(about<FactsOfAttention>(begun("gla", small_overwrite)).compute({})->has_gates);
+  CHECK_FALSE(about<FactsOfAttention>(begun("deltanet", small_overwrite)).compute({})->has_gates);
   CHECK(about<FactsOfAttention>(begun("gated_deltanet", overwrite)).compute({})->usual_sharpness == 8);
 }

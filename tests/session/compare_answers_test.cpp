@@ -34,7 +34,7 @@ SideAtWord at_word(const std::shared_ptr<Computation>& side, const std::shared_p
   return key;
 }
 
-constexpr const char* small = "preset:overwrite?T=21&K=5&V=3&seed=4";
+constexpr const char* narrow_overwrite = "preset:overwrite?T=21&K=5&V=3&seed=4";
 
 Side side_of(const char* variant, Form form = Form::recurrent, Precision precision = Precision::f64) {
   return {.variant = variant, .form = form, .precision = precision, .chunk_size = 4};
@@ -43,7 +43,7 @@ Side side_of(const char* variant, Form form = Form::recurrent, Precision precisi
 }  // namespace
 
 TEST_CASE("a side that nothing is asked of has a memory and no table", "[compare]") {
-  const auto side = begun(side_of("deltanet"), small);
+  const auto side = begun(side_of("deltanet"), narrow_overwrite);
   SideAtWord key = at_word(side, side, 3);
   key.words = {.pinned = {}, .most = 0, .with_present = false};
   const auto moment = key.compute({});
@@ -67,11 +67,11 @@ TEST_CASE("what the other words stand at leaves out those told of, and no others
 }
 
 TEST_CASE("a side's memory is what its own form and precision compute up to the word", "[compare]") {
-  const auto reference = begun(side_of("gated_deltanet"), small);
+  const auto reference = begun(side_of("gated_deltanet"), narrow_overwrite);
   for (const char* variant : {"linear", "retnet_to_scalar_decay", "gla", "gated_deltanet", "kda", "titans"}) {
     for (const Form form : all_forms) {
       for (const Precision precision : scalar_precisions) {
-        const auto side = begun(side_of(variant, form, precision), small);
+        const auto side = begun(side_of(variant, form, precision), narrow_overwrite);
         for (const Index token : {0, 6, 20}) {
           INFO(variant << " " << name(form) << " " << name(precision) << " word " << token);
           const auto moment = at_word(side, reference, token).compute({});
@@ -95,7 +95,7 @@ TEST_CASE("a side's memory is what its own form and precision compute up to the 
 
 TEST_CASE("what a side answers is the one table of answers, and the reference is no way from itself",
           "[compare]") {
-  const auto reference = begun(side_of("deltanet"), small);
+  const auto reference = begun(side_of("deltanet"), narrow_overwrite);
   const auto moment = at_word(reference, reference, 15).compute({});
   const auto words = words_asked(*reference, 15);
   const AnswerTable table = answer_table(
@@ -107,14 +107,14 @@ TEST_CASE("what a side answers is the one table of answers, and the reference is
   CHECK(moment->after.apart.isZero(0));
   CHECK(moment->after.apart_length == 0);
   // Every side is asked with the same words.
-  const auto other = at_word(begun(side_of("linear"), small), reference, 15).compute({});
+  const auto other = at_word(begun(side_of("linear"), narrow_overwrite), reference, 15).compute({});
   REQUIRE(other->table.words.size() == words.size());
   for (std::size_t i = 0; i < words.size(); ++i) CHECK(other->table.words[i].token == words[i].token);
 }
 
 TEST_CASE("a side without a memory, or with one of another shape, says so", "[compare]") {
-  const auto reference = begun(side_of("gated_deltanet"), small);
-  const auto softmax = begun(side_of("softmax"), small);
+  const auto reference = begun(side_of("gated_deltanet"), narrow_overwrite);
+  const auto softmax = begun(side_of("softmax"), narrow_overwrite);
   const auto none = at_word(softmax, reference, 7).compute({});
   CHECK_FALSE(none->no_memory.empty());
   CHECK(none->after.S.size() == 0);
@@ -122,14 +122,14 @@ TEST_CASE("a side without a memory, or with one of another shape, says so", "[co
   CHECK(beside->no_memory.empty());
   CHECK(beside->no_difference == softmax->variant->memory.none);
   CHECK(beside->after.apart.size() == 0);
-  const auto network = begun(side_of("ttt_mlp"), small);
+  const auto network = begun(side_of("ttt_mlp"), narrow_overwrite);
   CHECK_THAT(at_word(network, reference, 7).compute({})->no_difference, says("×"));
 }
 
 TEST_CASE("a side says what the rule does and what these data lack of what it takes", "[compare]") {
   CHECK_THAT(side_sentence(*begun(side_of("deltanet"), "capture:gla_recall_l1")), says("no beta"));
   Side between = moved_on_rail(side_of("linear"), 0.4);
-  CHECK_THAT(side_sentence(*begun(between, small)), says("γ") && says("0.40"));
+  CHECK_THAT(side_sentence(*begun(between, narrow_overwrite)), says("γ") && says("0.40"));
 }
 
 TEST_CASE("one side alone is compared with the usual ones, until one changes them", "[compare]") {
@@ -257,14 +257,14 @@ TEST_CASE("what is otherwise about a side is said in words", "[compare]") {
 
 TEST_CASE("a side has sliders of its own, in the place of the data's", "[compare]") {
   SessionState state;
-  state.data = small;
+  state.data = narrow_overwrite;
   set_slider(state.edits, "scale_strength", 0.7);
   set_slider(state.edits, "scale_keys", 0.9);
   Side half = side_of("deltanet");
   half.sliders["scale_strength"] = 0.5;
   state.sides = {side_of("deltanet"), half, side_of("linear")};
   CHECK(otherwise(half, state.sides[0]) == "β × 0.5");
-  const auto data = std::make_shared<const DataSet>(open_data(small));
+  const auto data = std::make_shared<const DataSet>(open_data(narrow_overwrite));
   const auto computed = begin(data, choice_of(state, half));
   Choice direct;
   static_cast<Side&>(direct) = side_of("deltanet");
@@ -289,7 +289,7 @@ TEST_CASE("a side has sliders of its own, in the place of the data's", "[compare
 
 TEST_CASE("every change of sides is one entry of the history; where one looks is none", "[compare]") {
   Session session;
-  open(session, small);
+  open(session, narrow_overwrite);
   const SessionState first = session.state();
   session.change(with_side(with_reference(first, 0), side_of("kda")));
   CHECK(session.state().sides.size() == most_sides);
@@ -324,7 +324,7 @@ TEST_CASE("every change of sides is one entry of the history; where one looks is
 
 TEST_CASE("a state with sides and a place on the rail is written and read", "[compare]") {
   SessionState state;
-  state.data = small;
+  state.data = narrow_overwrite;
   state.sides = {side_of("deltanet"), moved_on_rail(side_of("linear"), 1.4)};
   state.compare = {.reference = 1, .handle = 1, .before = true};
   CHECK(parse_state(write_state(state)) == state);

@@ -24,14 +24,14 @@ using namespace palimpsest::testing;
 
 namespace {
 
-constexpr const char* small = "preset:overwrite?T=21&K=5&V=4&seed=4";
+constexpr const char* overwrite_on_device = "preset:overwrite?T=21&K=5&V=4&seed=4";
 
 struct OnDevice {
   OtherDevice device;
   Session session{device.beside_cpu()};
 
   explicit OnDevice(const std::string& variant = "gated_deltanet", Form form = Form::chunkwise) {
-    session.open_named(small);
+    session.open_named(overwrite_on_device);
     session.wait();
     REQUIRE(session.message().empty());
     Choice choice = session.choice();
@@ -73,7 +73,7 @@ TEST_CASE("the program's devices are known by name, the CPU first, and say why t
 
 TEST_CASE("a device computes traces and forms of every rule, compared with the CPU's recurrence") {
   OtherDevice device;
-  const auto data = std::make_shared<const DataSet>(open_data(small));
+  const auto data = std::make_shared<const DataSet>(open_data(overwrite_on_device));
   for (const Variant& variant : variants()) {
     for (const Precision precision : scalar_precisions) {
       CAPTURE(variant.id, name(precision));
@@ -283,7 +283,7 @@ TEST_CASE("bf16 is for the device that has it; elsewhere it is refused with the 
   CHECK(precisions_of(cpu_backend()) == std::vector<Precision>{Precision::f64, Precision::f32});
   CHECK_THROWS_AS(cpu_backend().engines(Precision::bf16), Unsupported);
   OtherDevice device;
-  const auto data = std::make_shared<const DataSet>(open_data(small));
+  const auto data = std::make_shared<const DataSet>(open_data(overwrite_on_device));
   for (const Variant& variant : variants()) {
     CAPTURE(variant.id);
     Choice choice;

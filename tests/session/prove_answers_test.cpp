@@ -35,7 +35,7 @@ Key about(const std::shared_ptr<Computation>& computation) {
 }
 
 constexpr const char* overwrite = "capture:gated_deltanet_overwrite_l1";
-constexpr const char* small = "preset:overwrite?T=21&K=5&V=5&seed=4";
+constexpr const char* square_overwrite = "preset:overwrite?T=21&K=5&V=5&seed=4";
 
 /// max over the channels of |o - o'|, by the largest |o'|: written out.
 std::vector<double> plainly(const Matrix<double>& o, const Matrix<double>& expected) {
@@ -67,7 +67,7 @@ ProveState with_fault_of(const char* id, Form form) {
 
 TEST_CASE("proof lines: every form's differences word by word are the plain definition", "[prove]") {
   for (const char* variant : {"linear", "gated_deltanet", "gla", "softmax", "titans"}) {
-    const auto computation = begun(variant, small);
+    const auto computation = begun(variant, square_overwrite);
     const Sequence& sequence = computation->sequence;
     const Rule& rule = *computation->variant->rule;
     const Matrix<double> expected = rule.run(sequence, Form::recurrent, Precision::f64, 1).o;
@@ -97,8 +97,8 @@ TEST_CASE("proof lines: coarser arithmetics are farther, and what is missing say
     CHECK(line->worst.error > before);
     before = line->worst.error;
   }
-  key = about<ProofLine>(begun("ttt_mlp", small));
-  const auto mlp = begun("ttt_mlp", small);
+  key = about<ProofLine>(begun("ttt_mlp", square_overwrite));
+  const auto mlp = begun("ttt_mlp", square_overwrite);
   key.of = mlp;
   key.form = Form::two_pass;
   CHECK_FALSE(key.compute({})->message.empty());
@@ -237,23 +237,23 @@ TEST_CASE("a fault in the session makes its form wrong and no other; taken out, 
   CHECK(session.computed()->form(Form::chunkwise).judgement.passed());
   CHECK_FALSE(session.computed()->form(Form::parallel).judgement.passed());
   // Other data are opened without it.
-  open(session, small);
+  open(session, square_overwrite);
   CHECK(session.state().prove.fault.id.empty());
   CHECK_FALSE(session.computed()->right);
 }
 
 TEST_CASE("a fault that a form cannot have says why and changes nothing", "[prove]") {
-  const auto computation = begun("linear", small, {"solve-sign", Form::chunkwise});
+  const auto computation = begun("linear", square_overwrite, {"solve-sign", Form::chunkwise});
   CHECK_THAT(computation->no_fault, says("a triangle to solve"));
   CHECK(computation->trace(Form::chunkwise) == computation->right->trace(Form::chunkwise));
-  const auto missing = begun("ttt_mlp", small, {"write-sign", Form::two_pass});
+  const auto missing = begun("ttt_mlp", square_overwrite, {"write-sign", Form::two_pass});
   CHECK_FALSE(missing->no_fault.empty());
 }
 
 TEST_CASE("a fault is put in beside what was known when it was asked for, whatever is found meanwhile",
           "[prove]") {
   // The window's thread adds to the right ones while another puts the fault in.
-  const auto right = begun("ttt_mlp", small);
+  const auto right = begun("ttt_mlp", square_overwrite);
   const Earlier earlier = as_earlier(right);
   const std::string known = right->form(Form::two_pass).missing;
   REQUIRE_FALSE(known.empty());
@@ -270,7 +270,7 @@ TEST_CASE("a fault is put in beside what was known when it was asked for, whatev
 
 TEST_CASE("how Prove looks is no change; its fault is", "[prove]") {
   Session session;
-  open(session, small);
+  open(session, square_overwrite);
   session.start_history();
   ProveState prove;
   prove.lens = ProofLens::forms;
@@ -299,7 +299,7 @@ TEST_CASE("what Prove asks for can be cancelled", "[prove]") {
   std::stop_source stop;
   stop.request_stop();
   const Effort effort{.stop = stop.get_token(), .progress = {}};
-  const auto computation = begun("gated_deltanet", small);
+  const auto computation = begun("gated_deltanet", square_overwrite);
   auto line = about<ProofLine>(computation);
   line.form = Form::chunkwise;
   line.arithmetic = Arithmetic::bf16;

@@ -46,7 +46,7 @@ std::string bytes_of(const std::vector<Value>& values, char order) {
 
 Array parse(const std::string& bytes) { return parse_npy(as_bytes(bytes), "x.npz: array \"q\""); }
 
-std::string refusal(const std::string& bytes) {
+std::string refusal_of_npy(const std::string& bytes) {
   return input_error([&] { parse(bytes); });
 }
 
@@ -116,9 +116,11 @@ TEST_CASE("all 65536 float16 numbers are exact", "[npy]") {
 
 TEST_CASE("an integer that a double cannot hold is refused with its index", "[npy]") {
   const std::vector<std::int64_t> odd{1, 2, 3, 4, (std::int64_t{1} << 53) + 1, 6};
-  CHECK_THAT(refusal(npy(header("<i8", {2, 3}), bytes_of(odd, '<'))), says("9007199254740993 at [1, 1]"));
+  CHECK_THAT(refusal_of_npy(npy(header("<i8", {2, 3}), bytes_of(odd, '<'))),
+             says("9007199254740993 at [1, 1]"));
   const std::vector<std::uint64_t> largest{~std::uint64_t{0}};
-  CHECK_THAT(refusal(npy(header("<u8", {}), bytes_of(largest, '<'))), says("18446744073709551615 at []"));
+  CHECK_THAT(refusal_of_npy(npy(header("<u8", {}), bytes_of(largest, '<'))),
+             says("18446744073709551615 at []"));
   // Even ones may be exact, down to the most negative.
   const std::vector<std::int64_t> even{std::numeric_limits<std::int64_t>::min(), std::int64_t{3} << 60};
   CHECK(parse(npy(header("<i8", {2}), bytes_of(even, '<')))[0] == -std::ldexp(1.0, 63));
@@ -156,27 +158,30 @@ TEST_CASE("what cannot be read is refused by name", "[npy]") {
   for (const std::string dtype : {"<c8", "<c16", "|O", "<U3", "|S5", "<M8[s]", "|V4", "<f16", "<i3", "|b2",
                                   "", "<", "f", "<f99999999999"}) {
     INFO(dtype);
-    const std::string message = refusal(npy(header(dtype, {0}), ""));
+    const std::string message = refusal_of_npy(npy(header(dtype, {0}), ""));
     CHECK_THAT(message, says("x.npz: array \"q\": dtype '" + dtype + "'") && says("accepted are float16"));
   }
-  CHECK_THAT(refusal(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", "1234")),
+  CHECK_THAT(refusal_of_npy(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", "1234")),
              says("[('a', '<f4')]"));
 }
 
 TEST_CASE("hostile headers are refused before anything is allocated", "[npy]") {
-  CHECK_THAT(refusal(npy(header("<f4", {1'000'000'000'000}), "1234")), says("needs 1000000000000 elements"));
-  CHECK_THAT(refusal(npy(header("<f4", {Index{1} << 40, Index{1} << 40}), "1234")), says("too large"));
-  CHECK_THAT(refusal(npy(header("<f4", {0, Index{1} << 40, Index{1} << 40}), "")), says("too large"));
-  CHECK_THAT(refusal(npy(header("<f4", {-1}), "1234")), says("negative"));
-  CHECK_THAT(refusal(npy(header("<f4", {2, -2}), "1234")), says("negative"));
-  CHECK_THAT(refusal(npy(header("<f4", {2}), "1234567")), says("7 bytes of data"));
-  CHECK_THAT(refusal(npy(header("<f4", {2}), "123456789")), says("9 bytes of data"));
-  CHECK_THAT(refusal(npy(header("<f4", std::vector<Index>(65, 1)), "1234")), says("more than 64 axes"));
-  CHECK_THAT(refusal(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}", "")),
-             says("too long"));
-  CHECK_THAT(refusal(std::string("\x93NUMPY\x02\x00\xFF\xFF\xFF\x7F", 12) + std::string(1000, ' ')),
+  CHECK_THAT(refusal_of_npy(npy(header("<f4", {1'000'000'000'000}), "1234")),
+             says("needs 1000000000000 elements"));
+  CHECK_THAT(refusal_of_npy(npy(header("<f4", {Index{1} << 40, Index{1} << 40}), "1234")), says("too large"));
+  CHECK_THAT(refusal_of_npy(npy(header("<f4", {0, Index{1} << 40, Index{1} << 40}), "")), says("too large"));
+  CHECK_THAT(refusal_of_npy(npy(header("<f4", {-1}), "1234")), says("negative"));
+  CHECK_THAT(refusal_of_npy(npy(header("<f4", {2, -2}), "1234")), says("negative"));
+  CHECK_THAT(refusal_of_npy(npy(header("<f4", {2}), "1234567")), says("7 bytes of data"));
+  CHECK_THAT(refusal_of_npy(npy(header("<f4", {2}), "123456789")), says("9 bytes of data"));
+  CHECK_THAT(refusal_of_npy(npy(header("<f4", std::vector<Index>(65, 1)), "1234")),
+             says("more than 64 axes"));
+  CHECK_THAT(
+      refusal_of_npy(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}", "")),
+      says("too long"));
+  CHECK_THAT(refusal_of_npy(std::string("\x93NUMPY\x02\x00\xFF\xFF\xFF\x7F", 12) + std::string(1000, ' ')),
              says("claims 2147483647 bytes, but only 1000 follow"));
-  CHECK_THAT(refusal(std::string("\x93NUMPY\x04\x00\x00\x00\x00\x00", 12)), says("version 4.0"));
+  CHECK_THAT(refusal_of_npy(std::string("\x93NUMPY\x04\x00\x00\x00\x00\x00", 12)), says("version 4.0"));
   for (const std::string text :
        {"", "{", "{}", "}", "{'descr'", "{'descr: '<f4'", "{'descr': '<f4'", "{'descr': [('a', '<f4')",
         "[1, 2]", "{'descr': '<f4', 'fortran_order': Maybe, 'shape': ()}",
@@ -187,14 +192,14 @@ TEST_CASE("hostile headers are refused before anything is allocated", "[npy]") {
         "{'descr': '<f4', 'fortran_order': False, 'shape': (x,)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': ()} and more", "\xFF\xFE\x00garbage"}) {
     INFO(text);
-    CHECK_THAT(refusal(npy(text, "1234")), says("broken .npy header"));
+    CHECK_THAT(refusal_of_npy(npy(text, "1234")), says("broken .npy header"));
   }
 }
 
 TEST_CASE("no prefix and no damaged header of an .npy gets past the checks", "[npy]") {
   const std::string whole = npy(header("<f4", {2, 3}), std::string(24, 'x'));
   for (std::size_t length = 0; length < whole.size(); ++length)
-    REQUIRE(refusal(whole.substr(0, length)) != "");
+    REQUIRE(refusal_of_npy(whole.substr(0, length)) != "");
 
   std::mt19937 random(1);
   for (int trial = 0; trial < 20000; ++trial) {
@@ -262,7 +267,7 @@ TEST_CASE("a line for a terminal has no control characters, whatever it is made 
 namespace {
 
 /// Why a file, or the first array in it that has one, cannot be read.
-std::string refusal(const std::filesystem::path& path, const NpzLimits& limits = {}) {
+std::string refusal_of_npz(const std::filesystem::path& path, const NpzLimits& limits = {}) {
   return input_error([&] {
     const Npz npz = read_npz(path, limits);
     if (!npz.unreadable.empty()) require_readable(npz.unreadable, npz.unreadable.begin()->first);
@@ -340,22 +345,22 @@ TEST_CASE("files of numpy are read: every dtype, byte order and element order, d
 TEST_CASE("what is no .npz is refused with a reason", "[npz]") {
   const TemporaryFolder folder;
   const auto path = folder / "x.npz";
-  CHECK_THAT(refusal(path), says(path.string()) && says("no such file"));
-  CHECK_THAT(refusal(folder.path()), says("is a folder"));
-  CHECK_THAT(refusal("/dev/null"), says("not a regular file"));
-  CHECK_THAT(refusal(""), says("\"\": no such file"));
-  CHECK_THAT(refusal(std::string(300, 'x')), says(": cannot be opened: File name too long"));
+  CHECK_THAT(refusal_of_npz(path), says(path.string()) && says("no such file"));
+  CHECK_THAT(refusal_of_npz(folder.path()), says("is a folder"));
+  CHECK_THAT(refusal_of_npz("/dev/null"), says("not a regular file"));
+  CHECK_THAT(refusal_of_npz(""), says("\"\": no such file"));
+  CHECK_THAT(refusal_of_npz(std::string(300, 'x')), says(": cannot be opened: File name too long"));
   std::filesystem::create_symlink("there", folder / "here");
   std::filesystem::create_symlink("here", folder / "there");
-  CHECK_THAT(refusal(folder / "here"), says(": cannot be opened: Too many levels of symbolic links"));
+  CHECK_THAT(refusal_of_npz(folder / "here"), says(": cannot be opened: Too many levels of symbolic links"));
   write_file(path, "");
-  CHECK_THAT(refusal(path), says("is empty"));
+  CHECK_THAT(refusal_of_npz(path), says("is empty"));
   write_file(path, "just some text");
-  CHECK_THAT(refusal(path), says("not an .npz"));
+  CHECK_THAT(refusal_of_npz(path), says("not an .npz"));
   write_file(path, "\x93NUMPY and so on");
-  CHECK_THAT(refusal(path), says("single array (.npy); give an .npz"));
+  CHECK_THAT(refusal_of_npz(path), says("single array (.npy); give an .npz"));
   write_file(path, "PK\x03\x04 and so on");
-  CHECK_THAT(refusal(path), says("broken or truncated"));
+  CHECK_THAT(refusal_of_npz(path), says("broken or truncated"));
 }
 
 TEST_CASE("a file without permission to read it is refused", "[npz]") {
@@ -364,14 +369,15 @@ TEST_CASE("a file without permission to read it is refused", "[npz]") {
   std::filesystem::permissions(folder / "x.npz", std::filesystem::perms::none);
   // The superuser may read it all the same.
   if (!std::ifstream(folder / "x.npz"))
-    CHECK_THAT(refusal(folder / "x.npz"), says("cannot be opened: Permission denied"));
+    CHECK_THAT(refusal_of_npz(folder / "x.npz"), says("cannot be opened: Permission denied"));
 }
 
 TEST_CASE("a small file cannot ask for more memory than the limit", "[npz]") {
   // 4 MiB of uint8 zeros in 4 kB, which would be 32 MiB of doubles.
   CHECK(read_npz(data("zeros.npz"), {.total_bytes = 33 << 20}).arrays.at("zeros").size() == 4 << 20);
-  CHECK_THAT(refusal(data("zeros.npz"), {.total_bytes = 31 << 20}), says("array \"zeros\"") && says("limit"));
-  CHECK_THAT(refusal(data("zeros.npz"), {.total_bytes = 1 << 20}), says("more than 1048576 bytes"));
+  CHECK_THAT(refusal_of_npz(data("zeros.npz"), {.total_bytes = 31 << 20}),
+             says("array \"zeros\"") && says("limit"));
+  CHECK_THAT(refusal_of_npz(data("zeros.npz"), {.total_bytes = 1 << 20}), says("more than 1048576 bytes"));
 }
 
 TEST_CASE("a member that inflates to something other than the archive claims is refused", "[npz]") {
@@ -386,7 +392,7 @@ TEST_CASE("a member that inflates to something other than the archive claims is 
     std::string lying = whole;
     lying.replace(claim, 4, reinterpret_cast<const char*>(&lie), 4);
     write_file(folder / "x.npz", lying);
-    CHECK_THAT(refusal(folder / "x.npz"), says("array \"zeros\""));
+    CHECK_THAT(refusal_of_npz(folder / "x.npz"), says("array \"zeros\""));
   }
 }
 
@@ -398,7 +404,7 @@ TEST_CASE("no prefix of an .npz is read", "[npz]") {
     for (std::size_t length = 0; length < whole.size(); ++length) {
       write_file(folder / "x.npz", std::string_view(whole).substr(0, length));
       INFO(length);
-      REQUIRE_THAT(refusal(folder / "x.npz"), says("x.npz"));
+      REQUIRE_THAT(refusal_of_npz(folder / "x.npz"), says("x.npz"));
     }
   }
 }
