@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/session/mapped.h"
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 

@@ -6,7 +6,6 @@
 #include <initializer_list>
 #include <set>
 
-#include "app/session/foreign_json.h"
 #include "app/session/json_fields.h"
 #include "core/base/error.h"
 #include "core/io/file.h"
@@ -282,11 +281,6 @@ std::string race_csv(const RaceReport& report) {
                        report.roof_of(entry) ? fmt::format("{}", roof_fraction(point, report)) : "");
   }
   return csv;
-}
-
-bool holds_race(const std::string& text) {
-  const nlohmann::json read = nlohmann::json::parse(text, nullptr, false);
-  return read.is_object() && read.contains(version_field);
 }
 
 RaceReport parse_race(const std::string& text) {

@@ -9,7 +9,7 @@
 #include "app/session/paths.h"
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
-#include "app/session/read_answers.h"
+#include "app/session/read_questions.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/studio/compare_commands.h"

@@ -8,8 +8,8 @@
 
 #include "app/gl/context_local.h"
 #include "app/session/gates.h"
-#include "app/session/read_answers.h"
-#include "app/session/write_reach.h"
+#include "app/session/read_questions.h"
+#include "app/session/learn_questions.h"
 #include "app/studio/application.h"
 #include "app/views/form_words.h"
 #include "app/widgets/controls.h"

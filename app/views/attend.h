@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/attention_answers.h"
-#include "app/session/attention_parts.h"
+#include "app/session/attention_questions.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
 #include "app/widgets/heat_map.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/session/prove_answers.h"
+#include "app/session/prove_questions.h"
 #include "app/studio/application.h"
 
 namespace palimpsest {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "app/gl/context_local.h"
-#include "app/session/chunk_sweep.h"
+#include "app/session/cost_questions.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/views/form_words.h"

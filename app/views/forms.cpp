@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "app/gl/context_local.h"
-#include "app/session/block_record.h"
-#include "app/session/fused_words.h"
+#include "app/session/step_questions.h"
+#include "app/session/computation.h"
 #include "app/stage/scales.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
@@ -106,8 +106,9 @@ float strip_range(const Application& application, const Computation& computed, c
                   Index token) {
   if (compared.is_written) return static_cast<float>(compared.numbers(Form::recurrent).cwiseAbs().maxCoeff());
   const double range = application.view.shared_scale ? kind_range(computed, Role::output) : 0;
-  return static_cast<float>(range > 0 ? range
-                                      : computed.reference->expected().o.row(token).cwiseAbs().maxCoeff());
+  if (range > 0) return static_cast<float>(range);
+  const Output* const expected = computed.reference->known();
+  return expected ? static_cast<float>(expected->o.row(token).cwiseAbs().maxCoeff()) : 1;
 }
 
 /// The recorded cell behind channel `channel` of a strip; nothing where the step's record has none.

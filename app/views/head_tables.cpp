@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/session/memory_answers.h"
+#include "app/session/memory_questions.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/session/learn_answers.h"
+#include "app/session/learn_questions.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
 #include "app/widgets/heat_map.h"

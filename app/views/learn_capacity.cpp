@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "app/gl/context_local.h"
-#include "app/session/stored_key_answers.h"
+#include "app/session/learn_questions.h"
 #include "app/views/learn.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"

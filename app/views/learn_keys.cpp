@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "app/gl/context_local.h"
-#include "app/session/stored_key_answers.h"
+#include "app/session/learn_questions.h"
 #include "app/views/learn.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"

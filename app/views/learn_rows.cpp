@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "app/gl/context_local.h"
-#include "app/session/memory_answers.h"
+#include "app/session/memory_questions.h"
 #include "app/views/answer_cells.h"
 #include "app/views/asked_choice.h"
 #include "app/views/bar_words.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/prove_answers.h"
+#include "app/session/prove_questions.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
 #include "app/widgets/heat_map.h"

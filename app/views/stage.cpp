@@ -9,8 +9,7 @@
 #include <tuple>
 
 #include "app/gl/context_local.h"
-#include "app/session/block_record.h"
-#include "app/session/picture_figures.h"
+#include "app/session/step_questions.h"
 #include "app/stage/draw.h"
 #include "app/stage/head.h"
 #include "app/stage/legend.h"

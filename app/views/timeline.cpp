@@ -2,7 +2,7 @@
 #include <imgui.h>
 
 #include "app/gl/context_local.h"
-#include "app/session/learn_answers.h"
+#include "app/session/learn_questions.h"
 #include "app/studio/application.h"
 #include "app/views/floor.h"
 #include "app/views/form_words.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/session/prove_answers.h"
+#include "app/session/prove_questions.h"
 #include "app/studio/application.h"
 #include "app/studio/bars.h"
 #include "app/studio/command.h"

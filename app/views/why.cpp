@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "app/gl/context_local.h"
-#include "app/session/who_wrote.h"
+#include "app/session/step_questions.h"
 #include "app/stage/cell_words.h"
 #include "app/stage/fading_cells.h"
 #include "app/stage/largest_cell.h"

@@ -10,14 +10,13 @@
 #include <utility>
 
 #include "app/commands/interrupt.h"
-#include "app/commands/place_option.h"
 #include "app/commands/values.h"
 #include "app/commands/versions.h"
-#include "app/session/kept_places.h"
+#include "app/session/pinned_places.h"
 #include "app/session/last_place.h"
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
-#include "app/session/prove_answers.h"
+#include "app/session/prove_questions.h"
 #include "app/session/race_file.h"
 #include "app/studio/application.h"
 #include "app/window/bench_command.h"

@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "app/commands/support.h"
+#include "app/commands/info.h"
 #include "tests/commands/cli.h"
 #include "tests/folders.h"
 

@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "app/commands/columns.h"
-#include "app/commands/support.h"
 #include "app/session/devices.h"
 #include "core/contract/variant.h"
 #include "core/proof/verify_case.h"

@@ -30,8 +30,7 @@ TEST_CASE("what does not fit on the disk is no success", "[program]") {
   if (!std::filesystem::exists("/dev/full")) return;
   for (const std::string arguments : {"info", "--help", "--help-all", "--version", "show --help"}) {
     CAPTURE(arguments);
-    const std::string command =
-        "'" + tested_program() + "' " + arguments + " > /dev/full 2> /dev/null";
+    const std::string command = "'" + tested_program() + "' " + arguments + " > /dev/full 2> /dev/null";
     CHECK(WEXITSTATUS(std::system(command.c_str())) == exit_bad_usage);
   }
 }
@@ -175,8 +174,8 @@ TEST_CASE("a report that does not fit leaves the one before whole", "[program]")
   const std::string file = folder / "report.json";
   CHECK(program({"verify", "--variant", "linear", "--json", file}).status == 0);
   const std::string before = read_file(file);
-  const std::string command = "ulimit -f 1; '" + tested_program() +
-                              "' verify --cases 30 --json '" + file + "' > /dev/null 2> /dev/null";
+  const std::string command = "ulimit -f 1; '" + tested_program() + "' verify --cases 30 --json '" + file +
+                              "' > /dev/null 2> /dev/null";
   CHECK(WEXITSTATUS(std::system(command.c_str())) == exit_bad_usage);
   CHECK(read_file(file) == before);
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);

@@ -4,8 +4,8 @@
 #include <semaphore>
 
 #include "app/commands/commands.h"
-#include "app/commands/run_words.h"
-#include "app/commands/waiting_line.h"
+#include "app/commands/progress.h"
+#include "app/commands/run_batch.h"
 #include "tests/commands/cli.h"
 
 using namespace palimpsest;

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "app/commands/heads.h"
+#include "app/commands/run_batch.h"
 #include "core/cases/random_case.h"
 #include "core/contract/sequence.h"
 #include "tests/commands/cli.h"

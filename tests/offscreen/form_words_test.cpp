@@ -1,6 +1,6 @@
 #include "app/views/form_words.h"
 
-#include "app/session/write_reach.h"
+#include "app/session/learn_questions.h"
 #include "core/cases/random_case.h"
 #include "tests/catch.h"
 #include "tests/session/opened.h"

@@ -2,7 +2,7 @@
 
 #include "app/views/head_tables.h"
 
-#include "app/session/memory_answers.h"
+#include "app/session/memory_questions.h"
 #include "app/studio/application.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"

@@ -9,7 +9,7 @@
 #include <functional>
 #include <map>
 
-#include "app/session/block_record.h"
+#include "app/session/step_questions.h"
 #include "app/session/computation.h"
 #include "app/session/presets.h"
 #include "app/widgets/heat_map.h"

@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "app/session/presets.h"
-#include "app/session/write_reach.h"
+#include "app/session/learn_questions.h"
 #include "app/stage/scales.h"
 #include "app/studio/application.h"
 #include "app/views/adjusting.h"

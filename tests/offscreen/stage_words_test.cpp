@@ -7,7 +7,7 @@
 #include <memory>
 #include <set>
 
-#include "app/session/block_record.h"
+#include "app/session/step_questions.h"
 #include "app/session/computation.h"
 #include "app/session/presets.h"
 #include "app/stage/breaking.h"

@@ -61,8 +61,8 @@ TEST_CASE("parts of the largest cell add up to it, and its writers to what was t
         const auto written = written_cell(*trace, block, phase, *sight.record, *cell);
         if (!written) continue;
         try {
-          const auto told = WhoWrote{.of = sight.computation, .number = written->number}.compute(
-              {.stop = {}, .progress = [](double) {}});
+          const auto told = find_out(WhoWrote{.of = sight.computation, .number = written->number},
+                                     {.stop = {}, .progress = [](double) {}});
           // Within a batch its words read and rewrite another memory than the one that is handed on; the
           // panel compares the two numbers, and says so.
           if (!written->shown || variant.id == "ttt_linear") continue;

@@ -1,12 +1,11 @@
 // What Attend shows: the weights of the engine, shares of them, and what became of the words that are read.
 
-#include "app/session/attention_answers.h"
+#include "app/session/attention_questions.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "app/session/attention_parts.h"
 #include "app/session/data_case.h"
 #include "core/base/error.h"
 #include "core/operator/channel.h"
@@ -77,7 +76,7 @@ struct Tiles {
   void add(BandPlace place, const Matrix<double>& values, const Matrix<double>& expected) {
     place.channel = key.place.channel;
     key.place = place;
-    const auto part = key.compute({});
+    const auto part = find_out(key);
     REQUIRE(place.tokens_per_cell == 1);
     const Matrix<double> columns = values.middleRows(place.first_column, place.columns);
     const Matrix<double> read = part->weights * columns;
@@ -109,7 +108,7 @@ TEST_CASE(
     const auto [data, choice] = own_data(variant, tokens);
     const auto computation = begin(data, choice);
     for (const bool gates_are_1 : {false, true}) {
-      const auto facts = about<FactsOfAttention>(computation).compute({});
+      const auto facts = find_out(about<FactsOfAttention>(computation));
       if (!facts->reason.empty() || (gates_are_1 && !facts->has_gates)) continue;
       INFO(variant.id << (gates_are_1 ? " with gates of 1" : ""));
       if (gates_are_1 && variant.id == "retnet") continue;  // no array: compared with linear below
@@ -226,7 +225,7 @@ TEST_CASE(
     auto key = about<AttentionPart>(computation);
     key.place = place;
     key.rows_per_cell = parts.rows_per_cell;
-    const auto part = key.compute({});
+    const auto part = find_out(key);
     REQUIRE(part->weights.rows() == (place.rows + 5) / 6);
     for (Index row = 0; row < part->weights.rows(); ++row) {
       const Index first = place.first_row + 6 * row;
@@ -251,7 +250,7 @@ TEST_CASE("attention answers: a row has the words with the largest weights, the 
   const auto computation = begun("gated_deltanet", overwrite);
   auto key = about<RowAtToken>(computation);
   key.token = 63;
-  const auto row = key.compute({});
+  const auto row = find_out(key);
   REQUIRE(row->reason.empty());
   REQUIRE(row->weights.size() == computation->sequence.tokens);
   const Matrix<double> A =
@@ -284,7 +283,7 @@ TEST_CASE("attention answers: what softmax reads most is told also where the rul
   const auto computation = begun("gated_deltanet", "preset:random?T=300&K=16&V=4&seed=1");
   auto key = about<RowAtToken>(computation);
   key.token = 160;
-  const auto row = key.compute({});
+  const auto row = find_out(key);
   Index most = 0;
   for (Index t = 0; t < 160; ++t) {
     if (row->softmax_weights(t) > row->softmax_weights(most)) most = t;
@@ -292,14 +291,14 @@ TEST_CASE("attention answers: what softmax reads most is told also where the rul
   CHECK(row->softmax_most == most);
   CHECK(std::ranges::none_of(row->words, [&](const ReadWord& word) { return word.token == most; }));
   key.token = 0;
-  CHECK(key.compute({})->softmax_most == -1);
+  CHECK(find_out(key)->softmax_most == -1);
 }
 
 TEST_CASE("attention answers: of a row that only adds nothing subtracts, not even -0") {
   const auto computation = begun("softmax", overwrite);
   auto key = about<RowAtToken>(computation);
   key.token = 63;
-  const auto row = key.compute({});
+  const auto row = find_out(key);
   CHECK(row->subtracts == 0);
   CHECK_FALSE(std::signbit(row->subtracts));
 }
@@ -308,7 +307,7 @@ TEST_CASE("attention answers: the red jar's key is erased by the drum") {
   const auto computation = begun("gated_deltanet", overwrite);
   auto key = about<RowAtToken>(computation);
   key.token = 63;
-  const auto row = key.compute({});
+  const auto row = find_out(key);
   const auto find = [&](Index token) { return std::ranges::find(row->words, token, &ReadWord::token); };
   REQUIRE(find(42) != row->words.end());
   REQUIRE(find(6) != row->words.end());
@@ -325,12 +324,12 @@ TEST_CASE("attention answers: without gates a rule is computed as if nothing fad
   const auto linear = begun("linear", small);
   auto key = about<AttentionPart>(retnet);
   key.place = {.rows = 21, .columns = 21};
-  const auto with_gates = key.compute({});
+  const auto with_gates = find_out(key);
   key.reading.gates_are_1 = true;
-  const auto without = key.compute({});
+  const auto without = find_out(key);
   auto plain = about<AttentionPart>(linear);
   plain.place = key.place;
-  const auto expected = plain.compute({});
+  const auto expected = find_out(plain);
   CHECK((without->weights - expected->weights).cwiseAbs().maxCoeff() <= 1e-14);
   CHECK((with_gates->weights - expected->weights).cwiseAbs().maxCoeff() > 1e-3);
   // And where an array holds the gates they are set to 1, as the slider does it.
@@ -341,16 +340,16 @@ TEST_CASE("attention answers: without gates a rule is computed as if nothing fad
   of_gated.reading.gates_are_1 = true;
   auto of_stays = about<AttentionPart>(stays);
   of_stays.place = key.place;
-  CHECK(of_gated.compute({})->weights == of_stays.compute({})->weights);
+  CHECK(find_out(of_gated)->weights == find_out(of_stays)->weights);
 }
 
 TEST_CASE("attention answers: a rule without weights says why, and softmax still has some") {
   const auto computation = begun("ttt_mlp", small);
-  const auto facts = about<FactsOfAttention>(computation).compute({});
+  const auto facts = find_out(about<FactsOfAttention>(computation));
   CHECK_THAT(facts->reason, says("values"));
   auto key = about<RowAtToken>(computation);
   key.token = 20;
-  const auto row = key.compute({});
+  const auto row = find_out(key);
   CHECK(row->reason == facts->reason);
   CHECK(row->weights.size() == 0);
   CHECK(row->words.size() == 5);
@@ -359,16 +358,16 @@ TEST_CASE("attention answers: a rule without weights says why, and softmax still
 
 TEST_CASE("attention answers: the first word reads none before it") {
   for (const char* variant : {"linear", "gated_deltanet", "softmax", "ttt_mlp"}) {
-    const auto row = about<RowAtToken>(begun(variant, "preset:random?T=1&K=1&V=1&seed=1")).compute({});
+    const auto row = find_out(about<RowAtToken>(begun(variant, "preset:random?T=1&K=1&V=1&seed=1")));
     CHECK(row->words.empty());
     CHECK(row->softmax_weights.size() == 1);
   }
 }
 
 TEST_CASE("attention answers: facts about a rule") {
-  CHECK(about<FactsOfAttention>(begun("value_decay", small)).compute({})->by_channel);
-  CHECK_FALSE(about<FactsOfAttention>(begun("gla", small)).compute({})->by_channel);
-  CHECK(about<FactsOfAttention>(begun("gla", small)).compute({})->has_gates);
-  CHECK_FALSE(about<FactsOfAttention>(begun("deltanet", small)).compute({})->has_gates);
-  CHECK(about<FactsOfAttention>(begun("gated_deltanet", overwrite)).compute({})->usual_sharpness == 8);
+  CHECK(find_out(about<FactsOfAttention>(begun("value_decay", small)))->by_channel);
+  CHECK_FALSE(find_out(about<FactsOfAttention>(begun("gla", small)))->by_channel);
+  CHECK(find_out(about<FactsOfAttention>(begun("gla", small)))->has_gates);
+  CHECK_FALSE(find_out(about<FactsOfAttention>(begun("deltanet", small)))->has_gates);
+  CHECK(find_out(about<FactsOfAttention>(begun("gated_deltanet", overwrite)))->usual_sharpness == 8);
 }

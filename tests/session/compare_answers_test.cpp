@@ -1,6 +1,6 @@
 // What Compare shows: sides of the state, and what a direct run of each of them gives.
 
-#include "app/session/compare_answers.h"
+#include "app/session/compare_questions.h"
 
 #include <fmt/format.h>
 
@@ -46,7 +46,7 @@ TEST_CASE("a side that nothing is asked of has a memory and no table", "[compare
   const auto side = begun(side_of("deltanet"), small);
   SideAtWord key = at_word(side, side, 3);
   key.words = {.pinned = {}, .most = 0, .with_present = false};
-  const auto moment = key.compute({});
+  const auto moment = find_out(key);
   CHECK(moment->table.after.size() == 0);
   CHECK(moment->after.length > 0);
 }
@@ -56,7 +56,7 @@ TEST_CASE("what the other words stand at leaves out those told of, and no others
   const auto at = [&](Index token, std::vector<Index> pinned) {
     SideAtWord key = at_word(side, side, token);
     key.words.pinned = std::move(pinned);
-    return key.compute({});
+    return find_out(key);
   };
   CHECK(at(63, {6, 42, 63})->others == "The others stand at 0.35 to 0.77.");  // "key" hardly changes here
   const auto one = at(63, {42, 63});
@@ -74,7 +74,7 @@ TEST_CASE("a side's memory is what its own form and precision compute up to the 
         const auto side = begun(side_of(variant, form, precision), small);
         for (const Index token : {0, 6, 20}) {
           INFO(variant << " " << name(form) << " " << name(precision) << " word " << token);
-          const auto moment = at_word(side, reference, token).compute({});
+          const auto moment = find_out(at_word(side, reference, token));
           REQUIRE(moment->no_memory.empty());
           Sequence first = side->sequence;
           first.tokens = token + 1;
@@ -96,7 +96,7 @@ TEST_CASE("a side's memory is what its own form and precision compute up to the 
 TEST_CASE("what a side answers is the one table of answers, and the reference is no way from itself",
           "[compare]") {
   const auto reference = begun(side_of("deltanet"), small);
-  const auto moment = at_word(reference, reference, 15).compute({});
+  const auto moment = find_out(at_word(reference, reference, 15));
   const auto words = words_asked(*reference, 15);
   const AnswerTable table = answer_table(
       *reference->variant, reference->sequence,
@@ -107,7 +107,7 @@ TEST_CASE("what a side answers is the one table of answers, and the reference is
   CHECK(moment->after.apart.isZero(0));
   CHECK(moment->after.apart_length == 0);
   // Every side is asked with the same words.
-  const auto other = at_word(begun(side_of("linear"), small), reference, 15).compute({});
+  const auto other = find_out(at_word(begun(side_of("linear"), small), reference, 15));
   REQUIRE(other->table.words.size() == words.size());
   for (std::size_t i = 0; i < words.size(); ++i) CHECK(other->table.words[i].token == words[i].token);
 }
@@ -115,15 +115,15 @@ TEST_CASE("what a side answers is the one table of answers, and the reference is
 TEST_CASE("a side without a memory, or with one of another shape, says so", "[compare]") {
   const auto reference = begun(side_of("gated_deltanet"), small);
   const auto softmax = begun(side_of("softmax"), small);
-  const auto none = at_word(softmax, reference, 7).compute({});
+  const auto none = find_out(at_word(softmax, reference, 7));
   CHECK_FALSE(none->no_memory.empty());
   CHECK(none->after.S.size() == 0);
-  const auto beside = at_word(reference, softmax, 7).compute({});
+  const auto beside = find_out(at_word(reference, softmax, 7));
   CHECK(beside->no_memory.empty());
   CHECK(beside->no_difference == softmax->variant->memory.none);
   CHECK(beside->after.apart.size() == 0);
   const auto network = begun(side_of("ttt_mlp"), small);
-  CHECK_THAT(at_word(network, reference, 7).compute({})->no_difference, says("×"));
+  CHECK_THAT(find_out(at_word(network, reference, 7))->no_difference, says("×"));
 }
 
 TEST_CASE("a side says what the rule does and what these data lack of what it takes", "[compare]") {

@@ -269,10 +269,10 @@ TEST_CASE("recall and divergence tell how far they are", "[computation]") {
       CHECK(std::ranges::is_sorted(told));
       CHECK(told.back() == 1);
     };
-    REQUIRE_FALSE(RecallOfTokens{{computation}}.compute(effort)->tokens.empty());
+    REQUIRE_FALSE(find_out(RecallOfTokens{{computation}}, effort)->tokens.empty());
     is_whole_way();
     told.clear();
-    const auto runs_away = RunawayMemory{{computation}}.compute(effort);
+    const auto runs_away = find_out(RunawayMemory{{computation}}, effort);
     if (!*runs_away) is_whole_way();
     CHECK(told.size() > 1);
   }

@@ -15,7 +15,7 @@ using namespace palimpsest::testing;
 
 namespace {
 
-std::shared_ptr<const PreviewedData> preview(const std::string& id) { return DataPreview{id}.compute({}); }
+std::shared_ptr<const PreviewedData> preview(const std::string& id) { return find_out(DataPreview{id}); }
 
 double number(const DataSet& data, const char* name, Index token, Index head, Index channel = 0) {
   const Array& array = data.arrays.find(name)->second;
@@ -107,7 +107,7 @@ TEST_CASE("what cannot be opened has no preview and says why", "[preview]") {
   CHECK_THROWS_WITH(preview("/no/such/file.npz"), says("/no/such/file.npz"));
   std::stop_source stop;
   stop.request_stop();
-  CHECK_THROWS_AS((DataPreview{"preset:copy"}.compute({.stop = stop.get_token(), .progress = {}})),
+  CHECK_THROWS_AS((find_out(DataPreview{"preset:copy"}, {.stop = stop.get_token(), .progress = {}})),
                   Cancelled);
 }
 

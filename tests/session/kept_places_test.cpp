@@ -1,6 +1,6 @@
 // Pinned places between starts: what is pinned is there again, what cannot be read is set aside.
 
-#include "app/session/kept_places.h"
+#include "app/session/pinned_places.h"
 
 #include "app/session/state_text.h"
 #include "tests/catch.h"

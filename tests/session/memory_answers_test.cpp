@@ -1,4 +1,4 @@
-#include "app/session/memory_answers.h"
+#include "app/session/memory_questions.h"
 
 #include <fmt/format.h>
 
@@ -49,7 +49,7 @@ TEST_CASE("in every form the place of a token answers what the recurrence has th
   const auto& recurrence = computation->trace(Form::recurrent);
   const auto table_at = [&](Form form, std::string_view operation, Index token = 42) {
     const Cursor cursor = cursor_at(*computation->trace(form), token, operation);
-    return *MemoryAnswers{computation, form, cursor}.compute(nothing);
+    return *find_out(MemoryAnswers{computation, form, cursor}, nothing);
   };
   const AnswersAtPlace written = table_at(Form::recurrent, "write");
   CHECK(texts(written.table) == objects);
@@ -67,7 +67,7 @@ TEST_CASE("in every form the place of a token answers what the recurrence has th
   const auto pinned_at = [&](std::string_view operation, Index token) {
     const Cursor cursor = cursor_at(*recurrence, token, operation);
     const WordChoice same = {.pinned = {6, 13, 20, 27, 34, 42}};
-    return *MemoryAnswers{computation, Form::recurrent, cursor, same}.compute(nothing);
+    return *find_out(MemoryAnswers{computation, Form::recurrent, cursor, same}, nothing);
   };
   CHECK(pinned_at("decay", 43).table.before == pinned_at("write", 42).table.after);
   CHECK(std::ranges::any_of(table_at(Form::recurrent, "decay", 43).table.words, &AskedWord::is_present));
@@ -89,16 +89,16 @@ TEST_CASE("every rule is asked with the words of the rule that the data belong t
   for (const char* variant : {"linear", "retnet", "deltanet", "softmax", "titans", "mesanet"}) {
     const auto computation = opened(overwrite, variant);
     const Cursor cursor{computation->trace(Form::recurrent)->block_of(42, 0)};
-    const auto answers = MemoryAnswers{computation, Form::recurrent, cursor}.compute(nothing);
+    const auto answers = find_out(MemoryAnswers{computation, Form::recurrent, cursor}, nothing);
     INFO(variant);
     CHECK(texts(answers->table) == objects);
   }
   // Pinned words are asked instead.
   const auto computation = opened(overwrite, "linear");
   const auto answers =
-      MemoryAnswers{computation, Form::recurrent, {50}, {.pinned = {42, 6}}}.compute(nothing);
+      find_out(MemoryAnswers{computation, Form::recurrent, {50}, {.pinned = {42, 6}}}, nothing);
   CHECK(texts(answers->table) == std::vector<std::string>{"key", "drum"});
-  CHECK_THROWS_WITH((MemoryAnswers{computation, Form::recurrent, {50}, {.pinned = {94}}}.compute(nothing)),
+  CHECK_THROWS_WITH((find_out(MemoryAnswers{computation, Form::recurrent, {50}, {.pinned = {94}}}, nothing)),
                     says("token 94"));
 }
 
@@ -148,7 +148,7 @@ TEST_CASE("what a step changes is called what it is", "[answers]") {
   const auto said = [](const char* variant, Form form, std::string_view operation) {
     const auto computation = opened(overwrite, variant);
     const Cursor cursor = cursor_at(*computation->trace(form), 42, operation);
-    return MemoryAnswers{computation, form, cursor}.compute(nothing)->change;
+    return find_out(MemoryAnswers{computation, form, cursor}, nothing)->change;
   };
   CHECK(said("gated_deltanet", Form::recurrent, "decay") == "what the decay changes");
   CHECK(said("gated_deltanet", Form::recurrent, "read") == "what the write changes");
@@ -163,7 +163,7 @@ TEST_CASE("inside a batch the memory says after which word it is written", "[ans
   const Index size = inner_batch(computation->sequence.settings);
   const auto sentence_at = [&](Index token, Index phase) {
     const Cursor cursor{computation->trace(Form::recurrent)->block_of(token, phase)};
-    return MemoryAnswers{computation, Form::recurrent, cursor}.compute(nothing)->sentence;
+    return find_out(MemoryAnswers{computation, Form::recurrent, cursor}, nothing)->sentence;
   };
   const std::string together =
       fmt::format("words {} to {} make one step together, after word {}.", size, 2 * size - 1, 2 * size - 1);
@@ -193,7 +193,7 @@ TEST_CASE("a capture has its most legible head where its notes see words", "[ans
   CHECK(session.choice().head == 0);
 
   const auto computation = opened("capture:retnet_overwrite_l2", "retnet", 3);
-  const auto tables = HeadTables{computation}.compute(nothing);
+  const auto tables = find_out(HeadTables{computation}, nothing);
   REQUIRE(tables->heads.size() == 4);
   CHECK(tables->most_legible == 0);
   CHECK(tables->heads[0].legibility > 0.6);
@@ -202,5 +202,5 @@ TEST_CASE("a capture has its most legible head where its notes see words", "[ans
 
   std::stop_source stop;
   stop.request_stop();
-  CHECK_THROWS_AS(HeadTables{computation}.compute({.stop = stop.get_token(), .progress = {}}), Cancelled);
+  CHECK_THROWS_AS(find_out(HeadTables{computation}, {.stop = stop.get_token(), .progress = {}}), Cancelled);
 }

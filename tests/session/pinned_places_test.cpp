@@ -71,12 +71,12 @@ TEST_CASE("a place is added after the present one, moved, renamed and taken out"
 TEST_CASE("places come back from their file", "[places]") {
   const std::vector<PinnedPlace> some = {place("the red jar → drum", 6), place("", 7)};
   const std::string text = write_places(some);
-  CHECK(holds_places(text));
+  CHECK(saved_kind(text) == SavedKind::pinned_places);
   CHECK(parse_places(text) == some);
   CHECK(parse_places(write_places({})).empty());
-  CHECK_FALSE(holds_places(write_state(SessionState())));
-  CHECK_FALSE(holds_places("not JSON"));
-  CHECK_FALSE(holds_places("[1]"));
+  CHECK(saved_kind(write_state(SessionState())) == SavedKind::place);
+  CHECK(saved_kind("not JSON") == SavedKind::other);
+  CHECK(saved_kind("[1]") == SavedKind::other);
 }
 
 TEST_CASE("a file of places that is wrong is refused by place and field", "[places]") {

@@ -1,7 +1,7 @@
 // What Prove shows: lines that equal a plain definition, faults where verify finds them, and a fault in the
 // session.
 
-#include "app/session/prove_answers.h"
+#include "app/session/prove_questions.h"
 
 #include <cmath>
 
@@ -74,7 +74,7 @@ TEST_CASE("proof lines: every form's differences word by word are the plain defi
     for (const Form form : forms_of(*computation)) {
       auto key = about<ProofLine>(computation);
       key.form = form;
-      const auto line = key.compute({});
+      const auto line = find_out(key);
       const Matrix<double> o = rule.run(sequence, form, Precision::f64, computation->choice.chunk_size).o;
       INFO(variant << " " << name(form));
       CHECK(line->errors == plainly(o, expected));
@@ -92,7 +92,7 @@ TEST_CASE("proof lines: coarser arithmetics are farther, and what is missing say
   double before = 0;
   for (const Arithmetic arithmetic : {Arithmetic::f64, Arithmetic::f32, Arithmetic::tf32, Arithmetic::bf16}) {
     key.arithmetic = arithmetic;
-    const auto line = key.compute({});
+    const auto line = find_out(key);
     REQUIRE(std::ssize(line->errors) == computation->sequence.tokens);
     CHECK(line->worst.error > before);
     before = line->worst.error;
@@ -101,7 +101,7 @@ TEST_CASE("proof lines: coarser arithmetics are farther, and what is missing say
   const auto mlp = begun("ttt_mlp", small);
   key.of = mlp;
   key.form = Form::two_pass;
-  CHECK_FALSE(key.compute({})->message.empty());
+  CHECK_FALSE(find_out(key)->message.empty());
 }
 
 TEST_CASE("faults here: every fault in every form of every variant lands where verify finds it", "[prove]") {
@@ -136,7 +136,7 @@ TEST_CASE("faults here: every fault in every form of every variant lands where v
       auto key = about<FaultHere>(computation);
       key.form = result.form;
       key.fault = result.fault;
-      const auto figures = key.compute({});
+      const auto figures = find_out(key);
       CHECK(figures->noticed() == result.noticed());
       REQUIRE(figures->departure.has_value() == result.departure.has_value());
       if (!result.departure) continue;
@@ -150,7 +150,7 @@ TEST_CASE("faults here: every fault in every form of every variant lands where v
       key.form = without.form;
       key.fault = without.fault;
       INFO(without.fault << " in " << without.variant << " " << name(without.form));
-      CHECK_FALSE(key.compute({})->without.empty());
+      CHECK_FALSE(find_out(key)->without.empty());
     }
   }
   CHECK(compared_places > 400);
@@ -161,7 +161,7 @@ TEST_CASE("wrong place: the first wrong tensor of the sketch", "[prove]") {
   auto key = about<WrongHere>(computation);
   key.form = Form::chunkwise;
   key.fault = "solve-sign";
-  const auto place = key.compute({});
+  const auto place = find_out(key);
   REQUIRE(place->has_value());
   const WrongTensor& wrong = (*place)->tensor;
   CHECK(wrong.departure.operation == "solve");
@@ -171,7 +171,7 @@ TEST_CASE("wrong place: the first wrong tensor of the sketch", "[prove]") {
   CHECK((*place)->apart.rows() == wrong.is.rows());
   CHECK((*place)->range > 0);
   key.fault = "multiplicative-mask";
-  CHECK_FALSE(key.compute({})->has_value());
+  CHECK_FALSE(find_out(key)->has_value());
 }
 
 TEST_CASE("fragile forms here: they break on the words that are open, and hold on them", "[prove]") {
@@ -183,7 +183,7 @@ TEST_CASE("fragile forms here: they break on the words that are open, and hold o
         key.fragile = fragile.way.id;
         key.breaks = breaks;
         INFO(variant << " " << fragile.way.id << " " << breaks);
-        const auto figures = key.compute({});
+        const auto figures = find_out(key);
         REQUIRE(figures->run);
         CHECK(std::ssize(figures->run->errors) == 70);
         CHECK(figures->holds() == (!breaks && !fragile.always_wrong));
@@ -303,11 +303,11 @@ TEST_CASE("what Prove asks for can be cancelled", "[prove]") {
   auto line = about<ProofLine>(computation);
   line.form = Form::chunkwise;
   line.arithmetic = Arithmetic::bf16;
-  CHECK_THROWS_AS(line.compute(effort), Cancelled);
+  CHECK_THROWS_AS(find_out(line, effort), Cancelled);
   auto fault = about<FaultHere>(computation);
   fault.fault = "solve-sign";
-  CHECK_THROWS_AS(fault.compute(effort), Cancelled);
-  CHECK_THROWS_AS((VerifiedVariant{"linear", false}.compute(effort)), Cancelled);
+  CHECK_THROWS_AS(find_out(fault, effort), Cancelled);
+  CHECK_THROWS_AS((find_out(VerifiedVariant{"linear", false}, effort)), Cancelled);
 }
 
 TEST_CASE("the worst case of every cell can be opened, with just its numbers", "[prove]") {

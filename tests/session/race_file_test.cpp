@@ -4,7 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/session/machine.h"
+#include "app/session/devices.h"
+#include "app/session/state_text.h"
 #include "core/base/error.h"
 #include "tests/catch.h"
 #include "tests/core/io/files.h"
@@ -79,12 +80,12 @@ TEST_CASE("a report comes back from its file as it was", "[race]") {
   for (const RaceReport& report : {full_report(), RaceReport{.machine = {.processor = "x", .threads = 1}}}) {
     const std::string text = race_json(report);
     CHECK(parse_race(text) == report);
-    CHECK(holds_race(text));
+    CHECK(saved_kind(text) == SavedKind::race);
     write_file(folder / "race.json", text);
     CHECK(read_race(folder / "race.json") == report);
   }
-  CHECK_FALSE(holds_race("{}"));
-  CHECK_FALSE(holds_race("[1"));
+  CHECK(saved_kind("{}") == SavedKind::other);
+  CHECK(saved_kind("[1") == SavedKind::other);
 }
 
 TEST_CASE("a report tells other readers what follows from it", "[race]") {

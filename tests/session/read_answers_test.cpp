@@ -1,6 +1,6 @@
 // Which memory outputs read, and the setting for it.
 
-#include "app/session/read_answers.h"
+#include "app/session/read_questions.h"
 
 #include "app/session/session.h"
 #include "tests/session/opened.h"

@@ -3,7 +3,7 @@
 #include <future>
 #include <latch>
 
-#include "app/session/block_record.h"
+#include "app/session/step_questions.h"
 #include "core/base/error.h"
 #include "tests/catch.h"
 #include "tests/session/opened.h"
