@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "app/session/answers.h"
 #include "app/session/computation.h"
 #include "app/session/history.h"
+#include "app/session/questions.h"
 #include "app/session/sight.h"
 
 namespace palimpsest {
@@ -127,8 +127,8 @@ class Session {
   /// Where views ask for what they show.
   Questions& questions() { return questions_; }
   const Questions& questions() const { return questions_; }
-  Answers& answers() { return questions_; }
-  const Answers& answers() const { return questions_; }
+  Questions& questions() { return questions_; }
+  const Questions& questions() const { return questions_; }
 
   /// The last problem in words; empty if there is none. Set by a failed open or computation, cleared by a
   /// good one.

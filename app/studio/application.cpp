@@ -273,7 +273,7 @@ void Application::paste_state() {
 double Application::since_step() const { return ImGui::GetTime() - last_step_; }
 
 bool Application::animating() const {
-  return playing || session.computing() || session.answers().busy() || since_step() < 0.3;
+  return playing || session.computing() || session.questions().busy() || since_step() < 0.3;
 }
 
 /// One step on; after the last of the repeated words to the first of them.

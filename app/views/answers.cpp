@@ -194,7 +194,7 @@ void draw_answers(Application& application) {
   const Sight& sight = application.session.sight();
   if (visible && has_answers(application)) {
     const auto answer =
-        application.session.answers().ask(MemoryAnswers{.of = sight.computation,
+        application.session.questions().ask(MemoryAnswers{.of = sight.computation,
                                                         .form = sight.trace->form,
                                                         .cursor = sight.cursor,
                                                         .words = asked_choice(application.session).words});

@@ -186,7 +186,7 @@ std::string what_costs_mean(const std::vector<CostRow>& rows) {
 void draw_form_costs(Application& application, bool has_title) {
   const auto computation = application.session.computed();
   if (!computation) return;
-  const auto answer = application.session.answers().ask(
+  const auto answer = application.session.questions().ask(
       FormCosts{computation, application.session.choice().chunk_size}, Urgency::later);
   if (has_title) style::caption("What it costs");
   if (!answer.value) {

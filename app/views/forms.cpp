@@ -67,7 +67,7 @@ std::optional<ComparedRows> written_rows(Application& application, Index token) 
     if (form == Form::parallel && trace->tokens > most_tokens_asked) continue;
     const Index at = trace->block_of(token, 0);
     const Block block = trace->block(at);
-    const auto answer = application.session.answers().ask(BlockRecord{trace, at});
+    const auto answer = application.session.questions().ask(BlockRecord{trace, at});
     if (!answer.value || answer.stale) continue;
     const char* name = form == Form::recurrent ? "error" : "U";
     if (!answer.value->contains(name)) return std::nullopt;
@@ -81,7 +81,7 @@ std::optional<ComparedRows> written_rows(Application& application, Index token) 
   if (!compared.of(Form::recurrent)) return std::nullopt;
   const std::shared_ptr<const Trace>& recurrence = computation->recurrence;
   const auto reference =
-      application.session.answers().ask(BlockRecord{recurrence, recurrence->block_of(token, 0)});
+      application.session.questions().ask(BlockRecord{recurrence, recurrence->block_of(token, 0)});
   if (!reference.value || reference.stale || !reference.value->contains("error")) return std::nullopt;
   compared.reference = reference.value;
   return compared;

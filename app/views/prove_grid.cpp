@@ -131,7 +131,7 @@ void go_on(Application& application, ProofGrid& grid) {
   grid.progress = 0;
   for (const Variant* variant : wanted) {
     const VerifiedVariant key{variant->id, grid.with_long_texts};
-    const Answer<VerifyReport> answer = application.session.answers().ask(key, Urgency::later);
+    const Known<VerifyReport> answer = application.session.questions().ask(key, Urgency::later);
     if (variant == wanted.front()) grid.progress = answer.progress;
     if (answer.value && !answer.stale) {
       Found::Row& row = found.reports[variant->id];
@@ -452,7 +452,7 @@ void draw_actions(Application& application, ProofGrid& grid) {
   if (style::link_button(fmt::format("{}###check", words).c_str(), height)) {
     if (is_complete) {
       for (const Variant& variant : variants())
-        application.session.answers().forget(VerifiedVariant{variant.id, grid.with_long_texts});
+        application.session.questions().forget(VerifiedVariant{variant.id, grid.with_long_texts});
       found = {};
     }
     grid.runs = true;

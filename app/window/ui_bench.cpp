@@ -62,7 +62,7 @@ class Person {
     application_.session.wait_for_place();
     for (const auto end = Clock::now() + patience_;; std::this_thread::sleep_for(frame_period)) {
       pass();
-      if (!application_.session.answers().busy()) return true;
+      if (!application_.session.questions().busy()) return true;
       if (Clock::now() >= end) return false;
     }
   }

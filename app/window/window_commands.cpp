@@ -12,8 +12,8 @@
 #include "app/commands/interrupt.h"
 #include "app/commands/values.h"
 #include "app/commands/versions.h"
-#include "app/session/pinned_places.h"
 #include "app/session/last_place.h"
+#include "app/session/pinned_places.h"
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
 #include "app/session/prove_questions.h"
@@ -199,7 +199,7 @@ void render_to(Application& application, int width, int height, float scale,
   Offscreen offscreen(width, height, scale);
   for (int frame = 0; frame < settling_frames; ++frame) {  // a page asks for what it shows
     offscreen.pass([&] { application.draw(offscreen.scale()); });
-    application.session.answers().wait();
+    application.session.questions().wait();
   }
   const Image image = offscreen.render([&] { application.draw(offscreen.scale()); }, settling_frames);
   if (!application.undrawn().empty()) throw Error(application.undrawn());

@@ -33,7 +33,7 @@ struct Asked {
   void draw() {
     for (int turn = 0; turn < 2; ++turn) {  // what a view asks for is there in the frame after
       offscreen.pass([&] { application.draw(1); });
-      application.session.answers().wait();
+      application.session.questions().wait();
     }
     offscreen.pass([&] { application.draw(1); });
   }

@@ -157,9 +157,9 @@ TEST_CASE("what should be has its own scale where a fault is so large that it wo
     auto key = about_proof<WrongHere>(application);
     key.form = Form::chunkwise;
     key.fault = explodes ? "solve-sign" : "no-solve";
-    application.session.answers().ask(key);
-    application.session.answers().wait();
-    const auto place = application.session.answers().ask(key).value;
+    application.session.questions().ask(key);
+    application.session.questions().wait();
+    const auto place = application.session.questions().ask(key).value;
     REQUIRE(place);
     REQUIRE(*place);
     const double largest = (*place)->tensor.should_be.cwiseAbs().maxCoeff();

@@ -33,7 +33,7 @@ void settle(Application& application, Offscreen& offscreen) {
   for (int i = 0; i < 4; ++i) {
     offscreen.pass([&] { application.draw(offscreen.scale()); });
     application.session.wait();
-    application.session.answers().wait();
+    application.session.questions().wait();
   }
   for (int i = 0; i < 2; ++i) offscreen.pass([&] { application.draw(offscreen.scale()); });
 }

@@ -160,7 +160,7 @@ struct Held {
     application.pinned = CellFocus{tensor, 31, 27};
     for (int turn = 0; turn < 4; ++turn) {
       offscreen.pass([&] { application.draw(1); });
-      application.session.answers().wait();
+      application.session.questions().wait();
     }
   }
 
@@ -238,7 +238,7 @@ TEST_CASE("why a number is what it is stands in sight whole, in a small window t
       for (int turn = 0; turn < 4; ++turn) {
         application.session.wait();
         offscreen.pass([&] { application.draw(1); });
-        application.session.answers().wait();
+        application.session.questions().wait();
       }
       for (int turn = 0; turn < 2; ++turn) offscreen.pass([&] { application.draw(1); });
       CHECK(why_map().beyond == 0);

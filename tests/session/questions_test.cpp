@@ -290,7 +290,7 @@ TEST_CASE("whatever a computation throws is the reason why there is no answer", 
   CHECK(reason(2) == "there is no such form");
   CHECK_THAT(reason(3), says("not enough memory"));
   CHECK(reason(4) == "something went wrong");
-  CHECK(script->begun().size() == 4);  // what failed is not tried again
+  CHECK(script->begun().size() == 4);    // what failed is not tried again
   questions.forget(Tenfold{1, script});  // but for somebody who says so
   CHECK(reason(1) == "array \"k\" is missing");
   CHECK(script->begun().size() == 5);

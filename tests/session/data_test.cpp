@@ -1,14 +1,19 @@
 #include "app/session/data_set.h"
 
 #include <fmt/format.h>
-
+#include <cmath>
 #include <limits>
 
+#include "app/session/computation.h"
+#include "app/session/data_case.h"
+#include "app/session/data_preview.h"
 #include "app/session/inputs.h"
 #include "app/session/presets.h"
 #include "core/base/error.h"
+#include "core/cases/random_case.h"
 #include "core/io/npy.h"
 #include "core/io/npz.h"
+#include "core/proof/verify.h"
 #include "tests/catch.h"
 #include "tests/core/io/files.h"
 #include "tests/session/opened.h"
@@ -186,4 +191,163 @@ TEST_CASE("a file that names no rule is first looked at with the one that takes 
   CHECK(fits({{"g", {6, 2}}, {"beta", {6, 2}}}) == "gated_deltanet");
   CHECK(fits({{"alpha", {6, 2, 4}}, {"beta", {6, 2}}}) == "kda");
   CHECK(open_data("capture:gla_recall_l1").fits.empty());  // it says so itself
+}
+
+namespace {
+
+std::vector<VerifyCase> presets_for(const std::string& id) {
+  return preset_cases(std::span(&find_variant(id), 1));
+}
+
+}  // namespace
+
+TEST_CASE("every preset is a case that forms agree on, as far as what they lose on the way lets them") {
+  for (const char* id : {"titans", "gated_deltanet2", "rwkv7"}) {
+    std::vector<VerifyCase> cases = presets_for(id);
+    std::erase_if(cases,
+                  [](const VerifyCase& each) { return each.data.find("T=4096") != std::string::npos; });
+    REQUIRE(cases.size() == 2 * presets().size());
+    const VerifyReport report = verify({.cases = cases});
+    INFO(to_table(report));
+    CHECK(report.passed());
+    for (const VerifyResult& result : report.results) {
+      if (result.precision != Precision::f64) continue;
+      INFO(id << " " << name(result.form));
+      // These rules write zeros where presets only ask: that empties the memory, and all at once it cannot be
+      // done without loss.
+      CHECK((result.amplified.runs > 0) == (result.form == Form::parallel));
+      if (result.form == Form::parallel)
+        CHECK(result.amplified.reproduction.find("--case 'preset:") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("the window says why a form that loses its state may") {
+  Choice choice;
+  choice.variant = "titans";
+  choice.chunk_size = 16;
+  const auto data = std::make_shared<const DataSet>(make_preset("preset:random?T=1100&K=16&V=16&seed=1"));
+  const auto computed = compute(data, choice);
+  const FormResult& parallel = computed->form(Form::parallel);
+  CHECK(computed->agree);
+  CHECK(computed->worst_form == Form::parallel);
+  CHECK_FALSE(parallel.judgement.says_nothing());
+  CHECK(parallel.residual() > 1e-10);
+  CHECK(parallel.judgement.disagreement.array == "final_S");
+  CHECK_THAT(parallel.amplified,
+             palimpsest::testing::says("The solve over 1100 tokens multiplies rounding in the final S by"));
+  CHECK_THAT(parallel.amplified,
+             palimpsest::testing::says("beyond the tolerance. The solve over 16 tokens multiplies it by"));
+  CHECK(parallel.judgement.amplified_from > 550);  // where the asking begins
+  for (const Form form : {Form::recurrent, Form::chunkwise, Form::two_pass})
+    CHECK(computed->form(form).amplified.empty());
+}
+
+namespace {
+
+std::shared_ptr<const PreviewedData> preview(const std::string& id) { return find_out(DataPreview{id}); }
+
+double number(const DataSet& data, const char* name, Index token, Index head, Index channel = 0) {
+  const Array& array = data.arrays.find(name)->second;
+  const Index channels = array.rank() > 2 ? array.shape[2] : 1;
+  return array[(token * array.shape[1] + head) * channels + channel];
+}
+
+}  // namespace
+
+TEST_CASE("a preview shows the keys, strengths and gates of every head as the file has them", "[preview]") {
+  const auto shown = preview("capture:gated_deltanet_overwrite_l1");
+  const DataSet& data = *shown->data;
+  REQUIRE(shown->heads.size() == 4);
+  CHECK(shown->variant->id == "gated_deltanet");
+  CHECK(shown->tokens == 94);
+  for (const Index head : {Index{0}, Index{3}}) {
+    const HeadPreview& one = shown->heads[static_cast<std::size_t>(head)];
+    REQUIRE(one.similarity.rows() == 94);
+    REQUIRE(one.strength.size() == 94);
+    REQUIRE(one.kept.size() == 94);
+    for (const Index t : {Index{1}, Index{42}, Index{93}}) {
+      double products = 0;
+      double own = 0;
+      double other = 0;
+      for (Index d = 0; d < 64; ++d) {
+        products += number(data, "k", t, head, d) * number(data, "k", 6, head, d);
+        own += std::pow(number(data, "k", t, head, d), 2);
+        other += std::pow(number(data, "k", 6, head, d), 2);
+      }
+      // Sums of 64 products in another order.
+      CHECK(std::abs(one.similarity(t, 6) - products / std::sqrt(own * other)) < 1e-13);
+      CHECK(std::abs(one.strength[static_cast<std::size_t>(t)] - number(data, "beta", t, head) * own) <
+            1e-13);
+      CHECK(one.kept[static_cast<std::size_t>(t)] == std::exp(number(data, "g", t, head)));
+    }
+  }
+}
+
+TEST_CASE("a preview leaves out what data do not have, and is short", "[preview]") {
+  const auto softmax = preview("capture:softmax_names_l16");
+  CHECK(softmax->heads.size() == 9);
+  CHECK(softmax->heads[0].strength.empty());
+  CHECK(softmax->heads[0].kept.empty());
+  CHECK(preview("capture:gla_recall_l1")->heads[0].strength.empty());
+  CHECK(preview("capture:gla_recall_l1")->heads[0].kept.size() == 105);
+  CHECK(preview("capture:retnet_overwrite_l2")->variant->id == "retnet");
+
+  const auto longer = preview("preset:correlated?T=300&K=150&V=2&seed=1&cosine=0.5");
+  CHECK(longer->tokens == most_previewed_tokens);
+  REQUIRE(longer->heads.size() == 1);
+  CHECK(longer->heads[0].similarity.rows() == most_previewed_tokens);
+  CHECK(std::abs(longer->heads[0].similarity(3, 100) - 0.5) < 1e-12);
+  CHECK(DataPreview::bytes(*longer) > sizeof(double) * most_previewed_tokens * most_previewed_tokens);
+  CHECK(DataPreview{"preset:copy?T=9"}.question() == DataPreview{"preset:copy?T=8"}.question());
+}
+
+TEST_CASE("every rule has a preview of a file of its own, also one that makes its keys", "[preview]") {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "own.npz").string();
+  int made = 0;
+  for (const Variant& variant : variants()) {
+    CAPTURE(variant.id);
+    const Settings settings = random_settings(variant, {}, 1);
+    Arrays arrays =
+        random_arrays(variant, settings, fitted(variant, settings, {.tokens = 7, .dk = 6, .dv = 6}));
+    const bool makes_keys = !arrays.contains("k");
+    if (makes_keys) arrays["k"] = numbers({7, 6});  // no file is without; this rule does not look at it
+    write_npz(file, arrays, {{"meta", R"({"rule": ")" + variant.id + R"("})"}});
+    const auto shown = preview(file);
+    CHECK(shown->variant->id == variant.id);
+    const Matrix<double>& similarity = shown->heads.at(0).similarity;
+    REQUIRE(similarity.rows() == 7);
+    CHECK(similarity.allFinite());
+    if (!makes_keys) continue;
+    ++made;
+    const auto key = [&](Index t) {
+      const Array& alpha = arrays.at("alpha");
+      RowVector<double> of_token(6);
+      for (Index d = 0; d < 6; ++d) of_token(d) = 1 - alpha[t * 6 + d];
+      return of_token.normalized().eval();
+    };
+    for (Index t = 0; t < 7; ++t) CHECK(std::abs(similarity(t, 2) - key(t).dot(key(2))) < 1e-14);
+  }
+  CHECK(made == 1);  // HGRN2, whose key is 1 - alpha
+}
+
+TEST_CASE("what cannot be opened has no preview and says why", "[preview]") {
+  CHECK_THROWS_WITH(preview("preset:nothing"), says("there is no preset"));
+  CHECK_THROWS_WITH(preview("/no/such/file.npz"), says("/no/such/file.npz"));
+  std::stop_source stop;
+  stop.request_stop();
+  CHECK_THROWS_AS((find_out(DataPreview{"preset:copy"}, {.stop = stop.get_token(), .progress = {}})),
+                  Cancelled);
+}
+
+TEST_CASE("every capture and preset has a preview", "[preview]") {
+  std::vector<std::string> ids = capture_ids();
+  for (const Preset& one : presets()) ids.push_back(usual_preset_id(one));
+  for (const std::string& id : ids) {
+    CAPTURE(id);
+    const auto shown = preview(id);
+    CHECK(!shown->heads.empty());
+    for (const HeadPreview& head : shown->heads) CHECK(head.similarity.allFinite());
+  }
 }
