@@ -20,6 +20,7 @@
 #include "core/io/file.h"
 #include "core/proof/faults.h"
 #include "core/proof/verify.h"
+#include "core/proof/verify_faults.h"
 
 namespace palimpsest {
 
@@ -38,7 +39,7 @@ int list_faults(const Console& console) {
 /// done if one stays unnoticed or there is none. Writes the report to the file `json` too. Throws InputError
 /// for an unknown name or a file that cannot be written, Unsupported for another precision than f64 or
 /// another device than the processor, Cancelled on Ctrl+C.
-int run_verify_faults(FaultPlan plan, const std::optional<std::string>& json, const Console& console) {
+int run_fault_plan(FaultPlan plan, const std::optional<std::string>& json, const Console& console) {
   const bool all = std::erase(plan.faults, "all") > 0;
   for (const std::string& id : plan.faults) find_fault(id);
   if (all) plan.faults.clear();
@@ -209,7 +210,7 @@ int run_verify_faults(const VerifyOptions& options, const Console& console) {
   plan.cases = changed(std::move(plan.cases), options);
   std::string unchecked;
   if (!options.devices.empty()) plan.cases.backends = devices(options, unchecked);
-  return run_verify_faults(std::move(plan), options.json, console);
+  return run_fault_plan(std::move(plan), options.json, console);
 }
 
 /// " f64 1.2e-15, f32 1.9e-06": of the precisions that were run.

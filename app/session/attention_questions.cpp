@@ -1,7 +1,6 @@
 #include "app/session/attention_questions.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
@@ -28,17 +27,12 @@ static auto parts_of(const AttentionFacts& facts) { return std::tie(facts.reason
 namespace {
 
 constexpr std::size_t most_words = 5;
-constexpr double noticed = 0.005;         // a share that is worth a word
+constexpr double noticed_share = 0.005;   // a share that is worth a word
 constexpr double erased_part = 0.1;       // of what was written
 constexpr double more_than_the_gate = 2;  // times what the gate took: erased
 constexpr Index most_moments = 4096;
 
 constexpr double shown_part = 0.995;  // of the cells that are not 0 have colours of their own
-
-std::uint64_t next_version() {
-  static std::atomic<std::uint64_t> version{0};
-  return ++version;
-}
 
 /// What all but a few of the numbers that are not 0 lie within.
 double range_of(const Matrix<double>& numbers) {
@@ -112,10 +106,10 @@ LeftOfWrite left_of(const Remembered& remembered, Index row, const std::optional
     left.lost_there = before - share;
     left.lost_most_at = tokens - 1;
     const double faded = keeping ? before * (1 - keeping->mean(tokens - 1)) : 0;
-    left.is_erased = left.lost_there > more_than_the_gate * faded + noticed &&
+    left.is_erased = left.lost_there > more_than_the_gate * faded + noticed_share &&
                      left.lost_there >= erased_part * left.shares.front();
   }
-  if (left.lost_there < noticed) left.lost_most_at = -1;
+  if (left.lost_there < noticed_share) left.lost_most_at = -1;
   return left;
 }
 

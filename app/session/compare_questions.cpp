@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <atomic>
 #include <cctype>
 #include <cmath>
 #include <tuple>
@@ -25,11 +24,6 @@ static auto parts_of(const SideMoment& moment) { return std::tie(moment.before, 
 namespace {
 
 constexpr double nearly_shown = 0.95;  // of a memory's numbers lie within the scale of all sides
-
-std::uint64_t next_version() {
-  static std::atomic<std::uint64_t> version{0};
-  return ++version;
-}
 
 /// The states after so many tokens as the form and the precision of the choice make them: those of a sequence
 /// that ends there; of a batch that has not ended, of what was written before it.

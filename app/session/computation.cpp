@@ -26,11 +26,6 @@ constexpr double largest_rows = 1e9;     // bytes of all features of q and k
 
 std::atomic<int> alive{0};
 
-std::uint64_t next_version() {
-  static std::atomic<std::uint64_t> version{0};
-  return ++version;
-}
-
 /// Judges a form that is computed.
 void judge(const Foundation& foundation, Form which, FormResult& form, const std::stop_token& stop) {
   const Choice& choice = foundation.choice;

@@ -12,6 +12,7 @@
 
 #include "app/session/devices.h"
 #include "app/session/inputs.h"
+#include "app/session/questions.h"
 #include "app/session/scales.h"
 #include "app/session/shared_reference.h"
 #include "app/session/state.h"

@@ -1,7 +1,6 @@
 #include "app/session/data_preview.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <tuple>
 
@@ -61,11 +60,6 @@ HeadPreview preview_of(const DataSet& data, Index head, const Variant& variant, 
   if (inputs.made_up_beta || !inputs.arrays->contains("beta")) return result;
   result.strength = strength(variant, held(), tokens);
   return result;
-}
-
-std::uint64_t next_version() {
-  static std::atomic<std::uint64_t> version{0};
-  return ++version;
 }
 
 }  // namespace

@@ -144,7 +144,7 @@ struct CapacitySweep {
   Settings settings = {};
 
   auto operator<=>(const CapacitySweep&) const = default;
-  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+  Found<Value> compute(const Effort& effort) const;
 };
 
 /// beta |k|^2 of a token's write: it overshoots above 1, and above 2 by more than it had missed. Nothing

@@ -11,8 +11,8 @@ namespace palimpsest {
 
 namespace {
 
-constexpr Index present_version = 1;
-constexpr const char* version_field = "palimpsest_places";
+constexpr Index places_version = 1;
+constexpr const char* places_field = "palimpsest_places";
 
 PinnedPlace read_place(const Fields& fields) {
   fields.require_known(field_names<PinnedPlace>());
@@ -57,7 +57,7 @@ void PinnedPlaces::rename(Index index, std::string name) {
 }
 
 std::string write_places(const std::vector<PinnedPlace>& places) {
-  nlohmann::ordered_json written = {{version_field, present_version},
+  nlohmann::ordered_json written = {{places_field, places_version},
                                     {"places", nlohmann::ordered_json::array()}};
   for (const PinnedPlace& place : places)
     write_fields(written["places"].emplace_back(), place, [](const auto& field) { return json_of(field); });
@@ -67,11 +67,11 @@ std::string write_places(const std::vector<PinnedPlace>& places) {
 std::vector<PinnedPlace> parse_places(const std::string& text) {
   const nlohmann::json object = parse_json(text);
   const Fields fields(object, "the file of places");
-  fields.require_known({version_field, "places"});
+  fields.require_known({places_field, "places"});
   Index version = 0;
-  fields.read(version_field, version);
-  if (version != present_version)
-    throw InputError(fmt::format("\"{}\" is {}; expected {}", version_field, version, present_version));
+  fields.read(places_field, version);
+  if (version != places_version)
+    throw InputError(fmt::format("\"{}\" is {}; expected {}", places_field, version, places_version));
   std::vector<PinnedPlace> places;
   fields.read_each("places", "place", [&](const Fields& one) {
     if (places.size() >= most_pinned_places)

@@ -13,7 +13,7 @@ namespace palimpsest {
 
 namespace {
 
-constexpr std::uintmax_t most_bytes = std::uintmax_t{1} << 20;
+constexpr std::uintmax_t most_preferences_bytes = std::uintmax_t{1} << 20;
 /// Refuses a theme that there is not; of the lists the oldest are forgotten.
 struct CheckedPreferences {
   void operator()(Preferences& read) const {
@@ -44,7 +44,7 @@ Preferences parse_preferences(const std::string& text) {
 std::filesystem::path settings_file() { return own_file("settings.json"); }
 
 KeptPreferences::KeptPreferences(std::filesystem::path file) : file_(std::move(file), "settings") {
-  kept_ = file_.parsed(most_bytes, parse_preferences).value_or(Preferences());
+  kept_ = file_.parsed(most_preferences_bytes, parse_preferences).value_or(Preferences());
   seen_ = in_file_ = kept_;
 }
 
@@ -68,7 +68,7 @@ void KeptPreferences::keep(const Preferences& now, bool at_once) {
 
 std::string KeptPreferences::joined() {
   try {
-    if (const auto text = file_.read(most_bytes)) {
+    if (const auto text = file_.read(most_preferences_bytes)) {
       const Preferences present = parse_preferences(*text);
       const auto join = [](const FieldTraits&, auto& kept, const auto& in_file, const auto& now) {
         if (kept == in_file) kept = now;

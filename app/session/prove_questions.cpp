@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <thread>
 #include <tuple>
@@ -28,11 +27,6 @@ namespace {
 
 constexpr Index largest_block = 64;  // of fragile forms: what a kernel takes at once
 constexpr double nothing_lost = 1e-10;
-
-std::uint64_t next_version() {
-  static std::atomic<std::uint64_t> version{0};
-  return ++version;
-}
 
 constexpr Index most_rows = 64;  // of a tensor that is shown
 constexpr Index most_columns = 128;

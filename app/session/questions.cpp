@@ -21,6 +21,11 @@ unsigned threads_of_the_machine() {
 
 }  // namespace
 
+std::uint64_t next_version() {
+  static std::atomic<std::uint64_t> version{0};
+  return ++version;
+}
+
 /// One key and what has become of it.
 struct Questions::Entry {
   enum class State { waiting, running, known, failed };

@@ -114,6 +114,9 @@ std::string subject_of(const Thing&) {
   return {};
 }
 
+/// A number that nothing else in this process has got: of a value that is drawn.
+std::uint64_t next_version();
+
 /// A question of any type, as Questions sees it.
 class AnyQuestion {
  public:

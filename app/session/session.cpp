@@ -19,7 +19,6 @@ namespace palimpsest {
 
 namespace {
 
-constexpr double nearly_there = 0.1;  // seconds: a choice that takes longer gives way to the next one
 constexpr std::size_t most_kept = 8;  // data sets made in memory
 constexpr double noticed = 0.3;       // seconds: what takes longer is said
 

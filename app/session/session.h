@@ -127,8 +127,6 @@ class Session {
   /// Where views ask for what they show.
   Questions& questions() { return questions_; }
   const Questions& questions() const { return questions_; }
-  Questions& questions() { return questions_; }
-  const Questions& questions() const { return questions_; }
 
   /// The last problem in words; empty if there is none. Set by a failed open or computation, cleared by a
   /// good one.

@@ -9,8 +9,6 @@ namespace palimpsest {
 
 namespace {
 
-constexpr double nearly_there = 0.1;  // seconds: what has taken longer gives way to what is wanted now
-
 bool is_same_block(const Sight& x, const Sight& y) {
   return x.trace == y.trace && x.cursor.block == y.cursor.block;
 }

@@ -21,6 +21,9 @@ struct Sight {
 /// Whether the numbers of a place are of a run with a fault in it.
 bool is_faulty(const Sight& sight);
 
+/// Seconds: what has taken longer gives way to what is wanted now.
+inline constexpr double nearly_there = 0.1;
+
 /// Looks at the place that is wanted as soon as its record is computed, and until then at the last one. A
 /// record that is nearly there is waited for although another is wanted by now: a cursor that runs is seen to
 /// run.

@@ -26,7 +26,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const EditKind& find_kind(const std::string& id, std::span<const EditKind> table) {
+const EditKind& kind_of_edit(const std::string& id, std::span<const EditKind> table) {
   std::vector<std::string_view> known;
   for (const EditKind& kind : table) {
     if (kind.id == id) return kind;
@@ -42,7 +42,7 @@ struct Check {
     side.device = find_backend(side.device).name();
     if (side.chunk_size == 0) throw InputError("\"chunk_size\" is 0; expected a whole number from 1");
     for (const auto& [id, value] : side.sliders) {
-      const EditKind& kind = find_kind(id, edit_kinds());
+      const EditKind& kind = kind_of_edit(id, edit_kinds());
       if (!kind.neutral) throw InputError(fmt::format("\"{}\" is no slider", shown(id)));
       const EditField& field = kind.fields.front();
       if (value >= field.minimum && value <= field.maximum) continue;
@@ -79,7 +79,7 @@ struct Check {
 };
 
 Json edit_json(const Edit& edit, std::span<const EditKind> table) {
-  const EditKind& kind = find_kind(edit.kind, table);
+  const EditKind& kind = kind_of_edit(edit.kind, table);
   Json written = {{"edit", edit.kind}};
   if (kind.has_array) written["array"] = edit.array;
   for (std::size_t i = 0; i < std::min(kind.fields.size(), edit.numbers.size()); ++i) {
@@ -95,7 +95,7 @@ Json edit_json(const Edit& edit, std::span<const EditKind> table) {
 Edit read_edit(const Fields& fields, std::span<const EditKind> table) {
   Edit edit;
   fields.read("edit", edit.kind);
-  const EditKind& kind = find_kind(edit.kind, table);
+  const EditKind& kind = kind_of_edit(edit.kind, table);
   std::vector<std::string_view> known = {"edit"};
   if (kind.has_array) known.emplace_back("array");
   for (const EditField& field : kind.fields) known.emplace_back(field.name);

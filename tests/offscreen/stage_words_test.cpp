@@ -55,7 +55,7 @@ void at_step(const std::string& variant, const std::string& operation,
   const auto computed = compute(data, choice);
   const Trace& trace = *computed->form(Form::chunkwise).trace;
   const Index block = trace.block_of(42, 0);
-  const auto record = BlockRecord{computed->trace(Form::chunkwise), block}.compute({});
+  const auto record = find_out(BlockRecord{computed->trace(Form::chunkwise), block}).value;
   const auto& operations = trace.phases[0].operations;
   const auto found = std::ranges::find(operations, operation, &Operation::id);
   REQUIRE(found != operations.end());

@@ -151,8 +151,8 @@ TEST_CASE("without a pointer the largest number of the step is explained", "[why
 namespace {
 
 /// A program with a cell that a click holds, once its writers are told apart.
-struct Held {
-  explicit Held(const char* tensor, int width = 1280, int height = 800) : offscreen(width, height) {
+struct HeldWhy {
+  explicit HeldWhy(const char* tensor, int width = 1280, int height = 800) : offscreen(width, height) {
     application.open_first_capture();
     application.session.wait();
     application.session.go_to_token(42);
@@ -173,7 +173,7 @@ struct Held {
 TEST_CASE("a number that the words before left says who wrote it, and what became of that", "[why]") {
   for (const char* tensor : {"S_before", "S_decayed", "S_after"}) {
     CAPTURE(tensor);
-    const Held held(tensor);
+    const HeldWhy held(tensor);
     const std::string& fate = why_map().fate;
     CHECK_THAT(fate, says(" wrote "));
     CHECK_THAT(fate, says("; left "));

@@ -178,10 +178,31 @@ TEST_CASE("what is begun has steps, and what comes of them is added") {
   }
   add(*begun, std::make_shared<const TokenRecalls>(recalled(*begun)));
   CHECK_FALSE(begun->is_complete());
+  add(*begun, reference_facts(*begun));
+  CHECK_FALSE(begun->is_complete());
   add(*begun, runaway(*begun));
   CHECK(begun->is_complete());
   CHECK(begun->worst == all->worst);
   CHECK(begun->recalls->tokens.back().after == all->recalls->tokens.back().after);
+}
+
+TEST_CASE("no step waits for the f64 reference: who needs it has it run, once") {
+  Choice choice;
+  choice.precision = Precision::f32;
+  const auto data = std::make_shared<const DataSet>(make_preset("preset:random?T=30&K=4&V=3"));
+  const auto begun = begin(data, choice);
+  CHECK(begun->trace(Form::chunkwise)->shared_record(0));
+  CHECK_FALSE(begun->reference->known());
+  CHECK(begun->scales.output == 0);
+  add(*begun, reference_facts(*begun));
+  CHECK(begun->reference->known() == &begun->reference->expected());
+  CHECK(begun->scales.output == compute(data, choice)->scales.output);
+  std::stop_source stop;
+  stop.request_stop();
+  const auto other = begin(data, choice);
+  CHECK_THROWS_AS(other->reference->expected(stop.get_token()), Cancelled);
+  CHECK_FALSE(other->reference->known());
+  CHECK(other->reference->expected().o == begun->reference->expected().o);  // asked again, it runs
 }
 
 TEST_CASE("a feature map that would fill the memory is refused") {
