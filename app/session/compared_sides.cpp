@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/variants/rail.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

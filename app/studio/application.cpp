@@ -11,6 +11,7 @@
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
 #include "app/session/problem.h"
+#include "app/session/state_text.h"
 #include "app/stage/largest_cell.h"
 #include "app/studio/bars.h"
 #include "app/studio/guarded.h"
@@ -21,6 +22,7 @@
 #include "core/base/text.h"
 #include "core/io/file.h"
 #include "core/steps/turned.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -97,10 +99,10 @@ bool Application::open(const std::filesystem::path& path) {
     session.set_message(error.what());
     return false;
   }
-  if (holds_places(text)) return open_places(path, text);
-  const bool in_measure =
-      session.state().workspace == "measure" && text.find("\"data\"") == std::string::npos;
-  if (looks_like_race(text) || in_measure) {
+  const SavedKind kind = saved_kind(text);
+  if (kind == SavedKind::pinned_places) return open_places(path, text);
+  const bool in_measure = session.state().workspace == "measure" && kind != SavedKind::place;
+  if (kind == SavedKind::race || in_measure) {
     session.clear_message();
     races.open(session, path);
     show_open = false;
@@ -272,7 +274,7 @@ void Application::paste_state() {
 double Application::since_step() const { return ImGui::GetTime() - last_step_; }
 
 bool Application::animating() const {
-  return playing || session.computing() || session.answers().busy() || since_step() < 0.3;
+  return playing || session.computing() || session.questions().busy() || since_step() < 0.3;
 }
 
 /// One step on; after the last of the repeated words to the first of them.

@@ -8,8 +8,8 @@
 
 #include "app/gl/context_local.h"
 #include "app/session/gates.h"
-#include "app/session/read_answers.h"
-#include "app/session/write_reach.h"
+#include "app/session/learn_questions.h"
+#include "app/session/read_questions.h"
 #include "app/studio/application.h"
 #include "app/views/form_words.h"
 #include "app/widgets/controls.h"
@@ -225,7 +225,7 @@ void stability(Application& application, const Trace* trace) {
   const auto computed = application.session.computed();
   if (!trace || !computed || computed->sequence.tokens == 0) return;
   const Index token = std::min(application.session.token(), computed->sequence.tokens - 1);
-  const auto reach = application.session.answers().ask(WriteReach{{computed}, trace->form, token});
+  const auto reach = application.session.questions().ask(WriteReach{{computed}, trace->form, token});
   if (!reach.value || !*reach.value) return;
   const double product = **reach.value;
 

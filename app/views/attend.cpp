@@ -453,7 +453,7 @@ void draw_squares(Application& application, ImVec2 from, ImVec2 to) {
   AttendMap& map = attend_map();
   map.block = sight.block;
   map.reason = attention_facts(application).reason;
-  const Answer<RowOfWeights> answer = ask_row(application);
+  const Known<RowOfWeights> answer = ask_row(application);
   map.row = answer.value;
   const bool is_large = to.x - from.x >= px(large_panel);
   const float beside = px(is_large ? words_beside : few_beside);
@@ -525,12 +525,12 @@ const AttentionFacts& attention_facts(Application& application) {
   FactsOfAttention key;
   key.of = application.session.computed();
   auto& facts = context_local<std::shared_ptr<const AttentionFacts>>();
-  if (auto answer = application.session.answers().ask(key); answer.value) facts = std::move(answer.value);
+  if (auto answer = application.session.questions().ask(key); answer.value) facts = std::move(answer.value);
   static const AttentionFacts unknown;
   return facts ? *facts : unknown;
 }
 
-Answer<RowOfWeights> ask_row(Application& application) {
+Known<RowOfWeights> ask_row(Application& application) {
   const AttentionView& view = application.session.state().attention;
   RowAtToken key;
   const auto computed = application.session.computed();
@@ -538,7 +538,7 @@ Answer<RowOfWeights> ask_row(Application& application) {
   key.token = application.session.token();
   key.sharpness = view.sharpness;
   key.channel = asked_channel(view, computed->sequence);
-  return application.session.answers().ask(key);
+  return application.session.questions().ask(key);
 }
 
 void draw_attend(Application& application) {

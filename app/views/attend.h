@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/attention_answers.h"
-#include "app/session/attention_parts.h"
+#include "app/session/attention_questions.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
 #include "app/widgets/heat_map.h"
@@ -94,7 +93,7 @@ double draw_weights(const AttendSquare& square);
 void draw_loupe(const AttendSquare& square, ImVec2 from, float side, Index row, Index column);
 
 /// What is read at the present token.
-Answer<RowOfWeights> ask_row(Application& application);
+Known<RowOfWeights> ask_row(Application& application);
 
 /// A share or weight as it is written: "40 %", "-0.12".
 std::string weight_words(double number, bool is_share);

@@ -126,7 +126,7 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   words.words(words_top + px(2));
   const float bars_top = words_top + px(words_height) + px(4);
   const float height = (to.y - bars_top) / 2;
-  const Answer<RowOfWeights> answer = ask_row(application);
+  const Known<RowOfWeights> answer = ask_row(application);
   {
     const style::TextStyle text(style::Text::caption);
     words.name(fmt::format("row {} reads", session.token()), words_top + px(2) + text_extent("x").y / 2,

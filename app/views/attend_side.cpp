@@ -225,7 +225,7 @@ void draw_attend_side(Application& application) {
   if (style::begin_panel("##read most") && computed && computed->sequence.tokens > 0) {
     const Index token = application.session.token();
     draw_title(*computed, token);
-    const Answer<RowOfWeights> answer = ask_row(application);
+    const Known<RowOfWeights> answer = ask_row(application);
     if (answer.value) {
       const RowOfWeights& row = *answer.value;
       const bool is_low = ImGui::GetWindowHeight() < px(low_panel);

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "app/session/answers.h"
+#include "app/session/questions.h"
 
 namespace palimpsest {
 
@@ -11,7 +11,7 @@ namespace palimpsest {
 bool awaited(std::string_view words, bool under_way, double seconds, double progress);
 
 template <class Value>
-bool awaited(std::string_view words, const Answer<Value>& answer) {
+bool awaited(std::string_view words, const Known<Value>& answer) {
   return awaited(words, answer.under_way, answer.seconds, answer.progress);
 }
 

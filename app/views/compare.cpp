@@ -11,6 +11,7 @@
 #include "app/views/underlined_words.h"
 #include "app/widgets/controls.h"
 #include "core/variants/rail.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -51,7 +52,7 @@ void ask_computed(Application& application, ComparedSide& side) {
   }
   const Choice choice = choice_of(session.state(), side.side);
   const auto answer =
-      session.answers().ask(key_of(session.computed()->data, choice, side.index, session.devices()));
+      session.questions().ask(key_of(session.computed()->data, choice, side.index, session.devices()));
   side.computed = answer.value;
   side.is_old = answer.stale;
   side.reason = answer.reason;
@@ -67,13 +68,13 @@ void ask_moment(Application& application, ComparedSide& side, const std::shared_
   key.token = token;
   key.words = asked_choice(session).words;
   key.slot = side.index;
-  const auto answer = session.answers().ask(key);
+  const auto answer = session.questions().ask(key);
   side.moment = answer.value;
   side.is_old = side.is_old || answer.stale;
   if (!answer.value && !answer.under_way) side.reason = answer.reason;
   RecallOfTokens recall;
   recall.of = side.computed;
-  const auto errors = session.answers().ask(recall);
+  const auto errors = session.questions().ask(recall);
   // An old line, or one of an old side, is of other words where there are more of them or less.
   const auto tokens = static_cast<std::size_t>(session.computed()->sequence.tokens);
   if (errors.value && (errors.value->tokens.empty() || errors.value->tokens.size() == tokens))

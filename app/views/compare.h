@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/session/compare_answers.h"
+#include "app/session/compare_questions.h"
 #include "app/session/completion.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"

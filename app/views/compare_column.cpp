@@ -17,6 +17,7 @@
 #include "app/widgets/tooltip_place.h"
 #include "core/base/text.h"
 #include "core/insight/rule_difference.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

@@ -29,11 +29,11 @@ using Errors = std::shared_ptr<const RecallOfTokens::Value>;
 
 /// The scale of all lines, kept while they stay the same.
 LengthScale scale_of(const ComparedSides& all) {
-  struct Known {
+  struct KnownScale {
     std::vector<Errors> of;
     LengthScale scale;
   };
-  auto& known = context_local<Known>();
+  auto& known = context_local<KnownScale>();
   std::vector<Errors> present;
   for (const ComparedSide& side : all.sides) present.push_back(side.recall);
   if (known.of == present) return known.scale;

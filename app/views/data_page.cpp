@@ -40,7 +40,7 @@ std::string_view key_of(std::string_view id) { return id.substr(0, id.find('?'))
 
 void begin_page(DataPage& page, Application& application) {
   for (const std::string& file : application.recent_files)  // somebody may have written it anew
-    application.session.answers().forget(DataPreview{file});
+    application.session.questions().forget(DataPreview{file});
   page.entries = data_entries(application.recent_files);
   page.filter = {};
   page.chosen = application.session.data().id;

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "app/gl/context_local.h"
-#include "app/session/chunk_sweep.h"
+#include "app/session/cost_questions.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/views/form_words.h"
@@ -186,7 +186,7 @@ std::string what_costs_mean(const std::vector<CostRow>& rows) {
 void draw_form_costs(Application& application, bool has_title) {
   const auto computation = application.session.computed();
   if (!computation) return;
-  const auto answer = application.session.answers().ask(
+  const auto answer = application.session.questions().ask(
       FormCosts{computation, application.session.choice().chunk_size}, Urgency::later);
   if (has_title) style::caption("What it costs");
   if (!answer.value) {

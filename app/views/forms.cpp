@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "app/gl/context_local.h"
-#include "app/session/block_record.h"
-#include "app/session/fused_words.h"
+#include "app/session/computation.h"
+#include "app/session/step_questions.h"
 #include "app/stage/scales.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
@@ -19,6 +19,7 @@
 #include "app/widgets/heat_map.h"
 #include "app/widgets/text.h"
 #include "core/contract/output.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -67,7 +68,7 @@ std::optional<ComparedRows> written_rows(Application& application, Index token) 
     if (form == Form::parallel && trace->tokens > most_tokens_asked) continue;
     const Index at = trace->block_of(token, 0);
     const Block block = trace->block(at);
-    const auto answer = application.session.answers().ask(BlockRecord{trace, at});
+    const auto answer = application.session.questions().ask(BlockRecord{trace, at});
     if (!answer.value || answer.stale) continue;
     const char* name = form == Form::recurrent ? "error" : "U";
     if (!answer.value->contains(name)) return std::nullopt;
@@ -81,7 +82,7 @@ std::optional<ComparedRows> written_rows(Application& application, Index token) 
   if (!compared.of(Form::recurrent)) return std::nullopt;
   const std::shared_ptr<const Trace>& recurrence = computation->recurrence;
   const auto reference =
-      application.session.answers().ask(BlockRecord{recurrence, recurrence->block_of(token, 0)});
+      application.session.questions().ask(BlockRecord{recurrence, recurrence->block_of(token, 0)});
   if (!reference.value || reference.stale || !reference.value->contains("error")) return std::nullopt;
   compared.reference = reference.value;
   return compared;
@@ -106,8 +107,9 @@ float strip_range(const Application& application, const Computation& computed, c
                   Index token) {
   if (compared.is_written) return static_cast<float>(compared.numbers(Form::recurrent).cwiseAbs().maxCoeff());
   const double range = application.view.shared_scale ? kind_range(computed, Role::output) : 0;
-  return static_cast<float>(range > 0 ? range
-                                      : computed.reference->expected().o.row(token).cwiseAbs().maxCoeff());
+  if (range > 0) return static_cast<float>(range);
+  const Output* const expected = computed.reference->known();
+  return expected ? static_cast<float>(expected->o.row(token).cwiseAbs().maxCoeff()) : 1;
 }
 
 /// The recorded cell behind channel `channel` of a strip; nothing where the step's record has none.

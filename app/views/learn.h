@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/session/learn_answers.h"
+#include "app/session/learn_questions.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
 #include "app/widgets/heat_map.h"
@@ -80,10 +80,10 @@ float learn_formula(ImVec2 baseline, const std::string& latex, float size_px, Im
 std::string coloured_symbols(std::string_view latex);
 
 /// What the step of the token at the cursor has come to.
-Answer<LearningNow::Value> ask_learning(Application& application);
+Known<LearningNow::Value> ask_learning(Application& application);
 
 /// What the rows along the words show; `channel` of the gate, -1: all.
-Answer<TokenCourses> ask_courses(Application& application, Index channel = -1);
+Known<TokenCourses> ask_courses(Application& application, Index channel = -1);
 
 /// The word of a token as a sentence has it: “drum”.
 std::string quoted_word(const Computation& computed, Index token);

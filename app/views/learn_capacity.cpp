@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "app/gl/context_local.h"
-#include "app/session/stored_key_answers.h"
+#include "app/session/learn_questions.h"
 #include "app/views/learn.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
@@ -123,7 +123,7 @@ void draw_capacity_page(Application& application, const LearnRoom& room) {
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     CapacitySweep key = present;
     key.keys = kinds[i].keys;
-    const Answer<CapacitySweep::Value> answer = session.answers().ask(key, Urgency::later);
+    const Known<CapacitySweep::Value> answer = session.questions().ask(key, Urgency::later);
     under_way = under_way || answer.under_way;
     progress += (answer.value ? 1 : answer.progress) / static_cast<double>(kinds.size());
     if (answer.value) draw_points(chart, *answer.value, ink_of(i), kinds[i].words, labels);
@@ -138,14 +138,14 @@ void draw_capacity_page(Application& application, const LearnRoom& room) {
     }
   };
   if (under_way) {
-    if (style::pill_button("stop")) each([&](const CapacitySweep& key) { session.answers().give_up(key); });
+    if (style::pill_button("stop")) each([&](const CapacitySweep& key) { session.questions().give_up(key); });
     const ImVec2 from = {room.from.x + px(84), room.from.y + px(12)};
     const float width = px(220);
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRectFilled(from, {from.x + width, from.y + px(4)}, c.edge, px(2));
     list->AddRectFilled(from, {from.x + width * static_cast<float>(progress), from.y + px(4)}, c.good, px(2));
   } else if (style::pill_button("again")) {
-    each([&](const CapacitySweep& key) { session.answers().forget(key); });
+    each([&](const CapacitySweep& key) { session.questions().forget(key); });
   }
   if (!reason.empty() && !under_way) {
     ImGui::SetCursorScreenPos({room.from.x + px(96), room.from.y + px(4)});

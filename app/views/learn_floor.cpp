@@ -162,7 +162,7 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
 
   auto& looked = context_local<LookedAtChannel>();
   if (looked.data != session.data().id) looked = {.data = session.data().id};
-  const Answer<TokenCourses> answer = ask_courses(application, looked.channel);
+  const Known<TokenCourses> answer = ask_courses(application, looked.channel);
   if (!answer.reason.empty() && looked.channel >= 0) looked.channel = -1;  // the rule has fewer
   const bool fits = answer.value && is_of(*answer.value, static_cast<Index>(computed.tokens.size()));
   const TokenCourses none;

@@ -274,7 +274,7 @@ std::shared_ptr<const HarmNow::Value> harm_now(const LearnScene& scene) {
   HarmNow key;
   key.of = scene.application.session.computed();
   key.token = scene.application.session.token();
-  const Answer<HarmNow::Value> answer = scene.application.session.answers().ask(key, Urgency::later);
+  const Known<HarmNow::Value> answer = scene.application.session.questions().ask(key, Urgency::later);
   const bool is_known = answer.value && *answer.value && !answer.stale && !scene.is_old;
   return is_known ? answer.value : nullptr;
 }

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "app/gl/context_local.h"
-#include "app/session/memory_answers.h"
+#include "app/session/memory_questions.h"
 #include "app/views/answer_cells.h"
 #include "app/views/asked_choice.h"
 #include "app/views/bar_words.h"
@@ -149,9 +149,9 @@ void draw_word_name(const LearnRows& rows, Index token, float top, float height)
 }
 
 /// The words that Step's table asks at the same token.
-Answer<std::vector<AskedWord>> words_of(const LearnRows& rows) {
+Known<std::vector<AskedWord>> words_of(const LearnRows& rows) {
   Session& session = rows.application.session;
-  return session.answers().ask(
+  return session.questions().ask(
       WordsAsked{.of = session.computed(), .token = rows.token, .words = asked_choice(session).words});
 }
 
@@ -238,7 +238,7 @@ std::shared_ptr<const Remembered> draw_remembered(const LearnRows& rows, const T
   for (const AskedWord& word : *words.value) key.tokens.push_back(word.token);
   name_words(key.tokens);
   key.moments = moments_of(rows.columns);
-  const Answer<Remembered> answer = rows.application.session.answers().ask(key);
+  const Known<Remembered> answer = rows.application.session.questions().ask(key);
   if (!answer.reason.empty()) draw_reason(rows, answer.reason, top, bottom);
   if (!answer.value) return nullptr;
   const Remembered& remembered = *answer.value;

@@ -109,7 +109,7 @@ void spectrum(Application& application) {
   SpectraOfMemory key;
   key.of = computed;
   key.tokens = std::min(application.session.token() + 1, computed->sequence.tokens);
-  const auto answer = application.session.answers().ask(key, Urgency::later);
+  const auto answer = application.session.questions().ask(key, Urgency::later);
   if (!answer.value || answer.value->empty()) {
     if (!answer.reason.empty()) {
       style::caption("Directions the memory uses");
@@ -156,7 +156,7 @@ void draw_learn_side(Application& application) {
     const Computation& computed = *application.session.computed();
     // What a rule without a loss does instead stands beside, in the place of the picture.
     if (computed.variant->loss.problems && computed.sequence.tokens > 0) {
-      const Answer<LearningNow::Value> answer = ask_learning(application);
+      const Known<LearningNow::Value> answer = ask_learning(application);
       if (answer.value && *answer.value) {
         const LearningMoment& moment = **answer.value;
         style::caption(moment.step.problem.token_count > 1 ? "Loss of this batch"

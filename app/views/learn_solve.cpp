@@ -172,7 +172,7 @@ void draw_solve(const LearnScene& scene, const LearnRoom& room) {
   key.of = session.computed();
   key.token = scene.moment.token;
   key.chunk_size = session.choice().chunk_size;
-  const Answer<SolveNow::Value> answer = session.answers().ask(key);
+  const Known<SolveNow::Value> answer = session.questions().ask(key);
   if (!answer.value || !*answer.value) return;
   const ConvergingSolve& solve = **answer.value;
   const style::Palette& c = style::colours();

@@ -11,6 +11,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -162,7 +163,7 @@ const MeasuredNow& measured(Application& application) {
   FiguresOfRaces key = {
       .reports = {}, .leading = next.leading, .selection = next.selection, .whole = next.whole};
   for (const SeenReport& each : next.reports) key.reports.push_back(each.report);
-  const Answer<RaceFigures> answer = session.answers().ask(key);
+  const Known<RaceFigures> answer = session.questions().ask(key);
   if (!answer.value || answer.stale) return kept.now;
   next.figures = answer.value;
   kept.now = std::move(next);

@@ -14,6 +14,7 @@
 #include "app/widgets/segments.h"
 #include "app/widgets/text.h"
 #include "core/base/error.h"
+#include "core/variants/variants.h"
 
 // What is raced, and how it is shown.
 

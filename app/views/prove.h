@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/prove_answers.h"
+#include "app/session/prove_questions.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
 #include "app/widgets/heat_map.h"
@@ -84,10 +84,10 @@ Key about_proof(const Application& application) {
 }
 
 /// What the present fault does; nothing where none is in.
-Answer<FaultFigures> ask_present_fault(Application& application);
+Known<FaultFigures> ask_present_fault(Application& application);
 
 /// A fragile form as it is looked at.
-Answer<FragileFigures> ask_present_fragile(Application& application);
+Known<FragileFigures> ask_present_fragile(Application& application);
 
 /// The centre while a fragile form is looked at, and while nothing is wrong.
 void draw_fragile_form(Application& application);

@@ -122,7 +122,7 @@ bool draw_row(const ListRow& row) {
 
 struct Listed {
   const Fault* fault;
-  Answer<FaultFigures> figures;
+  Known<FaultFigures> figures;
 };
 
 /// Where it is off by how much; the badge tells the largest of these.
@@ -140,7 +140,7 @@ std::string by_array(const FaultFigures& figures) {
   return words + " times the largest number.";
 }
 
-std::string number_of(const Answer<FaultFigures>& figures) {
+std::string number_of(const Known<FaultFigures>& figures) {
   if (figures.value && !figures.stale) return size_words(*figures.value);
   if (!figures.under_way && figures.reason.empty()) return {};
   return figures.reason.empty() ? "…" : "?";
@@ -206,7 +206,7 @@ void draw_faults(Application& application) {
     key.form = form;
     key.fault = fault.id;
     Listed listed{&fault, {}};
-    if (all || fault.id == chosen) listed.figures = application.session.answers().ask(key, Urgency::later);
+    if (all || fault.id == chosen) listed.figures = application.session.questions().ask(key, Urgency::later);
     const bool is_known = listed.figures.value && !listed.figures.stale;
     const bool lacks = is_known && !listed.figures.value->without.empty();
     if (is_known) ++known;

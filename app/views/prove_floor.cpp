@@ -85,7 +85,7 @@ struct FloorLines {
   int awaited = 0;
 };
 
-void add_line(FloorLines& all, const Answer<Seen>& answer, FloorLine line, Index tokens) {
+void add_line(FloorLines& all, const Known<Seen>& answer, FloorLine line, Index tokens) {
   if (!answer.value || answer.stale) {
     if (answer.reason.empty()) ++all.awaited;
     return;
@@ -105,7 +105,7 @@ void add_forms(Application& application, FloorLines& all) {
     key.form = form;
     const bool is_reference = form == Form::recurrent && is_cpu(*computed.device);
     const bool has_fault = !prove.fault.id.empty() && prove.fault.form == form;
-    add_line(all, application.session.answers().ask(key, Urgency::later),
+    add_line(all, application.session.questions().ask(key, Urgency::later),
              {.words = is_reference ? std::string("recurrent f64: what all are measured against")
                                     : fmt::format("{} f64{}{}", name(form), on_device(computed.choice),
                                                   has_fault ? ", without the fault" : ""),
@@ -125,7 +125,7 @@ void add_precisions(Application& application, FloorLines& all) {
   for (const Arithmetic arithmetic : all_arithmetics) {
     if (arithmetic == Arithmetic::f64 && has_f64) continue;
     key.arithmetic = arithmetic;
-    const Answer<Seen> answer = application.session.answers().ask(key, Urgency::later);
+    const Known<Seen> answer = application.session.questions().ask(key, Urgency::later);
     add_line(all, answer,
              {.words = fmt::format("{} {}{}", name(key.form), name(arithmetic),
                                    arithmetic == Arithmetic::f64 ? on_device(computed.choice) : ""),
@@ -143,7 +143,7 @@ FloorLines floor_lines(Application& application) {
   const Index tokens = application.session.computed()->sequence.tokens;
   FloorLines all;
   if (!prove.fragile.empty() && prove.fault.id.empty()) {
-    const Answer<FragileFigures> answer = ask_present_fragile(application);
+    const Known<FragileFigures> answer = ask_present_fragile(application);
     if (!answer.value || answer.stale) {
       ++all.awaited;
     } else if (answer.value->run && std::ssize(answer.value->run->errors) == tokens) {
@@ -164,7 +164,7 @@ FloorLines floor_lines(Application& application) {
   }
   if (prove.lens != ProofLens::precisions) add_forms(application, all);
   if (prove.lens != ProofLens::forms) add_precisions(application, all);
-  const Answer<FaultFigures> fault = ask_present_fault(application);
+  const Known<FaultFigures> fault = ask_present_fault(application);
   if (fault.value && !fault.stale && std::ssize(fault.value->errors) == tokens) {
     all.lines.push_back(
         {.words = fmt::format("{}, {}", name(prove.fault.form), find_fault(prove.fault.id).label),
@@ -556,7 +556,7 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   list->PopClipRect();
   std::vector<Rectangle> taken;
   Index flag = -1;
-  if (const Answer<FaultFigures> fault = ask_present_fault(application);
+  if (const Known<FaultFigures> fault = ask_present_fault(application);
       fault.value && !fault.stale && fault.value->departure)
     flag = fault.value->departure->token;
   if (const auto wrong = ask_device_departure(application, form); wrong.value && !wrong.stale && *wrong.value)

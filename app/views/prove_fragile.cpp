@@ -84,7 +84,7 @@ void draw_fragile_form(Application& application) {
   const FragileForm& fragile = find_fragile_form(application.session.state().prove.fragile);
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const Answer<FragileFigures> answer = ask_present_fragile(application);
+  const Known<FragileFigures> answer = ask_present_fragile(application);
   const bool is_known = answer.value && !answer.stale;
   const float left = std::floor(room.x * 0.56F);
   ImGui::BeginChild("fragile formula", {left, room.y});

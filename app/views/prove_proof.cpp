@@ -32,7 +32,7 @@ constexpr float lost_height = 26;
 
 struct TableRow {
   std::string words;
-  Answer<Seen> seen;
+  Known<Seen> seen;
   double allowed = 0;  // 0: nothing is promised
 };
 
@@ -46,13 +46,13 @@ std::vector<TableRow> rows_of(Application& application) {
     const double allowed =
         tolerance(*computed.variant, computed.sequence.settings, form, Precision::f64).error;
     rows.push_back({fmt::format("{}, f64{}", form_label(form), on_device(computed.choice)),
-                    application.session.answers().ask(key, Urgency::later), allowed});
+                    application.session.questions().ask(key, Urgency::later), allowed});
   }
   key.form = proof_form(application);
   for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::tf32, Arithmetic::bf16, Arithmetic::f16}) {
     key.arithmetic = arithmetic;
     rows.push_back({fmt::format("{}, {}", form_label(key.form), name(arithmetic)),
-                    application.session.answers().ask(key, Urgency::later)});
+                    application.session.questions().ask(key, Urgency::later)});
   }
   return rows;
 }
@@ -236,8 +236,8 @@ void draw_proof(Application& application) {
       "at every word t, o' from the f64 recurrence: the badge and verify say the largest of them. A memory "
       "is "
       "measured the same way after the last word.");
-  const Answer<std::vector<DigitsLost>> digits =
-      application.session.answers().ask(about_proof<DigitsHere>(application), Urgency::later);
+  const Known<std::vector<DigitsLost>> digits =
+      application.session.questions().ask(about_proof<DigitsHere>(application), Urgency::later);
   head("Why a sum over many words loses digits");
   const bool is_known = digits.value && !digits.stale;
   if (is_known && !digits.value->empty())

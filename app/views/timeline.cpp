@@ -2,7 +2,7 @@
 #include <imgui.h>
 
 #include "app/gl/context_local.h"
-#include "app/session/learn_answers.h"
+#include "app/session/learn_questions.h"
 #include "app/studio/application.h"
 #include "app/views/floor.h"
 #include "app/views/form_words.h"
@@ -98,7 +98,7 @@ std::string kept_words(Session& session, Index token) {
   key.first = token;
   key.last = session.token();
   if (!key.of.lock() || key.first >= key.last) return {};
-  const Answer<KeptSince::Value> kept = session.answers().ask(key);
+  const Known<KeptSince::Value> kept = session.questions().ask(key);
   if (!kept.value || !*kept.value) return {};
   const KeptBetween& part = **kept.value;
   std::string words = fmt::format("\nfading leaves {:.3g} of it until “{}”", part.mean,

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "app/gl/context_local.h"
-#include "app/session/who_wrote.h"
+#include "app/session/step_questions.h"
 #include "app/stage/cell_words.h"
 #include "app/stage/fading_cells.h"
 #include "app/stage/largest_cell.h"
@@ -375,12 +375,12 @@ void draw_writers(Application& application, const ExplainedCell& answer) {
   const auto& computation = application.session.sight().computation;
   const std::size_t most = writers_in_room();
   const WhoWrote key{computation, written.number, most};
-  const auto told = application.session.answers().ask(key);
+  const auto told = application.session.questions().ask(key);
   ImGui::Dummy({0, style::px(1)});
   heading_of(written);
   if (!told.value) {
     if (!told.under_way) style::caption(told.reason);
-    if (awaited("telling its writers apart", told)) application.session.answers().give_up(key);
+    if (awaited("telling its writers apart", told)) application.session.questions().give_up(key);
     return;
   }
   // Within a word, or a batch of them, a rule may have another memory than the one that it hands on.
@@ -423,7 +423,7 @@ void draw_writers(Application& application, const ExplainedCell& answer) {
     else if (writers.size() > 1)
       style::caption(others);
   }
-  if (awaited("telling its writers apart", told)) application.session.answers().give_up(key);
+  if (awaited("telling its writers apart", told)) application.session.questions().give_up(key);
 }
 
 void draw_answer(Application& application, const ExplainedCell& answer, bool pinned) {

@@ -12,7 +12,7 @@
 #include "app/commands/values.h"
 #include "app/commands/versions.h"
 #include "app/session/computation.h"
-#include "app/session/machine.h"
+#include "app/session/devices.h"
 #include "app/session/presets.h"
 #include "app/studio/workspaces.h"
 #include "app/window/ui_bench.h"

@@ -1,13 +1,17 @@
 #include "app/window/ui_bench.h"
 
 #include <fmt/format.h>
-
+#include <unistd.h>
 #include <algorithm>
 #include <cfloat>
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <fstream>
 #include <functional>
+#include <iterator>
+#include <sstream>
+#include <string>
 #include <thread>
 
 #include "app/session/presets.h"
@@ -18,6 +22,33 @@
 #include "core/base/error.h"
 
 namespace palimpsest {
+
+namespace {
+
+/// The seconds between the machine's start and the process's, as /proc/self/stat has them.
+double process_began() {
+  std::ifstream file("/proc/self/stat");
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  // The second field is the program's name in parentheses, which may hold spaces; the time is the 22nd.
+  std::istringstream fields(text.substr(std::min(text.rfind(')') + 1, text.size())));
+  std::string field;
+  for (int number = 3; number < 22; ++number) fields >> field;
+  double ticks = 0;
+  fields >> ticks;
+  return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+}  // namespace
+
+StartMoment start_moment() {
+  static const double began = process_began();
+  const auto milliseconds = [](clockid_t clock, double from) {
+    timespec now{};
+    clock_gettime(clock, &now);
+    return (static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9 - from) * 1e3;
+  };
+  return {milliseconds(CLOCK_BOOTTIME, began), milliseconds(CLOCK_THREAD_CPUTIME_ID, 0)};
+}
 
 namespace {
 
@@ -62,7 +93,7 @@ class Person {
     application_.session.wait_for_place();
     for (const auto end = Clock::now() + patience_;; std::this_thread::sleep_for(frame_period)) {
       pass();
-      if (!application_.session.answers().busy()) return true;
+      if (!application_.session.questions().busy()) return true;
       if (Clock::now() >= end) return false;
     }
   }

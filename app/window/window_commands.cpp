@@ -10,14 +10,13 @@
 #include <utility>
 
 #include "app/commands/interrupt.h"
-#include "app/commands/place_option.h"
 #include "app/commands/values.h"
 #include "app/commands/versions.h"
-#include "app/session/kept_places.h"
 #include "app/session/last_place.h"
+#include "app/session/pinned_places.h"
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
-#include "app/session/prove_answers.h"
+#include "app/session/prove_questions.h"
 #include "app/session/race_file.h"
 #include "app/studio/application.h"
 #include "app/window/bench_command.h"
@@ -25,6 +24,7 @@
 #include "app/window/window.h"
 #include "core/base/error.h"
 #include "core/io/file.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -200,7 +200,7 @@ void render_to(Application& application, int width, int height, float scale,
   Offscreen offscreen(width, height, scale);
   for (int frame = 0; frame < settling_frames; ++frame) {  // a page asks for what it shows
     offscreen.pass([&] { application.draw(offscreen.scale()); });
-    application.session.answers().wait();
+    application.session.questions().wait();
   }
   const Image image = offscreen.render([&] { application.draw(offscreen.scale()); }, settling_frames);
   if (!application.undrawn().empty()) throw Error(application.undrawn());

@@ -12,6 +12,7 @@
 #include "core/contract/output.h"
 #include "core/proof/departure.h"
 #include "core/proof/verify_faults.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/proof/reference_run.h"
 #include "core/steps/interpreted.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/io/files.h"

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "core/operator/checkpoints.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

@@ -14,6 +14,7 @@
 #include "app/widgets/style.h"
 #include "app/window/window.h"
 #include "core/io/npy.h"
+#include "core/variants/variants.h"
 #include "tests/folders.h"
 #include "tests/gui/tests.h"
 

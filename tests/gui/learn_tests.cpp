@@ -24,7 +24,7 @@ Session& enter_learn(ImGuiTestContext* context) {
   context->Yield(2);
   session.go_to_token(word);
   settle(context);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
   return session;
 }
@@ -71,7 +71,7 @@ void the_dot_changes_the_strength(ImGuiTestContext* context) {
   const double beta = painted.front().numbers[2];
   IM_CHECK_GT(beta, 1.2);
   IM_CHECK_EQ(session.computed()->sequence.at("beta")(word, 0), beta);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
   IM_CHECK_GT(learn_map().dot.x, dot.x + width / 5);
   // All of the drag is one change.
@@ -89,7 +89,7 @@ void harm_has_its_dot_on_the_curve(ImGuiTestContext* context) {
   settle(context);
   session.go_to_token(15);
   settle(context);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
   IM_CHECK(learn_map().harm_dot.has_value());
   IM_CHECK_EQ(learn_map().harm_dot->x, learn_map().dot.x);
@@ -126,7 +126,7 @@ void says_what_cannot_be_painted(ImGuiTestContext* context) {
   choice.variant = "retnet";
   session.choose(std::move(choice));
   settle(context);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
   const Rectangle gates = learn_map().gates;
   const float middle = (gates.minimum.x + gates.maximum.x) / 2;
@@ -149,7 +149,7 @@ void choose_variant(ImGuiTestContext* context, Session& session, const char* var
   choice.variant = variant;
   session.choose(std::move(choice));
   settle(context);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
 }
 

@@ -22,7 +22,7 @@ Session& enter_measure(ImGuiTestContext* context) {
   context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_6);
   for (int i = 0; i < 4; ++i) {
     settle(context);
-    session.answers().wait();
+    session.questions().wait();
   }
   settle(context);
   return session;
@@ -115,7 +115,7 @@ void races_until_it_is_cancelled(ImGuiTestContext* context) {
   context->ItemClick("//Which is faster here?/**/###race");
   context->Yield(2);
   IM_CHECK(!races.runs());
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
   IM_CHECK_EQ(points(), std::size_t{4});
   IM_CHECK_EQ(measure_map().points.size(), std::size_t{4});
@@ -127,7 +127,7 @@ void races_until_it_is_cancelled(ImGuiTestContext* context) {
   context->Yield(2);
   context->ItemClick("//Which is faster here?/**/###race");
   for (int i = 0; i < 2000 && races.runs(); ++i) context->SleepNoSkip(0.02F, 0.02F);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
   IM_CHECK_EQ(points(), std::size_t{6});
   IM_CHECK_LT(measure_map().hatched_from, 0.0F);
@@ -151,7 +151,7 @@ void overlays_reports_and_refuses_broken_ones(ImGuiTestContext* context) {
   const auto come = [&] {
     for (int i = 0; i < 3; ++i) {
       context->Yield(2);
-      session.answers().wait();
+      session.questions().wait();
     }
     settle(context);
   };

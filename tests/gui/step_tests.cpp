@@ -21,7 +21,7 @@ Session& enter_form(ImGuiTestContext* context, Form form) {
   choice.form = form;
   session.choose(std::move(choice));
   settle(context);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
   return session;
 }
@@ -155,7 +155,7 @@ void follows_the_story(ImGuiTestContext* context) {
   IM_CHECK_EQ(shown_story(), std::string());
   perform(find_command(program(), "data.list"), program());
   settle(context);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
   context->ItemClick("//All data/**/word 63");
   settle(context);

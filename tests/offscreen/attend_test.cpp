@@ -9,6 +9,7 @@
 #include "app/studio/application.h"
 #include "app/widgets/style.h"
 #include "app/window/offscreen.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/offscreen/drawn.h"
 
@@ -301,7 +302,7 @@ TEST_CASE("the weights of a text of any length take the memory of its pixels", "
   choose(application, "linear");
   Offscreen offscreen(1280, 800);
   draw_fully(application, offscreen);
-  const std::size_t before = application.session.answers().bytes();
+  const std::size_t before = application.session.questions().bytes();
   application.enter("attend");
   draw_fully(application, offscreen);
   REQUIRE(attend_map().squares.size() == 2);
@@ -313,7 +314,7 @@ TEST_CASE("the weights of a text of any length take the memory of its pixels", "
   // At most two cells for a pixel both ways, as weights and as shares; once more for the coarse picture, the
   // loupes, and the rows of the present token.
   const double most = 2 * 4 * pixels * 2 * sizeof(double);
-  CHECK(static_cast<double>(application.session.answers().bytes() - before) < most);
+  CHECK(static_cast<double>(application.session.questions().bytes() - before) < most);
 }
 
 TEST_CASE("words below the squares of Attend do not lie over each other", "[attend]") {

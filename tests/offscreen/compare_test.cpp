@@ -7,6 +7,7 @@
 #include "app/views/answer_cells.h"
 #include "app/window/offscreen.h"
 #include "core/variants/rail.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/offscreen/drawn.h"
 

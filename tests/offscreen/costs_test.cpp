@@ -16,7 +16,7 @@ namespace {
 void draw(Application& application, Offscreen& offscreen) {
   for (int turn = 0; turn < 4; ++turn) {
     offscreen.pass([&] { application.draw(1); });
-    application.session.answers().wait();
+    application.session.questions().wait();
   }
 }
 

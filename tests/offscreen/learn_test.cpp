@@ -17,6 +17,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/cut_words.h"
 #include "app/window/offscreen.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/offscreen/drawn.h"
 #include "tests/session/opened.h"

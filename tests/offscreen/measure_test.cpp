@@ -376,7 +376,7 @@ TEST_CASE("while reports are being read, Measure says so in every frame", "[meas
   CHECK_THAT(measure_map().headline, says("being read"));
   for (int frames = 0; frames < 20 && measure_map().points.empty(); ++frames) {
     CHECK_THAT(measure_map().headline, !says("Nothing is measured"));
-    application.session.answers().wait();
+    application.session.questions().wait();
     pass();
   }
   CHECK_FALSE(measure_map().points.empty());

@@ -7,6 +7,7 @@
 #include "app/views/form_words.h"
 #include "app/widgets/cut_words.h"
 #include "app/window/offscreen.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/offscreen/drawn.h"
 
@@ -157,9 +158,9 @@ TEST_CASE("what should be has its own scale where a fault is so large that it wo
     auto key = about_proof<WrongHere>(application);
     key.form = Form::chunkwise;
     key.fault = explodes ? "solve-sign" : "no-solve";
-    application.session.answers().ask(key);
-    application.session.answers().wait();
-    const auto place = application.session.answers().ask(key).value;
+    application.session.questions().ask(key);
+    application.session.questions().wait();
+    const auto place = application.session.questions().ask(key).value;
     REQUIRE(place);
     REQUIRE(*place);
     const double largest = (*place)->tensor.should_be.cwiseAbs().maxCoeff();

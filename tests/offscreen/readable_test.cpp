@@ -13,6 +13,7 @@
 #include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
 #include "app/window/offscreen.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/offscreen/glyphs.h"
 
@@ -33,7 +34,7 @@ void settle(Application& application, Offscreen& offscreen) {
   for (int i = 0; i < 4; ++i) {
     offscreen.pass([&] { application.draw(offscreen.scale()); });
     application.session.wait();
-    application.session.answers().wait();
+    application.session.questions().wait();
   }
   for (int i = 0; i < 2; ++i) offscreen.pass([&] { application.draw(offscreen.scale()); });
 }

@@ -9,11 +9,12 @@
 #include <functional>
 #include <map>
 
-#include "app/session/block_record.h"
 #include "app/session/computation.h"
 #include "app/session/presets.h"
+#include "app/session/step_questions.h"
 #include "app/widgets/heat_map.h"
 #include "core/base/text.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;
@@ -135,7 +136,7 @@ void for_every_step(const Look& look) {
       if (!trace) continue;
       for (std::size_t phase = 0; phase < trace->phases.size(); ++phase) {
         const Index block = trace->block_of(15, static_cast<Index>(phase));
-        const auto record = BlockRecord{computed->trace(form), block}.compute({});
+        const auto record = find_out(BlockRecord{computed->trace(form), block}).value;
         const Index row = std::max<Index>(15 - trace->block(block).first_token, 0);
         for (std::size_t i = 0; i < trace->phases[phase].operations.size(); ++i) {
           CAPTURE(variant.id, name(form), trace->phases[phase].operations[i].id);
@@ -547,8 +548,8 @@ TEST_CASE("a chunk's output says that before and inside are what the recurrence 
     const auto recurrent = computed->trace(Form::recurrent);
     REQUIRE(trace);
     const Index block = trace->block_of(15, 0);
-    const auto record = BlockRecord{trace, block}.compute({});
-    const auto recurrence = BlockRecord{recurrent, recurrent->block_of(15, 0)}.compute({});
+    const auto record = find_out(BlockRecord{trace, block}).value;
+    const auto recurrence = find_out(BlockRecord{recurrent, recurrent->block_of(15, 0)}).value;
     const Phase& phase = trace->phases.front();
     const auto output = std::ranges::find(phase.operations, "output", &Operation::id);
     REQUIRE(output != phase.operations.end());

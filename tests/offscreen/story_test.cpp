@@ -95,7 +95,7 @@ TEST_CASE("a word of a story leads to the step that shows what happens there", "
   // What is asked for has a row and a column: key, and drum in its place.
   CHECK(asked_choice(application.session).words.pinned == std::vector<Index>{6, 42, 63});
   for (int turn = 0; turn < 3; ++turn) {
-    application.session.answers().wait();
+    application.session.questions().wait();
     offscreen.pass([&] { application.draw(1); });
   }
   REQUIRE(answers_map().shown);

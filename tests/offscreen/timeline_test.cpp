@@ -191,7 +191,7 @@ TEST_CASE("words asked about: those written most strongly, each text once", "[ti
   drawn.application.session.go_to_token(42);
   drawn.application.session.wait();
   drawn.offscreen.render([&] { drawn.application.draw(1); });
-  drawn.application.session.answers().wait();  // what was asked for is told later
+  drawn.application.session.questions().wait();  // what was asked for is told later
   drawn.offscreen.render([&] { drawn.application.draw(1); });
   std::string words;
   for (const Index t : timeline_map().underlined)

@@ -17,6 +17,7 @@
 #include "app/views/writer_fate.h"
 #include "app/window/offscreen.h"
 #include "core/base/error.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;
@@ -61,8 +62,8 @@ TEST_CASE("parts of the largest cell add up to it, and its writers to what was t
         const auto written = written_cell(*trace, block, phase, *sight.record, *cell);
         if (!written) continue;
         try {
-          const auto told = WhoWrote{.of = sight.computation, .number = written->number}.compute(
-              {.stop = {}, .progress = [](double) {}});
+          const auto told = find_out(WhoWrote{.of = sight.computation, .number = written->number},
+                                     {.stop = {}, .progress = [](double) {}});
           // Within a batch its words read and rewrite another memory than the one that is handed on; the
           // panel compares the two numbers, and says so.
           if (!written->shown || variant.id == "ttt_linear") continue;
@@ -151,8 +152,8 @@ TEST_CASE("without a pointer the largest number of the step is explained", "[why
 namespace {
 
 /// A program with a cell that a click holds, once its writers are told apart.
-struct Held {
-  explicit Held(const char* tensor, int width = 1280, int height = 800) : offscreen(width, height) {
+struct HeldWhy {
+  explicit HeldWhy(const char* tensor, int width = 1280, int height = 800) : offscreen(width, height) {
     application.open_first_capture();
     application.session.wait();
     application.session.go_to_token(42);
@@ -160,7 +161,7 @@ struct Held {
     application.pinned = CellFocus{tensor, 31, 27};
     for (int turn = 0; turn < 4; ++turn) {
       offscreen.pass([&] { application.draw(1); });
-      application.session.answers().wait();
+      application.session.questions().wait();
     }
   }
 
@@ -173,7 +174,7 @@ struct Held {
 TEST_CASE("a number that the words before left says who wrote it, and what became of that", "[why]") {
   for (const char* tensor : {"S_before", "S_decayed", "S_after"}) {
     CAPTURE(tensor);
-    const Held held(tensor);
+    const HeldWhy held(tensor);
     const std::string& fate = why_map().fate;
     CHECK_THAT(fate, says(" wrote "));
     CHECK_THAT(fate, says("; left "));
@@ -238,7 +239,7 @@ TEST_CASE("why a number is what it is stands in sight whole, in a small window t
       for (int turn = 0; turn < 4; ++turn) {
         application.session.wait();
         offscreen.pass([&] { application.draw(1); });
-        application.session.answers().wait();
+        application.session.questions().wait();
       }
       for (int turn = 0; turn < 2; ++turn) offscreen.pass([&] { application.draw(1); });
       CHECK(why_map().beyond == 0);
