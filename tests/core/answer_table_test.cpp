@@ -14,7 +14,6 @@
 #include "core/rules/row_rule.h"
 #include "core/rules/softmax_rule.h"
 #include "core/rules/stored_pairs.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/folders.h"

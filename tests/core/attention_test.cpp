@@ -10,7 +10,6 @@
 #include "core/rules/effective_attention.h"
 #include "core/rules/read_order.h"
 #include "core/rules/row_rule.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/golden.h"
 #include "tests/core/linear_cases.h"

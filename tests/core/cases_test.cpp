@@ -6,7 +6,6 @@
 #include "core/cases/hand_over.h"
 #include "core/cases/random_case.h"
 #include "core/rules/row_rule.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/io/files.h"

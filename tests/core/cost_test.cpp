@@ -14,7 +14,6 @@
 #include "core/engines/recurrent.h"
 #include "core/engines/softmax.h"
 #include "core/operator/inner_batches.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/counted/counted.h"

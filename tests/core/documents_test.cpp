@@ -11,7 +11,6 @@
 #include "core/contract/variant.h"
 #include "core/engines/fast_kernels.h"
 #include "core/rules/row_rule.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/folders.h"

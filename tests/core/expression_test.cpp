@@ -7,7 +7,6 @@
 #include "core/contract/output.h"
 #include "core/formula/expression.h"
 #include "core/steps/interpreted.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/random_expression.h"

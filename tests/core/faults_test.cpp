@@ -12,7 +12,6 @@
 #include "core/contract/output.h"
 #include "core/proof/departure.h"
 #include "core/proof/verify_faults.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

@@ -8,7 +8,6 @@
 #include "core/rules/backend.h"
 #include "core/rules/row_rule.h"
 #include "core/steps/interpreted.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/io/files.h"

@@ -7,7 +7,6 @@
 
 #include "core/io/capture.h"
 #include "core/rules/row_rule.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/golden.h"

@@ -12,7 +12,6 @@
 #include "core/rules/inner_problem.h"
 #include "core/rules/stored_pairs.h"
 #include "core/steps/trace.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

@@ -17,7 +17,6 @@
 #include "core/insight/written_together.h"
 #include "core/rules/network_rule.h"
 #include "core/rules/stored_pairs.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

@@ -13,7 +13,6 @@
 #include "core/numbers/matrix_functions.h"
 #include "core/rules/row_rule.h"
 #include "core/rules/stored_pairs.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

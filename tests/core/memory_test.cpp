@@ -11,7 +11,6 @@
 #include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
 #include "core/rules/stored_pairs.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/folders.h"

@@ -6,7 +6,6 @@
 
 #include "core/base/error.h"
 #include "core/proof/fragile_forms.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

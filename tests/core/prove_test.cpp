@@ -12,7 +12,6 @@
 #include "core/proof/fragile_forms.h"
 #include "core/proof/reference_run.h"
 #include "core/steps/interpreted.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

@@ -15,7 +15,6 @@
 #include "core/insight/stability.h"
 #include "core/insight/written_together.h"
 #include "core/rules/stored_pairs.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/linear_cases.h"

@@ -5,7 +5,6 @@
 #include "core/base/error.h"
 #include "core/cases/random_case.h"
 #include "core/contract/sequence.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/told_device.h"
 

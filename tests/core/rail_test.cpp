@@ -8,7 +8,6 @@
 #include "core/base/error.h"
 #include "core/proof/reference_run.h"
 #include "core/steps/interpreted.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/io/files.h"

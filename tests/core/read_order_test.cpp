@@ -9,7 +9,6 @@
 #include "core/rules/effective_attention.h"
 #include "core/rules/row_rule.h"
 #include "core/variants/rail.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/oracles.h"

@@ -15,7 +15,6 @@
 #include "core/rules/row_map.h"
 #include "core/rules/row_rule.h"
 #include "core/variants/rail.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/folders.h"

@@ -15,7 +15,6 @@
 #include "core/steps/recognised.h"
 #include "core/steps/trace.h"
 #include "core/steps/turned.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "core/operator/checkpoints.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

@@ -1,7 +1,6 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/io/files.h"

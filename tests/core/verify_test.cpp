@@ -9,7 +9,6 @@
 
 #include "core/base/error.h"
 #include "core/rules/row_rule.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/io/files.h"

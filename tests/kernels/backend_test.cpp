@@ -4,7 +4,6 @@
 #include "core/base/parallel_for.h"
 #include "core/cases/random_case.h"
 #include "core/proof/verify.h"
-#include "core/variants/variants.h"
 #include "kernels/device.h"
 #include "tests/catch.h"
 #include "tests/kernels/gpu.h"

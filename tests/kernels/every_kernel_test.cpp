@@ -9,7 +9,6 @@
 
 #include <iostream>
 
-#include "core/variants/variants.h"
 #include "kernels/cuda/device_array.h"
 #include "kernels/cuda/hopper/product_rate.h"
 #include "kernels/cuda/hopper/tensor_rows.h"

@@ -3,7 +3,6 @@
 
 #include "core/base/error.h"
 #include "core/contract/output.h"
-#include "core/variants/variants.h"
 #include "kernels/cuda_backend.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"

@@ -4,7 +4,6 @@
 
 #include "core/cases/random_case.h"
 #include "core/rules/fused_kernel.h"
-#include "core/variants/variants.h"
 #include "kernels/cuda_backend.h"
 #include "tests/catch.h"
 #include "tests/kernels/gpu.h"
