@@ -52,9 +52,6 @@ struct AttendMap {
   bool has_loupe = false;
   int numberless = 0;                       // of its cells that should have a number
   std::vector<Rectangle> column_words;      // below the squares
-  std::vector<Rectangle> bars;              // on the floor
-  std::vector<Rectangle> bar_numbers;       // beside them
-  std::vector<std::string> pointed;         // on the floor, to words that are read most and not in view
   std::string sum;                          // below the words that are read most
   float side_end = 0;                       // where the scale below them ends
   float side_bottom = 0;                    // and their panel

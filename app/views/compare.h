@@ -73,7 +73,6 @@ struct CompareMap {
   std::vector<Rectangle> stop_words;
   ImVec2 handle = {};
   std::vector<Rectangle> labels;  // of the lines on the floor
-  std::vector<std::string> axis;  // what stands where theirs ends
   double range = 0;
 };
 

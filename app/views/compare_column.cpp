@@ -8,7 +8,7 @@
 #include "app/stage/head.h"
 #include "app/views/answer_cells.h"
 #include "app/views/compare.h"
-#include "app/views/timeline_scale.h"
+#include "app/views/floor_rows.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"

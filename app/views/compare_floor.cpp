@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "app/gl/context_local.h"
+#include "app/scene/parts.h"
 #include "app/session/compared_sides.h"
 #include "app/views/compare.h"
 #include "app/views/floor.h"
-#include "app/views/timeline_rows.h"
-#include "app/views/timeline_scale.h"
+#include "app/views/floor_rows.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
 #include "app/widgets/tooltip_place.h"
@@ -20,8 +20,6 @@ namespace {
 
 using style::px;
 
-constexpr float caption_height = 16;
-constexpr float words_height = 26;
 constexpr float labels_width = 128;  // right of the words: whose line ends there
 constexpr float label_height = 15;
 
@@ -48,7 +46,7 @@ LengthScale scale_of(const ComparedSides& all) {
 
 /// What is left of the error after each word, as a line; of words that share a pixel the largest. Returns the
 /// height at which it ends in sight.
-float draw_line(const TimelineColumns& columns, const std::vector<Recall>& errors, double full, float top,
+float draw_line(const FloorColumns& columns, const std::vector<Recall>& errors, double full, float top,
                 float bottom, Index present, ImU32 colour, bool is_wide) {
   const auto y = [&](double length) { return bottom - (bottom - top) * length_bar(length, full).part; };
   std::vector<ImVec2> reached;
@@ -173,65 +171,66 @@ void draw_labels(std::vector<LineLabel> labels, float left, float width, float t
   }
 }
 
-void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
-  const Session& session = application.session;
+/// The line of every side, and what stands where it ends.
+std::vector<LineLabel> draw_side_lines(const ComparedSides& all, const LengthScale& scale,
+                                       const FloorColumns& columns, const Rectangle& place, Index present) {
+  std::vector<LineLabel> labels;
+  const float bottom = place.maximum.y;
+  for (const ComparedSide& side : all.sides) {
+    const ImU32 colour = side_colour(side.index);
+    if (side.recall && !side.recall->tokens.empty()) {
+      const float end = draw_line(columns, side.recall->tokens, scale.full, place.minimum.y, bottom, present,
+                                  colour, side.is_reference);
+      labels.push_back({line_name(side, all), colour, end});
+    } else if (side.recall) {
+      labels.push_back({side_name(side.side) + ": no error", colour, bottom});
+    }
+  }
+  return labels;
+}
+
+/// What the lines are, and where their axis ends.
+FloorRow lines_row(const LengthScale& scale) {
   const style::Palette& c = style::colours();
-  auto& view = context_local<TimelineView>();
-  const ImVec2 position = {from.x + px(timeline_gutter - style::panel_padding), from.y};
-  const ImVec2 size = {to.x - position.x - px(labels_width), to.y - position.y};
-  if (size.x < px(60) || size.y < px(80)) return;
+  FloorRow row{.name = "errors", .kind = FloorRow::Kind::own, .above = 6, .below = 3};
+  row.label = {
+      .lines = {{.words = "error left", .colour = c.error}, {.words = end_words(scale), .colour = c.dim}},
+      .top = true};
+  if (const std::string over = beyond_words(scale); !over.empty())
+    row.label.lines.push_back({.words = over, .colour = c.dim});
+  row.lines = {{.part = 0, .words = "0", .ink = c.dim}};
+  return row;
+}
+
+void draw_compared_errors(Application& application, ImVec2 from, ImVec2 to) {
+  const Session& session = application.session;
+  to.x -= px(labels_width);
+  const auto columns = columns_between(session, from, to, {60, 80});
+  if (!columns) return;
   const ComparedSides all = compared(application);
   const LengthScale scale = scale_of(all);
-  const TimelineColumns columns = timeline_columns(view, session, position, size);
-  const float words_top = position.y + px(caption_height);
-  const float top = words_top + px(words_height) + px(6);
-  const float bottom = to.y - px(3);
   std::vector<LineLabel> labels;
-  {
-    TimelineRows words(columns, session);
-    words.groups(position.y, to.y);
-    words.words(words_top + px(2));
-    const style::TextStyle text(style::Text::caption);
-    const float line = text_extent("x").y;
-    words.name("error left", top, c.error);
-    words.name(end_words(scale), top + line, c.dim);
-    compare_map().axis = {end_words(scale)};
-    if (const std::string over = beyond_words(scale); !over.empty() && top + 3 * line < bottom) {
-      words.name(over, top + 2 * line, c.dim);
-      compare_map().axis.push_back(over);
-    }
-    words.name("0", bottom - px(2), c.dim);
-    for (const ComparedSide& side : all.sides) {
-      const bool has_line = side.recall && !side.recall->tokens.empty();
-      const ImU32 colour = side_colour(side.index);
-      if (has_line) {
-        const float end = draw_line(columns, side.recall->tokens, scale.full, top, bottom, session.token(),
-                                    colour, side.is_reference);
-        labels.push_back({line_name(side, all), colour, end});
-      } else if (side.recall) {
-        labels.push_back({side_name(side.side) + ": no error", colour, bottom});
-      }
-    }
-    words.cursor(position.y + px(caption_height - 2), to.y);
-  }
-  if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({from.x, top}, {position.x, bottom}))
-    tooltip_beside({from.x, top}, {position.x, bottom}, axis_explained(scale));
-  draw_scale({position.x + size.x + px(12), position.y}, px(labels_width - 12), all.range);
-  draw_labels(std::move(labels), position.x + size.x + px(12), px(labels_width - 12), top - px(6), to.y);
-  ImGui::SetCursorScreenPos(position);
-  ImGui::InvisibleButton("errors", size);
-  scrub(application, view, columns);
-  turn_wheel_over_item(view, columns, session);
+  Floor floor = floor_of(session, "errors");
+  floor.rows = {captions_row(), words_row(), lines_row(scale)};
+  floor.rows.back().draw = [&](const FloorColumns& over, const Rectangle& place) {
+    labels = draw_side_lines(all, scale, over, place, session.token());
+  };
+  show_floor(application, floor, *columns);
+  const Part* lines = parts().find("floor/errors");
+  if (!lines) return;
+  const auto [upper, lower] = lines->where;
+  if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({from.x, upper.y}, {upper.x, lower.y}))
+    tooltip_beside({from.x, upper.y}, {upper.x, lower.y}, axis_explained(scale));
+  draw_scale({to.x + px(12), from.y}, px(labels_width - 12), all.range);
+  draw_labels(std::move(labels), to.x + px(12), px(labels_width - 12), upper.y - px(6), to.y);
 }
 
 }  // namespace
 
 void draw_compare_floor(Application& application) {
   compare_map().labels.clear();
-  draw_floor_panel(application, "##compare floor", 10, 4, RowsAbove::none, [&](ImVec2 from, ImVec2 to) {
-    const Session& session = application.session;
-    if (session.computed() && !session.computed()->tokens.empty()) draw_floor(application, from, to);
-  });
+  draw_floor_panel(application, "##compare floor", 10, 4, RowsAbove::none,
+                   [&](ImVec2 from, ImVec2 to) { draw_compared_errors(application, from, to); });
 }
 
 }  // namespace palimpsest

@@ -35,22 +35,9 @@ struct LearnMap {
   std::vector<std::pair<std::string, Rectangle>> choices;  // the words that learn_choice() drew
   ImVec2 dot;                                              // on it
   std::optional<ImVec2> harm_dot = {};                     // on the curve of the word that is harmed
-  /// A lane of a stored word, and what it showed last at the cursor.
-  struct Lane {
-    Index token = 0;
-    Rectangle place;
-    double share = 0;
-    Rectangle right;   // the green of the column at the cursor
-    Rectangle excess;  // and what is beyond its value
-  };
-  std::vector<Lane> lanes;
   std::vector<std::pair<std::string, Rectangle>> links;  // words that lead to a token
   std::vector<Rectangle> tags;                           // words beside points of the loss
   int tags_on_curves = 0;                                // how often they lie over one
-  Rectangle strengths;                                   // the rows that can be painted; empty: there is none
-  Rectangle gates;
-  Rectangle errors;
-  std::string told;       // of the bar under the pointer
   float sliders_top = 0;  // where they begin, as if nothing were scrolled
   Rectangle spectrum;     // of the memory, with its words; empty: there is none
   std::string reason;     // why there is no picture of a step; empty: there is one

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "app/views/timeline_scale.h"
+#include "app/views/floor_rows.h"
 #include "core/base/text.h"
 #include "core/formula/notation.h"
 #include "core/insight/learning.h"

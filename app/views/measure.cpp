@@ -7,7 +7,6 @@
 
 #include "app/gl/context_local.h"
 #include "app/views/floor.h"
-#include "app/views/timeline_rows.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
@@ -300,26 +299,19 @@ void draw_measure(Application& application) {
 void draw_measure_floor(Application& application) {
   draw_floor_panel(application, "##measure floor", 10, 4, RowsAbove::none, [&](ImVec2 from, ImVec2 to) {
     const Session& session = application.session;
-    if (!session.computed() || session.computed()->sequence.tokens == 0) return;
-    auto& view = context_local<TimelineView>();
-    const ImVec2 position = {from.x + px(timeline_gutter - style::panel_padding), from.y};
-    const ImVec2 size = {to.x - position.x, to.y - position.y};
-    if (size.x < px(60) || size.y < px(24)) return;
-    const TimelineColumns columns = timeline_columns(view, session, position, size);
-    TimelineRows words(columns, session);
-    words.words(position.y + px(words_top));
+    const auto columns = columns_between(session, from, to, {60, 24});
+    if (!columns) return;
+    const style::Palette& c = style::colours();
+    Floor floor = floor_of(session, "words below the chart");
+    floor.rows = {words_row(words_height, words_top)};
+    floor.rows.back().label.lines = {
+        {.words = fmt::format("the text: n = {}", session.computed()->sequence.tokens), .colour = c.dim}};
+    show_floor(application, floor, *columns);
     const style::TextStyle text(style::Text::caption);
-    words.name(fmt::format("the text: n = {}", session.computed()->sequence.tokens),
-               position.y + px(words_top + 2) + text_extent("x").y / 2, style::colours().dim);
-    words.cursor(position.y - px(2), position.y + px(words_height));
-    if (size.y >= px(words_height + 24)) {
-      draw_text({position.x, position.y + px(words_height + 6)}, style::colours().dim,
-                shortened("times are of random data of length n, not of this text", size.x));
+    if (to.y - from.y >= px(words_height + 24)) {
+      draw_text({columns->position.x, from.y + px(words_height + 6)}, c.dim,
+                shortened("times are of random data of length n, not of this text", columns->size.x));
     }
-    ImGui::SetCursorScreenPos(position);
-    ImGui::InvisibleButton("words below the chart", {size.x, px(words_height)});
-    scrub(application, view, columns);
-    turn_wheel_over_item(view, columns, session);
   });
 }
 

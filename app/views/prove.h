@@ -45,7 +45,6 @@ struct ProveMap {
   std::string headline;               // beside the question
   std::string operation;              // the first that is off
   std::vector<Rectangle> tensors;     // should be, is, the difference
-  Rectangle floor_text = {};          // the words below the lines
   std::vector<std::string> said;      // sentences in the middle
   std::vector<Rectangle> fault_rows;  // of the list on the left
   std::string untried;                // why no fault has a number beside it

@@ -6,12 +6,12 @@
 #include <ranges>
 
 #include "app/gl/context_local.h"
+#include "app/scene/parts.h"
 #include "app/views/device_departure.h"
 #include "app/views/floor.h"
+#include "app/views/floor_rows.h"
 #include "app/views/form_words.h"
 #include "app/views/prove.h"
-#include "app/views/timeline_columns.h"
-#include "app/views/timeline_rows.h"
 #include "app/views/transport.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
@@ -25,9 +25,6 @@ namespace {
 using style::px;
 
 constexpr float headline = 30;
-constexpr float caption_height = 16;
-constexpr float words_height = 24;
-constexpr float row_height = 12;  // of what a word keeps and writes
 constexpr float errors_height = 50;
 constexpr float least_chart = 120;
 constexpr double exact = 1e-17;   // where an error of 0 is drawn, below all others
@@ -83,6 +80,7 @@ struct FloorLines {
   std::vector<FloorLine> lines;
   std::vector<std::shared_ptr<const Seen>> seen;  // through an arithmetic: what is lost there
   int awaited = 0;
+  std::string told;  // of the mark under the pointer
 };
 
 void add_line(FloorLines& all, const Known<Seen>& answer, FloorLine line, Index tokens) {
@@ -208,7 +206,7 @@ double shown_error(double error, double largest) {
 }
 
 /// Points of a line, one for every visible column of at least two pixels.
-std::vector<ImVec2> points_of(const Chart& chart, const TimelineColumns& columns,
+std::vector<ImVec2> points_of(const Chart& chart, const FloorColumns& columns,
                               const std::vector<double>& errors, double largest) {
   std::vector<ImVec2> points;
   const float step = std::max(px(1.5F), 2.0F);
@@ -335,7 +333,7 @@ void draw_axis(const Chart& chart, int reach, float gutter, double allowed) {
 
 /// The first wrong word: a line down to its word, and a flag with it; at the edge behind which it stands
 /// where it is not in view.
-void draw_flag(const Computation& computed, const Chart& chart, const TimelineColumns& columns, Index token,
+void draw_flag(const Computation& computed, const Chart& chart, const FloorColumns& columns, Index token,
                float bottom, std::vector<Rectangle>& taken) {
   const style::Palette& c = style::colours();
   prove_map().flag = token;
@@ -400,7 +398,7 @@ struct LostMark {
   ImVec2 middle = {};
 };
 
-std::vector<LostMark> lost_marks(const FloorLines& all, const Chart& chart, const TimelineColumns& columns) {
+std::vector<LostMark> lost_marks(const FloorLines& all, const Chart& chart, const FloorColumns& columns) {
   std::vector<LostMark> marks;
   float lane = 0;
   for (const auto& seen : all.seen) {
@@ -417,7 +415,8 @@ std::vector<LostMark> lost_marks(const FloorLines& all, const Chart& chart, cons
   return marks;
 }
 
-void draw_marks(Application& application, const std::vector<LostMark>& marks) {
+/// Returns what the one under the pointer is.
+std::string draw_marks(Application& application, const std::vector<LostMark>& marks) {
   std::string told;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   for (const LostMark& mark : marks) {
@@ -425,7 +424,7 @@ void draw_marks(Application& application, const std::vector<LostMark>& marks) {
     if (std::abs(mouse.x - mark.middle.x) < px(6) && std::abs(mouse.y - mark.middle.y) < px(6))
       told += (told.empty() ? "" : "\n") + lost_words(application, *mark.seen, *mark.lost);
   }
-  if (!told.empty() && ImGui::IsWindowHovered()) ImGui::SetTooltip("%s", told.c_str());
+  return told;
 }
 
 /// Returns where the row begins.
@@ -501,78 +500,56 @@ void draw_headline(Application& application, const FloorLines& all, ImVec2 from,
   if (room > px(100)) draw_text({x, from.y + px(2)}, c.dim, shortened(words, room));
 }
 
-void tell_values(const Computation& computed, const FloorLines& all, const Chart& chart,
-                 const TimelineColumns& columns) {
-  const ImVec2 mouse = ImGui::GetIO().MousePos;
-  if (!ImGui::IsItemHovered() || ImGui::IsItemActive() || mouse.y > chart.to.y - px(12)) return;
-  const Index token = columns.token_at(mouse.x);
+/// How far every line is off at a word.
+std::string values_words(const Computation& computed, const FloorLines& all, Index token) {
   std::string words = numbered_word(computed, token);
   for (const FloorLine& line : all.lines)
     words += fmt::format("\n{}: {}", line.words, scientific((*line.errors)[static_cast<std::size_t>(token)]));
-  ImGui::SetTooltip("%s", words.c_str());
+  return words;
 }
 
-void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
-  const Session& session = application.session;
-  const Computation& computed = *session.computed();
-  const style::Palette& c = style::colours();
-  auto& view = context_local<TimelineView>();
-  FloorLines all = floor_lines(application);
-  // While other data come, what is shown may be of other words than the lines.
-  std::erase_if(all.lines, [&](const FloorLine& line) {
-    return line.errors->size() != session.computed()->tokens.size();
-  });
-  draw_headline(application, all, from, to.x);
-  const ImVec2 position = {from.x + px(timeline_gutter - style::panel_padding), from.y + px(headline)};
-  const ImVec2 size = {to.x - position.x, to.y - position.y};
-  if (size.x < px(60) || size.y < px(80)) return;
-  const TimelineColumns columns = timeline_columns(view, session, position, size);
-  TimelineRows words(columns, session);
-  const float rows_height = (words.has_kept() ? row_height : 0) + (words.has_written() ? row_height : 0) +
-                            (words.has_errors() ? errors_height : 0);
-  const bool has_rows = size.y >= px(least_chart + words_height + caption_height + rows_height) &&
-                        (words.has_kept() || words.has_written() || words.has_errors());
-  const float chart_bottom = to.y - px(caption_height + words_height + (has_rows ? rows_height : 0));
-  const int reach = reach_of(all.lines);
-  const double largest = std::pow(10.0, reach);
-  const Chart chart{.from = {position.x, position.y + px(4)},
-                    .to = {position.x + size.x, chart_bottom - px(8)},
-                    .bottom = exact / 2,
-                    .top = largest * 2,
-                    .logarithmic = true};
-  prove_map().chart = {chart.from, chart.to};
-  prove_map().highest = chart.to.y;
-  words.groups(to.y - px(caption_height), to.y);
-  const Form form = proof_form(application);
-  const double allowed = tolerance(*computed.variant, computed.sequence.settings, form, Precision::f64).error;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  ImGui::SetCursorScreenPos(position);
-  ImGui::InvisibleButton("proved words", size);
-  scrub(application, view, columns);
-  turn_wheel_over_item(view, columns, session);
-  tell_values(computed, all, chart, columns);
-  list->PushClipRectFullScreen();  // rows are clipped to the words
-  draw_axis(chart, reach, from.x, allowed);
-  list->PopClipRect();
-  std::vector<Rectangle> taken;
+/// The token at the flag: the first that is wrong; -1 where none is.
+Index flagged_token(Application& application, const FloorLines& all, double allowed) {
   Index flag = -1;
   if (const Known<FaultFigures> fault = ask_present_fault(application);
       fault.value && !fault.stale && fault.value->departure)
     flag = fault.value->departure->token;
-  if (const auto wrong = ask_device_departure(application, form); wrong.value && !wrong.stale && *wrong.value)
+  if (const auto wrong = ask_device_departure(application, proof_form(application));
+      wrong.value && !wrong.stale && *wrong.value)
     flag = (*wrong.value)->tensor.departure.token;
-  if (!all.lines.empty() && all.lines.back().is_wrong && flag < 0) {
-    const auto off =
-        std::ranges::find_if(*all.lines.back().errors, [&](double error) { return !(error <= allowed); });
-    if (off != all.lines.back().errors->end()) flag = off - all.lines.back().errors->begin();
-  }
-  if (flag >= 0) draw_flag(computed, chart, columns, flag, chart_bottom + px(words_height), taken);
+  if (all.lines.empty() || !all.lines.back().is_wrong || flag >= 0) return flag;
+  const std::vector<double>& errors = *all.lines.back().errors;
+  const auto off = std::ranges::find_if(errors, [&](double error) { return !(error <= allowed); });
+  return off == errors.end() ? -1 : off - errors.begin();
+}
+
+/// The lines over the words, in `place`; the flag goes down to `words_bottom`.
+void draw_chart(Application& application, FloorLines& all, const FloorColumns& columns,
+                const Rectangle& place, float words_bottom) {
+  const Computation& computed = *application.session.computed();
+  const int reach = reach_of(all.lines);
+  const double largest = std::pow(10.0, reach);
+  const Chart chart{.from = place.minimum,
+                    .to = place.maximum,
+                    .bottom = exact / 2,
+                    .top = largest * 2,
+                    .logarithmic = true};
+  prove_map().chart = place;
+  prove_map().highest = chart.to.y;
+  const Form form = proof_form(application);
+  const double allowed = tolerance(*computed.variant, computed.sequence.settings, form, Precision::f64).error;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->PushClipRectFullScreen();  // rows are clipped to the words
+  draw_axis(chart, reach, columns.position.x - px(floor_gutter - style::panel_padding), allowed);
+  list->PopClipRect();
+  std::vector<Rectangle> taken;
+  const Index flag = flagged_token(application, all, allowed);
+  if (flag >= 0) draw_flag(computed, chart, columns, flag, words_bottom, taken);
   const std::vector<LostMark> marks = lost_marks(all, chart, columns);
   for (const LostMark& mark : marks) {
-    const Rectangle place = {{mark.middle.x - px(4), mark.middle.y - px(3)},
-                             {mark.middle.x + px(4), mark.middle.y + px(3)}};
-    prove_map().marks.push_back(place);
-    taken.push_back(place);
+    taken.push_back(
+        {{mark.middle.x - px(4), mark.middle.y - px(3)}, {mark.middle.x + px(4), mark.middle.y + px(3)}});
+    prove_map().marks.push_back(taken.back());
   }
   std::vector<std::vector<ImVec2>> points;
   list->PushClipRect(chart.from, {chart.to.x, chart.to.y + px(4)}, true);
@@ -585,42 +562,43 @@ void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
   for (std::size_t i = all.lines.size(); i-- > 0;) draw_label(chart, points, i, all.lines[i], taken);
   list->PopClipRect();
   // Over the lines, which keep clear of it only with their labels.
-  if (flag >= 0) draw_flag(computed, chart, columns, flag, chart_bottom + px(words_height), taken);
-  draw_marks(application, marks);
-  const float words_top = chart_bottom;
-  words.words(words_top + px(2));
-  prove_map().floor_text = {{position.x, words_top}, {position.x + size.x, words_top + px(words_height)}};
-  float bottom = words_top + px(words_height);
-  if (has_rows) {
-    const style::TextStyle text(style::Text::caption);
-    float row = bottom;
-    if (words.has_kept()) {
-      words.kept(row);
-      words.name("kept", row + px(4), c.gate);
-      row += px(row_height);
-    }
-    if (words.has_written()) {
-      words.written(row);
-      words.name("written", row + px(4), c.strength);
-      row += px(row_height);
-    }
-    if (words.has_errors()) {
-      words.errors(row + px(4), bottom + px(rows_height) - px(3));
-      words.name(computed.edited ? "error if correct" : "before, after", (row + bottom + px(rows_height)) / 2,
-                 c.alarm);
-    }
-    bottom += px(rows_height);
-  }
-  words.cursor(words_top, bottom);
+  if (flag >= 0) draw_flag(computed, chart, columns, flag, words_bottom, taken);
+  all.told = draw_marks(application, marks);
+}
+
+void draw_proved_rows(Application& application, ImVec2 from, ImVec2 to) {
+  const Session& session = application.session;
+  const Computation& computed = *session.computed();
+  FloorLines all = floor_lines(application);
+  // While other data come, what is shown may be of other words than the lines.
+  std::erase_if(all.lines,
+                [&](const FloorLine& line) { return line.errors->size() != computed.tokens.size(); });
+  draw_headline(application, all, from, to.x);
+  const auto columns = columns_between(session, {from.x, from.y + px(headline)}, to, {60, 80});
+  if (!columns) return;
+  Floor floor = floor_of(session, "proved words");
+  floor.groups.through = false;
+  floor.rows = {{.name = "forms", .kind = FloorRow::Kind::own, .above = 4, .below = 8}, words_row()};
+  floor.rows.front().draw = [&](const FloorColumns& over, const Rectangle& place) {
+    draw_chart(application, all, over, place, place.maximum.y + px(8 + floor_words_height));
+  };
+  floor.rows.front().tip = [&](Index token) {
+    return all.told.empty() ? values_words(computed, all, token) : all.told;
+  };
+  add_fact_rows(floor, computed, *columns);
+  add_error_row(floor, computed, *columns, errors_height);
+  float needed = least_chart + floor_captions_height;
+  for (const FloorRow& row : floor.rows) needed += row.height;
+  if (columns->size.y < px(needed)) floor.rows.resize(2);
+  floor.rows.push_back(captions_row());
+  show_floor(application, floor, *columns);
 }
 
 }  // namespace
 
 void draw_prove_floor(Application& application) {
-  draw_floor_panel(application, "##prove floor", 12, 4, RowsAbove::none, [&](ImVec2 from, ImVec2 to) {
-    const bool has_words = !application.session.computed()->tokens.empty();
-    if (has_words && application.session.computed()) draw_floor(application, from, to);
-  });
+  draw_floor_panel(application, "##prove floor", 12, 4, RowsAbove::none,
+                   [&](ImVec2 from, ImVec2 to) { draw_proved_rows(application, from, to); });
 }
 
 }  // namespace palimpsest

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/scene/parts.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/views/learn.h"
@@ -35,6 +36,12 @@ std::vector<Edit> edits_of(const Session& session, std::string_view kind) {
   for (const Edit& edit : session.choice().edits)
     if (edit.kind == kind) found.push_back(edit);
   return found;
+}
+
+/// Where a row of the floor lies; nowhere where it is not drawn.
+Rectangle floor_row(const char* name) {
+  const Part* row = parts().find(std::string("floor/") + name);
+  return row ? row->where : Rectangle{};
 }
 
 void drag(ImGuiTestContext* context, ImVec2 from, ImVec2 to) {
@@ -97,7 +104,7 @@ void harm_has_its_dot_on_the_curve(ImGuiTestContext* context) {
 
 void paints_strengths_and_gates(ImGuiTestContext* context) {
   Session& session = enter_learn(context);
-  const Rectangle strengths = learn_map().strengths;
+  const Rectangle strengths = floor_row("strength");
   const float middle = (strengths.minimum.x + strengths.maximum.x) / 2;
   const float y = strengths.minimum.y + (strengths.maximum.y - strengths.minimum.y) / 3;
   drag(context, {middle - 100, y}, {middle + 100, y});
@@ -109,7 +116,7 @@ void paints_strengths_and_gates(ImGuiTestContext* context) {
   settle(context);
   IM_CHECK(session.choice().edits.empty());
 
-  const Rectangle gates = learn_map().gates;
+  const Rectangle gates = floor_row("gate");
   context->KeyDown(ImGuiMod_Shift);
   drag(context, {middle - 100, gates.minimum.y + 2}, {middle + 100, gates.maximum.y - 2});
   context->KeyUp(ImGuiMod_Shift);
@@ -128,7 +135,7 @@ void says_what_cannot_be_painted(ImGuiTestContext* context) {
   settle(context);
   session.questions().wait();
   settle(context);
-  const Rectangle gates = learn_map().gates;
+  const Rectangle gates = floor_row("gate");
   const float middle = (gates.minimum.x + gates.maximum.x) / 2;
   context->MouseMoveToPos({middle, (gates.minimum.y + gates.maximum.y) / 2});
   context->MouseDown(0);

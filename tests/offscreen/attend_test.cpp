@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/scene/parts.h"
 #include "app/session/presets.h"
 #include "app/studio/application.h"
 #include "app/widgets/style.h"
@@ -99,8 +100,9 @@ TEST_CASE("Attend leads to what is read most wherever it stands", "[attend]") {
   CHECK(weight_words(-0.002, true) == "-0.2 %");
   CHECK(weight_words(0.00001, true) == "<0.01 %");
   CHECK(weight_words(-0.052, true) == "-5 %");
-  REQUIRE_FALSE(map.pointed.empty());
-  CHECK_THAT(map.pointed.back(), says("← read most: 160 "));
+  const Part* pointed = parts().find("floor/softmax/pointed");
+  REQUIRE(pointed);
+  CHECK_THAT(pointed->words, says("← read most: 160 "));
 }
 
 TEST_CASE("in a low window the colours and the sharpness of softmax stand below the squares", "[attend]") {
@@ -144,13 +146,19 @@ TEST_CASE("numbers beside the bars of Attend lie over no bar, no other number an
   for (const Index token : {30, 100, 155}) {
     application.session.go_to_token(token);
     draw_fully(application, offscreen);
-    const std::vector<Rectangle>& numbers = attend_map().bar_numbers;
-    CHECK_FALSE(numbers.empty());
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      CHECK(numbers[i].maximum.x <= 1920);
-      for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(numbers[i], numbers[j]));
-      for (const Rectangle& bar : attend_map().bars) {
-        if (bar.maximum.y - bar.minimum.y > 4) CHECK_FALSE(overlap(numbers[i], bar));
+    const Part* cursor = parts().find("floor/cursor");
+    REQUIRE(cursor);
+    for (const char* reader : {"floor/rule", "floor/softmax"}) {
+      const std::vector<const Part*> numbers = parts().below(std::string(reader) + "/number");
+      const std::vector<const Part*> bars = parts().below(std::string(reader) + "/bar");
+      CHECK_FALSE(numbers.empty());
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const Rectangle& number = numbers[i]->where;
+        CHECK(number.maximum.x <= 1920);
+        for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(number, numbers[j]->where));
+        for (const Part* bar : bars) CHECK_FALSE(overlap(number, bar->where));
+        for (const float x : {cursor->where.minimum.x, cursor->where.maximum.x})
+          CHECK_FALSE((number.minimum.x < x && number.maximum.x > x));
       }
     }
   }

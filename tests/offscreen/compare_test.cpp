@@ -2,6 +2,7 @@
 
 #include <imgui.h>
 
+#include "app/scene/parts.h"
 #include "app/session/compared_sides.h"
 #include "app/studio/application.h"
 #include "app/views/answer_cells.h"
@@ -175,7 +176,9 @@ TEST_CASE("Compare's captions are short enough for its columns, and its axis say
       CHECK(column.captions.size() == 2);
       for (const std::string& caption : column.captions) CHECK_THAT(caption, !says("…"));
     }
-    CHECK(compare_map().axis == std::vector<std::string>{"axis to 20.2", "largest 28.6"});
+    std::vector<std::string> axis;
+    for (const Part* part : parts().below("floor/errors/name")) axis.push_back(part->words);
+    CHECK(axis == std::vector<std::string>{"error left", "axis to 20.2", "largest 28.6", "0"});
   }
 }
 

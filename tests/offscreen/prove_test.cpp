@@ -2,6 +2,7 @@
 
 #include <imgui.h>
 
+#include "app/scene/parts.h"
 #include "app/session/data_case.h"
 #include "app/studio/application.h"
 #include "app/views/form_words.h"
@@ -27,14 +28,16 @@ void choose(Application& application, const std::string& variant, Form form) {
 /// Nothing of what was drawn is cut or lies over another thing.
 void check_places(int width, int height) {
   const ProveMap& map = prove_map();
+  const Part* words = parts().find("floor/words");
+  REQUIRE(words);
   for (std::size_t i = 0; i < map.lines.size(); ++i) {
     INFO(map.lines[i].words);
     CHECK(map.lines[i].label.minimum.x >= map.chart.minimum.x);
     CHECK(map.lines[i].label.maximum.x <= map.chart.maximum.x);
-    CHECK(map.lines[i].label.maximum.y <= map.floor_text.minimum.y + 1);
+    CHECK(map.lines[i].label.maximum.y <= words->where.minimum.y + 1);
     for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(map.lines[i].label, map.lines[j].label));
   }
-  CHECK(map.floor_text.maximum.y < static_cast<float>(height));
+  CHECK(words->where.maximum.y < static_cast<float>(height));
   CHECK_FALSE(map.form_names.empty());
   for (const Rectangle& name : map.form_names) {
     CHECK(name.minimum.y >= map.heads_top);  // f64 and f32 stand above it

@@ -6,10 +6,10 @@
 #include <functional>
 #include <set>
 
+#include "app/scene/parts.h"
 #include "app/studio/application.h"
 #include "app/views/answers.h"
 #include "app/views/form_costs.h"
-#include "app/views/timeline_rows.h"
 #include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
 #include "app/window/offscreen.h"
@@ -121,14 +121,12 @@ TEST_CASE("a presentation of any workspace can be read", "[readable]") {
     for (const Workspace& workspace : application.workspaces()) {
       CAPTURE(screen.width, workspace.id);
       application.enter(workspace.id);
-      timeline_map() = {};
       check_letters(application, offscreen);
       const std::string id = workspace.id;
       if (id == "compare") {  // sentences may be cut, names may not
         for (const CutPiece& piece : drawn_cut_words()) CHECK(piece.whole.ends_with('.'));
       }
-      if (id == "step" || id == "learn" || id == "compare")
-        CHECK(timeline_map().words_bottom > timeline_map().words_top);
+      if (id == "step" || id == "learn" || id == "compare") CHECK_FALSE(parts().below("floor/words").empty());
     }
   }
 }

@@ -9,8 +9,8 @@
 
 #include "app/stage/largest_cell.h"
 #include "app/studio/application.h"
-#include "app/views/bar_words.h"
 #include "app/views/cell_sum.h"
+#include "app/views/floor_rows.h"
 #include "app/views/inner_terms.h"
 #include "app/views/line_numbers.h"
 #include "app/views/why.h"

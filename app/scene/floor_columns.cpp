@@ -1,6 +1,5 @@
-#include "app/views/timeline_columns.h"
+#include "app/scene/floor_columns.h"
 
-#include "app/widgets/style.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -18,20 +17,21 @@ constexpr float least_words = 0.8F;  // of their natural width: narrower columns
 /// How wide the columns of tokens are.
 class Widths {
  public:
-  Widths(const TimelineView& view, const std::vector<std::string>& labels)
+  Widths(const FloorView& view, std::span<const std::string> labels, const Ruler& ruler)
       : labels_(labels),
+        ruler_(ruler),
         column_(view.column),
         factor_(view.natural > 0 ? view.column / view.natural : 0),
         words_(factor_ >= least_words) {}
 
-  static float natural(const std::string& label) {
-    const float word = text_extent(visible_label(label)).x + style::px(around_a_word);
-    return std::clamp(word, style::px(narrowest_word), style::px(widest_word));
+  static float natural(const std::string& label, const Ruler& ruler) {
+    const float word = ruler.words(visible_label(label), style::Text::body, -1).x + ruler.px(around_a_word);
+    return std::clamp(word, ruler.px(narrowest_word), ruler.px(widest_word));
   }
 
   bool words() const { return words_; }
   float of(Index token) const {
-    return words_ ? factor_ * natural(labels_[static_cast<std::size_t>(token)]) : column_;
+    return words_ ? factor_ * natural(labels_[static_cast<std::size_t>(token)], ruler_) : column_;
   }
 
   /// The place in the text from which on `width` pixels end at the place `end`; may lie before its begin.
@@ -51,57 +51,57 @@ class Widths {
   }
 
  private:
-  const std::vector<std::string>& labels_;
+  std::span<const std::string> labels_;
+  const Ruler& ruler_;
   float column_;
   float factor_;
   bool words_;
 };
 
 /// The mean over the first words.
-float natural_width(const std::vector<std::string>& labels) {
+float natural_width(std::span<const std::string> labels, const Ruler& ruler) {
   constexpr std::size_t sample = 512;
   const std::size_t count = std::min(labels.size(), sample);
-  if (count == 0) return style::px(narrowest_word);
+  if (count == 0) return ruler.px(narrowest_word);
   float sum = 0;
-  for (std::size_t i = 0; i < count; ++i) sum += Widths::natural(labels[i]);
+  for (std::size_t i = 0; i < count; ++i) sum += Widths::natural(labels[i], ruler);
   return sum / static_cast<float>(count);
 }
 
-/// The width at which all of the text is seen, and the least.
-float fitting(const TimelineView& view, Index tokens, float width) {
-  const float most = std::max(style::px(widest_column), view.natural);
-  return std::min(width / static_cast<float>(std::max<Index>(tokens, 1)), most);
+float widest(const FloorView& view, const Ruler& ruler) {
+  return std::max(ruler.px(widest_column), view.natural);
 }
 
-float widest(const TimelineView& view) { return std::max(style::px(widest_column), view.natural); }
+/// The width at which all of the text is seen, and the least.
+float fitting(const FloorView& view, Index tokens, float width, const Ruler& ruler) {
+  return std::min(width / static_cast<float>(std::max<Index>(tokens, 1)), widest(view, ruler));
+}
 
 /// Chooses the zoom for new data and keeps it in range when the panel changes its size.
-void fit(TimelineView& view, const Session& session, float width) {
-  const DataSet& data = session.data();
-  const Index tokens = static_cast<Index>(session.computed()->tokens.size());
-  const bool is_new = view.data_id != data.id;
-  if (is_new || view.scale != style::scale()) {
+void fit(FloorView& view, const FloorText& text, const Ruler& ruler, float width) {
+  const bool is_new = view.data_id != text.id;
+  if (is_new || view.scale != ruler.scale) {
     const float factor = view.natural > 0 && !is_new ? view.column / view.natural : 1;
-    view.natural = natural_width(data.labels);
+    view.natural = natural_width(text.labels, ruler);
     view.column = factor * view.natural;
-    view.scale = style::scale();
+    view.scale = ruler.scale;
     view.followed = -1;
   }
   if (is_new) {
-    view.data_id = data.id;
+    view.data_id = text.id;
     view.first = 0;
   }
-  view.column = std::clamp(view.column, fitting(view, tokens, width), widest(view));
+  view.column = std::clamp(view.column, fitting(view, text.tokens, width, ruler), widest(view, ruler));
 }
 
-void clamp_first(TimelineView& view, const Widths& widths, Index tokens, float width) {
+void clamp_first(FloorView& view, const Widths& widths, Index tokens, float width) {
   const double last = widths.begin_of(static_cast<double>(tokens), width);
   view.first = std::max(std::min(view.first, last), 0.0);
 }
 
 /// Scrolls as little as needed when the cursor has moved or the room has changed, leaving some of what comes
 /// next in sight.
-void follow(TimelineView& view, const Widths& widths, Index token, Index tokens, float width) {
+void follow(FloorView& view, const Widths& widths, Index token, Index tokens, float width) {
   if (view.followed == token && view.width == width) return;
   view.followed = token;
   view.width = width;
@@ -114,7 +114,22 @@ void follow(TimelineView& view, const Widths& widths, Index token, Index tokens,
 
 }  // namespace
 
-double TimelineColumns::at(float x) const {
+float FloorColumns::left(Index token) const {
+  if (edges.empty())
+    return position.x +
+           static_cast<float>((static_cast<double>(token) - first) * static_cast<double>(column));
+  const Index known = static_cast<Index>(edges.size()) - 1;
+  const Index at = std::clamp<Index>(token - begin(), 0, known);
+  return edges[static_cast<std::size_t>(at)] + static_cast<float>(token - begin() - at) * column;
+}
+
+Index FloorColumns::end() const {
+  if (!edges.empty()) return begin() + static_cast<Index>(edges.size()) - 1;
+  return std::clamp<Index>(static_cast<Index>(std::ceil(first + static_cast<double>(size.x / column))), 0,
+                           tokens);
+}
+
+double FloorColumns::at(float x) const {
   if (edges.empty()) return first + static_cast<double>((x - position.x) / column);
   const float inside = std::clamp(x, edges.front(), edges.back());
   const auto next = std::min(std::upper_bound(edges.begin(), edges.end(), inside), edges.end() - 1);
@@ -124,29 +139,28 @@ double TimelineColumns::at(float x) const {
   return static_cast<double>(begin() + (before - edges.begin())) + static_cast<double>(part);
 }
 
-TimelineColumns timeline_columns(TimelineView& view, const Session& session, ImVec2 position, ImVec2 size) {
-  const style::TextStyle text(style::Text::body);
-  const auto tokens = static_cast<Index>(session.computed()->tokens.size());
-  fit(view, session, size.x);
-  const Widths widths(view, session.data().labels);
-  follow(view, widths, session.token(), tokens, size.x);
-  clamp_first(view, widths, tokens, size.x);
-  TimelineColumns columns = {position, size, tokens, view.first, view.column};
-  if (!widths.words() || tokens == 0) return columns;
+FloorColumns floor_columns(FloorView& view, const FloorText& text, const Ruler& ruler, ImVec2 position,
+                           ImVec2 size) {
+  fit(view, text, ruler, size.x);
+  const Widths widths(view, text.labels, ruler);
+  follow(view, widths, text.token, text.tokens, size.x);
+  clamp_first(view, widths, text.tokens, size.x);
+  FloorColumns columns = {position, size, text.tokens, view.first, view.column};
+  if (!widths.words() || text.tokens == 0) return columns;
   Index token = columns.begin();
   const float hidden = static_cast<float>(view.first - std::floor(view.first)) * widths.of(token);
   columns.edges.push_back(position.x - hidden);
-  for (; token < tokens && columns.edges.back() < position.x + size.x; ++token)
+  for (; token < text.tokens && columns.edges.back() < position.x + size.x; ++token)
     columns.edges.push_back(columns.edges.back() + widths.of(token));
   return columns;
 }
 
-void zoom_timeline(TimelineView& view, const TimelineColumns& columns, const Session& session, float factor,
-                   float x) {
-  const style::TextStyle text(style::Text::body);
+void zoom_floor(FloorView& view, const FloorColumns& columns, const FloorText& text, const Ruler& ruler,
+                float factor, float x) {
   const double under = columns.at(x);
-  view.column = std::clamp(view.column * factor, fitting(view, columns.tokens, columns.size.x), widest(view));
-  view.first = Widths(view, session.data().labels).begin_of(under, x - columns.position.x);
+  view.column = std::clamp(view.column * factor, fitting(view, columns.tokens, columns.size.x, ruler),
+                           widest(view, ruler));
+  view.first = Widths(view, text.labels, ruler).begin_of(under, x - columns.position.x);
 }
 
 }  // namespace palimpsest
