@@ -1,10 +1,11 @@
 # Compiles the sources of `target` in batches of one room each, up to `bytes` of text: what a room includes is then
 # read once a batch, not once a source, which is half of the time. Names of anonymous namespaces are therefore
-# unique within a room. Sources with flags of their own are compiled alone.
+# unique within a room. Sources with flags of their own are compiled alone, and so are those of the rooms after ALONE.
 function(compile_in_batches target bytes)
   if(NOT PALIMPSEST_BATCHES)
     return()
   endif()
+  cmake_parse_arguments(given "" "" "ALONE" ${ARGN})
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "[.]cpp$")
   list(SORT sources)
@@ -13,6 +14,10 @@ function(compile_in_batches target bytes)
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(RELATIVE_PATH folder BASE_DIRECTORY "${CMAKE_SOURCE_DIR}" OUTPUT_VARIABLE name)
     string(REPLACE "/" "." name "${name}")
+    if(name IN_LIST given_ALONE)
+      set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+      continue()
+    endif()
     file(SIZE "${source}" size)
     math(EXPR filled "${filled} + ${size}")
     if(NOT name STREQUAL room)

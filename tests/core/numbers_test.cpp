@@ -19,6 +19,7 @@
 #include "tests/folders.h"
 
 using namespace palimpsest;
+using namespace palimpsest::testing;
 
 namespace {
 
