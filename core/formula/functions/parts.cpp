@@ -34,10 +34,10 @@ Index time(double value, Index rows) { return std::clamp<Index>(static_cast<Inde
 
 /// since_write() or since_start() of one reader after the other, which read later and later as a rule: what
 /// the last one saw is carried on.
-class Carried {
+class CarriedPart {
  public:
   /// `start` before the row `first`.
-  Carried(const Matrix<double>& T, Matrix<double> start, Index first)
+  CarriedPart(const Matrix<double>& T, Matrix<double> start, Index first)
       : T_(T), start_(std::move(start)), first_(first), product_(start_), row_(first) {}
 
   const Matrix<double>& after(Index decays) {
@@ -61,7 +61,7 @@ Matrix<double> parts_mask(Arguments a) {
   const Index L = a[0].rows();
   Matrix<double> G = Matrix<double>::Zero(a[2].rows(), L);
   for (Index j = 0; j < L; ++j) {
-    Carried part(a[0], a[1].row(j).transpose(), j + 1);
+    CarriedPart part(a[0], a[1].row(j).transpose(), j + 1);
     for (Index s = 0; s < G.rows(); ++s) {
       if (j < time(a[3](s, 1), L)) G(s, j) = a[2].row(s).dot(part.after(time(a[3](s, 0), L)).col(0));
     }
@@ -71,7 +71,7 @@ Matrix<double> parts_mask(Arguments a) {
 
 Matrix<double> parts_from_start(Arguments a) {
   Matrix<double> g(a[1].rows(), a[1].cols());
-  Carried product(a[0], Matrix<double>::Identity(g.cols(), g.cols()), 0);
+  CarriedPart product(a[0], Matrix<double>::Identity(g.cols(), g.cols()), 0);
   for (Index s = 0; s < g.rows(); ++s) g.row(s) = a[1].row(s) * product.after(time(a[2](s, 0), a[0].rows()));
   return g;
 }
