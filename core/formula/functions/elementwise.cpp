@@ -36,11 +36,11 @@ constexpr double cubic = 0.044715;
 
 double bent(double x) { return std::tanh(root * (x + cubic * x * x * x)); }
 
-Matrix<double> gelu(Arguments a) {
+Matrix<double> gelu_of_each(Arguments a) {
   return a[0].unaryExpr([](double x) { return x / 2 * (1 + bent(x)); });
 }
 
-Matrix<double> gelu_derivative(Arguments a) {
+Matrix<double> gelu_slopes(Arguments a) {
   return a[0].unaryExpr([](double x) {
     const double t = bent(x);
     const double flat = 1 - t * t;
@@ -71,9 +71,9 @@ Term explain_gelu_derivative(CallCell& cell) {
 
 std::vector<Function> gelu_functions() {
   return {
-      function("gelu", "[L, M] -> [L, M]", applied("gelu"), gelu, explain_gelu,
+      function("gelu", "[L, M] -> [L, M]", applied("gelu"), gelu_of_each, explain_gelu,
                "itself if large, 0 if very negative, a smooth bend in between"),
-      function("gelu_derivative", "[L, M] -> [L, M]", {R"(\mathrm{gelu}'\left(#1\right))"}, gelu_derivative,
+      function("gelu_derivative", "[L, M] -> [L, M]", {R"(\mathrm{gelu}'\left(#1\right))"}, gelu_slopes,
                explain_gelu_derivative,
                "how steep the bend is there: 1 where it is open, 0 where it is shut"),
   };

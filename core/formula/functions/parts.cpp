@@ -84,7 +84,7 @@ Matrix<double> parts_to_end(Arguments a) {
 
 Matrix<double> parts_total(Arguments a) { return since_start(a[0], a[1].cols(), a[0].rows()); }
 
-Matrix<double> spread(Arguments a) {
+Matrix<double> spread_parts(Arguments a) {
   const Index K = a[1].cols();
   Matrix<double> wide(a[1].rows(), a[0].cols() * K);
   for (Index i = 0; i < wide.rows(); ++i) {
@@ -195,7 +195,7 @@ std::vector<Function> parts_functions() {
       function("parts_total", "[L, A], [L, P] -> [P, P]", {"#1_{1:L}", Precedence::atom, Precedence::atom},
                parts_total, explain_parts_total, "all mixings, one after the other"),
       with_shape(function("spread", "[L, P], [L, K] -> [L, K]",
-                          {R"(#1 \otimes #2)", Precedence::hadamard, Precedence::product}, spread,
+                          {R"(#1 \otimes #2)", Precedence::hadamard, Precedence::product}, spread_parts,
                           explain_spread, "the row once for every part, times the weight of that part"),
                  [](std::span<const Shape> a) {
                    if (a.size() != 2 || a[0].rows != a[1].rows) misfit("spread", a);
