@@ -10,7 +10,7 @@ namespace palimpsest {
 namespace {
 
 /// What readers of L rows see, summed over them.
-struct Seen {
+struct SeenRows {
   double readers = 0;
   double decayed = 0;  // readers that come after a decay at all
   double decays = 0;   // rows that decay before they read
@@ -24,8 +24,8 @@ struct MetRows {
   double reads = 0;
   double k = 0;
   double v = 0;
-  Seen erases;
-  Seen outputs;
+  SeenRows erases;
+  SeenRows outputs;
   double pairs = 0;   // rows of one sub-chunk in pairs
   double starts = 0;  // rows before each sub-chunk, summed
 
@@ -38,8 +38,8 @@ double seen_inside(double decays) {
   return decays == 0 ? 0 : std::fmod(decays - 1, size) + 1;
 }
 
-Seen seen_by(const std::vector<Reader>& readers) {
-  Seen seen;
+SeenRows seen_by(const std::vector<Reader>& readers) {
+  SeenRows seen;
   for (const Reader& reader : readers) {
     const auto decays = static_cast<double>(reader.decays);
     seen.readers += 1;
@@ -237,7 +237,7 @@ class Counter {
   }
 
   /// x^T Phi y of all pairs, in sub-chunks where every channel has a decay of its own.
-  void chunk_scores(const Seen& seen) {
+  void chunk_scores(const SeenRows& seen) {
     if (by_key_) {
       const double decayed = seen.inside + seen.decayed + rows_.starts;
       masked_product(seen.decays, seen.writes, rows_.k);
@@ -253,23 +253,23 @@ class Counter {
   }
 
   /// The table of weights of every write for every reader.
-  void part_scores(const Seen& seen) {
+  void part_scores(const SeenRows& seen) {
     if (has_parts_) product(seen.writes, p_, 1);
   }
 
-  void chunk_from_start(const Seen& seen) {
+  void chunk_from_start(const SeenRows& seen) {
     part_from_start(seen);
     if (decays_) scaled(seen.decayed * rows_.k);
   }
 
   /// A vector once for every part, times the weight of that part.
-  void part_from_start(const Seen& seen) {
+  void part_from_start(const SeenRows& seen) {
     if (!has_parts_) return;
     product(seen.readers, p_, p_);
     scaled(seen.readers * p_ * rows_.k);
   }
 
-  void walk_scores(double readers, const Seen& seen) {
+  void walk_scores(double readers, const SeenRows& seen) {
     if (by_key_) {
       masked_product(seen.writes, seen.writes, rows_.k);
       scaled(seen.writes * rows_.k);
@@ -282,7 +282,7 @@ class Counter {
     if (decays_ && logs_) exponentiated(seen.writes * gates());
   }
 
-  void walk_from_start(const Seen& seen) {
+  void walk_from_start(const SeenRows& seen) {
     part_from_start(seen);
     if (!has_parts_) scaled(seen.readers * rows_.k);
     if (decays_ && logs_) exponentiated(seen.readers * gates());

@@ -389,7 +389,7 @@ std::optional<LearningMoment> learning_moment(const Variant& variant, const Sequ
 
 namespace {
 
-constexpr double same = 1e-9;  // of the norms: rounding
+constexpr double same_up_to = 1e-9;  // of the norms: rounding
 
 }  // namespace
 
@@ -400,10 +400,10 @@ std::optional<WrittenOuter> written_outer(const LearningMoment& moment) {
   const double squares = error.squaredNorm();
   if (error.size() != written.cols() || !(squares > 0)) return std::nullopt;
   WrittenOuter outer{written * error / squares, error};
-  if (!((written - outer.key * error.transpose()).norm() <= same * written.norm())) return std::nullopt;
+  if (!((written - outer.key * error.transpose()).norm() <= same_up_to * written.norm())) return std::nullopt;
   const Vector<double>& key = moment.outer->key;
   const double lengths = outer.key.norm() * key.norm();
-  outer.along_key = outer.key.dot(key) >= (1 - same) * lengths;
+  outer.along_key = outer.key.dot(key) >= (1 - same_up_to) * lengths;
   return outer;
 }
 

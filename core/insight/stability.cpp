@@ -150,7 +150,7 @@ WriteStrengths write_strengths(const Variant& variant, const Sequence& sequence,
 
 namespace {
 
-constexpr Index window = 1024;  // tokens whose keys are held at a time
+constexpr Index keys_at_a_time = 1024;  // tokens whose keys are held at a time
 
 /// The first step on the loss; nothing where a rule makes none.
 std::optional<LearningStep> first_step(const Variant& variant, const Sequence& sequence) {
@@ -188,9 +188,9 @@ std::optional<MadeRate> made_rate(const Variant& variant, const Sequence& sequen
   if (name == array || symbol == notation.symbols.end()) return std::nullopt;
   MadeRate made{Vector<double>(sequence.tokens), symbol->second.latex};
   if (made.symbol.ends_with("_t")) made.symbol.resize(made.symbol.size() - 2);
-  for (Index first = 0; first < sequence.tokens; first += window) {
+  for (Index first = 0; first < sequence.tokens; first += keys_at_a_time) {
     stop_if_asked(stop);
-    const Index count = std::min(window, sequence.tokens - first);
+    const Index count = std::min(keys_at_a_time, sequence.tokens - first);
     const Program<double> program = rows->encode<double>(sequence, first, count);
     if (!program.structure.beta || program.structure.rows_per_read != 1) return std::nullopt;
     made.of_token.segment(first, count) = program.beta.col(0);
@@ -201,9 +201,9 @@ std::optional<MadeRate> made_rate(const Variant& variant, const Sequence& sequen
 /// |k|^2 of every token's last pair.
 Vector<double> key_squares(const Variant& variant, const Sequence& sequence, const std::stop_token& stop) {
   Vector<double> squares(sequence.tokens);
-  for (Index first = 0; first < sequence.tokens; first += window) {
+  for (Index first = 0; first < sequence.tokens; first += keys_at_a_time) {
     stop_if_asked(stop);
-    const Index count = std::min(window, sequence.tokens - first);
+    const Index count = std::min(keys_at_a_time, sequence.tokens - first);
     const Matrix<double> keys = stored_pairs(variant, sequence, first, count).keys;
     const Index per_token = keys.rows() / count;
     for (Index t = 0; t < count; ++t) squares[first + t] = keys.row((t + 1) * per_token - 1).squaredNorm();

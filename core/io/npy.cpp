@@ -133,17 +133,17 @@ std::string_view header_text(std::span<const std::byte> bytes, std::string_view 
   if (major < 1 || major > 3 || minor != 0) {
     throw InputError(fmt::format("{}: .npy version {}.{}; 1.0, 2.0 and 3.0 can be read", what, major, minor));
   }
-  const std::size_t length_bytes = major == 1 ? 2 : 4;
-  if (bytes.size() < 8 + length_bytes)
+  const std::size_t count_bytes = major == 1 ? 2 : 4;
+  if (bytes.size() < 8 + count_bytes)
     throw InputError(fmt::format("{}: the .npy ends inside its header", what));
-  const std::size_t length = little_endian(bytes.subspan(8, length_bytes));
-  header.data_offset = 8 + length_bytes;
+  const std::size_t length = little_endian(bytes.subspan(8, count_bytes));
+  header.data_offset = 8 + count_bytes;
   if (length > bytes.size() - header.data_offset) {
     throw InputError(fmt::format("{}: the .npy header claims {} bytes, but only {} follow", what, length,
                                  bytes.size() - header.data_offset));
   }
   header.data_offset += length;
-  return text.substr(8 + length_bytes, length);
+  return text.substr(8 + count_bytes, length);
 }
 
 void parse_dictionary(HeaderText text, NpyHeader& header) {

@@ -21,7 +21,7 @@ namespace palimpsest {
 namespace {
 
 /// One run of one form, compared.
-struct Comparison {
+struct ComparedRun {
   std::size_t row;    // of the report
   Index tokens = -1;  // unknown where the data of a case cannot be opened
   Judgement judgement = {};
@@ -45,14 +45,14 @@ class Verification {
     parallel_for(report_.planned, plan_.jobs, [&](Index index) {
       if (stop_.stop_requested()) return;
       const VerifyCase verified = cases_.at(index);
-      std::vector<Comparison> comparisons;
+      std::vector<ComparedRun> comparisons;
       try {
         comparisons = compare_forms(verified);
       } catch (const Cancelled&) {
         return;
       }
       const std::scoped_lock lock(mutex_);
-      for (const Comparison& comparison : comparisons) add(verified, index, comparison);
+      for (const ComparedRun& comparison : comparisons) add(verified, index, comparison);
       ++report_.cases;
       now_.variant = verified.variant->id;
       now_.done = report_.cases;
@@ -131,8 +131,8 @@ class Verification {
     return plan_.precisions.empty() ? precisions_of(backend) : plan_.precisions;
   }
 
-  std::vector<Comparison> compare_forms(const VerifyCase& verified) {
-    std::vector<Comparison> comparisons;
+  std::vector<ComparedRun> compare_forms(const VerifyCase& verified) {
+    std::vector<ComparedRun> comparisons;
     const auto found = rows_of_.find({verified.variant->id, describe_options(verified.given)});
     if (found == rows_of_.end()) return comparisons;
     for (const Precision precision : all_precisions) {
@@ -147,7 +147,7 @@ class Verification {
 
   /// A case that fails before any form runs fails them all; one that somebody asks for is refused.
   void compare_forms(const VerifyCase& verified, Precision precision, const std::vector<std::size_t>& rows,
-                     std::vector<Comparison>& comparisons) {
+                     std::vector<ComparedRun>& comparisons) {
     std::optional<ReferenceRun> reference;
     try {
       reference.emplace(reference_run(verified, precision, stop_));
@@ -172,9 +172,9 @@ class Verification {
     }
   }
 
-  Comparison compare_one(std::size_t row, const VerifyCase& verified, ReferenceRun& reference,
-                         Index chunk_size) {
-    Comparison comparison{.row = row, .tokens = reference.sequence().tokens, .chunk_size = chunk_size};
+  ComparedRun compare_one(std::size_t row, const VerifyCase& verified, ReferenceRun& reference,
+                          Index chunk_size) {
+    ComparedRun comparison{.row = row, .tokens = reference.sequence().tokens, .chunk_size = chunk_size};
     const Backend& backend = *rows_[row].backend;
     const VerifyResult& result = rows_[row].result;
     try {
@@ -207,7 +207,7 @@ class Verification {
 
   /// Counts one comparison. The order of cases does not matter: of two that are as bad, the row keeps the one
   /// with the lower index.
-  void add(const VerifyCase& verified, Index index, const Comparison& comparison) {
+  void add(const VerifyCase& verified, Index index, const ComparedRun& comparison) {
     Row& row = rows_[comparison.row];
     VerifyResult& result = row.result;
     if (!comparison.missing.empty()) {
@@ -251,7 +251,7 @@ class Verification {
     result.worst_chunk = comparison.chunk_size;
   }
 
-  void add_to_length(const Comparison& comparison, const VerifyResult& row, bool failed) {
+  void add_to_length(const ComparedRun& comparison, const VerifyResult& row, bool failed) {
     Length& length = lengths_[{comparison.tokens, row.precision}];
     length.rows.insert(comparison.row);
     LengthResult& result = length.result;

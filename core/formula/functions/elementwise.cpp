@@ -31,26 +31,28 @@ std::vector<Function> arithmetic_functions() {
 
 namespace {
 
-const double root = std::sqrt(2 / std::acos(-1.0));
-constexpr double cubic = 0.044715;
+const double gelu_root = std::sqrt(2 / std::acos(-1.0));
+constexpr double gelu_cubic = 0.044715;
 
-double bent(double x) { return std::tanh(root * (x + cubic * x * x * x)); }
+double bent(double x) { return std::tanh(gelu_root * (x + gelu_cubic * x * x * x)); }
 
-Matrix<double> gelu(Arguments a) {
+Matrix<double> gelu_of_each(Arguments a) {
   return a[0].unaryExpr([](double x) { return x / 2 * (1 + bent(x)); });
 }
 
-Matrix<double> gelu_derivative(Arguments a) {
+Matrix<double> gelu_slopes(Arguments a) {
   return a[0].unaryExpr([](double x) {
     const double t = bent(x);
     const double flat = 1 - t * t;
-    const double bend = flat == 0 ? 0 : x / 2 * flat * root * (1 + 3 * cubic * x * x);
+    const double bend = flat == 0 ? 0 : x / 2 * flat * gelu_root * (1 + 3 * gelu_cubic * x * x);
     return (1 + t) / 2 + bend;
   });
 }
 
 /// "tanh(√(2/π)·(x + 0.044715·x³))".
-Term explain_tanh(const Term& x) { return tanh(symbol("√(2/π)", root) * (x + number(cubic) * x * x * x)); }
+Term explain_tanh(const Term& x) {
+  return tanh(symbol("√(2/π)", gelu_root) * (x + number(gelu_cubic) * x * x * x));
+}
 
 Term explain_gelu(CallCell& cell) {
   const Term x = cell.at(0, cell.row(), cell.column());
@@ -63,7 +65,7 @@ Term explain_gelu_derivative(CallCell& cell) {
   const Term flat = number(1) - t * t;
   const Term value = (number(1) + t) / number(2);
   if (flat.value == 0) return value;
-  const Term slope = symbol("√(2/π)", root) * (number(1) + number(3 * cubic) * x * x);
+  const Term slope = symbol("√(2/π)", gelu_root) * (number(1) + number(3 * gelu_cubic) * x * x);
   return value + x / number(2) * flat * slope;
 }
 
@@ -71,9 +73,9 @@ Term explain_gelu_derivative(CallCell& cell) {
 
 std::vector<Function> gelu_functions() {
   return {
-      function("gelu", "[L, M] -> [L, M]", applied("gelu"), gelu, explain_gelu,
+      function("gelu", "[L, M] -> [L, M]", applied("gelu"), gelu_of_each, explain_gelu,
                "itself if large, 0 if very negative, a smooth bend in between"),
-      function("gelu_derivative", "[L, M] -> [L, M]", {R"(\mathrm{gelu}'\left(#1\right))"}, gelu_derivative,
+      function("gelu_derivative", "[L, M] -> [L, M]", {R"(\mathrm{gelu}'\left(#1\right))"}, gelu_slopes,
                explain_gelu_derivative,
                "how steep the bend is there: 1 where it is open, 0 where it is shut"),
   };
