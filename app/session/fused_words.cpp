@@ -1,6 +1,6 @@
 #include "app/session/fused_words.h"
 
-#include "core/rules/fused_kernel.h"
+#include "core/rules/backend.h"
 
 namespace palimpsest {
 

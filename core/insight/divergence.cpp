@@ -9,7 +9,7 @@
 #include "core/engines/recurrent.h"
 #include "core/insight/learning.h"
 #include "core/insight/tokens_done.h"
-#include "core/rules/row_walk.h"
+#include "core/rules/row_map.h"
 #include "core/rules/stored_pairs.h"
 
 namespace palimpsest {

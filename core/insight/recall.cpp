@@ -9,8 +9,7 @@
 #include "core/engines/recurrent.h"
 #include "core/insight/tokens_done.h"
 #include "core/insight/written_together.h"
-#include "core/rules/row_state.h"
-#include "core/rules/row_walk.h"
+#include "core/rules/row_map.h"
 
 namespace palimpsest {
 

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/matrix.h"
 #include "core/contract/most_heads.h"
+#include "core/engines/device_engines.h"
 #include "core/race/quartiles.h"
 #include "core/rules/run_times.h"
 
@@ -53,6 +55,7 @@ struct RacePoint {
   Quartiles allocations = {};
   Quartiles whole = {};
   RaceWork work = {};
+  std::optional<KernelKind> kernel = {};  // what a GPU computed it with, where the report says so
 
   bool measured() const { return missing.empty(); }
   bool operator==(const RacePoint&) const = default;

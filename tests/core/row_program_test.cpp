@@ -1,9 +1,9 @@
 // Row programs that no variant needs in this generality: every field at once, exact zeros among the decays,
 // and erases and reads at any earlier or later row (tests/data/golden/program_*), through all three engines.
 
+#include "core/engines/chunk_decays.h"
 #include "core/engines/chunkwise.h"
 #include "core/engines/parallel.h"
-#include "core/engines/parts.h"
 #include "core/engines/recurrent.h"
 #include "core/io/npz.h"
 #include "tests/catch.h"
