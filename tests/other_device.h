@@ -28,145 +28,91 @@ struct DeviceTrouble {
   mutable std::atomic<int> parts = 0;    // that it has taken
 };
 
-/// Whole heads through a kernel that keeps no tensors.
-template <class Scalar>
-class OtherRowHeads : public RowHeads<Scalar> {
+/// The engine of a family on the processor, until the device is lost.
+template <template <class> class Operator, class Scalar>
+class OtherEngine : public Engine<Operator, Scalar> {
  public:
-  explicit OtherRowHeads(const DeviceTrouble& trouble) : trouble_(trouble) {}
+  OtherEngine(const DeviceTrouble& trouble, const Engine<Operator, Scalar>& cpu)
+      : trouble_(trouble), cpu_(cpu) {}
 
-  std::vector<Matrix<Scalar>> run(Form, std::span<const Program<Scalar>> heads, Index,
-                                  std::span<Matrix<Scalar>> states, const std::stop_token&) const override {
-    ++trouble_.parts;
-    std::vector<Matrix<Scalar>> o;
-    for (std::size_t head = 0; head < heads.size(); ++head)
-      o.push_back(cpu_engines().in<Scalar>().recurrent(heads[head], states[head], nullptr));
-    return o;
+ protected:
+  HeadsTaken<Scalar> compute(const EngineRequest& request, std::span<const Operator<Scalar>> heads,
+                             std::span<Carried<Scalar>> states) const override {
+    if (trouble_.is_lost) throw Error("cudaMemcpy of 4096 bytes: the device was lost. Restart the program");
+    return cpu_.run(request, heads, states);
   }
 
-  double most_bytes() const override { return trouble_.most_bytes; }
+  const DeviceTrouble& trouble_;
 
-  std::string fused(Form form, const Structure&, Index K) const override {
-    const bool is_fused = std::is_same_v<Scalar, float> && form == Form::chunkwise && K < 100;
-    return is_fused ? "a fused kernel" : "";
+ private:
+  const Engine<Operator, Scalar>& cpu_;
+};
+
+/// That of rows, which has a kernel for whole heads that keeps no tensors, and makes chunks wrongly.
+template <class Scalar>
+class OtherRows : public OtherEngine<Program, Scalar> {
+ public:
+  explicit OtherRows(const DeviceTrouble& trouble)
+      : OtherEngine<Program, Scalar>(trouble, cpu_engines().in<Scalar>().rows) {}
+
+  double most_bytes() const override {
+    return this->trouble_.has_fused ? this->trouble_.most_bytes.load() : 0;
+  }
+
+  KernelKind kernel(const EngineRequest& request, const Program<Scalar>& program) const override {
+    const bool is_fused = std::is_same_v<Scalar, float> && this->trouble_.has_fused &&
+                          request.form == Form::chunkwise && program.k.cols() < 100;
+    return is_fused ? KernelKind::tensor_cores : KernelKind::plain;
   }
 
  private:
-  const DeviceTrouble& trouble_;
-};
+  using Base = OtherEngine<Program, Scalar>;
 
-template <class Scalar>
-class OtherEngines : public Engines<Scalar> {
- public:
-  using Rows = Matrix<Scalar>;
-
-  explicit OtherEngines(const DeviceTrouble& trouble) : trouble_(trouble), row_heads_(trouble) {}
-
-  Rows recurrent(const Program<Scalar>& program, Rows& S, Recorder* recorder) const override {
-    return cpu().recurrent(program, S, recorder);
-  }
-  Rows chunk(const Program<Scalar>& program, Rows& S, Recorder* recorder) const override {
+  HeadsTaken<Scalar> compute(const EngineRequest& request, std::span<const Program<Scalar>> heads,
+                             std::span<Carried<Scalar>> states) const override {
+    if (!request.phase) {
+      ++this->trouble_.parts;
+      return Base::compute({}, heads, states);
+    }
+    if (request.form != Form::chunkwise || request.phase != 0) return Base::compute(request, heads, states);
     Record record;
     Recorder own(record);
-    Rows o = cpu().chunk(program, S, &own);
-    if (trouble_.is_wrong && o.rows() > wrong_row) {
+    EngineRequest recorded = request;
+    recorded.tap = &own;
+    HeadsTaken<Scalar> taken = Base::compute(recorded, heads, states);
+    Matrix<Scalar>& o = taken.o.front();
+    if (this->trouble_.is_wrong && o.rows() > wrong_row) {
       o.row(wrong_row) *= 2;
       Matrix<double> U = record.at("U");
       U.row(wrong_row) *= 2;
       record.set("U", U);
     }
-    if (!recorder) return o;
-    for (const auto& [name, tensor] : record.tensors()) (*recorder)(name, tensor);
-    return o;
+    if (!request.tap) return taken;
+    for (const auto& [name, tensor] : record.tensors()) (*request.tap)(name, tensor);
+    return taken;
   }
-  Rows chunk_state(const Program<Scalar>& program, Rows& S, Recorder* recorder) const override {
-    return cpu().chunk_state(program, S, recorder);
-  }
-  Rows chunk_outputs(const Program<Scalar>& program, const Rows& S_before, const Rows& U,
-                     Recorder* recorder) const override {
-    return cpu().chunk_outputs(program, S_before, U, recorder);
-  }
-  Rows parallel(const Program<Scalar>& program, Rows& S, Recorder* recorder,
-                const std::stop_token& stop) const override {
-    return cpu().parallel(program, S, recorder, stop);
-  }
-  const RowHeads<Scalar>* row_heads() const override { return trouble_.has_fused ? &row_heads_ : nullptr; }
-  Rows read(const Rows& Q, const Rows& S) const override { return cpu().read(Q, S); }
+};
 
-  RowVector<Scalar> softmax_stream(const RowVector<Scalar>& q, const Rows& K, const Rows& V,
-                                   Recorder* recorder, const Rows& bias) const override {
-    return cpu().softmax_stream(q, K, V, recorder, bias);
-  }
-  void softmax_tile(const Rows& Q, const Rows& K, const Rows& V, Index first_query, Index first_key,
-                    SoftmaxState<Scalar>& state, Recorder* recorder, const Rows& bias) const override {
-    cpu().softmax_tile(Q, K, V, first_query, first_key, state, recorder, bias);
-  }
-  Rows softmax_output(const SoftmaxState<Scalar>& state) const override {
-    return cpu().softmax_output(state);
-  }
-  Rows softmax_dense(const Rows& Q, const Rows& K, const Rows& V, Index first_query, Recorder* recorder,
-                     const Rows& bias) const override {
-    return cpu().softmax_dense(Q, K, V, first_query, recorder, bias);
-  }
+template <class Scalar>
+struct OtherEngines {
+  OtherRows<Scalar> rows;
+  OtherEngine<CachedQueries, Scalar> softmax;
+  OtherEngine<MambaRows, Scalar> mamba;
+  OtherEngine<NetworkRows, Scalar> network;
+  OtherEngine<LactTokens, Scalar> lact;
+  OtherEngine<MesaRows, Scalar> mesa;
+  OtherEngine<LeastSquaresKeys, Scalar> least_squares;
 
-  Rows mamba_recurrent(const MambaRows<Scalar>& rows, Rows& S, Recorder* recorder) const override {
-    return cpu().mamba_recurrent(rows, S, recorder);
-  }
-  Rows mamba_scan(const MambaRows<Scalar>& rows, Rows& S, Recorder* recorder,
-                  const std::stop_token& stop) const override {
-    return cpu().mamba_scan(rows, S, recorder, stop);
-  }
+  explicit OtherEngines(const DeviceTrouble& trouble, const Engines<Scalar>& cpu = cpu_engines().in<Scalar>())
+      : rows(trouble),
+        softmax(trouble, cpu.softmax),
+        mamba(trouble, cpu.mamba),
+        network(trouble, cpu.network),
+        lact(trouble, cpu.lact),
+        mesa(trouble, cpu.mesa),
+        least_squares(trouble, cpu.least_squares) {}
 
-  Rows network_primal(const InnerNetwork<Scalar>& network, const NetworkRows<Scalar>& token,
-                      Carried<Scalar>& carried, Recorder* recorder) const override {
-    return cpu().network_primal(network, token, carried, recorder);
-  }
-  Rows network_dual(const InnerNetwork<Scalar>& network, const NetworkRows<Scalar>& rows,
-                    Carried<Scalar>& carried, Recorder* recorder) const override {
-    return cpu().network_dual(network, rows, carried, recorder);
-  }
-
-  void lact_gather(const Rows& K, const Rows& R, const Vector<Scalar>& eta, Rows& G) const override {
-    cpu().lact_gather(K, R, eta, G);
-  }
-  void lact_update(const LactUpdate<Scalar>& update, const Rows& G, Scalar momentum, Rows& S, Rows& M,
-                   Recorder* recorder) const override {
-    cpu().lact_update(update, G, momentum, S, M, recorder);
-  }
-  LactScan<Scalar> lact_scan(const Rows& K, const Rows& V, const Vector<Scalar>& eta,
-                             const std::vector<Index>& first, const Vector<Scalar>& momentum,
-                             const std::optional<NewtonSchulz>& muon, const Rows& S_0, const Rows& M_0,
-                             const std::stop_token& stop) const override {
-    return cpu().lact_scan(K, V, eta, first, momentum, muon, S_0, M_0, stop);
-  }
-
-  Rows mesa_recurrent(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder) const override {
-    return cpu().mesa_recurrent(rows, H, recorder);
-  }
-  Rows mesa_chunk(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder,
-                  const std::stop_token& stop) const override {
-    return cpu().mesa_chunk(rows, H, recorder, stop);
-  }
-  Rows mesa_parallel(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder,
-                     const std::stop_token& stop) const override {
-    return cpu().mesa_parallel(rows, H, recorder, stop);
-  }
-
-  Rows least_squares_gains(const LeastSquaresKeys<Scalar>& keys, Rows& P, Recorder* recorder) const override {
-    return cpu().least_squares_gains(keys, P, recorder);
-  }
-  Rows solved_least_squares_gains(const LeastSquaresKeys<Scalar>& keys, Rows& P,
-                                  const std::stop_token& stop) const override {
-    return cpu().solved_least_squares_gains(keys, P, stop);
-  }
-
- private:
-  const Engines<Scalar>& cpu() const {
-    if (trouble_.is_lost) throw Error("cudaMemcpy of 4096 bytes: the device was lost. Restart the program");
-    return cpu_engines().in<Scalar>();
-  }
-
-  const DeviceTrouble& trouble_;
-  OtherRowHeads<Scalar> row_heads_;
+  Engines<Scalar> all() const { return {rows, softmax, mamba, network, lact, mesa, least_squares}; }
 };
 
 /// The device, under the name of the program's second one, in a table of devices for a Session.
@@ -219,7 +165,7 @@ class OtherDevice : public Backend {
 
   OtherEngines<double> f64_{trouble};
   OtherEngines<float> f32_{trouble};
-  DeviceEngines engines_{f64_, f32_};
+  DeviceEngines engines_{f64_.all(), f32_.all()};
   std::array<const Backend*, 2> table_ = {&cpu_backend(), this};
 };
 

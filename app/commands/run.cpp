@@ -22,7 +22,7 @@
 #include "core/io/array_file.h"
 #include "core/io/file.h"
 #include "core/io/npz.h"
-#include "core/rules/fused_kernel.h"
+#include "core/rules/backend.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {

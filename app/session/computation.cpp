@@ -11,7 +11,7 @@
 #include "core/insight/stability.h"
 #include "core/proof/fault_edits.h"
 #include "core/proof/faults.h"
-#include "core/rules/fused_kernel.h"
+#include "core/rules/backend.h"
 #include "core/rules/row_rule.h"
 #include "core/variants/variants.h"
 

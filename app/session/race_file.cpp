@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/io/file.h"
 #include "core/race/findings.h"
+#include "core/race/taken_kernel.h"
 
 namespace palimpsest {
 
@@ -73,6 +74,7 @@ Json json_of(const RacePoint& point, const RaceReport& report) {
                  {"exponentials", work.exponentials},
                  {"bytes", work.bytes},
                  {"moved", work.moved}}}});
+  if (point.kernel) json["kernel"] = name(*point.kernel);
   if (report.roof_of(entry)) json["roof_fraction"] = roof_fraction(point, report);
   return json;
 }
@@ -174,6 +176,7 @@ RacePoint read_point(const Fields& fields) {
     read_amount(work, "bytes", work_done, point.work.bytes);
     read_amount(work, "moved", work_done, point.work.moved);
   });
+  if (fields.has("kernel")) fields.read("kernel", all_kernel_kinds, point.kernel.emplace());
   return point;
 }
 

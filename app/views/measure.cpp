@@ -252,8 +252,7 @@ std::string point_words(const RacePoint& point, const SeenReport& of) {
                        duration(seconds.high));
   };
   words += fmt::format("\ncomputing: {}", spread(point.compute));
-  if (const auto kernel = taken_kernel(entry, *of.report))
-    words += fmt::format("\nkernels: {}", explained(*kernel));
+  if (point.kernel) words += fmt::format("\nkernels: {}", explained(*point.kernel));
   words +=
       fmt::format("\nof {} runs{}", point.repeats, point.warmed ? ", after one that does not count" : "");
   if (point.transfers.median > 0 || point.allocations.median > 0) {

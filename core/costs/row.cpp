@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/engines/decay_scores.h"
+#include "core/engines/chunk_decays.h"
 
 namespace palimpsest {
 

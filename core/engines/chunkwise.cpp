@@ -3,10 +3,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/engines/decay_scores.h"
-#include "core/engines/parts.h"
-#include "core/engines/seen_sum.h"
-#include "core/engines/value_decay.h"
+#include "core/engines/chunk_decays.h"
 
 namespace palimpsest {
 

@@ -1,110 +1,160 @@
+#include <algorithm>
+
+#include "core/base/stop.h"
 #include "core/engines/chunkwise.h"
 #include "core/engines/engines.h"
 #include "core/engines/parallel.h"
 #include "core/engines/recurrent.h"
+
+// The engines of the processor: one head after the other, each as one block.
 
 namespace palimpsest {
 
 namespace {
 
 template <class Scalar>
-class CpuEngines : public Engines<Scalar> {
- public:
-  using Rows = Matrix<Scalar>;
+Matrix<Scalar> compute_block(const EngineRequest& request, const Program<Scalar>& program,
+                             Carried<Scalar>& state) {
+  Matrix<Scalar>& S = state.front();
+  const Index phase = request.phase.value_or(0);
+  if (phase == 1 && !program.structure.reads_on_the_way()) return program.q * S;
+  switch (request.form) {
+    case Form::recurrent:
+      return recurrent(program, S, request.tap);
+    case Form::chunkwise:
+      return chunk(program, S, request.tap);
+    case Form::two_pass:
+      return phase == 0 ? chunk_state(program, S, request.tap)
+                        : chunk_outputs(program, S, program.v, request.tap);
+    case Form::parallel:
+      break;
+  }
+  return parallel(program, S, request.tap, request.stop);
+}
 
-  Rows recurrent(const Program<Scalar>& program, Rows& S, Recorder* recorder) const override {
-    return palimpsest::recurrent(program, S, recorder);
+/// Queries of some chunks, one tile of keys after the other; a tap receives those of the last one.
+template <class Scalar>
+Matrix<Scalar> softmax_chunks(const EngineRequest& request, const CachedQueries<Scalar>& given) {
+  const Index T = given.Q.rows();
+  const Index V = given.V.cols();
+  Matrix<Scalar> o(T, V);
+  for (Index first = 0; first < T; first += request.chunk_size) {
+    stop_if_asked(request.stop);
+    const Index count = std::min(request.chunk_size, T - first);
+    const Index keys = std::min(given.first_query + first + count, given.K.rows());
+    const Matrix<Scalar> bias = given.bias(first, count);
+    SoftmaxState<Scalar> state(count, V);
+    for (Index first_key = 0; first_key < keys; first_key += request.chunk_size) {
+      const Index key_count = std::min(request.chunk_size, keys - first_key);
+      const bool is_last = first_key + key_count == keys;
+      softmax_tile(Matrix<Scalar>(given.Q.middleRows(first, count)),
+                   Matrix<Scalar>(given.K.middleRows(first_key, key_count)),
+                   Matrix<Scalar>(given.V.middleRows(first_key, key_count)), given.first_query + first,
+                   first_key, state, is_last ? request.tap : nullptr,
+                   bias.size() == 0 ? bias : Matrix<Scalar>(bias.middleCols(first_key, key_count)));
+    }
+    o.middleRows(first, count) = state.output();
   }
-  Rows chunk(const Program<Scalar>& program, Rows& S, Recorder* recorder) const override {
-    return palimpsest::chunk(program, S, recorder);
-  }
-  Rows chunk_state(const Program<Scalar>& program, Rows& S, Recorder* recorder) const override {
-    return palimpsest::chunk_state(program, S, recorder);
-  }
-  Rows chunk_outputs(const Program<Scalar>& program, const Rows& S_before, const Rows& U,
-                     Recorder* recorder) const override {
-    return palimpsest::chunk_outputs(program, S_before, U, recorder);
-  }
-  Rows parallel(const Program<Scalar>& program, Rows& S, Recorder* recorder,
-                const std::stop_token& stop) const override {
-    return palimpsest::parallel(program, S, recorder, stop);
-  }
+  return o;
+}
 
-  Rows read(const Rows& Q, const Rows& S) const override { return Q * S; }
+template <class Scalar>
+Matrix<Scalar> compute_block(const EngineRequest& request, const CachedQueries<Scalar>& given,
+                             Carried<Scalar>&) {
+  const Index T = given.Q.rows();
+  if (request.form == Form::parallel)
+    return softmax_dense(given.Q, given.K, given.V, given.first_query, request.tap, given.bias(0, T));
+  if (request.form == Form::chunkwise) return softmax_chunks(request, given);
+  Matrix<Scalar> o(T, given.V.cols());
+  for (Index t = 0; t < T; ++t) {
+    stop_if_asked(request.stop);
+    const Index seen = given.first_query + t + 1;
+    o.row(t) = softmax_stream(RowVector<Scalar>(given.Q.row(t)), Matrix<Scalar>(given.K.topRows(seen)),
+                              Matrix<Scalar>(given.V.topRows(seen)), request.tap, given.bias(t, 1));
+  }
+  return o;
+}
 
-  RowVector<Scalar> softmax_stream(const RowVector<Scalar>& q, const Rows& K, const Rows& V,
-                                   Recorder* recorder, const Rows& bias) const override {
-    return palimpsest::softmax_stream(q, K, V, recorder, bias);
-  }
-  void softmax_tile(const Rows& Q, const Rows& K, const Rows& V, Index first_query, Index first_key,
-                    SoftmaxState<Scalar>& state, Recorder* recorder, const Rows& bias) const override {
-    palimpsest::softmax_tile(Q, K, V, first_query, first_key, state, recorder, bias);
-  }
-  Rows softmax_output(const SoftmaxState<Scalar>& state) const override { return state.output(); }
-  Rows softmax_dense(const Rows& Q, const Rows& K, const Rows& V, Index first_query, Recorder* recorder,
-                     const Rows& bias) const override {
-    return palimpsest::softmax_dense(Q, K, V, first_query, recorder, bias);
-  }
+template <class Scalar>
+Matrix<Scalar> compute_block(const EngineRequest& request, const MambaRows<Scalar>& rows,
+                             Carried<Scalar>& state) {
+  if (request.form == Form::recurrent) return mamba_recurrent(rows, state.front(), request.tap);
+  return mamba_scan(rows, state.front(), request.tap, request.stop);
+}
 
-  Rows mamba_recurrent(const MambaRows<Scalar>& rows, Rows& S, Recorder* recorder) const override {
-    return palimpsest::mamba_recurrent(rows, S, recorder);
-  }
-  Rows mamba_scan(const MambaRows<Scalar>& rows, Rows& S, Recorder* recorder,
-                  const std::stop_token& stop) const override {
-    return palimpsest::mamba_scan(rows, S, recorder, stop);
-  }
+template <class Scalar>
+Matrix<Scalar> compute_block(const EngineRequest& request, const NetworkRows<Scalar>& rows,
+                             Carried<Scalar>& state) {
+  return request.form == Form::recurrent ? rows.network->primal(rows, state, request.tap)
+                                         : rows.network->dual(rows, state, request.tap);
+}
 
-  Rows network_primal(const InnerNetwork<Scalar>& network, const NetworkRows<Scalar>& token,
-                      Carried<Scalar>& carried, Recorder* recorder) const override {
-    return network.primal(token, carried, recorder);
+template <class Scalar>
+struct LactOnProcessor {
+  Matrix<Scalar> read(const Matrix<Scalar>& Q, const Matrix<Scalar>& S) const { return Q * S; }
+  void gather(const Matrix<Scalar>& K, const Matrix<Scalar>& R, const Vector<Scalar>& eta,
+              Matrix<Scalar>& G) const {
+    lact_gather(K, R, eta, G);
   }
-  Rows network_dual(const InnerNetwork<Scalar>& network, const NetworkRows<Scalar>& rows,
-                    Carried<Scalar>& carried, Recorder* recorder) const override {
-    return network.dual(rows, carried, recorder);
+  void update(const LactUpdate<Scalar>& update, const Matrix<Scalar>& G, Scalar momentum, Matrix<Scalar>& S,
+              Matrix<Scalar>& M, Recorder* tap) const {
+    lact_update(update, G, momentum, S, M, tap);
   }
-
-  void lact_gather(const Rows& K, const Rows& R, const Vector<Scalar>& eta, Rows& G) const override {
-    palimpsest::lact_gather(K, R, eta, G);
-  }
-  void lact_update(const LactUpdate<Scalar>& update, const Rows& G, Scalar momentum, Rows& S, Rows& M,
-                   Recorder* recorder) const override {
-    palimpsest::lact_update(update, G, momentum, S, M, recorder);
-  }
-  LactScan<Scalar> lact_scan(const Rows& K, const Rows& V, const Vector<Scalar>& eta,
-                             const std::vector<Index>& first, const Vector<Scalar>& momentum,
-                             const std::optional<NewtonSchulz>& muon, const Rows& S_0, const Rows& M_0,
-                             const std::stop_token& stop) const override {
-    return palimpsest::lact_scan(K, V, eta, first, momentum, muon, S_0, M_0, stop);
-  }
-
-  Rows mesa_recurrent(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder) const override {
-    return palimpsest::mesa_recurrent(rows, H, recorder);
-  }
-  Rows mesa_chunk(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder,
-                  const std::stop_token& stop) const override {
-    return palimpsest::mesa_chunk(rows, H, recorder, stop);
-  }
-  Rows mesa_parallel(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder,
-                     const std::stop_token& stop) const override {
-    return palimpsest::mesa_parallel(rows, H, recorder, stop);
-  }
-
-  Rows least_squares_gains(const LeastSquaresKeys<Scalar>& keys, Rows& P, Recorder* recorder) const override {
-    return palimpsest::least_squares_gains(keys, P, recorder);
-  }
-  Rows solved_least_squares_gains(const LeastSquaresKeys<Scalar>& keys, Rows& P,
-                                  const std::stop_token& stop) const override {
-    return palimpsest::solved_least_squares_gains(keys, P, stop);
+  LactScan<Scalar> scan(const LactTokens<Scalar>& tokens, const std::vector<Index>& first,
+                        const Matrix<Scalar>& S, const Matrix<Scalar>& M, const std::stop_token& stop) const {
+    return lact_scan(tokens, first, S, M, stop);
   }
 };
+
+template <class Scalar>
+Matrix<Scalar> compute_block(const EngineRequest& request, const LactTokens<Scalar>& tokens,
+                             Carried<Scalar>& state) {
+  return lact_block(LactOnProcessor<Scalar>(), request, tokens, state);
+}
+
+template <class Scalar>
+Matrix<Scalar> compute_block(const EngineRequest& request, const MesaRows<Scalar>& rows,
+                             Carried<Scalar>& state) {
+  if (request.form == Form::recurrent) return mesa_recurrent(rows, state.front(), request.tap);
+  if (request.form == Form::chunkwise) return mesa_chunk(rows, state.front(), request.tap, request.stop);
+  return mesa_parallel(rows, state.front(), request.tap, request.stop);
+}
+
+template <class Scalar>
+Matrix<Scalar> compute_block(const EngineRequest& request, const LeastSquaresKeys<Scalar>& keys,
+                             Carried<Scalar>& state) {
+  if (request.form == Form::parallel) return solved_least_squares_gains(keys, state.front(), request.stop);
+  return least_squares_gains(keys, state.front(), request.tap);
+}
+
+template <template <class> class Operator, class Scalar>
+class CpuEngine : public Engine<Operator, Scalar> {
+  HeadsTaken<Scalar> compute(const EngineRequest& request, std::span<const Operator<Scalar>> heads,
+                             std::span<Carried<Scalar>> states) const override {
+    HeadsTaken<Scalar> taken;
+    for (std::size_t h = 0; h < heads.size(); ++h)
+      taken.o.push_back(compute_block(request, heads[h], states[h]));
+    return taken;
+  }
+};
+
+template <class Scalar>
+Engines<Scalar> engines() {
+  static const CpuEngine<Program, Scalar> rows;
+  static const CpuEngine<CachedQueries, Scalar> softmax;
+  static const CpuEngine<MambaRows, Scalar> mamba;
+  static const CpuEngine<NetworkRows, Scalar> network;
+  static const CpuEngine<LactTokens, Scalar> lact;
+  static const CpuEngine<MesaRows, Scalar> mesa;
+  static const CpuEngine<LeastSquaresKeys, Scalar> least_squares;
+  return {rows, softmax, mamba, network, lact, mesa, least_squares};
+}
 
 }  // namespace
 
 const DeviceEngines& cpu_engines() {
-  static const CpuEngines<double> f64;
-  static const CpuEngines<float> f32;
-  static const DeviceEngines engines = {f64, f32};
-  return engines;
+  static const DeviceEngines all = {engines<double>(), engines<float>()};
+  return all;
 }
 
 }  // namespace palimpsest

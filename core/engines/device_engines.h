@@ -2,6 +2,13 @@
 
 namespace palimpsest {
 
+/// What an engine computes whole heads with (docs/kernels.md).
+enum class KernelKind {
+  plain,        // written to be read: it makes the tensors of every step
+  registers,    // row by row, with the memory in registers
+  tensor_cores  // matrix products on tensor cores
+};
+
 /// The engines of one device, by what holds the numbers (core/engines/engines.h).
 struct DeviceEngines;
 

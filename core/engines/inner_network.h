@@ -1,12 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/record.h"
+#include "core/engines/engine.h"
 #include "core/numbers/layer_norm.h"
-#include "core/operator/walk.h"
 
 namespace palimpsest {
 
@@ -26,7 +27,10 @@ struct NetworkPlan {
   std::string suffix(std::size_t layer) const { return layers() == 1 ? "" : std::to_string(layer + 1); }
 };
 
-/// The tokens of one piece of an inner batch.
+template <class Scalar>
+class InnerNetwork;
+
+/// The tokens of one piece of an inner batch; or, for an engine that takes whole heads, of a sequence.
 template <class Scalar>
 struct NetworkRows {
   Matrix<Scalar> Q;      // [L, K], scaled
@@ -35,6 +39,8 @@ struct NetworkRows {
   Vector<Scalar> eta;    // [L], the learning rates
   Vector<Scalar> sigma;  // [L], the position factors
   bool ends_batch = false;
+  Index batch = 1;                                           // tokens of an inner batch
+  std::shared_ptr<const InnerNetwork<Scalar>> network = {};  // which learns them
 };
 
 /// A memory that is a small network f and learns f(k) = v by gradient steps on 1/2 |f(k) - v|^2, spec 3.10

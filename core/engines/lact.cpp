@@ -27,10 +27,11 @@ void lact_update(const LactUpdate<Scalar>& update, const Matrix<Scalar>& G, Scal
 }
 
 template <class Scalar>
-LactScan<Scalar> lact_scan(const Matrix<Scalar>& K, const Matrix<Scalar>& V, const Vector<Scalar>& eta,
-                           const std::vector<Index>& first, const Vector<Scalar>& momentum,
-                           const std::optional<NewtonSchulz>& muon, const Matrix<Scalar>& S_0,
-                           const Matrix<Scalar>& M_0, const std::stop_token& stop) {
+LactScan<Scalar> lact_scan(const LactTokens<Scalar>& tokens, const std::vector<Index>& first,
+                           const Matrix<Scalar>& S_0, const Matrix<Scalar>& M_0,
+                           const std::stop_token& stop) {
+  const Vector<Scalar>& momentum = tokens.momentum;
+  const std::optional<NewtonSchulz>& muon = tokens.way.muon;
   const auto N = static_cast<Index>(first.size());
   const Index dk = S_0.rows();
   const auto block = [dk](auto& stacked, Index c) { return stacked.middleRows(c * dk, dk); };
@@ -41,13 +42,13 @@ LactScan<Scalar> lact_scan(const Matrix<Scalar>& K, const Matrix<Scalar>& V, con
     }
   };
   LactScan<Scalar> scan;
-  scan.gradients.resize(N * dk, V.cols());
+  scan.gradients.resize(N * dk, S_0.cols());
   each_batch([&](Index c) {
     const Index begin = first[static_cast<std::size_t>(c)];
-    const Index end = c + 1 < N ? first[static_cast<std::size_t>(c) + 1] : K.rows();
-    Matrix<Scalar> G = Matrix<Scalar>::Zero(dk, V.cols());
-    lact_gather<Scalar>(K.middleRows(begin, end - begin), V.middleRows(begin, end - begin),
-                        eta.segment(begin, end - begin), G);
+    const Index end = c + 1 < N ? first[static_cast<std::size_t>(c) + 1] : tokens.K.rows();
+    Matrix<Scalar> G = Matrix<Scalar>::Zero(dk, S_0.cols());
+    lact_gather<Scalar>(tokens.K.middleRows(begin, end - begin), tokens.V.middleRows(begin, end - begin),
+                        tokens.eta.segment(begin, end - begin), G);
     block(scan.gradients, c) = G;
   });
   scan.momenta = scan.gradients;
@@ -66,21 +67,19 @@ LactScan<Scalar> lact_scan(const Matrix<Scalar>& K, const Matrix<Scalar>& V, con
       block(scan.steps, c) = newton_schulz(Matrix<Scalar>(block(scan.momenta, c)), *muon);
     });
   }
-  scan.weights.resize((N + 1) * dk, V.cols());
+  scan.weights.resize((N + 1) * dk, S_0.cols());
   scan.weights.topRows(dk) = S_0;
   each_batch([&](Index c) { block(scan.weights, c + 1) = block(scan.weights, c) + block(scan.steps, c); });
   return scan;
 }
 
-#define PALIMPSEST_INSTANTIATE(Scalar)                                                                     \
-  template void lact_gather(const Matrix<Scalar>&, const Matrix<Scalar>&, const Vector<Scalar>&,           \
-                            Matrix<Scalar>&);                                                              \
-  template void lact_update(const LactUpdate<Scalar>&, const Matrix<Scalar>&, Scalar, Matrix<Scalar>&,     \
-                            Matrix<Scalar>&, Recorder*);                                                   \
-  template LactScan<Scalar> lact_scan(const Matrix<Scalar>&, const Matrix<Scalar>&, const Vector<Scalar>&, \
-                                      const std::vector<Index>&, const Vector<Scalar>&,                    \
-                                      const std::optional<NewtonSchulz>&, const Matrix<Scalar>&,           \
-                                      const Matrix<Scalar>&, const std::stop_token&);
+#define PALIMPSEST_INSTANTIATE(Scalar)                                                                 \
+  template void lact_gather(const Matrix<Scalar>&, const Matrix<Scalar>&, const Vector<Scalar>&,       \
+                            Matrix<Scalar>&);                                                          \
+  template void lact_update(const LactUpdate<Scalar>&, const Matrix<Scalar>&, Scalar, Matrix<Scalar>&, \
+                            Matrix<Scalar>&, Recorder*);                                               \
+  template LactScan<Scalar> lact_scan(const LactTokens<Scalar>&, const std::vector<Index>&,            \
+                                      const Matrix<Scalar>&, const Matrix<Scalar>&, const std::stop_token&);
 PALIMPSEST_INSTANTIATE(double)
 PALIMPSEST_INSTANTIATE(float)
 #undef PALIMPSEST_INSTANTIATE

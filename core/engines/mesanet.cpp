@@ -13,7 +13,7 @@ namespace {
 
 /// X with row i multiplied by factor_i: [L, D], [L, 1].
 template <class Scalar>
-Matrix<Scalar> weighted_rows(const Matrix<Scalar>& X, const Matrix<Scalar>& factor) {
+Matrix<Scalar> scaled_tokens(const Matrix<Scalar>& X, const Matrix<Scalar>& factor) {
   return (X.array().colwise() * factor.col(0).array()).matrix();
 }
 
@@ -55,7 +55,7 @@ class Systems {
 
   /// Row i of X multiplied by the matrix of token i: [L, K].
   Matrix<Scalar> times(const Matrix<Scalar>& X) const {
-    return weighted_rows<Scalar>(X * Hkk_, inside_.from_start) +
+    return scaled_tokens<Scalar>(X * Hkk_, inside_.from_start) +
            (X * rows_.k.transpose()).cwiseProduct(inside_.W) * rows_.k + X * rows_.ridge;
   }
 
@@ -70,7 +70,7 @@ class Systems {
 
   /// x_i by Cholesky, its matrix formed.
   RowVector<Scalar> solved_directly(Index i, const RowVector<Scalar>& q) const {
-    const Matrix<Scalar> weighted = weighted_rows<Scalar>(rows_.k, inside_.W.row(i).transpose());
+    const Matrix<Scalar> weighted = scaled_tokens<Scalar>(rows_.k, inside_.W.row(i).transpose());
     return solve<Scalar>(inside_.from_start(i, 0) * Hkk_ + rows_.k.transpose() * weighted + rows_.ridge, q);
   }
 
@@ -145,7 +145,7 @@ Matrix<Scalar> conjugate_gradients(const Systems<Scalar>& systems, Matrix<Scalar
     X.row(i) = systems.solved_directly(i, Q.row(i));
     if (course && course->row == i) course->is_direct = true;
   }
-  return weighted_rows<Scalar>(X, size);
+  return scaled_tokens<Scalar>(X, size);
 }
 
 /// All that follows once x is known for every query: reads from the state carried in and from inside, and the
@@ -156,12 +156,12 @@ Matrix<Scalar> read_and_carry(const MesaRows<Scalar>& rows, const Inside<Scalar>
   const Index L = rows.k.rows();
   const Index K = rows.k.cols();
   const Matrix<Scalar> A = (X * rows.k.transpose()).cwiseProduct(inside.W);
-  const Matrix<Scalar> carried = weighted_rows<Scalar>(X, inside.from_start) * H.rightCols(rows.v.cols());
+  const Matrix<Scalar> carried = scaled_tokens<Scalar>(X, inside.from_start) * H.rightCols(rows.v.cols());
   const Matrix<Scalar> own = A * rows.v;
 
   const Matrix<Scalar> to_end = inside.G.row(L - 1).transpose();
   const Scalar total = inside.from_start(L - 1, 0);
-  const Matrix<Scalar> written = weighted_rows<Scalar>(rows.k, inside.W.row(L - 1).transpose());
+  const Matrix<Scalar> written = scaled_tokens<Scalar>(rows.k, inside.W.row(L - 1).transpose());
   if (recorder) {
     (*recorder)("gamma", rows.gamma);
     (*recorder)("beta", rows.beta);

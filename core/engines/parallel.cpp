@@ -1,9 +1,7 @@
 #include "core/engines/parallel.h"
 
 #include "core/base/stop.h"
-#include "core/engines/decay_scores.h"
-#include "core/engines/parts.h"
-#include "core/engines/seen_sum.h"
+#include "core/engines/chunk_decays.h"
 #include "core/numbers/exponential.h"
 
 namespace palimpsest {
@@ -156,7 +154,7 @@ class PartsWalk {
   Matrix<Scalar> since_start_;  // [p, p]: T_i .. T_1
 };
 
-/// What eq. P needs of the keys, queries and decays.
+/// What eq. P needs of the keys, queries, decays and the initial state.
 template <class Scalar>
 struct Dense {
   Matrix<Scalar> P;        // [R, N] q_s^T Phi(s, j) b_j for the writes j that s sees
@@ -165,6 +163,9 @@ struct Dense {
   Matrix<Scalar> N_plain;
   Matrix<Scalar> q_decayed;  // [R, K] Phi(s, 0) q_s
   Matrix<Scalar> a_decayed;  // [N, K] Phi(i, 0) a_i
+  Matrix<Scalar> b_to_end;   // [N, K] Phi(N, i) b_i
+  Matrix<Scalar> k_plain_to_end;
+  Matrix<Scalar> S_kept;  // [K, V] Phi(N, 0) S_0
 };
 
 /// Readers by the number of rows that they let pass before they read: [n + 1] lists.
@@ -235,8 +236,10 @@ struct DecayNotes {
 
 /// Walks down the whole sequence; every reader reads when its turn has come.
 template <class Scalar, class Walking>
-Dense<Scalar> dense_scores(const Program<Scalar>& program, const Matrix<Scalar>& B, Walking& walk,
-                           DecayNotes<Scalar>* notes, const std::stop_token& stop) {
+Dense<Scalar> walked(Walking walk, const Program<Scalar>& program, const Matrix<Scalar>& B,
+                     const Matrix<Scalar>& S, Recorder* record, const std::stop_token& stop) {
+  DecayNotes<Scalar> written_down;
+  DecayNotes<Scalar>* const notes = record ? &written_down : nullptr;
   const bool erases = program.structure.erase != Erase::none;
   const bool has_plain = program.structure.plain_write;
   const Index n = program.rows();
@@ -278,6 +281,10 @@ Dense<Scalar> dense_scores(const Program<Scalar>& program, const Matrix<Scalar>&
     serve(i + 1);
     if (notes) notes->after_row(program, walk, i);
   }
+  dense.b_to_end = walk.to_end(B);
+  if (has_plain) dense.k_plain_to_end = walk.to_end(program.k_plain);
+  dense.S_kept = walk.carried(S);
+  if (notes) notes->record(program.structure, walk, *record);
   return dense;
 }
 
@@ -350,19 +357,22 @@ Matrix<Scalar> value_decay_from_start(const Program<Scalar>& program) {
   return kept;
 }
 
-template <class Scalar, class Walking>
-Matrix<Scalar> parallel_with(Walking walk, const Program<Scalar>& program, Matrix<Scalar>& S,
-                             Recorder* record, const std::stop_token& stop) {
+}  // namespace
+
+template <class Scalar>
+Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* record,
+                        const std::stop_token& stop) {
   const Structure& structure = program.structure;
   const Index n = program.rows();
+  if (n == 0) return Matrix<Scalar>(0, program.v.cols());
   const Matrix<Scalar> B = program.b();
-  DecayNotes<Scalar> notes;
-  const Dense<Scalar> dense = dense_scores(program, B, walk, record ? &notes : nullptr, stop);
+  const Dense<Scalar> dense = structure.parts.empty()
+                                  ? walked(DecayWalk<Scalar>(program), program, B, S, record, stop)
+                                  : walked(PartsWalk<Scalar>(program), program, B, S, record, stop);
   const Matrix<Scalar> m_in = structure.value_decay ? value_decay_from_start(program) : Matrix<Scalar>();
   if (record) {
     (*record)("S_in", S);
     (*record)("P", dense.P);
-    notes.record(structure, walk, *record);
     if (structure.value_decay) {
       Matrix<Scalar> m_out(n, program.v.cols());
       for (Index c = 0; c < m_out.cols(); ++c) m_out.col(c) = ChannelMask<Scalar>(program.mu.col(c)).to_end;
@@ -400,9 +410,9 @@ Matrix<Scalar> parallel_with(Walking walk, const Program<Scalar>& program, Matri
   }
 
   // S_n = g_n S0 + (G_n o B)^T U + (G_n o K+)^T V+
-  Matrix<Scalar> written = walk.to_end(B).transpose() * solved.U_at_end;
-  if (structure.plain_write) written += walk.to_end(program.k_plain).transpose() * program.v_plain;
-  S = walk.carried(S);
+  Matrix<Scalar> written = dense.b_to_end.transpose() * solved.U_at_end;
+  if (structure.plain_write) written += dense.k_plain_to_end.transpose() * program.v_plain;
+  S = dense.S_kept;
   if (structure.value_decay) S.array().rowwise() *= m_in.row(n - 1).array();
   S += written;
   if (record) {
@@ -412,17 +422,6 @@ Matrix<Scalar> parallel_with(Walking walk, const Program<Scalar>& program, Matri
     (*record)("S_out", S);
   }
   return inter + solved.intra;
-}
-
-}  // namespace
-
-template <class Scalar>
-Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* record,
-                        const std::stop_token& stop) {
-  if (program.rows() == 0) return Matrix<Scalar>(0, program.v.cols());
-  if (!program.structure.parts.empty())
-    return parallel_with(PartsWalk<Scalar>(program), program, S, record, stop);
-  return parallel_with(DecayWalk<Scalar>(program), program, S, record, stop);
 }
 
 template Matrix<double> parallel(const Program<double>&, Matrix<double>&, Recorder*, const std::stop_token&);

@@ -1,6 +1,6 @@
 #include "core/engines/recurrent.h"
 
-#include "core/engines/parts.h"
+#include "core/engines/chunk_decays.h"
 
 namespace palimpsest {
 

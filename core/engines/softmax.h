@@ -30,6 +30,24 @@ struct SoftmaxState {
 template <class Scalar>
 Matrix<Scalar> log_decays(const Vector<Scalar>& log_gates, Index first_query, Index queries);
 
+/// Some queries, already scaled, and the cache that they see: that of earlier tokens first. Keys after the
+/// last query's own may be missing: it sees those that there are.
+template <class Scalar>
+struct CachedQueries {
+  Matrix<Scalar> Q = {};          // [T, K]
+  Matrix<Scalar> K = {};          // [M, K]
+  Matrix<Scalar> V = {};          // [M, V]
+  Vector<Scalar> log_gates = {};  // of the keys up to the last query's own; [0]: nothing fades
+  Index first_query = 0;          // the number of the first query's own key
+  bool fades = false;             // whether there are gates
+
+  /// What the gates have added up to between the keys and queries first .. first + count - 1: [count,
+  /// first_query + first + count], or empty.
+  Matrix<Scalar> bias(Index first, Index count) const {
+    return fades ? log_decays(log_gates, first_query + first, count) : Matrix<Scalar>();
+  }
+};
+
 /// Recurrent form: one query [1, K] streams over the keys [M, K] and values [M, V], one pair at a time.
 /// Returns [1, V].
 template <class Scalar>

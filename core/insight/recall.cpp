@@ -12,9 +12,8 @@
 #include "core/insight/asked_words.h"
 #include "core/insight/learning.h"
 #include "core/insight/written_together.h"
+#include "core/rules/row_map.h"
 #include "core/rules/row_rule.h"
-#include "core/rules/row_state.h"
-#include "core/rules/row_walk.h"
 #include "core/rules/stored_pairs.h"
 
 namespace palimpsest {

@@ -14,8 +14,8 @@
 #include "core/engines/recurrent.h"
 #include "core/insight/learning.h"
 #include "core/insight/written_together.h"
+#include "core/rules/row_map.h"
 #include "core/rules/row_rule.h"
-#include "core/rules/row_walk.h"
 #include "core/rules/stored_pairs.h"
 
 namespace palimpsest {

@@ -248,7 +248,7 @@ RaceFigures race_figures(std::span<const RaceReport* const> reports, std::size_t
     std::vector<RaceLine>& lines = figures.lines.back();
     for (RaceLine& line : lines) {
       line.name = name_of(line, lines, table);
-      if (!line.points.empty()) line.kernel = taken_kernel(line.points.back().entry, *reports[i], table);
+      if (!line.points.empty()) line.kernel = line.points.back().kernel;
     }
     if (i != leading) continue;
     const Lead ahead = lead(lines, whole);

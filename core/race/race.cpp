@@ -215,6 +215,10 @@ class Race {
     const SequenceBatch& batch = data_.of(variant, entry, plan_.seed);
     point.work = work_of(variant, batch, entry);
     require_short(point);
+    if (backend.name() != cpu_backend().name()) {
+      point.kernel = variant.rule->kernel(batch.heads.front(), entry.form, held_in(entry.precision),
+                                          backend.engines(entry.precision));
+    }
     const auto run = [&](const Repeats& repeats) {
       stop_if_asked(stop_);
       return backend.measure(variant, batch.heads, entry.form, entry.precision,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "core/base/matrix.h"
 #include "core/contract/sequence.h"
 #include "core/contract/variant.h"
+#include "core/engines/device_engines.h"
 #include "core/rules/run_times.h"
 
 namespace palimpsest {
@@ -69,6 +71,7 @@ struct RacePoint {
   Quartiles allocations = {};
   Quartiles whole = {};
   RaceWork work = {};
+  std::optional<KernelKind> kernel = {};  // what a GPU computed it with, where the report says so
 
   bool measured() const { return missing.empty(); }
   bool operator==(const RacePoint&) const = default;

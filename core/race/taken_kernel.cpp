@@ -43,14 +43,6 @@ bool hands_on(const Variant& variant, std::string_view state) {
   return std::ranges::find(variant.states, state, &State::name) != variant.states.end();
 }
 
-/// Whether the device that bf16 was measured on has the tensor cores that its kernels are written for: then
-/// its roof is that of their instruction, wgmma. Nothing where there is no such roof.
-std::optional<bool> has_wgmma(const RaceReport& report, const std::string& device) {
-  const Roof* const roof = report.roof_of({.device = device, .precision = Precision::bf16});
-  if (!roof) return std::nullopt;
-  return roof->product.find("wgmma") != std::string::npos;
-}
-
 }  // namespace
 
 const char* name(KernelKind kernel) {
@@ -72,22 +64,6 @@ bool has_tensor_cores(const RaceEntry& entry, std::span<const Variant> table) {
     return fits_tensor_cores(entry.dk, entry.dv, hands_on(*variant, "g_cache"));
   const std::optional<ProgramSize> programs = programs_of(*variant, entry);
   return programs && fit_tensor_cores(programs->structure, programs->K);
-}
-
-std::optional<KernelKind> taken_kernel(const RaceEntry& entry, const RaceReport& report,
-                                       std::span<const Variant> table) {
-  const Variant* const variant = variant_of(entry, table);
-  if (!variant || entry.device != "cuda") return std::nullopt;
-  if (entry.precision == Precision::tf32) return KernelKind::tensor_cores;  // nothing else is called so
-  if (entry.precision == Precision::bf16 && has_tensor_cores(entry, table)) {
-    const std::optional<bool> has_them = has_wgmma(report, entry.device);
-    if (!has_them) return std::nullopt;
-    return *has_them ? KernelKind::tensor_cores : KernelKind::plain;
-  }
-  if (entry.form != Form::recurrent) return KernelKind::plain;
-  const std::optional<ProgramSize> programs = programs_of(*variant, entry);
-  const bool fits = programs && fit_registers(programs->structure, programs->K);
-  return fits ? KernelKind::registers : KernelKind::plain;
 }
 
 }  // namespace palimpsest

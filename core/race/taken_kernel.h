@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <span>
 
 #include "core/contract/variant.h"
@@ -9,21 +8,11 @@
 
 namespace palimpsest {
 
-/// What a GPU computes a whole run with (docs/kernels.md).
-enum class KernelKind {
-  plain,        // written to be read
-  registers,    // row by row, with the memory in registers
-  tensor_cores  // matrix products on tensor cores
-};
+inline constexpr KernelKind all_kernel_kinds[] = {KernelKind::plain, KernelKind::registers,
+                                                  KernelKind::tensor_cores};
 
 /// "plain kernel", "in registers", "tensor cores".
 const char* name(KernelKind kernel);
-
-/// With what an entry of a report was measured. A report does not say so: it follows from the precision, the
-/// form and what the rule computes, and for bf16 from the instructions that its roof was measured with.
-/// Nothing on a processor, and where it does not follow.
-std::optional<KernelKind> taken_kernel(const RaceEntry& entry, const RaceReport& report,
-                                       std::span<const Variant> table = variants());
 
 /// Whether the kernels for tensor cores know this rule at this size in chunks, in bf16 and tf32 that is, even
 /// if `entry` is in another precision.

@@ -8,8 +8,8 @@
 #include "core/base/stop.h"
 #include "core/contract/output.h"
 #include "core/engines/recurrent.h"
+#include "core/rules/row_map.h"
 #include "core/rules/row_rule.h"
-#include "core/rules/row_state.h"
 
 namespace palimpsest {
 

@@ -1,13 +1,12 @@
 #include "core/rules/backend.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 
 #include "core/base/error.h"
 #include "core/base/parallel_for.h"
-#include "core/rules/processor_roof.h"
+#include "core/rules/run_times.h"
 
 namespace palimpsest {
 
@@ -124,6 +123,29 @@ const Backend& cpu_backend() {
 const Backend& asking_backend() {
   static const AskingBackend backend;
   return backend;
+}
+
+namespace {
+
+std::string words(KernelKind kernel, Precision precision) {
+  if (kernel == KernelKind::registers) return "one kernel that holds the memory in registers";
+  return precision == Precision::tf32 ? "fused kernels on tensor cores in tf32"
+                                      : "fused kernels on tensor cores";
+}
+
+}  // namespace
+
+std::string fused_kernel(const Backend& device, const Variant& variant, const Sequence& sequence, Form form,
+                         Precision precision) {
+  if (sequence.tokens == 0 || device.missing(variant, sequence.settings, form, precision)) return {};
+  const KernelKind kernel =
+      variant.rule->kernel(sequence, form, held_in(precision), device.engines(precision));
+  if (kernel == KernelKind::plain) return {};
+  return fmt::format(
+      "A run of this form on {} takes {} and keeps no tensors: the steps shown are made by plain kernels "
+      "from "
+      "the same {}rows, and differ from the run by rounding.",
+      device.name(), words(kernel, precision), precision == Precision::bf16 ? "rounded " : "");
 }
 
 }  // namespace palimpsest

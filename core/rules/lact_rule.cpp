@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "core/base/parallel_for.h"
 #include "core/costs/costs.h"
 #include "core/engines/engines.h"
 #include "core/engines/lact.h"
@@ -32,18 +31,23 @@ LactShown shown_of(const Sequence& sequence, Form form, Index chunk_size) {
           .divided = chunk_size < std::min(inner_batch(sequence.settings), sequence.tokens)};
 }
 
-/// What carried matrices are called. The gradient is 0 at the start of a batch.
+/// What carried matrices are called.
 enum Carry { weights, direction, gradient };
 
 /// What all forms take from a sequence.
 template <class Scalar>
-class LactWalk : public Walk<Scalar> {
+class LactWalk : public OperatorWalk<LactTokens, Scalar> {
  public:
   LactWalk(const Sequence& sequence, Form form, Index chunk_size, const Engines<Scalar>& engines)
-      : Walk<Scalar>(sequence, form, chunk_size, engines, inner_batch(sequence.settings)),
-        shown_(shown_of(sequence, form, chunk_size)) {
-    if (shown_.muon) update_.muon = newton_schulz_steps(sequence.option("newton_schulz"));
-    if (shown_.weight_norm) update_.column_norm = lact_column_norm<Scalar>(sequence);
+      : OperatorWalk<LactTokens, Scalar>(sequence, form, chunk_size, engines.lact,
+                                         inner_batch(sequence.settings)),
+        batches_(sequence.tokens, inner_batch(sequence.settings), inner_batch(sequence.settings)),
+        shown_(shown_of(sequence, form, chunk_size)),
+        way_{.batch = inner_batch(sequence.settings),
+             .update_first = shown_.update_first,
+             .squared_loss = shown_.l2} {
+    if (shown_.muon) way_.muon = newton_schulz_steps(sequence.option("newton_schulz"));
+    if (shown_.weight_norm) column_norm_ = lact_column_norm<Scalar>(sequence);
   }
 
   Carried<Scalar> initial() const override {
@@ -57,63 +61,42 @@ class LactWalk : public Walk<Scalar> {
             {"M", carried[direction].template cast<double>()}};
   }
 
-  NamedStates states_after(Index tokens, const Carried<Scalar>& carried) const override {
-    Carried<Scalar> updated = carried;
-    engines_.lact_update(update_, carried[gradient], momentum(this->pieces_.batch_of(tokens - 1)),
-                         updated[weights], updated[direction], nullptr);
-    return states(updated);
-  }
-
   std::optional<Work> cost(Index chunk_size) const override {
     return lact_cost(sequence_, this->form_, chunk_size);
   }
 
-  std::optional<std::vector<Walked<Scalar>>> walk_together(
-      std::span<const std::unique_ptr<const Walk<Scalar>>> heads, Index /*chunk_size*/,
-      const std::stop_token& stop) const override {
-    const LactHeads<Scalar>* const engine = engines_.lact_heads();
-    if (!engine) return std::nullopt;
-    const auto rows =
-        made_in_parallel(heads.size(), stop, [&](std::size_t h) { return all_rows(heads[h]->sequence()); });
-    std::vector<Matrix<Scalar>> S;
-    std::vector<Matrix<Scalar>> M;
-    for (const auto& head : heads) {
-      const Carried<Scalar> carried = head->initial();
-      S.push_back(carried[weights]);
-      M.push_back(carried[direction]);
-    }
-    const LactWay way = {.scan = form_ == Form::parallel,
-                         .batch = inner_batch(sequence_.settings),
-                         .update_first = shown_.update_first,
-                         .squared_loss = shown_.l2,
-                         .muon = update_.muon};
-    std::vector<Matrix<Scalar>> o = engine->run(way, rows, S, M, stop);
-    std::vector<Walked<Scalar>> walked;
-    for (std::size_t head = 0; head < heads.size(); ++head)
-      walked.push_back({std::move(o[head]), {std::move(S[head]), std::move(M[head])}});
-    return walked;
-  }
-
  protected:
-  Scalar momentum(Index batch) const {
-    return shown_.momentum ? sequence_.at("momentum").template rows<Scalar>(batch, 1)(0, 0) : Scalar(0);
+  /// An update needs no rows, only its batch's momentum.
+  LactTokens<Scalar> tokens(const Block& block) const override {
+    const bool updates = form_ != Form::parallel && block.phase == updating;
+    const Rows<Scalar> given{sequence_, block.first_token, updates ? 0 : block.count};
+    const Index batches = block.count == sequence_.tokens ? batches_.batch_count() : 1;
+    return {.way = way_,
+            .Q = given.scaled_q(),
+            .K = given("k"),
+            .V = given("v"),
+            .eta = given("eta"),
+            .momentum = momenta(batches_.batch_of(block.first_token), block.count > 0 ? batches : 0),
+            .column_norm = column_norm_};
   }
 
-  /// A whole sequence.
-  LactHead<Scalar> all_rows(const Sequence& sequence) const {
-    const Rows<Scalar> given{sequence, 0, sequence.tokens};
-    LactHead<Scalar> head = {.Q = given.scaled_q(), .K = given("k"), .V = given("v"), .eta = given("eta")};
-    if (shown_.momentum) head.momentum = sequence.at("momentum").template all<Scalar>();
-    if (shown_.weight_norm) head.column_norm = lact_column_norm<Scalar>(sequence);
-    return head;
+  /// [count], or empty where there is none.
+  Vector<Scalar> momenta(Index first, Index count) const {
+    if (!shown_.momentum) return {};
+    return sequence_.at("momentum").template rows<Scalar>(first, count);
   }
+
+  static constexpr auto gathering = static_cast<Index>(LactPhase::gathering);
+  static constexpr auto updating = static_cast<Index>(LactPhase::updating);
+  static constexpr auto reading = static_cast<Index>(LactPhase::reading);
 
   using Walk<Scalar>::sequence_;
   using Walk<Scalar>::form_;
-  using Walk<Scalar>::engines_;
 
+  InnerBatches batches_;
   LactShown shown_;
-  LactUpdate<Scalar> update_;
+  LactWay way_;
+  std::optional<RowVector<Scalar>> column_norm_;
 };
 
 /// Recurrent and chunkwise: the pieces of a batch are gathered, the update is made, and with update_first the
@@ -129,15 +112,16 @@ class BatchWalk : public LactWalk<Scalar> {
   }
 
   Block block(Index index) const override {
-    const auto [batch, phase, piece_index] = place(index);
-    if (phase == updating) {
-      return {phase, pieces_.piece(batch, 0).first, pieces_.batch_size(batch)};
-    }
-    const Piece piece = pieces_.piece(batch, piece_index);
-    return {.phase = phase,
+    const Index batch = index / blocks_per_batch();
+    const Index inside = index % blocks_per_batch();
+    const Index pieces = pieces_.pieces_of(batch);
+    if (inside == pieces) return {updating, pieces_.piece(batch, 0).first, pieces_.batch_size(batch)};
+    const bool gathers = inside < pieces;
+    const Piece piece = pieces_.piece(batch, gathers ? inside : inside - pieces - 1);
+    return {.phase = gathers ? gathering : reading,
             .first_token = piece.first,
             .count = piece.count,
-            .starts_anew = phase == gathering && piece.offset == 0};
+            .starts_anew = gathers && piece.offset == 0};
   }
 
   Index block_of(Index token, Index phase) const override {
@@ -149,15 +133,22 @@ class BatchWalk : public LactWalk<Scalar> {
   }
 
   Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
-                         const std::stop_token&) const override {
-    const auto [batch, phase, piece_index] = place(index);
-    if (phase == updating) {
-      update(batch, carried, recorder);
-      return Matrix<Scalar>(0, sequence_.dv);
-    }
-    const Block block = this->block(index);
-    return phase == gathering ? gather(block, carried, recorder)
-                              : read(block, after("S"), carried[weights], recorder);
+                         const std::stop_token& stop) const override {
+    Matrix<Scalar> O = LactWalk<Scalar>::advance(index, carried, recorder, stop);
+    if (!recorder) return O;
+    const Index phase = this->block(index).phase;
+    if (phase == gathering) (*recorder)(after("G"), carried[gradient]);
+    if (phase != updating) return O;
+    (*recorder)(after("M"), carried[direction]);
+    (*recorder)(after("S"), carried[weights]);
+    return O;
+  }
+
+  NamedStates states_after(Index tokens, const Carried<Scalar>& carried) const override {
+    Carried<Scalar> updated = carried;
+    const Block update = {updating, pieces_.piece(pieces_.batch_of(tokens - 1), 0).first};
+    this->engine_.block({.form = form_, .phase = updating}, this->tokens(update), updated);
+    return this->states(updated);
   }
 
   /// The rows of a piece, its gradient, and what one update makes on the way.
@@ -174,103 +165,49 @@ class BatchWalk : public LactWalk<Scalar> {
   using LactWalk<Scalar>::form_;
   using LactWalk<Scalar>::pieces_;
   using LactWalk<Scalar>::shown_;
-  using LactWalk<Scalar>::update_;
-  using LactWalk<Scalar>::engines_;
-
-  static constexpr Index gathering = 0;
-  static constexpr Index updating = 1;
-  static constexpr Index reading = 2;
-
-  struct Place {
-    Index batch;
-    Index phase;
-    Index piece;
-  };
+  using LactWalk<Scalar>::after;
+  using LactWalk<Scalar>::gathering;
+  using LactWalk<Scalar>::updating;
+  using LactWalk<Scalar>::reading;
 
   Index blocks_with(Index pieces) const { return (shown_.update_first ? 2 : 1) * pieces + 1; }
   Index blocks_per_batch() const { return blocks_with(pieces_.pieces_per_batch()); }
   Index blocks_of(Index batch) const { return blocks_with(pieces_.pieces_of(batch)); }
 
-  Place place(Index index) const {
-    const Index batch = index / blocks_per_batch();
-    const Index inside = index % blocks_per_batch();
-    const Index pieces = pieces_.pieces_of(batch);
-    if (inside < pieces) return {batch, gathering, inside};
-    if (inside == pieces) return {batch, updating, 0};
-    return {batch, reading, inside - pieces - 1};
+  std::string before(const std::string& name) const {
+    return name + (form_ == Form::recurrent ? "_before" : "_in");
   }
 
-  bool token() const { return form_ == Form::recurrent; }
-  std::string before(const std::string& name) const { return name + (token() ? "_before" : "_in"); }
-  std::string after(const std::string& name) const { return name + (token() ? "_after" : "_out"); }
-
-  Matrix<Scalar> read(const Block& block, const std::string& name, const Matrix<Scalar>& S,
-                      Recorder* recorder) const {
-    if (recorder) {
-      this->record_scale(*recorder);
-      this->record_input("q", block, *recorder);
-      (*recorder)(name, S);
+  void record_given(const Block& block, const Carried<Scalar>& carried, Recorder& recorder) const override {
+    const bool reads = block.phase == reading;
+    if (reads || (block.phase == gathering && !shown_.update_first)) {
+      this->record_scale(recorder);
+      this->record_input("q", block, recorder);
     }
-    return engines_.read(this->rows(block).scaled_q(), S);
+    recorder(reads ? after("S") : "S_start", carried[weights]);
+    if (block.phase == gathering) {
+      this->record_input("k", block, recorder);
+      this->record_input("v", block, recorder);
+      recorder("eta", this->rows(block)("eta"));
+      recorder(before("G"), carried[gradient]);
+    }
+    if (block.phase == updating) record_update(block, carried, recorder);
   }
 
-  Matrix<Scalar> gather(const Block& block, Carried<Scalar>& carried, Recorder* recorder) const {
-    const Matrix<Scalar>& S = carried[weights];
-    Matrix<Scalar>& G = carried[gradient];
-    const Rows<Scalar> rows = this->rows(block);
-    const Matrix<Scalar> K = rows("k");
-    const Vector<Scalar> eta = rows("eta");
-
-    Matrix<Scalar> O(0, sequence_.dv);
-    if (!shown_.update_first) O = read(block, "S_start", S, recorder);
-    Matrix<Scalar> R = rows("v");
-    if (shown_.l2) {
-      const Matrix<Scalar> old = engines_.read(K, S);
-      R -= old;
-      if (recorder) recorder->rows("r", token(), R);
-      if (recorder) (*recorder)(token() ? "old" : "OLD", token() ? Matrix<Scalar>(old.transpose()) : old);
-    }
-    Matrix<Scalar> added = Matrix<Scalar>::Zero(G.rows(), G.cols());
-    engines_.lact_gather(K, R, eta, added);
-    if (recorder) {
-      this->record_input("k", block, *recorder);
-      this->record_input("v", block, *recorder);
-      (*recorder)("S_start", S);
-      (*recorder)("eta", eta);
-      (*recorder)("update", added);
-      (*recorder)(before("G"), G);
-    }
-    G += added;
-    if (recorder) (*recorder)(after("G"), G);
-    return O;
-  }
-
-  void update(Index batch, Carried<Scalar>& carried, Recorder* recorder) const {
-    if (recorder) {
-      (*recorder)("G", carried[gradient]);
-      (*recorder)("S_start", carried[weights]);
-      (*recorder)(before("M"), carried[direction]);
-      (*recorder)("momentum", static_cast<double>(this->momentum(batch)));
-      (*recorder)("norm_eps", newton_schulz_eps);
-      (*recorder)("column_eps", column_norm_eps);
-      if (update_.column_norm) (*recorder)("column_norm", update_.column_norm->transpose());
-      record_coefficients(*recorder);
-    }
-    engines_.lact_update(update_, carried[gradient], this->momentum(batch), carried[weights],
-                         carried[direction], recorder);
-    carried[gradient].setZero();
-    if (!recorder) return;
-    (*recorder)(after("M"), carried[direction]);
-    (*recorder)(after("S"), carried[weights]);
-  }
-
-  void record_coefficients(Recorder& recorder) const {
-    if (!update_.muon) return;
-    for (std::size_t i = 0; i < update_.muon->size(); ++i) {
+  void record_update(const Block& block, const Carried<Scalar>& carried, Recorder& recorder) const {
+    recorder("G", carried[gradient]);
+    recorder(before("M"), carried[direction]);
+    recorder("momentum", static_cast<double>(this->tokens(block).momentum_of(0)));
+    recorder("norm_eps", newton_schulz_eps);
+    recorder("column_eps", column_norm_eps);
+    if (this->column_norm_) recorder("column_norm", this->column_norm_->transpose());
+    if (!this->way_.muon) return;
+    for (std::size_t i = 0; i < this->way_.muon->size(); ++i) {
       const std::string suffix = shown_.tuned ? fmt::format("_{}", i + 1) : "";
-      recorder("a" + suffix, (*update_.muon)[i].a);
-      recorder("b" + suffix, (*update_.muon)[i].b);
-      recorder("c" + suffix, (*update_.muon)[i].c);
+      const NewtonSchulzStep& step = (*this->way_.muon)[i];
+      recorder("a" + suffix, step.a);
+      recorder("b" + suffix, step.b);
+      recorder("c" + suffix, step.c);
     }
   }
 };
@@ -279,38 +216,11 @@ class BatchWalk : public LactWalk<Scalar> {
 template <class Scalar>
 class ScanWalk : public LactWalk<Scalar> {
  public:
-  ScanWalk(const Sequence& sequence, Form form, Index chunk_size, const Engines<Scalar>& engines)
-      : LactWalk<Scalar>(sequence, form, chunk_size, engines),
-        batches_(sequence.tokens, inner_batch(sequence.settings), inner_batch(sequence.settings)) {}
+  using LactWalk<Scalar>::LactWalk;
 
   Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
                          const std::stop_token& stop) const override {
-    const Index T = sequence_.tokens;
-    const Index N = batches_.batch_count();
-    const Index dk = sequence_.dk;
-    std::vector<Index> first;
-    for (Index c = 0; c < N; ++c) first.push_back(batches_.piece(c).first);
-    Vector<Scalar> momenta(shown_.momentum ? N : 0);
-    for (Index c = 0; c < momenta.size(); ++c) momenta(c) = this->momentum(c);
-
-    const Rows<Scalar> rows = this->rows(this->block(index));
-    const Matrix<Scalar> K = rows("k");
-    const Matrix<Scalar> V = rows("v");
-    const Vector<Scalar> eta = rows("eta");
-    const LactScan<Scalar> scan = engines_.lact_scan(K, V, eta, first, momenta, update_.muon,
-                                                     carried[weights], carried[direction], stop);
-    const Matrix<Scalar> Q = rows.scaled_q();
-    Matrix<Scalar> O(T, sequence_.dv);
-    for (Index c = 0; c < N; ++c) {
-      const Index begin = first[static_cast<std::size_t>(c)];
-      const Index count = batches_.batch_size(c);
-      const Index read = shown_.update_first ? c + 1 : c;
-      O.middleRows(begin, count) =
-          engines_.read(Q.middleRows(begin, count), scan.weights.middleRows(read * dk, dk));
-    }
-    if (recorder) record(*recorder, this->block(index), first, momenta, scan, carried);
-    carried[weights] = scan.weights.bottomRows(dk);
-    carried[direction] = scan.momenta.bottomRows(dk);
+    Matrix<Scalar> O = LactWalk<Scalar>::advance(index, carried, recorder, stop);
     if (recorder) (*recorder)("S_out", carried[weights]);
     if (recorder) (*recorder)("M_out", carried[direction]);
     return O;
@@ -328,42 +238,29 @@ class ScanWalk : public LactWalk<Scalar> {
  private:
   using LactWalk<Scalar>::sequence_;
   using LactWalk<Scalar>::shown_;
-  using LactWalk<Scalar>::update_;
-  using LactWalk<Scalar>::engines_;
+  using LactWalk<Scalar>::batches_;
 
-  void record(Recorder& recorder, const Block& block, const std::vector<Index>& first,
-              const Vector<Scalar>& momenta, const LactScan<Scalar>& scan,
-              const Carried<Scalar>& carried) const {
+  void record_given(const Block& block, const Carried<Scalar>& carried, Recorder& recorder) const override {
     this->record_inputs(block, recorder);
     recorder("eta", this->rows(block)("eta"));
-    Matrix<double> starts(static_cast<Index>(first.size()), 1);
-    for (std::size_t c = 0; c < first.size(); ++c)
-      starts(static_cast<Index>(c), 0) = static_cast<double>(first[c]);
+    Matrix<double> starts(batches_.batch_count(), 1);
+    for (Index c = 0; c < starts.rows(); ++c) starts(c, 0) = static_cast<double>(batches_.piece(c).first);
     recorder("first", starts);
     recorder("later", shown_.update_first ? 1.0 : 0.0);
     recorder("S_start", carried[weights]);
     recorder("M_start", carried[direction]);
-    recorder("G_all", scan.gradients);
-    if (shown_.momentum) {
-      recorder("momentum", momenta);
-      recorder("M_all", scan.momenta);
+    if (shown_.momentum) recorder("momentum", this->momenta(0, batches_.batch_count()));
+    if (!this->way_.muon) return;
+    Matrix<double> coefficients(5, 3);
+    for (Index i = 0; i < 5; ++i) {
+      const NewtonSchulzStep& step = (*this->way_.muon)[static_cast<std::size_t>(i)];
+      coefficients.row(i) << step.a, step.b, step.c;
     }
-    if (update_.muon) {
-      Matrix<double> coefficients(5, 3);
-      for (Index i = 0; i < 5; ++i) {
-        const NewtonSchulzStep& step = (*update_.muon)[static_cast<std::size_t>(i)];
-        coefficients.row(i) << step.a, step.b, step.c;
-      }
-      recorder("coefficients", coefficients);
-      recorder("X_all", scan.steps);
-    }
-    recorder("S_all", scan.weights);
+    recorder("coefficients", coefficients);
   }
-
-  InnerBatches batches_;
 };
 
-std::optional<std::string> missing(Form form, const Settings& settings) {
+std::optional<std::string> lact_missing(Form form, const Settings& settings) {
   if (form != Form::parallel) return std::nullopt;
   const bool weight_norm = option_is(settings, "weight_norm", "true");
   const bool l2 = option_is(settings, "loss", "l2");
@@ -375,7 +272,7 @@ std::optional<std::string> missing(Form form, const Settings& settings) {
   return std::nullopt;
 }
 
-std::string nonlinear(const Settings& settings) {
+std::string lact_nonlinear(const Settings& settings) {
   const char* what = option_is(settings, "optimizer", "muon")
                          ? "Muon brings the singular values of a step near 1"
                          : "the columns of the weights are scaled back to their norms";
@@ -398,7 +295,7 @@ std::shared_ptr<const Rule> lact_rule() {
       [](const Sequence& sequence, Form form, Index chunk_size) {
         return lact_steps(shown_of(sequence, form, chunk_size));
       },
-      missing, nonlinear);
+      lact_missing, lact_nonlinear);
 }
 
 }  // namespace palimpsest

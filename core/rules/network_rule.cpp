@@ -1,6 +1,5 @@
 #include "core/rules/network_rule.h"
 
-#include "core/base/parallel_for.h"
 #include "core/costs/costs.h"
 #include "core/engines/engines.h"
 #include "core/operator/checkpoints.h"
@@ -22,16 +21,18 @@ std::optional<LayerNorm<Scalar>> layer_norm_of(const Sequence& sequence) {
 }
 
 template <class Scalar>
-class NetworkWalk : public Walk<Scalar> {
+class NetworkWalk : public OperatorWalk<NetworkRows, Scalar> {
  public:
   NetworkWalk(const Sequence& sequence, NetworkPlan plan, Form form, Index chunk_size,
               const Engines<Scalar>& engines)
-      : Walk<Scalar>(sequence, form, chunk_size, engines, inner_batch(sequence.settings)),
-        network_(std::move(plan), layer_norm_of<Scalar>(sequence)) {}
+      : OperatorWalk<NetworkRows, Scalar>(sequence, form, chunk_size, engines.network,
+                                          inner_batch(sequence.settings)),
+        network_(
+            std::make_shared<const InnerNetwork<Scalar>>(std::move(plan), layer_norm_of<Scalar>(sequence))) {}
 
   /// The weights that the batch starts from, then the sums of its gradients: 0.
   Carried<Scalar> initial() const override {
-    const NetworkPlan& plan = network_.plan();
+    const NetworkPlan& plan = network_->plan();
     Carried<Scalar> carried;
     for (std::size_t layer = 0; layer < plan.layers(); ++layer) {
       carried.push_back(given(plan.weights[layer], sequence_.dk, sequence_.dv));
@@ -46,38 +47,9 @@ class NetworkWalk : public Walk<Scalar> {
     return carried;
   }
 
-  Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
-                         const std::stop_token&) const override {
-    const Piece piece = pieces_.piece(index);
-    const NetworkRows<Scalar> rows = rows_of(piece);
-    if (recorder) record(this->block(index), rows, *recorder);
-    return form_ == Form::recurrent ? this->engines_.network_primal(network_, rows, carried, recorder)
-                                    : this->engines_.network_dual(network_, rows, carried, recorder);
-  }
-
-  std::optional<std::vector<Walked<Scalar>>> walk_together(
-      std::span<const std::unique_ptr<const Walk<Scalar>>> heads, Index /*chunk_size*/,
-      const std::stop_token& stop) const override {
-    const NetworkHeads<Scalar>* const engine = this->engines_.network_heads();
-    if (!engine) return std::nullopt;
-    const auto rows =
-        made_in_parallel(heads.size(), stop, [&](std::size_t h) { return all_rows(heads[h]->sequence()); });
-    std::vector<InnerNetwork<Scalar>> networks;
-    std::vector<Carried<Scalar>> carried;
-    for (const auto& head : heads) {
-      networks.emplace_back(network_.plan(), layer_norm_of<Scalar>(head->sequence()));
-      carried.push_back(head->initial());
-    }
-    std::vector<Matrix<Scalar>> o = engine->run(form_, networks, rows, pieces_, carried, stop);
-    std::vector<Walked<Scalar>> walked;
-    for (std::size_t head = 0; head < heads.size(); ++head)
-      walked.push_back({std::move(o[head]), std::move(carried[head])});
-    return walked;
-  }
-
   /// After the last batch, which may be shorter, the weights are those of its last token.
   NamedStates states(const Carried<Scalar>& carried) const override {
-    const NetworkPlan& plan = network_.plan();
+    const NetworkPlan& plan = network_->plan();
     std::vector<std::pair<std::string, Matrix<double>>> named;
     for (const std::string& name : plan.parameters()) {
       const Matrix<double> value = carried[named.size()].template cast<double>();
@@ -98,7 +70,7 @@ class NetworkWalk : public Walk<Scalar> {
   }
 
   std::optional<Work> cost(Index chunk_size) const override {
-    return network_cost(this->sequence_, network_.plan(), this->form_, chunk_size);
+    return network_cost(this->sequence_, network_->plan(), this->form_, chunk_size);
   }
 
   /// Rows of every layer's inputs and gradients, and one n x n matrix of who reads whom for each layer.
@@ -124,29 +96,27 @@ class NetworkWalk : public Walk<Scalar> {
     return Matrix<Scalar>::Zero(rows, columns);
   }
 
-  /// The tokens of a whole sequence; the position factors begin anew with every batch.
-  static NetworkRows<Scalar> all_rows(const Sequence& sequence) {
-    const Rows<Scalar> given{sequence, 0, sequence.tokens};
-    Vector<Scalar> sigma = Vector<Scalar>::Ones(sequence.tokens);
-    for (Index t = 0; t < sequence.tokens && sequence.has("sigma"); ++t)
-      sigma(t) = static_cast<Scalar>(sequence.at("sigma")(t % inner_batch(sequence.settings), 0));
-    return {given.scaled_q(), given("k"), given("v"), given("eta"), sigma};
+  /// The position factors begin anew with every batch.
+  NetworkRows<Scalar> tokens(const Block& block) const override {
+    const Rows<Scalar> given = this->rows(block);
+    const Index batch = inner_batch(sequence_.settings);
+    Vector<Scalar> sigma = Vector<Scalar>::Ones(block.count);
+    for (Index t = 0; t < block.count && sequence_.has("sigma"); ++t)
+      sigma(t) = static_cast<Scalar>(sequence_.at("sigma")((block.first_token + t) % batch, 0));
+    const Index end = block.first_token + block.count;
+    return {.Q = given.scaled_q(),
+            .K = given("k"),
+            .V = given("v"),
+            .eta = given("eta"),
+            .sigma = std::move(sigma),
+            .ends_batch = end % batch == 0 || end == sequence_.tokens,
+            .batch = batch,
+            .network = network_};
   }
 
-  NetworkRows<Scalar> rows_of(const Piece& piece) const {
-    const Rows<Scalar> given{sequence_, piece.first, piece.count};
-    const bool has_sigma = sequence_.has("sigma");
-    return {given.scaled_q(),
-            given("k"),
-            given("v"),
-            given("eta"),
-            has_sigma ? Vector<Scalar>(sequence_.at("sigma").template rows<Scalar>(piece.offset, piece.count))
-                      : Vector<Scalar>::Ones(piece.count),
-            piece.ends_batch};
-  }
-
-  void record(const Block& block, const NetworkRows<Scalar>& rows, Recorder& recorder) const {
+  void record_given(const Block& block, const Carried<Scalar>&, Recorder& recorder) const override {
     this->record_inputs(block, recorder);
+    const NetworkRows<Scalar> rows = tokens(block);
     recorder("eta", rows.eta);
     if (sequence_.has("sigma")) recorder("sigma", rows.sigma);
     if (sequence_.has("sigma")) recorder("sigma_last", rows.sigma.tail(1));
@@ -160,7 +130,7 @@ class NetworkWalk : public Walk<Scalar> {
   using Walk<Scalar>::form_;
   using Walk<Scalar>::pieces_;
 
-  InnerNetwork<Scalar> network_;
+  std::shared_ptr<const InnerNetwork<Scalar>> network_;
 };
 
 NetworkShown shown(const Sequence& sequence, Form form, Index chunk_size) {
@@ -178,13 +148,13 @@ Weights<double> weights_of(const NetworkPlan& plan, const NamedStates& states) {
   return weights;
 }
 
-std::optional<std::string> missing(Form form, const Settings&) {
+std::optional<std::string> network_missing(Form form, const Settings&) {
   if (form != Form::parallel) return std::nullopt;
   return "The gradient goes through a non-linear function of the weights, so a batch needs the weights that "
          "the previous one left: no form is parallel over batches.";
 }
 
-std::string nonlinear(const Settings&) {
+std::string network_nonlinear(const Settings&) {
   return "What a token writes is a gradient through a non-linear function of the weights that earlier "
          "values left: no weights on values make an output, and no shares of tokens make an entry of the "
          "memory.";
@@ -233,7 +203,7 @@ std::shared_ptr<const Rule> network_rule(NetworkPlanOf plan) {
       [plan](const Sequence& sequence, Form form, Index chunk_size) {
         return network_steps(plan(sequence.settings), shown(sequence, form, chunk_size));
       },
-      missing, nonlinear);
+      network_missing, network_nonlinear);
 }
 
 }  // namespace palimpsest

@@ -1,6 +1,11 @@
 #pragma once
 
+#include <algorithm>
+#include <stop_token>
+
+#include "core/base/stop.h"
 #include "core/operator/program.h"
+#include "core/rules/row_rule.h"
 
 namespace palimpsest {
 
@@ -44,5 +49,42 @@ class RowMap {
   Matrix<double> transition_;  // [N, p p], where there are several
   Index parts_;
 };
+
+// What one row of a program does to a state S [p K, V], part by part, in f64: for whoever looks at a step.
+// The engines compute the step itself (core/engines), equations and costs say it in their own words.
+
+/// What the decays leave of each key channel, alpha of every row: [N, K].
+Matrix<double> key_decays(const Program<double>& rows);
+
+/// What the row's decays leave of every cell of a state without parts, alpha mu^T: [K, V].
+Matrix<double> cell_decays(const Program<double>& row);
+
+/// S once it has faded, or once its parts have moved into each other: [p K, V].
+Matrix<double> kept_state(const Program<double>& row, const Matrix<double>& S);
+
+/// S as the row's query sees it: its parts added up. [K, V].
+Matrix<double> seen_by_query(const Program<double>& row, const Matrix<double>& S);
+
+/// What the row's erase finds in S for its keys; 0 where it erases nothing. [1, V].
+Matrix<double> found_by_erase(const Program<double>& row, const Matrix<double>& S);
+
+/// Calls `visit(token, is_last, row, S)` for every row of one head's program in f64, S as the row before it
+/// left it and `is_last` for the last row of a token, until it returns false. The visitor carries the row out
+/// itself: recurrent(row, S). Throws Cancelled.
+template <class Visit>
+void walk_rows(const RowRule& rule, const Sequence& sequence, const Visit& visit,
+               const std::stop_token& stop = {}) {
+  constexpr Index tokens_at_a_time = 64;
+  Matrix<double> S = rule.initial_state<double>(sequence);
+  for (Index first = 0; first < sequence.tokens; first += tokens_at_a_time) {
+    stop_if_asked(stop);
+    const Index count = std::min(tokens_at_a_time, sequence.tokens - first);
+    const Program<double> block = rule.encode<double>(sequence, first, count);
+    const Index steps = block.structure.rows_per_read;
+    for (Index r = 0; r < block.rows(); ++r) {
+      if (!visit(first + r / steps, (r + 1) % steps == 0, block.row(r), S)) return;
+    }
+  }
+}
 
 }  // namespace palimpsest

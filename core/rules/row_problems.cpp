@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/rules/row_map.h"
 #include "core/rules/row_rule.h"
-#include "core/rules/row_state.h"
 
 namespace palimpsest {
 

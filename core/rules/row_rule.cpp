@@ -11,14 +11,13 @@
 #include "core/base/parallel_for.h"
 #include "core/base/stop.h"
 #include "core/costs/row.h"
+#include "core/engines/chunk_decays.h"
 #include "core/engines/chunkwise.h"
 #include "core/engines/engines.h"
 #include "core/engines/parallel.h"
-#include "core/engines/parts.h"
 #include "core/engines/recurrent.h"
 #include "core/operator/channel.h"
 #include "core/rules/amplification.h"
-#include "core/rules/row_trace.h"
 #include "core/steps/row_steps.h"
 
 namespace palimpsest {
@@ -33,13 +32,6 @@ Index rows_at_a_time(Form form, Index tokens, Index chunk_size, Index columns) {
   return std::clamp<Index>(numbers / std::max<Index>(columns, 1), 1, 256);
 }
 
-template <class Scalar>
-Matrix<Scalar> run_parallel(const RowRule& rule, const Sequence& sequence, Matrix<Scalar>& S,
-                            const std::stop_token& stop, const Engines<Scalar>& engines) {
-  const Program<Scalar> program = rule.encode<Scalar>(sequence, 0, sequence.tokens);
-  return engines.parallel(program, S, nullptr, stop);
-}
-
 /// Calls visit(first, count, program) for the rows of one block of tokens after the other.
 template <class Scalar, class Visit>
 void for_each_block(const RowRule& rule, const Sequence& sequence, Index block_size,
@@ -47,30 +39,31 @@ void for_each_block(const RowRule& rule, const Sequence& sequence, Index block_s
   for (Index first = 0; first < sequence.tokens; first += block_size) {
     stop_if_asked(stop);
     const Index count = std::min(block_size, sequence.tokens - first);
-    visit(first, count, rule.encode<Scalar>(sequence, first, count));
+    Program<Scalar> program = rule.encode<Scalar>(sequence, first, count);
+    visit(first, count, program);
   }
 }
 
 /// Every token reads the memory after the last one.
 template <class Scalar>
-void read_finished(const RowRule& rule, const Sequence& sequence, const Matrix<Scalar>& S, Index block_size,
+void read_finished(const RowRule& rule, const Sequence& sequence, Carried<Scalar>& S, Index block_size,
                    const std::stop_token& stop, const Engines<Scalar>& engines, Matrix<Scalar>& read) {
   for_each_block<Scalar>(rule, sequence, block_size, stop,
                          [&](Index first, Index count, const auto& program) {
-                           read.middleRows(first, count) = engines.read(program.q, S);
+                           read.middleRows(first, count) = engines.rows.block({.phase = 1}, program, S);
                          });
 }
 
 /// Runs blocks of `block_size` tokens through `engine`, then the reads at the end if the program wants them.
-template <class Scalar, class Engine>
-Matrix<Scalar> run_blocks(const RowRule& rule, const Sequence& sequence, Matrix<Scalar>& S, Index block_size,
-                          const std::stop_token& stop, const Engines<Scalar>& engines, Engine engine) {
-  Matrix<Scalar> read(sequence.tokens, S.cols());
+template <class Scalar, class BlockEngine>
+Matrix<Scalar> run_blocks(const RowRule& rule, const Sequence& sequence, Carried<Scalar>& S, Index block_size,
+                          const std::stop_token& stop, const Engines<Scalar>& engines, BlockEngine engine) {
+  Matrix<Scalar> read(sequence.tokens, S.front().cols());
   bool reads_at_end = false;
   for_each_block<Scalar>(rule, sequence, block_size, stop,
                          [&](Index first, Index count, const auto& program) {
                            const Matrix<Scalar> o = engine(program, S);
-                           reads_at_end = !program.structure.reads_on_the_way();
+                           reads_at_end = o.rows() < count;
                            if (!reads_at_end) read.middleRows(first, count) = o;
                          });
   if (reads_at_end) read_finished(rule, sequence, S, block_size, stop, engines, read);
@@ -79,55 +72,60 @@ Matrix<Scalar> run_blocks(const RowRule& rule, const Sequence& sequence, Matrix<
 
 /// First the states of all chunks, then all outputs: no chunk of the second pass waits for another.
 template <class Scalar>
-Matrix<Scalar> run_two_passes(const RowRule& rule, const Sequence& sequence, Matrix<Scalar>& S,
+Matrix<Scalar> run_two_passes(const RowRule& rule, const Sequence& sequence, Carried<Scalar>& S,
                               Index chunk_size, const std::stop_token& stop, const Engines<Scalar>& engines) {
   struct Pass {
-    Matrix<Scalar> S_in;
+    Carried<Scalar> S_in;
     Matrix<Scalar> U;
   };
   std::vector<Pass> first_pass;
   bool reads_at_end = false;
   for_each_block<Scalar>(rule, sequence, chunk_size, stop, [&](Index, Index, const auto& program) {
-    Matrix<Scalar> S_in = S;
-    Matrix<Scalar> U = engines.chunk_state(program, S, nullptr);
+    Carried<Scalar> S_in = S;
+    Matrix<Scalar> U =
+        engines.rows.block({.form = Form::two_pass, .chunk_size = chunk_size, .phase = 0}, program, S);
     reads_at_end = !program.structure.reads_on_the_way();
     if (!reads_at_end) first_pass.push_back({std::move(S_in), std::move(U)});
   });
-  Matrix<Scalar> read(sequence.tokens, S.cols());
+  Matrix<Scalar> read(sequence.tokens, S.front().cols());
   if (reads_at_end) {
     read_finished(rule, sequence, S, chunk_size, stop, engines, read);
     return read;
   }
-  for_each_block<Scalar>(
-      rule, sequence, chunk_size, stop, [&](Index first, Index count, const auto& program) {
-        const Pass& made = first_pass[static_cast<std::size_t>(first / chunk_size)];
-        read.middleRows(first, count) = engines.chunk_outputs(program, made.S_in, made.U, nullptr);
-      });
+  for_each_block<Scalar>(rule, sequence, chunk_size, stop, [&](Index first, Index count, auto& program) {
+    Pass& made = first_pass[static_cast<std::size_t>(first / chunk_size)];
+    program.v = std::move(made.U);
+    read.middleRows(first, count) = engines.rows.block(
+        {.form = Form::two_pass, .chunk_size = chunk_size, .phase = 1}, program, made.S_in);
+  });
   return read;
 }
 
+/// The variant's outputs and states from what a head has read.
+template <class Scalar>
+Output finished(const RowRule& rule, const Sequence& sequence, const Matrix<Scalar>& read,
+                const Carried<Scalar>& S) {
+  return {rule.finish<Scalar>(read, sequence).template cast<double>(),
+          rule.named_states<Scalar>(S.front(), sequence)};
+}
+
+/// One head, block by block.
 template <class Scalar>
 Output run_row_program(const RowRule& rule, const Sequence& sequence, Form form, Index chunk_size,
                        const std::stop_token& stop, const Engines<Scalar>& engines) {
-  Matrix<Scalar> S = rule.initial_state<Scalar>(sequence);
+  Carried<Scalar> S = {rule.initial_state<Scalar>(sequence)};
   Matrix<Scalar> read;
-  if (form == Form::parallel) {
-    read = run_parallel<Scalar>(rule, sequence, S, stop, engines);
-  } else if (form == Form::two_pass) {
+  if (form == Form::two_pass) {
     read = run_two_passes<Scalar>(rule, sequence, S, chunk_size, stop, engines);
-  } else if (form == Form::chunkwise) {
-    read = run_blocks<Scalar>(
-        rule, sequence, S, chunk_size, stop, engines,
-        [&](const auto& program, auto& state) { return engines.chunk(program, state, nullptr); });
   } else {
-    const Index rows = rows_at_a_time(form, sequence.tokens, chunk_size, S.rows());
-    read = run_blocks<Scalar>(rule, sequence, S, rows, stop, engines, [&](const auto& program, auto& state) {
-      return engines.recurrent(program, state, nullptr);
-    });
+    const Index tokens = rows_at_a_time(form, sequence.tokens, chunk_size, S.front().rows());
+    const EngineRequest request = {.form = form, .chunk_size = chunk_size, .phase = 0, .stop = stop};
+    read = run_blocks<Scalar>(
+        rule, sequence, S, std::max<Index>(tokens, 1), stop, engines,
+        [&](const auto& program, auto& state) { return engines.rows.block(request, program, state); });
   }
   stop_if_asked(stop);
-  return {rule.finish<Scalar>(read, sequence).template cast<double>(),
-          rule.named_states<Scalar>(S, sequence)};
+  return finished(rule, sequence, read, S);
 }
 
 /// Bytes that a token takes in programs like this one, and in what they read.
@@ -161,17 +159,18 @@ std::vector<Output> run_row_heads(const RowRule& rule, std::span<const Sequence>
   const Program<Scalar> empty = rule.encode<Scalar>(heads.front(), 0, 0);
   const bool reads_at_end = !empty.structure.reads_on_the_way();
   const auto of_each_head = [&](auto make) { return made_in_parallel(heads.size(), stop, make); };
-  std::vector<Matrix<Scalar>> S =
-      of_each_head([&](std::size_t h) { return rule.initial_state<Scalar>(heads[h]); });
+  std::vector<Carried<Scalar>> S =
+      of_each_head([&](std::size_t h) { return Carried<Scalar>{rule.initial_state<Scalar>(heads[h])}; });
   std::vector<Matrix<Scalar>> read =
       of_each_head([&](std::size_t) { return Matrix<Scalar>(tokens, empty.v.cols()); });
-  const RowHeads<Scalar>& row_heads = *engines.row_heads();
-  const Index at_once = tokens_at_once(form, tokens, chunk_size, empty, heads.size(), row_heads.most_bytes());
+  const EngineRequest request = {.form = form, .chunk_size = chunk_size, .stop = stop};
+  const Index at_once =
+      tokens_at_once(form, tokens, chunk_size, empty, heads.size(), engines.rows.most_bytes());
   for (Index first = 0; first < tokens; first += at_once) {
     const Index count = std::min(at_once, tokens - first);
     const std::vector<Program<Scalar>> programs =
         of_each_head([&](std::size_t h) { return rule.encode<Scalar>(heads[h], first, count); });
-    std::vector<Matrix<Scalar>> o = row_heads.run(form, programs, chunk_size, S, stop);
+    std::vector<Matrix<Scalar>> o = engines.rows.run(request, programs, S).o;
     for (std::size_t h = 0; h < heads.size() && !reads_at_end; ++h) {
       if (count == tokens)
         read[h] = std::move(o[h]);
@@ -181,10 +180,7 @@ std::vector<Output> run_row_heads(const RowRule& rule, std::span<const Sequence>
   }
   for (std::size_t h = 0; h < heads.size() && reads_at_end; ++h)
     read_finished(rule, heads[h], S[h], at_once, stop, engines, read[h]);
-  return of_each_head([&](std::size_t h) -> Output {
-    return {rule.finish<Scalar>(read[h], heads[h]).template cast<double>(),
-            rule.named_states<Scalar>(S[h], heads[h])};
-  });
+  return of_each_head([&](std::size_t h) { return finished(rule, heads[h], read[h], S[h]); });
 }
 
 /// The rows with nothing to write and nothing to erase.
@@ -201,22 +197,16 @@ Program<Scalar> without_writes(Program<Scalar> program) {
 template <class Scalar>
 Matrix<double> row_answers(const RowRule& rule, const Sequence& sequence, Form form, Index chunk_size,
                            const std::stop_token& stop) {
-  const Engines<Scalar>& engines = cpu_engines().in<Scalar>();
-  Matrix<Scalar> S = rule.initial_state<Scalar>(sequence);
-  Matrix<Scalar> read;
-  if (form == Form::parallel) {
-    Program<Scalar> program = rule.encode<Scalar>(sequence, 0, sequence.tokens);
-    read = parallel(without_writes(std::move(program)), S, nullptr, stop);
-  } else if (has_chunks(form)) {
-    read = run_blocks<Scalar>(
-        rule, sequence, S, chunk_size, stop, engines,
-        [](const auto& program, auto& state) { return chunk_answers(without_writes(program), state); });
-  } else {
-    const Index rows = rows_at_a_time(form, sequence.tokens, chunk_size, S.rows());
-    read = run_blocks<Scalar>(rule, sequence, S, rows, stop, engines, [](const auto& program, auto& state) {
-      return recurrent(without_writes(program), state);
-    });
-  }
+  Carried<Scalar> S = {rule.initial_state<Scalar>(sequence)};
+  const Index tokens = rows_at_a_time(form, sequence.tokens, chunk_size, S.front().rows());
+  const Matrix<Scalar> read =
+      run_blocks<Scalar>(rule, sequence, S, std::max<Index>(tokens, 1), stop, cpu_engines().in<Scalar>(),
+                         [&](const auto& program, auto& state) {
+                           if (has_chunks(form)) return chunk_answers(without_writes(program), state.front());
+                           if (form == Form::parallel)
+                             return parallel(without_writes(program), state.front(), nullptr, stop);
+                           return recurrent(without_writes(program), state.front());
+                         });
   stop_if_asked(stop);
   return rule.finish<Scalar>(read, sequence).template cast<double>();
 }
@@ -371,7 +361,7 @@ Output RowRule::run(const Sequence& sequence, Form form, Precision precision, In
 std::vector<Output> RowRule::run_heads(std::span<const Sequence> heads, Form form, Precision precision,
                                        Index chunk_size, std::stop_token stop,
                                        const DeviceEngines& engines) const {
-  if (heads.empty() || !engines.f64.row_heads() || !engines.f32.row_heads())
+  if (heads.empty() || engines.f64.rows.most_bytes() == 0)
     return Rule::run_heads(heads, form, precision, chunk_size, std::move(stop), engines);
   require_chunk_size(chunk_size);
   if (const auto reason = missing(form, heads.front().settings)) throw Unsupported(*reason);
@@ -381,14 +371,12 @@ std::vector<Output> RowRule::run_heads(std::span<const Sequence> heads, Form for
              : run_row_heads<float>(*this, heads, form, chunk_size, stop, engines.f32);
 }
 
-std::string RowRule::fused_kernel(const Sequence& sequence, Form form, Precision precision,
-                                  const DeviceEngines& engines) const {
-  const auto of = [&]<class Scalar>(const RowHeads<Scalar>* heads) -> std::string {
-    if (!heads) return {};
-    const Program<Scalar> empty = encode<Scalar>(sequence, 0, 0);
-    return heads->fused(form, empty.structure, empty.k.cols());
+KernelKind RowRule::kernel(const Sequence& sequence, Form form, Precision precision,
+                           const DeviceEngines& engines) const {
+  const auto of = [&]<class Scalar>(const Engines<Scalar>& of_scalar) {
+    return of_scalar.rows.kernel({.form = form}, encode<Scalar>(sequence, 0, 0));
   };
-  return precision == Precision::f64 ? of(engines.f64.row_heads()) : of(engines.f32.row_heads());
+  return precision == Precision::f64 ? of(engines.f64) : of(engines.f32);
 }
 
 Matrix<double> RowRule::answers(const Sequence& sequence, Form form, Precision precision, Index chunk_size,

@@ -5,6 +5,7 @@
 #include "core/operator/program.h"
 #include "core/rules/rule.h"
 #include "core/steps/row_steps.h"
+#include "core/steps/trace.h"
 
 namespace palimpsest {
 
@@ -49,8 +50,8 @@ class RowRule : public Rule {
   std::vector<Output> run_heads(std::span<const Sequence> heads, Form form, Precision precision,
                                 Index chunk_size, std::stop_token stop,
                                 const DeviceEngines& engines) const override;
-  std::string fused_kernel(const Sequence& sequence, Form form, Precision precision,
-                           const DeviceEngines& engines) const override;
+  KernelKind kernel(const Sequence& sequence, Form form, Precision precision,
+                    const DeviceEngines& engines) const override;
   Matrix<double> answers(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                          std::stop_token stop = {}) const override;
   void walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const override;
@@ -124,5 +125,11 @@ std::shared_ptr<const Rule> row_rule(Structure structure, Function encode, Notat
   return row_rule([structure](const Settings&) { return structure; }, encode, std::move(notation),
                   said_by_data);
 }
+
+/// The trace of a row program: blocks of one token, one chunk or everything; states kept every few blocks
+/// within `budget` bytes, the rest recomputed from the nearest one by the same engine.
+std::unique_ptr<Trace> make_row_trace(const RowRule& rule, const Sequence& sequence, Form form,
+                                      Precision precision, Index chunk_size, std::size_t budget,
+                                      const DeviceEngines& engines);
 
 }  // namespace palimpsest

@@ -1,4 +1,4 @@
-#include "core/rules/row_trace.h"
+#include "core/rules/row_rule.h"
 
 #include <fmt/format.h>
 
@@ -9,13 +9,10 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/engines/chunkwise.h"
 #include "core/engines/engines.h"
-#include "core/engines/parallel.h"
-#include "core/engines/recurrent.h"
-#include "core/operator/checkpoints.h"
-#include "core/steps/computed_trace.h"
+#include "core/engines/walk.h"
 #include "core/steps/row_steps.h"
+#include "core/steps/walk_trace.h"
 
 namespace palimpsest {
 
@@ -27,42 +24,43 @@ Index block_size(Form form, Index tokens, Index chunk_size) {
   return chunk_size;
 }
 
+/// A row program on its way through a form as a trace shows it. A block is a row of a token (recurrent), a
+/// chunk or the whole sequence; a second phase goes over the chunks again, or reads the finished memory.
 template <class Scalar>
-class RowTrace : public ComputedTrace {
+class RowWalk : public Walk<Scalar> {
  public:
-  RowTrace(const RowRule& rule, const Sequence& sequence, Form new_form, Index chunk_size, std::size_t budget,
-           const Engines<Scalar>& engines)
-      : ComputedTrace(kept_records),
+  RowWalk(const RowRule& rule, const Sequence& sequence, Form form, Index chunk_size,
+          const Engine<Program, Scalar>& engine)
+      : Walk<Scalar>(sequence, form, chunk_size),
         rule_(rule),
-        engines_(engines),
-        sequence_(sequence),
-        size_(block_size(new_form, sequence.tokens, chunk_size)),
+        engine_(engine),
+        size_(block_size(form, sequence.tokens, chunk_size)),
         write_blocks_((sequence.tokens + size_ - 1) / size_),
         notation_(rule.notation(sequence.settings)),
         structure_(rule.structure(sequence)),
         batch_(inner_batch(sequence.settings)),
-        checkpoints_(rule.initial_state<Scalar>(sequence), write_blocks_, budget) {
-    form = new_form;
-    tokens = sequence.tokens;
-    const bool cuts_batches = form != Form::recurrent && form != Form::parallel && batch_ % size_ != 0;
-    groups = groups_of(form, tokens, chunk_size, cuts_batches ? 1 : batch_);
-    scaled_ = sequence.parameter("scale") != 1;
+        scaled_(sequence.parameter("scale") != 1) {
     if (form == Form::recurrent) steps_ = structure_.rows_per_read;
-    phases = row_phases(structure_, notation_, form, scaled_);
-    symbols = row_symbols(structure_, notation_, form);
+    phases_ = static_cast<Index>(shown().phases.size());
   }
 
-  Index block_count() const override {
-    if (steps_ > 1) return write_blocks_ * steps_;
-    return write_blocks_ * static_cast<Index>(phases.size());
+  Steps shown() const {
+    return {row_phases(structure_, notation_, form_, scaled_), row_symbols(structure_, notation_, form_)};
   }
+
+  Groups groups(Index chunk_size) const {
+    const bool cuts_batches = has_chunks(form_) && batch_ % size_ != 0;
+    return groups_of(form_, sequence_.tokens, chunk_size, cuts_batches ? 1 : batch_);
+  }
+
+  Index block_count() const override { return write_blocks_ * (steps_ > 1 ? steps_ : phases_); }
 
   Block block(Index index) const override {
     if (steps_ > 1) return {phase_of(index % steps_), index / steps_, 1};
     const Index first = index % write_blocks_ * size_;
     return {.phase = index / write_blocks_,
             .first_token = first,
-            .count = std::min(size_, tokens - first),
+            .count = std::min(size_, sequence_.tokens - first),
             .starts_anew = first % batch_ == 0};
   }
 
@@ -71,22 +69,61 @@ class RowTrace : public ComputedTrace {
     return phase * write_blocks_ + token / size_;
   }
 
+  Carried<Scalar> initial() const override { return {rule_.template initial_state<Scalar>(sequence_)}; }
+
+  /// The second of two passes starts from the state before its chunk, reads at the end from the last one.
+  Index starts_at(Index index) const override {
+    if (steps_ > 1 || index < write_blocks_) return index;
+    return structure_.reads_on_the_way() ? index - write_blocks_ : write_blocks_;
+  }
+
+  Matrix<Scalar> advance(Index index, Carried<Scalar>& S, Recorder* recorder,
+                         const std::stop_token& stop) const override {
+    const Block block = this->block(index);
+    Program<Scalar> program = rule_.template encode<Scalar>(sequence_, block.first_token, block.count);
+    if (steps_ > 1) program = program.row(index % steps_);
+    const auto run = [&](Index phase, const Program<Scalar>& rows, Carried<Scalar>& from, Recorder* tap) {
+      return engine_.block({.form = form_, .chunk_size = size_, .phase = phase, .tap = tap, .stop = stop},
+                           rows, from);
+    };
+    Matrix<Scalar> read;
+    if (steps_ > 1 || block.phase == 0) {
+      read = run(0, program, S, recorder);
+      if (form_ == Form::two_pass) read.resize(0, program.v.cols());
+    } else {
+      const bool reads_at_end = !structure_.reads_on_the_way();
+      if (reads_at_end && recorder) (*recorder)("S_final", S.front());
+      Program<Scalar> written = program;
+      Carried<Scalar> S_after = S;
+      if (!reads_at_end) written.v = run(0, program, S_after, nullptr);
+      read = run(1, written, S, recorder);
+    }
+    if (recorder) record_inputs(block, program, *recorder);
+    if (read.rows() == 0) return read;
+    if (recorder) (*recorder)(names().o, oriented(read));
+    return rule_.template finish<Scalar>(read, sequence_);
+  }
+
+  NamedStates states(const Carried<Scalar>& carried) const override {
+    return rule_.template named_states<Scalar>(carried.front(), sequence_);
+  }
+
   /// The recurrent form makes the parts of a state one by one; what a rule hands on is in the first ones.
-  NamedStates states(const Record& latest) const override {
-    if (form != Form::recurrent || structure_.parts.empty())
-      return rule_.named_states<double>(latest.at(after("S")), sequence_);
-    Matrix<double> S = Matrix<double>::Zero(checkpoints_.initial().rows(), checkpoints_.initial().cols());
+  NamedStates recorded_states(const Record& latest, const Carried<Scalar>& initial) const override {
+    if (form_ != Form::recurrent || structure_.parts.empty())
+      return rule_.template named_states<double>(latest.at(this->after("S")), sequence_);
+    Matrix<double> S = Matrix<double>::Zero(initial.front().rows(), initial.front().cols());
     const Index rows = S.rows() / structure_.part_count();
     for (Index i = 0; i < structure_.part_count(); ++i) {
-      const std::string name = after(std::string(1, structure_.parts[static_cast<std::size_t>(i)]));
+      const std::string name = this->after(std::string(1, structure_.parts[static_cast<std::size_t>(i)]));
       if (latest.contains(name)) S.middleRows(i * rows, rows) = latest.at(name);
     }
-    return rule_.named_states<double>(S, sequence_);
+    return rule_.template named_states<double>(S, sequence_);
   }
 
  private:
-  /// Two passes are walked through side by side: a chunk's block of one and of the other.
-  static constexpr std::size_t kept_records = 2;
+  using Walk<Scalar>::sequence_;
+  using Walk<Scalar>::form_;
 
   /// Which of the two phases a step of a token is: the token reads in the first or in the last of them.
   Index phase_of(Index step) const {
@@ -94,88 +131,19 @@ class RowTrace : public ComputedTrace {
     return step == steps_ - 1 ? 1 : 0;
   }
 
-  Record compute(Index index) const override {
-    return steps_ > 1 ? compute_step(index / steps_, index % steps_) : compute_block(block(index));
-  }
-
-  void prepare_states() const override {
-    for (Index kept = 0; form != Form::parallel && kept <= write_blocks_ && !stop().stop_requested();
-         kept += checkpoints_.spacing()) {
-      state_before(kept);
-    }
-  }
-
-  /// Carries the state over the rows of a block. Returns what they read, or, in the first of two passes,
-  /// write.
-  Matrix<Scalar> advance(const Program<Scalar>& program, Matrix<Scalar>& S, Recorder* recorder) const {
-    if (form == Form::recurrent) return engines_.recurrent(program, S, recorder);
-    if (form == Form::chunkwise) return engines_.chunk(program, S, recorder);
-    if (form == Form::two_pass) return engines_.chunk_state(program, S, recorder);
-    return engines_.parallel(program, S, recorder, stop());
-  }
-
-  Matrix<Scalar> state_before(Index block_index) const {
-    return checkpoints_.before(block_index, [&](Index index, Matrix<Scalar>& S) {
-      const Index first = index * size_;
-      advance(rule_.encode<Scalar>(sequence_, first, std::min(size_, tokens - first)), S, nullptr);
-    });
-  }
-
-  /// One of several steps of a token.
-  Record compute_step(Index token, Index step) const {
-    Record record;
-    Recorder recorder(record);
-    const Program<Scalar> program = rule_.encode<Scalar>(sequence_, token, 1);
-    Matrix<Scalar> S = state_before(token);
-    for (Index earlier = 0; earlier < step; ++earlier) engines_.recurrent(program.row(earlier), S, nullptr);
-    const Program<Scalar> row = program.row(step);
-    const Matrix<Scalar> read = engines_.recurrent(row, S, &recorder);
-    record_inputs({0, token, 1}, row, record);
-    record_outputs(read, recorder);
-    return record;
-  }
-
-  Record compute_block(const Block& block) const {
-    Record record;
-    Recorder recorder(record);
-    const Program<Scalar> program = rule_.encode<Scalar>(sequence_, block.first_token, block.count);
-    Matrix<Scalar> read;
-    if (block.phase == 0) {
-      Matrix<Scalar> S = state_before(block.first_token / size_);
-      read = advance(program, S, &recorder);
-      if (form == Form::two_pass) read = Matrix<Scalar>(0, program.v.cols());
-      if (form == Form::parallel) {
-        output_ = {rule_.finish<Scalar>(read, sequence_).template cast<double>(),
-                   rule_.named_states<Scalar>(S, sequence_)};
-      }
-    } else if (structure_.reads_on_the_way()) {
-      const Matrix<Scalar> S = state_before(block.first_token / size_);
-      Matrix<Scalar> S_after = S;
-      read = engines_.chunk_outputs(program, S, engines_.chunk_state(program, S_after, nullptr), &recorder);
-    } else {
-      const Matrix<Scalar> S = state_before(write_blocks_);
-      recorder("S_final", S);
-      read = engines_.read(program.q, S);
-    }
-    record_inputs(block, program, record);
-    record_outputs(read, recorder);
-    return record;
-  }
-
   /// One token's row as a column, or the rows of a chunk as they are.
   Matrix<Scalar> oriented(const Matrix<Scalar>& rows) const {
-    return form == Form::recurrent ? Matrix<Scalar>(rows.transpose()) : rows;
+    return form_ == Form::recurrent ? Matrix<Scalar>(rows.transpose()) : rows;
   }
 
-  const ProgramNames& names() const { return form == Form::recurrent ? notation_.token : notation_.rows; }
+  const ProgramNames& names() const { return form_ == Form::recurrent ? notation_.token : notation_.rows; }
 
   /// Records the rows of a program and of the inputs beside them. A name that both have stands for the same
   /// numbers: Record says which names are taken.
-  void record_inputs(const Block& block, const Program<Scalar>& program, Record& record) const {
+  void record_inputs(const Block& block, const Program<Scalar>& program, Recorder& recorder) const {
     const ProgramNames& called = names();
-    Recorder recorder(record);
     const auto keep = [&](const std::string& name, const auto& rows) {
-      if (record.contains(name)) {
+      if (recorder.has(name)) {
         throw Error(
             fmt::format("\"{}\" is recorded twice: a tensor of the form has this name already", name));
       }
@@ -197,7 +165,7 @@ class RowTrace : public ComputedTrace {
 
     for (const std::string& name : sequence_.names_with_tokens()) {
       const bool is_common = name == "q" || name == "k" || name == "v";
-      const std::string shown = is_common && form != Form::recurrent ? capitalised(name) : name;
+      const std::string shown = is_common && form_ != Form::recurrent ? capitalised(name) : name;
       Matrix<Scalar> given = sequence_.at(name).template rows<Scalar>(block.first_token, block.count);
       const auto same = made.find(shown);
       if (same != made.end()) {
@@ -211,7 +179,7 @@ class RowTrace : public ComputedTrace {
       }
     }
     for (const auto& [name, rows] : made) keep(name, oriented(rows));
-    if (!structure_.parts.empty() && form != Form::recurrent) {
+    if (!structure_.parts.empty() && form_ != Form::recurrent) {
       recorder("transition", program.transition);
       recorder("inject", program.inject);
       recorder("read_sight", program.read_sight);
@@ -284,24 +252,16 @@ class RowTrace : public ComputedTrace {
     return picks;
   }
 
-  void record_outputs(const Matrix<Scalar>& read, Recorder& recorder) const {
-    if (read.rows() == 0) return;
-    recorder(names().o, oriented(read));
-    const Matrix<Scalar> o = rule_.finish<Scalar>(read, sequence_);
-    recorder(form == Form::recurrent ? "o" : "O", oriented(o));
-  }
-
   const RowRule& rule_;
-  const Engines<Scalar>& engines_;
-  Sequence sequence_;
+  const Engine<Program, Scalar>& engine_;
   Index size_;
   Index write_blocks_;
   Notation notation_;
   Structure structure_;
   Index batch_;  // tokens of an inner batch
-  bool scaled_ = false;
+  bool scaled_;
   Index steps_ = 1;  // of one token, each a block of its own: the recurrent form of several rows per token
-  mutable Checkpoints<Scalar> checkpoints_;
+  Index phases_ = 1;
 };
 
 }  // namespace
@@ -309,10 +269,13 @@ class RowTrace : public ComputedTrace {
 std::unique_ptr<Trace> make_row_trace(const RowRule& rule, const Sequence& sequence, Form form,
                                       Precision precision, Index chunk_size, std::size_t budget,
                                       const DeviceEngines& engines) {
-  if (precision == Precision::f64) {
-    return std::make_unique<RowTrace<double>>(rule, sequence, form, chunk_size, budget, engines.f64);
-  }
-  return std::make_unique<RowTrace<float>>(rule, sequence, form, chunk_size, budget, engines.f32);
+  const auto of = [&]<class Scalar>(const Engines<Scalar>& all) {
+    auto walk = std::make_unique<const RowWalk<Scalar>>(rule, sequence, form, chunk_size, all.rows);
+    Steps steps = walk->shown();
+    const Groups groups = walk->groups(chunk_size);
+    return make_walk_trace<Scalar>(std::move(walk), std::move(steps), groups, budget);
+  };
+  return precision == Precision::f64 ? of(engines.f64) : of(engines.f32);
 }
 
 }  // namespace palimpsest

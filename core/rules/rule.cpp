@@ -16,7 +16,9 @@ std::vector<Output> Rule::run_heads(std::span<const Sequence> heads, Form form, 
   return outputs;
 }
 
-std::string Rule::fused_kernel(const Sequence&, Form, Precision, const DeviceEngines&) const { return {}; }
+KernelKind Rule::kernel(const Sequence&, Form, Precision, const DeviceEngines&) const {
+  return KernelKind::plain;
+}
 
 std::optional<std::string> Rule::missing(Form form, const Settings&) const {
   if (form != Form::two_pass) return std::nullopt;

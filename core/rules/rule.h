@@ -47,10 +47,9 @@ class Rule {
                                         Index chunk_size, std::stop_token stop,
                                         const DeviceEngines& engines) const;
 
-  /// What run_heads() takes with these engines where that never makes the tensors of a step, in the device's
-  /// words (core/engines/whole_heads.h); empty where it makes them as a trace does.
-  virtual std::string fused_kernel(const Sequence& sequence, Form form, Precision precision,
-                                   const DeviceEngines& engines) const;
+  /// What run_heads() computes with on these engines.
+  virtual KernelKind kernel(const Sequence& sequence, Form form, Precision precision,
+                            const DeviceEngines& engines) const;
 
   /// What the queries of a sequence get if its tokens write nothing: only its initial state answers, faded as
   /// its gates say. The mixed case of the chunkwise form, queries that lie wholly after a block of keys: no

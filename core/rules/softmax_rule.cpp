@@ -16,54 +16,17 @@ namespace palimpsest {
 namespace {
 
 template <class Scalar>
-Output run_softmax(const Sequence& sequence, const KeyFading& fading, Form form, Index chunk_size,
-                   const std::stop_token& stop, const Engines<Scalar>& engines) {
-  const KeyValueCache<Scalar> cache(sequence, fading);
-  const Index T = sequence.tokens;
-  const Index p = cache.earlier;
-  const Matrix<Scalar> Q = sequence.at("q").all<Scalar>() * static_cast<Scalar>(sequence.parameter("scale"));
-  Matrix<Scalar> o(T, sequence.dv);
-  if (form == Form::parallel) o = engines.softmax_dense(Q, cache.K, cache.V, p, nullptr, cache.bias(0, T));
-  for (Index t = 0; form == Form::recurrent && t < T; ++t) {
-    stop_if_asked(stop);
-    o.row(t) = engines.softmax_stream(Q.row(t), cache.K.topRows(p + t + 1), cache.V.topRows(p + t + 1),
-                                      nullptr, cache.bias(t, 1));
-  }
-  for (Index first = 0; form == Form::chunkwise && first < T; first += chunk_size) {
-    stop_if_asked(stop);
-    const Index count = std::min(chunk_size, T - first);
-    const Index keys = p + first + count;
-    const Matrix<Scalar> bias = cache.bias(first, count);
-    SoftmaxState<Scalar> state(count, sequence.dv);
-    for (Index first_key = 0; first_key < keys; first_key += chunk_size) {
-      const Index key_count = std::min(chunk_size, keys - first_key);
-      engines.softmax_tile(Q.middleRows(first, count), cache.K.middleRows(first_key, key_count),
-                           cache.V.middleRows(first_key, key_count), p + first, first_key, state, nullptr,
-                           bias.size() == 0 ? bias : Matrix<Scalar>(bias.middleCols(first_key, key_count)));
-    }
-    o.middleRows(first, count) = engines.softmax_output(state);
-  }
-  stop_if_asked(stop);
-  return {o.template cast<double>(), cache.states(fading)};
-}
-
-/// All heads at once.
-template <class Scalar>
-std::vector<Output> run_softmax_heads(std::span<const Sequence> heads, const KeyFading& fading, Form form,
-                                      Index chunk_size, const std::stop_token& stop,
-                                      const SoftmaxHeads<Scalar>& engine) {
+std::vector<Output> run_softmax(std::span<const Sequence> heads, const KeyFading& fading,
+                                const EngineRequest& request, const Engine<CachedQueries, Scalar>& engine) {
   std::vector<CachedQueries<Scalar>> queries(heads.size());
-  std::vector<Output> outputs = made_in_parallel(heads.size(), stop, [&](std::size_t h) -> Output {
-    const Sequence& head = heads[h];
-    const KeyValueCache<Scalar> cache(head, fading);
-    queries[h] = {.Q = head.at("q").all<Scalar>() * static_cast<Scalar>(head.parameter("scale")),
-                  .K = cache.K,
-                  .V = cache.V,
-                  .log_gates = cache.log_gates};
+  std::vector<Output> outputs = made_in_parallel(heads.size(), request.stop, [&](std::size_t h) -> Output {
+    const KeyValueCache<Scalar> cache(heads[h], fading);
+    queries[h] = cache.queries(heads[h], {.count = heads[h].tokens}, cache.K.rows());
     return {{}, cache.states(fading)};
   });
-  const std::vector<Matrix<Scalar>> o = engine.run(form, queries, chunk_size, stop);
-  stop_if_asked(stop);
+  std::vector<Carried<Scalar>> nothing(heads.size());
+  const std::vector<Matrix<Scalar>> o = engine.run(request, queries, nothing).o;
+  stop_if_asked(request.stop);
   parallel_for(static_cast<Index>(heads.size()), processor_threads(), [&](Index index) {
     const auto h = static_cast<std::size_t>(index);
     outputs[h].o = o[h].template cast<double>();
@@ -119,37 +82,33 @@ class SoftmaxRule : public Rule {
 
   Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size, std::stop_token stop,
              const DeviceEngines& engines) const override {
-    require_chunk_size(chunk_size);
-    if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
-    require_footprint(footprint(sequence, form, precision, chunk_size), sequence, form, chunk_size);
-    return precision == Precision::f64
-               ? run_softmax<double>(sequence, fading_, form, chunk_size, stop, engines.f64)
-               : run_softmax<float>(sequence, fading_, form, chunk_size, stop, engines.f32);
+    return std::move(
+        run_heads({&sequence, 1}, form, precision, chunk_size, std::move(stop), engines).front());
   }
 
   std::vector<Output> run_heads(std::span<const Sequence> heads, Form form, Precision precision,
                                 Index chunk_size, std::stop_token stop,
                                 const DeviceEngines& engines) const override {
-    const SoftmaxHeads<double>* const f64 = engines.f64.softmax_heads();
-    const SoftmaxHeads<float>* const f32 = engines.f32.softmax_heads();
-    if (heads.empty() || !f64 || !f32)
-      return Rule::run_heads(heads, form, precision, chunk_size, std::move(stop), engines);
+    if (heads.empty()) return {};
     const Sequence& first = heads.front();
     require_chunk_size(chunk_size);
     if (const auto reason = missing(form, first.settings)) throw Unsupported(*reason);
     require_footprint(footprint(first, form, precision, chunk_size), first, form, chunk_size);
-    return precision == Precision::f64
-               ? run_softmax_heads<double>(heads, fading_, form, chunk_size, stop, *f64)
-               : run_softmax_heads<float>(heads, fading_, form, chunk_size, stop, *f32);
+    const EngineRequest request = {.form = form, .chunk_size = chunk_size, .stop = std::move(stop)};
+    return precision == Precision::f64 ? run_softmax(heads, fading_, request, engines.f64.softmax)
+                                       : run_softmax(heads, fading_, request, engines.f32.softmax);
   }
 
-  std::string fused_kernel(const Sequence& sequence, Form form, Precision precision,
-                           const DeviceEngines& engines) const override {
-    const bool fades = static_cast<bool>(fading_);
-    const auto of = [&](const auto* heads) {
-      return heads ? heads->fused(form, sequence.dk, sequence.dv, fades) : std::string();
+  KernelKind kernel(const Sequence& sequence, Form form, Precision precision,
+                    const DeviceEngines& engines) const override {
+    const auto of = [&]<class Scalar>(const Engines<Scalar>& of_scalar) {
+      const CachedQueries<Scalar> sizes = {.Q = Matrix<Scalar>(0, sequence.dk),
+                                           .K = Matrix<Scalar>(0, sequence.dk),
+                                           .V = Matrix<Scalar>(0, sequence.dv),
+                                           .fades = static_cast<bool>(fading_)};
+      return of_scalar.softmax.kernel({.form = form}, sizes);
     };
-    return precision == Precision::f64 ? of(engines.f64.softmax_heads()) : of(engines.f32.softmax_heads());
+    return precision == Precision::f64 ? of(engines.f64) : of(engines.f32);
   }
 
   std::optional<NamedStates> cache_after(const Sequence& sequence, Index tokens) const override {

@@ -4,7 +4,9 @@
 #include "core/base/parallel_for.h"
 #include "core/base/stop.h"
 #include "core/engines/engines.h"
+#include "core/operator/channel.h"
 #include "core/operator/checkpoints.h"
+#include "core/rules/amplification.h"
 #include "core/steps/walk_trace.h"
 
 namespace palimpsest {
@@ -102,7 +104,9 @@ std::unique_ptr<Trace> WalkRule::trace(const Sequence& sequence, Form form, Prec
                                        const DeviceEngines& engines) const {
   return with_walk(sequence, form, precision, chunk_size, engines, [&](auto walk) {
     require_record_footprint(record_footprint(*walk), sequence, form, chunk_size);
-    return make_walk_trace(std::move(walk), steps_(sequence, form, chunk_size), chunk_size, budget);
+    return make_walk_trace(std::move(walk), steps_(sequence, form, chunk_size),
+                           groups_of(form, sequence.tokens, chunk_size, inner_batch(sequence.settings)),
+                           budget);
   });
 }
 
@@ -129,6 +133,91 @@ Channel WalkRule::channel(const Sequence& sequence, Index column) const {
   std::optional<Channel> channel =
       walk_f64_(sequence, Form::recurrent, 1, cpu_engines().f64)->channel(column);
   return channel ? *std::move(channel) : Rule::channel(sequence, column);
+}
+
+namespace {
+
+class WithParallel : public Rule {
+ public:
+  WithParallel(std::shared_ptr<const Rule> rule, std::shared_ptr<const Rule> parallel,
+               std::function<bool(const Settings&)> applies, std::function<bool(const Settings&)> is_linear)
+      : rule_(std::move(rule)),
+        parallel_(std::move(parallel)),
+        applies_(std::move(applies)),
+        is_linear_(std::move(is_linear)) {}
+
+  std::optional<std::string> missing(Form form, const Settings& settings) const override {
+    return choose(form, settings).missing(form, settings);
+  }
+
+  Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size, std::stop_token stop,
+             const DeviceEngines& engines) const override {
+    return choose(form, sequence.settings)
+        .run(sequence, form, precision, chunk_size, std::move(stop), engines);
+  }
+
+  std::vector<Output> run_heads(std::span<const Sequence> heads, Form form, Precision precision,
+                                Index chunk_size, std::stop_token stop,
+                                const DeviceEngines& engines) const override {
+    if (heads.empty()) return {};
+    return choose(form, heads.front().settings)
+        .run_heads(heads, form, precision, chunk_size, std::move(stop), engines);
+  }
+
+  KernelKind kernel(const Sequence& sequence, Form form, Precision precision,
+                    const DeviceEngines& engines) const override {
+    return choose(form, sequence.settings).kernel(sequence, form, precision, engines);
+  }
+
+  void walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const override {
+    rule_->walk_states(sequence, visit, std::move(stop));
+  }
+
+  bool is_causal(const Sequence& sequence) const override { return rule_->is_causal(sequence); }
+
+  Footprint footprint(const Sequence& sequence, Form form, Precision precision,
+                      Index chunk_size) const override {
+    return choose(form, sequence.settings).footprint(sequence, form, precision, chunk_size);
+  }
+
+  std::optional<Cost> cost(const Sequence& sequence, Form form, Index chunk_size) const override {
+    return choose(form, sequence.settings).cost(sequence, form, chunk_size);
+  }
+
+  Amplification amplification(const Sequence& sequence, Form form, Index chunk_size,
+                              std::stop_token stop) const override {
+    return choose(form, sequence.settings).amplification(sequence, form, chunk_size, std::move(stop));
+  }
+
+  std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+                               std::size_t budget, const DeviceEngines& engines) const override {
+    return choose(form, sequence.settings).trace(sequence, form, precision, chunk_size, budget, engines);
+  }
+
+  Channel channel(const Sequence& sequence, Index column) const override {
+    return (is_linear_(sequence.settings) ? *parallel_ : *rule_).channel(sequence, column);
+  }
+
+ private:
+  const Rule& choose(Form form, const Settings& settings) const {
+    return form == Form::parallel && applies_(settings) ? *parallel_ : *rule_;
+  }
+
+  std::shared_ptr<const Rule> rule_;
+  std::shared_ptr<const Rule> parallel_;
+  std::function<bool(const Settings&)> applies_;
+  std::function<bool(const Settings&)> is_linear_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Rule> with_parallel(std::shared_ptr<const Rule> rule,
+                                          std::shared_ptr<const Rule> parallel,
+                                          std::function<bool(const Settings&)> applies,
+                                          std::function<bool(const Settings&)> is_linear) {
+  if (!is_linear) is_linear = applies;
+  return std::make_shared<WithParallel>(std::move(rule), std::move(parallel), std::move(applies),
+                                        std::move(is_linear));
 }
 
 }  // namespace palimpsest

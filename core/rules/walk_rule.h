@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "core/engines/device_engines.h"
-#include "core/operator/walk.h"
+#include "core/engines/engines.h"
+#include "core/engines/walk.h"
 #include "core/rules/rule.h"
 #include "core/steps/phase.h"
 
@@ -74,5 +74,13 @@ std::shared_ptr<const Rule> walk_rule(Function walk, WalkRule::StepsOf steps,
       },
       std::move(steps), std::move(missing), std::move(nonlinear));
 }
+
+/// `rule`, but with the parallel form of `parallel` where `applies` says so: some rules are row programs with
+/// some options, and only as such have a form over the whole sequence. The channels of its memory are those
+/// of `parallel` where `is_linear` says so; empty: where `applies` does.
+std::shared_ptr<const Rule> with_parallel(std::shared_ptr<const Rule> rule,
+                                          std::shared_ptr<const Rule> parallel,
+                                          std::function<bool(const Settings&)> applies,
+                                          std::function<bool(const Settings&)> is_linear = {});
 
 }  // namespace palimpsest

@@ -5,8 +5,9 @@
 #include "core/base/error.h"
 #include "core/contract/output.h"
 #include "core/engines/engines.h"
-#include "core/steps/computed_trace.h"
+#include "core/engines/walk.h"
 #include "core/steps/phase.h"
+#include "core/steps/walk_trace.h"
 
 namespace palimpsest {
 
@@ -34,6 +35,18 @@ KeyValueCache<Scalar>::KeyValueCache(const Sequence& sequence, const KeyFading& 
 template <class Scalar>
 Matrix<Scalar> KeyValueCache<Scalar>::bias(Index first, Index count) const {
   return log_gates.size() == 0 ? Matrix<Scalar>() : log_decays(log_gates, earlier + first, count);
+}
+
+template <class Scalar>
+CachedQueries<Scalar> KeyValueCache<Scalar>::queries(const Sequence& sequence, const Block& block,
+                                                     Index keys) const {
+  return {.Q = sequence.at("q").rows<Scalar>(block.first_token, block.count) *
+               static_cast<Scalar>(sequence.parameter("scale")),
+          .K = K.topRows(keys),
+          .V = V.topRows(keys),
+          .log_gates = log_gates,
+          .first_query = earlier + block.first_token,
+          .fades = log_gates.size() > 0};
 }
 
 template <class Scalar>
@@ -236,42 +249,37 @@ Symbols softmax_symbols(Form form, const KeyFading& fading) {
   return symbols;
 }
 
+/// A block is a token, a tile of queries and keys, or everything. Nothing is carried: a block starts anew.
 template <class Scalar>
-class SoftmaxTrace : public ComputedTrace {
+class SoftmaxWalk : public Walk<Scalar> {
  public:
-  SoftmaxTrace(const Sequence& sequence, const KeyFading& fading, Form new_form, Index chunk_size,
-               const Engines<Scalar>& engines)
-      : sequence_(sequence),
+  SoftmaxWalk(const Sequence& sequence, const KeyFading& fading, Form form, Index chunk_size,
+              const Engine<CachedQueries, Scalar>& engine)
+      : Walk<Scalar>(sequence, form, chunk_size),
         fading_(fading),
         cache_(sequence, fading),
         chunk_size_(chunk_size),
-        engines_(engines) {
-    form = new_form;
-    tokens = sequence.tokens;
-    groups = groups_of(form, tokens, chunk_size, 1);
-    scaled_ = sequence.parameter("scale") != 1;
-    phases = softmax_phases(form, scaled_, static_cast<bool>(fading));
-    symbols = softmax_symbols(form, fading);
+        engine_(engine) {
     if (form != Form::chunkwise) return;
-    for (Index first = 0; first < tokens; first += chunk_size_) {
+    for (Index first = 0; first < sequence.tokens; first += chunk_size_) {
       chunk_start_.push_back(block_total_);
       block_total_ += key_tiles(first) + 1;
     }
   }
 
   Index block_count() const override {
-    if (form == Form::recurrent) return tokens;
-    if (form == Form::parallel) return tokens > 0 ? 1 : 0;
+    if (form_ == Form::recurrent) return sequence_.tokens;
+    if (form_ == Form::parallel) return sequence_.tokens > 0 ? 1 : 0;
     return block_total_;
   }
 
   Block block(Index index) const override {
-    if (form == Form::recurrent) return {0, index, 1, 0, cache_.earlier + index + 1};
-    if (form == Form::parallel) return {0, 0, tokens, 0, cache_.K.rows()};
+    if (form_ == Form::recurrent) return {0, index, 1, 0, cache_.earlier + index + 1};
+    if (form_ == Form::parallel) return {0, 0, sequence_.tokens, 0, cache_.K.rows()};
     const auto after = std::upper_bound(chunk_start_.begin(), chunk_start_.end(), index);
     const Index chunk = after - chunk_start_.begin() - 1;
     const Index first = chunk * chunk_size_;
-    const Index count = std::min(chunk_size_, tokens - first);
+    const Index count = std::min(chunk_size_, sequence_.tokens - first);
     const Index tile = index - chunk_start_[static_cast<std::size_t>(chunk)];
     if (tile == key_tiles(first)) return {1, first, count, 0, keys_seen(first)};
     const Index first_key = tile * chunk_size_;
@@ -279,24 +287,42 @@ class SoftmaxTrace : public ComputedTrace {
   }
 
   Index block_of(Index token, Index phase) const override {
-    if (form == Form::recurrent) return token;
-    if (form == Form::parallel) return 0;
+    if (form_ == Form::recurrent) return token;
+    if (form_ == Form::parallel) return 0;
     const Index chunk = token / chunk_size_;
     return chunk_start_[static_cast<std::size_t>(chunk)] + (phase == 0 ? 0 : key_tiles(chunk * chunk_size_));
   }
 
+  Carried<Scalar> initial() const override { return {}; }
+  Index starts_at(Index) const override { return 0; }
+
   /// No step makes the cache: it is the rows of the sequence.
-  NamedStates states(const Record&) const override { return cache_.states(fading_); }
+  NamedStates states(const Carried<Scalar>&) const override { return cache_.states(fading_); }
+  NamedStates recorded_states(const Record&, const Carried<Scalar>&) const override {
+    return cache_.states(fading_);
+  }
+
+  Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
+                         const std::stop_token& stop) const override {
+    const Block block = this->block(index);
+    const Index keys = block.first_key + block.key_count;
+    if (recorder) record_given(block, keys, *recorder);
+    const Matrix<Scalar> O = engine_.block(
+        {.form = form_, .chunk_size = chunk_size_, .phase = block.phase, .tap = recorder, .stop = stop},
+        cache_.queries(sequence_, block, keys), carried);
+    const bool is_tile = form_ == Form::chunkwise && block.phase == 0;
+    return is_tile ? Matrix<Scalar>(0, sequence_.dv) : O;
+  }
 
  private:
-  /// Keys that the last query of the chunk starting at `first` sees.
-  Index keys_seen(Index first) const { return cache_.earlier + std::min(first + chunk_size_, tokens); }
-  Index key_tiles(Index first) const { return (keys_seen(first) + chunk_size_ - 1) / chunk_size_; }
+  using Walk<Scalar>::sequence_;
+  using Walk<Scalar>::form_;
 
-  Matrix<Scalar> queries(const Block& block) const {
-    return sequence_.at("q").template rows<Scalar>(block.first_token, block.count) *
-           static_cast<Scalar>(sequence_.parameter("scale"));
+  /// Keys that the last query of the chunk starting at `first` sees.
+  Index keys_seen(Index first) const {
+    return cache_.earlier + std::min(first + chunk_size_, sequence_.tokens);
   }
+  Index key_tiles(Index first) const { return (keys_seen(first) + chunk_size_ - 1) / chunk_size_; }
 
   /// What the bias of a block's queries on the keys from first_key on is made from, and the bias itself.
   void record_decays(const Block& block, Index first_key, const Matrix<Scalar>& bias,
@@ -314,61 +340,32 @@ class SoftmaxTrace : public ComputedTrace {
                                      static_cast<double>(first + count - 1));
   }
 
-  Record compute(Index index) const override {
-    const Block block = this->block(index);
+  void record_given(const Block& block, Index keys, Recorder& recorder) const {
     const Matrix<Scalar> bias = cache_.bias(block.first_token, block.count);
-    Record record;
-    Recorder recorder(record);
-    const Matrix<Scalar> q = sequence_.at("q").template rows<Scalar>(block.first_token, block.count);
-    const Matrix<Scalar> Q = queries(block);
-    if (scaled_) recorder("scale", sequence_.parameter("scale"));
-    if (form == Form::recurrent) {
-      const Matrix<Scalar> K = cache_.K.topRows(block.key_count);
-      const Matrix<Scalar> V = cache_.V.topRows(block.key_count);
-      recorder("q", q.transpose());
-      recorder("K_cache", K);
-      recorder("V_cache", V);
+    this->record_scale(recorder);
+    this->record_input("q", block, recorder);
+    if (form_ != Form::recurrent) {
+      recorder("first_query", static_cast<double>(cache_.earlier + block.first_token));
+      recorder("first_key", static_cast<double>(block.first_key));
+    }
+    if (form_ != Form::chunkwise) {
+      recorder("K_cache", cache_.K.topRows(keys));
+      recorder("V_cache", cache_.V.topRows(keys));
       record_decays(block, 0, bias, recorder);
-      engines_.softmax_stream(Q.row(0), K, V, &recorder, bias);
-      return record;
+    } else if (block.phase == 0) {
+      const Index first = block.first_key;
+      recorder("K", cache_.K.middleRows(first, block.key_count));
+      recorder("V", cache_.V.middleRows(first, block.key_count));
+      record_decays(block, first,
+                    bias.size() == 0 ? bias : Matrix<Scalar>(bias.middleCols(first, block.key_count)),
+                    recorder);
     }
-    recorder("Q", q);
-    recorder("first_query", static_cast<double>(cache_.earlier + block.first_token));
-    recorder("first_key", static_cast<double>(block.first_key));
-    if (form == Form::parallel) {
-      recorder("K_cache", cache_.K);
-      recorder("V_cache", cache_.V);
-      record_decays(block, 0, bias, recorder);
-      const Matrix<Scalar> O = engines_.softmax_dense(Q, cache_.K, cache_.V, cache_.earlier, &recorder, bias);
-      output_ = {O.template cast<double>(), states(record)};
-      return record;
-    }
-    const Index last_key = block.phase == 1 ? block.key_count : block.first_key + block.key_count;
-    SoftmaxState<Scalar> state(block.count, sequence_.dv);
-    for (Index first_key = 0; first_key < last_key; first_key += chunk_size_) {
-      const Index count = std::min(chunk_size_, last_key - first_key);
-      const Matrix<Scalar> K = cache_.K.middleRows(first_key, count);
-      const Matrix<Scalar> V = cache_.V.middleRows(first_key, count);
-      const bool is_last = first_key + count == last_key;
-      const Matrix<Scalar> tile = bias.size() == 0 ? bias : Matrix<Scalar>(bias.middleCols(first_key, count));
-      if (is_last && block.phase == 0) {
-        recorder("K", K);
-        recorder("V", V);
-        record_decays(block, first_key, tile, recorder);
-      }
-      engines_.softmax_tile(Q, K, V, cache_.earlier + block.first_token, first_key, state,
-                            is_last ? &recorder : nullptr, tile);
-    }
-    if (block.phase == 1) recorder("O", engines_.softmax_output(state));
-    return record;
   }
 
-  Sequence sequence_;
   KeyFading fading_;
   KeyValueCache<Scalar> cache_;
   Index chunk_size_;
-  const Engines<Scalar>& engines_;
-  bool scaled_ = false;
+  const Engine<CachedQueries, Scalar>& engine_;
   std::vector<Index> chunk_start_;  // the first block of each chunk of queries
   Index block_total_ = 0;
 };
@@ -378,9 +375,15 @@ class SoftmaxTrace : public ComputedTrace {
 std::unique_ptr<Trace> make_softmax_trace(const Sequence& sequence, const KeyFading& fading, Form form,
                                           Precision precision, Index chunk_size,
                                           const DeviceEngines& engines) {
-  if (precision == Precision::f64)
-    return std::make_unique<SoftmaxTrace<double>>(sequence, fading, form, chunk_size, engines.f64);
-  return std::make_unique<SoftmaxTrace<float>>(sequence, fading, form, chunk_size, engines.f32);
+  const bool scaled = sequence.parameter("scale") != 1;
+  Steps steps = {softmax_phases(form, scaled, static_cast<bool>(fading)), softmax_symbols(form, fading)};
+  const Groups groups = groups_of(form, sequence.tokens, chunk_size, 1);
+  const auto of = [&]<class Scalar>(const Engines<Scalar>& all) {
+    return make_walk_trace<Scalar>(
+        std::make_unique<const SoftmaxWalk<Scalar>>(sequence, fading, form, chunk_size, all.softmax),
+        std::move(steps), groups, 0);
+  };
+  return precision == Precision::f64 ? of(engines.f64) : of(engines.f32);
 }
 
 }  // namespace palimpsest

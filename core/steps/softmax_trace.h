@@ -5,6 +5,7 @@
 
 #include "core/contract/sequence.h"
 #include "core/engines/device_engines.h"
+#include "core/engines/softmax.h"
 #include "core/steps/trace.h"
 
 namespace palimpsest {
@@ -33,6 +34,9 @@ struct KeyValueCache {
   /// The bias on the scores of tokens first .. first + count - 1 with all keys up to the last of them; empty
   /// where nothing fades.
   Matrix<Scalar> bias(Index first, Index count) const;
+
+  /// The queries of a block's tokens, and the first `keys` keys.
+  CachedQueries<Scalar> queries(const Sequence& sequence, const Block& block, Index keys) const;
 
   /// The cache by the names of Variant::states.
   NamedStates states(const KeyFading& fading) const;

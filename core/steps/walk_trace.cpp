@@ -11,11 +11,14 @@ namespace {
 template <class Scalar>
 class WalkTrace : public ComputedTrace {
  public:
-  WalkTrace(std::unique_ptr<const Walk<Scalar>> walk, Steps steps, Index chunk_size, std::size_t budget)
-      : walk_(std::move(walk)), checkpoints_(walk_->initial(), walk_->block_count(), budget) {
+  WalkTrace(std::unique_ptr<const Walk<Scalar>> walk, Steps steps, Groups new_groups, std::size_t budget)
+      : ComputedTrace(kept_records),
+        walk_(std::move(walk)),
+        last_start_(walk_->block_count() == 0 ? 0 : walk_->starts_at(walk_->block_count() - 1)),
+        checkpoints_(walk_->initial(), last_start_ + 1, budget) {
     form = walk_->form();
     tokens = walk_->sequence().tokens;
-    groups = groups_of(form, tokens, chunk_size, inner_batch(walk_->sequence().settings));
+    groups = new_groups;
     phases = std::move(steps.phases);
     symbols = std::move(steps.symbols);
   }
@@ -25,14 +28,15 @@ class WalkTrace : public ComputedTrace {
   Index block_of(Index token, Index phase) const override { return walk_->block_of(token, phase); }
 
   NamedStates states(const Record& latest) const override {
-    NamedStates states = walk_->states(checkpoints_.initial());
-    for (auto& [name, value] : states) value = latest.at(after(name));
-    return states;
+    return walk_->recorded_states(latest, checkpoints_.initial());
   }
 
  private:
+  /// Two passes are walked through side by side: a chunk's block of one and of the other.
+  static constexpr std::size_t kept_records = 2;
+
   Record compute(Index index) const override {
-    Carried<Scalar> carried = before(index);
+    Carried<Scalar> carried = before(walk_->starts_at(index));
     Record record;
     Recorder recorder(record);
     const Matrix<Scalar> o = walk_->advance(index, carried, &recorder, stop());
@@ -42,9 +46,8 @@ class WalkTrace : public ComputedTrace {
   }
 
   void prepare_states() const override {
-    for (Index kept = 0; kept < block_count() && !stop().stop_requested(); kept += checkpoints_.spacing()) {
+    for (Index kept = 0; kept <= last_start_ && !stop().stop_requested(); kept += checkpoints_.spacing())
       before(kept);
-    }
   }
 
   Carried<Scalar> before(Index block_index) const {
@@ -55,20 +58,21 @@ class WalkTrace : public ComputedTrace {
   }
 
   std::unique_ptr<const Walk<Scalar>> walk_;
+  Index last_start_;
   mutable Checkpoints<Scalar, Carried<Scalar>> checkpoints_;
 };
 
 }  // namespace
 
 template <class Scalar>
-std::unique_ptr<Trace> make_walk_trace(std::unique_ptr<const Walk<Scalar>> walk, Steps steps,
-                                       Index chunk_size, std::size_t budget) {
-  return std::make_unique<WalkTrace<Scalar>>(std::move(walk), std::move(steps), chunk_size, budget);
+std::unique_ptr<Trace> make_walk_trace(std::unique_ptr<const Walk<Scalar>> walk, Steps steps, Groups groups,
+                                       std::size_t budget) {
+  return std::make_unique<WalkTrace<Scalar>>(std::move(walk), std::move(steps), groups, budget);
 }
 
-template std::unique_ptr<Trace> make_walk_trace(std::unique_ptr<const Walk<double>>, Steps, Index,
+template std::unique_ptr<Trace> make_walk_trace(std::unique_ptr<const Walk<double>>, Steps, Groups,
                                                 std::size_t);
-template std::unique_ptr<Trace> make_walk_trace(std::unique_ptr<const Walk<float>>, Steps, Index,
+template std::unique_ptr<Trace> make_walk_trace(std::unique_ptr<const Walk<float>>, Steps, Groups,
                                                 std::size_t);
 
 }  // namespace palimpsest

@@ -2,15 +2,15 @@
 
 #include <memory>
 
-#include "core/operator/walk.h"
+#include "core/engines/walk.h"
 #include "core/steps/phase.h"
 
 namespace palimpsest {
 
-/// The trace of a walk in chunks of `chunk_size`: carried matrices kept every few blocks within `budget`
-/// bytes, the rest recomputed from the nearest ones by the same engine.
+/// The trace of a walk: carried matrices kept every few blocks within `budget` bytes, the rest recomputed
+/// from the nearest ones by the same engine.
 template <class Scalar>
-std::unique_ptr<Trace> make_walk_trace(std::unique_ptr<const Walk<Scalar>> walk, Steps steps,
-                                       Index chunk_size, std::size_t budget);
+std::unique_ptr<Trace> make_walk_trace(std::unique_ptr<const Walk<Scalar>> walk, Steps steps, Groups groups,
+                                       std::size_t budget);
 
 }  // namespace palimpsest

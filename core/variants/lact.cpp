@@ -3,7 +3,7 @@
 #include "core/rules/inner_problem.h"
 #include "core/rules/lact_rule.h"
 #include "core/rules/row_problems.h"
-#include "core/rules/with_parallel.h"
+#include "core/rules/walk_rule.h"
 #include "core/variants/inner_learning.h"
 #include "core/variants/variants.h"
 

@@ -1,4 +1,3 @@
-#include "core/base/parallel_for.h"
 #include "core/costs/costs.h"
 #include "core/engines/engines.h"
 #include "core/rules/inner_problem.h"
@@ -11,45 +10,17 @@ namespace palimpsest {
 namespace {
 
 template <class Scalar>
-class MambaWalk : public Walk<Scalar> {
+class MambaWalk : public OperatorWalk<MambaRows, Scalar> {
  public:
   MambaWalk(const Sequence& sequence, Form form, Index chunk_size, const Engines<Scalar>& engines)
-      : Walk<Scalar>(sequence, form, chunk_size, engines),
-        A_(rates(sequence)),
-        D_(skip_connection(sequence)) {}
+      : OperatorWalk<MambaRows, Scalar>(sequence, form, chunk_size, engines.mamba),
+        A_(sequence.at("A").template all<Scalar>()) {
+    if (sequence.has("D")) D_ = sequence.at("D").template all<Scalar>().transpose();
+  }
 
   Carried<Scalar> initial() const override {
     if (sequence_.has("initial_state")) return {sequence_.at("initial_state").template all<Scalar>()};
     return {Matrix<Scalar>::Zero(sequence_.dk, sequence_.dv)};
-  }
-
-  Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
-                         const std::stop_token& stop) const override {
-    const Block block = this->block(index);
-    const MambaRows<Scalar> rows = mamba_rows(this->rows(block), A_, D_);
-    if (recorder) this->record_inputs(block, *recorder);
-    Matrix<Scalar>& S = carried.front();
-    if (form_ == Form::recurrent) return engines_.mamba_recurrent(rows, S, recorder);
-    return engines_.mamba_scan(rows, S, recorder, stop);
-  }
-
-  std::optional<std::vector<Walked<Scalar>>> walk_together(
-      std::span<const std::unique_ptr<const Walk<Scalar>>> heads, Index chunk_size,
-      const std::stop_token& stop) const override {
-    const MambaHeads<Scalar>* const engine = engines_.mamba_heads();
-    if (!engine) return std::nullopt;
-    const auto rows = made_in_parallel(heads.size(), stop, [&](std::size_t h) {
-      const Sequence& sequence = heads[h]->sequence();
-      return mamba_rows(Rows<Scalar>{sequence, 0, sequence.tokens}, rates(sequence),
-                        skip_connection(sequence));
-    });
-    std::vector<Matrix<Scalar>> S;
-    for (const auto& head : heads) S.push_back(head->initial().front());
-    std::vector<Matrix<Scalar>> o = engine->run(form_, rows, chunk_size, S, stop);
-    std::vector<Walked<Scalar>> walked;
-    for (std::size_t head = 0; head < heads.size(); ++head)
-      walked.push_back({std::move(o[head]), {std::move(S[head])}});
-    return walked;
   }
 
   std::vector<std::pair<std::string, Matrix<double>>> states(const Carried<Scalar>& carried) const override {
@@ -92,20 +63,11 @@ class MambaWalk : public Walk<Scalar> {
  private:
   using Walk<Scalar>::sequence_;
   using Walk<Scalar>::form_;
-  using Walk<Scalar>::engines_;
 
-  /// A: [K, V].
-  static Matrix<Scalar> rates(const Sequence& sequence) { return sequence.at("A").template all<Scalar>(); }
-
-  /// D: [1, V], or empty.
-  static Matrix<Scalar> skip_connection(const Sequence& sequence) {
-    if (!sequence.has("D")) return {};
-    return sequence.at("D").template all<Scalar>().transpose();
-  }
-
-  static MambaRows<Scalar> mamba_rows(const Rows<Scalar>& given, const Matrix<Scalar>& A,
-                                      const Matrix<Scalar>& D) {
-    return {.q = given.scaled_q(), .k = given("k"), .v = given("v"), .delta = given("delta"), .A = A, .D = D};
+  MambaRows<Scalar> tokens(const Block& block) const override {
+    const Rows<Scalar> given = this->rows(block);
+    return {
+        .q = given.scaled_q(), .k = given("k"), .v = given("v"), .delta = given("delta"), .A = A_, .D = D_};
   }
 
   Matrix<Scalar> A_;  // [K, V]

@@ -1,6 +1,5 @@
 #include <Eigen/Cholesky>
 
-#include "core/base/parallel_for.h"
 #include "core/costs/costs.h"
 #include "core/engines/engines.h"
 #include "core/rules/inner_problem.h"
@@ -14,10 +13,10 @@ namespace palimpsest {
 namespace {
 
 template <class Scalar>
-class MesaWalk : public Walk<Scalar> {
+class MesaWalk : public OperatorWalk<MesaRows, Scalar> {
  public:
   MesaWalk(const Sequence& sequence, Form form, Index chunk_size, const Engines<Scalar>& engines)
-      : Walk<Scalar>(sequence, form, chunk_size, engines) {
+      : OperatorWalk<MesaRows, Scalar>(sequence, form, chunk_size, engines.mesa) {
     require_state(sequence, sequence.dk, sequence.dk + sequence.dv);
   }
 
@@ -29,34 +28,6 @@ class MesaWalk : public Walk<Scalar> {
       H.leftCols(K) = symmetric<Scalar>(sequence_.at("initial_Hkk").template all<double>());
     if (sequence_.has("initial_Hkv")) H.rightCols(V) = sequence_.at("initial_Hkv").template all<Scalar>();
     return {H};
-  }
-
-  Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
-                         const std::stop_token& stop) const override {
-    const Block block = this->block(index);
-    const MesaRows<Scalar> rows = mesa_rows<Scalar>(sequence_, block.first_token, block.count);
-    if (recorder) this->record_inputs(block, *recorder);
-    MesaState<Scalar>& H = carried.front();
-    if (form_ == Form::recurrent) return engines_.mesa_recurrent(rows, H, recorder);
-    if (form_ == Form::chunkwise) return engines_.mesa_chunk(rows, H, recorder, stop);
-    return engines_.mesa_parallel(rows, H, recorder, stop);
-  }
-
-  std::optional<std::vector<Walked<Scalar>>> walk_together(
-      std::span<const std::unique_ptr<const Walk<Scalar>>> heads, Index chunk_size,
-      const std::stop_token& stop) const override {
-    const MesaHeads<Scalar>* const engine = engines_.mesa_heads();
-    if (!engine) return std::nullopt;
-    const auto rows = made_in_parallel(heads.size(), stop, [&](std::size_t h) {
-      return mesa_rows<Scalar>(heads[h]->sequence(), 0, heads[h]->sequence().tokens);
-    });
-    std::vector<MesaState<Scalar>> H;
-    for (const auto& head : heads) H.push_back(head->initial().front());
-    std::vector<Matrix<Scalar>> o = engine->run(form_, rows, chunk_size, H, stop);
-    std::vector<Walked<Scalar>> walked;
-    for (std::size_t head = 0; head < heads.size(); ++head)
-      walked.push_back({std::move(o[head]), {std::move(H[head])}});
-    return walked;
   }
 
   std::vector<std::pair<std::string, Matrix<double>>> states(const Carried<Scalar>& carried) const override {
@@ -121,7 +92,10 @@ class MesaWalk : public Walk<Scalar> {
  private:
   using Walk<Scalar>::sequence_;
   using Walk<Scalar>::form_;
-  using Walk<Scalar>::engines_;
+
+  MesaRows<Scalar> tokens(const Block& block) const override {
+    return mesa_rows<Scalar>(sequence_, block.first_token, block.count);
+  }
 };
 
 Phase mesanet_token_phase(bool scaled) {

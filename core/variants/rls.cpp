@@ -16,7 +16,8 @@ namespace {
 template <class Scalar>
 class LeastSquaresWalk : public Walk<Scalar> {
  public:
-  using Walk<Scalar>::Walk;
+  LeastSquaresWalk(const Sequence& sequence, Form form, Index chunk_size, const Engines<Scalar>& engines)
+      : Walk<Scalar>(sequence, form, chunk_size), engines_(engines) {}
 
   Carried<Scalar> initial() const override {
     const Matrix<double> P = sequence_.has("initial_P")
@@ -32,48 +33,50 @@ class LeastSquaresWalk : public Walk<Scalar> {
     const Rows<Scalar> rows = this->rows(block);
     const LeastSquaresKeys<Scalar> keys = keys_of(rows);
     const bool by_token = form_ == Form::recurrent;
-    Matrix<Scalar>& P = carried[0];
-    Matrix<Scalar>& S = carried[1];
+    const auto asked = [&](Recorder* tap) -> EngineRequest {
+      return {.form = form_, .phase = 0, .tap = tap, .stop = stop};
+    };
+    Carried<Scalar> P = {std::move(carried[0])};
+    Carried<Scalar> S = {std::move(carried[1])};
     if (recorder) {
       this->record_inputs(block, *recorder);
       (*recorder)("gamma", keys.gamma);
       (*recorder)("beta", keys.beta);
-      (*recorder)(by_token ? "P_before" : "P_in", P);
+      (*recorder)(by_token ? "P_before" : "P_in", P.front());
     }
 
-    const Program<Scalar> program = writes(
-        rows, form_ == Form::parallel ? engines_.solved_least_squares_gains(keys, P, stop)
-                                      : engines_.least_squares_gains(keys, P, by_token ? recorder : nullptr));
+    const Program<Scalar> program =
+        writes(rows, engines_.least_squares.block(asked(by_token ? recorder : nullptr), keys, P));
     if (recorder) {
       recorder->rows("b", by_token, program.k);
-      (*recorder)(by_token ? "P_after" : "P_out", P);
+      (*recorder)(by_token ? "P_after" : "P_out", P.front());
     }
-    if (by_token) return engines_.recurrent(program, S, recorder);
-    return form_ == Form::chunkwise ? engines_.chunk(program, S, recorder)
-                                    : engines_.parallel(program, S, recorder, stop);
+    Matrix<Scalar> o = engines_.rows.block(asked(recorder), program, S);
+    carried = {std::move(P.front()), std::move(S.front())};
+    return o;
   }
 
   std::optional<std::vector<Walked<Scalar>>> walk_together(
       std::span<const std::unique_ptr<const Walk<Scalar>>> heads, Index chunk_size,
       const std::stop_token& stop) const override {
-    const LeastSquaresHeads<Scalar>* const engine = engines_.least_squares_heads();
-    if (!engine || !engines_.row_heads()) return std::nullopt;
+    if (engines_.least_squares.most_bytes() == 0 || engines_.rows.most_bytes() == 0) return std::nullopt;
+    const EngineRequest request = {.form = form_, .chunk_size = chunk_size, .stop = stop};
     const auto keys =
         made_in_parallel(heads.size(), stop, [&](std::size_t h) { return keys_of(all_rows(*heads[h])); });
-    std::vector<Matrix<Scalar>> P;
-    std::vector<Matrix<Scalar>> S;
+    std::vector<Carried<Scalar>> P;
+    std::vector<Carried<Scalar>> S;
     for (const auto& head : heads) {
       Carried<Scalar> initial = head->initial();
-      P.push_back(std::move(initial[0]));
-      S.push_back(std::move(initial[1]));
+      P.push_back({std::move(initial[0])});
+      S.push_back({std::move(initial[1])});
     }
-    std::vector<Matrix<Scalar>> gains = engine->run(keys, form_ == Form::parallel, P, stop);
+    std::vector<Matrix<Scalar>> gains = engines_.least_squares.run(request, keys, P).o;
     const auto programs = made_in_parallel(
         heads.size(), stop, [&](std::size_t h) { return writes(all_rows(*heads[h]), std::move(gains[h])); });
-    std::vector<Matrix<Scalar>> o = engines_.row_heads()->run(form_, programs, chunk_size, S, stop);
+    std::vector<Matrix<Scalar>> o = engines_.rows.run(request, programs, S).o;
     std::vector<Walked<Scalar>> walked;
     for (std::size_t head = 0; head < heads.size(); ++head)
-      walked.push_back({std::move(o[head]), {std::move(P[head]), std::move(S[head])}});
+      walked.push_back({std::move(o[head]), {std::move(P[head].front()), std::move(S[head].front())}});
     return walked;
   }
 
@@ -115,7 +118,8 @@ class LeastSquaresWalk : public Walk<Scalar> {
  private:
   using Walk<Scalar>::sequence_;
   using Walk<Scalar>::form_;
-  using Walk<Scalar>::engines_;
+
+  const Engines<Scalar>& engines_;
 
   static Rows<Scalar> all_rows(const Walk<Scalar>& head) {
     return {head.sequence(), 0, head.sequence().tokens};

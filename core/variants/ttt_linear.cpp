@@ -1,5 +1,5 @@
 #include "core/rules/network_rule.h"
-#include "core/rules/with_parallel.h"
+#include "core/rules/walk_rule.h"
 #include "core/variants/inner_learning.h"
 #include "core/variants/variants.h"
 

@@ -3,12 +3,10 @@
 #include "core/base/error.h"
 #include "core/contract/sequence.h"
 #include "core/rules/rule.h"
-#include "kernels/cuda/cuda_engines.h"
+#include "kernels/cuda/engines.h"
 #include "kernels/cuda/failed_run.h"
 #include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/measure.h"
-#include "kernels/cuda/named_trace.h"
-#include "kernels/cuda/tensor_float/missing.h"
 #include "kernels/cuda_backend.h"
 #include "kernels/device.h"
 

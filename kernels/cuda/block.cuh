@@ -2,7 +2,6 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/few_at_once.cuh"
 #include "kernels/cuda/grid.cuh"
 
 // What the threads of one block do together. All of them call it, and each function ends with a barrier: what

@@ -16,10 +16,8 @@
 
 #include "core/base/error.h"
 #include "kernels/cuda/check.h"
-#include "kernels/cuda/chunk_rows.h"
-#include "kernels/cuda/fade.cuh"
-#include "kernels/cuda/few_at_once.cuh"
 #include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/row_kernels.h"
 #include "kernels/cuda/tile_product.cuh"
 
 namespace palimpsest {

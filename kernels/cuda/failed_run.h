@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -7,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/contract/sequence.h"
 #include "core/contract/variant.h"
+#include "core/rules/rule.h"
 
 namespace palimpsest::cuda {
 
@@ -35,5 +37,8 @@ auto naming(std::string_view run, Compute compute) {
     throw failed_run(error, run);
   }
 }
+
+/// The steps of `trace`; an error in computing them is named `words` (failed_run.h).
+std::unique_ptr<Trace> named_trace(std::string words, std::unique_ptr<Trace> trace);
 
 }  // namespace palimpsest::cuda

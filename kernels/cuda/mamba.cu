@@ -9,8 +9,6 @@
 // 2 d tokens. Only products of numbers in [0, 1] and of those with what was written.
 
 #include "kernels/cuda/check.h"
-#include "kernels/cuda/fade.cuh"
-#include "kernels/cuda/few_at_once.cuh"
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/mamba.h"
 

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 
-#include "kernels/cuda/device_array.h"
-#include "kernels/cuda/hopper/product_rate.h"
 #include "kernels/cuda/hopper/tensor_rows.h"
+#include "kernels/cuda/matrices.h"
 #include "kernels/cuda/multiply_adds.h"
 #include "kernels/cuda/run_clock.h"
-#include "kernels/cuda/stopwatch.h"
 
 namespace palimpsest::cuda {
 

@@ -13,4 +13,8 @@ double bf16_multiply_adds(double* seen);
 /// And of tf32 with sums in f32.
 double tf32_multiply_adds(double* seen);
 
+/// As many bf16 products with sums in f32 as the tensor cores can do: multiplies for some milliseconds and
+/// says how many operations these were. Compute capability 9.0 only.
+double hopper_multiply_adds(double* seen);
+
 }  // namespace palimpsest::cuda

@@ -12,10 +12,8 @@
 #include <type_traits>
 
 #include "kernels/cuda/check.h"
-#include "kernels/cuda/fade.cuh"
-#include "kernels/cuda/few_at_once.cuh"
 #include "kernels/cuda/grid.cuh"
-#include "kernels/cuda/recurrent_rows.h"
+#include "kernels/cuda/row_kernels.h"
 
 namespace palimpsest {
 

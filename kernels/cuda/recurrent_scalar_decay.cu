@@ -24,7 +24,7 @@
 
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/grid.cuh"
-#include "kernels/cuda/recurrent_scalar_decay.h"
+#include "kernels/cuda/row_kernels.h"
 
 namespace palimpsest {
 

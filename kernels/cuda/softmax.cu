@@ -10,7 +10,6 @@
 // in `decays` for the next tile.
 
 #include "kernels/cuda/check.h"
-#include "kernels/cuda/fade.cuh"
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/softmax.h"
 

@@ -344,7 +344,9 @@ TEST_CASE("curves of plain kernels do not speak for their form", "[race]") {
   for (const Index n : lengths) {
     const auto x = static_cast<double>(n);
     report.points.push_back(point("gated_deltanet", Form::recurrent, n, 1e-7 * x, "cuda"));
+    report.points.back().kernel = KernelKind::registers;
     report.points.push_back(point("gated_deltanet", Form::chunkwise, n, 1e-5 * x, "cuda"));
+    report.points.back().kernel = KernelKind::plain;
   }
   const RaceFigures figures = figures_of(report, {});
   REQUIRE(figures.lines.front().size() == 2);
@@ -353,7 +355,10 @@ TEST_CASE("curves of plain kernels do not speak for their form", "[race]") {
   CHECK(figures.headline ==
         "The recurrent form is fastest at every length measured; chunkwise by plain kernels.");
   CHECK_THAT(figures.detail, says("in bf16 and tf32 there are others, on tensor cores."));
-  for (RacePoint& each : report.points) each.entry.device = "cpu";
+  for (RacePoint& each : report.points) {
+    each.entry.device = "cpu";
+    each.kernel.reset();
+  }
   CHECK(figures_of(report, {}).headline == "The recurrent form is fastest at every length measured.");
 }
 

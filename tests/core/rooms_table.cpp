@@ -23,12 +23,13 @@ const std::vector<Room>& rooms() {
        "apart.",
        {"core/base", "core/formula"}},
       {"core/operator",
-       "What a variant asks an engine to do: programs of rows, walks in blocks, and the work that they "
+       "What a variant asks an engine to do: programs of rows, batches of tokens, and the work that they "
        "count.",
        {"core/base", "core/numbers", "core/contract"}},
       {"core/engines",
-       "The engines in Eigen, to be read: the formula stands above each statement.",
-       {"core/base", "core/numbers", "core/operator"}},
+       "An engine for each family of operators, what walks a sequence through one, and those of the "
+       "processor in Eigen, to be read: the formula stands above each statement.",
+       {"core/base", "core/numbers", "core/contract", "core/operator"}},
       {"core/costs",
        "What the engines count, as formulas in the sizes.",
        {"core/contract", "core/operator", "core/engines"}},

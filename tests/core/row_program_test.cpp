@@ -2,13 +2,11 @@
 // and erases and reads at any earlier or later row (tests/data/golden/program_*), through all three engines.
 
 #include <fmt/format.h>
-
 #include <random>
-
 #include "core/base/error.h"
+#include "core/engines/chunk_decays.h"
 #include "core/engines/chunkwise.h"
 #include "core/engines/parallel.h"
-#include "core/engines/parts.h"
 #include "core/engines/recurrent.h"
 #include "core/io/npz.h"
 #include "core/rules/effective_attention.h"

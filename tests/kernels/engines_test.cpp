@@ -140,20 +140,26 @@ TEST_CASE("in bf16 the device rounds rows as they come and outputs as they go, a
     for (const Form form : all_forms) {
       if (form == Form::chunkwise) continue;  // tensor cores round more: tensor_cores_test.cpp
       INFO(each.words << ' ' << name(form));
-      Matrix<float> S_plain[] = {Matrix<float>::Ones(parts * program.k.cols(), program.v.cols())};
-      Matrix<float> S[] = {S_plain[0]};
-      const auto f32 = plain.row_heads()->run(form, given, 8, S_plain, {});
-      const auto bf16 = rounding.row_heads()->run(form, {&program, 1}, 8, S, {});
+      Carried<float> S_plain[] = {{Matrix<float>::Ones(parts * program.k.cols(), program.v.cols())}};
+      Carried<float> S[] = {S_plain[0]};
+      const EngineRequest request = {.form = form, .chunk_size = 8};
+      const auto f32 = plain.rows.run(request, given, S_plain).o;
+      const auto bf16 = rounding.rows.run(request, {&program, 1}, S).o;
       CHECK(bf16.front() == in_bf16(f32.front()));
-      CHECK(S[0] == S_plain[0]);
+      CHECK(S[0][0] == S_plain[0][0]);
     }
   }
-  const Matrix<float> Q = Matrix<float>::Random(9, 6);
-  const Matrix<float> K = Matrix<float>::Random(17, 6);
-  const Matrix<float> V = Matrix<float>::Random(17, 5);
-  CHECK(rounding.softmax_dense(Q, K, V, 8, nullptr, {}) ==
-        in_bf16(plain.softmax_dense(in_bf16(Q), in_bf16(K), in_bf16(V), 8, nullptr, {})));
-  CHECK_FALSE(in_bf16(Q) == Q);
+  CachedQueries<float> cache = {.Q = Matrix<float>::Random(9, 6),
+                                .K = Matrix<float>::Random(17, 6),
+                                .V = Matrix<float>::Random(17, 5),
+                                .first_query = 8};
+  const EngineRequest whole = {.form = Form::parallel, .phase = 0};
+  Carried<float> nothing;
+  const Matrix<float> in_bf16_rows = rounding.softmax.block(whole, cache, nothing);
+  const Matrix<float> Q = cache.Q;
+  for (Matrix<float>* const rows : {&cache.Q, &cache.K, &cache.V}) *rows = in_bf16(*rows);
+  CHECK(in_bf16_rows == in_bf16(plain.softmax.block(whole, cache, nothing)));
+  CHECK_FALSE(cache.Q == Q);
 }
 
 TEST_CASE("all heads at once give what every head gives by itself") {

@@ -9,9 +9,8 @@
 
 #include <iostream>
 
-#include "kernels/cuda/device_array.h"
-#include "kernels/cuda/hopper/product_rate.h"
 #include "kernels/cuda/hopper/tensor_rows.h"
+#include "kernels/cuda/matrices.h"
 #include "kernels/cuda/multiply_adds.h"
 #include "kernels/cuda/rounding.h"
 #include "kernels/cuda_backend.h"

@@ -10,11 +10,9 @@
 
 #include "core/engines/recurrent.h"
 #include "core/variants/variants.h"
-#include "kernels/cuda/device_array.h"
 #include "kernels/cuda/failed_run.h"
-#include "kernels/cuda/named_trace.h"
-#include "kernels/cuda/recurrent_rows.h"
-#include "kernels/cuda/recurrent_scalar_decay.h"
+#include "kernels/cuda/matrices.h"
+#include "kernels/cuda/row_kernels.h"
 #include "tests/kernels/gpu.h"
 
 using namespace palimpsest;

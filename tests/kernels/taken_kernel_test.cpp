@@ -1,29 +1,18 @@
-// What a report of a GPU is taken to have been measured with is what runs on one.
+// Which rules have kernels for tensor cores, without a GPU, is what one says.
 
 #include "core/race/taken_kernel.h"
 
 #include "core/cases/random_case.h"
-#include "core/rules/fused_kernel.h"
 #include "kernels/cuda_backend.h"
+#include "kernels/device.h"
 #include "tests/catch.h"
 #include "tests/kernels/gpu.h"
 
 using namespace palimpsest;
 
-namespace {
-
-/// By what the device says of a run.
-KernelKind kind_of(const std::string& said) {
-  if (said.find("tensor cores") != std::string::npos) return KernelKind::tensor_cores;
-  return said.find("registers") != std::string::npos ? KernelKind::registers : KernelKind::plain;
-}
-
-}  // namespace
-
-TEST_CASE("the kernel that follows from an entry is the one that the device takes") {
+TEST_CASE("a rule that is said to have kernels for tensor cores goes to them, and no other") {
   if (!testing::has_gpu()) return;
-  RaceReport report;
-  report.roofs.push_back({"cuda", Precision::bf16, *cuda_backend().roof(Precision::bf16)});
+  const bool is_hopper = cuda_devices().front().major == 9;
   for (const Variant& variant : variants()) {
     for (const Index channels : {16, 128, 136}) {
       const Settings settings = random_settings(variant, {}, 1);
@@ -31,7 +20,7 @@ TEST_CASE("the kernel that follows from an entry is the one that the device take
       const auto arrays = std::make_shared<const Arrays>(random_arrays(variant, settings, small));
       const Sequence head = bind(variant, arrays, settings).heads.front();
       for (const Form form : all_forms) {
-        for (const Precision precision : all_precisions) {
+        for (const Precision precision : {Precision::tf32, Precision::bf16}) {
           INFO(variant.id << ' ' << name(form) << ' ' << name(precision) << ' ' << channels);
           if (cuda_backend().missing(variant, settings, form, precision)) continue;
           const RaceEntry entry = {.variant = variant.id,
@@ -42,10 +31,10 @@ TEST_CASE("the kernel that follows from an entry is the one that the device take
                                    .dk = channels,
                                    .dv = channels,
                                    .chunk_size = has_chunks(form) ? 16 : 0};
-          // In tf32 a run of rows that are too wide is refused, which only the run itself says.
-          if (precision == Precision::tf32 && !has_tensor_cores(entry)) continue;
-          CHECK(taken_kernel(entry, report) ==
-                kind_of(fused_kernel(cuda_backend(), variant, head, form, precision)));
+          const KernelKind taken =
+              variant.rule->kernel(head, form, held_in(precision), cuda_backend().engines(precision));
+          const bool expected = has_tensor_cores(entry) && (precision == Precision::tf32 || is_hopper);
+          CHECK((taken == KernelKind::tensor_cores) == expected);
         }
       }
     }

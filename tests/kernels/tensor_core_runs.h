@@ -1,7 +1,6 @@
 #pragma once
 
-#include "kernels/cuda/row_engines.h"
-#include "kernels/cuda/softmax_engines.h"
+#include "kernels/cuda/engines.h"
 #include "tests/catch.h"
 #include "tests/kernels/random_rows.h"
 
@@ -20,19 +19,21 @@ inline void compare_chunks(Kind kind, cuda::Rounding rounding, double allowed) {
   INFO(words(kind));
   const std::vector<Program<float>> heads = {random_program(kind, 1), random_program(kind, 2)};
   const std::vector<Program<double>> wide = {widened(heads[0]), widened(heads[1])};
-  std::vector<Matrix<double>> expected_states(2, Matrix<double>::Constant(kind.dk, kind.dv, 0.125));
-  expected_states[1](0, 0) = -1;
-  std::vector<Matrix<float>> states = {expected_states[0].cast<float>(), expected_states[1].cast<float>()};
-  const auto expected =
-      cuda::run_rows<double>(Form::recurrent, wide, 1, expected_states, {}, cuda::Rounding::none);
-  const auto got = cuda::run_rows<float>(Form::chunkwise, heads, 16, states, {}, rounding);
+  std::vector<Carried<double>> expected_states(2, {Matrix<double>::Constant(kind.dk, kind.dv, 0.125)});
+  expected_states[1][0](0, 0) = -1;
+  std::vector<Carried<float>> states = {{expected_states[0][0].cast<float>()},
+                                        {expected_states[1][0].cast<float>()}};
+  const auto plain = cuda::row_engine<double>(cuda::Rounding::none);
+  const auto expected = plain->run({.form = Form::recurrent}, wide, expected_states).o;
+  const EngineRequest chunks = {.form = Form::chunkwise, .chunk_size = 16};
+  const auto got = cuda::row_engine<float>(rounding)->run(chunks, heads, states).o;
   // Measured by the larger head: a query and a key that are all but orthogonal leave one token next to
   // nothing.
   const double output = std::max(largest(expected[0]), largest(expected[1]));
   for (std::size_t head = 0; head < 2; ++head) {
     CHECK(difference(got[head].cast<double>(), expected[head]) <= allowed * output);
-    CHECK(difference(states[head].cast<double>(), expected_states[head]) <=
-          allowed * largest(expected_states[head]));
+    CHECK(difference(states[head][0].cast<double>(), expected_states[head][0]) <=
+          allowed * largest(expected_states[head][0]));
   }
 }
 
@@ -90,15 +91,21 @@ inline void compare_softmax(const AttentionSize& size, cuda::Rounding rounding, 
                                                 .dv = size.dv,
                                                 .numbers = numbers_of(rounding)},
                                                seed);
-    heads.push_back(
-        {.Q = 4 * rows.q.bottomRows(size.queries), .K = 4 * rows.k, .V = rows.v, .log_gates = {}});
+    heads.push_back({.Q = 4 * rows.q.bottomRows(size.queries),
+                     .K = 4 * rows.k,
+                     .V = rows.v,
+                     .first_query = size.earlier});
     wide.push_back({.Q = heads.back().Q.cast<double>(),
                     .K = heads.back().K.cast<double>(),
                     .V = heads.back().V.cast<double>(),
-                    .log_gates = {}});
+                    .first_query = size.earlier});
   }
-  const auto got = cuda::run_softmax<float>(Form::chunkwise, heads, 64, {}, rounding);
-  const auto expected = cuda::run_softmax<double>(Form::recurrent, wide, 64, {}, cuda::Rounding::none);
+  std::vector<Carried<float>> none(2);
+  std::vector<Carried<double>> wide_none(2);
+  const EngineRequest chunks = {.form = Form::chunkwise, .chunk_size = 64};
+  const auto got = cuda::softmax_engine<float>(rounding)->run(chunks, heads, none).o;
+  const auto plain = cuda::softmax_engine<double>(cuda::Rounding::none);
+  const auto expected = plain->run({.form = Form::recurrent}, wide, wide_none).o;
   for (std::size_t head = 0; head < 2; ++head)
     CHECK(difference(got[head].cast<double>(), expected[head]) <= allowed * largest(expected[head]));
 }

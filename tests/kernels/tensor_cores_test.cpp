@@ -6,8 +6,6 @@
 #if PALIMPSEST_HAS_CUDA
 
 #include "kernels/cuda/hopper/tensor_rows.h"
-#include "kernels/cuda/row_engines.h"
-#include "kernels/cuda/softmax_engines.h"
 #include "tests/kernels/gpu.h"
 #include "tests/kernels/tensor_core_runs.h"
 
@@ -43,33 +41,57 @@ TEST_CASE("softmax on tensor cores gives what it gives in f64") {
   for (const AttentionSize& size : sizes) compare_softmax(size, cuda::Rounding::bf16, 1e-2);
 }
 
+namespace {
+
+template <class Scalar>
+KernelKind kernel_of_rows(Form form, const Structure& structure, Index K, cuda::Rounding rounding) {
+  return cuda::row_engine<Scalar>(rounding)->kernel({.form = form},
+                                                    {.structure = structure, .k = Matrix<Scalar>(0, K)});
+}
+
+KernelKind kernel_of_softmax(Form form, Index K, Index V, bool fades) {
+  return cuda::softmax_engine<float>(cuda::Rounding::bf16)
+      ->kernel({.form = form}, {.K = Matrix<float>(0, K), .V = Matrix<float>(0, V), .fades = fades});
+}
+
+}  // namespace
+
 TEST_CASE("a run that goes to a fused kernel says so, and no other") {
   if (!has_gpu()) return;
-  const auto rows = [](Form form, const Structure& structure, Index K, cuda::Rounding rounding) {
-    return cuda::fused_rows<float>(form, structure, K, rounding);
-  };
+  const auto& rows = kernel_of_rows<float>;
+  const auto& softmax = kernel_of_softmax;
   const Structure gated = {.decay = Decay::scalar, .erase = Erase::decayed, .beta = true};
   const Structure by_channel = {.decay = Decay::key, .erase = Erase::decayed, .beta = true};
   for (const cuda::Rounding rounding : {cuda::Rounding::none, cuda::Rounding::bf16}) {
-    CHECK(rows(Form::recurrent, gated, 128, rounding) == "one kernel that holds the memory in registers");
-    CHECK(rows(Form::recurrent, gated, 897, rounding).empty());
-    CHECK(rows(Form::recurrent, by_channel, 128, rounding).empty());
-    CHECK(rows(Form::two_pass, gated, 128, rounding).empty());
-    CHECK(rows(Form::parallel, gated, 128, rounding).empty());
+    CHECK(rows(Form::recurrent, gated, 128, rounding) == KernelKind::registers);
+    CHECK(rows(Form::recurrent, gated, 897, rounding) == KernelKind::plain);
+    CHECK(rows(Form::recurrent, by_channel, 128, rounding) == KernelKind::plain);
+    CHECK(rows(Form::two_pass, gated, 128, rounding) == KernelKind::plain);
+    CHECK(rows(Form::parallel, gated, 128, rounding) == KernelKind::plain);
   }
-  CHECK(rows(Form::chunkwise, gated, 128, cuda::Rounding::none).empty());
-  CHECK(rows(Form::chunkwise, gated, 129, cuda::Rounding::bf16).empty());
-  CHECK(cuda::fused_rows<double>(Form::chunkwise, gated, 128, cuda::Rounding::bf16).empty());
-  const auto softmax = [](Form form, Index K, Index V, bool fades) {
-    return cuda::fused_softmax<float>(form, K, V, fades, cuda::Rounding::bf16);
-  };
-  CHECK(softmax(Form::recurrent, 128, 128, false).empty());
-  CHECK(softmax(Form::chunkwise, 128, 129, false).empty());
-  CHECK(softmax(Form::chunkwise, 128, 128, true).empty());
-  const bool can = cuda::has_hopper();
-  CHECK(rows(Form::chunkwise, gated, 128, cuda::Rounding::bf16).empty() != can);
-  CHECK(rows(Form::chunkwise, by_channel, 128, cuda::Rounding::bf16).empty() != can);
-  CHECK(softmax(Form::chunkwise, 128, 128, false).empty() != can);
+  CHECK(rows(Form::chunkwise, gated, 128, cuda::Rounding::none) == KernelKind::plain);
+  CHECK(rows(Form::chunkwise, gated, 129, cuda::Rounding::bf16) == KernelKind::plain);
+  CHECK(kernel_of_rows<double>(Form::chunkwise, gated, 128, cuda::Rounding::bf16) == KernelKind::plain);
+  CHECK(softmax(Form::recurrent, 128, 128, false) == KernelKind::plain);
+  CHECK(softmax(Form::chunkwise, 128, 129, false) == KernelKind::plain);
+  CHECK(softmax(Form::chunkwise, 128, 128, true) == KernelKind::plain);
+  const KernelKind expected = cuda::has_hopper() ? KernelKind::tensor_cores : KernelKind::plain;
+  CHECK(rows(Form::chunkwise, gated, 128, cuda::Rounding::bf16) == expected);
+  CHECK(rows(Form::chunkwise, by_channel, 128, cuda::Rounding::bf16) == expected);
+  CHECK(softmax(Form::chunkwise, 128, 128, false) == expected);
+}
+
+TEST_CASE("a run says what computed it, and a step is computed by plain kernels") {
+  if (!has_gpu()) return;
+  const Program<float> rows = random_program({.tokens = 20, .dk = 16, .dv = 16}, 1);
+  const auto engine = cuda::row_engine<float>(cuda::Rounding::bf16);
+  std::vector<Carried<float>> S = {{Matrix<float>::Zero(16, 16)}};
+  for (const Form form : all_forms) {
+    EngineRequest request = {.form = form, .chunk_size = 16};
+    CHECK(engine->run(request, {&rows, 1}, S).kernel == engine->kernel(request, rows));
+    request.phase = 0;
+    CHECK(engine->run(request, {&rows, 1}, S).kernel == KernelKind::plain);
+  }
 }
 
 #endif

@@ -10,9 +10,6 @@
 #include "core/base/error.h"
 #include "core/contract/variant.h"
 #include "core/variants/variants.h"
-#include "kernels/cuda/row_engines.h"
-#include "kernels/cuda/softmax_engines.h"
-#include "kernels/cuda/tensor_float/missing.h"
 #include "kernels/cuda/tensor_float/tensor_float_rows.h"
 #include "tests/kernels/gpu.h"
 #include "tests/kernels/tensor_core_runs.h"
@@ -72,20 +69,21 @@ TEST_CASE("tf32 is offered where its kernels are, and the rest says why it is no
 
 TEST_CASE("tf32 is computed by its kernels or not at all") {
   if (!can_multiply_tf32()) return;
+  const auto rows_engine = cuda::row_engine<float>(cuda::Rounding::tf32);
+  const auto softmax_engine = cuda::softmax_engine<float>(cuda::Rounding::tf32);
+  const EngineRequest chunks = {.form = Form::chunkwise, .chunk_size = 16};
   const Program<float> wide = random_program({.tokens = 3, .dk = 129, .dv = 4}, 1);
-  std::vector<Matrix<float>> S = {Matrix<float>::Zero(129, 4)};
-  CHECK_THROWS_AS(cuda::run_rows<float>(Form::chunkwise, {&wide, 1}, 16, S, {}, cuda::Rounding::tf32),
-                  Unsupported);
+  std::vector<Carried<float>> S = {{Matrix<float>::Zero(129, 4)}};
+  CHECK_THROWS_AS(rows_engine->run(chunks, {&wide, 1}, S), Unsupported);
   const Program<float> rows = random_program({.tokens = 3, .dk = 4, .dv = 4}, 1);
-  S = {Matrix<float>::Zero(4, 4)};
-  CHECK_THROWS_AS(cuda::run_rows<float>(Form::recurrent, {&rows, 1}, 16, S, {}, cuda::Rounding::tf32),
-                  Unsupported);
-  CHECK(cuda::fused_rows<float>(Form::chunkwise, rows.structure, 128, cuda::Rounding::tf32) ==
-        "kernels on tensor cores in tf32");
-  CHECK(cuda::fused_rows<float>(Form::chunkwise, rows.structure, 129, cuda::Rounding::tf32).empty());
-  CHECK(cuda::fused_softmax<float>(Form::chunkwise, 128, 128, false, cuda::Rounding::tf32) ==
-        "one fused kernel on tensor cores in tf32");
-  CHECK(cuda::fused_softmax<float>(Form::chunkwise, 128, 128, true, cuda::Rounding::tf32).empty());
+  S = {{Matrix<float>::Zero(4, 4)}};
+  CHECK_THROWS_AS(rows_engine->run({.form = Form::recurrent}, {&rows, 1}, S), Unsupported);
+  CHECK(rows_engine->kernel(chunks, rows) == KernelKind::tensor_cores);
+  CHECK(rows_engine->kernel(chunks, wide) == KernelKind::plain);
+  CachedQueries<float> queries = {.K = Matrix<float>(0, 128), .V = Matrix<float>(0, 128)};
+  CHECK(softmax_engine->kernel(chunks, queries) == KernelKind::tensor_cores);
+  queries.fades = true;
+  CHECK(softmax_engine->kernel(chunks, queries) == KernelKind::plain);
 }
 
 #endif

@@ -14,7 +14,7 @@
 #include "core/cases/random_case.h"
 #include "core/numbers/arithmetic.h"
 #include "core/proof/verify.h"
-#include "core/rules/fused_kernel.h"
+#include "core/rules/backend.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/other_device.h"
@@ -440,7 +440,8 @@ TEST_CASE("a device says which runs take a fused kernel that keeps no tensors, a
   CHECK(words("gated_deltanet", Form::chunkwise, Precision::f32).empty());
   device.trouble.has_fused = true;
   CHECK(words("gated_deltanet", Form::chunkwise, Precision::f32) ==
-        "A run of this form on cuda takes a fused kernel and keeps no tensors: the steps shown are made by "
+        "A run of this form on cuda takes fused kernels on tensor cores and keeps no tensors: the steps "
+        "shown are made by "
         "plain kernels from the same rows, and differ from the run by rounding.");
   CHECK(words("gated_deltanet", Form::chunkwise, Precision::bf16).empty());  // which it does not have
   device.trouble.has_bf16 = true;

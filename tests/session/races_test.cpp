@@ -399,7 +399,8 @@ RaceReport full_report() {
                            .transfers = {0.01, 0.02, 0.03},
                            .allocations = {1e-6, 2e-6, 3e-6},
                            .whole = {0.2, 0.4, 0.8},
-                           .work = {1e9, 9e8, 1e6, 2e7, 3e7}});
+                           .work = {1e9, 9e8, 1e6, 2e7, 3e7},
+                           .kernel = KernelKind::registers});
   report.points.push_back({.entry = entry, .missing = "no such form, \"really\""});
   report.points.back().entry.form = Form::parallel;
   report.points.back().entry.chunk_size = 0;
@@ -505,6 +506,8 @@ TEST_CASE("a broken report is told by entry, field and what is expected", "[race
       {"point 1: \"chunk\" is 0; expected a whole number from 1", [&](Json& j) { point(j)["chunk"] = 0; }},
       {"point 2: \"chunk\" is 16; expected a whole number from 0 to 0",
        [](Json& j) { j["points"][1]["chunk"] = 16; }},
+      {"point 1: \"kernel\" is \"magic\"; expected one of: plain kernel, in registers, tensor cores",
+       [&](Json& j) { point(j)["kernel"] = "magic"; }},
       {"point 2: \"missing\" is empty", [](Json& j) { j["points"][1]["missing"] = ""; }},
       {"point 1: \"compute_s\" is missing", [&](Json& j) { point(j).erase("compute_s"); }},
       {"point 1: \"compute_s\" is number; expected an object", [&](Json& j) { point(j)["compute_s"] = 1; }},

@@ -21,9 +21,9 @@
 #include <cuda_runtime.h>
 
 #include "kernels/cuda/check.h"
-#include "kernels/cuda/hopper/chunk_chain.h"
 #include "kernels/cuda/hopper/gates.cuh"
 #include "kernels/cuda/hopper/instructions.cuh"
+#include "kernels/cuda/hopper/tiles.h"
 
 namespace palimpsest {
 

@@ -26,9 +26,9 @@
 #include <cuda_runtime.h>
 
 #include "kernels/cuda/check.h"
-#include "kernels/cuda/hopper/chunk_decays.h"
 #include "kernels/cuda/hopper/gates.cuh"
 #include "kernels/cuda/hopper/instructions.cuh"
+#include "kernels/cuda/hopper/tiles.h"
 #include "kernels/cuda/hopper/unit_lower.cuh"
 
 namespace palimpsest {

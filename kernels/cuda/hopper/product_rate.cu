@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/hopper/instructions.cuh"
-#include "kernels/cuda/hopper/product_rate.h"
+#include "kernels/cuda/multiply_adds.h"
 
 namespace palimpsest::cuda {
 

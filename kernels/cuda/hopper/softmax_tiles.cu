@@ -15,7 +15,7 @@
 
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/hopper/instructions.cuh"
-#include "kernels/cuda/hopper/softmax_tiles.h"
+#include "kernels/cuda/hopper/tiles.h"
 
 namespace palimpsest {
 

@@ -1,4 +1,4 @@
-#include "kernels/cuda/hopper/tensor_map.h"
+#include "kernels/cuda/hopper/pack.h"
 
 #include <cuda_runtime.h>
 #include <fmt/format.h>

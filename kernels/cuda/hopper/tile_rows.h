@@ -1,8 +1,7 @@
 #pragma once
 
-#include "kernels/cuda/device_array.h"
 #include "kernels/cuda/hopper/pack.h"
-#include "kernels/cuda/hopper/tensor_map.h"
+#include "kernels/cuda/matrices.h"
 
 namespace palimpsest::cuda {
 

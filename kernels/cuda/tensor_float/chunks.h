@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/cuda/row_programs.h"
+#include "kernels/cuda/softmax.h"
 
 namespace palimpsest::tensor_float {
 
@@ -32,5 +33,9 @@ void make_tables(const RowPrograms<float>& programs, const ChunkTables& tables);
 /// Goes through all chunks with the state in registers: outputs and final states go where `programs` wants
 /// them.
 void chain(const RowPrograms<float>& programs, const ChunkTables& tables);
+
+/// Causal softmax attention of all heads without gates, K and V up to 128, in tf32 with sums in f32: o [L, H,
+/// V]. Key row 0 is number 0. Throws Error with CUDA's words.
+void softmax(const Attention<float>& attention, const DeviceRows<float>& o);
 
 }  // namespace palimpsest::tensor_float

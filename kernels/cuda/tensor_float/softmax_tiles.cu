@@ -15,7 +15,6 @@
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/tensor_float/chunks.h"
 #include "kernels/cuda/tensor_float/instructions.cuh"
-#include "kernels/cuda/tensor_float/softmax_tiles.h"
 
 namespace palimpsest::tensor_float {
 

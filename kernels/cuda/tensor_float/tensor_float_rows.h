@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/cuda/device_array.h"
+#include "kernels/cuda/matrices.h"
 #include "kernels/cuda/tensor_float/chunks.h"
 
 namespace palimpsest::cuda {

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/matrix.h"
+#include "core/base/record.h"
+#include "core/contract/sequence.h"
+#include "core/engines/device_engines.h"
+
+namespace palimpsest {
+
+/// The matrices that a rule carries from block to block.
+template <class Scalar>
+using Carried = std::vector<Matrix<Scalar>>;
+
+/// What is asked of an engine besides the numbers.
+struct EngineRequest {
+  Form form = Form::recurrent;
+  Index chunk_size = 1;             // tokens of a chunk, where the form has chunks
+  std::optional<Index> phase = {};  // what is given is one block in this phase of the form, as a trace walks
+                                    // through it: by kernels that make every tensor. None: all of the form
+  Recorder* tap = nullptr;          // receives every tensor of the block, which is of one head
+  std::stop_token stop = {};        // throws Cancelled when asked to
+};
+
+/// What a run gives.
+template <class Scalar>
+struct HeadsTaken {
+  std::vector<Matrix<Scalar>> o;          // of every head
+  KernelKind kernel = KernelKind::plain;  // what computed it
+};
+
+/// One family of operators on one device, in one precision.
+template <template <class> class Operator, class Scalar>
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  /// Why operators like this one are not computed so; nothing if they are. Only its sizes matter.
+  virtual std::optional<std::string> missing(const EngineRequest&, const Operator<Scalar>&) const {
+    return {};
+  }
+
+  /// What run() computes operators like this one with. Only its sizes matter.
+  virtual KernelKind kernel(const EngineRequest&, const Operator<Scalar>&) const { return KernelKind::plain; }
+
+  /// How many bytes the operators of one run of whole heads may have: a longer sequence comes part by part.
+  /// 0: whole heads are not run at once, but one by one, block by block.
+  virtual double most_bytes() const { return 0; }
+
+  /// Takes the states over operators of one size and structure, a state for each. Throws Unsupported with the
+  /// reason of missing(), Cancelled when asked to stop, Error with the device's words.
+  HeadsTaken<Scalar> run(const EngineRequest& request, std::span<const Operator<Scalar>> heads,
+                         std::span<Carried<Scalar>> states) const {
+    if (heads.empty()) return {};
+    if (const auto reason = missing(request, heads.front())) throw Unsupported(*reason);
+    return compute(request, heads, states);
+  }
+
+  /// One block of one head.
+  Matrix<Scalar> block(const EngineRequest& request, const Operator<Scalar>& rows,
+                       Carried<Scalar>& state) const {
+    return std::move(run(request, {&rows, 1}, {&state, 1}).o.front());
+  }
+
+ private:
+  virtual HeadsTaken<Scalar> compute(const EngineRequest& request, std::span<const Operator<Scalar>> heads,
+                                     std::span<Carried<Scalar>> states) const = 0;
+};
+
+/// Part `index` of every state.
+template <class Scalar>
+auto part(std::size_t index) {
+  return [index](const Carried<Scalar>& state) -> const Matrix<Scalar>& { return state[index]; };
+}
+
+}  // namespace palimpsest

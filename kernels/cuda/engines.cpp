@@ -1,0 +1,88 @@
+#include "kernels/cuda/engines.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "core/engines/fast_kernels.h"
+#include "core/rules/row_rule.h"
+#include "kernels/cuda/engine.h"
+#include "kernels/cuda/products.h"
+
+namespace palimpsest {
+
+namespace cuda {
+
+namespace {
+
+template <class Scalar>
+struct OwnedEngines {
+  OwnedEngine<Program, Scalar> rows;
+  OwnedEngine<CachedQueries, Scalar> softmax;
+  OwnedEngine<MambaRows, Scalar> mamba;
+  OwnedEngine<NetworkRows, Scalar> network;
+  OwnedEngine<LactTokens, Scalar> lact;
+  OwnedEngine<MesaRows, Scalar> mesa;
+  OwnedEngine<LeastSquaresKeys, Scalar> least_squares;
+
+  explicit OwnedEngines(Rounding rounding)
+      : rows(row_engine<Scalar>(rounding)),
+        softmax(softmax_engine<Scalar>(rounding)),
+        mamba(mamba_engine<Scalar>(rounding)),
+        network(network_engine<Scalar>(rounding)),
+        lact(lact_engine<Scalar>(rounding)),
+        mesa(mesa_engine<Scalar>(rounding)),
+        least_squares(least_squares_engine<Scalar>(rounding)) {}
+
+  Engines<Scalar> all() const { return {*rows, *softmax, *mamba, *network, *lact, *mesa, *least_squares}; }
+};
+
+bool hands_on(const Variant& variant, std::string_view state) {
+  return std::ranges::find(variant.states, state, &State::name) != variant.states.end();
+}
+
+/// Whether the kernels know the rows of this rule; asked in every frame.
+bool has_kernels(const Variant& variant, const Settings& settings) {
+  const RowRule* const rows = variant.rule->row_program();
+  return rows && fit_tensor_cores(rows->structure(settings), 1);
+}
+
+}  // namespace
+
+std::optional<std::string> missing_in_tf32(const Variant& variant, const Settings& settings, Form form) {
+  if (form != Form::chunkwise) return "tf32 is for products on tensor cores; this form has no kernel of them";
+  const bool is_softmax = hands_on(variant, "k_cache");  // whose keys fade where their gates are handed on
+  if (is_softmax ? !hands_on(variant, "g_cache") : has_kernels(variant, settings)) return std::nullopt;
+  return "tf32 is for products on tensor cores; the kernels of them do not know what this rule computes";
+}
+
+template <class Scalar>
+Matrix<Scalar> read(const Matrix<Scalar>& Q, const Matrix<Scalar>& S, Rounding rounding) {
+  DeviceMatrices<Scalar> on_device_Q(Q);
+  DeviceMatrices<Scalar> on_device_S(S);
+  on_device_Q.round(rounding);
+  DeviceMatrices<Scalar> O(1, Q.rows(), S.cols());
+  multiply(on_device_Q.data(), on_device_S.data(), O.data(), Q.rows(), Q.cols(), S.cols());
+  O.round(rounding);
+  return O.matrix();
+}
+
+template Matrix<double> read(const Matrix<double>&, const Matrix<double>&, Rounding);
+template Matrix<float> read(const Matrix<float>&, const Matrix<float>&, Rounding);
+
+}  // namespace cuda
+
+const DeviceEngines& cuda_engines(Precision precision) {
+  using cuda::OwnedEngines;
+  using cuda::Rounding;
+  static const OwnedEngines<double> f64(Rounding::none);
+  static const OwnedEngines<float> f32(Rounding::none);
+  static const OwnedEngines<float> tf32(Rounding::tf32);
+  static const OwnedEngines<float> bf16(Rounding::bf16);
+  static const DeviceEngines as_given = {f64.all(), f32.all()};
+  static const DeviceEngines in_tf32 = {f64.all(), tf32.all()};
+  static const DeviceEngines in_bf16 = {f64.all(), bf16.all()};
+  if (precision == Precision::tf32) return in_tf32;
+  return precision == Precision::bf16 ? in_bf16 : as_given;
+}
+
+}  // namespace palimpsest
