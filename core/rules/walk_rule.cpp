@@ -180,7 +180,7 @@ class WithParallel : public Rule {
     return choose(form, sequence.settings).footprint(sequence, form, precision, chunk_size);
   }
 
-  std::optional<Cost> cost(const Sequence& sequence, Form form, Index chunk_size) const override {
+  std::optional<Work> cost(const Sequence& sequence, Form form, Index chunk_size) const override {
     return choose(form, sequence.settings).cost(sequence, form, chunk_size);
   }
 
