@@ -9,7 +9,6 @@
 
 #include "app/gl/context_local.h"
 #include "app/scene/floor_marks.h"
-#include "app/scene/parts.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -81,7 +80,7 @@ class FloorPainter {
       draw_floor_label(row, columns_, label_place(i),
                        columns_.position.x - px(floor_gutter - style::panel_padding));
       note_part(row.name, inner(i));
-      if (row.paint) paint(row, inner(i));
+      if (row.paint || !row.refusal.empty()) paint(row, inner(i));
     }
     clipped([&] {
       mark();
@@ -199,7 +198,6 @@ class FloorPainter {
   void words(float top) const {
     repeated(top - px(1));
     if (!columns_.has_words()) return;
-    const PartScope scope("words");
     for (Index t = columns_.begin(); t < columns_.end(); ++t) {
       const bool is_underlined = std::ranges::binary_search(floor_.underlined, t);
       const bool is_strong = is_underlined || t == floor_.text.token;
@@ -211,11 +209,11 @@ class FloorPainter {
       const float from = std::floor(left + px(2) + (width - extent.x) / 2);
       const ImU32 colour = t < floor_.reached ? colours_.text : colours_.faint;
       draw_text({from, top}, colour, word);
-      note_part(std::to_string(t), {{from, top}, {from + extent.x, top + extent.y}}, word);
+      note_part(fmt::format("words/{}", t), {{from, top}, {from + extent.x, top + extent.y}}, word);
       if (!is_underlined) continue;
       const float line = std::round(top + px(underline_from));
       list_->AddRectFilled({from, line}, {from + std::ceil(extent.x), line + px(2)}, colour);
-      note_part(fmt::format("{}/line", t), {{from, line}, {from + std::ceil(extent.x), line + px(2)}});
+      note_part(fmt::format("underline/{}", t), {{from, line}, {from + std::ceil(extent.x), line + px(2)}});
     }
   }
 
@@ -287,10 +285,11 @@ class FloorPainter {
     }
   }
 
-  void tell(const FloorRow* row, Index token) const {
-    const auto& tip = row && row->tip ? row->tip : floor_.tip;
+  void tell(const FloorRow& row, Index token) const {
+    const auto& tip = row.tip ? row.tip : floor_.tip;
     std::string said = tip ? tip(token) : std::string();
-    if (row && !row->tip_more.empty()) said += (said.empty() ? "" : "\n") + row->tip_more;
+    const std::string& more = row.refusal.empty() ? row.tip_more : row.refusal;
+    if (!more.empty()) said += (said.empty() ? "" : "\n") + more;
     if (said.empty()) return;
     note_part("tip", {}, said);
     const style::TextStyle text(style::Text::body);
@@ -324,13 +323,17 @@ class FloorPainter {
     ImGui::SetCursorScreenPos(place.minimum);
     const float height = std::max(place.maximum.y - place.minimum.y, 1.0F);
     ImGui::InvisibleButton(("paint " + row.name).c_str(), {columns_.size.x, height});
-    if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    if (ImGui::IsItemHovered() && row.paint) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     wheel();
     const Index token = token_under_pointer();
-    if (wants_tip()) tell(&row, token);
+    if (wants_tip()) tell(row, token);
     auto& [active, stroke] = context_local<KeptStroke>();
     if (!ImGui::IsItemActive()) {
       if (ImGui::IsItemDeactivated()) active = false;
+      return;
+    }
+    if (!row.paint) {
+      acts_.refusal = row.refusal;
       return;
     }
     const float part = std::clamp((place.maximum.y - ImGui::GetIO().MousePos.y) / height, 0.0F, 1.0F);
@@ -363,7 +366,8 @@ class FloorPainter {
       const float y = ImGui::GetIO().MousePos.y;
       const auto under = std::ranges::find_if(
           outer_, [&](const Rectangle& row) { return y >= row.minimum.y && y < row.maximum.y; });
-      tell(under == outer_.end() ? nullptr : &floor_.rows[static_cast<std::size_t>(under - outer_.begin())],
+      static const FloorRow none;
+      tell(under == outer_.end() ? none : floor_.rows[static_cast<std::size_t>(under - outer_.begin())],
            token_under_pointer());
     }
   }
@@ -421,6 +425,11 @@ std::vector<Rectangle> floor_rows(const Floor& floor, const Rectangle& room, con
 
 FloorActs draw_floor(const Floor& floor, FloorView& view, const FloorColumns& columns) {
   return FloorPainter(floor, view, columns).draw();
+}
+
+const Part* floor_part(std::string_view name) {
+  const std::string& scope = scope_path();
+  return parts().find((scope.empty() ? "floor/" : scope + "/floor/") + std::string(name));
 }
 
 float floor_overview_height() { return px(overview_height + 3 * overview_gap); }

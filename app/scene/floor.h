@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/scene/floor_columns.h"
+#include "app/scene/parts.h"
 #include "app/widgets/heat_map.h"
 
 // The floor of a workspace as a value: the words of a text, and under and over them rows of marks.
@@ -69,7 +70,7 @@ class FloorMark {
 };
 
 /// A line through a row at a part of its height, with what stands beside it in the gutter.
-struct FloorLine {
+struct FloorLevel {
   float part = 0;
   std::string words = {};
   ImU32 ink = 0;     // of the words
@@ -145,7 +146,7 @@ struct FloorRow {
   std::uint64_t version = 0;  // of what marks are made from, so that they can be kept; 0: made in every frame
   FloorWidth width = FloorWidth::usual;
   float least = 1;  // of a bar that is longer than nothing, in design pixels
-  std::vector<FloorLine> lines = {};
+  std::vector<FloorLevel> levels = {};
 
   std::function<std::string(Index token)> number = {};  // beside its bar, where it lies over nothing
   float least_numbered = 18;                            // columns that are narrower have none
@@ -154,6 +155,7 @@ struct FloorRow {
   std::function<std::string(Index token)> tip = {};
   std::string tip_more = {};                           // below it, and where it says nothing
   std::function<void(const FloorStroke&)> paint = {};  // null: a drag moves the cursor
+  std::string refusal = {};                            // why it cannot be painted, though one may try
 
   struct Link {
     std::string words;
@@ -191,6 +193,7 @@ struct FloorActs {
   std::optional<Index> pressed = {};   // the token under the pointer while it is held,
   bool begins = false;                 // since this frame
   std::optional<Index> followed = {};  // the token that a link leads to
+  std::string refusal = {};            // of the row that somebody tries to paint
 };
 
 /// Where the rows lie in a rectangle whose left side is that of the words; pure.
@@ -198,7 +201,8 @@ std::vector<Rectangle> floor_rows(const Floor& floor, const Rectangle& room, con
 
 /// Draws it over `columns`, and lets it be zoomed, scrolled, painted and pointed at. Notes the parts
 /// "floor/ROW", "floor/ROW/name", "floor/ROW/bar", "floor/ROW/number/TOKEN", "floor/words/TOKEN",
-/// "floor/cursor", "floor/group/N", "floor/tip".
+/// "floor/underline/TOKEN",
+/// "floor/cursor", "floor/group/TOKEN", "floor/tip".
 FloorActs draw_floor(const Floor& floor, FloorView& view, const FloorColumns& columns);
 
 /// A strip below the columns that stands for the whole text: what is in view, and the cursor. Dragging it
@@ -207,6 +211,9 @@ void draw_floor_overview(FloorView& view, const FloorColumns& columns, Index tok
 
 /// How much height it takes, in screen pixels.
 float floor_overview_height();
+
+/// The part of the floor that was drawn last in the present scope ("gate", "words/42"); null: it has none.
+const Part* floor_part(std::string_view name);
 
 /// How much of its colour a token keeps that is still to come.
 inline constexpr float floor_to_come = 0.38F;

@@ -289,7 +289,7 @@ void draw_floor_marks(const Floor& floor, const FloorRow& row, const FloorColumn
   }
   if (row.number) draw_numbers(floor, row, columns, place, numbers, std::move(bars));
   ImDrawList* list = ImGui::GetWindowDrawList();
-  for (const FloorLine& line : row.lines) {
+  for (const FloorLevel& line : row.levels) {
     if (line.colour == 0) continue;
     const float y = place.maximum.y - line.part * (place.maximum.y - place.minimum.y);
     const ImVec2 from = {columns.position.x, y};
@@ -410,7 +410,7 @@ void draw_floor_label(const FloorRow& row, const FloorColumns& columns, const Re
   const style::TextStyle number(style::Text::number_small);
   const float height = text_extent("0").y;
   const float gap = row.label.left ? px(line_gap) : px(label_gap);
-  for (const FloorLine& line : row.lines) {
+  for (const FloorLevel& line : row.levels) {
     const float room = place.maximum.y - place.minimum.y;
     if (line.words.empty() || room < px(line.least_row)) continue;
     const float y = place.maximum.y - line.part * room - height / 2;

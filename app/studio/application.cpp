@@ -347,7 +347,10 @@ void Application::draw_panels() {
     ImGui::Begin(title, nullptr, ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoScrollbar | flags);
     appears = appears || ImGui::IsWindowAppearing();
     ImGui::PopStyleVar();
-    draw_part(title, [&] { panel.draw(*this); });
+    draw_part(title, [&] {
+      const PartScope scope(workspace().id);
+      panel.draw(*this);
+    });
     ImGui::End();
   };
   if (!presenting) {
@@ -406,6 +409,7 @@ void Application::draw(float usual_scale) {
   });
   if (!problem.empty()) session.set_message(problem);
   undrawn_.clear();
+  parts().clear();
   if (session.sight() != seen_) {
     seen_ = session.sight();
     last_step_ = ImGui::GetTime();
@@ -417,7 +421,6 @@ void Application::draw(float usual_scale) {
     refusal.clear();
   }
 
-  parts().clear();
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   ImGui::GetBackgroundDrawList()->AddRectFilled(
       viewport->Pos, {viewport->Pos.x + viewport->Size.x, viewport->Pos.y + viewport->Size.y},

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/scene/parts.h"
 #include "app/views/attend.h"
 #include "app/views/floor.h"
 #include "app/widgets/text.h"
@@ -40,7 +39,7 @@ FloorRow row_of(const ReaderRow& reader, double most) {
                .label = {.lines = {{.words = reader.label, .colour = c.text}}},
                .width = FloorWidth::slim,
                .least = 2,
-               .lines = {{.part = zero, .colour = c.edge}}};
+               .levels = {{.part = zero, .colour = c.edge}}};
   row.mark = [reader, most, zero](Index first, Index end) {
     double share = 0;
     for (Index t = first; t < end; ++t)
@@ -63,7 +62,7 @@ FloorRow row_of(const ReaderRow& reader, double most) {
 
 /// Where the word that is read most stands, while nothing of the row is in view.
 void point_to(const FloorColumns& columns, const Session& session, const ReaderRow& reader, double most) {
-  const Part* row = parts().find(fmt::format("floor/{}", reader.name));
+  const Part* row = floor_part(reader.name);
   if (!row || reader.most_read < 0 || columns.shows(reader.most_read)) return;
   for (Index t = columns.begin(); t < columns.end(); ++t) {
     if (t != session.token() && std::abs(reader.share(t)) >= least_number * most) return;

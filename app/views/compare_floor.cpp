@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "app/gl/context_local.h"
-#include "app/scene/parts.h"
 #include "app/session/compared_sides.h"
 #include "app/views/compare.h"
 #include "app/views/floor.h"
@@ -198,7 +197,7 @@ FloorRow lines_row(const LengthScale& scale) {
       .top = true};
   if (const std::string over = beyond_words(scale); !over.empty())
     row.label.lines.push_back({.words = over, .colour = c.dim});
-  row.lines = {{.part = 0, .words = "0", .ink = c.dim}};
+  row.levels = {{.part = 0, .words = "0", .ink = c.dim}};
   return row;
 }
 
@@ -216,7 +215,7 @@ void draw_compared_errors(Application& application, ImVec2 from, ImVec2 to) {
     labels = draw_side_lines(all, scale, over, place, session.token());
   };
   show_floor(application, floor, *columns);
-  const Part* lines = parts().find("floor/errors");
+  const Part* lines = floor_part("errors");
   if (!lines) return;
   const auto [upper, lower] = lines->where;
   if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({from.x, upper.y}, {upper.x, lower.y}))

@@ -107,6 +107,7 @@ FloorRow captions_row(float height) {
 void show_floor(Application& application, const Floor& floor, const FloorColumns& columns) {
   FloorView& view = floor_view();
   const FloorActs acts = draw_floor(floor, view, columns);
+  if (!acts.refusal.empty()) application.refusal = acts.refusal;
   if (acts.followed) go_to(application, *acts.followed);
   if (!acts.pressed) return;
   if (ImGui::GetIO().KeyCtrl) {

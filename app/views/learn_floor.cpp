@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "app/gl/context_local.h"
-#include "app/scene/parts.h"
 #include "app/session/edits.h"
 #include "app/session/memory_questions.h"
 #include "app/views/asked_choice.h"
@@ -46,6 +45,11 @@ constexpr float widest_reason = 640;
 struct LookedAtChannel {
   Index channel = -1;
   std::string data;
+};
+
+/// What was there before a stroke: a ramp is drawn anew on it.
+struct EditsBefore {
+  Edits edits;
 };
 
 /// A mark of the legend, from the right; returns where the next one ends.
@@ -170,15 +174,13 @@ double within(const Computation& computed, const std::string& array, double valu
 void let_paint(FloorRow& row, Application& application, const std::string& array,
                std::optional<Index> channel, const std::string& refusal,
                const std::function<double(Index token, float part)>& value_at) {
-  row.tip_more = refusal.empty() ? "Drag the bars to paint; with Shift an even ramp." : refusal;
-  if (!refusal.empty()) {
-    row.paint = [&application, refusal](const FloorStroke&) { application.refusal = refusal; };
-    return;
-  }
+  row.refusal = refusal;
+  if (!refusal.empty()) return;
+  row.tip_more = "Drag the bars to paint; with Shift an even ramp.";
   row.paint = [&application, array, channel, value_at, id = "paint " + row.name](const FloorStroke& stroke) {
     Session& session = application.session;
     Choice choice = session.choice();
-    auto& before = context_local<Edits>();  // a ramp is drawn anew on what was there before it
+    Edits& before = context_local<EditsBefore>().edits;
     if (stroke.begins) before = choice.edits;
     const auto value = [&](Index token, float part) {
       return within(*session.computed(), array, value_at(token, part));
@@ -201,7 +203,7 @@ void let_paint(FloorRow& row, Application& application, const std::string& array
 
 /// Which channel is looked at, below the name of the gate's row.
 void choose_channel(const Keeping& keeping, Index& channel, float gutter) {
-  const Part* row = parts().find("floor/gate");
+  const Part* row = floor_part("gate");
   if (!row || keeping.channels < 2) return;
   ImGui::SetCursorScreenPos({gutter, row->where.maximum.y - px(channel_line)});
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(px(6), 0));
@@ -294,7 +296,7 @@ void add_errors(Floor& floor, const Computation& computed, const FloorColumns& c
   row.label = {.lines = {{.words = "error", .colour = c.dim},
                          {.words = "", .colour = c.error, .keys = {{"was", false}, {"is", true}}}},
                .left = true};
-  row.lines.front().least_row = 0;
+  row.levels.front().least_row = 0;
   row.tip = [&computed](Index token) { return error_bar_words(computed, token); };
 }
 

@@ -196,16 +196,16 @@ FloorRow strength_row(const Computation& computed, const StepReach& strengths, c
   if (strengths.has_edge) {
     // With momentum it is no edge of the rule's.
     const ImU32 edge = strengths.has_momentum ? c.dim : c.alarm;
-    row.lines = {{.part = scale.part(2), .words = "2", .ink = edge, .colour = edge, .width = 1.5F},
-                 {.part = scale.part(1),
-                  .words = "1",
-                  .ink = c.dim,
-                  .colour = c.faint,
-                  .dashed = true,
-                  .least_row = 40}};
+    row.levels = {{.part = scale.part(2), .words = "2", .ink = edge, .colour = edge, .width = 1.5F},
+                  {.part = scale.part(1),
+                   .words = "1",
+                   .ink = c.dim,
+                   .colour = c.faint,
+                   .dashed = true,
+                   .least_row = 40}};
   } else {
     const double most = scale.top / 1.1;
-    row.lines = {{.part = scale.part(most), .words = plain_number(most, 2), .ink = c.dim}};
+    row.levels = {{.part = scale.part(most), .words = plain_number(most, 2), .ink = c.dim}};
   }
   row.tip = [&](Index token) { return strength_bar_words(computed, strengths, token); };
   return row;
@@ -247,11 +247,11 @@ FloorRow half_life_row(const Computation& computed, const Keeping& keeping, Inde
     return mark;
   };
   for (const auto& [words, value] : {std::pair("1k", 1000.0), std::pair("10", 10.0)})
-    row.lines.push_back({.part = half_life_scale().part(value),
-                         .words = words,
-                         .ink = c.dim,
-                         .colour = style::with_alpha(c.panel, 0.6F),
-                         .least_row = value < 100 ? 38.0F : 0});
+    row.levels.push_back({.part = half_life_scale().part(value),
+                          .words = words,
+                          .ink = c.dim,
+                          .colour = style::with_alpha(c.panel, 0.6F),
+                          .least_row = value < 100 ? 38.0F : 0});
   row.tip = [&computed, &keeping, channel](Index token) {
     return keeping_bar_words(computed, keeping, channel, token);
   };
@@ -291,7 +291,7 @@ FloorRow growth_row(const Computation& computed, const FloorColumns& columns) {
     mark.bar(std::isfinite(size) ? std::clamp(scale.part(size), 0.0F, 1.0F) : 1, ran_away ? c.alarm : c.dim);
     return mark;
   };
-  row.lines = {{.part = 1, .words = fmt::format("{:.0e}", scale.top), .ink = c.dim}};
+  row.levels = {{.part = 1, .words = fmt::format("{:.0e}", scale.top), .ink = c.dim}};
   return row;
 }
 

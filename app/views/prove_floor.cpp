@@ -6,7 +6,6 @@
 #include <ranges>
 
 #include "app/gl/context_local.h"
-#include "app/scene/parts.h"
 #include "app/views/device_departure.h"
 #include "app/views/floor.h"
 #include "app/views/floor_rows.h"

@@ -40,7 +40,7 @@ std::vector<Edit> edits_of(const Session& session, std::string_view kind) {
 
 /// Where a row of the floor lies; nowhere where it is not drawn.
 Rectangle floor_row(const char* name) {
-  const Part* row = parts().find(std::string("floor/") + name);
+  const Part* row = parts().find(std::string("learn/floor/") + name);
   return row ? row->where : Rectangle{};
 }
 

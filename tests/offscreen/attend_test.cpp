@@ -100,7 +100,7 @@ TEST_CASE("Attend leads to what is read most wherever it stands", "[attend]") {
   CHECK(weight_words(-0.002, true) == "-0.2 %");
   CHECK(weight_words(0.00001, true) == "<0.01 %");
   CHECK(weight_words(-0.052, true) == "-5 %");
-  const Part* pointed = parts().find("floor/softmax/pointed");
+  const Part* pointed = parts().find("attend/floor/softmax/pointed");
   REQUIRE(pointed);
   CHECK_THAT(pointed->words, says("← read most: 160 "));
 }
@@ -146,9 +146,9 @@ TEST_CASE("numbers beside the bars of Attend lie over no bar, no other number an
   for (const Index token : {30, 100, 155}) {
     application.session.go_to_token(token);
     draw_fully(application, offscreen);
-    const Part* cursor = parts().find("floor/cursor");
+    const Part* cursor = parts().find("attend/floor/cursor");
     REQUIRE(cursor);
-    for (const char* reader : {"floor/rule", "floor/softmax"}) {
+    for (const char* reader : {"attend/floor/rule", "attend/floor/softmax"}) {
       const std::vector<const Part*> numbers = parts().below(std::string(reader) + "/number");
       const std::vector<const Part*> bars = parts().below(std::string(reader) + "/bar");
       CHECK_FALSE(numbers.empty());

@@ -177,7 +177,7 @@ TEST_CASE("Compare's captions are short enough for its columns, and its axis say
       for (const std::string& caption : column.captions) CHECK_THAT(caption, !says("…"));
     }
     std::vector<std::string> axis;
-    for (const Part* part : parts().below("floor/errors/name")) axis.push_back(part->words);
+    for (const Part* part : parts().below("compare/floor/errors/name")) axis.push_back(part->words);
     CHECK(axis == std::vector<std::string>{"error left", "axis to 20.2", "largest 28.6", "0"});
   }
 }

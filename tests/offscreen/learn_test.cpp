@@ -56,7 +56,7 @@ Rectangle link_to(std::string_view words) {
   for (const auto& [link, place] : learn_map().links) {
     if (link.starts_with(words)) return place;
   }
-  for (const Part* link : parts().below("floor/edges")) {
+  for (const Part* link : parts().below("learn/floor/edges")) {
     if (link->words.starts_with(words)) return link->where;
   }
   FAIL("no such link: " << words);
@@ -138,8 +138,8 @@ TEST_CASE("Learn follows the words that Step asks", "[learn]") {
       application.enter("learn");
       draw_fully(application, offscreen);
       std::vector<Index> lanes;
-      for (const Part* part : parts().below("floor/lane")) {
-        if (std::ranges::count(part->path, '/') == 2) lanes.push_back(std::stol(part->path.substr(11)));
+      for (const Part* part : parts().below("learn/floor/lane")) {
+        if (std::ranges::count(part->path, '/') == 3) lanes.push_back(std::stol(part->path.substr(17)));
       }
       CHECK(lanes == asked);
       CHECK(underlined_words(application.session) == asked);
@@ -304,7 +304,7 @@ TEST_CASE("the first words beyond the edges are named, and a click goes there", 
   application.session.wait();
   Offscreen offscreen(1280, 800);
   draw_fully(application, offscreen);
-  CHECK(parts().below("floor/edges").empty());
+  CHECK(parts().below("learn/floor/edges").empty());
 }
 
 TEST_CASE("from inside a batch a click goes to the word after which it is written", "[learn]") {
@@ -413,25 +413,25 @@ TEST_CASE("the bars of Learn's floor tell their word and their number", "[learn]
   draw_fully(application, offscreen);
   const Computation& computed = *application.session.computed();
   const auto told_at = [&](const char* row) {
-    const Part* cursor = parts().find("floor/cursor");
+    const Part* cursor = parts().find("learn/floor/cursor");
     const Part* part = parts().find(row);
     REQUIRE(cursor);
     REQUIRE(part);
     ImGui::GetIO().AddMousePosEvent(cursor->where.minimum.x + 4,
                                     (part->where.minimum.y + part->where.maximum.y) / 2);
     for (int i = 0; i < 40; ++i) offscreen.pass([&] { application.draw(1); });
-    const Part* tip = parts().find("floor/tip");
+    const Part* tip = parts().find("learn/floor/tip");
     return tip ? tip->words : std::string();
   };
   const double beta = *computed.tokens[42].beta;
   const double alpha = *computed.tokens[42].alpha;
-  CHECK_THAT(told_at("floor/lane/42"), says("“drum” (42) after “drum” (42).\n"));
-  CHECK_THAT(told_at("floor/strength"), says("“drum” (42)\nβ‖k‖² = ") && says("how far it steps") &&
+  CHECK_THAT(told_at("learn/floor/lane/42"), says("“drum” (42) after “drum” (42).\n"));
+  CHECK_THAT(told_at("learn/floor/strength"), says("“drum” (42)\nβ‖k‖² = ") && says("how far it steps") &&
                                             says(fmt::format("\nβ = {:.3g}", beta)));
-  CHECK_THAT(told_at("floor/gate"), says(fmt::format("“drum” (42)\nα = {:.4g}: half-life ", alpha)));
+  CHECK_THAT(told_at("learn/floor/gate"), says(fmt::format("“drum” (42)\nα = {:.4g}: half-life ", alpha)));
   const Recall* recall = computed.recall(42);
   REQUIRE(recall);
-  CHECK_THAT(told_at("floor/error"),
+  CHECK_THAT(told_at("learn/floor/error"),
              says(fmt::format("“drum” (42)\nlength of the error: {:.3g} before its write, {:.3g} after",
                               std::sqrt(2 * recall->before), std::sqrt(2 * recall->after))));
   Keeping keeping{.array = "forget", .forgets = true, .channels = 4};

@@ -28,7 +28,7 @@ void choose(Application& application, const std::string& variant, Form form) {
 /// Nothing of what was drawn is cut or lies over another thing.
 void check_places(int width, int height) {
   const ProveMap& map = prove_map();
-  const Part* words = parts().find("floor/words");
+  const Part* words = parts().find("prove/floor/words");
   REQUIRE(words);
   for (std::size_t i = 0; i < map.lines.size(); ++i) {
     INFO(map.lines[i].words);

@@ -39,13 +39,23 @@ struct Drawn {
   }
 };
 
-/// A part of the floor that was drawn last.
-const Part& floor_part(const std::string& name) {
-  const Part* part = parts().find("floor/" + name);
-  INFO(name);
-  REQUIRE(part);
-  return *part;
+/// The parts of the floor that was drawn last, below one of its own.
+std::vector<const Part*> floor_parts(const std::string& name = "") {
+  const auto in_floor = std::ranges::find_if(
+      parts().all(), [](const Part& part) { return part.path.find("/floor/") != std::string::npos; });
+  REQUIRE(in_floor != parts().all().end());
+  const std::string floor = in_floor->path.substr(0, in_floor->path.find("/floor/")) + "/floor";
+  return parts().below(name.empty() ? floor : floor + '/' + name);
 }
+
+const Part& floor_piece(const std::string& name) {
+  INFO(name);
+  REQUIRE_FALSE(floor_parts(name).empty());
+  return *floor_parts(name).front();
+}
+
+/// The number at the end of a path.
+Index number_of(const Part& part) { return std::stol(part.path.substr(part.path.rfind('/') + 1)); }
 
 /// Letters of one width: columns can be laid out without a screen.
 Ruler plain_ruler() {
@@ -57,9 +67,7 @@ Ruler plain_ruler() {
 /// The tokens of the words that are underlined.
 std::vector<Index> underlined() {
   std::vector<Index> tokens;
-  for (const Part* part : parts().below("floor/words")) {
-    if (part->path.ends_with("/line")) tokens.push_back(std::stol(part->path.substr(12)));
-  }
+  for (const Part* part : floor_parts("underline")) tokens.push_back(number_of(*part));
   return tokens;
 }
 
@@ -70,11 +78,11 @@ TEST_CASE("the frame around a word crosses no caption of a chunk, and its name i
   Drawn drawn;
   drawn.application.session.go_to_token(8);  // the first of its chunk: its caption stands above it
   drawn.choose("softmax", Form::recurrent);
-  const std::vector<const Part*> groups = parts().below("floor/group");
+  const std::vector<const Part*> groups = floor_parts("group");
   REQUIRE(groups.size() > 2);
   const float descent = 3;  // of a caption's letters
   for (const Part* group : groups)
-    CHECK(floor_part("cursor").where.minimum.y > group->where.maximum.y - descent);
+    CHECK(floor_piece("cursor").where.minimum.y > group->where.maximum.y - descent);
   drawn.application.show_welcome = false;  // it stands in the place of where we are
   for (const auto& [variant, form] :
        {std::pair("comba", Form::two_pass), std::pair("gated_deltanet", Form::chunkwise)}) {
@@ -101,9 +109,9 @@ TEST_CASE("the frame of the present word strikes through no word of any floor", 
     drawn.application.enter(workspace);
     drawn.application.session.wait();
     drawn.offscreen.render([&] { drawn.application.draw(1); });
-    const std::vector<const Part*> words = parts().below("floor/words");
+    const std::vector<const Part*> words = floor_parts("words");
     REQUIRE(words.size() > 10);
-    for (const Part* word : words) CHECK(floor_part("cursor").where.minimum.y <= word->where.minimum.y);
+    for (const Part* word : words) CHECK(floor_piece("cursor").where.minimum.y <= word->where.minimum.y);
   }
 }
 
@@ -123,18 +131,18 @@ TEST_CASE("the floor draws the groups that the form takes together", "[timeline]
   for (const Expected& each : all) {
     CAPTURE(each.variant, name(each.form));
     drawn.choose(each.variant, each.form);
-    const std::vector<const Part*> groups = parts().below("floor/group");
+    const std::vector<const Part*> groups = floor_parts("group");
     CHECK(groups.size() > 1);
     for (const Part* group : groups) {
-      const Index first = std::stol(group->path.substr(12));
+      const Index first = number_of(*group);
       CHECK(first % each.size == 0);
       CHECK(group->words == each.word + std::to_string(first / each.size));
     }
     CHECK(floor_of(drawn.application.session, "").groups.size == each.size);
   }
   drawn.choose("gated_deltanet", Form::parallel);
-  REQUIRE(parts().below("floor/group").size() == 1);
-  CHECK(floor_part("group/0").words == "the whole sequence");
+  REQUIRE(floor_parts("group").size() == 1);
+  CHECK(floor_piece("group/0").words == "the whole sequence");
   CHECK(floor_of(drawn.application.session, "").groups.size == drawn.application.session.trace()->tokens);
 }
 
@@ -357,7 +365,7 @@ TEST_CASE("the names of the floor's rows do not lie on each other, with tabs nei
       application.panel_layout().show_tabs(tabs);
       for (int turn = 0; turn < 5; ++turn) offscreen.render([&] { application.draw(1); });
       std::vector<float> names;
-      for (const Part* part : parts().below("floor")) {
+      for (const Part* part : floor_parts()) {
         if (part->path.ends_with("/name")) names.push_back(part->where.minimum.y);
       }
       REQUIRE(names.size() >= 2);
@@ -374,8 +382,8 @@ TEST_CASE("numbers beside the bars of errors stay in their columns", "[timeline]
     REQUIRE(drawn.application.session.open_named(data));
     drawn.application.session.wait();
     drawn.choose("gated_deltanet", Form::recurrent);
-    for (const Part* number : parts().below("floor/error/number")) {
-      const Part& word = floor_part("words/" + number->path.substr(19));
+    for (const Part* number : floor_parts("error/number")) {
+      const Part& word = floor_piece("words/" + std::to_string(number_of(*number)));
       const float middle = (word.where.minimum.x + word.where.maximum.x) / 2;
       CHECK(number->where.minimum.x >= middle - 10);  // right of its bar, which ends before the middle
       ++written;
