@@ -10,9 +10,13 @@ namespace palimpsest {
 
 /// A part of the window that can be spoken of: what it is called, where it lies and what it says.
 struct Part {
-  std::string path;   // "learn/step/edge": rooms of names, from the workspace on
-  Rectangle where;    // in screen pixels
-  std::string words;  // as a person reads them; empty: a picture without words
+  std::string path;     // "learn/step/edge": rooms of names, from the workspace on
+  Rectangle where;      // in screen pixels
+  std::string words;    // as a person reads them; empty: a picture without words
+  Rectangle seen = {};  // what is drawn beyond is cut: the panel around it
+
+  /// Whether all of it can be seen.
+  bool is_whole() const;
 };
 
 /// What one frame shows, part by part: tests ask it, lessons point at it, one part can be exported, and
@@ -29,6 +33,12 @@ class Parts {
 
   /// All whose path is `path` or begins with it and "/", in the order in which they were drawn.
   std::vector<const Part*> below(std::string_view path) const;
+
+  /// What those below `path` say that are called `piece`: the names of all rows of a list.
+  std::vector<std::string> words(std::string_view path, std::string_view piece) const;
+
+  /// All paths, each on a line.
+  std::string paths() const;
 
   /// Their words as text, indented by the depth of their paths.
   std::string text() const;
@@ -51,6 +61,9 @@ class PartScope {
  private:
   std::size_t outer_ = 0;  // how long the path around it is
 };
+
+/// The path that they name together.
+const std::string& scope_path();
 
 /// Notes that the part `name` of what the scopes name was drawn there.
 void note_part(std::string_view name, const Rectangle& where, std::string_view words = {});

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <span>
 
+#include "app/scene/parts.h"
 #include "app/session/paths.h"
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
@@ -344,7 +345,10 @@ void Application::draw_panels() {
     ImGui::Begin(title, nullptr, ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoScrollbar | flags);
     appears = appears || ImGui::IsWindowAppearing();
     ImGui::PopStyleVar();
-    draw_part(title, [&] { panel.draw(*this); });
+    draw_part(title, [&] {
+      const PartScope scope(workspace().id);
+      panel.draw(*this);
+    });
     ImGui::End();
   };
   if (!presenting) {
@@ -403,6 +407,7 @@ void Application::draw(float usual_scale) {
   });
   if (!problem.empty()) session.set_message(problem);
   undrawn_.clear();
+  parts().clear();
   if (session.sight() != seen_) {
     seen_ = session.sight();
     last_step_ = ImGui::GetTime();
