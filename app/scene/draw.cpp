@@ -36,12 +36,12 @@ class Drawing {
     const std::string_view piece = piece_of(node);
     if (!piece.empty()) note_part(piece, placed.where, words_of(placed));
     const PartScope scope(piece);
-    const bool has_scope_of_ids = !node.name.empty() && !is_control(node);
-    if (has_scope_of_ids) ImGui::PushID(node.name.c_str());
     ImGui::BeginDisabled(!node.enabled);
-    draw_in_scope(placed);
+    if (is_control(node))
+      draw_control(placed);
+    else
+      draw_others(placed);
     ImGui::EndDisabled();
-    if (has_scope_of_ids) ImGui::PopID();
   }
 
   /// Does what was pressed.
@@ -50,27 +50,47 @@ class Drawing {
   }
 
  private:
-  void draw_in_scope(const Placed& placed) {
+  void draw_control(const Placed& placed) {
+    ImGui::SetCursorScreenPos(placed.where.minimum);
+    std::visit([&](const auto& content) { draw_content(content, placed); }, placed.node->content);
+    tell(*placed.node);
+  }
+
+  void draw_others(const Placed& placed) {
     const Node& node = *placed.node;
-    const ImVec2 from = placed.where.minimum;
     const bool was_lit = is_lit_;
-    if (!is_control(node) && (node.act || !node.tip.empty())) {
-      ImGui::SetCursorScreenPos(from);
-      if (node.act) {
-        ImGui::SetNextItemAllowOverlap();
-        const ImVec2 size = placed.size();
-        if (ImGui::InvisibleButton("press", {std::max(size.x, 1.0F), std::max(size.y, 1.0F)}))
-          acts_.push_back(node.act);
-        is_lit_ = is_lit_ || ImGui::IsItemHovered() || ImGui::IsItemFocused();
-      } else {
-        ImGui::Dummy(placed.size());
-      }
-      if (!node.tip.empty()) tooltip(node.tip);
-    }
-    ImGui::SetCursorScreenPos(from);
+    answer_pointer(placed);
+    ImGui::SetCursorScreenPos(placed.where.minimum);
+    if (!node.name.empty()) ImGui::PushID(node.name.c_str());
     std::visit([&](const auto& content) { draw_content(content, placed); }, node.content);
-    if (is_control(node) && !node.tip.empty()) tooltip(node.tip);
+    if (!node.name.empty()) ImGui::PopID();
     is_lit_ = was_lit;
+  }
+
+  /// An item below what is drawn where a node can be pressed or has something to tell.
+  void answer_pointer(const Placed& placed) {
+    const Node& node = *placed.node;
+    if (!node.act && !node.pointed && node.tip.empty()) return;
+    const ImVec2 size = {std::max(placed.size().x, 1.0F), std::max(placed.size().y, 1.0F)};
+    ImGui::SetCursorScreenPos(placed.where.minimum);
+    if (node.act) {
+      ImGui::SetNextItemAllowOverlap();
+      const std::string label = node.name.empty() ? "##press" : node.name;
+      if (ImGui::InvisibleButton(label.c_str(), size)) acts_.push_back(node.act);
+      is_lit_ = is_lit_ || ImGui::IsItemHovered() || ImGui::IsItemFocused();
+    } else {
+      ImGui::Dummy(size);
+    }
+    if (node.pointed && ImGui::IsItemHovered()) acts_.push_back(node.pointed);
+    tell(node);
+  }
+
+  static void tell(const Node& node) {
+    if (node.tip.empty()) return;
+    if (node.key.empty())
+      tooltip(node.tip);
+    else
+      tooltip(node.tip, node.key);
   }
 
   /// What is dimmed is bright while the pointer is on what it belongs to; what is off is faint.

@@ -15,7 +15,6 @@ constexpr float input_height = 30;
 constexpr float choice_height = 20;
 constexpr float mark_width = 12;
 constexpr float long_mark_width = 22;
-constexpr float rule_height = 9;
 
 constexpr float unbounded = std::numeric_limits<float>::infinity();
 
@@ -147,7 +146,7 @@ class Layout {
 
   Placed put(const Drawn& drawn, ImVec2 room) const { return sized(drawn.size(room)); }
 
-  Placed put(const Rule&, ImVec2 room) const { return sized({room.x, px(rule_height)}); }
+  Placed put(const Rule& rule, ImVec2 room) const { return sized({room.x, px(rule.room) + px(style::line)}); }
 
   Placed put(const Space& space, ImVec2) const { return sized({px(space.gap), px(space.gap)}); }
 

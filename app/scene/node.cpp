@@ -19,6 +19,11 @@ Node Node::on(std::function<void()> click) && {
   return std::move(*this);
 }
 
+Node Node::when_pointed(std::function<void()> happens) && {
+  pointed = std::move(happens);
+  return std::move(*this);
+}
+
 Node Node::fixed(float design_pixels) && {
   sizing = {.fixed = design_pixels};
   return std::move(*this);
@@ -83,7 +88,7 @@ Node segments(const std::vector<std::string>& words, std::size_t chosen,
 
 Node mark(Mark::Kind kind, Ink ink) { return {Mark{kind, ink}}; }
 
-Node rule() { return {Rule{}}; }
+Node rule(Gap room) { return {Rule{room}}; }
 
 Node space(Gap gap) { return {Space{gap}}; }
 

@@ -134,8 +134,10 @@ struct Drawn {
   std::function<void(const Rectangle& where)> draw = {};
 };
 
-/// A line across.
-struct Rule {};
+/// A line across, in the middle of some room.
+struct Rule {
+  Gap room = Gap::near;
+};
 
 /// Room without anything, in the direction of the row or column that it is in.
 struct Space {
@@ -204,14 +206,17 @@ struct Node {
   std::string name =
       {};  // its piece of the path, "after" in "step/answers/after"; empty: part of what is around it
   Sizing sizing = {};
-  bool to_right = false;                // at the right of its room; else at the left
-  std::string tip = {};                 // told while the pointer rests on it
-  std::function<void()> act = nullptr;  // what a click on it does, when all is drawn
+  bool to_right = false;                    // at the right of its room; else at the left
+  std::string tip = {};                     // told while the pointer rests on it
+  std::string key = {};                     // that does what a click does, beside the tip
+  std::function<void()> pointed = nullptr;  // happens in every frame in which the pointer is on it
+  std::function<void()> act = nullptr;      // what a click on it does, when all is drawn
   bool enabled = true;
 
   Node named(std::string_view piece) &&;
   Node told(std::string words) &&;
   Node on(std::function<void()> click) &&;
+  Node when_pointed(std::function<void()> happens) &&;
   Node fixed(float design_pixels) &&;
   Node filling(float share = 1) &&;
   Node right() &&;
@@ -237,7 +242,7 @@ Node choice(std::string words, bool chosen);
 Node segments(const std::vector<std::string>& words, std::size_t chosen,
               const std::function<void(std::size_t)>& choose, const std::string& tip = {});
 Node mark(Mark::Kind kind, Ink ink = 0);
-Node rule();
+Node rule(Gap room = Gap::near);
 Node space(Gap gap);
 /// What takes all that others leave.
 Node rest();

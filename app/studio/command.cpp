@@ -101,4 +101,14 @@ void command_button(Application& application, std::string_view id, const std::fu
   if (pressed) perform(command, application);
 }
 
+scene::Node with_command(Application& application, std::string_view id, scene::Node node) {
+  const Command& command = find_command(application, id);
+  const std::string reason = why_not(command, application);
+  node.enabled = reason.empty();
+  node.tip = !reason.empty() ? reason : command.explained.empty() ? command.words : command.explained;
+  if (reason.empty()) node.key = key_name(command.key);
+  node.act = [&application, &command] { perform(command, application); };
+  return node;
+}
+
 }  // namespace palimpsest

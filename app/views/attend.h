@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/scene/node.h"
 #include "app/session/attention_answers.h"
 #include "app/session/attention_parts.h"
 #include "app/studio/application.h"
@@ -56,9 +57,6 @@ struct AttendMap {
   std::vector<Rectangle> bars;              // on the floor
   std::vector<Rectangle> bar_numbers;       // beside them
   std::vector<std::string> pointed;         // on the floor, to words that are read most and not in view
-  std::string sum;                          // below the words that are read most
-  float side_end = 0;                       // where the scale below them ends
-  float side_bottom = 0;                    // and their panel
   std::shared_ptr<const RowOfWeights> row;  // beside the squares and on the floor
 };
 
@@ -102,10 +100,7 @@ std::string weight_words(double number, bool is_share);
 /// A bar's colour: warm adds, cool subtracts. However short beside `most` it is, it can be told from paper.
 ImU32 bar_colour(double number, double most);
 
-/// The colours, from the most that subtracts to the most that adds, `width` pixels wide.
-void draw_attend_scale(const Application& application, float width);
-
-/// The sharpness of softmax, the channel.
-void draw_attend_settings(Application& application);
+/// The colours, and so many design pixels to the right the sharpness of softmax and the channel.
+scene::Node attend_settings(Application& application, float between);
 
 }  // namespace palimpsest

@@ -51,8 +51,6 @@ struct LearnMap {
   Rectangle gates;
   Rectangle errors;
   std::string told;       // of the bar under the pointer
-  float sliders_top = 0;  // where they begin, as if nothing were scrolled
-  Rectangle spectrum;     // of the memory, with its words; empty: there is none
   std::string reason;     // why there is no picture of a step; empty: there is one
 };
 

@@ -114,8 +114,6 @@ struct MeasureMap {
   std::string roof_unit;                // of all rates there
   std::string lengths_button;
   std::string race_button;
-  std::vector<std::string> reports;        // their names in the list
-  std::vector<std::string> shown_reports;  // as they are written there
   std::string roof_sentence;
   std::string hovered;  // what the pointer was told about a point
 };

@@ -354,7 +354,7 @@ TEST_CASE("the sliders of Learn stand still whatever the sentence above them say
       application.session.choose(std::move(choice));
       application.session.wait();
       draw_fully(application, offscreen);
-      tops.push_back(learn_map().sliders_top);
+      tops.push_back(parts().find("learn/side/numbers")->where.minimum.y);
     }
     CAPTURE(width, tops);
     CHECK(tops.front() > 100);
@@ -369,14 +369,9 @@ TEST_CASE("the directions that the memory uses are in sight beside the sliders",
     Offscreen offscreen(1920, 1080);
     open_overwrite(application, variant);
     draw_fully(application, offscreen);
-    const Rectangle& spectrum = learn_map().spectrum;
-    REQUIRE(spectrum.maximum.y > spectrum.minimum.y);
-    const ImVector<ImGuiWindow*>& windows = ImGui::GetCurrentContext()->Windows;
-    const auto side = std::ranges::find_if(windows, [](const ImGuiWindow* window) {
-      return window->Active && std::string_view(window->Name).find("##learn side") != std::string_view::npos;
-    });
-    REQUIRE(side != windows.end());
-    CHECK(spectrum.maximum.y <= (*side)->Pos.y + (*side)->Size.y);
+    const Part* const spectrum = parts().find("learn/side/spectrum");
+    REQUIRE(spectrum);
+    CHECK(spectrum->is_whole());
   }
 }
 

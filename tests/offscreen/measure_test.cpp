@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "app/scene/parts.h"
 #include "app/session/race_file.h"
 #include "app/widgets/spread.h"
 #include "tests/catch.h"
@@ -175,7 +176,7 @@ TEST_CASE("Measure shows nothing, one report, several and many curves at both si
       CHECK(measure_map().thin_points == 3 * 8 + 5 + 8);
       CHECK(measure_map().ends.size() == 10);
       for (const MeasureMap::CurveEnd& end : measure_map().ends) CHECK_THAT(end.shown, !says("…"));
-      for (const std::string& name : measure_map().shown_reports) CHECK_THAT(name, !says("…"));
+      for (const std::string& name : parts().words("measure/side", "name")) CHECK_THAT(name, !says("…"));
       check_places(width);
 
       draw_own(application, offscreen,
@@ -380,7 +381,7 @@ TEST_CASE("while reports are being read, Measure says so in every frame", "[meas
     pass();
   }
   CHECK_FALSE(measure_map().points.empty());
-  CHECK(measure_map().reports.size() == 1);
+  CHECK(parts().words("measure/side", "name").size() == 1);
 }
 
 TEST_CASE("a curve of a GPU says with what kernels it was measured", "[measure]") {

@@ -6,9 +6,9 @@
 #include <functional>
 #include <set>
 
+#include "app/scene/parts.h"
 #include "app/studio/application.h"
 #include "app/views/answers.h"
-#include "app/views/form_costs.h"
 #include "app/views/timeline_rows.h"
 #include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
@@ -140,7 +140,8 @@ TEST_CASE("a much enlarged window still shows what the memory answers, and names
   settle(application, offscreen);
   REQUIRE(answers_map().shown);
   CHECK(answers_map().cell.x >= 15 * 1.5F);  // where numbers of two digits have room
-  CHECK(cost_map().name_end + 4 < cost_map().tabs_begin);
+  CHECK(parts().find("step/forms/costs shown")->where.maximum.x + 4 <
+        parts().find("step/forms/precisions")->where.minimum.x);
 }
 
 TEST_CASE("letters over letters and cut ones are seen", "[readable]") {
