@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "app/gl/context_local.h"
 #include "app/scene/parts.h"
@@ -56,8 +57,24 @@ class Drawing {
     tell(*placed.node);
   }
 
+  /// Scrolls to what is to be seen now, once, so that one can scroll away.
+  static void reveal(const Placed& placed) {
+    struct Revealed {
+      std::map<std::string, std::string> what;  // by the path of its node
+    };
+    const Node& node = *placed.node;
+    if (node.revealed.empty()) return;
+    std::string& last = context_local<Revealed>().what[scope_path()];
+    if (last == node.revealed) return;
+    last = node.revealed;
+    const float top = ImGui::GetWindowPos().y;
+    if (placed.where.maximum.y > top + ImGui::GetWindowHeight())
+      ImGui::SetScrollFromPosY(placed.where.maximum.y + px(8) - top, 1);
+  }
+
   void draw_others(const Placed& placed) {
     const Node& node = *placed.node;
+    reveal(placed);
     const bool was_lit = is_lit_;
     answer_pointer(placed);
     ImGui::SetCursorScreenPos(placed.where.minimum);

@@ -44,6 +44,11 @@ Node Node::enabled_if(bool can) && {
   return std::move(*this);
 }
 
+Node Node::revealed_for(std::string what) && {
+  revealed = std::move(what);
+  return std::move(*this);
+}
+
 Node text(std::string words, style::Text style, Ink ink, Fit fit) {
   return {Text{std::move(words), style, ink, fit}};
 }
@@ -107,6 +112,12 @@ Node grid(std::size_t columns, Nodes cells, Gap across, Gap down) {
 Node first_that_fits(Nodes nodes) { return {FirstThatFits{std::move(nodes)}}; }
 
 Node steady(Nodes nodes) { return {Steady{std::move(nodes)}}; }
+
+Node framed(Node node, Gap padding, Ink outline, Ink ground) {
+  Nodes one;
+  one.push_back(std::move(node));
+  return {Frame{std::move(one), padding, outline, ground}};
+}
 
 Node scroll(std::string_view name, Node node) {
   Nodes one;

@@ -212,6 +212,7 @@ struct Node {
   std::function<void()> pointed = nullptr;  // happens in every frame in which the pointer is on it
   std::function<void()> act = nullptr;      // what a click on it does, when all is drawn
   bool enabled = true;
+  std::string revealed = {};  // where this changes, what is below the edge is scrolled into sight, once
 
   Node named(std::string_view piece) &&;
   Node told(std::string words) &&;
@@ -221,6 +222,7 @@ struct Node {
   Node filling(float share = 1) &&;
   Node right() &&;
   Node enabled_if(bool can) &&;
+  Node revealed_for(std::string what) &&;
 };
 
 // The kinds in few words.
@@ -242,6 +244,7 @@ Node choice(std::string words, bool chosen);
 Node segments(const std::vector<std::string>& words, std::size_t chosen,
               const std::function<void(std::size_t)>& choose, const std::string& tip = {});
 Node mark(Mark::Kind kind, Ink ink = 0);
+Node framed(Node node, Gap padding, Ink outline = 0, Ink ground = 0);
 Node rule(Gap room = Gap::near);
 Node space(Gap gap);
 /// What takes all that others leave.

@@ -1,3 +1,4 @@
+#include "app/scene/node.h"
 #include "app/studio/command.h"
 
 #include <fmt/format.h>

@@ -5,11 +5,13 @@
 #include <string>
 #include <string_view>
 
-#include "app/scene/node.h"
-
 namespace palimpsest {
 
 class Application;
+
+namespace scene {
+struct Node;
+}
 
 /// Something a person can do: with its key, with a button, or by its words in the palette.
 struct Command {

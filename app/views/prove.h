@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/scene/node.h"
 #include "app/session/prove_answers.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
@@ -46,9 +47,6 @@ struct ProveMap {
   std::string operation;              // the first that is off
   std::vector<Rectangle> tensors;     // should be, is, the difference
   Rectangle floor_text = {};          // the words below the lines
-  std::vector<std::string> said;      // sentences in the middle
-  std::vector<Rectangle> fault_rows;  // of the list on the left
-  std::string untried;                // why no fault has a number beside it
   Cells cells;                        // of the grid
   std::vector<Rectangle> form_names;  // above its columns
   float heads_top = 0;                // below the names of precisions, which stand over them
@@ -90,8 +88,8 @@ Answer<FaultFigures> ask_present_fault(Application& application);
 Answer<FragileFigures> ask_present_fragile(Application& application);
 
 /// The centre while a fragile form is looked at, and while nothing is wrong.
-void draw_fragile_form(Application& application);
-void draw_proof(Application& application);
+scene::Node fragile_form(Application& application);
+scene::Node proof(Application& application);
 
 /// What an array of results is called: "the outputs", "the memory", "the memory's Hkk".
 std::string array_words(const std::string& array);
