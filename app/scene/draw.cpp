@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 #include <imgui.h>
+#include <imgui_internal.h>  // to tell windows apart
 #include <imgui_stdlib.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "app/gl/context_local.h"
@@ -21,6 +23,17 @@ namespace palimpsest::scene {
 namespace {
 
 using style::px;
+
+constexpr float frame_corner = 4;  // design pixels
+
+/// That of the current Dear ImGui context.
+WrappingRuler wrapping_ruler() {
+  return {screen_ruler(false), [](const std::string& words, style::Text text, float width) {
+            const style::TextStyle style(text);
+            const std::vector<std::string_view> lines = wrapped_lines(words, width);
+            return std::vector<std::string>(lines.begin(), lines.end());
+          }};
+}
 
 Rectangle last_item() { return {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()}; }
 
@@ -60,11 +73,11 @@ class Drawing {
   /// Scrolls to what is to be seen now, once, so that one can scroll away.
   static void reveal(const Placed& placed) {
     struct Revealed {
-      std::map<std::string, std::string> what;  // by the path of its node
+      std::map<ImGuiID, std::string> last;  // by window
     };
     const Node& node = *placed.node;
     if (node.revealed.empty()) return;
-    std::string& last = context_local<Revealed>().what[scope_path()];
+    std::string& last = context_local<Revealed>().last[ImGui::GetCurrentWindow()->ID];
     if (last == node.revealed) return;
     last = node.revealed;
     const float top = ImGui::GetWindowPos().y;
@@ -304,7 +317,7 @@ class Drawing {
     ImGui::PopStyleVar();
     if (!is_open) return;
     if (ImGui::IsKeyPressed(ImGuiKey_Escape, false)) ImGui::CloseCurrentPopup();
-    show(menu.content());
+    show_in(menu.content(), {px(menu.width), std::numeric_limits<float>::infinity()});
     ImGui::EndPopup();
   }
 
@@ -321,8 +334,8 @@ class Drawing {
   void draw_content(const Frame& frame, const Placed& placed) {
     const auto& [from, to] = placed.where;
     ImDrawList* list = ImGui::GetWindowDrawList();
-    if (frame.ground != 0) list->AddRectFilled(from, to, frame.ground, px(style::corner));
-    if (frame.outline != 0) list->AddRect(from, to, frame.outline, px(style::corner), px(style::line));
+    if (frame.ground != 0) list->AddRectFilled(from, to, frame.ground, px(frame_corner));
+    if (frame.outline != 0) list->AddRect(from, to, frame.outline, px(frame_corner), px(style::line));
     draw(placed.inside.front());
   }
 
@@ -349,13 +362,14 @@ void draw(const Placed& placed) {
   drawing.act();
 }
 
-void show(const Node& scene) {
+void show_in(const Node& scene, ImVec2 room) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
-  const ImVec2 room = ImGui::GetContentRegionAvail();
-  const Placed placed = lay_out(scene, {from, {from.x + room.x, from.y + room.y}}, screen_ruler(false));
+  const Placed placed = lay_out(scene, {from, {from.x + room.x, from.y + room.y}}, wrapping_ruler());
   draw(placed);
   ImGui::SetCursorScreenPos(from);
   ImGui::Dummy(placed.size());
 }
+
+void show(const Node& scene) { show_in(scene, ImGui::GetContentRegionAvail()); }
 
 }  // namespace palimpsest::scene

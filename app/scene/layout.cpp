@@ -51,7 +51,7 @@ void shift(Placed& placed, ImVec2 by) {
 /// Puts nodes into rooms whose upper left corners are zero; those around them move them.
 class Layout {
  public:
-  explicit Layout(const Ruler& ruler) : ruler_(ruler) {}
+  explicit Layout(const WrappingRuler& ruler) : ruler_(ruler) {}
 
   Placed place(const Node& node, ImVec2 room) const {
     room = {std::max(room.x, 0.0F), std::max(room.y, 0.0F)};
@@ -312,11 +312,12 @@ class Layout {
   }
 
   Placed put(const Frame& frame, ImVec2 room) const {
-    const float padding = px(frame.padding);
+    const ImVec2 around = {px(frame.across), px(frame.down)};
     Placed placed;
-    placed.inside.push_back(place(frame.node.front(), {room.x - 2 * padding, room.y - 2 * padding}));
-    shift(placed.inside.front(), {padding, padding});
-    placed.where.maximum = {room.x, placed.inside.front().size().y + 2 * padding};
+    placed.inside.push_back(place(frame.node.front(), {room.x - 2 * around.x, room.y - 2 * around.y}));
+    const ImVec2 size = placed.inside.front().size();
+    shift(placed.inside.front(), around);
+    placed.where.maximum = {size.x + 2 * around.x, size.y + 2 * around.y};
     return placed;
   }
 
@@ -325,12 +326,12 @@ class Layout {
     return sized({room.x, std::min(room.y, natural)});
   }
 
-  const Ruler& ruler_;
+  const WrappingRuler& ruler_;
 };
 
 }  // namespace
 
-Placed lay_out(const Node& scene, const Rectangle& room, const Ruler& ruler) {
+Placed lay_out(const Node& scene, const Rectangle& room, const WrappingRuler& ruler) {
   Placed placed =
       Layout(ruler).place(scene, {room.maximum.x - room.minimum.x, room.maximum.y - room.minimum.y});
   shift(placed, room.minimum);

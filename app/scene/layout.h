@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,12 @@
 #include "app/scene/ruler.h"
 
 namespace palimpsest::scene {
+
+/// A ruler that also knows where words are wrapped.
+struct WrappingRuler : Ruler {
+  /// `words` wrapped between words where they would be wider than `width`.
+  std::function<std::vector<std::string>(const std::string& words, style::Text text, float width)> lines;
+};
 
 /// A node with its place; the scene that it comes from must live as long.
 struct Placed {
@@ -21,7 +28,7 @@ struct Placed {
 
 /// Puts a scene into the upper left corner of `room`: what a node may take goes down, what it takes comes up.
 /// Nothing overlaps; where all is higher than the room, it ends below.
-Placed lay_out(const Node& scene, const Rectangle& room, const Ruler& ruler);
+Placed lay_out(const Node& scene, const Rectangle& room, const WrappingRuler& ruler);
 
 /// What a person reads there, and in what is there without a name of its own.
 std::string words_of(const Placed& placed);

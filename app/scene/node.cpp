@@ -113,10 +113,15 @@ Node first_that_fits(Nodes nodes) { return {FirstThatFits{std::move(nodes)}}; }
 
 Node steady(Nodes nodes) { return {Steady{std::move(nodes)}}; }
 
-Node framed(Node node, Gap padding, Ink outline, Ink ground) {
+Node framed(Node node, Gap across, Gap down, Ink outline, Ink ground) {
   Nodes one;
   one.push_back(std::move(node));
-  return {Frame{std::move(one), padding, outline, ground}};
+  return {Frame{std::move(one), across, down, outline, ground}};
+}
+
+Node key(std::string name) {
+  return framed(text(std::move(name), style::Text::caption, style::colours().dim, Fit::whole), Gap::small,
+                Gap::tight, style::colours().edge);
 }
 
 Node scroll(std::string_view name, Node node) {

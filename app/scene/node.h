@@ -122,10 +122,11 @@ struct Input {
   bool on_enter = false;  // told on Enter, not at every letter
 };
 
-/// A pill that opens a list below it. `content` is asked for while that is open.
+/// A pill that opens a list below it, so many design pixels wide. `content` is asked for while that is open.
 struct Menu {
   std::string words = {};
   std::function<Node()> content = {};
+  float width = 240;
 };
 
 /// What is drawn by hand: its size in screen pixels in a room so wide and high, and how it is drawn there.
@@ -177,10 +178,11 @@ struct Steady {
   Nodes nodes = {};
 };
 
-/// One node with room around it, and an outline or a ground.
+/// One node with room beside, above and below it, and an outline or a ground.
 struct Frame {
   Nodes node = {};
-  Gap padding = Gap::near;
+  Gap across = Gap::near;
+  Gap down = Gap::near;
   Ink outline = 0;
   Ink ground = 0;
 };
@@ -212,7 +214,7 @@ struct Node {
   std::function<void()> pointed = nullptr;  // happens in every frame in which the pointer is on it
   std::function<void()> act = nullptr;      // what a click on it does, when all is drawn
   bool enabled = true;
-  std::string revealed = {};  // where this changes, what is below the edge is scrolled into sight, once
+  std::string revealed = {};  // where it is another than the last of its window, it is scrolled into sight
 
   Node named(std::string_view piece) &&;
   Node told(std::string words) &&;
@@ -244,7 +246,9 @@ Node choice(std::string words, bool chosen);
 Node segments(const std::vector<std::string>& words, std::size_t chosen,
               const std::function<void(std::size_t)>& choose, const std::string& tip = {});
 Node mark(Mark::Kind kind, Ink ink = 0);
-Node framed(Node node, Gap padding, Ink outline = 0, Ink ground = 0);
+Node framed(Node node, Gap across, Gap down, Ink outline = 0, Ink ground = 0);
+/// A key as printed on the keyboard.
+Node key(std::string name);
 Node rule(Gap room = Gap::near);
 Node space(Gap gap);
 /// What takes all that others leave.

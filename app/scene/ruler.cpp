@@ -26,12 +26,6 @@ Ruler screen_ruler(bool compact) {
                 const style::TextStyle style(text);
                 return ImGui::CalcTextSize(words.c_str(), nullptr, false, width);
               },
-          .lines =
-              [](const std::string& words, style::Text text, float width) {
-                const style::TextStyle style(text);
-                const std::vector<std::string_view> lines = wrapped_lines(words, width);
-                return std::vector<std::string>(lines.begin(), lines.end());
-              },
           .shortened =
               [](const std::string& words, style::Text text, float width) {
                 const style::TextStyle style(text);

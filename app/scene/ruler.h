@@ -5,14 +5,13 @@
 #include <cmath>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "app/widgets/formula.h"
 #include "app/widgets/style.h"
 
 namespace palimpsest {
 
-/// How large letters are: all that a layout must know of the screen. In screen pixels.
+/// How large letters are: all that the layout of the Stage must know of the screen. In screen pixels.
 struct Ruler {
   float scale = 1;            // screen pixels of a design pixel
   float largest_number = 28;  // of the letters of a number that stands for a symbol, in design pixels
@@ -23,8 +22,6 @@ struct Ruler {
   std::function<ImVec2(const std::string& digits, float size)> number;
   /// Of words that are wrapped at `width`, or stand on one line if it is negative.
   std::function<ImVec2(const std::string& words, style::Text text, float width)> words;
-  /// `words` wrapped between words where they would be wider than `width`.
-  std::function<std::vector<std::string>(const std::string& words, style::Text text, float width)> lines;
   /// `words` cut with "…" where they would be wider than `width`.
   std::function<std::string(const std::string& words, style::Text text, float width)> shortened;
 

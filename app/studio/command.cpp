@@ -1,4 +1,3 @@
-#include "app/scene/node.h"
 #include "app/studio/command.h"
 
 #include <fmt/format.h>
@@ -7,6 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "app/scene/node.h"
 #include "app/studio/application.h"
 #include "app/widgets/text.h"
 

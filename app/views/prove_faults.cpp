@@ -50,10 +50,11 @@ Node list_row(const ListRow& row, std::function<void()> press) {
       .on_top = true}};
   Nodes all = {std::move(line)};
   if (row.is_chosen) all.push_back(scene::caption(row.sentence));
-  return scene::framed(scene::column(std::move(all), Gap::tight), Gap::tight, row.is_chosen ? row.colour : 0)
+  return scene::framed(scene::column(std::move(all), Gap::tight), Gap::tight, Gap::tight,
+                       row.is_chosen ? row.colour : 0)
       .named(row.label)
       .told(row.is_chosen ? std::string() : row.sentence)
-      .revealed_for(row.is_chosen ? row.label + row.sentence : std::string("no"))
+      .revealed_for(row.is_chosen ? row.label + row.sentence : std::string())
       .on(std::move(press));
 }
 
