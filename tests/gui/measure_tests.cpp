@@ -80,8 +80,9 @@ void shows_what_ships(ImGuiTestContext* context) {
   IM_CHECK_GE(measure_map().points.size(), std::size_t{6});
   IM_CHECK(!measure_map().headline.empty());
   IM_CHECK(!measure_map().spans.empty());
-  IM_CHECK_LT(measure_map().hatched_from, 0.0F);                       // a report lacks nothing
-  IM_CHECK_STR_EQ(measure_map().race_button.c_str(), "measure here");  // and is not gone on with
+  IM_CHECK_LT(measure_map().hatched_from, 0.0F);  // a report lacks nothing
+  IM_CHECK_STR_EQ(parts().find("measure/controls/race")->words.c_str(),
+                  "measure here");  // and is not gone on with
   IM_CHECK(!measure_map().question.ends_with("here?"));
   // A point under the pointer says its figures.
   context->MouseMoveToPos(measure_map().points[2]);
@@ -125,7 +126,7 @@ void races_until_it_is_cancelled(ImGuiTestContext* context) {
   IM_CHECK_EQ(measure_map().points.size(), std::size_t{4});
   IM_CHECK_GT(measure_map().hatched_from, 0.0F);  // the rest is not measured yet
   IM_CHECK_EQ(races.left(session), 2);
-  IM_CHECK_STR_EQ(measure_map().race_button.c_str(), "go on");
+  IM_CHECK_STR_EQ(parts().find("measure/controls/race")->words.c_str(), "go on");
   // On with a shorter one: nothing is measured again, and the chart is full.
   wish_for_little(session, 24);
   context->Yield(2);

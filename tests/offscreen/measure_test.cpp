@@ -266,7 +266,7 @@ TEST_CASE("the lengths that are named are those of the chart", "[measure]") {
   Offscreen offscreen(1280, 800);
   REQUIRE(application.session.state().measure.wish.lengths.back() == 2048);
   draw_own(application, offscreen, made_report("Xeon", {"linear"}, 1e-6, "cpu", 8192));
-  CHECK(measure_map().lengths_button == "n 64 – 8,192");
+  CHECK(parts().find("measure/controls/lengths")->words == "n 64 – 8,192");
 }
 
 TEST_CASE("where a curve that begins takes the lead, or ends, is said and not ringed", "[measure]") {
@@ -338,7 +338,7 @@ TEST_CASE("a report of another machine is not continued here: nothing of it is h
   application.session.change(more);
   draw_fully(application, offscreen);
   CHECK(measure_map().question == "Which is faster here?");
-  CHECK(measure_map().race_button == "go on");
+  CHECK(parts().find("measure/controls/race")->words == "go on");
   CHECK(measure_map().hatched_from > 0);
   application.races.open(application.session, folder / "other.json");
   SessionState other = application.session.state();
@@ -347,7 +347,7 @@ TEST_CASE("a report of another machine is not continued here: nothing of it is h
   draw_fully(application, offscreen);
   REQUIRE(measured(application).lead().report->machine.processor == "AMD EPYC");
   CHECK(measure_map().question == "Which is faster on AMD EPYC, 2 threads?");
-  CHECK(measure_map().race_button == "measure here");
+  CHECK(parts().find("measure/controls/race")->words == "measure here");
   CHECK(measure_map().hatched_from < 0);
   CHECK(std::abs(measure_map().points.back().x - measure_map().plot.maximum.x) < 1);  // no room for more
 }
@@ -363,7 +363,7 @@ TEST_CASE("nothing that was measured elsewhere in the program seems to be missin
   application.session.change(on_cpu);
   draw_fully(application, offscreen);
   CHECK(measure_map().hatched_from < 0);
-  CHECK(measure_map().race_button == "measure again");
+  CHECK(parts().find("measure/controls/race")->words == "measure again");
 }
 
 TEST_CASE("while reports are being read, Measure says so in every frame", "[measure]") {
