@@ -1,4 +1,4 @@
-#include "app/views/keys_help.h"
+#include "app/views/overlays.h"
 
 #include <imgui.h>
 
@@ -10,7 +10,6 @@
 #include "app/scene/draw.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
-#include "app/views/card.h"
 
 namespace palimpsest {
 

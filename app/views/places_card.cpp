@@ -1,11 +1,10 @@
-#include "app/views/places_card.h"
+#include "app/views/overlays.h"
 
 #include <fmt/format.h>
 #include <imgui.h>
 
 #include "app/scene/draw.h"
 #include "app/studio/application.h"
-#include "app/views/card.h"
 
 namespace palimpsest {
 
