@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/gl/context_local.h"
+#include "app/scene/draw.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/segments.h"
@@ -440,10 +441,9 @@ void draw_reason(const std::string& reason, ImVec2 from, ImVec2 to, const std::s
 
 /// The colours below one square, what can be set below the other: in a low window the side has no room.
 void draw_settings_below(Application& application, ImVec2 from, float side) {
-  ImGui::SetCursorScreenPos({from.x, from.y + px(14)});
-  draw_attend_scale(application, side);
-  ImGui::SetCursorScreenPos({from.x + side + px(between), from.y});
-  if (ImGui::BeginChild("attend settings", {side, px(settings_height)})) draw_attend_settings(application);
+  ImGui::SetCursorScreenPos(from);
+  if (ImGui::BeginChild("attend settings", {2 * side + px(between), px(settings_height)}))
+    scene::show(attend_settings(application, between));
   ImGui::EndChild();
 }
 

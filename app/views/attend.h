@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/scene/node.h"
 #include "app/session/attention_questions.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
@@ -52,9 +53,6 @@ struct AttendMap {
   bool has_loupe = false;
   int numberless = 0;                       // of its cells that should have a number
   std::vector<Rectangle> column_words;      // below the squares
-  std::string sum;                          // below the words that are read most
-  float side_end = 0;                       // where the scale below them ends
-  float side_bottom = 0;                    // and their panel
   std::shared_ptr<const RowOfWeights> row;  // beside the squares and on the floor
 };
 
@@ -98,10 +96,7 @@ std::string weight_words(double number, bool is_share);
 /// A bar's colour: warm adds, cool subtracts. However short beside `most` it is, it can be told from paper.
 ImU32 bar_colour(double number, double most);
 
-/// The colours, from the most that subtracts to the most that adds, `width` pixels wide.
-void draw_attend_scale(const Application& application, float width);
-
-/// The sharpness of softmax, the channel.
-void draw_attend_settings(Application& application);
+/// The colours, and so many design pixels to the right the sharpness of softmax and the channel.
+scene::Node attend_settings(Application& application, float between);
 
 }  // namespace palimpsest

@@ -1,4 +1,4 @@
-#include "app/views/data_page.h"
+#include "app/views/overlays.h"
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -8,7 +8,6 @@
 #include "app/gl/context_local.h"
 #include "app/session/data_preview.h"
 #include "app/studio/application.h"
-#include "app/views/card.h"
 #include "app/views/data_details.h"
 #include "app/widgets/choice_row.h"
 #include "app/widgets/controls.h"

@@ -35,12 +35,10 @@ struct LearnMap {
   std::vector<std::pair<std::string, Rectangle>> choices;  // the words that learn_choice() drew
   ImVec2 dot;                                              // on it
   std::optional<ImVec2> harm_dot = {};                     // on the curve of the word that is harmed
-  std::vector<std::pair<std::string, Rectangle>> links;  // words that lead to a token
-  std::vector<Rectangle> tags;                           // words beside points of the loss
-  int tags_on_curves = 0;                                // how often they lie over one
-  float sliders_top = 0;  // where they begin, as if nothing were scrolled
-  Rectangle spectrum;     // of the memory, with its words; empty: there is none
-  std::string reason;     // why there is no picture of a step; empty: there is one
+  std::vector<std::pair<std::string, Rectangle>> links;    // words that lead to a token
+  std::vector<Rectangle> tags;                             // words beside points of the loss
+  int tags_on_curves = 0;                                  // how often they lie over one
+  std::string reason;  // why there is no picture of a step; empty: there is one
 };
 
 /// That of the current Dear ImGui context.

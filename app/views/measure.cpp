@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "app/gl/context_local.h"
+#include "app/scene/draw.h"
 #include "app/views/floor.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/cut_words.h"
@@ -110,17 +111,16 @@ std::string question(const MeasuredNow& now) {
 }
 
 void draw_centre(Application& application, ImVec2 from, ImVec2 to) {
-  const style::Palette& c = style::colours();
   const MeasuredNow& now = measured(application);
-  const float switches = draw_chart_switches(application, now, to.x, from.y - px(3));
-  {
-    const style::TextStyle text(style::Text::strong);
-    measure_map().question = question(now);
-    draw_text(from, c.text, shortened(measure_map().question, switches - from.x - px(12)));
-  }
+  measure_map().question = question(now);
+  ImGui::SetCursorScreenPos({from.x, from.y - px(6)});
+  scene::show_in(
+      scene::row({scene::heading(measure_map().question), scene::rest(), chart_switches(application, now)}),
+      {to.x - from.x, to.y - from.y});
   const int lines = draw_sentences(now, application, {from.x, from.y + px(sentences_top)}, to.x - from.x);
   const float top = from.y + px(controls_top + static_cast<float>(lines - 1) * detail_line);
-  draw_race_controls(application, {from.x, top}, to.x);
+  ImGui::SetCursorScreenPos({from.x, top});
+  scene::show_in(race_controls(application), {to.x - from.x, to.y - top});
   draw_race_chart(application, now, {from.x, top + px(controls_height)}, to);
 }
 

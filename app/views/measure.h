@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/scene/node.h"
 #include "app/session/races.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
@@ -73,11 +74,11 @@ struct RateUnit {
 
 RateUnit rate_unit(double highest);
 
-/// The controls above the chart: what is raced, where, how long; returns where they end.
-float draw_race_controls(Application& application, ImVec2 from, float right);
+/// The controls above the chart: what is raced, where, how long.
+scene::Node race_controls(Application& application);
 
-/// The switches in the corner of the chart's panel; returns where they begin.
-float draw_chart_switches(Application& application, const MeasuredNow& now, float right, float y);
+/// The switches in the corner of the chart's panel.
+scene::Node chart_switches(Application& application, const MeasuredNow& now);
 
 /// The chart, between two corners.
 void draw_race_chart(Application& application, const MeasuredNow& now, ImVec2 from, ImVec2 to);
@@ -112,10 +113,6 @@ struct MeasureMap {
   std::vector<Rectangle> roof_labels;
   std::vector<std::string> roof_words;  // on them
   std::string roof_unit;                // of all rates there
-  std::string lengths_button;
-  std::string race_button;
-  std::vector<std::string> reports;        // their names in the list
-  std::vector<std::string> shown_reports;  // as they are written there
   std::string roof_sentence;
   std::string hovered;  // what the pointer was told about a point
 };

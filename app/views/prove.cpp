@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/gl/context_local.h"
+#include "app/scene/draw.h"
 #include "app/stage/cell_words.h"
 #include "app/views/awaited.h"
 #include "app/views/device_departure.h"
@@ -412,7 +413,7 @@ void draw_centre(Application& application, ImVec2 from, ImVec2 to) {
   if (!state.fragile.empty()) {
     draw_headline(application, "right on paper, not always in numbers", from, to.x);
     ImGui::SetCursorScreenPos(below);
-    draw_fragile_form(application);
+    scene::show(fragile_form(application));
     return;
   }
   if (parts_on_device(computed, proof_form(application))) {
@@ -434,7 +435,7 @@ void draw_centre(Application& application, ImVec2 from, ImVec2 to) {
   }
   draw_headline(application, "nothing is wrong on purpose", from, to.x);
   ImGui::SetCursorScreenPos(below);
-  draw_proof(application);
+  scene::show(proof(application));
 }
 
 }  // namespace
@@ -495,11 +496,7 @@ std::string numbered_word(const Computation& computed, Index token) {
 }
 
 void draw_prove(Application& application) {
-  std::string untried = std::move(prove_map().untried);  // of a panel that is drawn before
-  std::vector<Rectangle> fault_rows = std::move(prove_map().fault_rows);
   prove_map() = {};
-  prove_map().untried = std::move(untried);
-  prove_map().fault_rows = std::move(fault_rows);
   if (style::begin_panel("##where do they part", {0, 0},
                          ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
     const auto computed = application.session.computed();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/scene/node.h"
 #include "app/session/prove_questions.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
@@ -45,9 +46,6 @@ struct ProveMap {
   std::string headline;               // beside the question
   std::string operation;              // the first that is off
   std::vector<Rectangle> tensors;     // should be, is, the difference
-  std::vector<std::string> said;      // sentences in the middle
-  std::vector<Rectangle> fault_rows;  // of the list on the left
-  std::string untried;                // why no fault has a number beside it
   Cells cells;                        // of the grid
   std::vector<Rectangle> form_names;  // above its columns
   float heads_top = 0;                // below the names of precisions, which stand over them
@@ -89,8 +87,8 @@ Known<FaultFigures> ask_present_fault(Application& application);
 Known<FragileFigures> ask_present_fragile(Application& application);
 
 /// The centre while a fragile form is looked at, and while nothing is wrong.
-void draw_fragile_form(Application& application);
-void draw_proof(Application& application);
+scene::Node fragile_form(Application& application);
+scene::Node proof(Application& application);
 
 /// What an array of results is called: "the outputs", "the memory", "the memory's Hkk".
 std::string array_words(const std::string& array);

@@ -425,7 +425,7 @@ void takes_changes_back(ImGuiTestContext* context) {
   settle(context);
   const std::string next = session.choice().variant;
   context->KeyPress(ImGuiKey_L);
-  const ImGuiTestItemInfo slider = context->ItemInfo("//Data/**/key length");
+  const ImGuiTestItemInfo slider = context->ItemInfo("//Data/**/###scale_keys");
   IM_CHECK_NE(slider.ID, 0u);
   const ImRect area = slider.RectFull;
   context->MouseMoveToPos(area.GetCenter());

@@ -71,8 +71,9 @@ TEST_CASE("what is read most, its sum and the scale are in sight at every size",
       draw_fully(application, offscreen);
       const AttendMap& map = attend_map();
       CHECK(map.row->words.size() == 5);
-      CHECK(map.side_end > 0);
-      CHECK(map.side_end <= map.side_bottom);
+      const Part* const side = parts().find("attend/side");
+      REQUIRE(side);
+      CHECK(side->is_whole());
       // The row's frame ends where its word stands: behind it nothing is read, and the loupe has its place.
       for (const AttendMap::Square& square : map.squares) {
         const float unit = (square.place.maximum.x - square.place.minimum.x) /
@@ -95,7 +96,7 @@ TEST_CASE("Attend leads to what is read most wherever it stands", "[attend]") {
   REQUIRE(map.squares.size() == 2);
   CHECK(map.squares[0].loupe_column == map.row->words.front().token);
   CHECK(map.squares[1].loupe_column == 160);  // word 460 asks with the key of word 160
-  CHECK_THAT(map.sum, says("Softmax reads 160 "));
+  CHECK_THAT(parts().find("attend/side/sum")->words, says("Softmax reads 160 "));
   CHECK(weight_words(-0.0, true) == "0 %");  // not "-0 %"
   CHECK(weight_words(-0.002, true) == "-0.2 %");
   CHECK(weight_words(0.00001, true) == "<0.01 %");

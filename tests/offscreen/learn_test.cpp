@@ -380,7 +380,7 @@ TEST_CASE("the sliders of Learn stand still whatever the sentence above them say
       application.session.choose(std::move(choice));
       application.session.wait();
       draw_fully(application, offscreen);
-      tops.push_back(learn_map().sliders_top);
+      tops.push_back(parts().find("learn/side/numbers")->where.minimum.y);
     }
     CAPTURE(width, tops);
     CHECK(tops.front() > 100);
@@ -395,14 +395,9 @@ TEST_CASE("the directions that the memory uses are in sight beside the sliders",
     Offscreen offscreen(1920, 1080);
     open_overwrite(application, variant);
     draw_fully(application, offscreen);
-    const Rectangle& spectrum = learn_map().spectrum;
-    REQUIRE(spectrum.maximum.y > spectrum.minimum.y);
-    const ImVector<ImGuiWindow*>& windows = ImGui::GetCurrentContext()->Windows;
-    const auto side = std::ranges::find_if(windows, [](const ImGuiWindow* window) {
-      return window->Active && std::string_view(window->Name).find("##learn side") != std::string_view::npos;
-    });
-    REQUIRE(side != windows.end());
-    CHECK(spectrum.maximum.y <= (*side)->Pos.y + (*side)->Size.y);
+    const Part* const spectrum = parts().find("learn/side/spectrum");
+    REQUIRE(spectrum);
+    CHECK(spectrum->is_whole());
   }
 }
 
@@ -427,7 +422,7 @@ TEST_CASE("the bars of Learn's floor tell their word and their number", "[learn]
   const double alpha = *computed.tokens[42].alpha;
   CHECK_THAT(told_at("learn/floor/lane/42"), says("“drum” (42) after “drum” (42).\n"));
   CHECK_THAT(told_at("learn/floor/strength"), says("“drum” (42)\nβ‖k‖² = ") && says("how far it steps") &&
-                                            says(fmt::format("\nβ = {:.3g}", beta)));
+                                                  says(fmt::format("\nβ = {:.3g}", beta)));
   CHECK_THAT(told_at("learn/floor/gate"), says(fmt::format("“drum” (42)\nα = {:.4g}: half-life ", alpha)));
   const Recall* recall = computed.recall(42);
   REQUIRE(recall);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "app/scene/parts.h"
 #include "app/session/race_file.h"
 #include "app/widgets/spread.h"
 #include "tests/catch.h"
@@ -175,7 +176,7 @@ TEST_CASE("Measure shows nothing, one report, several and many curves at both si
       CHECK(measure_map().thin_points == 3 * 8 + 5 + 8);
       CHECK(measure_map().ends.size() == 10);
       for (const MeasureMap::CurveEnd& end : measure_map().ends) CHECK_THAT(end.shown, !says("…"));
-      for (const std::string& name : measure_map().shown_reports) CHECK_THAT(name, !says("…"));
+      for (const std::string& name : parts().words("measure/side", "name")) CHECK_THAT(name, !says("…"));
       check_places(width);
 
       draw_own(application, offscreen,
@@ -265,7 +266,7 @@ TEST_CASE("the lengths that are named are those of the chart", "[measure]") {
   Offscreen offscreen(1280, 800);
   REQUIRE(application.session.state().measure.wish.lengths.back() == 2048);
   draw_own(application, offscreen, made_report("Xeon", {"linear"}, 1e-6, "cpu", 8192));
-  CHECK(measure_map().lengths_button == "n 64 – 8,192");
+  CHECK(parts().find("measure/controls/lengths")->words == "n 64 – 8,192");
 }
 
 TEST_CASE("where a curve that begins takes the lead, or ends, is said and not ringed", "[measure]") {
@@ -337,7 +338,7 @@ TEST_CASE("a report of another machine is not continued here: nothing of it is h
   application.session.change(more);
   draw_fully(application, offscreen);
   CHECK(measure_map().question == "Which is faster here?");
-  CHECK(measure_map().race_button == "go on");
+  CHECK(parts().find("measure/controls/race")->words == "go on");
   CHECK(measure_map().hatched_from > 0);
   application.races.open(application.session, folder / "other.json");
   SessionState other = application.session.state();
@@ -346,7 +347,7 @@ TEST_CASE("a report of another machine is not continued here: nothing of it is h
   draw_fully(application, offscreen);
   REQUIRE(measured(application).lead().report->machine.processor == "AMD EPYC");
   CHECK(measure_map().question == "Which is faster on AMD EPYC, 2 threads?");
-  CHECK(measure_map().race_button == "measure here");
+  CHECK(parts().find("measure/controls/race")->words == "measure here");
   CHECK(measure_map().hatched_from < 0);
   CHECK(std::abs(measure_map().points.back().x - measure_map().plot.maximum.x) < 1);  // no room for more
 }
@@ -362,7 +363,7 @@ TEST_CASE("nothing that was measured elsewhere in the program seems to be missin
   application.session.change(on_cpu);
   draw_fully(application, offscreen);
   CHECK(measure_map().hatched_from < 0);
-  CHECK(measure_map().race_button == "measure again");
+  CHECK(parts().find("measure/controls/race")->words == "measure again");
 }
 
 TEST_CASE("while reports are being read, Measure says so in every frame", "[measure]") {
@@ -380,7 +381,7 @@ TEST_CASE("while reports are being read, Measure says so in every frame", "[meas
     pass();
   }
   CHECK_FALSE(measure_map().points.empty());
-  CHECK(measure_map().reports.size() == 1);
+  CHECK(parts().words("measure/side", "name").size() == 1);
 }
 
 TEST_CASE("a curve of a GPU says with what kernels it was measured", "[measure]") {

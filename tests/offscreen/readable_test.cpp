@@ -10,6 +10,7 @@
 #include "app/studio/application.h"
 #include "app/views/answers.h"
 #include "app/views/form_costs.h"
+#include "app/views/timeline_rows.h"
 #include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
 #include "app/window/offscreen.h"
@@ -126,7 +127,8 @@ TEST_CASE("a presentation of any workspace can be read", "[readable]") {
       if (id == "compare") {  // sentences may be cut, names may not
         for (const CutPiece& piece : drawn_cut_words()) CHECK(piece.whole.ends_with('.'));
       }
-      if (id == "step" || id == "learn" || id == "compare") CHECK(parts().below(id + "/floor/words").size() > 1);
+      if (id == "step" || id == "learn" || id == "compare")
+        CHECK(parts().below(id + "/floor/words").size() > 1);
     }
   }
 }
@@ -139,7 +141,8 @@ TEST_CASE("a much enlarged window still shows what the memory answers, and names
   settle(application, offscreen);
   REQUIRE(answers_map().shown);
   CHECK(answers_map().cell.x >= 15 * 1.5F);  // where numbers of two digits have room
-  CHECK(cost_map().name_end + 4 < cost_map().tabs_begin);
+  CHECK(parts().find("step/forms/costs shown")->where.maximum.x + 4 <
+        parts().find("step/forms/precisions")->where.minimum.x);
 }
 
 TEST_CASE("letters over letters and cut ones are seen", "[readable]") {

@@ -11,7 +11,6 @@
 #include "app/session/presets.h"
 #include "app/stage/scales.h"
 #include "app/studio/application.h"
-#include "app/views/adjusting.h"
 #include "app/views/form_words.h"
 #include "app/views/shown.h"
 #include "app/window/offscreen.h"
