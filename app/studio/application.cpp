@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <span>
 
+#include "app/scene/parts.h"
 #include "app/session/paths.h"
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
@@ -414,6 +415,7 @@ void Application::draw(float usual_scale) {
     refusal.clear();
   }
 
+  parts().clear();
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   ImGui::GetBackgroundDrawList()->AddRectFilled(
       viewport->Pos, {viewport->Pos.x + viewport->Size.x, viewport->Pos.y + viewport->Size.y},
