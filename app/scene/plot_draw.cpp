@@ -33,6 +33,7 @@ using style::px;
 constexpr float caught = 12;      // how near the pointer must come to a point
 constexpr float near_label = 50;  // to its point: a shorter one that is nearer would not be better
 constexpr float least_area = 24;
+constexpr float least_line = 0.8F;  // of the height that lines of words would like
 
 /// ImPlot's context lives as long as Dear ImGui's.
 struct OwnImPlot {
@@ -483,9 +484,15 @@ class PlotPainter {
     float needed = 0;
     for (const PlotSeries* const series : all) needed += height_of(*series, true);
     const bool split = needed <= room.maximum.y - room.minimum.y;
+    // Where lines of words are only little too high, they move together.
+    if (!split) {
+      needed = 0;
+      for (const PlotSeries* const series : all) needed += height_of(*series, false);
+    }
+    const float closer = std::clamp((room.maximum.y - room.minimum.y) / needed, least_line, 1.0F);
     std::vector<WantedLabel> wanted;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const float height = height_of(*all[i], split);
+      const float height = closer * height_of(*all[i], split);
       const bool has_two = split && all[i]->label.is_strong && !all[i]->label.value.empty();
       wanted.push_back({ends[i].y - (has_two ? body / 2 : height / 2), height});
     }
