@@ -421,6 +421,7 @@ void Application::draw(float usual_scale) {
     refusal.clear();
   }
 
+  parts().clear();
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   ImGui::GetBackgroundDrawList()->AddRectFilled(
       viewport->Pos, {viewport->Pos.x + viewport->Size.x, viewport->Pos.y + viewport->Size.y},

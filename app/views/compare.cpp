@@ -8,6 +8,7 @@
 #include "app/gl/context_local.h"
 #include "app/session/compared_sides.h"
 #include "app/views/asked_choice.h"
+#include "app/views/line_looks.h"
 #include "app/views/underlined_words.h"
 #include "app/widgets/controls.h"
 #include "core/variants/rail.h"
@@ -93,11 +94,7 @@ std::span<const Panel> compare_panels() {
 
 CompareMap& compare_map() { return context_local<CompareMap>(); }
 
-ImU32 side_colour(std::size_t index) {
-  const style::Palette& c = style::colours();
-  const ImU32 colours[] = {c.text, c.dim, c.gate, c.error};
-  return colours[index % std::size(colours)];
-}
+ImU32 side_colour(std::size_t index) { return compared_colour(index); }
 
 std::string side_name(const Side& side) {
   const std::optional<double> place = place_on_rail(side);

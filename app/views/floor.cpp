@@ -75,6 +75,11 @@ std::optional<FloorColumns> columns_between(const Session& session, ImVec2 from,
   return floor_columns(floor_view(), text, screen_ruler(false), from, size);
 }
 
+WordPlaces word_places(const FloorColumns& columns) {
+  return {columns.begin(), columns.end(), static_cast<double>(columns.size.x),
+          [&columns](Index token) { return static_cast<double>(columns.left(token) - columns.position.x); }};
+}
+
 Floor floor_of(const Session& session, const char* id) {
   const Computation& computed = *session.computed();
   const Form form = session.choice().form;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "app/scene/floor.h"
+#include "app/scene/plot.h"
 #include "app/session/session.h"
 #include "app/views/transport.h"
 
@@ -27,6 +28,9 @@ FloorText floor_text(const Session& session);
 /// The columns of the words between two corners of a panel's inside; nothing where there are no words, or
 /// less room than the design pixels `least`.
 std::optional<FloorColumns> columns_between(const Session& session, ImVec2 from, ImVec2 to, ImVec2 least);
+
+/// Where a plot that stands over them has the words.
+WordPlaces word_places(const FloorColumns& columns);
 
 /// A floor of the open text that has no rows yet: its words, its groups, what is to come, what is underlined.
 Floor floor_of(const Session& session, const char* id);

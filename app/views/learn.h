@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/scene/plot.h"
 #include "app/session/learn_questions.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
@@ -33,11 +34,8 @@ struct LearnMap {
   Rectangle loss;                                          // the chart of the loss; empty: there is none
   Rectangle iterates;                                      // that of Newton and Schulz
   std::vector<std::pair<std::string, Rectangle>> choices;  // the words that learn_choice() drew
-  ImVec2 dot;                                              // on it
-  std::optional<ImVec2> harm_dot = {};                     // on the curve of the word that is harmed
   std::vector<std::pair<std::string, Rectangle>> links;    // words that lead to a token
-  std::vector<Rectangle> tags;                             // words beside points of the loss
-  int tags_on_curves = 0;                                  // how often they lie over one
+  int labels_on_curves = 0;                                // of the loss
   std::string reason;  // why there is no picture of a step; empty: there is one
 };
 
@@ -121,6 +119,13 @@ NetworkSide& network_side();
 /// dragged to. That of the current Dear ImGui context.
 std::size_t shown_iterate(std::size_t iterates);
 void show_iterate(std::size_t index);
+
+/// The loss along the step that is `at` long, with that of the word that it harms most; `is_dragged`: what it
+/// really comes to is still to be computed.
+Plot loss_plot(const LearnScene& scene, double at, const HarmAlong* harm, bool is_dragged);
+
+/// The courses of singular values [directions, steps] as they are made alike; the step `shown` is looked at.
+Plot flattening_plot(const Matrix<double>& values, std::size_t shown, bool is_old, bool compact);
 
 // The pictures of one step.
 void draw_loss(const LearnScene& scene, const LearnRoom& room);

@@ -121,7 +121,7 @@ void draw_centre(Application& application, ImVec2 from, ImVec2 to) {
   const float top = from.y + px(controls_top + static_cast<float>(lines - 1) * detail_line);
   ImGui::SetCursorScreenPos({from.x, top});
   scene::show_in(race_controls(application), {to.x - from.x, to.y - top});
-  draw_race_chart(application, now, {from.x, top + px(controls_height)}, to);
+  draw_plot(race_plot(application, now), {{from.x, top + px(controls_height)}, to});
 }
 
 }  // namespace
@@ -167,39 +167,6 @@ const MeasuredNow& measured(Application& application) {
   next.figures = answer.value;
   kept.now = std::move(next);
   return kept.now;
-}
-
-ImU32 curve_colour(const RaceEntry& entry, const std::vector<std::string>& variants) {
-  const style::Palette& c = style::colours();
-  if (entry.variant == "softmax" && variants.size() > 1) return c.query;
-  const auto others = std::ranges::count_if(variants, [](const std::string& id) { return id != "softmax"; });
-  if (others <= 1) {
-    switch (entry.form) {
-      case Form::recurrent:
-        return c.text;
-      case Form::chunkwise:
-        return c.gate;
-      case Form::two_pass:
-        return c.key;
-      case Form::parallel:
-        return c.strength;
-    }
-  }
-  const ImU32 colours[] = {c.text, c.gate, c.strength, c.key, c.error, c.dim};
-  std::size_t place = 0;
-  for (const std::string& id : variants) {
-    if (id == entry.variant) break;
-    if (id != "softmax") ++place;
-  }
-  return colours[place % std::size(colours)];
-}
-
-CurveLook look_of(const RaceLine& line, const MeasuredNow& now, bool leads) {
-  const ImU32 colour = curve_colour(line.of, now.selection.variants);
-  return {.colour = leads ? colour : style::mix(style::colours().panel, colour, 0.72F),
-          .width = leads ? 2.25F : 1.0F,
-          .dashed = line.of.device != "cpu",
-          .precision = line.of.precision};
 }
 
 std::set<Index> seen_lengths(const Application& application, const MeasuredNow& now) {
@@ -273,17 +240,6 @@ std::string point_words(const RacePoint& point, const SeenReport& of) {
 }
 
 void draw_measure(Application& application) {
-  measure_map().plot = {};
-  measure_map().ends.clear();
-  measure_map().crossings.clear();
-  measure_map().rings.clear();
-  measure_map().breaks.clear();
-  measure_map().legend.clear();
-  measure_map().points.clear();
-  measure_map().thin_points = 0;
-  measure_map().hatched_from = -1;
-  measure_map().spans.clear();
-  measure_map().hovered.clear();
   if (style::begin_panel("##measure", {0, 0},
                          ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
     const ImVec2 from = ImGui::GetCursorScreenPos();

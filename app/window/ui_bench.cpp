@@ -14,10 +14,10 @@
 #include <string>
 #include <thread>
 
+#include "app/scene/parts.h"
 #include "app/session/presets.h"
 #include "app/studio/application.h"
 #include "app/views/attend.h"
-#include "app/views/measure.h"
 #include "app/window/offscreen.h"
 #include "core/base/error.h"
 
@@ -205,10 +205,11 @@ Action point_everywhere(const UiBench& bench) {
 
 /// From point to point of Measure's chart.
 void point_at_curves(Application&, int number) {
-  const std::vector<ImVec2>& points = measure_map().points;
-  if (measure_map().thin_points == 0) throw Error("Measure does not draw one report over the other");
-  const ImVec2 at = points[place_of(number) % points.size()];
-  point_at(at.x, at.y);
+  const std::vector<const Part*> points = parts().below("measure/times/point/leads");
+  if (parts().below("measure/times/point/others").empty())
+    throw Error("Measure does not draw one report over the other");
+  const Rectangle& at = points[place_of(number) % points.size()]->where;
+  point_at((at.minimum.x + at.maximum.x) / 2, (at.minimum.y + at.maximum.y) / 2);
 }
 
 void point_nowhere() { point_at(-FLT_MAX, -FLT_MAX); }
@@ -229,7 +230,7 @@ std::vector<NamedAction> actions_at_rest(const UiBench& bench) {
       {"scrubbing", scrub(bench.frames)},
       {"pointing at everything", point_everywhere(bench)},
   };
-  const bool has_curves = bench.workspace == "measure" && !measure_map().points.empty();  // has room for them
+  const bool has_curves = !parts().below("measure/times/point/leads").empty();  // there is room for them
   if (has_curves) actions.emplace_back("pointing at curves", point_at_curves);
   return actions;
 }

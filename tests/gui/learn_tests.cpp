@@ -3,12 +3,14 @@
 #include <imgui_te_engine.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/scene/parts.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/views/learn.h"
 #include "tests/gui/tests.h"
+#include "tests/offscreen/plots.h"
 
 // Learn: a person drags the dot on the loss, paints gates, and tries what cannot be painted.
 
@@ -67,7 +69,7 @@ void opens_with_its_key(ImGuiTestContext* context) {
 
 void the_dot_changes_the_strength(ImGuiTestContext* context) {
   Session& session = enter_learn(context);
-  const ImVec2 dot = learn_map().dot;
+  const ImVec2 dot = testing::middle_of(testing::place_of("learn/loss/mark/dot"));
   const float width = learn_map().loss.maximum.x - learn_map().loss.minimum.x;
   drag(context, dot, {dot.x + width / 4, dot.y});
   settle(context);
@@ -80,7 +82,7 @@ void the_dot_changes_the_strength(ImGuiTestContext* context) {
   IM_CHECK_EQ(session.computed()->sequence.at("beta")(word, 0), beta);
   session.questions().wait();
   settle(context);
-  IM_CHECK_GT(learn_map().dot.x, dot.x + width / 5);
+  IM_CHECK_GT(testing::middle_of(testing::place_of("learn/loss/mark/dot")).x, dot.x + width / 5);
   // All of the drag is one change.
   session.undo();
   settle(context);
@@ -98,8 +100,9 @@ void harm_has_its_dot_on_the_curve(ImGuiTestContext* context) {
   settle(context);
   session.questions().wait();
   settle(context);
-  IM_CHECK(learn_map().harm_dot.has_value());
-  IM_CHECK_EQ(learn_map().harm_dot->x, learn_map().dot.x);
+  IM_CHECK(parts().find("learn/loss/mark/harm") != nullptr);
+  const float harm = testing::middle_of(testing::place_of("learn/loss/mark/harm")).x;
+  IM_CHECK_LT(std::abs(harm - testing::middle_of(testing::place_of("learn/loss/mark/dot")).x), 0.01F);
 }
 
 void paints_strengths_and_gates(ImGuiTestContext* context) {
@@ -145,7 +148,7 @@ void says_what_cannot_be_painted(ImGuiTestContext* context) {
   context->Yield(2);
   IM_CHECK(session.choice().edits.empty());
   // A dot that cannot be dragged stays, too.
-  const ImVec2 dot = learn_map().dot;
+  const ImVec2 dot = testing::middle_of(testing::place_of("learn/loss/mark/dot"));
   drag(context, dot, {dot.x + 60, dot.y});
   IM_CHECK(session.choice().edits.empty());
   IM_CHECK_EQ(session.message(), std::string());

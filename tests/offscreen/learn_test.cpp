@@ -20,6 +20,7 @@
 #include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/offscreen/drawn.h"
+#include "tests/offscreen/plots.h"
 #include "tests/session/opened.h"
 
 using namespace palimpsest;
@@ -113,8 +114,9 @@ TEST_CASE("a loss that the step changes by rounding only is drawn as a flat line
   draw_fully(application, offscreen);
   const LearnMap& map = learn_map();
   REQUIRE(map.loss.maximum.y > map.loss.minimum.y);
-  CHECK(map.dot.y > map.loss.minimum.y);  // in the chart, not cut off at its side
-  CHECK(map.dot.y < map.loss.maximum.y);
+  const ImVec2 dot = middle_of(place_of("learn/loss/mark/dot"));
+  CHECK(dot.y > map.loss.minimum.y);  // in the chart, not cut off at its side
+  CHECK(dot.y < map.loss.maximum.y);
 }
 
 TEST_CASE("Learn follows the words that Step asks", "[learn]") {
@@ -163,7 +165,8 @@ TEST_CASE("a step that is too long is beyond the edge, and says which token runs
   CHECK(words_of(learn_map().beyond) == "");
   CHECK(application.session.computed()->divergence.has_value());
   const Rectangle& loss = learn_map().loss;
-  CHECK(learn_map().dot.x > loss.minimum.x + 0.8F * (loss.maximum.x - loss.minimum.x));
+  const float dot = middle_of(place_of("learn/loss/mark/dot")).x;
+  CHECK(dot > loss.minimum.x + 0.8F * (loss.maximum.x - loss.minimum.x));
 }
 
 TEST_CASE("Learn with nothing open says what to do", "[learn]") {
@@ -336,9 +339,9 @@ TEST_CASE("words beside points of the loss keep apart", "[learn]") {
         application.session.choose(std::move(choice));
         application.session.wait();
         draw_fully(application, offscreen);
-        const std::vector<Rectangle>& tags = learn_map().tags;
+        const std::vector<Rectangle> tags = places_below("learn/loss/label");
         CHECK(tags.size() >= 2);
-        CHECK(learn_map().tags_on_curves == 0);
+        CHECK(learn_map().labels_on_curves == 0);
         for (std::size_t i = 0; i < tags.size(); ++i) {
           for (std::size_t j = 0; j < i; ++j) {
             const bool is_apart =

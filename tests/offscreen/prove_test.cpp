@@ -11,11 +11,15 @@
 #include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/offscreen/drawn.h"
+#include "tests/offscreen/plots.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
 
 namespace {
+
+constexpr std::string_view line_labels = "prove/difference/label";
+constexpr std::string_view lost_marks = "prove/difference/mark/lost";
 
 /// Why no fault has a number beside it.
 std::string untried() {
@@ -36,12 +40,14 @@ void check_places(int width, int height) {
   const ProveMap& map = prove_map();
   const Part* words = parts().find("prove/floor/words");
   REQUIRE(words);
-  for (std::size_t i = 0; i < map.lines.size(); ++i) {
-    INFO(map.lines[i].words);
-    CHECK(map.lines[i].label.minimum.x >= map.chart.minimum.x);
-    CHECK(map.lines[i].label.maximum.x <= map.chart.maximum.x);
-    CHECK(map.lines[i].label.maximum.y <= words->where.minimum.y + 1);
-    for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(map.lines[i].label, map.lines[j].label));
+  const Rectangle chart = place_of("prove/difference/area");
+  const std::vector<const Part*> labels = parts().below(line_labels);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    INFO(labels[i]->words);
+    CHECK(labels[i]->where.minimum.x >= chart.minimum.x);
+    CHECK(labels[i]->where.maximum.x <= chart.maximum.x);
+    CHECK(labels[i]->where.maximum.y <= words->where.minimum.y + 1);
+    for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(labels[i]->where, labels[j]->where));
   }
   CHECK(words->where.maximum.y < static_cast<float>(height));
   CHECK_FALSE(map.form_names.empty());
@@ -52,7 +58,7 @@ void check_places(int width, int height) {
   for (const Rectangle& tensor : map.tensors) {
     CHECK(tensor.minimum.x > 0);
     CHECK(tensor.maximum.x < static_cast<float>(width));
-    CHECK(tensor.maximum.y < map.chart.minimum.y);
+    CHECK(tensor.maximum.y < chart.minimum.y);
   }
 }
 
@@ -74,8 +80,8 @@ TEST_CASE("Prove shows every variant with and without a fault, at every size, in
         choose(application, variant, Form::chunkwise);
         draw_fully(application, offscreen);
         CHECK(prove_map().flag == -1);
-        CHECK(prove_map().lines.size() >= 2);
-        CHECK_FALSE(parts().words("prove", "said").empty());
+        CHECK(parts().below(line_labels).size() >= 2);
+        CHECK_FALSE(prove_map().said.empty());
         check_places(width, height);
         inject(application, "strength-forgotten");
         draw_fully(application, offscreen);
@@ -102,10 +108,10 @@ TEST_CASE("labels of Prove's lines keep clear of the marks of lost numbers", "[p
       CAPTURE(token, width);
       application.session.go_to_token(token);
       draw_fully(application, offscreen);
-      CHECK_FALSE(prove_map().marks.empty());
-      for (const ProveMap::Line& line : prove_map().lines) {
-        INFO(line.words);
-        for (const Rectangle& mark : prove_map().marks) CHECK_FALSE(overlap(line.label, mark));
+      CHECK_FALSE(parts().below(lost_marks).empty());
+      for (const Part* label : parts().below(line_labels)) {
+        INFO(label->words);
+        for (const Rectangle& mark : places_below(lost_marks)) CHECK_FALSE(overlap(label->where, mark));
       }
       if (width < 1920) continue;
       // With room beside the cells every rule has its whole name.
@@ -129,7 +135,8 @@ TEST_CASE("the flag of Prove tells the first wrong word from wherever one looks"
     application.session.go_to_token(token);
     draw_fully(application, offscreen);
     CHECK(prove_map().flag == 1);
-    CHECK(prove_map().flag_words ==
+    REQUIRE(parts().find("prove/difference/label/first wrong word"));
+    CHECK(parts().find("prove/difference/label/first wrong word")->words ==
           std::string(token == 90 ? "← " : "") + "first wrong word: “The”, token 1");
   }
 }
@@ -193,17 +200,19 @@ TEST_CASE("Prove's axis reaches the largest error; what is beyond all axes says 
     REQUIRE(fault);
     const double most = std::ranges::max(fault->errors);
     INFO(tokens << " tokens, " << most);
-    const ProveMap& map = prove_map();
-    const auto label = std::ranges::find_if(map.lines, [](const ProveMap::Line& line) {
-      return line.words.starts_with("recurrent, Wrong sign of the write");
+    const std::vector<std::string> labels = words_below(line_labels);
+    const auto label = std::ranges::find_if(labels, [](const std::string& words) {
+      return words.starts_with("recurrent, Wrong sign of the write");
     });
-    REQUIRE(label != map.lines.end());
+    REQUIRE(label != labels.end());
     const bool is_beyond = tokens == 400;
     REQUIRE(is_beyond == (most > 1e15));
     REQUIRE(most > 10);  // else the axis need not grow
     // The upper side of the chart is twice the last number beside it.
-    CHECK(map.highest > map.chart.minimum.y + 1);
-    CHECK((label->words.find("↑") != std::string::npos) == is_beyond);
+    const Rectangle chart = place_of("prove/difference/area");
+    for (const Rectangle& line : places_below("prove/difference/series"))
+      CHECK(line.minimum.y > chart.minimum.y + 1);
+    CHECK((label->find("↑") != std::string::npos) == is_beyond);
   }
 }
 
@@ -286,7 +295,7 @@ TEST_CASE("Prove shows every fragile form on data that break it and data that do
       prove.breaks = breaks;
       application.session.change_prove(prove);
       draw_fully(application, offscreen);
-      REQUIRE(prove_map().lines.size() == 2);
+      REQUIRE(parts().below("prove/difference/series").size() == 2);
       CHECK((prove_map().flag >= 0) == (breaks || fragile.always_wrong));
       check_places(1280, 800);
     }
@@ -318,14 +327,14 @@ TEST_CASE("Prove marks the gates that underflow in a precision", "[prove]") {
   choose(application, "gated_deltanet", Form::chunkwise);
   Offscreen offscreen(1920, 1080);
   draw_fully(application, offscreen);
-  CHECK(prove_map().marks.empty());
+  CHECK(parts().below(lost_marks).empty());
   CHECK(prove_map().marks_legend.empty());
   Choice choice = application.session.choice();
   choice.edits.push_back({.kind = "paint_gate", .array = "alpha", .numbers = {3, 7, 1e-9}});
   application.session.choose(std::move(choice));
   draw_fully(application, offscreen);
   REQUIRE(application.session.message().empty());
-  CHECK_FALSE(prove_map().marks.empty());
+  CHECK_FALSE(parts().below(lost_marks).empty());
   CHECK(prove_map().marks_legend == "underflows to 0");
   CHECK(std::ranges::any_of(parts().words("prove", "said"), [](const std::string& words) {
     return words.starts_with("f16: the gate") &&

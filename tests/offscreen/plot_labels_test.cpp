@@ -1,4 +1,4 @@
-#include "app/widgets/label_place.h"
+#include "app/scene/plot_labels.h"
 
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
@@ -50,4 +50,36 @@ TEST_CASE("words in a full room lie over a curve sooner than over words, and nev
         free_place(room, {}, {390, 300}, {500, 12}).at;  // wider than the room: from its left on
     CHECK(wide.x == room.minimum.x);
   });
+}
+
+TEST_CASE("labels are spread without overlapping, each as near to its wish as can be", "[label]") {
+  const auto tops = [](const std::vector<WantedLabel>& wanted) { return spread(wanted, 0, 100); };
+  CHECK(tops({}).empty());
+  CHECK(tops({{10, 20}, {50, 20}}) == std::vector<float>{10, 50});  // have room
+  CHECK(tops({{40, 20}, {40, 20}}) == std::vector<float>{30, 50});  // share the way
+  CHECK(tops({{50, 20}, {40, 20}}) == std::vector<float>{55, 35});  // keep their order
+  CHECK(tops({{-30, 20}, {95, 20}}) == std::vector<float>{0, 80});  // stay inside
+  CHECK(tops({{90, 20}, {90, 20}, {90, 20}}) == std::vector<float>{40, 60, 80});
+  // What has no room has no place: the last ones.
+  CHECK(tops({{0, 60}, {50, 40}, {10, 20}}) == std::vector<float>{0, 60});
+  // Many at random never overlap and stay inside.
+  unsigned bits = 1;
+  for (int round = 0; round < 200; ++round) {
+    std::vector<WantedLabel> wanted;
+    for (int i = 0; i < 6; ++i) {
+      bits = bits * 1664525U + 1013904223U;
+      wanted.push_back(
+          {static_cast<float>(bits >> 24) * 0.6F - 20, 8 + static_cast<float>(bits >> 28) * 0.5F});
+    }
+    const std::vector<float> found = tops(wanted);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      CHECK(found[i] >= -1e-3F);
+      CHECK(found[i] + wanted[i].height <= 100 + 1e-3F);
+      for (std::size_t j = 0; j < i; ++j) {
+        const bool apart = found[i] + wanted[i].height <= found[j] + 1e-3F ||
+                           found[j] + wanted[j].height <= found[i] + 1e-3F;
+        CHECK(apart);
+      }
+    }
+  }
 }
