@@ -14,7 +14,7 @@
 #include "app/session/completion.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
-#include "app/views/timeline_scale.h"
+#include "app/views/floor_rows.h"
 #include "app/widgets/heat_map.h"
 
 // What the panels of Compare share.
