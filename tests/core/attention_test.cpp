@@ -300,7 +300,7 @@ Case reading_late(const Case& each) {
 }  // namespace
 
 // The same operations; strips begin elsewhere, so that exp may round the last bit otherwise.
-constexpr double band_rounding = 1e-12;
+constexpr double rounding_of_strips = 1e-12;
 
 TEST_CASE("attention band: cells have the strongest weight, rows their sum") {
   constexpr Index tokens = 131;  // more than two strips of 64 rows
@@ -346,7 +346,7 @@ TEST_CASE("attention band: cells have the strongest weight, rows their sum") {
                                                        (total > 0 ? std::abs(expected) / total : 0)));
         }
       }
-      CHECK(error <= band_rounding * largest);
+      CHECK(error <= rounding_of_strips * largest);
       CHECK(share_error <= 1e-9);  // totals may be small beside the largest weight
       ++compared;
     }
@@ -374,7 +374,7 @@ TEST_CASE("attention band: without the mask every output reads what the last mem
     const Matrix<double> masked =
         attention_band(rule, late.sequence, {.rows = tokens, .columns = tokens, .channel = 1}).strongest;
     const double largest = std::max(1.0, A.cwiseAbs().maxCoeff());
-    CHECK((A - masked).row(tokens - 1).cwiseAbs().maxCoeff() <= band_rounding * largest);
+    CHECK((A - masked).row(tokens - 1).cwiseAbs().maxCoeff() <= rounding_of_strips * largest);
     // And every other one reads it with its own query: exchanged with the last one's, it gives its row.
     const Index other = 3;
     Arrays arrays = *each.arrays;
