@@ -73,7 +73,7 @@ Matrix<double> row_softmax(Arguments a) {
   return result;
 }
 
-Matrix<double> exp_of_each(Arguments a) {
+Matrix<double> exponentials(Arguments a) {
   return a[0].unaryExpr([](double x) { return std::exp(x); });
 }
 
@@ -195,7 +195,7 @@ std::vector<Function> softmax_functions() {
   return {
       function("row_softmax", "[L, M] -> [L, M]", applied("softmax"), row_softmax, explain_softmax,
                "the exponential, divided by the sum of all exponentials of its row"),
-      function("exp", "[L, M] -> [L, M]", {R"(\exp\left(#1\right))"}, exp_of_each, explain_exp,
+      function("exp", "[L, M] -> [L, M]", {R"(\exp\left(#1\right))"}, exponentials, explain_exp,
                "the exponential"),
       function("row_max", "[L, M] -> [L, 1]", applied("rowmax"), row_max, explain_row_max,
                "the largest of its row"),
