@@ -11,7 +11,6 @@
 #include "core/base/error.h"
 #include "core/io/file.h"
 #include "core/race/findings.h"
-#include "core/race/taken_kernel.h"
 
 namespace palimpsest {
 
